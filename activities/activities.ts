@@ -1,0 +1,12 @@
+/** The activities a worker offers, bound to its dependencies. */
+import type { Activities } from '../workflows/workflows.ts'
+import { attemptDelivery } from './attempt-delivery.ts'
+import type { ActivityDependencies } from './dependencies.ts'
+import { settleOrder } from './settle-order.ts'
+
+export function createActivities(dependencies: ActivityDependencies): Activities {
+  return {
+    settleOrder: (input) => settleOrder(dependencies, input),
+    attemptDelivery: (input) => attemptDelivery(dependencies, input),
+  }
+}

@@ -1,0 +1,76 @@
+import { MAX_ATTEMPTS, nextAttemptTime } from '../billing/retry-schedule.ts'
+import { Webhook } from '../db/entities/index.ts'
+import { presentWebhook } from '../db/representations/webhook.ts'
+import { inUnitOfWork, type UnitOfWork } from '../db/unit-of-work.ts'
+import { type Attempt, type DueDelivery, attemptDelivery as makeAttempt } from '../delivery/attempt.ts'
+import { readDelivery, recordOutcomes } from '../delivery/queue.ts'
+import type { Labels, SettleInput, SettleResult } from '../workflows/contract.ts'
+import type { ActivityDependencies } from './dependencies.ts'
+
+/**
+ * Makes the retry that is due at the workflow's instant, records it, and says when the next one is.
+ *
+ * The next wait counts from the end of the attempt: the instant passed plus the measured duration, because the
+ * process's own clock knows nothing of skipped time.
+ */
+export async function attemptDelivery(
+  dependencies: ActivityDependencies,
+  { organizationId, recordId, clock, base }: SettleInput,
+): Promise<SettleResult> {
+  const ahead = base ?? 0
+  const instant = clock + ahead
+  const delivery = await readDelivery(dependencies.em(), organizationId, recordId)
+  if (delivery === null || delivery.status !== 'retrying' || delivery.nextAttemptTime === null) {
+    return { next: null, base: ahead, labels: null }
+  }
+  let next: number | null = delivery.nextAttemptTime
+  let attempts = delivery.attempts
+  if (next <= instant) {
+    const attempt = await makeAttempt(delivery, dependencies.attempts)
+    attempts = attempt.number
+    next =
+      attempt.answer.failure === null ? null : nextAttemptTime(attempt.number, instant + attempt.duration)
+    const tenant = { organizationId, baseUrl: dependencies.baseUrl, now: new Date(dependencies.now()) }
+    await inUnitOfWork(dependencies.em(), tenant, (unit) => recordRetry(unit, attempt, next))
+  }
+  return {
+    next,
+    base: ahead,
+    labels: dependencies.labels && next !== null ? deliveryLabels(delivery, attempts, next) : null,
+  }
+}
+
+/** Writes the outcome, and the event of a schedule that ended without success. */
+async function recordRetry(unit: UnitOfWork, attempt: Attempt, next: number | null): Promise<void> {
+  const [moved] = await recordOutcomes(unit.em, [{ attempt, next }])
+  if (moved?.status !== 'exhausted') return
+  const { webhookId, id } = attempt.delivery
+  const webhook = await unit.em.findOneOrFail(Webhook, { organizationId: unit.organizationId, id: webhookId })
+  const shown = presentWebhook(webhook, unit.baseUrl)
+  unit.emit({
+    type: 'webhook-delivery-exhausted',
+    time: unit.now,
+    websiteId: null,
+    ids: { webhookId },
+    embedded: { webhook: shown },
+    links: shown._links.map((link) => ({ ...link, rel: 'webhook' })),
+    extra: { deliveryId: id },
+    // The one receiver that is known not to answer would only add an exhausted delivery a day to every day.
+    exceptWebhookId: webhookId,
+  })
+}
+
+function deliveryLabels(delivery: DueDelivery, attempts: number, next: number): Labels {
+  const time = new Date(next).toISOString()
+  return {
+    details: `Event ${delivery.eventId} (${delivery.eventType}) to webhook ${delivery.webhookId}: ${attempts} of ${MAX_ATTEMPTS} attempts failed.`,
+    timer: `attempt ${attempts + 1} at ${time}`,
+    attributes: {
+      BillingOrganization: delivery.organizationId,
+      BillingCustomer: null,
+      BillingWebhook: delivery.webhookId,
+      BillingStatus: 'retrying',
+      BillingNextDeadline: time,
+    },
+  }
+}

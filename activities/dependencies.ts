@@ -1,0 +1,14 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { AttemptDependencies } from '../delivery/attempt.ts'
+
+/** What activities work with; made once per worker process. */
+export interface ActivityDependencies {
+  /** A fresh entity manager for each activity. */
+  readonly em: () => EntityManager
+  readonly attempts: AttemptDependencies
+  readonly baseUrl: string
+  /** Real time, in milliseconds. */
+  readonly now: () => number
+  /** Whether the namespace has the search attributes. */
+  readonly labels: boolean
+}

@@ -1,0 +1,39 @@
+import { lockSubscription, settleSubscription } from '../db/commands/settle-subscription.ts'
+import type { Subscription } from '../db/entities/index.ts'
+import { inUnitOfWork } from '../db/unit-of-work.ts'
+import type { Labels, SettleInput, SettleResult } from '../workflows/contract.ts'
+import type { ActivityDependencies } from './dependencies.ts'
+
+/** Settles an order through the workflow's instant and says when to look again. Repeating it does no harm. */
+export async function settleOrder(
+  { em, baseUrl, now, labels }: ActivityDependencies,
+  { organizationId, recordId, clock, base }: SettleInput,
+): Promise<SettleResult> {
+  return await inUnitOfWork(em(), { organizationId, baseUrl, now: new Date(now()) }, async (unit) => {
+    const order = await lockSubscription(unit, recordId)
+    if (order === null) return { next: null, base: base ?? 0, labels: null }
+    const ahead = base ?? order.clockOffset
+    settleSubscription(unit, order, clock + ahead)
+    return {
+      next: order.nextDeadline?.getTime() ?? null,
+      base: ahead,
+      labels: labels ? orderLabels(order) : null,
+    }
+  })
+}
+
+function orderLabels(order: Subscription): Labels {
+  const next = order.nextDeadline?.toISOString() ?? null
+  const starts = order.status === 'pending' && next === order.startTime.toISOString()
+  return {
+    details: `Order **${order.id}** of customer ${order.customerId} is **${order.status}**.`,
+    timer: next === null ? 'nothing due' : `${starts ? 'service period starts' : 'abandoned'} at ${next}`,
+    attributes: {
+      BillingOrganization: order.organizationId,
+      BillingCustomer: order.customerId,
+      BillingWebhook: null,
+      BillingStatus: order.status,
+      BillingNextDeadline: next,
+    },
+  }
+}

@@ -1,0 +1,50 @@
+/** The API as a running thing: listens, and when stopped lets requests under way finish. */
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Config } from '../config/config.ts'
+import { type ApiDependencies, createServer } from './server.ts'
+
+/** How long requests under way may take after a stop. */
+const DRAIN = 25_000
+
+export interface RunningApi {
+  readonly port: number
+  /** Accepts nothing more, lets requests under way finish, and ends. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts listening.
+ *
+ * @throws Error with code EADDRINUSE when the port is taken.
+ */
+export async function startApi(
+  dependencies: ApiDependencies,
+  { host, port }: Pick<Config, 'host' | 'port'>,
+): Promise<RunningApi> {
+  const server = createServer(dependencies)
+  await listening(server, host, port)
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () => drain(server),
+  }
+}
+
+async function listening(server: Server, host: string, port: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+async function drain(server: Server): Promise<void> {
+  const cut = setTimeout(() => server.closeAllConnections(), DRAIN)
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve())
+    server.closeIdleConnections()
+  })
+  clearTimeout(cut)
+}

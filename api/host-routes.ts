@@ -1,0 +1,49 @@
+/** What every host answers without authentication: status, keys, the contract, and what problems mean. */
+import type Router from '@koa/router'
+import { RELEASE } from '../config/release.ts'
+import { isReady } from '../db/readiness.ts'
+import { publishedKeys } from '../delivery/signing-keys.ts'
+import { openApiDocument } from './openapi.ts'
+import { docsPage, problemPage } from './pages.ts'
+import { PROBLEMS, Problem, type ProblemCode } from './problems.ts'
+import type { ApiDependencies } from './server.ts'
+import type { ApiState } from './state.ts'
+
+export function hostRoutes(router: Router<ApiState>, { config, orm }: ApiDependencies): void {
+  const document = openApiDocument(config.baseUrl)
+  const documentText = JSON.stringify(document, null, 2)
+  const docs = docsPage(document)
+
+  router.get('/status', (ctx) => {
+    ctx.body = { status: 'ok', time: new Date().toISOString(), release: RELEASE }
+  })
+  router.get('/healthz', (ctx) => {
+    ctx.body = { status: 'ok' }
+  })
+  router.get('/readyz', async (ctx) => {
+    if (!(await isReady(orm))) {
+      throw new Problem('unavailable', 'The database cannot be reached.', { headers: { 'Retry-After': '5' } })
+    }
+    ctx.body = { status: 'ok' }
+  })
+  router.get('/.well-known/keys', async (ctx) => {
+    ctx.set('Cache-Control', 'public, max-age=3600')
+    ctx.set('Access-Control-Allow-Origin', '*')
+    ctx.body = { keys: await publishedKeys(orm.em.fork()) }
+  })
+  router.get('/openapi.json', (ctx) => {
+    ctx.set('Access-Control-Allow-Origin', '*')
+    ctx.type = 'application/json'
+    ctx.body = documentText
+  })
+  router.get('/docs', (ctx) => {
+    ctx.type = 'text/html; charset=utf-8'
+    ctx.body = docs
+  })
+  router.get('/problems/:slug', (ctx) => {
+    const { slug = '' } = ctx.params
+    if (!Object.hasOwn(PROBLEMS, slug)) throw new Problem('not-found', 'There is no problem of that name.')
+    ctx.type = 'text/html; charset=utf-8'
+    ctx.body = problemPage(slug as ProblemCode)
+  })
+}

@@ -1,0 +1,40 @@
+/** The API as a process of its own: `npm run api`. Needs DATABASE_URL (migrated) and MASTER_KEY. */
+import { ConfigurationError, loadConfig } from '../config/config.ts'
+import { createLog } from '../config/log.ts'
+import { runProcess, untilAvailable } from '../config/process.ts'
+import { bootstrap } from '../db/bootstrap.ts'
+import { openDatabase } from '../db/open.ts'
+import { isReady } from '../db/readiness.ts'
+import { ensureSigningKey } from '../delivery/signing-keys.ts'
+import { createMetrics } from '../ops/metrics.ts'
+import { startOpsServer } from '../ops/server.ts'
+import { startApi } from './api.ts'
+
+await runProcess(async (stopping) => {
+  const config = loadConfig(process.env)
+  const { databaseUrl, masterKeys } = config
+  if (databaseUrl === null) throw new ConfigurationError(['DATABASE_URL is required'])
+  if (masterKeys.length === 0) throw new ConfigurationError(['MASTER_KEY is required'])
+  const log = createLog(config.logLevel)
+  const database = await untilAvailable(
+    'The database',
+    () => openDatabase({ databaseUrl, masterKeys, name: 'billing api' }),
+    stopping,
+  )
+  await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
+  await bootstrap(database, config, new Date())
+  const metrics = createMetrics()
+  const api = await startApi({ config, ...database, metrics, log }, config)
+  const ops = await startOpsServer({
+    host: config.host,
+    port: config.opsPort,
+    metrics,
+    isReady: () => isReady(database.orm),
+  })
+  console.log(`ready ${config.baseUrl}`)
+  return async () => {
+    await api.stop()
+    await ops.stop()
+    await database.orm.close()
+  }
+})

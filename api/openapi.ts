@@ -1,0 +1,111 @@
+/** The OpenAPI 3.1 document, made from the route table and its schemas. */
+import { VERSION } from '../config/release.ts'
+import { KEY_HEADER } from './authentication.ts'
+import { PROBLEMS } from './problems.ts'
+import { ROUTES, type Route } from './routes.ts'
+import { answerSchema, bodySchema } from './schemas/conventions.ts'
+
+export interface OpenApiOperation {
+  readonly operationId: string
+  readonly summary: string
+  readonly [member: string]: unknown
+}
+
+export interface OpenApiDocument {
+  readonly openapi: string
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
+  readonly [member: string]: unknown
+}
+
+/** The document of this deployment. */
+export function openApiDocument(baseUrl: string): OpenApiDocument {
+  const paths: Record<string, Record<string, OpenApiOperation>> = {}
+  for (const route of ROUTES) {
+    const path = `/organizations/{organizationId}/${route.path}`
+    paths[path] ??= {}
+    paths[path][route.method.toLowerCase()] = operationOf(route)
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Subscription Billing Service API', version: VERSION },
+    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
+    servers: [{ url: baseUrl }],
+    paths,
+    components: {
+      schemas: {
+        ...Object.fromEntries(
+          ROUTES.map(({ resource }) => [nameOf(resource), withoutId(answerSchema(resource))]),
+        ),
+        ...Object.fromEntries(
+          ROUTES.filter(({ takesBody }) => takesBody).map(({ resource }) => [
+            `${nameOf(resource)}Body`,
+            withoutId(bodySchema(resource)),
+          ]),
+        ),
+        Problem: PROBLEM_SCHEMA,
+      },
+      securitySchemes: { secretKey: { type: 'apiKey', in: 'header', name: KEY_HEADER } },
+    },
+  }
+}
+
+function operationOf(route: Route): OpenApiOperation {
+  const parameters = [
+    'organizationId',
+    ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? ''),
+  ].map((name) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }))
+  const content = (schema: string) => ({
+    'application/json': { schema: { $ref: `#/components/schemas/${schema}` } },
+  })
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    parameters,
+    security: [{ secretKey: [] }],
+    ...(route.takesBody
+      ? { requestBody: { required: true, content: content(`${nameOf(route.resource)}Body`) } }
+      : {}),
+    responses: {
+      [route.success]: { description: 'Done.', content: content(nameOf(route.resource)) },
+      default: {
+        description: `A problem: ${Object.keys(PROBLEMS).join(', ')}.`,
+        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      },
+    },
+  }
+}
+
+const PROBLEM_SCHEMA = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'instance', 'code'],
+  properties: {
+    type: { type: 'string', format: 'uri' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    instance: { type: 'string' },
+    code: { type: 'string', enum: Object.keys(PROBLEMS) },
+    invalidFields: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['field', 'message'],
+        properties: { field: { type: 'string' }, message: { type: 'string' } },
+      },
+    },
+  },
+}
+
+function nameOf(schema: object): string {
+  return '$id' in schema ? String(schema.$id) : 'Unnamed'
+}
+
+function withoutId(schema: object): object {
+  const { $id: _, ...rest } = schema as { $id?: string }
+  return rest
+}

@@ -1,0 +1,109 @@
+/**
+ * Building blocks of every resource's schema, and what a request and an answer make of it.
+ *
+ * A resource is described once, each member annotated `readOnly` or `writeOnly` where it is one; the body's schema, the
+ * answer's schema and the OpenAPI document are derived from that description.
+ */
+import Type, { type Static, type TSchema } from 'typebox'
+import { ID_PATTERN } from '../../db/ids.ts'
+
+/** An id of at most 50 characters of the allowed set. */
+export const Id = (description: string, options: object = {}) =>
+  Type.String({ pattern: ID_PATTERN, maxLength: 50, description, ...options })
+/** An instant: ISO 8601 with an offset. */
+export const Instant = (description: string, options: object = {}) =>
+  Type.String({ format: 'date-time', description, ...options })
+/** A text of at most 255 characters. */
+export const Text = (description: string, options: object = {}) =>
+  Type.String({ maxLength: 255, description, ...options })
+/** A member that may be null, and is when absent. */
+export const Nullable = <T extends TSchema>(schema: T) => Type.Optional(OrNull(schema, { default: null }))
+/** A value or null; kept as one schema with two types, so that an error speaks of the value and not of alternatives. */
+export const OrNull = <T extends TSchema>(schema: T, options: object = {}) => {
+  const { type, enum: values, ...rest } = schema as TSchema & { type?: string; enum?: unknown[] }
+  return Type.Unsafe<Static<T> | null>({
+    ...rest,
+    ...(type === undefined ? {} : { type: [type, 'null'] }),
+    ...(values === undefined ? {} : { enum: [...values, null] }),
+    ...options,
+  })
+}
+/** A member that is answered and ignored on input. */
+export const ReadOnly = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, readOnly: true } as T)
+
+export const CustomFields = Type.Optional(
+  Type.Record(Type.String(), Type.Unknown(), {
+    default: {},
+    description: 'Your own data, returned as given.',
+  }),
+)
+
+/** Members that every resource carries. */
+export const resourceMembers = {
+  id: ReadOnly(Id('Unique in the organization.')),
+  revision: ReadOnly(
+    Type.Integer({ minimum: 1, description: 'Raised by each change; compare to order webhook data.' }),
+  ),
+  createdTime: ReadOnly(Instant('When it was created.')),
+  updatedTime: ReadOnly(Instant('When it last changed.')),
+  _links: ReadOnly(
+    Type.Array(Type.Object({ rel: Type.String(), href: Type.String({ format: 'uri' }) }), {
+      description: 'Addresses of this and of related resources.',
+    }),
+  ),
+}
+
+interface JsonSchema {
+  readonly readOnly?: boolean
+  readonly writeOnly?: boolean
+  readonly type?: string | readonly string[]
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+  readonly items?: JsonSchema
+}
+
+/** The schema of a request body: writable members checked, read-only ones let through to be dropped. */
+export function bodySchema(resource: TSchema): TSchema {
+  return derive(resource, (member) => (member.readOnly === true ? {} : undefined), false) as TSchema
+}
+
+/** The schema of an answer: every member but the write-only ones, each present. */
+export function answerSchema(resource: TSchema): TSchema {
+  return derive(resource, (member) => (member.writeOnly === true ? null : undefined), true) as TSchema
+}
+
+/** The writable part of a checked body. */
+export function writablePart(resource: TSchema, body: unknown): unknown {
+  const { properties, items } = resource as JsonSchema
+  if (Array.isArray(body))
+    return items === undefined ? body : body.map((item) => writablePart(items as TSchema, item))
+  if (body === null || typeof body !== 'object' || properties === undefined) return body
+  return Object.fromEntries(
+    Object.entries(body).flatMap(([name, value]) => {
+      const member = properties[name]
+      return member === undefined || member.readOnly === true
+        ? []
+        : [[name, writablePart(member as TSchema, value)]]
+    }),
+  )
+}
+
+/** Rebuilds an object schema member by member; `replace` gives another schema, null to leave it out, undefined to keep it. */
+function derive(
+  schema: JsonSchema,
+  replace: (member: JsonSchema) => JsonSchema | null | undefined,
+  allRequired: boolean,
+): JsonSchema {
+  if (schema.items !== undefined) return { ...schema, items: derive(schema.items, replace, allRequired) }
+  if (schema.properties === undefined) return schema
+  const members = Object.entries(schema.properties).flatMap(([name, member]) => {
+    const replaced = replace(member)
+    return replaced === null ? [] : [[name, replaced ?? derive(member, replace, allRequired)] as const]
+  })
+  const names = members.map(([name]) => name)
+  return {
+    ...schema,
+    properties: Object.fromEntries(members),
+    required: allRequired ? names : (schema.required ?? []).filter((name) => names.includes(name)),
+  }
+}

@@ -1,0 +1,10 @@
+import type { Logger } from 'pino'
+import type { Credential } from './authentication.ts'
+
+/** What the middleware knows of a request by the time its operation runs. */
+export interface ApiState {
+  requestId: string
+  operationId?: string
+  credential?: Credential
+  log: Logger
+}

@@ -1,0 +1,51 @@
+/**
+ * Durations as the API writes them: a subset of ISO 8601, `P[nY][nM][nW][nD][T[nH][nM][nS]]`.
+ *
+ * Instants are milliseconds since the Unix epoch throughout `billing/`; all calendar arithmetic is UTC.
+ */
+import { Temporal } from 'temporal-polyfill'
+
+const PATTERN =
+  /^P(?!$)(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?!$)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/
+/** Years 1 to 9999: what PostgreSQL, JavaScript and people agree on. */
+export const LATEST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
+export interface Duration {
+  readonly years: number
+  readonly months: number
+  readonly weeks: number
+  readonly days: number
+  readonly hours: number
+  readonly minutes: number
+  readonly seconds: number
+}
+
+/** Parses a duration; null when it is malformed, zero, or has a component over 999,999,999. */
+export function parseDuration(text: string): Duration | null {
+  const match = PATTERN.exec(text)
+  if (match === null) return null
+  const [years, months, weeks, days, hours, minutes, seconds] = match
+    .slice(1)
+    .map((part) => Number(part ?? 0))
+  const parts = { years, months, weeks, days, hours, minutes, seconds } as Record<keyof Duration, number>
+  const values = Object.values(parts)
+  if (values.every((value) => value === 0) || values.some((value) => value > 999_999_999)) return null
+  return parts
+}
+
+/**
+ * Adds `duration`, `times` times over, to `instant`: largest unit first, clamped to the end of a shorter month.
+ * Months are counted from `instant` itself, so that repeated addition does not wander (31 Jan, 28 Feb, 31 Mar).
+ *
+ * @throws RangeError when the result lies outside the years the service knows.
+ */
+export function addDuration(instant: number, duration: Duration, times = 1): number {
+  const { years, months, weeks, days, hours, minutes, seconds } = duration
+  const date = Temporal.Instant.fromEpochMilliseconds(instant)
+    .toZonedDateTimeISO('UTC')
+    .add({ years: years * times, months: months * times }, { overflow: 'constrain' })
+    .add({ weeks: weeks * times, days: days * times })
+    .add({ hours: hours * times, minutes: minutes * times, seconds: seconds * times })
+  if (date.epochMilliseconds > LATEST_INSTANT) throw new RangeError('instant beyond the year 9999')
+  return date.epochMilliseconds
+}

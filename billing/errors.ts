@@ -1,0 +1,23 @@
+/** Refusals the rules and commands raise; the API turns them into problem documents in one place. */
+
+export interface InvalidField {
+  /** Dotted path into the body: `items.0.plan.id`. */
+  readonly field: string
+  readonly message: string
+}
+
+/** The request breaks rules; every failing field at once. */
+export class InvalidFieldsError extends Error {
+  override readonly name = 'InvalidFieldsError'
+  readonly fields: readonly InvalidField[]
+
+  constructor(fields: readonly InvalidField[]) {
+    super(fields.map(({ field, message }) => `${field}: ${message}`).join('; '))
+    this.fields = fields
+  }
+}
+
+/** The state of a record forbids what was asked. */
+export class ConflictError extends Error {
+  override readonly name = 'ConflictError'
+}

@@ -1,0 +1,198 @@
+/**
+ * Configuration: read once from the environment, checked whole, passed down as a value.
+ *
+ * Nothing below this module reads `process.env`. `SETTINGS` is also what the README's table is tested against.
+ */
+
+export type Environment = 'sandbox' | 'live'
+
+export interface Config {
+  readonly environment: Environment
+  readonly host: string
+  readonly port: number
+  readonly opsPort: number
+  /** Public address of this deployment, without a trailing slash. */
+  readonly baseUrl: string
+  readonly databaseUrl: string | null
+  readonly dataDir: string
+  readonly temporalAddress: string | null
+  readonly temporalNamespace: string
+  readonly localTemporalPort: number
+  readonly localTemporalUiPort: number
+  /** Key ring of the vault: base64, 32 bytes each; the first encrypts, all decrypt. Empty: not configured. */
+  readonly masterKeys: readonly string[]
+  readonly trustProxy: boolean
+  readonly webhookAllowedCidrs: readonly string[]
+  readonly rateLimit: number
+  readonly rateLimitWindowSeconds: number
+  readonly logLevel: string
+  readonly bootstrapOrganizationId: string | null
+  readonly bootstrapSecretKey: string | null
+}
+
+interface Setting {
+  readonly name: string
+  readonly default: string
+  readonly meaning: string
+}
+
+/** Every variable the service reads, with its default and meaning: the README's table. */
+export const SETTINGS: readonly Setting[] = [
+  {
+    name: 'ENVIRONMENT',
+    default: 'sandbox',
+    meaning: '`sandbox` or `live`; one deployment is one environment',
+  },
+  { name: 'HOST', default: '127.0.0.1', meaning: 'address the API listens on' },
+  { name: 'PORT', default: '3000', meaning: 'port of the API' },
+  { name: 'OPS_PORT', default: '3001', meaning: 'port of health checks and Prometheus metrics' },
+  {
+    name: 'BASE_URL',
+    default: 'http://HOST:PORT',
+    meaning: 'public address, without trailing slash; `iss` of webhook signatures is this plus `/`',
+  },
+  {
+    name: 'DATABASE_URL',
+    default: '(embedded)',
+    meaning: 'PostgreSQL 15 to 18; without it `npm start` runs one of its own',
+  },
+  { name: 'DATA_DIR', default: '.data', meaning: 'where the embedded engines and local secrets live' },
+  {
+    name: 'TEMPORAL_ADDRESS',
+    default: '(embedded)',
+    meaning:
+      'Temporal frontend, server 1.32 or newer; `TEMPORAL_*` of the Temporal environment configuration are honoured too',
+  },
+  { name: 'TEMPORAL_NAMESPACE', default: 'billing-ENVIRONMENT', meaning: 'namespace of this deployment' },
+  {
+    name: 'LOCAL_TEMPORAL_PORT',
+    default: '7233',
+    meaning: 'port of the embedded Temporal server; the next free one when busy',
+  },
+  {
+    name: 'LOCAL_TEMPORAL_UI_PORT',
+    default: '8233',
+    meaning: 'port of the embedded Temporal web UI; the next free one when busy',
+  },
+  {
+    name: 'MASTER_KEY',
+    default: '(generated under `npm start`)',
+    meaning:
+      '32 bytes in base64 that encrypt secrets at rest; several, comma separated, form a key ring whose first one encrypts',
+  },
+  {
+    name: 'TRUST_PROXY',
+    default: 'false',
+    meaning: "`true` takes the caller's address from `X-Forwarded-For`",
+  },
+  {
+    name: 'WEBHOOK_ALLOWED_CIDRS',
+    default: '(none; loopback under `npm start`)',
+    meaning: 'networks, comma separated, that webhooks may reach although they are not public',
+  },
+  { name: 'RATE_LIMIT', default: '3000', meaning: 'non-GET requests per organization and window' },
+  { name: 'RATE_LIMIT_WINDOW_SECONDS', default: '600', meaning: 'length of that window' },
+  {
+    name: 'LOG_LEVEL',
+    default: 'info',
+    meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`',
+  },
+  {
+    name: 'BOOTSTRAP_ORGANIZATION_ID',
+    default: '(none)',
+    meaning: 'sandbox: organization created at start if missing',
+  },
+  {
+    name: 'BOOTSTRAP_SECRET_KEY',
+    default: '(none)',
+    meaning: 'sandbox: its secret key, `sk_sandbox_` and at least 26 characters',
+  },
+]
+
+/** Thrown with one line per setting that does not hold; printed as it is. */
+export class ConfigurationError extends Error {
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(`Configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
+    this.name = 'ConfigurationError'
+    this.problems = problems
+  }
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+
+/** Reads and checks the settings in `env`; throws ConfigurationError naming every one that is wrong. */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = []
+  const text = (name: string): string | null => env[name]?.trim() || null
+  const integer = (name: string, fallback: number, min: number, max: number): number => {
+    const value = text(name)
+    if (value === null) return fallback
+    const parsed = Number(value)
+    if (Number.isInteger(parsed) && parsed >= min && parsed <= max) return parsed
+    problems.push(`${name} must be an integer from ${min} to ${max}`)
+    return fallback
+  }
+  const list = (name: string): string[] =>
+    (text(name) ?? '')
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== '')
+
+  const environment = text('ENVIRONMENT') ?? 'sandbox'
+  if (environment !== 'sandbox' && environment !== 'live')
+    problems.push('ENVIRONMENT must be sandbox or live')
+  const host = text('HOST') ?? '127.0.0.1'
+  const port = integer('PORT', 3000, 0, 65535)
+  const baseUrl = (text('BASE_URL') ?? `http://${host}:${port}`).replace(/\/+$/, '')
+  if (!URL.canParse(baseUrl)) problems.push('BASE_URL must be an absolute URL')
+  const masterKeys = list('MASTER_KEY')
+  for (const key of masterKeys) {
+    if (Buffer.from(key, 'base64').length !== 32)
+      problems.push('MASTER_KEY must hold keys of 32 bytes in base64')
+  }
+  const logLevel = text('LOG_LEVEL') ?? 'info'
+  if (!LOG_LEVELS.includes(logLevel)) problems.push(`LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}`)
+  const trustProxy = text('TRUST_PROXY') ?? 'false'
+  if (trustProxy !== 'true' && trustProxy !== 'false') problems.push('TRUST_PROXY must be true or false')
+
+  const bootstrapOrganizationId = text('BOOTSTRAP_ORGANIZATION_ID')
+  const bootstrapSecretKey = text('BOOTSTRAP_SECRET_KEY')
+  if ((bootstrapOrganizationId === null) !== (bootstrapSecretKey === null)) {
+    problems.push('BOOTSTRAP_ORGANIZATION_ID and BOOTSTRAP_SECRET_KEY go together')
+  }
+  if (bootstrapOrganizationId !== null && !/^[A-Za-z0-9_@~.-]{1,50}$/.test(bootstrapOrganizationId)) {
+    problems.push('BOOTSTRAP_ORGANIZATION_ID must be 1 to 50 of letters, digits, _ @ ~ - .')
+  }
+  if (bootstrapSecretKey !== null && !/^sk_sandbox_[A-Za-z0-9_-]{26,100}$/.test(bootstrapSecretKey)) {
+    problems.push('BOOTSTRAP_SECRET_KEY must be sk_sandbox_ followed by 26 to 100 letters, digits, _ or -')
+  }
+  if (environment === 'live' && bootstrapSecretKey !== null) {
+    problems.push('BOOTSTRAP_SECRET_KEY is for the sandbox; use `npm run organization:create` in live')
+  }
+
+  const config: Config = {
+    environment: environment === 'live' ? 'live' : 'sandbox',
+    host,
+    port,
+    opsPort: integer('OPS_PORT', 3001, 0, 65535),
+    baseUrl,
+    databaseUrl: text('DATABASE_URL'),
+    dataDir: text('DATA_DIR') ?? '.data',
+    temporalAddress: text('TEMPORAL_ADDRESS'),
+    temporalNamespace: text('TEMPORAL_NAMESPACE') ?? `billing-${environment}`,
+    localTemporalPort: integer('LOCAL_TEMPORAL_PORT', 7233, 1, 65535),
+    localTemporalUiPort: integer('LOCAL_TEMPORAL_UI_PORT', 8233, 1, 65535),
+    masterKeys,
+    trustProxy: trustProxy === 'true',
+    webhookAllowedCidrs: list('WEBHOOK_ALLOWED_CIDRS'),
+    rateLimit: integer('RATE_LIMIT', 3000, 1, 1_000_000_000),
+    rateLimitWindowSeconds: integer('RATE_LIMIT_WINDOW_SECONDS', 600, 1, 86_400),
+    logLevel,
+    bootstrapOrganizationId,
+    bootstrapSecretKey,
+  }
+  if (problems.length > 0) throw new ConfigurationError(problems)
+  return config
+}

@@ -1,0 +1,44 @@
+/** Logs: JSON lines, with whatever may be a secret taken out. */
+import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
+
+/** Names of members that never reach a log, wherever they stand. */
+const SECRET_MEMBERS = [
+  'pan',
+  'cvv',
+  'password',
+  'secretKey',
+  'paymentToken',
+  'token',
+  'authorization',
+  'svc-apikey',
+  'SVC-APIKEY',
+]
+/** Values that are secrets whatever they are called: key values, and runs of digits long enough for a card number. */
+const SECRET_VALUES = /\b[sp]k_(?:sandbox|live)_[A-Za-z0-9_-]{8,}|\b(?:\d[ -]?){13,19}\b/g
+
+export function createLog(level: string, destination?: DestinationStream): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      redact: {
+        paths: SECRET_MEMBERS.flatMap((name) => [`["${name}"]`, `*["${name}"]`]),
+        censor: '[redacted]',
+      },
+      serializers: { err: serializeError },
+    },
+    destination ?? pino.destination({ fd: 1, sync: false }),
+  )
+}
+
+/** An error without the values that a database driver or an HTTP client hangs onto it. */
+function serializeError(error: unknown): object {
+  if (!Error.isError(error)) return { message: mask(String(error)) }
+  const { type, message, stack } = stdSerializers.err(error)
+  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {}
+  return { type, message: mask(message), stack: mask(stack), ...code }
+}
+
+function mask(text: string): string {
+  return text.replaceAll(SECRET_VALUES, '[redacted]')
+}

@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto'
+import type { Environment } from '../../config/config.ts'
+import type { ApiKeyType } from '../entities/api-key.ts'
+import { ApiKey } from '../entities/index.ts'
+import { newId } from '../ids.ts'
+import type { InstallationFacts } from '../installation.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
+import type { Vault } from '../vault.ts'
+
+export interface KeyStore {
+  readonly vault: Vault
+  readonly installation: InstallationFacts
+  readonly environment: Environment
+}
+
+export interface NewApiKey {
+  readonly type: ApiKeyType
+  readonly description: string
+  /** A value chosen beforehand; without it one is made. */
+  readonly value?: string
+}
+
+/** A new key value: what it is for, its environment, and 192 random bits. */
+export function newKeyValue(type: ApiKeyType, environment: Environment): string {
+  return `${type === 'secret' ? 'sk' : 'pk'}_${environment}_${randomBytes(24).toString('base64url')}`
+}
+
+/** Adds a key that may do everything its form may, and gives its value, which is stored only encrypted and hashed. */
+export async function createApiKey(
+  unit: UnitOfWork,
+  { vault, installation, environment }: KeyStore,
+  { type, description, value = newKeyValue(type, environment) }: NewApiKey,
+): Promise<{ key: ApiKey; value: string }> {
+  const id = newId('api_key')
+  const key = unit.em.create(ApiKey, {
+    organizationId: unit.organizationId,
+    id,
+    description,
+    type,
+    acl: null,
+    allowedIps: null,
+    apiUser: id,
+    keyHash: installation.hashKey(value),
+    keyCipher: await vault.seal(value),
+    revision: 1,
+    createdTime: unit.now,
+    updatedTime: unit.now,
+  })
+  unit.em.persist(key)
+  return { key, value }
+}

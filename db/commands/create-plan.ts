@@ -1,0 +1,25 @@
+import { type FixedFeePricing, Plan, type RecurringInterval } from '../entities/plan.ts'
+import { newId } from '../ids.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
+
+export interface NewPlan {
+  readonly name: string
+  readonly currency: string
+  readonly pricing: FixedFeePricing
+  readonly recurringInterval: RecurringInterval
+  readonly isActive: boolean
+}
+
+/** Adds a plan to the organization. */
+export function createPlan(unit: UnitOfWork, given: NewPlan): Plan {
+  const plan = unit.em.create(Plan, {
+    organizationId: unit.organizationId,
+    id: newId('plan'),
+    ...given,
+    revision: 1,
+    createdTime: unit.now,
+    updatedTime: unit.now,
+  })
+  unit.em.persist(plan)
+  return plan
+}

@@ -1,0 +1,25 @@
+import { Website } from '../entities/index.ts'
+import { newId } from '../ids.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
+
+export interface NewWebsite {
+  readonly name: string
+  readonly url: string | null
+  readonly servicePhone: string | null
+  readonly serviceEmail: string | null
+  readonly customFields: Record<string, unknown> | null
+}
+
+/** Adds a website to the organization. */
+export function createWebsite(unit: UnitOfWork, given: NewWebsite): Website {
+  const website = unit.em.create(Website, {
+    organizationId: unit.organizationId,
+    id: newId('web'),
+    ...given,
+    revision: 1,
+    createdTime: unit.now,
+    updatedTime: unit.now,
+  })
+  unit.em.persist(website)
+  return website
+}

@@ -1,0 +1,18 @@
+/** Columns that every table spells the same way. */
+import { p } from '@mikro-orm/core'
+
+/** An id: text of at most 50 characters, unique in its organization only. */
+export const id = () => p.string().length(50)
+/** An instant: `timestamptz(3)`, so that rows, JavaScript dates and workflow clocks agree to the millisecond. */
+export const instant = () => p.datetime().length(3)
+/** A JSON document, kept as it was given. */
+export const json = <T>() => p.json().$type<T>()
+
+/** The key of a tenant's row: organization first. */
+export const tenantKey = { organizationId: id().primary(), id: id().primary() }
+/** What every resource carries: its revision and the times of creation and of the last change. */
+export const resourceColumns = {
+  revision: p.integer().default(1),
+  createdTime: instant(),
+  updatedTime: instant(),
+}

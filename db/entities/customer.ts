@@ -1,0 +1,20 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { id, json, resourceColumns, tenantKey } from './columns.ts'
+
+const CustomerSchema = defineEntity({
+  name: 'Customer',
+  tableName: 'customers',
+  properties: {
+    ...tenantKey,
+    email: p.string().nullable(),
+    firstName: p.string().nullable(),
+    lastName: p.string().nullable(),
+    websiteId: id().nullable(),
+    customFields: json<Record<string, unknown>>().nullable(),
+    ...resourceColumns,
+  },
+})
+
+/** Whom an organization bills. */
+export class Customer extends CustomerSchema.class {}
+CustomerSchema.setClass(Customer)

@@ -1,0 +1,13 @@
+/** Every table of the service: what the ORM knows and the drift check compares with the migrations. */
+export { ApiKey } from './api-key.ts'
+export { Customer } from './customer.ts'
+export { Delivery, DeliveryAttempt } from './delivery.ts'
+export { Event } from './event.ts'
+export { Installation } from './installation.ts'
+export { Organization } from './organization.ts'
+export { Plan } from './plan.ts'
+export { SigningKey } from './signing-key.ts'
+export { Subscription } from './subscription.ts'
+export { WakeUp } from './wake-up.ts'
+export { Webhook } from './webhook.ts'
+export { Website } from './website.ts'

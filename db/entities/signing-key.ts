@@ -1,0 +1,27 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { instant, json } from './columns.ts'
+
+export interface PublicJwk {
+  kty: string
+  n: string
+  e: string
+}
+
+const SigningKeySchema = defineEntity({
+  name: 'SigningKey',
+  tableName: 'signing_keys',
+  properties: {
+    kid: p.string().length(50).primary(),
+    publicJwk: json<PublicJwk>(),
+    /** Private key as JWK, encrypted by the vault. */
+    privateCipher: p.text(),
+    /** Published from then on. */
+    createdTime: instant(),
+    /** Signs from then on, until a later key does. */
+    signsFrom: instant(),
+  },
+})
+
+/** A key pair that signs webhooks. */
+export class SigningKey extends SigningKeySchema.class {}
+SigningKeySchema.setClass(SigningKey)

@@ -1,0 +1,61 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import type { OrderStatus } from '../../billing/order-lifecycle.ts'
+import { id, instant, json, resourceColumns, tenantKey } from './columns.ts'
+import type { FixedFeePricing, RecurringInterval } from './plan.ts'
+
+export interface OrderItem {
+  id: string
+  plan: { id: string }
+  quantity: number
+  /** The plan as it was when the item was priced. */
+  priced: {
+    revision: number
+    currency: string
+    pricing: FixedFeePricing
+    recurringInterval: RecurringInterval
+  }
+}
+
+const SubscriptionSchema = defineEntity({
+  name: 'Subscription',
+  tableName: 'subscriptions',
+  indexes: [
+    { name: 'subscriptions_customer_index', properties: ['organizationId', 'customerId'] },
+    {
+      name: 'subscriptions_next_deadline_index',
+      expression:
+        'create index "subscriptions_next_deadline_index" on "subscriptions" ("next_deadline") where "next_deadline" is not null',
+    },
+    {
+      name: 'subscriptions_moved_clock_index',
+      expression:
+        'create index "subscriptions_moved_clock_index" on "subscriptions" ("next_deadline") where "clock_offset" > 0',
+    },
+  ],
+  properties: {
+    ...tenantKey,
+    customerId: id(),
+    websiteId: id(),
+    items: json<OrderItem[]>(),
+    status: p.string().length(20).$type<OrderStatus>(),
+    currency: p.string().length(3),
+    startTime: instant(),
+    abandonTime: instant().nullable(),
+    activationTime: instant().nullable(),
+    autopay: p.boolean().default(true),
+    notes: p.text().nullable(),
+    poNumber: p.string().nullable(),
+    customFields: json<Record<string, unknown>>().nullable(),
+    /** When the subscription workflow has to look again, on the order's own clock; null: never. */
+    nextDeadline: instant().nullable(),
+    /** How far the order has been settled, on its own clock; settling before this does nothing. */
+    settledThrough: instant().nullable(),
+    /** Milliseconds by which the order's own clock is ahead of real time (sandbox clock). */
+    clockOffset: p.bigint('number').default(0),
+    ...resourceColumns,
+  },
+})
+
+/** An order: a customer's subscription to the plans of its items. */
+export class Subscription extends SubscriptionSchema.class {}
+SubscriptionSchema.setClass(Subscription)

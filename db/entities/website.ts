@@ -1,0 +1,20 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { json, resourceColumns, tenantKey } from './columns.ts'
+
+const WebsiteSchema = defineEntity({
+  name: 'Website',
+  tableName: 'websites',
+  properties: {
+    ...tenantKey,
+    name: p.string(),
+    url: p.text().nullable(),
+    servicePhone: p.string().nullable(),
+    serviceEmail: p.string().nullable(),
+    customFields: json<Record<string, unknown>>().nullable(),
+    ...resourceColumns,
+  },
+})
+
+/** A place where an organization sells; orders and webhooks refer to it. */
+export class Website extends WebsiteSchema.class {}
+WebsiteSchema.setClass(Website)

@@ -1,0 +1,89 @@
+/** Events and their deliveries: written by the transaction that makes them true. */
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { EventType } from '../billing/event-types.ts'
+import { newId } from './ids.ts'
+import type { Link } from './representations/links.ts'
+
+export interface NewEvent {
+  readonly type: EventType
+  /** The clock of the record it is about. */
+  readonly time: Date
+  /** The website the event belongs to; null reaches only webhooks of all websites. */
+  readonly websiteId: string | null
+  /** Top-level ids of the payload, the first of them telling what the event is about. */
+  readonly ids: Readonly<Record<string, string | null>>
+  /** The records as they stand now. */
+  readonly embedded: Readonly<Record<string, unknown>>
+  readonly links: readonly Link[]
+  /** Members besides, such as `cause`. */
+  readonly extra?: Readonly<Record<string, unknown>>
+  /** A webhook that does not get it. */
+  readonly exceptWebhookId?: string
+}
+
+interface Tenant {
+  readonly organizationId: string
+  readonly now: Date
+}
+
+/**
+ * Writes the events and one delivery for each active webhook whose filter and website fit, judged now.
+ *
+ * @returns the number of deliveries written.
+ */
+export async function writeEvents(
+  em: EntityManager,
+  tenant: Tenant,
+  events: readonly NewEvent[],
+): Promise<number> {
+  const rows = events.map((event, turn) => {
+    const id = newId('evt')
+    return {
+      turn,
+      id,
+      type: event.type,
+      website_id: event.websiteId,
+      entity_id: Object.values(event.ids).find((value) => value !== null) ?? id,
+      event_time: event.time.toISOString(),
+      except_webhook_id: event.exceptWebhookId ?? null,
+      payload: JSON.stringify({
+        ...event.ids,
+        eventType: event.type,
+        eventId: id,
+        eventTime: event.time.toISOString(),
+        ...event.extra,
+        _embedded: event.embedded,
+        _links: event.links,
+      }),
+    }
+  })
+  const [{ count } = { count: 0 }] = await em.getConnection().execute<{ count: number }[]>(
+    `with given as (
+       select * from jsonb_to_recordset(?::jsonb) as given
+         (turn int, id text, type text, website_id text, entity_id text, event_time timestamptz, payload text,
+          except_webhook_id text)
+     ), new_events as (
+       insert into events (organization_id, id, type, website_id, entity_id, event_time, payload, created_time)
+       select ?, id, type, website_id, entity_id, event_time, payload, ? from given order by turn
+     ), new_deliveries as (
+       -- A ULID made here: the event's time, then hexadecimal digits, which are digits of its alphabet too.
+       insert into deliveries (organization_id, id, event_id, webhook_id, status, created_time)
+       select webhook.organization_id,
+              'dlv_' || substr(given.id, 5, 10) || upper(right(replace(gen_random_uuid()::text, '-', ''), 16)),
+              given.id, webhook.id, 'waiting', ?
+         from given
+         join webhooks webhook on webhook.organization_id = ?
+          and webhook.status = 'active'
+          and webhook.id is distinct from given.except_webhook_id
+          and (webhook.website_id is null or webhook.website_id = given.website_id)
+          and (jsonb_array_length(webhook.events_filter) = 0 or webhook.events_filter @> to_jsonb(given.type))
+        order by given.turn
+       returning 1
+     )
+     select count(*)::int as count from new_deliveries`,
+    [JSON.stringify(rows), tenant.organizationId, tenant.now, tenant.now, tenant.organizationId],
+    'all',
+    em.getTransactionContext(),
+  )
+  return count
+}

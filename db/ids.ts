@@ -1,0 +1,32 @@
+/** Ids the service makes: a prefix that tells the resource, and a ULID that tells the order of creation. */
+import { monotonicFactory } from 'ulid'
+
+export type IdPrefix =
+  | 'api_key'
+  | 'tok'
+  | 'dp'
+  | 'sub'
+  | 'cus'
+  | 'web'
+  | 'prod'
+  | 'plan'
+  | 'cpn'
+  | 'in'
+  | 'inst'
+  | 'txn'
+  | 'wh'
+  | 'evt'
+  | 'dlv'
+  | 'org'
+  | 'item'
+  | 'att'
+
+const nextUlid = monotonicFactory()
+
+/** A new id; ids made by one process sort in the order they were made. */
+export function newId(prefix: IdPrefix): string {
+  return `${prefix}_${nextUlid()}`
+}
+
+/** What an id may look like, whoever chose it (specification 2 and 4). */
+export const ID_PATTERN = '^[A-Za-z0-9_@~.-]{1,50}$'

@@ -1,0 +1,34 @@
+/** What an installation is, made once when its database is first used. */
+import { createHmac, randomBytes } from 'node:crypto'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { ulid } from 'ulid'
+import { Installation } from './entities/index.ts'
+import type { Vault } from './vault.ts'
+
+export interface InstallationFacts {
+  /** Stands in the name of the task queue: two installations on one engine never take each other's work. */
+  readonly id: string
+  /** Keyed hash a presented API key is looked up by. */
+  hashKey(value: string): string
+}
+
+/** Reads the facts of this installation, making the missing ones; several processes may call it at once. */
+export async function loadInstallation(em: EntityManager, vault: Vault): Promise<InstallationFacts> {
+  const id = await factOnce(em, 'id', async () => ulid().toLowerCase())
+  const sealed = await factOnce(em, 'lookup-key', () => vault.seal(randomBytes(32).toString('base64')))
+  const lookupKey = Buffer.from(await vault.open(sealed), 'base64')
+  return { id, hashKey: (value) => createHmac('sha256', lookupKey).update(value).digest('hex') }
+}
+
+async function factOnce(em: EntityManager, name: string, make: () => Promise<string>): Promise<string> {
+  const found = await em.findOne(Installation, { name }, { disableIdentityMap: true })
+  if (found !== null) return found.value
+  await em
+    .getConnection()
+    .execute(
+      'insert into installation (name, value) values (?, ?) on conflict (name) do nothing',
+      [name, await make()],
+      'run',
+    )
+  return (await em.findOneOrFail(Installation, { name }, { disableIdentityMap: true })).value
+}

@@ -1,0 +1,49 @@
+/** Opens the database through MikroORM, and brings its schema up to date. */
+import { Migrator } from '@mikro-orm/migrations'
+import { MikroORM, type Options } from '@mikro-orm/postgresql'
+import * as entities from './entities/index.ts'
+import { migrations } from './migrations/index.ts'
+
+export interface DatabaseOptions {
+  readonly databaseUrl: string
+  /** Connections at most. */
+  readonly poolSize?: number
+  /** Shown by PostgreSQL as `application_name`. */
+  readonly name?: string
+}
+
+/** Options of the ORM; exported for the migration commands. */
+export function ormOptions({ databaseUrl, poolSize = 20, name = 'billing' }: DatabaseOptions): Options {
+  return {
+    clientUrl: databaseUrl,
+    entities: Object.values(entities),
+    extensions: [Migrator],
+    migrations: {
+      migrationsList: migrations,
+      tableName: 'schema_migrations',
+      snapshot: false,
+      path: 'db/migrations',
+    },
+    schemaGenerator: { ignoreSchema: ['test_gateway'], createForeignKeyConstraints: false },
+    pool: { min: 0, max: poolSize },
+    driverOptions: { application_name: name, connectionTimeoutMillis: 3_000, keepAlive: true },
+    // Instants are bound and read as UTC whatever the machine's or the server's zone.
+    timezone: 'Z',
+    forceUtcTimezone: true,
+    logger: () => {},
+  }
+}
+
+/** Opens the ORM without touching the database; the first query connects. */
+export async function openOrm(options: DatabaseOptions): Promise<MikroORM> {
+  return await MikroORM.init(ormOptions(options))
+}
+
+/** Applies the migrations that are missing; serialised by a lock, so that several processes may start at once. */
+export async function migrate(orm: MikroORM): Promise<void> {
+  const connection = orm.em.getConnection()
+  await connection.transactional(async (trx) => {
+    await connection.execute('select pg_advisory_xact_lock(7310, 1)', [], 'run', trx)
+    await orm.migrator.up({ transaction: trx })
+  })
+}

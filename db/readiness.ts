@@ -1,0 +1,17 @@
+import type { MikroORM } from '@mikro-orm/postgresql'
+
+/** Whether the database answers within two seconds. */
+export async function isReady(orm: MikroORM): Promise<boolean> {
+  const answered = orm.em
+    .getConnection()
+    .execute('select 1')
+    .then(
+      () => true,
+      () => false,
+    )
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), 2_000)
+  })
+  return await Promise.race([answered, late]).finally(() => clearTimeout(timer))
+}

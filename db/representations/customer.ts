@@ -1,0 +1,22 @@
+import type { Customer } from '../entities/index.ts'
+import { type Link, resourceUrl } from './links.ts'
+
+/** A customer as the API and events show it. */
+export function presentCustomer(customer: Customer, baseUrl: string) {
+  const self: Link = {
+    rel: 'self',
+    href: resourceUrl(baseUrl, customer.organizationId, 'customers', customer.id),
+  }
+  return {
+    id: customer.id,
+    email: customer.email ?? null,
+    firstName: customer.firstName ?? null,
+    lastName: customer.lastName ?? null,
+    websiteId: customer.websiteId ?? null,
+    customFields: customer.customFields ?? {},
+    revision: customer.revision,
+    createdTime: customer.createdTime.toISOString(),
+    updatedTime: customer.updatedTime.toISOString(),
+    _links: [self],
+  }
+}

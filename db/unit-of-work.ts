@@ -1,0 +1,61 @@
+/**
+ * The transaction a command runs in: one instant, one organization, and what must follow from it.
+ *
+ * Everything a command changes, the events of the change, their deliveries and the wake-ups of workflows commit
+ * together or not at all; wake-ups are written last.
+ */
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { WorkflowName } from '../workflows/contract.ts'
+import { DELIVERY_CHANNEL, WAKE_UP_CHANNEL } from './channels.ts'
+import { type NewEvent, writeEvents } from './events.ts'
+
+export interface UnitOfWork {
+  readonly em: EntityManager
+  readonly organizationId: string
+  /** Real time at which the transaction began. */
+  readonly now: Date
+  /** Public address of the deployment, for `_links`. */
+  readonly baseUrl: string
+  /** Has the event, and a delivery for every webhook that wants it, written with the transaction. */
+  emit(event: NewEvent): void
+  /** Has the record's workflow look again once the transaction is committed. */
+  wake(workflow: WorkflowName, recordId: string): void
+}
+
+export interface UnitOfWorkOptions {
+  readonly organizationId: string
+  readonly now: Date
+  readonly baseUrl: string
+}
+
+/** Runs `work` in one transaction and commits it with its events, deliveries and wake-ups. */
+export async function inUnitOfWork<T>(
+  em: EntityManager,
+  options: UnitOfWorkOptions,
+  work: (unit: UnitOfWork) => Promise<T>,
+): Promise<T> {
+  return await em.transactional(async (trx) => {
+    const events: NewEvent[] = []
+    const wakeUps = new Map<string, readonly [WorkflowName, string]>()
+    const result = await work({
+      ...options,
+      em: trx,
+      emit: (event) => void events.push(event),
+      wake: (workflow, recordId) => void wakeUps.set(`${workflow}/${recordId}`, [workflow, recordId]),
+    })
+    await trx.flush()
+    const sql = (text: string, values: unknown[]) =>
+      trx.getConnection().execute(text, values, 'run', trx.getTransactionContext())
+    if (events.length > 0 && (await writeEvents(trx, options, events)) > 0) {
+      await sql(`select pg_notify('${DELIVERY_CHANNEL}', '')`, [])
+    }
+    for (const [workflow, recordId] of wakeUps.values()) {
+      await sql(
+        `with woken as (insert into wake_ups (workflow, organization_id, record_id, due_time) values (?, ?, ?, now()))
+         select pg_notify('${WAKE_UP_CHANNEL}', '')`,
+        [workflow, options.organizationId, recordId],
+      )
+    }
+    return result
+  })
+}

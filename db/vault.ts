@@ -1,0 +1,56 @@
+/**
+ * The vault: secrets at rest as JWE (RFC 7516), one per record, with the id of the key in the header.
+ *
+ * The first key of the ring encrypts, every key decrypts: a new master key goes in front, and the old one stays until
+ * nothing is encrypted with it any more. Destroying a key destroys what it encrypted, in backups too.
+ */
+import { createHash } from 'node:crypto'
+import { CompactEncrypt, compactDecrypt } from 'jose'
+
+/** The key a record was encrypted with is not in the ring, or the record was tampered with. */
+export class VaultError extends Error {
+  override readonly name = 'VaultError'
+}
+
+export interface Vault {
+  /** Encrypts UTF-8 text; the same text never gives the same ciphertext twice. */
+  seal(plaintext: string): Promise<string>
+  /** @throws VaultError when the ring lacks the key or the ciphertext was changed. */
+  open(ciphertext: string): Promise<string>
+}
+
+/** A vault over a ring of 32-byte keys in base64. */
+export function createVault(masterKeys: readonly string[]): Vault {
+  const ring = new Map<string, Uint8Array>()
+  for (const encoded of masterKeys) {
+    const key = Buffer.from(encoded, 'base64')
+    if (key.length !== 32) throw new VaultError('a master key must have 32 bytes')
+    ring.set(createHash('sha256').update(key).digest('hex').slice(0, 16), key)
+  }
+  const first = ring.entries().next().value
+  if (first === undefined) throw new VaultError('the key ring is empty')
+  const [kid, key] = first
+  return {
+    seal: (plaintext) =>
+      new CompactEncrypt(Buffer.from(plaintext, 'utf8'))
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid })
+        .encrypt(key),
+    async open(ciphertext) {
+      try {
+        const { plaintext } = await compactDecrypt(
+          ciphertext,
+          ({ kid: wanted }) => {
+            const found = ring.get(wanted ?? '')
+            if (found === undefined) throw new VaultError('no key of the ring fits this record')
+            return found
+          },
+          { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] },
+        )
+        return Buffer.from(plaintext).toString('utf8')
+      } catch (error) {
+        if (error instanceof VaultError) throw error
+        throw new VaultError('a record could not be decrypted')
+      }
+    },
+  }
+}

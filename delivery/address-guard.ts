@@ -1,0 +1,49 @@
+/**
+ * Which addresses a webhook may reach (decided by the address the socket connects to, at every attempt).
+ *
+ * Names are judged by what they resolve to at that moment, so that an answer that changes between two look-ups gains
+ * nothing. Everything that is not plain public unicast is refused, unless configuration opens it.
+ */
+import { lookup as resolve } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+/** The target, or everything its name resolves to, is not a public address. */
+export class AddressRefusedError extends Error {
+  override readonly name = 'AddressRefusedError'
+  readonly code = 'ADDRESS_REFUSED'
+}
+
+export interface AddressGuard {
+  /** Whether a literal address may be connected to. */
+  allows(address: string): boolean
+  /** A look-up for sockets that answers with allowed addresses only, and fails with AddressRefusedError if none is. */
+  readonly lookup: LookupFunction
+}
+
+/** A guard that refuses special-use addresses but for the networks of `allowedCidrs`. */
+export function createAddressGuard(allowedCidrs: readonly string[]): AddressGuard {
+  const exceptions = allowedCidrs.map((cidr) => ipaddr.parseCIDR(cidr))
+  const allows = (address: string): boolean => {
+    if (isIP(address) === 0) return false
+    const parsed = ipaddr.process(address) // IPv4-mapped IPv6 is judged as the IPv4 address it reaches
+    if (exceptions.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits)))
+      return true
+    return parsed.range() === 'unicast'
+  }
+  return {
+    allows,
+    lookup(hostname, options, callback) {
+      resolve(hostname, { ...options, all: true }, (error, addresses) => {
+        if (error !== null) return callback(error, '', 0)
+        const allowed = addresses.filter(({ address }) => allows(address))
+        const [first] = allowed
+        if (first === undefined) {
+          return callback(new AddressRefusedError(`${hostname} does not resolve to a public address`), '', 0)
+        }
+        if (options.all) callback(null, allowed)
+        else callback(null, first.address, first.family)
+      })
+    },
+  }
+}

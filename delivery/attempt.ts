@@ -1,0 +1,74 @@
+/** One attempt to deliver an event: signed afresh, sent once, timed. The same for first attempts and retries. */
+import type { WebhookMethod } from '../db/entities/webhook.ts'
+import type { Sender, WebhookAnswer } from './sender.ts'
+import { signWebhook } from './signature.ts'
+import type { SigningKeyPair } from './signing-keys.ts'
+
+/** What an attempt needs to know, read at the moment it is made. */
+export interface DueDelivery {
+  readonly organizationId: string
+  readonly id: string
+  readonly webhookId: string
+  readonly eventId: string
+  readonly eventType: string
+  readonly payload: string
+  readonly url: string
+  readonly method: WebhookMethod
+  /** Attempts made before. */
+  readonly attempts: number
+}
+
+export interface Attempt {
+  readonly delivery: DueDelivery
+  /** From 1. */
+  readonly number: number
+  /** Real time. */
+  readonly initiatedTime: Date
+  /** Milliseconds. */
+  readonly duration: number
+  readonly requestHeaders: Readonly<Record<string, string>>
+  readonly answer: WebhookAnswer
+}
+
+export interface AttemptDependencies {
+  readonly sender: Sender
+  readonly signingKey: () => Promise<SigningKeyPair>
+  readonly baseUrl: string
+  /** Seven characters that tell the release. */
+  readonly release: string
+  /** Real time, in milliseconds. */
+  readonly now: () => number
+}
+
+/** Makes one attempt. Throws only for failures of our own, before anything was sent. */
+export async function attemptDelivery(
+  delivery: DueDelivery,
+  dependencies: AttemptDependencies,
+): Promise<Attempt> {
+  const { sender, signingKey, baseUrl, release, now } = dependencies
+  const key = await signingKey()
+  const initiatedTime = new Date(now())
+  const { organizationId, eventId, eventType, payload: body, url, method } = delivery
+  const requestHeaders = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'User-Agent': `Service/${release}`,
+    'Webhook-Id': eventId,
+    'Security-Signature': await signWebhook({ baseUrl, organizationId, body }, key, initiatedTime),
+  }
+  const started = performance.now()
+  const answer = await sender.send({
+    url,
+    method,
+    headers: requestHeaders,
+    body,
+    anySuccessStatus: eventType.startsWith('dispute-'),
+  })
+  return {
+    delivery,
+    number: delivery.attempts + 1,
+    initiatedTime,
+    duration: Math.ceil(performance.now() - started),
+    requestHeaders,
+    answer,
+  }
+}

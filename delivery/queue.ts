@@ -1,0 +1,209 @@
+/**
+ * Deliveries whose first attempt is due: taken under a lease, given back as recorded outcomes.
+ *
+ * A lease says who answers for a delivery; when its holder dies it runs out and another takes over. Outcomes of many
+ * attempts are written by one statement. A failed first attempt, the time of the second and the wake-up of the
+ * webhook-delivery workflow are one commit: from there the workflow owns the schedule.
+ */
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { WAKE_UP_CHANNEL } from '../db/channels.ts'
+import type { DeliveryStatus } from '../db/entities/delivery.ts'
+import { newId } from '../db/ids.ts'
+import type { Attempt, DueDelivery } from './attempt.ts'
+
+/** How long a dispatcher answers for what it took: longer than an attempt can last, so that none is made twice in life. */
+const LEASE_SECONDS = 45
+
+export interface WebhookAllowance {
+  readonly organizationId: string
+  readonly webhookId: string
+  /** How many more deliveries of this webhook may be taken now. */
+  readonly allowance: number
+}
+
+export interface TakeOptions {
+  /** How many to take at most. */
+  readonly limit: number
+  /** How many per webhook at most. */
+  readonly perWebhook: number
+  /** Webhooks that get less than the others now. */
+  readonly restricted: readonly WebhookAllowance[]
+}
+
+/** Takes due first attempts, fairly over the webhooks that have any, each webhook's in event order. */
+export async function takeDueDeliveries(em: EntityManager, options: TakeOptions): Promise<DueDelivery[]> {
+  const rows = await em.getConnection().execute<DueDeliveryRow[]>(
+    `with recursive subscriber as (
+       (select organization_id, webhook_id from deliveries where status = 'waiting'
+         order by organization_id, webhook_id limit 1)
+       union all
+       select following.* from subscriber, lateral (
+         select organization_id, webhook_id from deliveries
+          where status = 'waiting' and (organization_id, webhook_id) > (subscriber.organization_id, subscriber.webhook_id)
+          order by organization_id, webhook_id limit 1) following
+     ), restricted as (
+       select * from jsonb_to_recordset(?::jsonb) as given ("organizationId" text, "webhookId" text, allowance int)
+     ), due as (
+       select candidate.organization_id, candidate.id
+         from subscriber
+         left join restricted on restricted."organizationId" = subscriber.organization_id
+                             and restricted."webhookId" = subscriber.webhook_id,
+         lateral (
+           select organization_id, id, row_number() over (order by position) as turn from (
+             select organization_id, id, position from deliveries
+              where status = 'waiting' and organization_id = subscriber.organization_id
+                and webhook_id = subscriber.webhook_id and (lease_until is null or lease_until < now())
+              order by position
+              limit coalesce(restricted.allowance, ?)
+                for update skip locked) free) candidate
+        order by candidate.turn
+        limit ?
+     ), taken as (
+       update deliveries delivery set lease_until = now() + make_interval(secs => ${LEASE_SECONDS})
+         from due where delivery.organization_id = due.organization_id and delivery.id = due.id
+       returning delivery.*
+     )
+     ${DUE_DELIVERY_COLUMNS} from taken delivery ${DUE_DELIVERY_JOINS} order by delivery.position`,
+    [JSON.stringify(options.restricted), options.perWebhook, options.limit],
+  )
+  return rows.map(dueDelivery)
+}
+
+/** The delivery as an attempt needs it, read now; null when it is gone. */
+export async function readDelivery(
+  em: EntityManager,
+  organizationId: string,
+  id: string,
+): Promise<(DueDelivery & { readonly status: string; readonly nextAttemptTime: number | null }) | null> {
+  const [row] = await em
+    .getConnection()
+    .execute<(DueDeliveryRow & { status: string; next_attempt_time: Date | null })[]>(
+      `${DUE_DELIVERY_COLUMNS}, delivery.status, delivery.next_attempt_time
+       from deliveries delivery ${DUE_DELIVERY_JOINS} where delivery.organization_id = ? and delivery.id = ?`,
+      [organizationId, id],
+    )
+  if (row === undefined) return null
+  const next = row.next_attempt_time
+  return {
+    ...dueDelivery(row),
+    status: row.status,
+    nextAttemptTime: next === null ? null : new Date(next).getTime(),
+  }
+}
+
+/** An attempt that was made, and when the one after it is due: null where there is none. */
+export interface Outcome {
+  readonly attempt: Attempt
+  readonly next: number | null
+}
+
+/**
+ * Records outcomes in one statement: attempts into the log, deliveries into their next state, and a wake-up for each
+ * whose first attempt failed. An outcome whose attempt was recorded already, or whose delivery moved on, changes nothing.
+ *
+ * @returns the deliveries that moved, with their new states.
+ */
+export async function recordOutcomes(
+  em: EntityManager,
+  outcomes: readonly Outcome[],
+): Promise<MovedDelivery[]> {
+  const rows = outcomes.map(({ attempt, next }) => ({
+    ...attemptRow(attempt),
+    next_status: attempt.answer.failure === null ? 'delivered' : next === null ? 'exhausted' : 'retrying',
+    next_attempt_time: next === null ? null : new Date(next).toISOString(),
+  }))
+  return await em.getConnection().execute<MovedDelivery[]>(
+    `with given as (
+       select * from jsonb_to_recordset(?::jsonb) as given
+         (${ATTEMPT_COLUMN_TYPES}, next_status text, next_attempt_time timestamptz)
+     ), moved as (
+       update deliveries delivery
+          set status = given.next_status, attempts = given.attempt, lease_until = null,
+              next_attempt_time = given.next_attempt_time
+         from given
+        where delivery.organization_id = given.organization_id and delivery.id = given.delivery_id
+          and delivery.status in ('waiting', 'retrying') and delivery.attempts = given.attempt - 1
+       returning delivery.organization_id, delivery.id, delivery.status, delivery.attempts
+     ), logged as (
+       insert into delivery_attempts (${ATTEMPT_COLUMNS})
+       select ${ATTEMPT_COLUMNS.split(', ')
+         .map((column) => `given.${column}`)
+         .join(', ')}
+         from given join moved on moved.organization_id = given.organization_id and moved.id = given.delivery_id
+     ), woken as (
+       insert into wake_ups (workflow, organization_id, record_id, due_time)
+       select 'webhook-delivery', organization_id, id, now() from moved where status = 'retrying' and attempts = 1
+       returning pg_notify('${WAKE_UP_CHANNEL}', '')
+     )
+     select organization_id as "organizationId", id, status from moved`,
+    [JSON.stringify(rows)],
+    'all',
+    em.getTransactionContext(),
+  )
+}
+
+export interface MovedDelivery {
+  readonly organizationId: string
+  readonly id: string
+  readonly status: DeliveryStatus
+}
+
+/** One attempt as a row of the log. */
+function attemptRow({ delivery, number, initiatedTime, duration, requestHeaders, answer }: Attempt) {
+  return {
+    organization_id: delivery.organizationId,
+    id: newId('att'),
+    delivery_id: delivery.id,
+    attempt: number,
+    initiated_time: initiatedTime.toISOString(),
+    duration,
+    url: delivery.url,
+    method: delivery.method,
+    request_headers: requestHeaders,
+    status: answer.status,
+    response_headers: answer.headers,
+    response: answer.body === null ? null : storable(answer.body),
+    failure: answer.failure,
+  }
+}
+
+const ATTEMPT_COLUMNS =
+  'organization_id, id, delivery_id, attempt, initiated_time, duration, url, method, request_headers, status, response_headers, response, failure'
+const ATTEMPT_COLUMN_TYPES =
+  'organization_id text, id text, delivery_id text, attempt int, initiated_time timestamptz, duration int, url text, method text, request_headers jsonb, status int, response_headers jsonb, response text, failure text'
+
+interface DueDeliveryRow {
+  organization_id: string
+  id: string
+  webhook_id: string
+  event_id: string
+  event_type: string
+  payload: string
+  url: string
+  method: DueDelivery['method']
+  attempts: number
+}
+
+const DUE_DELIVERY_COLUMNS = `select delivery.organization_id, delivery.id, delivery.webhook_id, delivery.event_id,
+  delivery.attempts, event.type as event_type, event.payload, webhook.url, webhook.method`
+const DUE_DELIVERY_JOINS = `join events event on event.organization_id = delivery.organization_id and event.id = delivery.event_id
+  join webhooks webhook on webhook.organization_id = delivery.organization_id and webhook.id = delivery.webhook_id`
+
+function dueDelivery(row: DueDeliveryRow): DueDelivery {
+  return {
+    organizationId: row.organization_id,
+    id: row.id,
+    webhookId: row.webhook_id,
+    eventId: row.event_id,
+    eventType: row.event_type,
+    payload: row.payload,
+    url: row.url,
+    method: row.method,
+    attempts: row.attempts,
+  }
+}
+
+/** PostgreSQL keeps no NUL character, and a receiver may answer with anything. */
+function storable(text: string): string {
+  return text.replaceAll('\u0000', '\uFFFD')
+}

@@ -1,0 +1,19 @@
+/**
+ * `npm run migration:create -- <name>`: writes a migration for what the entities have and the database of DATABASE_URL
+ * lacks, and lists it in `db/migrations/index.ts` order by hand (the file says how).
+ */
+import { openOrm } from '../../db/orm.ts'
+
+const [name] = process.argv.slice(2)
+const databaseUrl = process.env.DATABASE_URL
+if (name === undefined || databaseUrl === undefined) {
+  console.error('usage: DATABASE_URL=… npm run migration:create -- <name>')
+  process.exit(2)
+}
+const orm = await openOrm({ databaseUrl, poolSize: 2 })
+try {
+  const { fileName } = await orm.migrator.create(undefined, false, false, name)
+  console.log(fileName)
+} finally {
+  await orm.close()
+}

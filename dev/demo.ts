@@ -1,0 +1,97 @@
+/** The demo organization: made once, so that the first request can be sent from the printed line. */
+import type { Config } from '../config/config.ts'
+import { createCustomer } from '../db/commands/create-customer.ts'
+import { createOrganization } from '../db/commands/create-organization.ts'
+import { createPlan } from '../db/commands/create-plan.ts'
+import { createWebsite } from '../db/commands/create-website.ts'
+import { ApiKey, Installation } from '../db/entities/index.ts'
+import { newId } from '../db/ids.ts'
+import type { Database } from '../db/open.ts'
+import { resourceUrl } from '../db/representations/links.ts'
+import { inUnitOfWork } from '../db/unit-of-work.ts'
+
+export interface Demo {
+  readonly organizationId: string
+  readonly secretKey: string
+  readonly publishableKey: string
+  readonly websiteId: string
+  readonly customerId: string
+  readonly planId: string
+}
+
+/** The demo organization of this database, made on the first call. */
+export async function demo(
+  database: Database,
+  config: Pick<Config, 'environment' | 'baseUrl'>,
+): Promise<Demo> {
+  return (await existingDemo(database)) ?? (await makeDemo(database, config))
+}
+
+/** A request that places an order, to be pasted into a shell. */
+export function demoRequest(config: Pick<Config, 'baseUrl'>, made: Demo): string {
+  const body = {
+    orderType: 'subscription-order',
+    customerId: made.customerId,
+    websiteId: made.websiteId,
+    items: [{ plan: { id: made.planId } }],
+  }
+  const url = resourceUrl(config.baseUrl, made.organizationId, 'subscriptions')
+  return `curl -sS '${url}' -H 'SVC-APIKEY: ${made.secretKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
+}
+
+const DEMO_FACT = 'demo'
+
+async function existingDemo({ orm, vault }: Database): Promise<Demo | null> {
+  const em = orm.em.fork()
+  const fact = await em.findOne(Installation, { name: DEMO_FACT })
+  if (fact === null) return null
+  const { organizationId, ...ids } = JSON.parse(fact.value) as Pick<
+    Demo,
+    'organizationId' | 'websiteId' | 'customerId' | 'planId'
+  >
+  const value = async (type: 'secret' | 'publishable') => {
+    const key = await em.findOne(ApiKey, { organizationId, type }, { orderBy: { createdTime: 'asc' } })
+    return key === null ? '(deleted)' : await vault.open(key.keyCipher)
+  }
+  return {
+    organizationId,
+    ...ids,
+    secretKey: await value('secret'),
+    publishableKey: await value('publishable'),
+  }
+}
+
+async function makeDemo(
+  { orm, vault, installation }: Database,
+  { environment, baseUrl }: Pick<Config, 'environment' | 'baseUrl'>,
+): Promise<Demo> {
+  const organizationId = newId('org')
+  const tenant = { organizationId, baseUrl, now: new Date() }
+  return await inUnitOfWork(orm.em.fork(), tenant, async (unit) => {
+    const keys = await createOrganization(unit, { vault, installation, environment }, { name: 'Demo' })
+    const website = createWebsite(unit, {
+      name: 'Demo shop',
+      url: 'https://shop.example',
+      servicePhone: null,
+      serviceEmail: null,
+      customFields: null,
+    })
+    const customer = await createCustomer(unit, {
+      email: 'ada@example.com',
+      firstName: 'Ada',
+      lastName: 'Lovelace',
+      websiteId: null,
+      customFields: null,
+    })
+    const plan = createPlan(unit, {
+      name: 'Monthly',
+      currency: 'EUR',
+      pricing: { formula: 'fixed-fee', price: '9.90' },
+      recurringInterval: { unit: 'month', length: 1 },
+      isActive: true,
+    })
+    const ids = { organizationId, websiteId: website.id, customerId: customer.id, planId: plan.id }
+    unit.em.persist(unit.em.create(Installation, { name: DEMO_FACT, value: JSON.stringify(ids) }))
+    return { ...keys, ...ids }
+  })
+}

@@ -1,0 +1,94 @@
+// Starting an engine as a process of its own group: a Ctrl-C on the terminal does not reach it, so the service can
+// drain before its engines end. The pid file lets the next launcher find what a killed one left behind.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { notedProcess, notePid } from './pid-file.ts'
+import { sendSignal, stopProcess, waitUntilGone } from './processes.ts'
+
+export type EngineOptions = {
+  file: string
+  args: readonly string[]
+  env: NodeJS.ProcessEnv
+  cwd?: string
+  /** Another account to run as; only root may ask for it. */
+  account?: { uid: number; gid: number } | null
+  /** Output is appended here; emptied first when it has grown over 20 MB. */
+  logFile: string
+  pidFile: string
+}
+
+export type EngineProcess = {
+  pid: number
+  /** Resolves when the process is gone, whoever ended it. */
+  exited: Promise<void>
+  hasExited(): boolean
+}
+
+const LOG_LIMIT = 20 * 1024 * 1024
+
+/** Starts the process and notes it in its pid file. Throws when the program cannot be executed. */
+export async function spawnEngine(options: EngineOptions): Promise<EngineProcess> {
+  mkdirSync(dirname(options.logFile), { recursive: true })
+  mkdirSync(dirname(options.pidFile), { recursive: true })
+  const output = openSync(options.logFile, logIsTooLarge(options.logFile) ? 'w' : 'a', 0o600)
+  let child: ChildProcess
+  try {
+    child = spawn(options.file, options.args, {
+      cwd: options.cwd ?? '/',
+      env: options.env,
+      stdio: ['ignore', output, output],
+      detached: true,
+      ...(options.account ?? {}),
+    })
+    await once(child, 'spawn')
+  } finally {
+    closeSync(output)
+  }
+  const { pid } = child
+  if (pid === undefined) throw new Error(`${options.file} did not start.`)
+  child.unref()
+  const state = { exited: false }
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      state.exited = true
+      resolve()
+    })
+  })
+  notePid(options.pidFile, pid)
+  return { pid, exited, hasExited: () => state.exited }
+}
+
+/** SIGTERM, and SIGKILL to the whole group when that does not help in time. The pid file goes with the process. */
+export async function stopEngine(pid: number, pidFile: string, patience: number): Promise<void> {
+  try {
+    await stopProcess(pid, [{ signal: 'SIGTERM', wait: patience }])
+  } catch {
+    await killEngine(pid)
+  }
+  rmSync(pidFile, { force: true })
+}
+
+/** SIGKILL to the process and its group, and waits until it is gone. */
+export async function killEngine(pid: number): Promise<void> {
+  sendSignal(-pid, 'SIGKILL')
+  if (!(await waitUntilGone([pid], 10_000))) throw new Error(`Process ${pid} did not end.`)
+}
+
+/** Stops the process of a pid file if it still runs and is the program we take it for. Whether there was one. */
+export async function stopStaleEngine(
+  pidFile: string,
+  commandContains: string,
+  patience: number,
+): Promise<boolean> {
+  const stale = notedProcess(pidFile)
+  const isOurs = stale?.command.includes(commandContains) === true
+  if (stale && isOurs) await stopEngine(stale.pid, pidFile, patience)
+  else rmSync(pidFile, { force: true })
+  return isOurs
+}
+
+function logIsTooLarge(logFile: string): boolean {
+  return (statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > LOG_LIMIT
+}

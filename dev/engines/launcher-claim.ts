@@ -1,0 +1,20 @@
+// Who runs the engines of a data directory: one launcher at a time. A claim left by a launcher that was killed is
+// void, so that the next one may stop what it left behind.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { tryLock, unlock } from './lock.mjs'
+
+/** Claims the directory for this process, making it if it is missing. Throws when another live process holds it. */
+export function claimDirectory(dataDir: string): void {
+  mkdirSync(dataDir, { recursive: true })
+  const { taken, holder } = tryLock(join(dataDir, 'launcher.lock'))
+  if (taken) return
+  throw new Error(
+    `${dataDir} is in use by another running start (process ${holder}). Stop that one first, or set DATA_DIR to another directory.`,
+  )
+}
+
+/** Gives the directory up, if this process holds it. */
+export function releaseDirectory(dataDir: string): void {
+  unlock(join(dataDir, 'launcher.lock'))
+}

@@ -1,0 +1,46 @@
+// PostgreSQL refuses to run as root. Started by root, it runs as another account of the machine.
+import { execFileSync, spawnSync } from 'node:child_process'
+
+export type Account = { uid: number; gid: number }
+
+/** The account to run PostgreSQL as: null (our own) unless we are root. Throws when root has no other one to use. */
+export function postgresAccount(): Account | null {
+  if (process.getuid?.() !== 0) return null
+  const account = usable('postgres') ?? usable('nobody') ?? created()
+  if (account) return account
+  throw new Error(
+    'PostgreSQL does not run as root, and no other account can be used. Start as another user, or set DATABASE_URL.',
+  )
+}
+
+/** Whether the account can enter the directory and write in it, every directory above it included. */
+export function canUse(account: Account, directory: string): boolean {
+  return runs(account, '/bin/sh', ['-c', 'cd -- "$0" && test -w .', directory])
+}
+
+/** Whether the account can execute the program and load its libraries. */
+export function canRun(account: Account, program: string): boolean {
+  return runs(account, program, ['--version'])
+}
+
+function usable(name: string): Account | null {
+  try {
+    const id = (flag: string) =>
+      Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))
+    const account = { uid: id('-u'), gid: id('-g') }
+    return account.uid > 0 && runs(account, '/bin/sh', ['-c', ':']) ? account : null
+  } catch {
+    return null
+  }
+}
+
+function created(): Account | null {
+  spawnSync('useradd', ['--system', '--no-create-home', '--shell', '/bin/false', 'postgres'], {
+    stdio: 'ignore',
+  })
+  return usable('postgres')
+}
+
+function runs(account: Account, program: string, args: string[]): boolean {
+  return spawnSync(program, args, { cwd: '/', stdio: 'ignore', ...account }).status === 0
+}

@@ -1,0 +1,40 @@
+// Ending a PostgreSQL server: gently, at once, or as a leftover of a killed launcher.
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { childrenOf, isRunning, processFacts, sendSignal, stopProcess, waitUntilGone } from './processes.ts'
+
+/** Fast shutdown, then immediate shutdown, then SIGKILL. Resolves when server and children are gone. */
+export async function stopPostmaster(pid: number): Promise<void> {
+  try {
+    await stopProcess(pid, [
+      { signal: 'SIGINT', wait: 20_000 },
+      { signal: 'SIGQUIT', wait: 5000 },
+    ])
+  } catch {
+    await killPostmaster(pid)
+  }
+}
+
+/** SIGKILL to the server and to its children, which have groups of their own. Resolves when all are gone. */
+export async function killPostmaster(pid: number): Promise<void> {
+  if (!isRunning(pid)) return
+  // Stopped first, so that it cannot start a child between the listing and its end.
+  sendSignal(pid, 'SIGSTOP')
+  const children = childrenOf(pid)
+  sendSignal(pid, 'SIGKILL')
+  for (const child of children) sendSignal(child, 'SIGKILL')
+  if (!(await waitUntilGone([pid, ...children], 10_000)))
+    throw new Error(`PostgreSQL (process ${pid}) did not end.`)
+}
+
+/** Stops a server that still runs on the cluster, if it is really that. Whether there was one. */
+export async function stopStalePostmaster(cluster: string): Promise<boolean> {
+  const file = join(cluster, 'postmaster.pid')
+  if (!existsSync(file)) return false
+  const pid = Number(readFileSync(file, 'utf8').split('\n')[0])
+  const command = pid > 1 ? processFacts(pid)?.command : undefined
+  const isOurs =
+    command !== undefined && [cluster, realpathSync(cluster)].some((path) => command.includes(`-D ${path} `))
+  if (isOurs) await stopPostmaster(pid)
+  return isOurs
+}

@@ -1,0 +1,57 @@
+// Running a set-up program (initdb, the SQL tool, go install) to its end: quiet unless it fails, and ended with
+// everything it started when the start is given up.
+import { spawn } from 'node:child_process'
+import { sendSignal } from './processes.ts'
+
+export type RunOptions = {
+  env?: NodeJS.ProcessEnv
+  cwd?: string
+  account?: { uid: number; gid: number } | null
+  signal?: AbortSignal | undefined
+  /** Each line the program writes. */
+  onLine?: (line: string) => void
+}
+
+const KEPT = 4000
+
+/** Resolves with the output. Rejects with its last part when the program fails, with the signal's reason when given up. */
+export function runProgram(file: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
+  return new Promise((resolve, reject) => {
+    options.signal?.throwIfAborted()
+    let output = ''
+    const child = spawn(file, args, {
+      cwd: options.cwd ?? '/',
+      env: options.env ?? process.env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+      ...(options.account ?? {}),
+    })
+    let killer: NodeJS.Timeout | undefined
+    const giveUp = () => {
+      const { pid } = child
+      if (pid === undefined) return
+      sendSignal(-pid, 'SIGINT')
+      killer = setTimeout(() => sendSignal(-pid, 'SIGKILL'), 3000)
+    }
+    options.signal?.addEventListener('abort', giveUp, { once: true })
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output = (output + text).slice(-KEPT)
+        if (options.onLine) for (const line of text.split('\n')) if (line.trim()) options.onLine(line)
+      })
+    }
+    const finish = (settle: () => void) => {
+      clearTimeout(killer)
+      options.signal?.removeEventListener('abort', giveUp)
+      settle()
+    }
+    child.once('error', (error) => finish(() => reject(error)))
+    child.once('close', (code, killedBy) =>
+      finish(() => {
+        if (options.signal?.aborted) reject(options.signal.reason)
+        else if (code === 0) resolve(output)
+        else reject(new Error(`${file} failed (${killedBy ?? `exit code ${code}`}).\n${output.trim()}`))
+      }),
+    )
+  })
+}

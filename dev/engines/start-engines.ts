@@ -1,0 +1,123 @@
+// The engines of one installation: PostgreSQL and Temporal, each started here unless an external one is given.
+import { join } from 'node:path'
+import pg from 'pg'
+import { type Postgres, startPostgres } from './postgres.ts'
+import { startTemporal, stopStaleTemporal, type Temporal } from './temporal.ts'
+
+export type EnginesConfig = {
+  /** Engines keep their data in the folders postgres and temporal inside. One launcher at a time. */
+  dataDir: string
+  /** An external PostgreSQL. */
+  databaseUrl?: string | undefined
+  /** An external Temporal server. */
+  temporalAddress?: string | undefined
+  temporalNamespace: string
+  temporalPort: number
+  temporalUiPort: number | null
+  log: (line: string) => void
+  /** Of the embedded PostgreSQL, see PostgresOptions. */
+  durable?: boolean
+  /** Gives the start up: rejects with its reason, and nothing is left running. */
+  signal?: AbortSignal | undefined
+}
+
+export type Engines = {
+  databaseUrl: string
+  temporalAddress: string
+  /** null where Temporal is external, or has no UI. */
+  temporalUiUrl: string | null
+  /** Resolves with the name of an engine that ended without being asked to; never after stop(). */
+  ended: Promise<string>
+  /** Ends what was started here: Temporal's UI, Temporal, PostgreSQL. */
+  stop(): Promise<void>
+}
+
+const APPLICATION_DATABASE = 'billing'
+
+/** Starts what is not external. Rejects, with nothing left running, when one of them does not start. */
+export async function startEngines(config: EnginesConfig): Promise<Engines> {
+  const { log, signal } = config
+  const started: { postgres: Postgres | null; temporal: Temporal | null } = { postgres: null, temporal: null }
+  const embeddedPostgres = async () => {
+    const { durable = true } = config
+    started.postgres ??= await startPostgres({
+      dataDir: join(config.dataDir, 'postgres'),
+      durable,
+      log,
+      signal,
+    })
+    return started.postgres.url
+  }
+  const stop = async () => {
+    try {
+      await started.temporal?.stop()
+    } finally {
+      await started.postgres?.stop()
+    }
+  }
+  try {
+    const temporalDir = join(config.dataDir, 'temporal')
+    // Before PostgreSQL, which a leftover server would hold connections of.
+    if (!config.temporalAddress) await stopStaleTemporal(temporalDir)
+    const databaseUrl = config.databaseUrl ?? (await applicationDatabase(await embeddedPostgres()))
+    if (!config.temporalAddress) {
+      started.temporal = await startTemporal({
+        dataDir: temporalDir,
+        // Its databases are its own: they never go to an external server, where two installations would meet in them.
+        postgresUrl: embeddedPostgres,
+        namespace: config.temporalNamespace,
+        port: config.temporalPort,
+        uiPort: config.temporalUiPort,
+        log,
+        signal,
+      })
+    }
+    signal?.throwIfAborted()
+    return handle(config, databaseUrl, started, stop)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+function handle(
+  config: EnginesConfig,
+  databaseUrl: string,
+  started: { postgres: Postgres | null; temporal: Temporal | null },
+  stop: () => Promise<void>,
+): Engines {
+  let stopping: Promise<void> | undefined
+  const ended = new Promise<string>((resolve) => {
+    const report = (name: string) => () => {
+      if (!stopping) resolve(name)
+    }
+    started.postgres?.exited.then(report('PostgreSQL'))
+    started.temporal?.exited.then(report('Temporal'))
+  })
+  return {
+    databaseUrl,
+    temporalAddress: started.temporal?.address ?? config.temporalAddress ?? '',
+    temporalUiUrl: started.temporal?.uiUrl ?? null,
+    ended,
+    stop: () => {
+      stopping ??= stop()
+      return stopping
+    },
+  }
+}
+
+/** Makes the application's database on the embedded cluster if it is missing, and answers its URL. */
+async function applicationDatabase(clusterUrl: string): Promise<string> {
+  const client = new pg.Client({ connectionString: clusterUrl })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    const found = await client.query('select from pg_database where datname = $1', [APPLICATION_DATABASE])
+    if (!found.rowCount) await client.query(`create database ${APPLICATION_DATABASE}`)
+  } finally {
+    await client.end()
+  }
+  const url = new URL(clusterUrl)
+  url.pathname = `/${APPLICATION_DATABASE}`
+  return url.href
+}

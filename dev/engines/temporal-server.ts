@@ -1,0 +1,52 @@
+// The stock Temporal server on PostgreSQL, configured by the environment variables of its embedded configuration.
+import { TEMPORAL_DATABASES } from './temporal-schema.ts'
+
+/** Ports of the server beside the frontend's own; the same at every start, or a restarted server waits for its old self. */
+export const INNER_PORTS = [
+  'FRONTEND_MEMBERSHIP_PORT',
+  'FRONTEND_HTTP_PORT',
+  'HISTORY_GRPC_PORT',
+  'HISTORY_MEMBERSHIP_PORT',
+  'MATCHING_GRPC_PORT',
+  'MATCHING_MEMBERSHIP_PORT',
+  'WORKER_GRPC_PORT',
+  'WORKER_MEMBERSHIP_PORT',
+] as const
+
+export type InnerPorts = Record<(typeof INNER_PORTS)[number], number>
+
+export type ServerOptions = {
+  program: string
+  postgresUrl: string
+  port: number
+  innerPorts: InnerPorts
+  dynamicConfigFile: string
+}
+
+/** What to run. Nothing is inherited: the server would read TEMPORAL_* variables that are meant for the client. */
+export function temporalServerCommand(options: ServerOptions) {
+  const { hostname, port, username, password } = new URL(options.postgresUrl)
+  const innerPorts = Object.entries(options.innerPorts).map(([name, value]) => [name, String(value)])
+  const env = {
+    PATH: process.env.PATH,
+    LOG_LEVEL: 'warn',
+    BIND_ON_IP: '127.0.0.1',
+    FRONTEND_GRPC_PORT: String(options.port),
+    ...Object.fromEntries(innerPorts),
+    NUM_HISTORY_SHARDS: '4',
+    DYNAMIC_CONFIG_FILE_PATH: options.dynamicConfigFile,
+    DB: 'postgres12',
+    DBNAME: TEMPORAL_DATABASES.main,
+    VISIBILITY_DBNAME: TEMPORAL_DATABASES.visibility,
+    POSTGRES_SEEDS: hostname,
+    DB_PORT: port || '5432',
+    POSTGRES_USER: decodeURIComponent(username),
+    POSTGRES_PWD: decodeURIComponent(password),
+    // Per service, of which there are four.
+    SQL_MAX_CONNS: '20',
+    SQL_MAX_IDLE_CONNS: '20',
+    SQL_VIS_MAX_CONNS: '5',
+    SQL_VIS_MAX_IDLE_CONNS: '5',
+  }
+  return { file: options.program, args: ['--allow-no-auth', 'start'], env }
+}

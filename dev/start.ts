@@ -1,0 +1,141 @@
+/**
+ * `npm start`: the whole service on this machine. Engines of its own where none are configured, migrations, the demo
+ * organization, then API and worker in one process; ends its start-up with the line `ready <BASE_URL>`.
+ */
+import { startApi } from '../api/api.ts'
+import { type Config, ConfigurationError, loadConfig } from '../config/config.ts'
+import { createLog } from '../config/log.ts'
+import { runProcess } from '../config/process.ts'
+import { temporalConnection } from '../config/temporal-connection.ts'
+import { bootstrap } from '../db/bootstrap.ts'
+import { openDatabase } from '../db/open.ts'
+import { migrate, openOrm } from '../db/orm.ts'
+import { isReady } from '../db/readiness.ts'
+import { ensureSigningKey } from '../delivery/signing-keys.ts'
+import { createMetrics } from '../ops/metrics.ts'
+import { startOpsServer } from '../ops/server.ts'
+import { workflowBundle } from '../worker/bundle.ts'
+import { installTemporalRuntime } from '../worker/temporal.ts'
+import { startWorker } from '../worker/worker.ts'
+import { type Demo, demo, demoRequest } from './demo.ts'
+import { portIsFree } from './engines/ports.ts'
+import { startEngines } from './engines/start-engines.ts'
+import { localMasterKey } from './local-master-key.ts'
+
+const say = (line: string): void => console.log(line)
+
+await runProcess(async (stopping) => {
+  const config = localConfig(loadConfig(process.env))
+  await requirePorts(config)
+  const stops: (() => Promise<void>)[] = []
+  const stopAll = async (): Promise<void> => {
+    for (const stop of stops.splice(0).reverse()) await stop()
+  }
+  try {
+    const bundle = workflowBundle()
+    const engines = await startEngines({
+      dataDir: config.dataDir,
+      databaseUrl: config.databaseUrl ?? undefined,
+      temporalAddress: config.temporalAddress ?? undefined,
+      temporalNamespace: config.temporalNamespace,
+      temporalPort: config.localTemporalPort,
+      temporalUiPort: config.localTemporalUiPort,
+      log: say,
+      signal: stopping,
+    })
+    stops.push(engines.stop)
+    stopping.throwIfAborted()
+
+    const { databaseUrl } = engines
+    const migrating = await openOrm({ databaseUrl, poolSize: 2, name: 'billing migrations' })
+    await migrate(migrating).finally(() => migrating.close())
+    const database = await openDatabase({ databaseUrl, masterKeys: config.masterKeys, poolSize: 40 })
+    stops.push(() => database.orm.close())
+    await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
+    await bootstrap(database, config, new Date())
+    const made =
+      config.environment === 'sandbox' && config.bootstrapOrganizationId === null
+        ? await demo(database, config)
+        : null
+
+    const log = createLog(config.logLevel)
+    const metrics = createMetrics()
+    installTemporalRuntime(log)
+    const worker = startWorker({
+      config,
+      ...database,
+      databaseUrl,
+      temporal: temporalConnection(engines.temporalAddress),
+      workflowBundle: await bundle,
+      metrics,
+      log,
+    })
+    stops.push(worker.stop)
+    const api = await startApi({ config, ...database, metrics, log }, config)
+    stops.push(api.stop)
+    const ops = await startOpsServer({
+      host: config.host,
+      port: config.opsPort,
+      metrics,
+      isReady: () => isReady(database.orm),
+    })
+    stops.push(ops.stop)
+    await Promise.race([worker.ready, new Promise((resolve) => stopping.addEventListener('abort', resolve))])
+    stopping.throwIfAborted()
+    announce(config, engines.temporalUiUrl, made)
+  } catch (error) {
+    await stopAll()
+    throw error
+  }
+  return async () => {
+    say('Stopping: requests and deliveries under way finish first.')
+    await stopAll()
+    say('Stopped.')
+  }
+})
+
+/** What a machine of one's own may have by default: a generated master key, receivers on loopback. */
+function localConfig(config: Config): Config {
+  if (config.environment === 'live' && config.masterKeys.length === 0) {
+    throw new ConfigurationError(['MASTER_KEY is required in live'])
+  }
+  return {
+    ...config,
+    masterKeys: config.masterKeys.length > 0 ? config.masterKeys : [localMasterKey(config.dataDir)],
+    webhookAllowedCidrs:
+      config.environment === 'sandbox' && config.webhookAllowedCidrs.length === 0
+        ? ['127.0.0.0/8', '::1/128']
+        : config.webhookAllowedCidrs,
+  }
+}
+
+/** A busy port is said before anything is fetched or started. */
+async function requirePorts({ port, opsPort }: Config): Promise<void> {
+  for (const [name, wanted] of [
+    ['PORT', port],
+    ['OPS_PORT', opsPort],
+  ] as const) {
+    if (wanted !== 0 && !(await portIsFree(wanted))) {
+      throw new ConfigurationError([
+        `${name}: port ${wanted} is in use; stop what listens there, or set ${name} to a free one`,
+      ])
+    }
+  }
+}
+
+function announce(config: Config, temporalUiUrl: string | null, made: Demo | null): void {
+  say('')
+  say(`API             ${config.baseUrl}   (${config.baseUrl}/docs, ${config.baseUrl}/openapi.json)`)
+  say(`Temporal UI     ${temporalUiUrl ?? 'that of the engine at TEMPORAL_ADDRESS'}`)
+  say(`Metrics         http://${config.host}:${config.opsPort}/metrics`)
+  if (made !== null) {
+    say(`Organization    ${made.organizationId}`)
+    say(`Secret key      ${made.secretKey}`)
+    say(`Publishable key ${made.publishableKey}`)
+    say('')
+    say('Place an order:')
+    say(demoRequest(config, made))
+  }
+  say('')
+  say(`ready ${config.baseUrl}`)
+}

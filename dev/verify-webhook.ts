@@ -1,0 +1,44 @@
+/**
+ * How a receiver verifies a webhook, written from the published contract alone: nothing here is shared with the sender.
+ */
+import { createHash } from 'node:crypto'
+import { createRemoteJWKSet, jwtVerify } from 'jose'
+
+export interface Expectation {
+  /** Where webhooks come from: the base URL of the service, with a trailing slash. */
+  readonly issuer: string
+  /** The organization whose events are expected. */
+  readonly organizationId: string
+}
+
+/** Seconds by which clocks may differ. */
+const LEEWAY = 10
+/** Longest time between `iat` and `exp`. */
+const WINDOW = 300
+
+export interface Verifier {
+  /** Throws with the reason when the request must be discarded. */
+  verify(signature: string, rawBody: Uint8Array): Promise<void>
+}
+
+/** A verifier that loads the public keys once and keeps them for at most an hour. */
+export function createVerifier({ issuer, organizationId }: Expectation): Verifier {
+  const keys = createRemoteJWKSet(new URL('.well-known/keys', issuer), { cacheMaxAge: 3_600_000 })
+  return {
+    async verify(signature, rawBody) {
+      const { payload } = await jwtVerify(signature, keys, {
+        algorithms: ['RS256'],
+        issuer,
+        audience: organizationId,
+        clockTolerance: LEEWAY,
+        requiredClaims: ['iat', 'exp', 'requestBodyHash'],
+      })
+      const { iat = 0, exp = 0, requestBodyHash } = payload
+      if (iat > Date.now() / 1000 + LEEWAY) throw new Error('iat lies in the future')
+      if (exp - iat > WINDOW) throw new Error('the time window is longer than five minutes')
+      if (requestBodyHash !== createHash('sha256').update(rawBody).digest('hex')) {
+        throw new Error('the body is not the one that was signed')
+      }
+    },
+  }
+}

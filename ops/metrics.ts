@@ -1,0 +1,31 @@
+/** Metrics of a process, in Prometheus' format. */
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+
+export interface Metrics {
+  readonly registry: Registry
+  /** Requests by operation, method and status; seconds. */
+  readonly requests: Histogram<'operation' | 'method' | 'status'>
+  /** Delivery attempts by outcome: `delivered` or the reason word of the failure. */
+  readonly deliveryAttempts: Counter<'outcome'>
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  return {
+    registry,
+    requests: new Histogram({
+      name: 'billing_http_request_duration_seconds',
+      help: 'Duration of API requests.',
+      labelNames: ['operation', 'method', 'status'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers: [registry],
+    }),
+    deliveryAttempts: new Counter({
+      name: 'billing_webhook_attempts_total',
+      help: 'Webhook delivery attempts by outcome.',
+      labelNames: ['outcome'],
+      registers: [registry],
+    }),
+  }
+}

@@ -1,0 +1,56 @@
+/** The operators' port: health, readiness, metrics. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Metrics } from './metrics.ts'
+
+export interface OpsServer {
+  readonly port: number
+  stop(): Promise<void>
+}
+
+export interface OpsOptions {
+  readonly host: string
+  readonly port: number
+  readonly metrics: Metrics
+  /** Whether the process can do its work now. */
+  readonly isReady: () => Promise<boolean>
+}
+
+/**
+ * Starts listening.
+ *
+ * @throws Error with code EADDRINUSE when the port is taken.
+ */
+export async function startOpsServer({ host, port, metrics, isReady }: OpsOptions): Promise<OpsServer> {
+  const server = createServer((request, response) => {
+    answer(request.url ?? '')
+      .catch((error: unknown) => ({ status: 500, type: 'text/plain', body: String(error) }))
+      .then(({ status, type, body }) => response.writeHead(status, { 'Content-Type': type }).end(body))
+  })
+  const answer = async (url: string) => {
+    switch (url) {
+      case '/healthz':
+        return { status: 200, type: 'text/plain', body: 'ok\n' }
+      case '/readyz':
+        return (await isReady())
+          ? { status: 200, type: 'text/plain', body: 'ok\n' }
+          : { status: 503, type: 'text/plain', body: 'not ready\n' }
+      case '/metrics':
+        return { status: 200, type: metrics.registry.contentType, body: await metrics.registry.metrics() }
+      default:
+        return { status: 404, type: 'text/plain', body: 'try /healthz, /readyz or /metrics\n' }
+    }
+  }
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}

@@ -1,0 +1,271 @@
+/**
+ * Nothing is lost: bursts of orders while worker, API, engine and database are killed at random moments.
+ *
+ * The oracle, per burst: every accepted order exists; every order is active; each of its two events was written exactly
+ * once; every event reached the receiver, verified, at least once; no order was ever in a state it may not be in.
+ * `KILL_SEEDS` (default 20) is how many bursts; a burst's seed stands in its name.
+ */
+import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import pg from 'pg'
+import { createOrganization } from '../../db/commands/create-organization.ts'
+import { type Database, openDatabase } from '../../db/open.ts'
+import { migrate, openOrm } from '../../db/orm.ts'
+import { inUnitOfWork } from '../../db/unit-of-work.ts'
+import { freePort } from '../../dev/engines/ports.ts'
+import { startPostgres } from '../../dev/engines/postgres.ts'
+import { startTemporal } from '../../dev/engines/temporal.ts'
+import { createVerifier } from '../../dev/verify-webhook.ts'
+import { apiClient } from '../rig/api-client.ts'
+import { type Catalogue, makeCatalogue, orderBody } from '../rig/catalogue.ts'
+import { serviceProcess } from '../rig/processes.ts'
+import { type Receiver, startReceiver } from '../rig/receiver.ts'
+import { waitFor } from '../rig/wait-for.ts'
+
+const SEEDS = Number(process.env.KILL_SEEDS ?? 20)
+const ORDERS = 200
+const CLIENTS = 20
+/** The burst's kills fall into this time, in milliseconds. */
+const KILLING = 4_000
+const NAMESPACE = 'billing-kill'
+
+describe('a burst of 200 orders, with everything killed once meanwhile', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'billing-kill-'))
+  const masterKey = randomBytes(32).toString('base64')
+  let world: World
+  let receiver: Receiver
+  const bursts: Burst[] = []
+
+  beforeAll(async () => {
+    chmodSync(dataDir, 0o755)
+    world = await startWorld(dataDir, masterKey)
+    receiver = await startReceiver()
+  }, 180_000)
+  afterAll(async () => {
+    await receiver?.close()
+    await world?.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }, 120_000)
+
+  test.each(Array.from({ length: SEEDS }, (_, index) => index + 1))(
+    'seed %i: all four die and come back',
+    async (seed) => {
+      const random = mulberry32(seed)
+      const merchant = await world.merchant(`org_seed_${seed}`, receiver.url)
+      const killings = world.victims.map(async (victim) => {
+        await delay(random() * KILLING)
+        await victim.kill()
+        await delay(random() * 1_000)
+        await victim.start()
+      })
+      const burst = placeOrders(merchant, random)
+      await Promise.all(killings)
+      bursts.push({ seed, merchant, accepted: await burst })
+    },
+    120_000,
+  )
+
+  test('every order of every burst became active, with each event written once and received, verified', async () => {
+    const database = await world.query()
+    try {
+      for (const { seed, merchant, accepted } of bursts) {
+        const organization = merchant.organizationId
+        await waitFor(
+          `all orders of seed ${seed} to be active and all deliveries to be done`,
+          async () => {
+            const [row] = await rows<{ open: string }>(
+              database,
+              `select (select count(*) from subscriptions where organization_id = $1 and status <> 'active')
+                    + (select count(*) from deliveries where organization_id = $1 and status <> 'delivered') as open`,
+              [organization],
+            )
+            return row?.open === '0' ? true : null
+          },
+          150_000,
+        )
+        const orders = await rows<{ id: string; status: string; revision: number }>(
+          database,
+          'select id, status, revision from subscriptions where organization_id = $1',
+          [organization],
+        )
+        const ids = new Set(orders.map(({ id }) => id))
+        expect(accepted.length).toBeGreaterThanOrEqual(ORDERS)
+        expect(accepted.filter((id) => !ids.has(id))).toEqual([])
+        expect(orders.filter(({ status, revision }) => status !== 'active' || revision !== 2)).toEqual([])
+
+        const events = await rows<{ id: string; type: string; entity_id: string; state: string }>(
+          database,
+          `select id, type, entity_id, payload::jsonb #>> '{_embedded,subscription,status}' as state
+             from events where organization_id = $1 and type <> 'customer-created' order by id`,
+          [organization],
+        )
+        const written = new Map<string, string[]>()
+        for (const { type, state, entity_id } of events) {
+          written.set(entity_id, [...(written.get(entity_id) ?? []), `${type}: ${state}`])
+        }
+        const once = ['subscription-activated: active', 'subscription-created: pending']
+        expect([...written].filter(([, said]) => String(said.sort()) !== String(once))).toEqual([])
+        expect(written.size).toBe(orders.length)
+
+        const verifier = createVerifier({ issuer: `${world.baseUrl}/`, organizationId: organization })
+        const came = new Set<string>()
+        for (const one of receiver.received) {
+          if (!ids.has(String(one.event.subscriptionId))) continue
+          await verifier.verify(String(one.headers['security-signature']), one.body)
+          came.add(one.event.eventId)
+        }
+        expect(events.filter(({ id }) => !came.has(id))).toEqual([])
+      }
+    } finally {
+      await database.end()
+    }
+  }, 300_000)
+})
+
+interface Burst {
+  readonly seed: number
+  readonly merchant: Catalogue
+  readonly accepted: readonly string[]
+}
+
+interface Victim {
+  kill(): Promise<void>
+  start(): Promise<void>
+}
+
+interface World {
+  readonly baseUrl: string
+  readonly victims: readonly Victim[]
+  /** A new organization with what an order needs, and a webhook to `url`. */
+  merchant(organizationId: string, url: string): Promise<Catalogue>
+  query(): Promise<pg.Client>
+  stop(): Promise<void>
+}
+
+/** Engines and processes of the test's own, each of which can be killed. */
+async function startWorld(dataDir: string, masterKey: string): Promise<World> {
+  const postgresDir = join(dataDir, 'postgres')
+  const temporalDir = join(dataDir, 'temporal')
+  let postgres = await startPostgres({ dataDir: postgresDir })
+  const { port: postgresPort, url } = postgres
+  const databaseUrl = new URL('/billing', url).href
+  const admin = new pg.Client({ connectionString: url })
+  await admin.connect()
+  await admin.query('create database billing')
+  await admin.end()
+  const orm = await openOrm({ databaseUrl, poolSize: 2 })
+  await migrate(orm).finally(() => orm.close())
+
+  const temporalPort = await freePort()
+  const startEngine = () =>
+    startTemporal({
+      dataDir: temporalDir,
+      postgresUrl: url,
+      port: temporalPort,
+      uiPort: null,
+      namespace: NAMESPACE,
+    })
+  let temporal = await startEngine()
+
+  const port = await freePort()
+  const baseUrl = `http://127.0.0.1:${port}`
+  const env = {
+    DATABASE_URL: databaseUrl,
+    MASTER_KEY: masterKey,
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: NAMESPACE,
+    WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+    PORT: String(port),
+    OPS_PORT: '0',
+    LOG_LEVEL: 'warn',
+  }
+  const api = serviceProcess('api/main.ts', env, join(dataDir, 'api.log'))
+  const worker = serviceProcess('worker/main.ts', env, join(dataDir, 'worker.log'))
+  const stopAll = async (): Promise<void> => {
+    await Promise.all([api.stop(), worker.stop()])
+    await temporal.stop()
+    await postgres.stop()
+  }
+  await Promise.all([api.start(), worker.start()]).catch(async (error: unknown) => {
+    await stopAll()
+    throw error
+  })
+
+  return {
+    baseUrl,
+    victims: [
+      api,
+      worker,
+      { kill: () => temporal.kill(), start: async () => void (temporal = await startEngine()) },
+      {
+        kill: () => postgres.kill(),
+        start: async () =>
+          void (postgres = await startPostgres({ dataDir: postgresDir, port: postgresPort })),
+      },
+    ],
+    async merchant(organizationId, receiverUrl) {
+      const database: Database = await openDatabase({ databaseUrl, masterKeys: [masterKey], poolSize: 1 })
+      const tenant = { organizationId, baseUrl, now: new Date() }
+      const keys = await inUnitOfWork(database.orm.em.fork(), tenant, (unit) =>
+        createOrganization(unit, { ...database, environment: 'sandbox' }, { name: organizationId }),
+      ).finally(() => database.orm.close())
+      const client = apiClient(baseUrl, organizationId, { 'SVC-APIKEY': keys.secretKey })
+      return await makeCatalogue({ ...keys, api: client }, { webhook: receiverUrl })
+    },
+    async query() {
+      const client = new pg.Client({ connectionString: databaseUrl })
+      await client.connect()
+      return client
+    },
+    stop: stopAll,
+  }
+}
+
+/** Places the burst's orders; a request that gets no 201 is made anew, so that as many as wanted are accepted. */
+async function placeOrders(merchant: Catalogue, random: () => number): Promise<string[]> {
+  const accepted: string[] = []
+  let left = ORDERS
+  const client = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1
+      // A third of them starts a little later, so that timers are pending when the engine dies.
+      const startTime = random() < 1 / 3 ? new Date(Date.now() + random() * 5_000).toISOString() : null
+      for (;;) {
+        const answer = await merchant.api
+          .post('subscriptions', orderBody(merchant, { startTime }))
+          .catch(() => null)
+        if (answer?.status === 201) {
+          accepted.push(String(answer.body.id))
+          break
+        }
+        if (answer !== null && answer.status !== 503)
+          throw new Error(`unexpected answer: ${JSON.stringify(answer.body)}`)
+        await delay(100)
+      }
+      await delay(random() * ((KILLING * CLIENTS) / ORDERS))
+    }
+  }
+  await Promise.all(Array.from({ length: CLIENTS }, client))
+  return accepted
+}
+
+async function rows<T>(client: pg.Client, text: string, values: unknown[]): Promise<T[]> {
+  return (await client.query(text, values)).rows as T[]
+}
+
+const delay = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+/** A small seeded generator of numbers in [0, 1). */
+function mulberry32(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

@@ -1,0 +1,50 @@
+/** A caller of the API: sends real requests and gives status, headers and parsed body. */
+
+export interface ApiAnswer<T = Record<string, unknown>> {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: T
+}
+
+export interface ApiClient {
+  get<T = Record<string, unknown>>(path: string, headers?: Record<string, string>): Promise<ApiAnswer<T>>
+  post<T = Record<string, unknown>>(
+    path: string,
+    body: unknown,
+    headers?: Record<string, string>,
+  ): Promise<ApiAnswer<T>>
+  /** Any request; the body goes out as it is. */
+  send<T = Record<string, unknown>>(method: string, path: string, init?: RequestInit): Promise<ApiAnswer<T>>
+}
+
+/** A client of one organization; `credential` are headers sent with every request. */
+export function apiClient(
+  baseUrl: string,
+  organizationId: string,
+  credential: Record<string, string>,
+): ApiClient {
+  const send = async <T>(method: string, path: string, init: RequestInit = {}): Promise<ApiAnswer<T>> => {
+    const url = path.startsWith('/')
+      ? `${baseUrl}${path}`
+      : `${baseUrl}/organizations/${organizationId}/${path}`
+    const headers = new Headers(init.headers)
+    for (const [name, value] of Object.entries(credential)) if (!headers.has(name)) headers.set(name, value)
+    const response = await fetch(url, { ...init, method, headers })
+    const text = await response.text()
+    const isJson = (response.headers.get('content-type') ?? '').includes('json')
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (isJson ? JSON.parse(text) : text) as T,
+    }
+  }
+  return {
+    send,
+    get: (path, headers = {}) => send('GET', path, { headers }),
+    post: (path, body, headers = {}) =>
+      send('POST', path, {
+        body: JSON.stringify(body),
+        headers: { 'Content-Type': 'application/json', ...headers },
+      }),
+  }
+}

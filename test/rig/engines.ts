@@ -1,0 +1,24 @@
+/** What the engines of a test run are, passed from the global set-up to every test file through the environment. */
+
+export interface TestEngines {
+  /** Server that test databases are made on. */
+  readonly adminUrl: string
+  /** A migrated database that each test file clones. */
+  readonly templateName: string
+  readonly temporalAddress: string
+  readonly namespace: string
+  /** Bundled workflows. */
+  readonly bundlePath: string
+}
+
+const VARIABLE = 'BILLING_TEST_ENGINES'
+
+export function publishEngines(engines: TestEngines): void {
+  process.env[VARIABLE] = JSON.stringify(engines)
+}
+
+export function testEngines(): TestEngines {
+  const text = process.env[VARIABLE]
+  if (text === undefined) throw new Error('the global set-up has not run')
+  return JSON.parse(text) as TestEngines
+}

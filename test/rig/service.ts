@@ -1,0 +1,141 @@
+/** The service as a test file has it: a database of its own, a real API on a free port, a real worker if wanted. */
+import { randomBytes } from 'node:crypto'
+import { Client, Connection } from '@temporalio/client'
+import pg from 'pg'
+import type { Logger } from 'pino'
+import { ulid } from 'ulid'
+import { startApi } from '../../api/api.ts'
+import { type Config, loadConfig } from '../../config/config.ts'
+import { createLog } from '../../config/log.ts'
+import { createOrganization, type OrganizationKeys } from '../../db/commands/create-organization.ts'
+import { type Database, openDatabase } from '../../db/open.ts'
+import { inUnitOfWork } from '../../db/unit-of-work.ts'
+import { ensureSigningKey } from '../../delivery/signing-keys.ts'
+import { freePort } from '../../dev/engines/ports.ts'
+import { createMetrics } from '../../ops/metrics.ts'
+import { installTemporalRuntime } from '../../worker/temporal.ts'
+import { startWorker } from '../../worker/worker.ts'
+import { taskQueue } from '../../workflows/contract.ts'
+import { type ApiClient, apiClient } from './api-client.ts'
+import { testEngines } from './engines.ts'
+import { closed, opened } from './open-things.ts'
+
+export interface TestService {
+  readonly baseUrl: string
+  readonly databaseUrl: string
+  readonly database: Database
+  /** Lines the service has logged. */
+  readonly log: readonly string[]
+  readonly temporal: Client
+  readonly taskQueue: string
+  /** A new organization with its keys, and a client that uses the secret one. */
+  organization(id?: string): Promise<OrganizationKeys & { readonly api: ApiClient }>
+  startWorker(): void
+  stopWorker(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface ServiceOptions {
+  /** Whether a worker runs from the start; default true. */
+  readonly worker?: boolean
+  /** Settings by the names of their environment variables. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** Where the engine is; default the test run's. */
+  readonly temporalAddress?: string
+}
+
+export async function startService(options: ServiceOptions = {}): Promise<TestService> {
+  const engines = testEngines()
+  const databaseUrl = await cloneTemplate()
+  const port = await freePort()
+  const config: Config = loadConfig({
+    PORT: String(port),
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+    TEMPORAL_NAMESPACE: engines.namespace,
+    ...options.settings,
+  })
+  const log: string[] = []
+  const logger = createLog('debug', { write: (line) => void log.push(line) })
+  installRuntimeOnce(logger)
+  const database = await openDatabase({ databaseUrl, masterKeys: config.masterKeys, poolSize: 15 })
+  await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
+  const metrics = createMetrics()
+  const api = await startApi({ config, ...database, metrics, log: logger }, config)
+  const address = options.temporalAddress ?? engines.temporalAddress
+  const connection = Connection.lazy({ address })
+  const startOne = () =>
+    startWorker({
+      config,
+      ...database,
+      databaseUrl,
+      temporal: { address },
+      workflowBundle: { codePath: engines.bundlePath },
+      metrics,
+      log: logger,
+    })
+  let worker = options.worker === false ? null : startOne()
+
+  const service: TestService = {
+    baseUrl: config.baseUrl,
+    databaseUrl,
+    database,
+    log,
+    temporal: new Client({ connection, namespace: engines.namespace }),
+    taskQueue: taskQueue(database.installation.id),
+    async organization(id = `org_${ulid()}`) {
+      const tenant = { organizationId: id, baseUrl: config.baseUrl, now: new Date() }
+      const keys = await inUnitOfWork(database.orm.em.fork(), tenant, (unit) =>
+        createOrganization(unit, { ...database, environment: config.environment }, { name: id }),
+      )
+      return { ...keys, api: apiClient(config.baseUrl, id, { 'SVC-APIKEY': keys.secretKey }) }
+    },
+    startWorker() {
+      worker ??= startOne()
+    },
+    async stopWorker() {
+      await worker?.stop()
+      worker = null
+    },
+    async stop() {
+      await service.stopWorker()
+      await api.stop()
+      await connection.close()
+      await database.orm.close()
+      await dropDatabase(databaseUrl)
+      closed(service)
+    },
+  }
+  return opened(service, 'service')
+}
+
+let runtimeInstalled = false
+
+function installRuntimeOnce(log: Logger): void {
+  if (!runtimeInstalled) installTemporalRuntime(log)
+  runtimeInstalled = true
+}
+
+async function cloneTemplate(): Promise<string> {
+  const { adminUrl, templateName } = testEngines()
+  const name = `test_${ulid().toLowerCase()}`
+  await admin((client) =>
+    client.query(`create database ${name} template ${pg.escapeIdentifier(templateName)}`),
+  )
+  return new URL(`/${name}`, adminUrl).href
+}
+
+async function dropDatabase(databaseUrl: string): Promise<void> {
+  const name = new URL(databaseUrl).pathname.slice(1)
+  await admin((client) => client.query(`drop database ${pg.escapeIdentifier(name)} with (force)`))
+}
+
+async function admin(work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+  const client = new pg.Client({ connectionString: testEngines().adminUrl })
+  await client.connect()
+  try {
+    await work(client)
+  } finally {
+    await client.end()
+  }
+}

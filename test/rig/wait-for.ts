@@ -1,0 +1,14 @@
+/** Waits for a fact, by asking again and again; nothing in the tests sleeps for a guess. */
+export async function waitFor<T>(
+  what: string,
+  ask: () => T | null | Promise<T | null>,
+  patience = 30_000,
+): Promise<T> {
+  const until = Date.now() + patience
+  for (;;) {
+    const answer = await ask()
+    if (answer !== null) return answer
+    if (Date.now() > until) throw new Error(`waited ${patience} ms in vain for ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

@@ -1,0 +1,52 @@
+/** The worker as a process of its own: `npm run worker`. Needs DATABASE_URL, MASTER_KEY and TEMPORAL_ADDRESS. */
+import { ConfigurationError, loadConfig } from '../config/config.ts'
+import { createLog } from '../config/log.ts'
+import { runProcess, untilAvailable } from '../config/process.ts'
+import { temporalConnection } from '../config/temporal-connection.ts'
+import { openDatabase } from '../db/open.ts'
+import { isReady } from '../db/readiness.ts'
+import { ensureSigningKey } from '../delivery/signing-keys.ts'
+import { createMetrics } from '../ops/metrics.ts'
+import { startOpsServer } from '../ops/server.ts'
+import { workflowBundle } from './bundle.ts'
+import { installTemporalRuntime } from './temporal.ts'
+import { startWorker } from './worker.ts'
+
+await runProcess(async (stopping) => {
+  const config = loadConfig(process.env)
+  const { databaseUrl, masterKeys, temporalAddress } = config
+  if (databaseUrl === null) throw new ConfigurationError(['DATABASE_URL is required'])
+  if (masterKeys.length === 0) throw new ConfigurationError(['MASTER_KEY is required'])
+  if (temporalAddress === null) throw new ConfigurationError(['TEMPORAL_ADDRESS is required'])
+  const log = createLog(config.logLevel)
+  installTemporalRuntime(log)
+  const bundle = await workflowBundle()
+  const database = await untilAvailable(
+    'The database',
+    () => openDatabase({ databaseUrl, masterKeys, name: 'billing worker' }),
+    stopping,
+  )
+  await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
+  const metrics = createMetrics()
+  const worker = startWorker({
+    config,
+    ...database,
+    databaseUrl,
+    temporal: temporalConnection(temporalAddress),
+    workflowBundle: bundle,
+    metrics,
+    log,
+  })
+  const ops = await startOpsServer({
+    host: config.host,
+    port: config.opsPort,
+    metrics,
+    isReady: () => isReady(database.orm),
+  })
+  console.log('ready worker')
+  return async () => {
+    await worker.stop()
+    await ops.stop()
+    await database.orm.close()
+  }
+})

@@ -1,0 +1,170 @@
+/** The worker's side of the engine: connects, prepares the namespace, polls, and connects again when polling ends. */
+import { Client, Connection } from '@temporalio/client'
+import proto from '@temporalio/proto'
+import {
+  DefaultLogger,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type WorkflowBundleOption,
+} from '@temporalio/worker'
+import type { Logger } from 'pino'
+import type { TemporalConnection } from '../config/temporal-connection.ts'
+import { HTTP_QUEUE_SUFFIX, SEARCH_ATTRIBUTES } from '../workflows/contract.ts'
+import type { Activities } from '../workflows/workflows.ts'
+
+const { IndexedValueType } = proto.temporal.api.enums.v1
+
+/** Sends what the SDK has to say into our log. Once per process, before anything else of the SDK. */
+export function installTemporalRuntime(log: Logger): void {
+  const temporalLog = log.child({ part: 'temporal' })
+  Runtime.install({
+    // Signals are handled by the process itself, which drains in its own order.
+    shutdownSignals: [],
+    logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
+      temporalLog[level === 'ERROR' ? 'error' : 'warn'](
+        { err: meta?.error, workflowId: meta?.workflowId },
+        message,
+      )
+    }),
+    telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
+  })
+}
+
+/** A client whose connection is made at first use, so that a process starts while the engine is away. */
+export function lazyClient(connection: TemporalConnection, namespace: string): Client {
+  return new Client({ connection: Connection.lazy(connection), namespace })
+}
+
+/**
+ * Registers the search attributes operators filter by.
+ *
+ * @returns false where the namespace has not got them and will not take them: executions then go without labels.
+ */
+export async function ensureSearchAttributes(client: Client, log: Logger): Promise<boolean> {
+  const { namespace } = client.options
+  const { operatorService } = client.connection
+  try {
+    const { customAttributes } = await operatorService.listSearchAttributes({ namespace })
+    const missing = Object.entries(SEARCH_ATTRIBUTES).filter(([name]) => !(name in (customAttributes ?? {})))
+    if (missing.length === 0) return true
+    await operatorService.addSearchAttributes({
+      namespace,
+      searchAttributes: Object.fromEntries(
+        missing.map(([name, type]) => [
+          name,
+          type === 'DATETIME'
+            ? IndexedValueType.INDEXED_VALUE_TYPE_DATETIME
+            : IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+        ]),
+      ),
+    })
+    return true
+  } catch (error) {
+    log.warn({ err: error, namespace }, 'search attributes are not registered; executions go without labels')
+    return false
+  }
+}
+
+export interface PollingOptions {
+  readonly connection: TemporalConnection
+  readonly namespace: string
+  readonly taskQueue: string
+  readonly workflowBundle: WorkflowBundleOption
+  readonly activities: () => Promise<Activities>
+  readonly log: Logger
+}
+
+export interface Polling {
+  /** Resolves when the engine has been reached for the first time. */
+  readonly ready: Promise<void>
+  /** Takes nothing more, lets activities under way finish, and ends. */
+  stop(): Promise<void>
+}
+
+/** Polls both task queues until stopped; whatever ends the polling, it starts again. */
+export function startPolling({
+  connection: target,
+  namespace,
+  taskQueue,
+  workflowBundle,
+  activities,
+  log,
+}: PollingOptions): Polling {
+  let stopped = false
+  let workers: Worker[] = []
+  let pause: () => void = () => {}
+  let isReady: () => void = () => {}
+  const ready = new Promise<void>((resolve) => {
+    isReady = resolve
+  })
+
+  const pollOnce = async (): Promise<void> => {
+    const connection = await NativeConnection.connect(target)
+    try {
+      const implementations = await activities()
+      const shared = { connection, namespace, shutdownGraceTime: '30 s' } as const
+      if (stopped) return
+      workers = [
+        await Worker.create({
+          ...shared,
+          taskQueue,
+          workflowBundle,
+          activities: implementations,
+          maxCachedWorkflows: 2_000,
+          maxConcurrentWorkflowTaskExecutions: 200,
+          maxConcurrentLocalActivityExecutions: 40,
+        }),
+        await Worker.create({
+          ...shared,
+          taskQueue: `${taskQueue}${HTTP_QUEUE_SUFFIX}`,
+          activities: implementations,
+          maxConcurrentActivityTaskExecutions: 100,
+        }),
+      ]
+      if (stopped) for (const worker of workers) worker.shutdown()
+      isReady()
+      await Promise.all(workers.map((worker) => worker.run().finally(() => shutDownAll(workers))))
+    } finally {
+      workers = []
+      await connection.close().catch(() => {})
+    }
+  }
+
+  const run = async (): Promise<void> => {
+    let said = ''
+    while (!stopped) {
+      try {
+        await pollOnce()
+        said = ''
+      } catch (error) {
+        // Once for each reason, not once for each try.
+        if (String(error) !== said)
+          log.warn({ err: error }, 'cannot poll the workflow engine; trying every second')
+        said = String(error)
+      }
+      if (stopped) break
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, 1_000)
+        pause = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+  }
+  const finished = run()
+  return {
+    ready,
+    async stop() {
+      stopped = true
+      pause()
+      shutDownAll(workers)
+      await finished
+    },
+  }
+}
+
+function shutDownAll(workers: readonly Worker[]): void {
+  for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
+}

@@ -1,0 +1,96 @@
+/** A worker: workflows and activities, relay, dispatcher and sweep over one database and one engine. */
+import type { MikroORM } from '@mikro-orm/postgresql'
+import type { WorkflowBundleOption } from '@temporalio/worker'
+import type { Logger } from 'pino'
+import { createActivities } from '../activities/activities.ts'
+import type { Config } from '../config/config.ts'
+import { RELEASE } from '../config/release.ts'
+import type { TemporalConnection } from '../config/temporal-connection.ts'
+import { DELIVERY_CHANNEL, WAKE_UP_CHANNEL } from '../db/channels.ts'
+import type { InstallationFacts } from '../db/installation.ts'
+import { listen } from '../db/listener.ts'
+import type { Vault } from '../db/vault.ts'
+import { createAddressGuard } from '../delivery/address-guard.ts'
+import type { AttemptDependencies } from '../delivery/attempt.ts'
+import { signingKeyCache } from '../delivery/key-cache.ts'
+import { createSender } from '../delivery/sender.ts'
+import type { Metrics } from '../ops/metrics.ts'
+import { taskQueue } from '../workflows/contract.ts'
+import { startDispatcher } from './dispatcher.ts'
+import { startRelay } from './relay.ts'
+import { startSweep } from './sweep.ts'
+import { ensureSearchAttributes, lazyClient, startPolling } from './temporal.ts'
+
+export interface WorkerDependencies {
+  readonly config: Pick<Config, 'baseUrl' | 'temporalNamespace' | 'webhookAllowedCidrs'>
+  readonly orm: MikroORM
+  readonly databaseUrl: string
+  readonly temporal: TemporalConnection
+  readonly vault: Vault
+  readonly installation: InstallationFacts
+  readonly workflowBundle: WorkflowBundleOption
+  readonly metrics: Metrics
+  readonly log: Logger
+}
+
+export interface RunningWorker {
+  /** Resolves when the engine has been reached for the first time. */
+  readonly ready: Promise<void>
+  /** Takes nothing more, finishes and records what is under way, and ends. */
+  stop(): Promise<void>
+}
+
+/** Starts a worker at once; while the engine is away, it delivers events and waits. */
+export function startWorker(dependencies: WorkerDependencies): RunningWorker {
+  const { config, orm, databaseUrl, temporal, vault, installation, workflowBundle, metrics, log } =
+    dependencies
+  const em = () => orm.em.fork()
+  const now = () => Date.now()
+  const queue = taskQueue(installation.id)
+  const client = lazyClient(temporal, config.temporalNamespace)
+  const sender = createSender(createAddressGuard(config.webhookAllowedCidrs))
+  const attempts: AttemptDependencies = {
+    sender,
+    signingKey: signingKeyCache(em, vault, now),
+    baseUrl: config.baseUrl,
+    release: RELEASE,
+    now,
+  }
+
+  const dispatcher = startDispatcher({
+    em,
+    attempts,
+    log,
+    onAttempt: ({ answer }) => metrics.deliveryAttempts.inc({ outcome: answer.failure ?? 'delivered' }),
+  })
+  const relay = startRelay({ em, client, taskQueue: queue, log })
+  const sweep = startSweep(em, log)
+  const listener = listen(
+    databaseUrl,
+    { [WAKE_UP_CHANNEL]: () => relay.nudge(), [DELIVERY_CHANNEL]: () => dispatcher.nudge() },
+    log,
+  )
+  const polling = startPolling({
+    connection: temporal,
+    namespace: config.temporalNamespace,
+    taskQueue: queue,
+    workflowBundle,
+    activities: async () =>
+      createActivities({
+        em,
+        attempts,
+        baseUrl: config.baseUrl,
+        now,
+        labels: await ensureSearchAttributes(client, log),
+      }),
+    log,
+  })
+  return {
+    ready: polling.ready,
+    async stop() {
+      await Promise.all([sweep.stop(), relay.stop(), dispatcher.stop(), polling.stop(), listener.close()])
+      await sender.close()
+      await client.connection.close()
+    },
+  }
+}

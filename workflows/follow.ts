@@ -1,0 +1,82 @@
+/**
+ * The loop every workflow runs: ask what is due, wait durably for the next deadline or a change, ask again.
+ *
+ * The record is the truth and the workflow its alarm clock. There is no state here that a fresh run would miss, so an
+ * operator may terminate or reset any execution: the next wake-up, or the sweep, starts it again.
+ */
+import { defineSearchAttributeKey } from '@temporalio/common'
+import {
+  condition,
+  continueAsNew,
+  defineSignal,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow'
+import {
+  CHANGED_SIGNAL,
+  type FollowInput,
+  type Labels,
+  SEARCH_ATTRIBUTES,
+  type SettleInput,
+  type SettleResult,
+} from './contract.ts'
+
+/** Shortest wait: a wake-up a little before its deadline must not spin. */
+const SHORTEST_WAIT = 50
+
+/** Follows one record until nothing will be due any more and no change is waiting to be looked at. */
+export async function follow(
+  input: FollowInput,
+  settle: (input: SettleInput) => Promise<SettleResult>,
+): Promise<void> {
+  const { organizationId, recordId } = input
+  let base = input.base ?? null
+  let changed = false
+  setHandler(defineSignal(CHANGED_SIGNAL), () => {
+    changed = true
+  })
+  const label = labeller()
+  for (;;) {
+    // Lowered before settling: a change signalled meanwhile must be looked at again.
+    changed = false
+    const result = await settle({ organizationId, recordId, clock: Date.now(), base })
+    base = result.base
+    if (result.next === null && !changed) return
+    if (result.next === null) continue
+    if (result.labels !== null) label(result.labels)
+    const wait = Math.max(result.next - base - Date.now(), SHORTEST_WAIT)
+    await condition(() => changed, wait, result.labels === null ? {} : { summary: result.labels.timer })
+    if (workflowInfo().continueAsNewSuggested && !changed) {
+      await continueAsNew<(input: FollowInput) => Promise<void>>({ organizationId, recordId, base })
+    }
+  }
+}
+
+/** Writes labels where they differ from those written before: each is an event of the history. */
+function labeller(): (labels: Labels) => void {
+  let details: string | null = null
+  const written = new Map<string, string | null>()
+  return (labels) => {
+    if (labels.details !== details) {
+      details = labels.details
+      setCurrentDetails(details)
+    }
+    const updates = Object.entries(labels.attributes).filter(
+      ([name, value]) => (written.get(name) ?? null) !== value,
+    )
+    if (updates.length === 0) return
+    upsertSearchAttributes(
+      updates.map(([name, value]) => {
+        written.set(name, value)
+        return name === 'BillingNextDeadline'
+          ? {
+              key: defineSearchAttributeKey(name, SEARCH_ATTRIBUTES.BillingNextDeadline),
+              value: value === null ? null : new Date(value),
+            }
+          : { key: defineSearchAttributeKey(name, SEARCH_ATTRIBUTES.BillingStatus), value }
+      }),
+    )
+  }
+}

@@ -1,0 +1,35 @@
+/** The workflows of the service: each follows one record of its kind, by the name operators see. */
+import { proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow'
+import { type FollowInput, HTTP_QUEUE_SUFFIX, type SettleInput, type SettleResult } from './contract.ts'
+import { follow } from './follow.ts'
+
+/** Activities as workflows call them; implemented in `activities/`. */
+export interface Activities {
+  settleOrder(input: SettleInput): Promise<SettleResult>
+  attemptDelivery(input: SettleInput): Promise<SettleResult>
+}
+
+/** Failures of our own infrastructure only: they pass, so nothing but patience helps. Time skipping skips the waits too. */
+const RETRY_FOREVER = { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 minute' } as const
+
+const { settleOrder } = proxyLocalActivities<Activities>({
+  startToCloseTimeout: '10 s',
+  retry: RETRY_FOREVER,
+})
+
+/** Follows an order: start, abandonment. */
+async function subscription(input: FollowInput): Promise<void> {
+  await follow(input, settleOrder)
+}
+
+/** Follows a delivery whose first attempt failed: the exact retry schedule. */
+async function webhookDelivery(input: FollowInput): Promise<void> {
+  const { attemptDelivery } = proxyActivities<Activities>({
+    taskQueue: `${workflowInfo().taskQueue}${HTTP_QUEUE_SUFFIX}`,
+    startToCloseTimeout: '30 s',
+    retry: RETRY_FOREVER,
+  })
+  await follow(input, attemptDelivery)
+}
+
+export { subscription, webhookDelivery as 'webhook-delivery' }
