@@ -83,7 +83,8 @@ function runNpm() {
     child.once('close', (code, signal) => {
       for (const name of ['SIGINT', 'SIGTERM']) process.off(name, forward)
       if (code === 0) return resolve()
-      const text = Buffer.concat(output).toString().trim()
+      // The cause comes first; what follows it is npm's usage text.
+      const text = Buffer.concat(output).toString().trim().split('\n').slice(0, 15).join('\n')
       reject(
         new Error(
           `${text}\nInstalling packages failed: npm ci ended with ${signal ?? `exit code ${code}`}.`.trim(),

@@ -83,6 +83,10 @@ await runProcess(async (stopping) => {
     await Promise.race([worker.ready, new Promise((resolve) => stopping.addEventListener('abort', resolve))])
     stopping.throwIfAborted()
     announce(config, engines.temporalUiUrl, made)
+    void engines.ended.then((name) => {
+      console.error(`${name} ended by itself: stopping. Its log is under ${config.dataDir}.`)
+      process.kill(process.pid, 'SIGTERM')
+    })
   } catch (error) {
     await stopAll()
     throw error

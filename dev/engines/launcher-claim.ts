@@ -6,8 +6,7 @@ import { tryLock, unlock } from './lock.mjs'
 
 /** Claims the directory for this process, making it if it is missing. Throws when another live process holds it. */
 export function claimDirectory(dataDir: string): void {
-  mkdirSync(dataDir, { recursive: true })
-  const { taken, holder } = tryLock(join(dataDir, 'launcher.lock'))
+  const { taken, holder } = claim(dataDir)
   if (taken) return
   throw new Error(
     `${dataDir} is in use by another running start (process ${holder}). Stop that one first, or set DATA_DIR to another directory.`,
@@ -17,4 +16,17 @@ export function claimDirectory(dataDir: string): void {
 /** Gives the directory up, if this process holds it. */
 export function releaseDirectory(dataDir: string): void {
   unlock(join(dataDir, 'launcher.lock'))
+}
+
+function claim(dataDir: string): { taken: boolean; holder?: number } {
+  try {
+    mkdirSync(dataDir, { recursive: true })
+    return tryLock(join(dataDir, 'launcher.lock'))
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(
+      `${dataDir} cannot be used (${reason}). Start as the user it belongs to, or set DATA_DIR to another directory.`,
+      { cause: error },
+    )
+  }
 }

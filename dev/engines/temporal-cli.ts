@@ -22,7 +22,6 @@ export async function findTemporalCli(signal?: AbortSignal): Promise<{ usable: b
 
 export type CliOptions = {
   dataDir: string
-  namespace: string
   port: number
   uiPort: number | null
   httpPort: number
@@ -32,7 +31,7 @@ export type CliOptions = {
 /** What to run: the development server with its data in one SQLite file. */
 export function temporalCliCommand(options: CliOptions) {
   const args = [
-    ...['server', 'start-dev', '--ip', '127.0.0.1', '--log-level', 'warn', '--namespace', options.namespace],
+    ...['server', 'start-dev', '--ip', '127.0.0.1', '--log-level', 'warn'],
     ...['--port', String(options.port), '--http-port', String(options.httpPort)],
     ...['--metrics-port', String(options.metricsPort)],
     ...(options.uiPort === null

@@ -63,7 +63,6 @@ const STOP_PATIENCE = 15_000
 export async function startTemporal(requested: TemporalOptions): Promise<Temporal> {
   const options = { ...requested, dataDir: resolve(requested.dataDir) }
   options.signal?.throwIfAborted()
-  claimDirectory(options.dataDir)
   const begun: EngineProcess[] = []
   try {
     if (await stopStaleTemporal(options.dataDir)) {
@@ -77,8 +76,9 @@ export async function startTemporal(requested: TemporalOptions): Promise<Tempora
   }
 }
 
-/** Stops server and UI that a killed launcher left on the directory. Whether there were any. */
+/** Claims the directory and stops server and UI that a killed launcher left on it. Whether there were any. */
 export async function stopStaleTemporal(dataDir: string): Promise<boolean> {
+  claimDirectory(resolve(dataDir))
   const files = pidFiles(resolve(dataDir))
   const ui = await stopStaleEngine(files.ui, PROGRAM, STOP_PATIENCE)
   const server = await stopStaleEngine(files.server, PROGRAM, STOP_PATIENCE)
@@ -105,9 +105,9 @@ async function startCli(
   uiPort: number | null,
   begun: EngineProcess[],
 ): Promise<Running> {
-  const { dataDir, namespace } = options
+  const { dataDir } = options
   const [httpPort, metricsPort] = [await freePort(), await freePort()]
-  const command = temporalCliCommand({ dataDir, namespace, port, uiPort, httpPort, metricsPort })
+  const command = temporalCliCommand({ dataDir, port, uiPort, httpPort, metricsPort })
   const server = await startServer(options, port, command, begun)
   return { server, kind: 'cli', port, ui: null, uiPort }
 }

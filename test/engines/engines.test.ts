@@ -1,11 +1,14 @@
 // The embedded engines: one directory, one launcher, the same data at every start, nothing left running.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import pg from 'pg'
 import { freePort, nextFreePort, portIsFree } from '../../dev/engines/ports.ts'
+import { startPostgres } from '../../dev/engines/postgres.ts'
 import { childrenOf, isRunning, sendSignal, waitUntilGone } from '../../dev/engines/processes.ts'
 import { type Engines, type EnginesConfig, startEngines } from '../../dev/engines/start-engines.ts'
 
@@ -62,15 +65,20 @@ test('a second start continues on the data of the first, and a stop leaves no pr
   expect(await query(engines, 'select answer from kept')).toEqual([{ answer: 42 }])
   const workflow = await inTemporal(engines, (client) => client.workflow.getHandle('kept').describe())
   expect(workflow.status.name).toBe('RUNNING')
+
+  // An engine that ends without being asked to is reported.
+  sendSignal(serverPids()[1] ?? 0, 'SIGKILL')
+  expect(await engines.ended).toBe('Temporal')
 })
 
 test('engines of a live launcher are left alone; those of a killed one are replaced, with their data', async () => {
   launcher = await launchElsewhere(config)
-  const left = enginePids()
+  const left = serverPids()
   await expect(startEngines(config)).rejects.toThrow(
     `in use by another running start (process ${launcher.pid})`,
   )
   expect(left.filter(isRunning)).toEqual(left)
+  expect(left).toHaveLength(3)
 
   launcher.kill('SIGKILL')
   if (launcher.pid) await waitUntilGone([launcher.pid], 5000)
@@ -93,24 +101,18 @@ test.each(['PostgreSQL is being made', 'PostgreSQL runs'])(
     expect(await settled).toEqual(new Error('given up'))
     expect(enginePids().filter(isRunning)).toEqual([])
     // The directory is free again and in order.
-    engines = await startEngines(config)
+    const postgres = await startPostgres({ dataDir: join(dataDir, 'postgres') })
+    await postgres.stop()
   },
 )
 
-test('an engine that ends by itself is reported', async () => {
-  engines = await startEngines({ ...config, temporalUiPort: null })
-  expect(engines.temporalUiUrl).toBeNull()
-  const pid = notedPid('temporal', 'temporal.pid')
-  if (pid) sendSignal(pid, 'SIGKILL')
-  expect(await engines.ended).toBe('Temporal')
-})
-
 test('a busy port gives way to the next free one', async () => {
-  const busy = await startEngines({ ...config, temporalUiPort: null })
-  engines = busy
-  const port = Number(busy.temporalAddress.split(':')[1])
+  const port = await freePort()
+  const server = createServer().listen(port, '127.0.0.1')
+  await once(server, 'listening')
   expect(await portIsFree(port)).toBe(false)
   expect(await nextFreePort(port)).toBeGreaterThan(port)
+  server.close()
 })
 
 test('ports are chosen below those of outgoing connections, and never twice', async () => {
@@ -165,13 +167,17 @@ async function launchElsewhere({ log: _log, ...rest }: EnginesConfig): Promise<C
 
 /** The servers of the directory and PostgreSQL's children. */
 function enginePids(): number[] {
-  const postgres = notedPid('postgres', 'postgres.pid')
-  const servers = [postgres, notedPid('temporal', 'temporal.pid'), notedPid('temporal', 'temporal-ui.pid')]
-  return [...servers, ...(postgres ? childrenOf(postgres) : [])].filter((pid) => pid !== null)
+  const [postgres, ...others] = serverPids()
+  return postgres ? [postgres, ...childrenOf(postgres), ...others] : others
 }
 
-function notedPid(engine: string, file: string): number | null {
-  const path = join(dataDir, engine, file)
+function serverPids(): number[] {
+  const files = ['postgres/postgres.pid', 'temporal/temporal.pid', 'temporal/temporal-ui.pid']
+  return files.map(notedPid).filter((pid) => pid !== null)
+}
+
+function notedPid(file: string): number | null {
+  const path = join(dataDir, file)
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as { pid: number }).pid : null
 }
 

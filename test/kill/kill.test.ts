@@ -199,11 +199,17 @@ async function startWorld(dataDir: string, masterKey: string): Promise<World> {
     victims: [
       api,
       worker,
-      { kill: () => temporal.kill(), start: async () => void (temporal = await startEngine()) },
+      {
+        kill: () => temporal.kill(),
+        async start() {
+          temporal = await startEngine()
+        },
+      },
       {
         kill: () => postgres.kill(),
-        start: async () =>
-          void (postgres = await startPostgres({ dataDir: postgresDir, port: postgresPort })),
+        async start() {
+          postgres = await startPostgres({ dataDir: postgresDir, port: postgresPort })
+        },
       },
     ],
     async merchant(organizationId, receiverUrl) {

@@ -44,10 +44,8 @@ export function serviceProcess(
       await new Promise<void>((resolve, reject) => {
         let text = ''
         started.stdout?.on('data', (chunk: Buffer) => {
-          if (text !== 'ready' && (text += chunk).includes('ready ')) {
-            text = 'ready'
-            resolve()
-          }
+          text = `${text}${chunk}`.slice(-10_000)
+          if (text.includes('ready ')) resolve()
         })
         started.once('exit', (code, signal) => {
           reject(new Error(`${main} ended before it was ready (${code ?? signal}): ${text}`))

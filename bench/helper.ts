@@ -1,0 +1,95 @@
+/**
+ * Helper processes: load generator, receiver and floors, each with an event loop of its own, so that measuring does
+ * not share one with what is measured. The benchmark calls them by name over the channel of `fork`.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Teardown } from './teardown.ts'
+
+/** What a helper answers to: each call takes one plain value and gives one. */
+type Calls = Readonly<Record<string, (argument: never) => Promise<unknown>>>
+
+export interface Helper<C extends Calls> {
+  readonly pid: number
+  /** Rejects when the helper fails, ends, or takes longer than `patience` milliseconds. */
+  call<N extends keyof C & string>(name: N, argument: Parameters<C[N]>[0], patience: number): ReturnType<C[N]>
+}
+
+interface Question {
+  readonly id: number
+  readonly name: string
+  readonly argument: unknown
+}
+
+interface Answer {
+  readonly id: number
+  readonly result?: unknown
+  readonly failure?: string
+}
+
+/** Starts `bench/processes/<script>`; it ends with the teardown, and by itself when this process is gone. */
+export function startHelper<C extends Calls>(script: string, teardown: Teardown): Helper<C> {
+  const child = fork(fileURLToPath(new URL(`processes/${script}`, import.meta.url)), {
+    execArgv: [],
+    serialization: 'advanced',
+  })
+  const { pid } = child
+  if (pid === undefined) throw new Error(`${script} could not be started`)
+  teardown.add(() => ended(child))
+  const waiting = new Map<number, (answer: Answer) => void>()
+  let calls = 0
+  child.on('message', (message) => {
+    const answer = message as Answer
+    waiting.get(answer.id)?.(answer)
+  })
+  child.once('exit', (code, signal) => {
+    for (const [id, settle] of waiting) settle({ id, failure: `${script} ended (${code ?? signal})` })
+  })
+  const ask = async (name: string, argument: unknown, patience: number): Promise<unknown> => {
+    calls += 1
+    const question: Question = { id: calls, name, argument }
+    const answer = await new Promise<Answer>((resolve) => {
+      const late = setTimeout(
+        () => resolve({ id: question.id, failure: `${script}: ${name} took more than ${patience} ms` }),
+        patience,
+      )
+      waiting.set(question.id, (given) => {
+        clearTimeout(late)
+        resolve(given)
+      })
+      child.send(question, (error) => {
+        if (error !== null) waiting.get(question.id)?.({ id: question.id, failure: error.message })
+      })
+    }).finally(() => waiting.delete(question.id))
+    if (answer.failure !== undefined) throw new Error(answer.failure)
+    return answer.result
+  }
+  return {
+    pid,
+    call: (name, argument, patience) => ask(name, argument, patience) as ReturnType<C[typeof name]>,
+  }
+}
+
+/** The helper's side: answers calls until the benchmark lets go of it. */
+export function answerCalls(calls: Calls): void {
+  process.on('message', async (message) => {
+    const { id, name, argument } = message as Question
+    try {
+      const call = calls[name]
+      if (call === undefined) throw new Error(`there is no call ${name}`)
+      process.send?.({ id, result: await call(argument as never) })
+    } catch (error) {
+      process.send?.({ id, failure: Error.isError(error) ? (error.stack ?? error.message) : String(error) })
+    }
+  })
+  process.once('disconnect', () => process.exit(0))
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = new Promise((resolve) => child.once('exit', resolve))
+  const late = setTimeout(() => child.kill('SIGKILL'), 5_000)
+  child.disconnect()
+  await exited
+  clearTimeout(late)
+}

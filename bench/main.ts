@@ -1,0 +1,155 @@
+/**
+ * `npm run bench`: what the service does per second on this machine, beside the least that could do the same.
+ *
+ *     npm run bench -- [read] [deliver] [create] [start] [--quick] [--profile]
+ *
+ * Engines, API, worker and helpers run as processes of their own in a temporary directory, on loopback and free ports,
+ * and are gone afterwards. Exits with 0 when everything could be measured, whether or not an aim was met.
+ */
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { create } from './parts/create.ts'
+import { deliver } from './parts/deliver.ts'
+import type { Part } from './parts/part.ts'
+import { read } from './parts/read.ts'
+import { start } from './parts/start.ts'
+import { conditions, notes, type PartResult, table, writeJson } from './report.ts'
+import { createTeardown, type Teardown } from './teardown.ts'
+import { startWorld, type World } from './world.ts'
+
+/** In the order in which they run. */
+const PARTS: ReadonlyMap<string, Part> = new Map([
+  ['read', read],
+  ['deliver', deliver],
+  ['create', create],
+  ['start', start],
+])
+const RESULTS = fileURLToPath(new URL('results', import.meta.url))
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: 'boolean', default: false },
+    profile: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+const unknown = positionals.filter((name) => !PARTS.has(name))
+if (values.help || unknown.length > 0) {
+  for (const name of unknown) console.error(`There is no part ${name}.`)
+  console.log(`usage: npm run bench -- [${[...PARTS.keys()].join('] [')}] [--quick] [--profile]
+  --quick    a tenth of the work, to try it
+  --profile  CPU profiles of API and worker, written beside the results`)
+  process.exit(values.help ? 0 : 2)
+}
+const wanted = [...PARTS].filter(([name]) => positionals.length === 0 || positionals.includes(name))
+
+const startedAt = new Date()
+const say = (line: string): void => console.error(line)
+const interruption = new AbortController()
+const teardown = createTeardown()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    interruption.abort(signal)
+    say('Stopping what was started.')
+    void teardown.run().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143))
+  })
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'billing-bench-'))
+chmodSync(directory, 0o755) // as root, PostgreSQL runs as another user, who has to get in
+teardown.add(() => rmSync(directory, { recursive: true, force: true }))
+const world = oneWorld()
+
+const lines = conditions(values.quick)
+for (const line of lines) say(line)
+const results: PartResult[] = []
+for (const [name, part] of wanted) {
+  if (interruption.signal.aborted) break
+  results.push(await measure(name, part))
+}
+await teardown.run()
+if (!interruption.signal.aborted) {
+  const json = writeJson(RESULTS, results, { startedAt, quick: values.quick })
+  console.log(
+    [
+      '',
+      ...lines,
+      '',
+      ...table(results),
+      ...notes(results),
+      '',
+      `written to ${relative(process.cwd(), json)}`,
+    ].join('\n'),
+  )
+  process.exitCode = results.some(({ failure }) => failure !== null) ? 1 : 0
+}
+
+async function measure(name: string, part: Part): Promise<PartResult> {
+  const own = nested(teardown)
+  try {
+    const figures = await part({
+      world: world.get,
+      endWorld: world.end,
+      teardown: own,
+      directory: mkdir(join(directory, name)),
+      divisor: values.quick ? 10 : 1,
+      rounds: 5,
+      say,
+    })
+    await own.run()
+    return { name, figures, failure: null }
+  } catch (error) {
+    if (!interruption.signal.aborted) say(`${name} failed: ${String(error)}`)
+    await own.run().catch((failure: unknown) => say(String(failure)))
+    // What a part left half done must not stand in the way of the next.
+    await world.end().catch((failure: unknown) => say(String(failure)))
+    return {
+      name,
+      figures: [],
+      failure: Error.isError(error) ? (error.stack ?? error.message) : String(error),
+    }
+  }
+}
+
+/** The running service, started when it is first asked for and again after its end. */
+function oneWorld(): { get(): Promise<World>; end(): Promise<void> } {
+  let current: { starting: Promise<World>; teardown: Teardown } | null = null
+  let count = 0
+  return {
+    get() {
+      if (current === null) {
+        count += 1
+        const own = nested(teardown)
+        const options = {
+          directory: mkdir(join(directory, `world-${count}`)),
+          say,
+          signal: interruption.signal,
+          profiles: values.profile ? mkdir(RESULTS) : null,
+        }
+        current = { starting: startWorld(options, own), teardown: own }
+      }
+      return current.starting
+    },
+    async end() {
+      const ending = current
+      current = null
+      await ending?.teardown.run()
+    },
+  }
+}
+
+/** A teardown of its own that also ends with the whole. */
+function nested(outer: Teardown): Teardown {
+  const inner = createTeardown()
+  outer.add(inner.run)
+  return inner
+}
+
+function mkdir(path: string): string {
+  mkdirSync(path, { recursive: true })
+  return path
+}

@@ -1,0 +1,104 @@
+/** Placing orders: the API alone beside bare Koa with AJV and one `insert`, and with everything an order sets off. */
+import { orderBody } from '../../test/rig/catalogue.ts'
+import { type Figure, medianKnown, withCpu } from '../figure.ts'
+import { startHelper } from '../helper.ts'
+import type { CreateFloorCalls } from '../processes/create-floor.ts'
+import type { LoadJob, LoadResult } from '../processes/load.ts'
+import { median } from '../statistics.ts'
+import type { World } from '../world.ts'
+import type { PartContext } from './part.ts'
+
+const CLIENTS = 20
+const WHOLE = 20_000
+const ROUND = 5_000
+const DRAINED_WITHIN = 300_000
+
+export async function create(context: PartContext): Promise<Figure[]> {
+  const world = await context.world()
+  const whole = await withWorker(context, world)
+  return [...whole, await alone(context, world)]
+}
+
+/** The worker runs: each order is started by its workflow, and its two events are delivered, on the same cores. */
+async function withWorker({ divisor, say }: PartContext, world: World): Promise<Figure[]> {
+  const worker = await world.startWorker()
+  const run = (duration: number) => placeOrders(world, world.port, world.api.pid, duration)
+  await run(1_000)
+  await world.quiet(DRAINED_WITHIN)
+  const began = performance.now()
+  const { result } = await run(WHOLE / divisor)
+  const placed = performance.now()
+  await world.quiet(DRAINED_WITHIN)
+  const active = performance.now()
+  await worker.stop()
+  say(`create, with the worker: ${Math.round(result.rate)}/s, p99 ${Math.round(result.p99)} ms`)
+  return [
+    {
+      what: `POST subscriptions, ${CLIENTS} clients, worker running`,
+      unit: '/s',
+      service: [result.rate],
+      floor: [],
+      aim: null,
+      beside: {
+        orders: result.requests,
+        'p50 ms': result.p50,
+        'p95 ms': result.p95,
+        'p99 ms': result.p99,
+        's until all active and delivered': (active - placed) / 1000,
+        'orders/s, whole way': result.requests / ((active - began) / 1000),
+      },
+      note: 'Webhook registered for all events. API, worker, engine, database, receiver and load generator share the cores.',
+    },
+  ]
+}
+
+async function alone({ teardown, divisor, rounds, say }: PartContext, world: World): Promise<Figure> {
+  const floor = startHelper<CreateFloorCalls>('create-floor.ts', teardown)
+  const floorPort = await floor.call('listen', world.databaseUrl, 10_000)
+  const service: Awaited<ReturnType<typeof placeOrders>>[] = []
+  const bare: typeof service = []
+  const duration = ROUND / divisor
+  await placeOrders(world, world.port, world.api.pid, duration)
+  await placeOrders(world, floorPort, floor.pid, duration)
+  for (let round = 1; round <= rounds; round += 1) {
+    const one = await placeOrders(world, world.port, world.api.pid, duration)
+    const other = await placeOrders(world, floorPort, floor.pid, duration)
+    service.push(one)
+    bare.push(other)
+    say(
+      `create ${round}/${rounds}: ${Math.round(one.result.rate)}/s, floor ${Math.round(other.result.rate)}/s`,
+    )
+  }
+  const middle = (of: typeof service, read: (result: LoadResult) => number): number =>
+    median(of.map(({ result }) => read(result)))
+  return {
+    what: `POST subscriptions, ${CLIENTS} clients, API alone`,
+    unit: '/s',
+    service: service.map(({ result }) => result.rate),
+    floor: bare.map(({ result }) => result.rate),
+    aim: null,
+    beside: {
+      'p50 ms': middle(service, ({ p50 }) => p50),
+      'p95 ms': middle(service, ({ p95 }) => p95),
+      'p99 ms': middle(service, ({ p99 }) => p99),
+      'floor p50 ms': middle(bare, ({ p50 }) => p50),
+      'floor p95 ms': middle(bare, ({ p95 }) => p95),
+      'floor p99 ms': middle(bare, ({ p99 }) => p99),
+      'CPU s/1000': medianKnown(service.map(({ cpu }) => cpu)),
+      'floor CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu)),
+    },
+    note: 'Webhook registered, worker stopped: order, event, delivery and wake-up are committed and wait. Floor: bare Koa, AJV with the same schema, one insert into a table like that of orders.',
+  }
+}
+
+/** Places orders that start now, for `duration` milliseconds. */
+async function placeOrders({ load, merchant }: World, port: number, pid: number, duration: number) {
+  const body = JSON.stringify(orderBody(merchant))
+  const request = `POST /organizations/${merchant.organizationId}/subscriptions HTTP/1.1\r\nHost: 127.0.0.1\r\nSVC-APIKEY: ${merchant.secretKey}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  const job: LoadJob = { port, clients: CLIENTS, duration, requests: [request], status: 201 }
+  return await withCpu(
+    pid,
+    () => load.call('run', job, duration + 30_000),
+    (result) => result.requests,
+  )
+}

@@ -1,0 +1,57 @@
+/** Reading an order by its id, authenticated, beside bare Koa with one `select`. */
+import { type Figure, medianKnown, withCpu } from '../figure.ts'
+import { startHelper } from '../helper.ts'
+import type { LoadJob, LoadResult } from '../processes/load.ts'
+import type { ReadFloorCalls } from '../processes/read-floor.ts'
+import { median } from '../statistics.ts'
+import type { PartContext } from './part.ts'
+
+const CLIENTS = 10
+const ORDERS = 100
+const ROUND = 5_000
+const AIM = 0.4
+
+export async function read({ world, teardown, divisor, rounds, say }: PartContext): Promise<Figure[]> {
+  const { databaseUrl, port, api, merchant, load, placeOrder } = await world()
+  const floor = startHelper<ReadFloorCalls>('read-floor.ts', teardown)
+  const floorPort = await floor.call('listen', databaseUrl, 10_000)
+  const requests: string[] = []
+  for (let order = 0; order < ORDERS; order += 1) {
+    const path = `/organizations/${merchant.organizationId}/subscriptions/${await placeOrder()}`
+    requests.push(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nSVC-APIKEY: ${merchant.secretKey}\r\n\r\n`)
+  }
+  const run = async (to: number, pid: number, duration: number) => {
+    const job: LoadJob = { port: to, clients: CLIENTS, duration, requests, status: 200 }
+    const work = (): Promise<LoadResult> => load.call('run', job, duration + 30_000)
+    return await withCpu(pid, work, (result) => result.requests)
+  }
+  const service: Awaited<ReturnType<typeof run>>[] = []
+  const bare: typeof service = []
+  await run(port, api.pid, ROUND / divisor)
+  await run(floorPort, floor.pid, ROUND / divisor)
+  for (let round = 1; round <= rounds; round += 1) {
+    const one = await run(port, api.pid, ROUND / divisor)
+    const other = await run(floorPort, floor.pid, ROUND / divisor)
+    service.push(one)
+    bare.push(other)
+    say(`read ${round}/${rounds}: ${Math.round(one.result.rate)}/s, floor ${Math.round(other.result.rate)}/s`)
+  }
+  return [
+    {
+      what: `GET subscriptions/{id}, ${CLIENTS} clients`,
+      unit: '/s',
+      service: service.map(({ result }) => result.rate),
+      floor: bare.map(({ result }) => result.rate),
+      aim: AIM,
+      beside: {
+        'p50 ms': median(service.map(({ result }) => result.p50)),
+        'p99 ms': median(service.map(({ result }) => result.p99)),
+        'floor p50 ms': median(bare.map(({ result }) => result.p50)),
+        'floor p99 ms': median(bare.map(({ result }) => result.p99)),
+        'CPU s/1000': medianKnown(service.map(({ cpu }) => cpu)),
+        'floor CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu)),
+      },
+      note: 'Secret key looked up, one row read, worker stopped. Floor: bare Koa, select of that row by primary key, its JSON.',
+    },
+  ]
+}

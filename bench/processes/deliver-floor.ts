@@ -1,0 +1,70 @@
+/** The floor of delivering: a bare loop that signs (RS256, a key of the same 2048 bits) and posts, and records nothing. */
+import { createHash, randomUUID } from 'node:crypto'
+import { type CryptoKey, generateKeyPair, SignJWT } from 'jose'
+import pg from 'pg'
+import { Agent, request } from 'undici'
+import { answerCalls } from '../helper.ts'
+
+export interface DeliverFloorJob {
+  readonly url: string
+  /** How many are posted. */
+  readonly count: number
+  /** How many at once. */
+  readonly concurrency: number
+}
+
+export type DeliverFloorCalls = {
+  /** Reads the bodies of the organization's events of that type: the bytes the service has sent. */
+  load(source: { databaseUrl: string; organizationId: string; eventType: string }): Promise<number>
+  /** Seconds it took. */
+  run(job: DeliverFloorJob): Promise<number>
+}
+
+let key: CryptoKey
+let bodies: string[] = []
+const agent = new Agent({ connections: 128, pipelining: 1 })
+
+answerCalls({
+  async load({ databaseUrl, organizationId, eventType }: Parameters<DeliverFloorCalls['load']>[0]) {
+    key = (await generateKeyPair('RS256', { modulusLength: 2048 })).privateKey
+    const client = new pg.Client({ connectionString: databaseUrl })
+    await client.connect()
+    const { rows } = await client.query<{ payload: string }>(
+      'select payload from events where organization_id = $1 and type = $2 limit 5000',
+      [organizationId, eventType],
+    )
+    await client.end()
+    bodies = rows.map(({ payload }) => payload)
+    return bodies.length
+  },
+  async run({ url, count, concurrency }: DeliverFloorJob) {
+    let turn = 0
+    const started = performance.now()
+    const client = async (): Promise<void> => {
+      while (turn < count) await signAndPost(url, bodies[turn++ % bodies.length] ?? '')
+    }
+    await Promise.all(Array.from({ length: concurrency }, client))
+    return (performance.now() - started) / 1000
+  },
+})
+
+async function signAndPost(url: string, body: string): Promise<void> {
+  const issuedAt = Math.floor(Date.now() / 1000)
+  const jwt = await new SignJWT({ requestBodyHash: createHash('sha256').update(body, 'utf8').digest('hex') })
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: 'bench' })
+    .setIssuer('http://127.0.0.1/')
+    .setAudience('org_bench')
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + 300)
+    .setJti(randomUUID())
+    .sign(key)
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'User-Agent': 'Service/bench',
+    'Webhook-Id': 'bench',
+    'Security-Signature': jwt,
+  }
+  const answer = await request(url, { dispatcher: agent, method: 'POST', headers, body })
+  await answer.body.dump()
+  if (answer.statusCode !== 200) throw new Error(`the receiver answered ${answer.statusCode}`)
+}

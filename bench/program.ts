@@ -1,0 +1,88 @@
+/** A process of the service as operators run it: its output in a file, ready at its line, ended by its pid. */
+import { spawn } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { isRunning, stopProcess } from '../dev/engines/processes.ts'
+import type { Teardown } from './teardown.ts'
+
+export interface Program {
+  readonly pid: number
+  /** Milliseconds from starting the process to its line `ready …`, to the twenty milliseconds. */
+  readonly readyAfter: number
+  /** SIGTERM, and SIGKILL when that does not help in time; false when it had to be killed. */
+  stop(): Promise<boolean>
+}
+
+export interface ProgramOptions {
+  /** Path from the repository's root. */
+  readonly script: string
+  readonly env: NodeJS.ProcessEnv
+  readonly logFile: string
+  /** Milliseconds until its line `ready …` must have come. */
+  readonly readyWithin: number
+  /** Arguments of Node itself. */
+  readonly nodeArguments?: readonly string[]
+}
+
+const DRAINED_WITHIN = 60_000
+
+/** Starts it and resolves when it is ready; when it does not get there, it is stopped and its last lines are the error. */
+export async function startProgram(options: ProgramOptions, teardown: Teardown): Promise<Program> {
+  const { script, env, logFile, readyWithin, nodeArguments = [] } = options
+  const output = openSync(logFile, 'w')
+  const started = performance.now()
+  const child = spawn(process.execPath, [...nodeArguments, repositoryPath(script)], {
+    cwd: repositoryPath('.'),
+    env,
+    stdio: ['ignore', output, output],
+  })
+  closeSync(output)
+  const { pid } = child
+  if (pid === undefined) throw new Error(`${script} could not be started`)
+  let stopping: Promise<boolean> | null = null
+  const stop = (): Promise<boolean> => {
+    stopping ??= end(pid)
+    return stopping
+  }
+  teardown.add(stop)
+  while (!/^ready /m.test(readFileSync(logFile, 'utf8'))) {
+    if (!isRunning(pid) || stopping !== null || performance.now() - started > readyWithin) {
+      await stop()
+      throw new Error(`${script} did not get ready; its last lines:\n${tail(logFile)}`)
+    }
+    await delay(20)
+  }
+  return { pid, readyAfter: performance.now() - started, stop }
+}
+
+/** CPU time a process has used so far with all its threads, in seconds; null where the system does not tell. */
+export function cpuSeconds(pid: number): number | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // pid (name, which may hold blanks) state …; the 14th and 15th fields are user and system time in ticks of 10 ms.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return (Number(fields[11]) + Number(fields[12])) / 100
+  } catch {
+    return null
+  }
+}
+
+function repositoryPath(path: string): string {
+  return fileURLToPath(new URL(`../${path}`, import.meta.url))
+}
+
+async function end(pid: number): Promise<boolean> {
+  if (!isRunning(pid)) return true
+  try {
+    await stopProcess(pid, [{ signal: 'SIGTERM', wait: DRAINED_WITHIN }])
+    return true
+  } catch {
+    await stopProcess(pid, [{ signal: 'SIGKILL', wait: 10_000 }])
+    return false
+  }
+}
+
+function tail(logFile: string): string {
+  return readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-8).join('\n')
+}

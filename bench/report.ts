@@ -1,0 +1,116 @@
+/** The table people read and the JSON that is kept. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { join } from 'node:path'
+import { VERSION } from '../config/release.ts'
+import { type Figure, ratioOf } from './figure.ts'
+import { median } from './statistics.ts'
+
+export interface PartResult {
+  readonly name: string
+  readonly figures: readonly Figure[]
+  /** Why it could not be measured; null when it was. */
+  readonly failure: string | null
+}
+
+/** Where the figures come from, as lines to print. */
+export function conditions(quick: boolean): string[] {
+  const processors = cpus()
+  return [
+    `${processors.length} cores (${processors[0]?.model.trim() ?? 'unknown'}), Node ${process.version}, service ${VERSION}${quick ? ', QUICK: a tenth of the work, figures are only a trial' : ''}.`,
+    'Service, engines, floors, receiver and load generator share these cores; absolute values depend on them, so',
+    'each figure stands beside its floor: measured in turns, the ratio is the median over the rounds.',
+  ]
+}
+
+export function table(results: readonly PartResult[]): string[] {
+  const rows = results.flatMap(({ name, figures, failure }) =>
+    failure === null
+      ? figures.map((figure) => [name, figure.what, ...numbers(figure)])
+      : [[name, 'could not be measured', '', '', '', '']],
+  )
+  const all = [['part', 'what', 'service', 'floor', 'ratio', 'aim'], ...rows]
+  const widths = (all[0] ?? []).map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, column) =>
+        column >= 2 && column <= 4 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+      )
+      .join('  ')
+      .trimEnd()
+  return all.map(line)
+}
+
+/** What stands beside the figures. */
+export function notes(results: readonly PartResult[]): string[] {
+  return results.flatMap(({ name, figures, failure }) => [
+    ...(failure === null ? [] : ['', `${name}: ${failure}`]),
+    ...figures.flatMap((figure) => [
+      '',
+      `${name}: ${figure.what}`,
+      `  ${figure.note}`,
+      `  rounds: ${figure.service.map((value) => rounded(value)).join(', ')}${figure.unit === 's' ? ' s' : ' /s'}${
+        figure.floor.length === 0
+          ? ''
+          : `; floor: ${figure.floor.map((value) => rounded(value)).join(', ')} /s`
+      }`,
+      ...(Object.keys(figure.beside).length === 0
+        ? []
+        : [
+            `  ${Object.entries(figure.beside)
+              .map(([what, value]) => `${what} ${value === null ? 'unknown' : rounded(value)}`)
+              .join(', ')}`,
+          ]),
+    ]),
+  ])
+}
+
+/** Writes everything to `<directory>/<date>.json` and gives that path. */
+export function writeJson(
+  directory: string,
+  results: readonly PartResult[],
+  run: { startedAt: Date; quick: boolean },
+): string {
+  mkdirSync(directory, { recursive: true })
+  const path = join(directory, `${run.startedAt.toISOString().replaceAll(':', '-')}.json`)
+  const processors = cpus()
+  const document = {
+    startedAt: run.startedAt.toISOString(),
+    quick: run.quick,
+    version: VERSION,
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    cores: processors.length,
+    processor: processors[0]?.model.trim() ?? null,
+    parts: results.map(({ name, figures, failure }) => ({
+      name,
+      failure,
+      figures: figures.map((figure) => ({ ...figure, ratio: ratioOf(figure), met: isMet(figure) })),
+    })),
+  }
+  writeFileSync(path, `${JSON.stringify(document, null, 2)}\n`)
+  return path
+}
+
+function numbers(figure: Figure): string[] {
+  const { service, floor, unit, aim } = figure
+  const ratio = ratioOf(figure)
+  const value = (values: readonly number[]): string =>
+    values.length === 0 ? '–' : `${rounded(median(values))} ${unit}`
+  return [
+    value(service),
+    value(floor),
+    ratio === null ? '–' : ratio.toFixed(2),
+    aim === null ? '–' : `≥ ${aim} ${isMet(figure) ? 'met' : 'MISSED'}`,
+  ]
+}
+
+function isMet(figure: Figure): boolean | null {
+  const ratio = ratioOf(figure)
+  return figure.aim === null || ratio === null ? null : ratio >= figure.aim
+}
+
+/** Three significant digits at least, and never a fraction of a thousand. */
+function rounded(value: number): string {
+  return value >= 100 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(3)))
+}

@@ -1,0 +1,171 @@
+/** What the parts measure: engines of their own, API and worker as processes, an organization with what an order needs. */
+import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { createOrganization } from '../db/commands/create-organization.ts'
+import { type Database, openDatabase } from '../db/open.ts'
+import { migrate, openOrm } from '../db/orm.ts'
+import { inUnitOfWork, type UnitOfWork } from '../db/unit-of-work.ts'
+import { freePort } from '../dev/engines/ports.ts'
+import { startEngines } from '../dev/engines/start-engines.ts'
+import { apiClient } from '../test/rig/api-client.ts'
+import { type Catalogue, makeCatalogue, orderBody } from '../test/rig/catalogue.ts'
+import { type Helper, startHelper } from './helper.ts'
+import type { LoadCalls } from './processes/load.ts'
+import type { ReceiverCalls } from './processes/receiver.ts'
+import { type Program, startProgram } from './program.ts'
+import type { Teardown } from './teardown.ts'
+
+export interface World {
+  readonly databaseUrl: string
+  /** Of the API, on 127.0.0.1. */
+  readonly port: number
+  readonly api: Program
+  /** Its only webhook goes to the receiver and gets every event. */
+  readonly merchant: Catalogue
+  readonly load: Helper<LoadCalls>
+  readonly receiver: Helper<ReceiverCalls>
+  readonly receiverUrl: string
+  /** Starts the worker, which is stopped otherwise. */
+  startWorker(): Promise<Program>
+  /** Places an order that starts in a year. */
+  placeOrder(): Promise<string>
+  /** Runs a command of the merchant's organization. */
+  command<T>(work: (unit: UnitOfWork) => Promise<T>): Promise<T>
+  /** Milliseconds until the worker has nothing left to do. */
+  quiet(patience: number): Promise<number>
+  /** Milliseconds until every delivery's outcome is recorded. */
+  recorded(patience: number): Promise<number>
+}
+
+export interface WorldOptions {
+  /** An existing directory that other users may enter. */
+  readonly directory: string
+  readonly say: (line: string) => void
+  readonly signal: AbortSignal
+  /** Where API and worker write their CPU profiles when they end; null: they do not. */
+  readonly profiles: string | null
+}
+
+const NAMESPACE = 'billing-bench'
+const ORGANIZATION = 'org_bench'
+const YEAR = 365 * 24 * 3_600_000
+
+export async function startWorld(options: WorldOptions, teardown: Teardown): Promise<World> {
+  const { directory, say, signal, profiles } = options
+  const starting = startEngines({
+    dataDir: join(directory, 'engines'),
+    temporalNamespace: NAMESPACE,
+    temporalPort: await freePort(),
+    temporalUiPort: null,
+    log: say,
+    signal,
+  })
+  teardown.add(async () => (await starting.catch(() => null))?.stop())
+  const { databaseUrl, temporalAddress } = await starting
+  const migrating = await openOrm({ databaseUrl, poolSize: 2 })
+  await migrate(migrating).finally(() => migrating.close())
+
+  const masterKey = randomBytes(32).toString('base64')
+  const port = await freePort()
+  const baseUrl = `http://127.0.0.1:${port}`
+  const logs = join(directory, 'logs')
+  mkdirSync(logs)
+  const startService = (name: string): Promise<Program> =>
+    startProgram(
+      {
+        script: `${name}/main.ts`,
+        env: {
+          PATH: process.env.PATH,
+          DATABASE_URL: databaseUrl,
+          MASTER_KEY: masterKey,
+          TEMPORAL_ADDRESS: temporalAddress,
+          TEMPORAL_NAMESPACE: NAMESPACE,
+          WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+          PORT: String(port),
+          OPS_PORT: '0',
+          LOG_LEVEL: 'info',
+          RATE_LIMIT: '1000000000',
+        },
+        logFile: join(logs, `${name}.log`),
+        readyWithin: 60_000,
+        nodeArguments:
+          profiles === null
+            ? []
+            : [
+                '--cpu-prof',
+                `--cpu-prof-dir=${profiles}`,
+                `--cpu-prof-name=${name}-${Date.now()}.cpuprofile`,
+              ],
+      },
+      teardown,
+    )
+  const api = await startService('api')
+
+  const receiver = startHelper<ReceiverCalls>('receiver.ts', teardown)
+  const receiverUrl = await receiver.call('listen', null, 5_000)
+  const database = await openDatabase({ databaseUrl, masterKeys: [masterKey], poolSize: 2 })
+  teardown.add(() => database.orm.close())
+  const command = <T>(work: (unit: UnitOfWork) => Promise<T>): Promise<T> =>
+    inUnitOfWork(database.orm.em.fork(), { organizationId: ORGANIZATION, baseUrl, now: new Date() }, work)
+  const merchant = await makeMerchant(database, command, baseUrl, receiverUrl)
+  const query = new pg.Client({ connectionString: databaseUrl })
+  await query.connect()
+  teardown.add(() => query.end())
+  const untilNone = async (what: string, condition: string, patience: number): Promise<number> => {
+    const started = performance.now()
+    for (;;) {
+      const { rows } = await query.query<{ left: boolean }>(`select ${condition} as left`)
+      const waited = performance.now() - started
+      if (rows[0]?.left === false) return waited
+      if (waited > patience) throw new Error(`waited ${patience} ms in vain for ${what}`)
+      await delay(10)
+    }
+  }
+
+  return {
+    databaseUrl,
+    port,
+    api,
+    merchant,
+    load: startHelper<LoadCalls>('load.ts', teardown),
+    receiver,
+    receiverUrl,
+    startWorker: () => startService('worker'),
+    async placeOrder() {
+      const startTime = new Date(Date.now() + YEAR).toISOString()
+      const answer = await merchant.api.post('subscriptions', orderBody(merchant, { startTime }))
+      if (answer.status !== 201) throw new Error(`an order was refused: ${JSON.stringify(answer.body)}`)
+      return String(answer.body.id)
+    },
+    command,
+    quiet: (patience) =>
+      untilNone(
+        'the worker to have nothing left to do',
+        `exists (select from wake_ups) or exists (select from deliveries where status = 'waiting')
+           or exists (select from subscriptions where status = 'pending' and start_time <= now())`,
+        patience,
+      ),
+    recorded: (patience) =>
+      untilNone(
+        'the outcomes of all deliveries',
+        `exists (select from deliveries where status = 'waiting')`,
+        patience,
+      ),
+  }
+}
+
+async function makeMerchant(
+  database: Database,
+  command: World['command'],
+  baseUrl: string,
+  webhook: string,
+): Promise<Catalogue> {
+  const keys = await command((unit) =>
+    createOrganization(unit, { ...database, environment: 'sandbox' }, { name: 'Benchmark' }),
+  )
+  const api = apiClient(baseUrl, ORGANIZATION, { 'SVC-APIKEY': keys.secretKey })
+  return await makeCatalogue({ ...keys, api }, { webhook })
+}
