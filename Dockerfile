@@ -1,5 +1,6 @@
 # One image for every process of the service; the command tells which: `node api/main.ts` (the default),
-# `node worker/main.ts`, `node db/migrate.ts`. No build step: Node runs the TypeScript sources as they stand.
+# `node worker/main.ts`, `node db/migrate.ts`, or for an operator `node dev/create-organization.ts <name>`. No build step:
+# Node runs the TypeScript sources as they stand.
 
 FROM node:24.21.0-bookworm-slim AS base
 WORKDIR /app
@@ -25,6 +26,7 @@ COPY billing billing
 COPY config config
 COPY db db
 COPY delivery delivery
+COPY dev/create-organization.ts dev/create-organization.ts
 COPY ops ops
 COPY worker worker
 COPY workflows workflows

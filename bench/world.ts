@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { createOrganization } from '../db/commands/create-organization.ts'
 import { type Database, openDatabase } from '../db/open.ts'
-import { migrate, openOrm } from '../db/orm.ts'
+import { migrate } from '../db/orm.ts'
 import { inUnitOfWork, type UnitOfWork } from '../db/unit-of-work.ts'
 import { freePort } from '../dev/engines/ports.ts'
 import { startEngines } from '../dev/engines/start-engines.ts'
@@ -65,8 +65,7 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
   })
   teardown.add(async () => (await starting.catch(() => null))?.stop())
   const { databaseUrl, temporalAddress } = await starting
-  const migrating = await openOrm({ databaseUrl, poolSize: 2 })
-  await migrate(migrating).finally(() => migrating.close())
+  await migrate(databaseUrl)
 
   const masterKey = randomBytes(32).toString('base64')
   const port = await freePort()

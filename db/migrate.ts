@@ -1,13 +1,12 @@
 /** `npm run migrate`: applies the migrations that DATABASE_URL lacks, and ends. */
 import { ConfigurationError, loadConfig } from '../config/config.ts'
 import { startFailure } from '../config/process.ts'
-import { migrate, openOrm } from './orm.ts'
+import { migrate } from './orm.ts'
 
 try {
   const { databaseUrl } = loadConfig(process.env)
   if (databaseUrl === null) throw new ConfigurationError(['DATABASE_URL is required'])
-  const orm = await openOrm({ databaseUrl, poolSize: 2, name: 'billing migrations' })
-  await migrate(orm).finally(() => orm.close())
+  await migrate(databaseUrl)
   console.log('the database is up to date')
 } catch (error) {
   console.error(startFailure(error))

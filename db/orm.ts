@@ -39,11 +39,17 @@ export async function openOrm(options: DatabaseOptions): Promise<MikroORM> {
   return await MikroORM.init(ormOptions(options))
 }
 
-/** Applies the migrations that are missing; serialised by a lock, so that several processes may start at once. */
-export async function migrate(orm: MikroORM): Promise<void> {
-  const connection = orm.em.getConnection()
-  await connection.transactional(async (trx) => {
-    await connection.execute('select pg_advisory_xact_lock(7310, 1)', [], 'run', trx)
-    await orm.migrator.up({ transaction: trx })
-  })
+/** Applies the migrations that a database lacks; serialised by a lock, so that several processes may start at once. */
+export async function migrate(databaseUrl: string): Promise<void> {
+  // Two connections: the migrator looks around outside the transaction that holds the lock.
+  const orm = await openOrm({ databaseUrl, poolSize: 2, name: 'billing migrations' })
+  try {
+    const connection = orm.em.getConnection()
+    await connection.transactional(async (trx) => {
+      await connection.execute('select pg_advisory_xact_lock(7310, 1)', [], 'run', trx)
+      await orm.migrator.up({ transaction: trx })
+    })
+  } finally {
+    await orm.close()
+  }
 }

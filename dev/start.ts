@@ -9,7 +9,7 @@ import { runProcess } from '../config/process.ts'
 import { temporalConnection } from '../config/temporal-connection.ts'
 import { bootstrap } from '../db/bootstrap.ts'
 import { openDatabase } from '../db/open.ts'
-import { migrate, openOrm } from '../db/orm.ts'
+import { migrate } from '../db/orm.ts'
 import { isReady } from '../db/readiness.ts'
 import { ensureSigningKey } from '../delivery/signing-keys.ts'
 import { createMetrics } from '../ops/metrics.ts'
@@ -47,8 +47,7 @@ await runProcess(async (stopping) => {
     stopping.throwIfAborted()
 
     const { databaseUrl } = engines
-    const migrating = await openOrm({ databaseUrl, poolSize: 2, name: 'billing migrations' })
-    await migrate(migrating).finally(() => migrating.close())
+    await migrate(databaseUrl)
     const database = await openDatabase({ databaseUrl, masterKeys: config.masterKeys, poolSize: 40 })
     stops.push(() => database.orm.close())
     await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())

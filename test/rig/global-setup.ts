@@ -2,7 +2,7 @@
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { migrate, openOrm } from '../../db/orm.ts'
+import { migrate } from '../../db/orm.ts'
 import { freePort } from '../../dev/engines/ports.ts'
 import { startEngines } from '../../dev/engines/start-engines.ts'
 import { workflowBundle } from '../../worker/bundle.ts'
@@ -24,8 +24,7 @@ export default async function setUp(): Promise<void> {
   })
   Object.assign(globalThis, { stopTestEngines: engines.stop, testDataDir: dataDir })
 
-  const orm = await openOrm({ databaseUrl: engines.databaseUrl, poolSize: 2 })
-  await migrate(orm).finally(() => orm.close())
+  await migrate(engines.databaseUrl)
   const bundle = await bundling
   const bundlePath = join(dataDir, 'workflows.js')
   if ('code' in bundle) writeFileSync(bundlePath, bundle.code)

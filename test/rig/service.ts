@@ -40,13 +40,15 @@ export interface ServiceOptions {
   readonly worker?: boolean
   /** Settings by the names of their environment variables. */
   readonly settings?: Readonly<Record<string, string>>
+  /** A migrated database that is the test's own; default a clone of the template. */
+  readonly databaseUrl?: string
   /** Where the engine is; default the test run's. */
   readonly temporalAddress?: string
 }
 
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const engines = testEngines()
-  const databaseUrl = await cloneTemplate()
+  const databaseUrl = options.databaseUrl ?? (await cloneTemplate())
   const port = await freePort()
   const config: Config = loadConfig({
     PORT: String(port),
@@ -102,7 +104,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       await api.stop()
       await connection.close()
       await database.orm.close()
-      await dropDatabase(databaseUrl)
+      if (options.databaseUrl === undefined) await dropDatabase(databaseUrl)
       closed(service)
     },
   }

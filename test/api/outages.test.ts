@@ -1,0 +1,100 @@
+/** The API while a part it stands on is away: the database, the engine. */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { migrate } from '../../db/orm.ts'
+import { freePort } from '../../dev/engines/ports.ts'
+import { startPostgres } from '../../dev/engines/postgres.ts'
+import { catalogue, orderBody } from '../rig/catalogue.ts'
+import { testEngines } from '../rig/engines.ts'
+import { startService, type TestService } from '../rig/service.ts'
+import { waitFor } from '../rig/wait-for.ts'
+
+describe('while the database is away', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'billing-outage-'))
+  let postgres: Awaited<ReturnType<typeof startPostgres>>
+  let service: TestService
+
+  beforeAll(async () => {
+    chmodSync(dataDir, 0o755)
+    postgres = await startPostgres({ dataDir })
+    await migrate(postgres.url)
+    service = await startService({ worker: false, databaseUrl: postgres.url })
+  })
+  afterAll(async () => {
+    await service.stop()
+    await postgres.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+
+  test('requests get 503 with Retry-After and /readyz says so; when it is back, so is the service, by itself', async () => {
+    const merchant = await catalogue(service)
+    await postgres.kill()
+    const answers = [
+      await merchant.api.post('subscriptions', orderBody(merchant)),
+      await merchant.api.get(`customers/${merchant.customerId}`),
+      await merchant.api.get('/readyz'),
+    ]
+    for (const answer of answers) {
+      expect(answer.body).toMatchObject({ status: 503, code: 'unavailable' })
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    expect((await merchant.api.get('/healthz')).status).toBe(200)
+
+    postgres = await startPostgres({ dataDir, port: postgres.port })
+    await waitFor('the service to be back', async () =>
+      (await merchant.api.get('/readyz')).status === 200 ? true : null,
+    )
+    expect((await merchant.api.post('subscriptions', orderBody(merchant))).status).toBe(201)
+  })
+})
+
+describe('while the engine is away', () => {
+  test('orders are accepted, wait in the outbox, and are carried out when it is back', async () => {
+    const port = await freePort()
+    const service = await startService({ temporalAddress: `127.0.0.1:${port}` })
+    try {
+      const merchant = await catalogue(service)
+      const placed = await merchant.api.post('subscriptions', orderBody(merchant))
+      expect(placed.status).toBe(201)
+      await waitFor('the relay to notice', () =>
+        service.log.some((line) => line.includes('cannot be reached')) ? true : null,
+      )
+      const now = await merchant.api.get(`subscriptions/${placed.body.id}`)
+      expect(now.body.status).toBe('pending')
+
+      // The same worker process, now with the engine: it is the address that comes alive, as after an outage.
+      const bridge = await forward(port, testEngines().temporalAddress)
+      try {
+        await waitFor('the order to become active', async () =>
+          (await merchant.api.get(`subscriptions/${placed.body.id}`)).body.status === 'active' ? true : null,
+        )
+        await service.stopWorker()
+      } finally {
+        await bridge.close()
+      }
+    } finally {
+      await service.stop()
+    }
+  })
+})
+
+/** Listens on a port and forwards every connection to an address. */
+async function forward(port: number, address: string): Promise<{ close(): Promise<void> }> {
+  const { connect, createServer } = await import('node:net')
+  const [host = '', target = ''] = address.split(':')
+  const server = createServer((incoming) => {
+    const outgoing = connect(Number(target), host)
+    incoming.pipe(outgoing).pipe(incoming)
+    for (const [one, other] of [
+      [incoming, outgoing],
+      [outgoing, incoming],
+    ] as const) {
+      one.on('error', () => other.destroy())
+      one.on('close', () => other.destroy())
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  return { close: () => new Promise((resolve) => void server.close(() => resolve())) }
+}

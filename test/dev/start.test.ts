@@ -1,0 +1,156 @@
+/** `npm start` as a person runs it: to `ready`, through the README's walk, to a clean end, and again on the same data. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { freePort } from '../../dev/engines/ports.ts'
+import { apiClient } from '../rig/api-client.ts'
+import { waitFor } from '../rig/wait-for.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+interface Run {
+  readonly child: ChildProcess
+  output(): string
+  ended: Promise<number | null>
+}
+
+/** Runs one of the development scripts, remembering what it prints. */
+function run(script: string, env: Record<string, string>, args: string[] = []): Run {
+  const child = spawn(process.execPath, [join(ROOT, script), ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout?.on('data', (chunk) => {
+    output += chunk
+  })
+  child.stderr?.on('data', (chunk) => {
+    output += chunk
+  })
+  return { child, output: () => output, ended: once(child, 'exit').then(([code]) => code as number | null) }
+}
+
+/** Command lines of live processes that mention a directory. */
+function processesOf(directory: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap((pid) => {
+      try {
+        const alive = !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+        return alive ? [readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')] : []
+      } catch {
+        return []
+      }
+    })
+    .filter((line) => line.includes(directory))
+}
+
+describe('npm start', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'billing-start-'))
+  let env: Record<string, string>
+  let first: Run
+  let receiver: Run | null = null
+
+  const printed = (of: Run, name: string): string =>
+    new RegExp(`^${name} +(\\S+)$`, 'm').exec(of.output())?.[1] ?? ''
+  const isReady = (of: Run) =>
+    waitFor(
+      'the line "ready"',
+      () => {
+        if (of.child.exitCode !== null) throw new Error(of.output())
+        return /^ready http/m.test(of.output()) ? true : null
+      },
+      60_000,
+    )
+
+  beforeAll(async () => {
+    chmodSync(dataDir, 0o755)
+    const port = await freePort()
+    env = {
+      DATA_DIR: dataDir,
+      PORT: String(port),
+      OPS_PORT: String(await freePort()),
+      LOCAL_TEMPORAL_PORT: String(await freePort()),
+      LOCAL_TEMPORAL_UI_PORT: String(await freePort()),
+    }
+    first = run('dev/start.ts', env)
+    await isReady(first)
+  }, 90_000)
+  afterAll(async () => {
+    receiver?.child.kill('SIGTERM')
+    await receiver?.ended
+    if (first.child.exitCode === null) first.child.kill('SIGTERM')
+    await first.ended
+    rmSync(dataDir, { recursive: true, force: true })
+  }, 60_000)
+
+  const client = (of: Run) =>
+    apiClient(`http://127.0.0.1:${env.PORT}`, printed(of, 'Organization'), {
+      'SVC-APIKEY': printed(of, 'Secret key'),
+    })
+
+  test('ends its start-up with addresses, keys, a request that works as printed, and the line "ready"', async () => {
+    const [, url = '', body = ''] = /^curl -sS '(\S+)' .* -d '(.*)'$/m.exec(first.output()) ?? []
+    expect(url).toContain(printed(first, 'Organization'))
+    const placed = await client(first).post(new URL(url).pathname, JSON.parse(body))
+    expect(placed.status).toBe(201)
+    await waitFor('the order to be active', async () =>
+      (await client(first).get(`subscriptions/${placed.body.id}`)).body.status === 'active' ? true : null,
+    )
+    expect((await fetch(printed(first, 'Temporal UI'))).status).toBe(200)
+    expect(await (await fetch(printed(first, 'Metrics'))).text()).toContain(
+      'billing_http_request_duration_seconds',
+    )
+  }, 60_000)
+
+  test('the receiver of the walk verifies and prints what comes', async () => {
+    const port = String(await freePort())
+    const issuer = `http://127.0.0.1:${env.PORT}/`
+    const args = ['--organization', printed(first, 'Organization'), '--port', port, '--issuer', issuer]
+    const receiving = run('dev/receiver.ts', {}, args)
+    receiver = receiving
+    await waitFor('the receiver', () => (receiving.output().includes('receiving on') ? true : null))
+    await client(first).post('webhooks', { url: `http://127.0.0.1:${port}/` })
+    await client(first).post('customers', { firstName: 'Grace' })
+    await waitFor('the event', () => (receiving.output().includes('customer-created') ? true : null))
+    expect(receiving.output()).toContain('verified')
+    expect(receiving.output()).not.toContain('DISCARDED')
+  }, 60_000)
+
+  test('a busy port is one clear message, before anything is started', async () => {
+    const holder = createServer()
+    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
+    const address = holder.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    const refused = run('dev/start.ts', { ...env, DATA_DIR: `${dataDir}/other`, PORT: String(port) })
+    expect(await refused.ended).toBe(1)
+    expect(refused.output()).toContain(`port ${port} is in use`)
+    expect(refused.output().trim().split('\n').length).toBeLessThanOrEqual(2)
+    holder.close()
+  })
+
+  test('SIGTERM drains and leaves no process behind; a second start continues on the same data', async () => {
+    const organization = printed(first, 'Organization')
+    first.child.kill('SIGTERM')
+    expect(await first.ended).toBe(0)
+    expect(first.output().trim().endsWith('Stopped.')).toBe(true)
+    await waitFor('every process to be gone', () => (processesOf(dataDir).length === 0 ? true : null))
+
+    const second = run('dev/start.ts', env)
+    try {
+      await isReady(second)
+      expect(printed(second, 'Organization')).toBe(organization)
+      expect(printed(second, 'Secret key')).toBe(printed(first, 'Secret key'))
+    } finally {
+      second.child.kill('SIGINT')
+      expect(await second.ended).toBe(0)
+    }
+    expect(processesOf(dataDir)).toEqual([])
+  }, 90_000)
+})

@@ -1,0 +1,58 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { MikroORM } from '@mikro-orm/postgresql'
+import pg from 'pg'
+import { ulid } from 'ulid'
+import { migrations } from '../../db/migrations/index.ts'
+import { openOrm } from '../../db/orm.ts'
+import { testEngines } from '../rig/engines.ts'
+import { ROOT } from './import-graph.ts'
+
+describe('the migrations', () => {
+  const name = `test_${ulid().toLowerCase()}`
+  let orm: MikroORM
+
+  beforeAll(async () => {
+    const { adminUrl, templateName } = testEngines()
+    await onServer(`create database ${name} template ${pg.escapeIdentifier(templateName)}`)
+    orm = await openOrm({ databaseUrl: new URL(`/${name}`, adminUrl).href, poolSize: 2 })
+  })
+  afterAll(async () => {
+    await orm?.close()
+    await onServer(`drop database if exists ${name} with (force)`)
+  })
+
+  /** What the entities have and the database lacks, or the other way round. */
+  const drift = async () => (await orm.schema.getUpdateSchemaSQL()).trim()
+
+  test('leave nothing between the entities and the database', async () => {
+    expect(await drift()).toBe('')
+  })
+
+  test('are all applied, and none is left out of the list', async () => {
+    const files = readdirSync(join(ROOT, 'db/migrations')).filter((file) => file.startsWith('Migration'))
+    expect(migrations.map((migration) => `${migration.name}.ts`).toSorted()).toEqual(files.toSorted())
+    expect(await orm.migrator.getPending()).toEqual([])
+  })
+
+  test.each([
+    ['a column is missing', 'alter table plans drop column is_active', 'is_active'],
+    ['a column has another type', 'alter table plans alter column name type text', '"name"'],
+    ['an index is missing', 'drop index events_created_index', 'events_created_index'],
+    ['a table is too many', 'create table left_behind (id int)', 'left_behind'],
+  ])('would be found wanting when %s', async (_, change, mentioned) => {
+    await orm.em.getConnection().execute(change)
+    expect(await drift()).toContain(mentioned)
+  })
+})
+
+async function onServer(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: testEngines().adminUrl })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

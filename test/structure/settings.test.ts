@@ -1,0 +1,149 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { ConfigurationError, loadConfig, SETTINGS } from '../../config/config.ts'
+import { ROOT } from './import-graph.ts'
+
+/** The master key of thirty-two zero bytes. */
+const KEY = Buffer.alloc(32).toString('base64')
+
+describe('the settings', () => {
+  test("stand in the README's table with default and meaning, and nothing else does", () => {
+    const file = join(ROOT, 'README.md')
+    const readme = existsSync(file) ? readFileSync(file, 'utf8') : ''
+    const wanted = SETTINGS.map((setting) => row(`\`${setting.name}\``, setting.default, setting.meaning))
+    // As one text, so that a failure shows the table to be pasted.
+    expect(rows(readme).join('\n')).toBe(wanted.join('\n'))
+  })
+
+  test('are those that the configuration reads', () => {
+    const read = new Set<string>()
+    loadConfig(
+      new Proxy({} as Record<string, string | undefined>, {
+        get: (_, name) => {
+          read.add(String(name))
+          return undefined
+        },
+      }),
+    )
+    expect([...read].toSorted()).toEqual(SETTINGS.map(({ name }) => name).toSorted())
+  })
+
+  test('have the defaults that the table says', () => {
+    const config = loadConfig({})
+    expect(config).toEqual({
+      environment: 'sandbox',
+      host: '127.0.0.1',
+      port: 3000,
+      opsPort: 3001,
+      baseUrl: 'http://127.0.0.1:3000',
+      databaseUrl: null,
+      dataDir: '.data',
+      temporalAddress: null,
+      temporalNamespace: 'billing-sandbox',
+      localTemporalPort: 7233,
+      localTemporalUiPort: 8233,
+      masterKeys: [],
+      trustProxy: false,
+      webhookAllowedCidrs: [],
+      rateLimit: 3000,
+      rateLimitWindowSeconds: 600,
+      logLevel: 'info',
+      bootstrapOrganizationId: null,
+      bootstrapSecretKey: null,
+    })
+    const values = Object.entries(config)
+    for (const { name, default: said } of SETTINGS) {
+      // Of a default in brackets the process knows nothing: it is what `npm start` supplies, or none.
+      if (said.startsWith('(')) continue
+      const member = name.toLowerCase().replaceAll('_', '')
+      const value = values.find(([key]) => key.toLowerCase() === member)?.[1]
+      const spelled = said.replace('HOST:PORT', '127.0.0.1:3000').replace('ENVIRONMENT', 'sandbox')
+      expect([name, String(value)]).toEqual([name, spelled])
+    }
+  })
+
+  test('are read from the environment, without the blanks around them', () => {
+    expect(
+      loadConfig({
+        ENVIRONMENT: 'live',
+        HOST: '0.0.0.0',
+        PORT: ' 8080 ',
+        BASE_URL: 'https://billing.example/',
+        MASTER_KEY: `${KEY}, ${KEY}`,
+        TRUST_PROXY: 'true',
+        WEBHOOK_ALLOWED_CIDRS: '10.0.0.0/8, fd00::/8',
+        LOG_LEVEL: '',
+      }),
+    ).toMatchObject({
+      environment: 'live',
+      host: '0.0.0.0',
+      port: 8080,
+      baseUrl: 'https://billing.example',
+      temporalNamespace: 'billing-live',
+      masterKeys: [KEY, KEY],
+      trustProxy: true,
+      webhookAllowedCidrs: ['10.0.0.0/8', 'fd00::/8'],
+      logLevel: 'info',
+    })
+  })
+
+  test('that do not hold are all named at once', () => {
+    const wrong = {
+      ENVIRONMENT: 'production',
+      PORT: '99999',
+      OPS_PORT: 'http',
+      BASE_URL: 'billing.example',
+      LOCAL_TEMPORAL_PORT: '0',
+      LOCAL_TEMPORAL_UI_PORT: '-1',
+      MASTER_KEY: 'c2hvcnQ=',
+      TRUST_PROXY: 'yes',
+      RATE_LIMIT: '0',
+      RATE_LIMIT_WINDOW_SECONDS: '1.5',
+      LOG_LEVEL: 'loud',
+      BOOTSTRAP_ORGANIZATION_ID: 'two words',
+    }
+    const error = refusal(wrong)
+    const missed = Object.keys(wrong).filter(
+      (name) => !error.problems.some((problem) => problem.startsWith(`${name} `)),
+    )
+    expect(missed).toEqual([])
+    expect(error.message.split('\n')).toHaveLength(error.problems.length + 1)
+  })
+
+  test('that are secrets are not repeated when they do not hold', () => {
+    const secrets = { MASTER_KEY: 'not-a-key', BOOTSTRAP_SECRET_KEY: 'sk_sandbox_short' }
+    for (const value of Object.values(secrets)) expect(refusal(secrets).message).not.toContain(value)
+  })
+
+  test('for the bootstrap organization go together, and belong to the sandbox', () => {
+    const key = `sk_sandbox_${'a'.repeat(26)}`
+    expect(refusal({ BOOTSTRAP_SECRET_KEY: key }).message).toContain('go together')
+    const both = { BOOTSTRAP_ORGANIZATION_ID: 'acme', BOOTSTRAP_SECRET_KEY: key }
+    expect(loadConfig(both)).toMatchObject({ bootstrapOrganizationId: 'acme', bootstrapSecretKey: key })
+    expect(refusal({ ...both, ENVIRONMENT: 'live' }).message).toContain('is for the sandbox')
+  })
+})
+
+function refusal(env: Readonly<Record<string, string>>): ConfigurationError {
+  try {
+    loadConfig(env)
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error
+    throw error
+  }
+  throw new Error('the configuration was taken')
+}
+
+/** The rows between the markers, without heading and rule. */
+function rows(readme: string): string[] {
+  const table = /<!-- settings -->(.*?)<!-- \/settings -->/s.exec(readme)?.[1] ?? ''
+  return table
+    .split('\n')
+    .filter((line) => line.trim().startsWith('| `'))
+    .map((line) => row(...line.trim().replace(/^\|/, '').replace(/\|$/, '').split('|')))
+}
+
+function row(...cells: string[]): string {
+  return `| ${cells.map((cell) => cell.trim()).join(' | ')} |`
+}

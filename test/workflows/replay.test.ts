@@ -1,0 +1,94 @@
+/**
+ * Recorded histories replay: executions that run today go on under the code of tomorrow.
+ *
+ * `npm run histories:record` records them anew, from real executions; do so when a workflow gains a path, and keep the old
+ * files: they are what deployed executions look like.
+ */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from '@jest/globals'
+import proto from '@temporalio/proto'
+import { Worker } from '@temporalio/worker'
+import { catalogue, orderBody } from '../rig/catalogue.ts'
+import { testEngines } from '../rig/engines.ts'
+import { startReceiver } from '../rig/receiver.ts'
+import { startService } from '../rig/service.ts'
+import { skipTime } from '../rig/time-skipping.ts'
+import { waitFor } from '../rig/wait-for.ts'
+
+const FOLDER = fileURLToPath(new URL('../fixtures/histories', import.meta.url))
+const { History } = proto.temporal.api.history.v1
+const RECORDING = process.env.RECORD_HISTORIES === '1'
+
+describe('recorded histories', () => {
+  if (RECORDING) test('are recorded', record, 120_000)
+
+  const files = RECORDING ? [] : readdirSync(FOLDER).filter((file) => file.endsWith('.bin'))
+
+  test('exist for every workflow', () => {
+    if (RECORDING) return
+    for (const workflow of ['subscription', 'webhook-delivery']) {
+      expect(files.some((file) => file.startsWith(workflow))).toBe(true)
+    }
+  })
+
+  if (!RECORDING) {
+    test.each(files)('%s replays', async (file) => {
+      const history = History.decode(readFileSync(join(FOLDER, file)))
+      await Worker.runReplayHistory({ workflowBundle: { codePath: testEngines().bundlePath } }, history)
+    })
+  }
+})
+
+async function record(): Promise<void> {
+  mkdirSync(FOLDER, { recursive: true })
+  const service = await startService()
+  const receiver = await startReceiver()
+  try {
+    const merchant = await catalogue(service, { webhook: receiver.url })
+    const save = async (name: string, workflowId: string): Promise<void> => {
+      const handle = service.temporal.workflow.getHandle(workflowId)
+      await handle.result()
+      writeFileSync(join(FOLDER, `${name}.bin`), History.encode(await handle.fetchHistory()).finish())
+    }
+    const place = async (members: object): Promise<string> => {
+      const { body } = await merchant.api.post('subscriptions', orderBody(merchant, members))
+      const workflowId = `subscription/${merchant.organizationId}/${body.id}`
+      await waitFor('the execution', () =>
+        service.temporal.workflow
+          .getHandle(workflowId)
+          .describe()
+          .catch(() => null),
+      )
+      return workflowId
+    }
+    await save('subscription-started-at-once', await place({}))
+    const later = await place({ startTime: new Date(Date.now() + 86_400_000).toISOString() })
+    await service.temporal.workflow.getHandle(later).signal('changed')
+    await skipTime(service.temporal, later, 2 * 86_400_000)
+    await save('subscription-started-later-after-a-change', later)
+
+    receiver.answer(500)
+    await place({})
+    const delivery = await waitFor('a failed delivery', async () => {
+      const [row] = await service.database.orm.em
+        .fork()
+        .getConnection()
+        .execute<{ id: string }[]>("select id from deliveries where status = 'retrying' limit 1")
+      return row ?? null
+    })
+    const workflowId = `webhook-delivery/${merchant.organizationId}/${delivery.id}`
+    await waitFor('its execution', () =>
+      service.temporal.workflow
+        .getHandle(workflowId)
+        .describe()
+        .catch(() => null),
+    )
+    await skipTime(service.temporal, workflowId, 40 * 3_600_000)
+    await save('webhook-delivery-exhausted', workflowId)
+  } finally {
+    await receiver.close()
+    await service.stop()
+  }
+}
