@@ -17,24 +17,25 @@ const LEEWAY = 10
 const WINDOW = 300
 
 export interface Verifier {
-  /** Throws with the reason when the request must be discarded. */
-  verify(signature: string, rawBody: Uint8Array): Promise<void>
+  /** Throws with the reason when the request, received at `now`, must be discarded. */
+  verify(signature: string, rawBody: Uint8Array, now?: Date): Promise<void>
 }
 
 /** A verifier that loads the public keys once and keeps them for at most an hour. */
 export function createVerifier({ issuer, organizationId }: Expectation): Verifier {
   const keys = createRemoteJWKSet(new URL('.well-known/keys', issuer), { cacheMaxAge: 3_600_000 })
   return {
-    async verify(signature, rawBody) {
+    async verify(signature, rawBody, now = new Date()) {
       const { payload } = await jwtVerify(signature, keys, {
         algorithms: ['RS256'],
         issuer,
         audience: organizationId,
         clockTolerance: LEEWAY,
+        currentDate: now,
         requiredClaims: ['iat', 'exp', 'requestBodyHash'],
       })
       const { iat = 0, exp = 0, requestBodyHash } = payload
-      if (iat > Date.now() / 1000 + LEEWAY) throw new Error('iat lies in the future')
+      if (iat > now.getTime() / 1000 + LEEWAY) throw new Error('iat lies in the future')
       if (exp - iat > WINDOW) throw new Error('the time window is longer than five minutes')
       if (requestBodyHash !== createHash('sha256').update(rawBody).digest('hex')) {
         throw new Error('the body is not the one that was signed')

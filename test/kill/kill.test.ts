@@ -115,7 +115,7 @@ describe('a burst of 200 orders, with everything killed once meanwhile', () => {
         const came = new Set<string>()
         for (const one of receiver.received) {
           if (!ids.has(String(one.event.subscriptionId))) continue
-          await verifier.verify(String(one.headers['security-signature']), one.body)
+          await verifier.verify(String(one.headers['security-signature']), one.body, new Date(one.at))
           came.add(one.event.eventId)
         }
         expect(events.filter(({ id }) => !came.has(id))).toEqual([])
