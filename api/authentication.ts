@@ -1,10 +1,12 @@
-/** Who is calling: API keys, found by a keyed hash, judged afresh on every request in every process. */
+/** Who is calling, and may they: API keys, judged afresh on every request in every process. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Context } from 'koa'
+import { addressIsAllowed } from '../billing/allowed-ips.ts'
+import { type AccessRule, grantedPermissions, permits } from '../billing/permissions.ts'
 import type { ApiKeyType } from '../db/entities/api-key.ts'
 import type { InstallationFacts } from '../db/installation.ts'
 import { Problem } from './problems.ts'
-import type { KeyForm } from './routes.ts'
+import type { KeyForm, Route } from './routes.ts'
 
 /** Header of a secret key. */
 export const KEY_HEADER = 'SVC-APIKEY'
@@ -14,44 +16,71 @@ export interface Credential {
   readonly organizationId: string
   /** Id of the API key. */
   readonly id: string
+  /** null: everything its form may call. */
+  readonly acl: readonly AccessRule[] | null
+  /** null: from anywhere. */
+  readonly allowedIps: readonly string[] | null
+}
+
+interface KeyRow {
+  organization_id: string
+  id: string
+  type: ApiKeyType
+  acl: AccessRule[] | null
+  allowed_ips: string[] | null
 }
 
 /**
  * The credential a request presents.
  *
- * @throws Problem `unauthorized` when there is none, it is unknown, or there are two.
+ * @throws Problem `unauthorized` when there is none, it is unknown, there are two, or it is sent where it does not belong.
  */
 export async function authenticate(
   ctx: Context,
   em: EntityManager,
   installation: InstallationFacts,
+  { rawSecret }: Pick<Route, 'rawSecret'>,
 ): Promise<Credential> {
   const key = ctx.get(KEY_HEADER)
   const authorization = ctx.get('Authorization')
   if (key !== '' && authorization !== '') {
     throw new Problem('unauthorized', `Send one credential: ${KEY_HEADER} or Authorization, not both.`)
   }
-  if (key === '') throw new Problem('unauthorized', `Send a secret key in the ${KEY_HEADER} header.`)
+  if (key === '' && authorization === '') throw new Problem('unauthorized', `Send a key: a secret one in the ${KEY_HEADER} header.`)
+  if (authorization.startsWith('sk_') && rawSecret !== true) {
+    throw new Problem('unauthorized', `Send the secret key in the ${KEY_HEADER} header.`)
+  }
   const [row] = await em
     .getConnection()
-    .execute<{ organization_id: string; id: string; type: ApiKeyType }[]>(
-      'select organization_id, id, type from api_keys where key_hash = ?',
-      [installation.hashKey(key)],
-    )
+    .execute<KeyRow[]>('select organization_id, id, type, acl, allowed_ips from api_keys where key_hash = ?', [
+      installation.hashKey(key || authorization),
+    ])
   if (row === undefined) throw new Problem('unauthorized', 'The key is not known in this environment.')
-  return { form: row.type, organizationId: row.organization_id, id: row.id }
+  return { form: row.type, organizationId: row.organization_id, id: row.id, acl: row.acl, allowedIps: row.allowed_ips }
 }
 
 /**
- * Whether the credential may do this at all.
+ * Whether the credential may do this.
  *
- * @throws Problem `forbidden` for another organization, existing or not, and for a form the operation does not accept.
+ * @throws Problem `forbidden` for another organization, existing or not, an address that is not allowed, a form the
+ * operation does not accept, and an operation its access list does not name.
  */
-export function authorize(credential: Credential, organizationId: string, accepts: readonly KeyForm[]): void {
+export function authorize(
+  credential: Credential,
+  organizationId: string,
+  { accepts, operationId }: Pick<Route, 'accepts' | 'operationId'>,
+  address: string,
+): void {
   if (credential.organizationId !== organizationId) {
     throw new Problem('forbidden', 'The credential belongs to another organization.')
   }
   if (!accepts.includes(credential.form)) {
     throw new Problem('forbidden', `This operation does not accept a ${credential.form} key.`)
+  }
+  if (credential.allowedIps !== null && !addressIsAllowed(credential.allowedIps, address)) {
+    throw new Problem('forbidden', 'The key may not be used from this address.')
+  }
+  if (!permits(grantedPermissions(credential.acl, organizationId), operationId)) {
+    throw new Problem('forbidden', `The access list of the key does not name ${operationId}.`)
   }
 }

@@ -1,38 +1,47 @@
 /** What an operation's handler is given and what it answers. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
-import { inUnitOfWork, type UnitOfWork } from '../db/unit-of-work.ts'
+import type { KeyStore } from '../db/commands/create-api-key.ts'
+import type { UnitOfWork } from '../db/unit-of-work.ts'
+import type { Credential } from './authentication.ts'
+import type { Preconditions } from './preconditions.ts'
 
 export interface OperationContext {
   readonly organizationId: string
+  readonly credential: Credential
   /** Path parameters by name. */
   readonly params: Readonly<Record<string, string>>
   /** Query parameters, checked against the route's schema. */
   readonly query: Readonly<Record<string, unknown>>
-  /** The body's writable members, checked and with defaults filled in; null where the operation takes none. */
-  readonly body: unknown
+  readonly preconditions: Preconditions
   /** An entity manager of this request alone. */
   readonly em: EntityManager
+  readonly keys: KeyStore
   readonly baseUrl: string
   readonly now: () => Date
   readonly log: Logger
+  /**
+   * The body's writable members, checked and with defaults filled in. Asked for only once the resource is found and the
+   * preconditions hold, which go before what is wrong with the body.
+   *
+   * @throws Problem `validation-error` naming every failing member.
+   */
+  body<T>(): T
+  /** Whether the body as sent has a top-level member: for the few where absent and null differ. */
+  has(member: string): boolean
+  /** Runs a command in one transaction and answers; under an `Idempotency-Key`, once. */
+  commit(work: (unit: UnitOfWork) => Promise<OperationAnswer>): Promise<OperationAnswer>
 }
 
 export interface OperationAnswer {
+  /** Default: the route's. */
+  readonly status?: number
   readonly body?: unknown
   /** Absolute URI of what was made. */
   readonly location?: string
   /** Revision of the resource in the body, for `ETag`. */
   readonly revision?: number
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export type OperationHandler = (context: OperationContext) => Promise<OperationAnswer>
-
-/** Runs a command of the request's organization in one transaction. */
-export async function command<T>(
-  context: OperationContext,
-  work: (unit: UnitOfWork) => Promise<T>,
-): Promise<T> {
-  const { em, organizationId, baseUrl, now } = context
-  return await inUnitOfWork(em, { organizationId, baseUrl, now: now() }, work)
-}

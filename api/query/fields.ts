@@ -1,0 +1,84 @@
+/** Which members of a resource can be filtered and sorted by, and where they stand in its table. */
+import type { TSchema } from 'typebox'
+
+export type FieldType = 'text' | 'number' | 'time' | 'boolean'
+
+export interface Field {
+  /** Expression over the row, which is aliased `row`. */
+  readonly sql: string
+  readonly type: FieldType
+}
+
+export type Fields = Readonly<Record<string, Field>>
+
+interface Member {
+  readonly type?: string | readonly string[]
+  readonly format?: string
+  readonly enum?: readonly unknown[]
+  readonly writeOnly?: boolean
+  readonly properties?: Readonly<Record<string, Member>>
+}
+
+/**
+ * Every scalar member a schema shows, dots reaching into objects. A member stands in the column of its name, a member of
+ * an object in the JSON document of that column; `overrides` says otherwise, or null where it cannot be asked for.
+ */
+export function fieldsOf(schema: TSchema, overrides: Readonly<Record<string, Field | null>> = {}): Fields {
+  const found: Record<string, Field> = {}
+  const visit = (members: Readonly<Record<string, Member>>, path: readonly string[]): void => {
+    for (const [name, member] of Object.entries(members)) {
+      const [full, dotted] = [[...path, name], [...path, name].join('.')]
+      if (name.startsWith('_') || member.writeOnly === true || overrides[dotted] === null) continue
+      const override = overrides[dotted]
+      const type = scalarType(member)
+      if (override !== undefined) found[dotted] = override
+      else if (member.properties !== undefined) visit(member.properties, full)
+      else if (type !== null) found[dotted] = { sql: expression(full, type), type }
+    }
+  }
+  visit((schema as Member).properties ?? {}, [])
+  for (const [name, override] of Object.entries(overrides)) if (override !== null) found[name] ??= override
+  return found
+}
+
+/** A member of the free-form `customFields`, compared as text; null for other names. */
+export function customField(name: string): Field | null {
+  const [first, ...rest] = name.split('.')
+  if (first !== 'customFields' || rest.length === 0) return null
+  return { sql: `(row.custom_fields #>> ${pathLiteral(rest)})`, type: 'text' }
+}
+
+function scalarType({ type, format, enum: values }: Member): FieldType | null {
+  const types = [type ?? []].flat().filter((one) => one !== 'null')
+  if (values?.some((value) => typeof value === 'string')) return 'text'
+  if (types.length !== 1) return null
+  switch (types[0]) {
+    case 'string':
+      return format === 'date-time' ? 'time' : 'text'
+    case 'integer':
+    case 'number':
+      return 'number'
+    case 'boolean':
+      return 'boolean'
+    default:
+      return null
+  }
+}
+
+const CASTS: Readonly<Record<FieldType, string>> = {
+  text: '',
+  number: '::numeric',
+  time: '::timestamptz',
+  boolean: '::boolean',
+}
+
+function expression([column = '', ...rest]: readonly string[], type: FieldType): string {
+  const name = `row.${column.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`)}`
+  return rest.length === 0 ? name : `(${name} #>> ${pathLiteral(rest)})${CASTS[type]}`
+}
+
+/** A path as a PostgreSQL array literal, whatever characters its parts have. */
+function pathLiteral(parts: readonly string[]): string {
+  const quoted = parts.map((part) => `"${part.replaceAll(/["\\]/g, (char) => `\\${char}`)}"`)
+  return `'{${quoted.join(',').replaceAll("'", "''")}}'`
+}

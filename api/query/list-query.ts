@@ -1,0 +1,130 @@
+/** Query parameters of a list, turned into SQL: `filter`, `q`, `sort`, `limit`, `offset`. */
+import type { InvalidField } from '../../billing/errors.ts'
+import { customField, type Field, type Fields } from './fields.ts'
+import { type FilterClause, FilterSyntaxError, type FilterValue, parseFilter } from './filter.ts'
+
+/** A piece of SQL with `?` for each of its values. */
+export interface Sql {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+export interface ListParameters {
+  readonly filter?: string
+  readonly q?: string
+  readonly sort?: string
+}
+
+export interface ListQuery {
+  readonly where: Sql
+  readonly orderBy: string
+}
+
+/** The parameters cannot be read; each failing one is named. */
+export class ListQueryError extends Error {
+  override readonly name = 'ListQueryError'
+  readonly fields: readonly InvalidField[]
+
+  constructor(fields: readonly InvalidField[]) {
+    super(fields.map(({ field, message }) => `${field} ${message}`).join('; '))
+    this.fields = fields
+  }
+}
+
+/** Newest first; equal ones by id, so that pages never overlap. */
+const DEFAULT_ORDER = 'row.created_time desc, row.id asc'
+
+/**
+ * The condition and the order that the parameters ask for, over a row aliased `row`. `q` searches the column
+ * `search_text`.
+ *
+ * @throws ListQueryError naming `filter` or `sort`.
+ */
+export function listQuery(parameters: ListParameters, fields: Fields): ListQuery {
+  const failures: InvalidField[] = []
+  const conditions: Sql[] = []
+  const fieldOf = (name: string): Field | null => (Object.hasOwn(fields, name) ? fields[name] : null) ?? customField(name)
+
+  if (parameters.filter !== undefined && parameters.filter !== '') {
+    try {
+      const hasRanges = (name: string) => ['number', 'time'].includes(fieldOf(name)?.type ?? '')
+      for (const clause of parseFilter(parameters.filter, hasRanges)) conditions.push(condition(clause, fieldOf(clause.name)))
+    } catch (error) {
+      if (!(error instanceof FilterSyntaxError)) throw error
+      failures.push({ field: 'filter', message: error.message })
+    }
+  }
+  if (parameters.q !== undefined && parameters.q !== '') {
+    const pattern = parameters.q.toLowerCase().replaceAll(/[\\%_]/g, (char) => `\\${char}`)
+    conditions.push({ text: 'row.search_text like ?', values: [`%${pattern}%`] })
+  }
+  const orders = (parameters.sort ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+    .flatMap((name) => {
+      const descending = name.startsWith('-')
+      const field = fieldOf(descending ? name.slice(1) : name)
+      if (field === null) failures.push({ field: 'sort', message: `cannot sort by ${descending ? name.slice(1) : name}` })
+      return field === null ? [] : [`${field.sql} ${descending ? 'desc nulls last' : 'asc nulls first'}`]
+    })
+  if (failures.length > 0) throw new ListQueryError(failures)
+  return {
+    where: {
+      text: conditions.map(({ text }) => `(${text})`).join(' and ') || 'true',
+      values: conditions.flatMap(({ values }) => values),
+    },
+    orderBy: orders.length === 0 ? DEFAULT_ORDER : `${orders.join(', ')}, row.id asc`,
+  }
+}
+
+function condition({ name, excludes, values }: FilterClause, field: Field | null): Sql {
+  if (field === null) throw new FilterSyntaxError(`cannot filter by ${name}`)
+  const matches = values.map((value) => match(name, field, value))
+  const any = matches.map(({ text }) => text).join(' or ')
+  // What is absent equals nothing, so it is not left out by an exclusion of a value.
+  const text = excludes ? `not coalesce(${any}, false)` : any
+  return { text, values: matches.flatMap(({ values: bound }) => bound) }
+}
+
+function match(name: string, { sql, type }: Field, value: FilterValue): Sql {
+  switch (value.kind) {
+    case 'null':
+      return { text: `${sql} is null`, values: [] }
+    case 'literal':
+      return type === 'text'
+        ? { text: `lower(${sql}) = lower(?)`, values: [value.text] }
+        : { text: `${sql} = ?${BOUND_AS[type]}`, values: [typed(name, type, value.text)] }
+    case 'range': {
+      const ends = [
+        ...(value.from === null ? [] : [{ operator: '>=', text: value.from }]),
+        ...(value.to === null ? [] : [{ operator: '<=', text: value.to }]),
+      ]
+      return {
+        text: `(${ends.map(({ operator }) => `${sql} ${operator} ?${BOUND_AS[type]}`).join(' and ')})`,
+        values: ends.map(({ text }) => typed(name, type, text)),
+      }
+    }
+  }
+}
+
+const BOUND_AS = { text: '::text', number: '::numeric', time: '::timestamptz', boolean: '::boolean' } as const
+
+/** The value as its type writes it; never handed to the database unread. */
+function typed(name: string, type: Field['type'], text: string): string {
+  switch (type) {
+    case 'text':
+      return text
+    case 'number':
+      if (/^-?\d{1,30}(\.\d{1,30})?$/.test(text)) return text
+      throw new FilterSyntaxError(`${name} is a number, and ${text} is none`)
+    case 'boolean':
+      if (/^(true|false)$/i.test(text)) return text
+      throw new FilterSyntaxError(`${name} is true or false, not ${text}`)
+    case 'time': {
+      const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i.test(text) ? Date.parse(text) : Number.NaN
+      if (!Number.isNaN(instant)) return new Date(instant).toISOString()
+      throw new FilterSyntaxError(`${name} is a time, such as 2026-01-31T09:00:00Z, and ${text} is none`)
+    }
+  }
+}

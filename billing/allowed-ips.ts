@@ -1,0 +1,70 @@
+/**
+ * IP restrictions of API keys: single IPv4 and IPv6 addresses, ranges of both in CIDR form, and IPv4 patterns such as
+ * `198.51.100.*`. Only public space can be allowed: nobody calls from a private address.
+ */
+import ipaddr from 'ipaddr.js'
+
+type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+/** Ranges of `ipaddr.js` that a restriction must not overlap. */
+const PROHIBITED_V4 = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '127.0.0.0/8', '169.254.0.0/16', '100.64.0.0/10'].map(cidr)
+const PROHIBITED_V6 = ['::1/128', 'fe80::/10', 'fc00::/7'].map(cidr)
+
+/** Why an entry cannot be a restriction, as a sentence about it; null when it can. */
+export function allowedIpProblem(entry: string): string | null {
+  const network = networkOf(entry)
+  if (network === null) return 'must be an IPv4 or IPv6 address, a CIDR range, or an IPv4 pattern such as 198.51.100.*'
+  const [address, bits] = network
+  const prohibited = address.kind() === 'ipv4' ? PROHIBITED_V4 : PROHIBITED_V6
+  return prohibited.some(([other, otherBits]) => overlaps(address, bits, other, otherBits))
+    ? 'must not be in private, loopback, link-local, shared or unique-local space'
+    : null
+}
+
+/** Whether one of the entries covers the address. */
+export function addressIsAllowed(entries: readonly string[], address: string): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const caller = ipaddr.process(address) // IPv4-mapped IPv6 is the IPv4 address it stands for
+  return entries.some((entry) => {
+    const network = networkOf(entry)
+    return network !== null && network[0].kind() === caller.kind() && caller.match(network[0], network[1])
+  })
+}
+
+/** An entry as a network; null when it is none of the five forms. */
+function networkOf(entry: string): Network | null {
+  try {
+    if (entry.includes('/')) {
+      const [address, bits] = ipaddr.parseCIDR(entry)
+      if (address.kind() === 'ipv4' && !ipaddr.IPv4.isValidFourPartDecimal(entry.split('/')[0] ?? '')) return null
+      return unmapped([address, bits])
+    }
+    const wildcard = /^(\d{1,3})\.(\d{1,3}|\*)\.(\d{1,3}|\*)\.\*$/.exec(entry)
+    if (wildcard !== null) {
+      const parts = entry.split('.')
+      const fixed = parts.findIndex((part) => part === '*')
+      if (parts.slice(fixed).some((part) => part !== '*')) return null
+      return [ipaddr.IPv4.parse(parts.map((part) => (part === '*' ? '0' : part)).join('.')), fixed * 8]
+    }
+    if (!ipaddr.isValid(entry) || (!entry.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(entry))) return null
+    const address = ipaddr.parse(entry)
+    return unmapped([address, address.kind() === 'ipv4' ? 32 : 128])
+  } catch {
+    return null
+  }
+}
+
+/** An IPv4-mapped network as the IPv4 network it stands for. */
+function unmapped([address, bits]: Network): Network {
+  if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96) return [address.toIPv4Address(), bits - 96]
+  return [address, bits]
+}
+
+function overlaps(one: Network[0], oneBits: number, other: Network[0], otherBits: number): boolean {
+  const bits = Math.min(oneBits, otherBits)
+  return one.kind() === other.kind() && one.match(other, bits)
+}
+
+function cidr(text: string): Network {
+  return ipaddr.parseCIDR(text)
+}

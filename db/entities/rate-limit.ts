@@ -1,0 +1,16 @@
+import { defineEntity, p } from '@mikro-orm/core'
+
+const RateLimitSchema = defineEntity({
+  name: 'RateLimit',
+  tableName: 'rate_limits',
+  properties: {
+    key: p.string().primary(),
+    points: p.integer().default(0),
+    /** Milliseconds since the epoch. */
+    expire: p.bigint('number').nullable(),
+  },
+})
+
+/** Requests of an organization in the current window; written by the rate limiter's library. */
+export class RateLimit extends RateLimitSchema.class {}
+RateLimitSchema.setClass(RateLimit)
