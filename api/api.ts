@@ -2,10 +2,13 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Config } from '../config/config.ts'
+import { createRateLimit } from './rate-limit.ts'
 import { type ApiDependencies, createServer } from './server.ts'
 
 /** How long requests under way may take after a stop. */
 const DRAIN = 25_000
+
+type ApiConfig = Pick<Config, 'host' | 'port' | 'rateLimit' | 'rateLimitWindowSeconds'>
 
 export interface RunningApi {
   readonly port: number
@@ -18,15 +21,17 @@ export interface RunningApi {
  *
  * @throws Error with code EADDRINUSE when the port is taken.
  */
-export async function startApi(
-  dependencies: ApiDependencies,
-  { host, port }: Pick<Config, 'host' | 'port'>,
-): Promise<RunningApi> {
-  const server = createServer(dependencies)
+export async function startApi(dependencies: ApiDependencies & { readonly databaseUrl: string }, config: ApiConfig): Promise<RunningApi> {
+  const { host, port, rateLimit: limit, rateLimitWindowSeconds: windowSeconds } = config
+  const rateLimit = createRateLimit({ databaseUrl: dependencies.databaseUrl, limit, windowSeconds })
+  const server = createServer({ ...dependencies, rateLimit })
   await listening(server, host, port)
   return {
     port: (server.address() as AddressInfo).port,
-    stop: () => drain(server),
+    async stop() {
+      await drain(server)
+      await rateLimit.close()
+    },
   }
 }
 

@@ -6,6 +6,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { canonicalJson } from '../billing/canonical-json.ts'
 import { IdempotencyRecord } from '../db/entities/index.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import type { Vault } from '../db/vault.ts'
@@ -32,7 +33,7 @@ export interface IdempotentRequest {
 
 /** Digest of what makes two requests the same: the path and the body, whatever the order of its members. */
 export function requestHash(path: string, body: unknown): string {
-  return createHash('sha256').update(`${path}\n${canonical(body)}`).digest('hex')
+  return createHash('sha256').update(`${path}\n${canonicalJson(body)}`).digest('hex')
 }
 
 /**
@@ -102,10 +103,3 @@ export function replay({ answer, problem }: KeptAnswer): OperationAnswer {
 }
 
 class StillRunning extends Problem {}
-
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null'
-  const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`
-}

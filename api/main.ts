@@ -24,7 +24,7 @@ await runProcess(async (stopping) => {
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
   await bootstrap(database, config, new Date())
   const metrics = createMetrics()
-  const api = await startApi({ config, ...database, metrics, log }, config)
+  const api = await startApi({ config, ...database, databaseUrl, metrics, log }, config)
   const ops = await startOpsServer({
     host: config.host,
     port: config.opsPort,

@@ -1,40 +1,286 @@
-/** What creating and reading have in common over all resources. */
-import type { EntityClass } from '@mikro-orm/core'
+/** What every resource does the same way: read, list, create, upsert, delete, expand. */
+import { type EntityClass, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core'
+import Type, { type TSchema } from 'typebox'
+import { canonicalJson } from '../billing/canonical-json.ts'
+import type { UnitOfWork } from '../db/unit-of-work.ts'
+import { ID_PATTERN } from '../db/ids.ts'
 import { resourceUrl } from '../db/representations/links.ts'
 import type { OperationAnswer, OperationContext } from './operation.ts'
+import { isNotModified, requirePreconditions } from './preconditions.ts'
 import { Problem } from './problems.ts'
+import type { Fields } from './query/fields.ts'
+import { type ListParameters, ListQueryError, listQuery } from './query/list-query.ts'
 
-interface ResourceRow {
+export interface ResourceRow {
   organizationId: string
   id: string
   revision: number
+  updatedTime: Date
 }
 
-type Present<T> = (row: T, baseUrl: string) => unknown
+/** Finds what `expand` asks for, for all rows of a page at once: by row id, null where there is nothing. */
+export type Expander<Row> = (rows: readonly Row[], context: OperationContext) => Promise<ReadonlyMap<string, unknown>>
 
-/** 201 with the new resource and where it is. */
-export function answerCreated<T extends ResourceRow>(
-  { baseUrl, organizationId }: OperationContext,
-  path: string,
-  row: T,
-  present: Present<T>,
-): OperationAnswer {
+export interface Resource<Row extends ResourceRow> {
+  /** As in operation ids: `Dispute`. */
+  readonly name: string
+  /** As people say it: `payment token`. */
+  readonly label: string
+  /** First segment of its paths. */
+  readonly path: string
+  readonly schema: TSchema
+  readonly entity: EntityClass<Row>
+  readonly table: string
+  readonly fields: Fields
+  readonly present: (row: Row, context: OperationContext) => object | Promise<object>
+  readonly expanders?: Readonly<Record<string, Expander<Row>>>
+}
+
+/** How a body becomes a row and changes one; both run in the unit's transaction, with the row locked. */
+export interface Writer<Row extends ResourceRow, Body> {
+  /** Makes the row of that id. */
+  create(unit: UnitOfWork, id: string, body: Body, context: OperationContext): Row | Promise<Row>
+  /** Changes the row; what it leaves as it was raises no revision. */
+  update(unit: UnitOfWork, row: Row, body: Body, context: OperationContext): void | Promise<void>
+  /** What follows from a change that was one: events, wake-ups. */
+  changed?(unit: UnitOfWork, row: Row, context: OperationContext): void | Promise<void>
+}
+
+const page = {
+  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, default: 100, description: 'Items at most.' })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, default: 0, description: 'Items to skip.' })),
+}
+const text = (description: string) => Type.Optional(Type.String({ description }))
+
+/** Query parameters of a list that only pages. */
+export const pageQuery = Type.Object(page, { additionalProperties: false })
+
+/** Query parameters of a list that can be sorted, but not filtered. */
+export const sortedQuery = Type.Object({ ...page, sort: text('Members, comma separated; - before one descends.') }, { additionalProperties: false })
+
+/** Query parameters of a full list. */
+export function listQuerySchema<Row extends ResourceRow>({ fields, expanders }: Resource<Row>): TSchema {
+  return Type.Object(
+    {
+      ...page,
+      sort: text(`Members, comma separated; - before one descends. Known: ${Object.keys(fields).join(', ')}.`),
+      filter: text('field:value, with , for or, ; for and, ! to leave out, a..b for ranges. The fields are those of sort.'),
+      q: text('Part of any of its texts.'),
+      ...expandQuery(expanders),
+    },
+    { additionalProperties: false },
+  )
+}
+
+/** Query parameters of an operation on one resource. */
+export function expandQuerySchema<Row extends ResourceRow>({ expanders }: Resource<Row>): TSchema {
+  return Type.Object(expandQuery(expanders), { additionalProperties: false })
+}
+
+function expandQuery(expanders: object = {}) {
+  const names = Object.keys(expanders)
+  return names.length === 0 ? {} : { expand: text(`Related objects to embed, comma separated: ${names.join(', ')}.`) }
+}
+
+/** GET of one: 304 where the caller has it already. */
+export async function readOne<Row extends ResourceRow>(context: OperationContext, resource: Resource<Row>): Promise<OperationAnswer> {
+  const id = context.params.id ?? ''
+  const where = { organizationId: context.organizationId, id }
+  const row = (await context.em.findOne(resource.entity as EntityClass<ResourceRow>, where)) as Row | null
+  if (row === null) throw absent(resource, id)
+  if (context.query.expand === undefined && isNotModified(context.preconditions, row.revision)) {
+    return { status: 304, revision: row.revision }
+  }
+  return await answerOne(context, resource, row)
+}
+
+/** GET of many, with the paging headers. */
+export async function list<Row extends ResourceRow>(
+  context: OperationContext,
+  resource: Resource<Row>,
+  restriction: { readonly text: string; readonly values: readonly unknown[] } = { text: 'true', values: [] },
+): Promise<OperationAnswer> {
+  const { em, organizationId } = context
+  const { limit, offset, ...parameters } = context.query as unknown as ListParameters & Record<'limit' | 'offset', number>
+  const { where, orderBy } = readListQuery(parameters, resource.fields)
+  const condition = `row.organization_id = ? and (${restriction.text}) and ${where.text}`
+  const values = [organizationId, ...restriction.values, ...where.values]
+  const sql = <T>(query: string, bound: readonly unknown[]) => em.getConnection().execute<T[]>(query, [...bound])
+  const ids =
+    limit === 0
+      ? []
+      : await sql<{ id: string }>(
+          `select row.id from ${resource.table} row where ${condition} order by ${orderBy.text} limit ? offset ?`,
+          [...values, ...orderBy.values, limit, offset],
+        )
+  const total =
+    ids.length > 0 && ids.length < limit
+      ? offset + ids.length
+      : ((await sql<{ total: number }>(`select count(*)::int as total from ${resource.table} row where ${condition}`, values))[0]
+          ?.total ?? 0)
+  const found = (await em.find(resource.entity as EntityClass<ResourceRow>, {
+    organizationId,
+    id: { $in: ids.map(({ id }) => id) },
+  })) as Row[]
+  const byId = new Map(found.map((row) => [row.id, row]))
+  const rows = ids.flatMap(({ id }) => byId.get(id) ?? [])
   return {
-    body: present(row, baseUrl),
-    location: resourceUrl(baseUrl, organizationId, path, row.id),
-    revision: row.revision,
+    body: await presentAll(context, resource, rows),
+    headers: {
+      'Pagination-Total': String(total),
+      'Pagination-Limit': String(limit),
+      'Pagination-Offset': String(offset),
+    },
   }
 }
 
-/** The resource of the path's id, in the caller's organization. */
-export async function readOne<T extends ResourceRow>(
-  { em, organizationId, params, baseUrl }: OperationContext,
-  entity: EntityClass<T>,
-  present: Present<T>,
+/** POST: makes one under the id given. */
+export async function create<Row extends ResourceRow, Body>(
+  context: OperationContext,
+  resource: Resource<Row>,
+  writer: Pick<Writer<Row, Body>, 'create'>,
+  newId: () => string,
 ): Promise<OperationAnswer> {
-  const id = params.id ?? ''
-  const row = (await em.findOne(entity as EntityClass<ResourceRow>, { organizationId, id })) as T | null
-  if (row === null)
-    throw new Problem('not-found', `There is no ${entity.name.toLowerCase()} with the id ${id}.`)
-  return { body: present(row, baseUrl), revision: row.revision }
+  requireKnownExpansions(context, resource)
+  const body = context.body<Body>()
+  return await context.commit(async (unit) =>
+    answerCreated(context, resource, await writer.create(unit, newId(), body, context)),
+  )
+}
+
+/** PUT: changes the one of the path's id, or makes it. Of two that make it at once, one makes and one changes it. */
+export async function upsert<Row extends ResourceRow, Body>(
+  context: OperationContext,
+  resource: Resource<Row>,
+  writer: Writer<Row, Body>,
+): Promise<OperationAnswer> {
+  const id = context.params.id ?? ''
+  requireKnownExpansions(context, resource)
+  const attempt = () =>
+    context.commit(async (unit) => {
+      const row = await lockRow(unit, resource, id)
+      requirePreconditions(context.preconditions, row?.revision ?? null)
+      const body = context.body<Body>()
+      if (row !== null) {
+        const changed = await changeRow(unit, row, () => writer.update(unit, row, body, context))
+        if (changed) await writer.changed?.(unit, row, context)
+        return await answerOne(context, resource, row)
+      }
+      if (!new RegExp(ID_PATTERN).test(id)) {
+        const invalidFields = [{ field: 'id', message: 'must be 1 to 50 letters, digits, or any of _ @ ~ - .' }]
+        throw new Problem('validation-error', 'The id of the path cannot be an id.', { invalidFields })
+      }
+      return await answerCreated(context, resource, await writer.create(unit, id, body, context))
+    })
+  return await attempt().catch((error: unknown) => {
+    if (error instanceof UniqueConstraintViolationException) return attempt()
+    throw error
+  })
+}
+
+/** DELETE: removes the one of the path's id, unless `refuse` throws. */
+export async function remove<Row extends ResourceRow>(
+  context: OperationContext,
+  resource: Resource<Row>,
+  refuse: (unit: UnitOfWork, row: Row) => void | Promise<void> = () => {},
+): Promise<OperationAnswer> {
+  const id = context.params.id ?? ''
+  return await context.commit(async (unit) => {
+    const row = await lockRow(unit, resource, id)
+    if (row === null) throw absent(resource, id)
+    requirePreconditions(context.preconditions, row.revision)
+    await refuse(unit, row)
+    unit.em.remove(row)
+    return {}
+  })
+}
+
+/** The row of that id, locked until the transaction ends, as the database has it now; null when there is none. */
+export async function lockRow<Row extends ResourceRow>(unit: UnitOfWork, resource: Pick<Resource<Row>, 'entity'>, id: string): Promise<Row | null> {
+  return (await unit.em.findOne(
+    resource.entity as EntityClass<ResourceRow>,
+    { organizationId: unit.organizationId, id },
+    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+  )) as Row | null
+}
+
+export function absent({ label }: Pick<Resource<ResourceRow>, 'label'>, id: string): Problem {
+  return new Problem('not-found', `There is no ${label} with the id ${id}.`)
+}
+
+/** Runs a change; where it changed anything, the revision is raised by one. */
+export async function changeRow<Row extends ResourceRow>(unit: UnitOfWork, row: Row, change: () => void | Promise<void>): Promise<boolean> {
+  const before = snapshot(row)
+  const { revision } = row
+  await change()
+  if (snapshot(row) === before) return false
+  // A command that settles the record raises it itself; one commit is one revision.
+  if (row.revision === revision) row.revision += 1
+  row.updatedTime = unit.now
+  return true
+}
+
+function snapshot(row: ResourceRow): string {
+  const { revision: _, updatedTime: __, ...rest } = row as ResourceRow & Record<string, unknown>
+  return canonicalJson(Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, value ?? null])))
+}
+
+/** 201 with the new resource and where it is. */
+export async function answerCreated<Row extends ResourceRow>(
+  context: OperationContext,
+  resource: Resource<Row>,
+  row: Row,
+): Promise<OperationAnswer> {
+  const { baseUrl, organizationId } = context
+  return {
+    ...(await answerOne(context, resource, row)),
+    status: 201,
+    location: resourceUrl(baseUrl, organizationId, resource.path, row.id),
+  }
+}
+
+/** 200 with the resource; with its entity tag, unless it is expanded. */
+export async function answerOne<Row extends ResourceRow>(
+  context: OperationContext,
+  resource: Resource<Row>,
+  row: Row,
+): Promise<OperationAnswer> {
+  const [body] = await presentAll(context, resource, [row])
+  return context.query.expand === undefined ? { body, revision: row.revision } : { body }
+}
+
+async function presentAll<Row extends ResourceRow>(
+  context: OperationContext,
+  resource: Resource<Row>,
+  rows: readonly Row[],
+): Promise<object[]> {
+  const names = requireKnownExpansions(context, resource)
+  const shown = await Promise.all(rows.map((row) => resource.present(row, context)))
+  if (names.length === 0) return shown
+  const embedded = await Promise.all(
+    names.map(async (name) => [name, await resource.expanders?.[name]?.(rows, context)] as const),
+  )
+  return shown.map((body, index) => ({
+    ...body,
+    _embedded: Object.fromEntries(embedded.map(([name, found]) => [name, found?.get(rows[index]?.id ?? '') ?? null])),
+  }))
+}
+
+function requireKnownExpansions<Row extends ResourceRow>(context: OperationContext, { expanders = {} }: Resource<Row>): string[] {
+  const names = String(context.query.expand ?? '')
+    .split(',')
+    .filter((name) => name !== '')
+  const unknown = names.filter((name) => !Object.hasOwn(expanders, name))
+  if (unknown.length === 0) return names
+  const invalidFields = [{ field: 'expand', message: `cannot expand ${unknown.join(', ')}` }]
+  throw new Problem('malformed-request', `expand cannot name ${unknown.join(', ')}.`, { invalidFields })
+}
+
+function readListQuery(parameters: ListParameters, fields: Fields) {
+  try {
+    return listQuery(parameters, fields)
+  } catch (error) {
+    if (!(error instanceof ListQueryError)) throw error
+    throw new Problem('malformed-request', error.message, { invalidFields: error.fields })
+  }
 }

@@ -5,17 +5,29 @@
  * both from the same row.
  */
 import type { TSchema } from 'typebox'
+import { type IdPrefix, newId } from '../db/ids.ts'
 import type { OperationHandler } from './operation.ts'
-import * as customers from './operations/customers.ts'
-import * as plans from './operations/plans.ts'
-import * as subscriptions from './operations/subscriptions.ts'
-import * as webhooks from './operations/webhooks.ts'
-import * as websites from './operations/websites.ts'
-import { Customer } from './schemas/customer.ts'
-import { Plan } from './schemas/plan.ts'
-import { Subscription } from './schemas/subscription.ts'
-import { Webhook } from './schemas/webhook.ts'
-import { Website } from './schemas/website.ts'
+import { apiKeys, apiKeyWriter, deleteApiKey } from './operations/api-keys.ts'
+import { customers, customerWriter } from './operations/customers.ts'
+import { disputes, disputeWriter } from './operations/disputes.ts'
+import { plans, planWriter } from './operations/plans.ts'
+import { subscriptions, subscriptionWriter } from './operations/subscriptions.ts'
+import { transactions, transactionWriter } from './operations/transactions.ts'
+import { webhooks, webhookWriter } from './operations/webhooks.ts'
+import { websites, websiteWriter } from './operations/websites.ts'
+import {
+  create,
+  expandQuerySchema,
+  list,
+  listQuerySchema,
+  type Resource,
+  type ResourceRow,
+  readOne,
+  remove,
+  sortedQuery,
+  upsert,
+  type Writer,
+} from './resource.ts'
 
 export type KeyForm = 'secret' | 'publishable' | 'customer'
 
@@ -28,52 +40,141 @@ export interface Route {
   readonly summary: string
   /** Forms of credential it accepts. */
   readonly accepts: readonly KeyForm[]
+  /** Whether a secret key may also come raw in `Authorization`. */
+  readonly rawSecret?: boolean
   /** The resource as a schema: its writable members are the body, its readable ones the answer. */
   readonly resource: TSchema
   readonly takesBody: boolean
+  /** What the answer holds: the resource, a list of it, or nothing. */
+  readonly answers: 'one' | 'many' | 'nothing'
+  readonly query?: TSchema
   readonly success: 200 | 201 | 202 | 204
   readonly handler: OperationHandler
 }
 
-const SECRET = ['secret'] as const
-
 export const ROUTES: readonly Route[] = [
-  ...createAndRead('websites', 'Website', Website, websites),
-  ...createAndRead('customers', 'Customer', Customer, customers),
-  ...createAndRead('plans', 'Plan', Plan, plans),
-  ...createAndRead('webhooks', 'Webhook', Webhook, webhooks),
-  ...createAndRead('subscriptions', 'Subscription', Subscription, subscriptions),
+  getMany(apiKeys, sortedQuery),
+  post(apiKeys, apiKeyWriter, 'api_key'),
+  getOne(apiKeys),
+  put(apiKeys, apiKeyWriter),
+  { ...del(apiKeys), handler: deleteApiKey },
+
+  getMany(disputes),
+  post(disputes, disputeWriter, 'dp'),
+  getOne(disputes),
+  put(disputes, disputeWriter),
+
+  getMany(transactions),
+  post(transactions, transactionWriter, 'txn'),
+  getOne(transactions),
+
+  getMany(websites),
+  post(websites, websiteWriter, 'web'),
+  getOne(websites),
+  put(websites, websiteWriter),
+
+  getMany(customers),
+  post(customers, customerWriter, 'cus'),
+  getOne(customers),
+  put(customers, customerWriter),
+
+  getMany(plans),
+  post(plans, planWriter, 'plan'),
+  getOne(plans),
+  put(plans, planWriter),
+
+  getMany(webhooks),
+  post(webhooks, webhookWriter, 'wh'),
+  getOne(webhooks),
+  put(webhooks, webhookWriter),
+  del(webhooks),
+
+  getMany(subscriptions),
+  post(subscriptions, subscriptionWriter, 'sub'),
+  getOne(subscriptions),
 ]
 
-/** The rows every resource of this stage has: create one, read one. */
-function createAndRead(
-  path: string,
-  name: string,
-  resource: TSchema,
-  operations: { readonly create: OperationHandler; readonly read: OperationHandler },
-): Route[] {
-  return [
-    {
-      operationId: `Post${name}`,
-      method: 'POST',
-      path,
-      summary: `Create a ${name.toLowerCase()}`,
-      accepts: SECRET,
-      resource,
-      takesBody: true,
-      success: 201,
-      handler: operations.create,
-    },
-    {
-      operationId: `Get${name}`,
-      method: 'GET',
-      path: `${path}/{id}`,
-      summary: `Read a ${name.toLowerCase()}`,
-      accepts: SECRET,
-      resource,
-      takesBody: false,
-      success: 200,
-      handler: operations.read,
-    },
-  ]
+const SECRET = ['secret'] as const
+
+function getMany<Row extends ResourceRow>(resource: Resource<Row>, query = listQuerySchema(resource)): Route {
+  return {
+    operationId: `Get${resource.name}Collection`,
+    method: 'GET',
+    path: resource.path,
+    summary: `List ${resource.label}s`,
+    accepts: SECRET,
+    resource: resource.schema,
+    takesBody: false,
+    answers: 'many',
+    query,
+    success: 200,
+    handler: (context) => list(context, resource),
+  }
+}
+
+function post<Row extends ResourceRow, Body>(
+  resource: Resource<Row>,
+  writer: Pick<Writer<Row, Body>, 'create'>,
+  prefix: IdPrefix,
+): Route {
+  return {
+    operationId: `Post${resource.name}`,
+    method: 'POST',
+    path: resource.path,
+    summary: `Create a ${resource.label}`,
+    accepts: SECRET,
+    resource: resource.schema,
+    takesBody: true,
+    answers: 'one',
+    query: expandQuerySchema(resource),
+    success: 201,
+    handler: (context) => create(context, resource, writer, () => newId(prefix)),
+  }
+}
+
+function getOne<Row extends ResourceRow>(resource: Resource<Row>): Route {
+  return {
+    operationId: `Get${resource.name}`,
+    method: 'GET',
+    path: `${resource.path}/{id}`,
+    summary: `Read a ${resource.label}`,
+    accepts: SECRET,
+    resource: resource.schema,
+    takesBody: false,
+    answers: 'one',
+    query: expandQuerySchema(resource),
+    success: 200,
+    handler: (context) => readOne(context, resource),
+  }
+}
+
+function put<Row extends ResourceRow, Body>(resource: Resource<Row>, writer: Writer<Row, Body>): Route {
+  return {
+    operationId: `Put${resource.name}`,
+    method: 'PUT',
+    path: `${resource.path}/{id}`,
+    summary: `Update a ${resource.label}, or create it with that id`,
+    accepts: SECRET,
+    resource: resource.schema,
+    takesBody: true,
+    answers: 'one',
+    query: expandQuerySchema(resource),
+    success: 200,
+    handler: (context) => upsert(context, resource, writer),
+  }
+}
+
+function del<Row extends ResourceRow>(resource: Resource<Row>): Route {
+  return {
+    operationId: `Delete${resource.name}`,
+    method: 'DELETE',
+    path: `${resource.path}/{id}`,
+    summary: `Delete a ${resource.label}`,
+    accepts: SECRET,
+    resource: resource.schema,
+    takesBody: false,
+    answers: 'nothing',
+    success: 204,
+    handler: (context) => remove(context, resource),
+  }
 }

@@ -4,39 +4,64 @@ import Router, { type RouterMiddleware } from '@koa/router'
 import type { MikroORM } from '@mikro-orm/postgresql'
 import Koa, { type Context } from 'koa'
 import type { Logger } from 'pino'
+import Type from 'typebox'
 import type { Config } from '../config/config.ts'
 import type { InstallationFacts } from '../db/installation.ts'
+import { inUnitOfWork } from '../db/unit-of-work.ts'
+import type { Vault } from '../db/vault.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { authenticate, authorize } from './authentication.ts'
 import { hostRoutes } from './host-routes.ts'
+import {
+  claimKey,
+  type IdempotentRequest,
+  keepAnswer,
+  keepableRefusal,
+  keptAnswer,
+  replay,
+  requestHash,
+} from './idempotency.ts'
 import { requestId } from './middleware/request-id.ts'
+import type { OperationAnswer, OperationContext } from './operation.ts'
+import { entityTag } from './preconditions.ts'
 import { Problem, problemBody, problemOf, summary } from './problems.ts'
+import { type RateLimit, rateHeaders, requireWithinLimit } from './rate-limit.ts'
 import { readJsonBody } from './request-body.ts'
 import { ROUTES, type Route } from './routes.ts'
 import { bodySchema, writablePart } from './schemas/conventions.ts'
 import type { ApiState } from './state.ts'
-import { createBodyValidator } from './validation.ts'
+import { createBodyValidator, createQueryValidator } from './validation.ts'
 
 export interface ApiDependencies {
   readonly config: Pick<Config, 'environment' | 'baseUrl' | 'trustProxy'>
   readonly orm: MikroORM
   readonly installation: InstallationFacts
+  readonly vault: Vault
   readonly metrics: Metrics
   readonly log: Logger
+}
+
+interface ServerDependencies extends ApiDependencies {
+  readonly rateLimit: RateLimit
+}
+
+interface Validators {
+  readonly body: ReturnType<typeof createBodyValidator>
+  readonly query: ReturnType<typeof createQueryValidator>
 }
 
 const ORGANIZATION_PATH = '/organizations/:organizationId'
 
 /** The server, not yet listening. */
-export function createServer(dependencies: ApiDependencies): Server {
+export function createServer(dependencies: ServerDependencies): Server {
   const { config, log } = dependencies
   const app = new Koa<ApiState>({ proxy: config.trustProxy })
   app.silent = true
   const router = new Router<ApiState>({ strict: true })
-  const validator = createBodyValidator()
+  const validators: Validators = { body: createBodyValidator(), query: createQueryValidator() }
   for (const route of ROUTES) {
     const path = `${ORGANIZATION_PATH}/${route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`
-    router.register(path, [route.method.toLowerCase()], operation(route, dependencies, validator))
+    router.register(path, [route.method.toLowerCase()], operation(route, dependencies, validators))
   }
   hostRoutes(router, dependencies)
 
@@ -61,46 +86,101 @@ export function createServer(dependencies: ApiDependencies): Server {
   return server
 }
 
-/** One operation of the table: who calls, may they, is the body what it should be, then the handler. */
-function operation(
-  route: Route,
-  { orm, installation, config }: ApiDependencies,
-  validator: ReturnType<typeof createBodyValidator>,
-): RouterMiddleware<ApiState> {
-  const invalidFieldsOf = route.takesBody ? validator(bodySchema(route.resource)) : null
+/**
+ * One operation of the table, judged in the order the contract promises: credential, permission, rate, body's form; then
+ * the handler finds the resource, holds the preconditions, and asks for the checked body.
+ */
+function operation(route: Route, dependencies: ServerDependencies, validators: Validators): RouterMiddleware<ApiState> {
+  const { orm, vault, installation, config, rateLimit } = dependencies
+  const invalidBody = route.takesBody ? validators.body(bodySchema(route.resource)) : null
+  const invalidQuery = validators.query(route.query ?? Type.Object({}, { additionalProperties: false }))
+  const keys = { vault, installation, environment: config.environment }
   return async (ctx) => {
     ctx.state.operationId = route.operationId
     const em = orm.em.fork()
     const params = ctx.params as Record<string, string>
-    const organizationId = params.organizationId ?? ''
-    ctx.state.credential = await authenticate(ctx, em, installation)
-    authorize(ctx.state.credential, organizationId, route.accepts)
-    let body: unknown = null
-    if (invalidFieldsOf !== null) {
-      body = await readJsonBody(ctx)
-      const invalidFields = invalidFieldsOf(body)
-      if (invalidFields.length > 0)
-        throw new Problem('validation-error', summary(invalidFields), { invalidFields })
-      body = writablePart(route.resource, body)
+    const { organizationId = '' } = params
+    const credential = await authenticate(ctx, em, installation, route)
+    ctx.state.credential = credential
+    const counted = route.method === 'GET' ? null : await rateLimit.count(credential.organizationId)
+    if (counted !== null) ctx.set(rateHeaders(counted))
+    authorize(credential, organizationId, route, ctx.ip)
+    if (counted !== null) requireWithinLimit(counted, new Date())
+
+    const given = invalidBody === null ? null : await readJsonBody(ctx)
+    const query = { ...ctx.query }
+    const wrongParameters = invalidQuery(query)
+    if (wrongParameters.length > 0) {
+      throw new Problem('malformed-request', summary(wrongParameters), { invalidFields: wrongParameters })
     }
-    const answer = await route.handler({
+    const unit = { organizationId, baseUrl: config.baseUrl }
+    const request = idempotentRequest(ctx, route, organizationId, given)
+    const context: OperationContext = {
       organizationId,
+      credential,
       params,
-      query: {},
-      body,
+      query,
+      preconditions: { ifMatch: ctx.get('If-Match') || null, ifNoneMatch: ctx.get('If-None-Match') || null },
       em,
+      keys,
       baseUrl: config.baseUrl,
       now: () => new Date(),
       log: ctx.state.log,
-    })
-    ctx.status = route.success
-    if (answer.location !== undefined) ctx.set('Location', answer.location)
-    if (answer.revision !== undefined) ctx.set('ETag', `"${answer.revision}"`)
-    if (answer.body !== undefined) {
-      ctx.set('Content-Type', 'application/json; charset=utf-8')
-      ctx.body = JSON.stringify(answer.body)
+      body<T>() {
+        const body = structuredClone(given)
+        const invalidFields = invalidBody?.(body) ?? []
+        if (invalidFields.length > 0) throw new Problem('validation-error', summary(invalidFields), { invalidFields })
+        return writablePart(route.resource, body) as T
+      },
+      has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),
+      commit: (work) =>
+        inUnitOfWork(em, { ...unit, now: new Date() }, async (inside) => {
+          if (request === null) return await work(inside)
+          const kept = await claimKey(inside, vault, request)
+          if (kept !== null) return replay(kept)
+          const answer = await work(inside)
+          await keepAnswer(inside.em, vault, request, { status: answer.status ?? route.success, answer })
+          return answer
+        }),
     }
+    respond(ctx, route, await answered(context, route, request, vault))
   }
+}
+
+/** What the key was answered before, or else what the handler answers; its refusals are kept under the key as well. */
+async function answered(
+  context: OperationContext,
+  route: Route,
+  request: IdempotentRequest | null,
+  vault: Vault,
+): Promise<OperationAnswer> {
+  if (request === null) return await route.handler(context)
+  const kept = await keptAnswer(context.em, vault, request)
+  if (kept !== null) return replay(kept)
+  try {
+    return await route.handler(context)
+  } catch (error) {
+    const refusal = keepableRefusal(problemOf(error))
+    if (refusal !== null) await keepAnswer(context.em.fork(), vault, request, refusal)
+    throw error
+  }
+}
+
+function idempotentRequest(ctx: Context, route: Route, organizationId: string, body: unknown): IdempotentRequest | null {
+  const key = ctx.get('Idempotency-Key')
+  if (route.method !== 'POST' || key === '') return null
+  if (key.length > 255) throw new Problem('malformed-request', 'An Idempotency-Key has at most 255 characters.')
+  return { organizationId, operation: route.operationId, key, requestHash: requestHash(ctx.path + ctx.search, body) }
+}
+
+function respond(ctx: Context, route: Route, answer: OperationAnswer): void {
+  ctx.status = answer.status ?? route.success
+  if (answer.location !== undefined) ctx.set('Location', answer.location)
+  if (answer.revision !== undefined) ctx.set('ETag', entityTag(answer.revision))
+  if (answer.headers !== undefined) ctx.set({ ...answer.headers })
+  if (answer.body === undefined) return
+  ctx.set('Content-Type', 'application/json; charset=utf-8')
+  ctx.body = JSON.stringify(answer.body)
 }
 
 /** The one catch: whatever is thrown becomes a problem document. */
@@ -158,5 +238,3 @@ function logged(log: Logger, metrics: Metrics): Koa.Middleware<ApiState> {
     )
   }
 }
-
-export type { Context }

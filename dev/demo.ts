@@ -69,21 +69,21 @@ async function makeDemo(
   const tenant = { organizationId, baseUrl, now: new Date() }
   return await inUnitOfWork(orm.em.fork(), tenant, async (unit) => {
     const keys = await createOrganization(unit, { vault, installation, environment }, { name: 'Demo' })
-    const website = createWebsite(unit, {
+    const website = createWebsite(unit, newId('web'), {
       name: 'Demo shop',
       url: 'https://shop.example',
       servicePhone: null,
       serviceEmail: null,
       customFields: null,
     })
-    const customer = await createCustomer(unit, {
+    const customer = await createCustomer(unit, newId('cus'), {
       email: 'ada@example.com',
       firstName: 'Ada',
       lastName: 'Lovelace',
       websiteId: null,
       customFields: null,
     })
-    const plan = createPlan(unit, {
+    const plan = createPlan(unit, newId('plan'), {
       name: 'Monthly',
       currency: 'EUR',
       pricing: { formula: 'fixed-fee', price: '9.90' },

@@ -70,7 +70,7 @@ await runProcess(async (stopping) => {
       log,
     })
     stops.push(worker.stop)
-    const api = await startApi({ config, ...database, metrics, log }, config)
+    const api = await startApi({ config, ...database, databaseUrl, metrics, log }, config)
     stops.push(api.stop)
     const ops = await startOpsServer({
       host: config.host,

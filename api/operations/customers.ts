@@ -1,24 +1,40 @@
-import { createCustomer } from '../../db/commands/create-customer.ts'
-import { Customer as CustomerRow } from '../../db/entities/index.ts'
+import { createCustomer, type NewCustomer } from '../../db/commands/create-customer.ts'
+import { customerEvent } from '../../db/customer-events.ts'
+import { Customer as CustomerRow, Website } from '../../db/entities/index.ts'
+import { references } from '../../db/references.ts'
 import { presentCustomer } from '../../db/representations/customer.ts'
-import { command, type OperationAnswer, type OperationContext } from '../operation.ts'
-import { answerCreated, readOne } from '../resource.ts'
-import type { Customer } from '../schemas/customer.ts'
+import { fieldsOf } from '../query/fields.ts'
+import type { Resource, Writer } from '../resource.ts'
+import { Customer } from '../schemas/customer.ts'
 
-export async function create(context: OperationContext): Promise<OperationAnswer> {
-  const body = context.body as Customer
-  const row = await command(context, async (unit) =>
-    createCustomer(unit, {
-      email: body.email ?? null,
-      firstName: body.firstName ?? null,
-      lastName: body.lastName ?? null,
-      websiteId: body.websiteId ?? null,
-      customFields: body.customFields ?? null,
-    }),
-  )
-  return answerCreated(context, 'customers', row, presentCustomer)
+export const customers: Resource<CustomerRow> = {
+  name: 'Customer',
+  label: 'customer',
+  path: 'customers',
+  schema: Customer,
+  entity: CustomerRow,
+  table: 'customers',
+  fields: fieldsOf(Customer),
+  present: (row, { baseUrl }) => presentCustomer(row, baseUrl),
 }
 
-export async function read(context: OperationContext): Promise<OperationAnswer> {
-  return await readOne(context, CustomerRow, presentCustomer)
+export const customerWriter: Writer<CustomerRow, Customer> = {
+  create: (unit, id, body) => createCustomer(unit, id, valuesOf(body)),
+  async update(unit, row, body) {
+    const found = references(unit)
+    await found.optional(Website, 'websiteId', body.websiteId ?? null)
+    found.check()
+    Object.assign(row, valuesOf(body))
+  },
+  changed: (unit, row) => unit.emit(customerEvent(row, 'customer-updated', unit)),
+}
+
+function valuesOf(body: Customer): NewCustomer {
+  return {
+    email: body.email ?? null,
+    firstName: body.firstName ?? null,
+    lastName: body.lastName ?? null,
+    websiteId: body.websiteId ?? null,
+    customFields: body.customFields ?? {},
+  }
 }

@@ -1,28 +1,37 @@
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import { amountProblem } from '../../billing/money.ts'
-import { createPlan } from '../../db/commands/create-plan.ts'
+import { createPlan, type NewPlan } from '../../db/commands/create-plan.ts'
 import { Plan as PlanRow } from '../../db/entities/index.ts'
 import { presentPlan } from '../../db/representations/plan.ts'
-import { command, type OperationAnswer, type OperationContext } from '../operation.ts'
-import { answerCreated, readOne } from '../resource.ts'
-import type { Plan } from '../schemas/plan.ts'
+import { fieldsOf } from '../query/fields.ts'
+import type { Resource, Writer } from '../resource.ts'
+import { Plan } from '../schemas/plan.ts'
 
-export async function create(context: OperationContext): Promise<OperationAnswer> {
-  const body = context.body as Plan
-  const problem = amountProblem(body.pricing.price, body.currency)
-  if (problem !== null) throw new InvalidFieldsError([{ field: 'pricing.price', message: problem }])
-  const row = await command(context, async (unit) =>
-    createPlan(unit, {
-      name: body.name,
-      currency: body.currency,
-      pricing: { formula: 'fixed-fee', price: String(body.pricing.price) },
-      recurringInterval: { unit: body.recurringInterval.unit, length: body.recurringInterval.length },
-      isActive: body.isActive ?? true,
-    }),
-  )
-  return answerCreated(context, 'plans', row, presentPlan)
+export const plans: Resource<PlanRow> = {
+  name: 'Plan',
+  label: 'plan',
+  path: 'plans',
+  schema: Plan,
+  entity: PlanRow,
+  table: 'plans',
+  fields: fieldsOf(Plan),
+  present: (row, { baseUrl }) => presentPlan(row, baseUrl),
 }
 
-export async function read(context: OperationContext): Promise<OperationAnswer> {
-  return await readOne(context, PlanRow, presentPlan)
+export const planWriter: Writer<PlanRow, Plan> = {
+  create: (unit, id, body) => createPlan(unit, id, valuesOf(body)),
+  update: (_, row, body) => void Object.assign(row, valuesOf(body)),
+}
+
+/** @throws InvalidFieldsError when the price has more decimals than the currency. */
+function valuesOf(body: Plan): NewPlan {
+  const problem = amountProblem(body.pricing.price, body.currency)
+  if (problem !== null) throw new InvalidFieldsError([{ field: 'pricing.price', message: problem }])
+  return {
+    name: body.name,
+    currency: body.currency,
+    pricing: { formula: 'fixed-fee', price: String(body.pricing.price) },
+    recurringInterval: { unit: body.recurringInterval.unit, length: body.recurringInterval.length },
+    isActive: body.isActive ?? true,
+  }
 }

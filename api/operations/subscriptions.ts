@@ -1,30 +1,41 @@
-import { createSubscription } from '../../db/commands/create-subscription.ts'
+import { createSubscription, type NewSubscription } from '../../db/commands/create-subscription.ts'
 import { Subscription as SubscriptionRow } from '../../db/entities/index.ts'
 import { presentSubscription } from '../../db/representations/subscription.ts'
-import { command, type OperationAnswer, type OperationContext } from '../operation.ts'
-import { answerCreated, readOne } from '../resource.ts'
-import type { Subscription } from '../schemas/subscription.ts'
+import { fieldsOf } from '../query/fields.ts'
+import type { Resource, Writer } from '../resource.ts'
+import { Subscription } from '../schemas/subscription.ts'
 
-export async function create(context: OperationContext): Promise<OperationAnswer> {
-  const body = context.body as Subscription
-  const row = await command(context, (unit) =>
-    createSubscription(unit, {
-      customerId: body.customerId,
-      websiteId: body.websiteId,
-      items: body.items.map((item) => ({ plan: { id: item.plan.id }, quantity: item.quantity ?? 1 })),
-      startTime: instant(body.startTime),
-      abandonTime: instant(body.abandonTime),
-      autopay: body.autopay ?? true,
-      poNumber: body.poNumber ?? null,
-      notes: body.notes ?? null,
-      customFields: body.customFields ?? null,
-    }),
-  )
-  return answerCreated(context, 'subscriptions', row, presentSubscription)
+export const subscriptions: Resource<SubscriptionRow> = {
+  name: 'Subscription',
+  label: 'subscription',
+  path: 'subscriptions',
+  schema: Subscription,
+  entity: SubscriptionRow,
+  table: 'subscriptions',
+  fields: fieldsOf(Subscription, {
+    orderId: { sql: 'row.id', type: 'text' },
+    orderType: null,
+    clockOffset: { sql: '(row.clock_offset / 1000.0)', type: 'number' },
+  }),
+  present: (row, { baseUrl }) => presentSubscription(row, baseUrl),
 }
 
-export async function read(context: OperationContext): Promise<OperationAnswer> {
-  return await readOne(context, SubscriptionRow, presentSubscription)
+export const subscriptionWriter: Pick<Writer<SubscriptionRow, Subscription>, 'create'> = {
+  create: (unit, id, body) => createSubscription(unit, id, valuesOf(body)),
+}
+
+function valuesOf(body: Subscription): NewSubscription {
+  return {
+    customerId: body.customerId,
+    websiteId: body.websiteId,
+    items: body.items.map((item) => ({ plan: { id: item.plan.id }, quantity: item.quantity ?? 1 })),
+    startTime: instant(body.startTime),
+    abandonTime: instant(body.abandonTime),
+    autopay: body.autopay ?? true,
+    poNumber: body.poNumber ?? null,
+    notes: body.notes ?? null,
+    customFields: body.customFields ?? {},
+  }
 }
 
 function instant(text: string | null | undefined): Date | null {

@@ -1,24 +1,38 @@
-import { createWebhook } from '../../db/commands/create-webhook.ts'
-import { Webhook as WebhookRow } from '../../db/entities/index.ts'
+import { createWebhook, type NewWebhook } from '../../db/commands/create-webhook.ts'
+import { Webhook as WebhookRow, Website } from '../../db/entities/index.ts'
+import { references } from '../../db/references.ts'
 import { presentWebhook } from '../../db/representations/webhook.ts'
-import { command, type OperationAnswer, type OperationContext } from '../operation.ts'
-import { answerCreated, readOne } from '../resource.ts'
-import type { Webhook } from '../schemas/webhook.ts'
+import { fieldsOf } from '../query/fields.ts'
+import type { Resource, Writer } from '../resource.ts'
+import { Webhook } from '../schemas/webhook.ts'
 
-export async function create(context: OperationContext): Promise<OperationAnswer> {
-  const body = context.body as Webhook
-  const row = await command(context, async (unit) =>
-    createWebhook(unit, {
-      url: body.url,
-      method: body.method ?? 'POST',
-      eventsFilter: body.eventsFilter ?? [],
-      status: body.status ?? 'active',
-      websiteId: body.websiteId ?? null,
-    }),
-  )
-  return answerCreated(context, 'webhooks', row, presentWebhook)
+export const webhooks: Resource<WebhookRow> = {
+  name: 'Webhook',
+  label: 'webhook',
+  path: 'webhooks',
+  schema: Webhook,
+  entity: WebhookRow,
+  table: 'webhooks',
+  fields: fieldsOf(Webhook),
+  present: (row, { baseUrl }) => presentWebhook(row, baseUrl),
 }
 
-export async function read(context: OperationContext): Promise<OperationAnswer> {
-  return await readOne(context, WebhookRow, presentWebhook)
+export const webhookWriter: Writer<WebhookRow, Webhook> = {
+  create: (unit, id, body) => createWebhook(unit, id, valuesOf(body)),
+  async update(unit, row, body) {
+    const found = references(unit)
+    await found.optional(Website, 'websiteId', body.websiteId ?? null)
+    found.check()
+    Object.assign(row, valuesOf(body))
+  },
+}
+
+function valuesOf(body: Webhook): NewWebhook {
+  return {
+    url: body.url,
+    method: body.method ?? 'POST',
+    eventsFilter: body.eventsFilter ?? [],
+    status: body.status ?? 'active',
+    websiteId: body.websiteId ?? null,
+  }
 }

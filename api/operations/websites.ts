@@ -1,24 +1,32 @@
-import { createWebsite } from '../../db/commands/create-website.ts'
+import { createWebsite, type NewWebsite } from '../../db/commands/create-website.ts'
 import { Website as WebsiteRow } from '../../db/entities/index.ts'
 import { presentWebsite } from '../../db/representations/website.ts'
-import { command, type OperationAnswer, type OperationContext } from '../operation.ts'
-import { answerCreated, readOne } from '../resource.ts'
-import type { Website } from '../schemas/website.ts'
+import { fieldsOf } from '../query/fields.ts'
+import type { Resource, Writer } from '../resource.ts'
+import { Website } from '../schemas/website.ts'
 
-export async function create(context: OperationContext): Promise<OperationAnswer> {
-  const body = context.body as Website
-  const row = await command(context, async (unit) =>
-    createWebsite(unit, {
-      name: body.name,
-      url: body.url ?? null,
-      servicePhone: body.servicePhone ?? null,
-      serviceEmail: body.serviceEmail ?? null,
-      customFields: body.customFields ?? null,
-    }),
-  )
-  return answerCreated(context, 'websites', row, presentWebsite)
+export const websites: Resource<WebsiteRow> = {
+  name: 'Website',
+  label: 'website',
+  path: 'websites',
+  schema: Website,
+  entity: WebsiteRow,
+  table: 'websites',
+  fields: fieldsOf(Website),
+  present: (row, { baseUrl }) => presentWebsite(row, baseUrl),
 }
 
-export async function read(context: OperationContext): Promise<OperationAnswer> {
-  return await readOne(context, WebsiteRow, presentWebsite)
+export const websiteWriter: Writer<WebsiteRow, Website> = {
+  create: (unit, id, body) => createWebsite(unit, id, valuesOf(body)),
+  update: (_, row, body) => void Object.assign(row, valuesOf(body)),
+}
+
+function valuesOf(body: Website): NewWebsite {
+  return {
+    name: body.name,
+    url: body.url ?? null,
+    servicePhone: body.servicePhone ?? null,
+    serviceEmail: body.serviceEmail ?? null,
+    customFields: body.customFields ?? {},
+  }
 }

@@ -4,8 +4,9 @@ import type { TSchema } from 'typebox'
 export type FieldType = 'text' | 'number' | 'time' | 'boolean'
 
 export interface Field {
-  /** Expression over the row, which is aliased `row`. */
+  /** Expression over the row, which is aliased `row`; a `?` stands for each of `values`. */
   readonly sql: string
+  readonly values?: readonly unknown[]
   readonly type: FieldType
 }
 
@@ -45,7 +46,7 @@ export function fieldsOf(schema: TSchema, overrides: Readonly<Record<string, Fie
 export function customField(name: string): Field | null {
   const [first, ...rest] = name.split('.')
   if (first !== 'customFields' || rest.length === 0) return null
-  return { sql: `(row.custom_fields #>> ${pathLiteral(rest)})`, type: 'text' }
+  return { sql: '(row.custom_fields #>> ?::text[])', values: [arrayText(rest)], type: 'text' }
 }
 
 function scalarType({ type, format, enum: values }: Member): FieldType | null {
@@ -74,11 +75,10 @@ const CASTS: Readonly<Record<FieldType, string>> = {
 
 function expression([column = '', ...rest]: readonly string[], type: FieldType): string {
   const name = `row.${column.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`)}`
-  return rest.length === 0 ? name : `(${name} #>> ${pathLiteral(rest)})${CASTS[type]}`
+  return rest.length === 0 ? name : `(${name} #>> '${arrayText(rest)}')${CASTS[type]}`
 }
 
-/** A path as a PostgreSQL array literal, whatever characters its parts have. */
-function pathLiteral(parts: readonly string[]): string {
-  const quoted = parts.map((part) => `"${part.replaceAll(/["\\]/g, (char) => `\\${char}`)}"`)
-  return `'{${quoted.join(',').replaceAll("'", "''")}}'`
+/** A path as PostgreSQL writes an array. */
+function arrayText(parts: readonly string[]): string {
+  return `{${parts.map((part) => `"${part.replaceAll(/["\\]/g, (char) => `\\${char}`)}"`).join(',')}}`
 }

@@ -17,7 +17,7 @@ export interface ListParameters {
 
 export interface ListQuery {
   readonly where: Sql
-  readonly orderBy: string
+  readonly orderBy: Sql
 }
 
 /** The parameters cannot be read; each failing one is named. */
@@ -66,7 +66,9 @@ export function listQuery(parameters: ListParameters, fields: Fields): ListQuery
       const descending = name.startsWith('-')
       const field = fieldOf(descending ? name.slice(1) : name)
       if (field === null) failures.push({ field: 'sort', message: `cannot sort by ${descending ? name.slice(1) : name}` })
-      return field === null ? [] : [`${field.sql} ${descending ? 'desc nulls last' : 'asc nulls first'}`]
+      return field === null
+        ? []
+        : [{ text: `${field.sql} ${descending ? 'desc nulls last' : 'asc nulls first'}`, values: field.values ?? [] }]
     })
   if (failures.length > 0) throw new ListQueryError(failures)
   return {
@@ -74,7 +76,10 @@ export function listQuery(parameters: ListParameters, fields: Fields): ListQuery
       text: conditions.map(({ text }) => `(${text})`).join(' and ') || 'true',
       values: conditions.flatMap(({ values }) => values),
     },
-    orderBy: orders.length === 0 ? DEFAULT_ORDER : `${orders.join(', ')}, row.id asc`,
+    orderBy: {
+      text: orders.length === 0 ? DEFAULT_ORDER : `${orders.map(({ text }) => text).join(', ')}, row.id asc`,
+      values: orders.flatMap(({ values }) => values),
+    },
   }
 }
 
@@ -87,14 +92,14 @@ function condition({ name, excludes, values }: FilterClause, field: Field | null
   return { text, values: matches.flatMap(({ values: bound }) => bound) }
 }
 
-function match(name: string, { sql, type }: Field, value: FilterValue): Sql {
+function match(name: string, { sql, type, values: inside = [] }: Field, value: FilterValue): Sql {
   switch (value.kind) {
     case 'null':
-      return { text: `${sql} is null`, values: [] }
+      return { text: `${sql} is null`, values: inside }
     case 'literal':
       return type === 'text'
-        ? { text: `lower(${sql}) = lower(?)`, values: [value.text] }
-        : { text: `${sql} = ?${BOUND_AS[type]}`, values: [typed(name, type, value.text)] }
+        ? { text: `lower(${sql}) = lower(?)`, values: [...inside, value.text] }
+        : { text: `${sql} = ?${BOUND_AS[type]}`, values: [...inside, typed(name, type, value.text)] }
     case 'range': {
       const ends = [
         ...(value.from === null ? [] : [{ operator: '>=', text: value.from }]),
@@ -102,7 +107,7 @@ function match(name: string, { sql, type }: Field, value: FilterValue): Sql {
       ]
       return {
         text: `(${ends.map(({ operator }) => `${sql} ${operator} ?${BOUND_AS[type]}`).join(' and ')})`,
-        values: ends.map(({ text }) => typed(name, type, text)),
+        values: ends.flatMap(({ text }) => [...inside, typed(name, type, text)]),
       }
     }
   }

@@ -1,5 +1,4 @@
 import { type FixedFeePricing, Plan, type RecurringInterval } from '../entities/plan.ts'
-import { newId } from '../ids.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 
 export interface NewPlan {
@@ -11,10 +10,10 @@ export interface NewPlan {
 }
 
 /** Adds a plan to the organization. */
-export function createPlan(unit: UnitOfWork, given: NewPlan): Plan {
+export function createPlan(unit: UnitOfWork, id: string, given: NewPlan): Plan {
   const plan = unit.em.create(Plan, {
     organizationId: unit.organizationId,
-    id: newId('plan'),
+    id,
     ...given,
     revision: 1,
     createdTime: unit.now,

@@ -28,7 +28,7 @@ export interface NewSubscription {
  *
  * @throws InvalidFieldsError naming every member that refers to nothing or breaks a rule of times or plans.
  */
-export async function createSubscription(unit: UnitOfWork, given: NewSubscription): Promise<Subscription> {
+export async function createSubscription(unit: UnitOfWork, id: string, given: NewSubscription): Promise<Subscription> {
   const { em, organizationId, now } = unit
   const found = references(unit)
   await found.required(Customer, 'customerId', given.customerId)
@@ -66,7 +66,7 @@ export async function createSubscription(unit: UnitOfWork, given: NewSubscriptio
 
   const order = em.create(Subscription, {
     organizationId,
-    id: newId('sub'),
+    id,
     customerId: given.customerId,
     websiteId: given.websiteId,
     items: given.items.map((item, index) => {

@@ -1,6 +1,5 @@
 import { Webhook, Website } from '../entities/index.ts'
 import type { WebhookMethod } from '../entities/webhook.ts'
-import { newId } from '../ids.ts'
 import { references } from '../references.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 
@@ -17,13 +16,13 @@ export interface NewWebhook {
  *
  * @throws InvalidFieldsError naming `websiteId` when the organization has no such website.
  */
-export async function createWebhook(unit: UnitOfWork, given: NewWebhook): Promise<Webhook> {
+export async function createWebhook(unit: UnitOfWork, id: string, given: NewWebhook): Promise<Webhook> {
   const found = references(unit)
   await found.optional(Website, 'websiteId', given.websiteId)
   found.check()
   const webhook = unit.em.create(Webhook, {
     organizationId: unit.organizationId,
-    id: newId('wh'),
+    id,
     ...given,
     revision: 1,
     createdTime: unit.now,

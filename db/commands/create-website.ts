@@ -1,5 +1,4 @@
 import { Website } from '../entities/index.ts'
-import { newId } from '../ids.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 
 export interface NewWebsite {
@@ -11,10 +10,10 @@ export interface NewWebsite {
 }
 
 /** Adds a website to the organization. */
-export function createWebsite(unit: UnitOfWork, given: NewWebsite): Website {
+export function createWebsite(unit: UnitOfWork, id: string, given: NewWebsite): Website {
   const website = unit.em.create(Website, {
     organizationId: unit.organizationId,
-    id: newId('web'),
+    id,
     ...given,
     revision: 1,
     createdTime: unit.now,

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { json, resourceColumns, tenantKey } from './columns.ts'
+import { json, listIndexes, resourceColumns, searchText, tenantKey } from './columns.ts'
 
 export type ApiKeyType = 'secret' | 'publishable'
 
@@ -11,6 +11,7 @@ export interface AccessRule {
 const ApiKeySchema = defineEntity({
   name: 'ApiKey',
   tableName: 'api_keys',
+  indexes: listIndexes('api_keys'),
   properties: {
     ...tenantKey,
     description: p.text(),
@@ -22,6 +23,7 @@ const ApiKeySchema = defineEntity({
     keyHash: p.string().length(64).unique('api_keys_key_hash_unique'),
     /** The value itself, encrypted by the vault. */
     keyCipher: p.text(),
+    searchText: searchText('"description"', '"api_user"'),
     ...resourceColumns,
   },
 })

@@ -16,3 +16,21 @@ export const resourceColumns = {
   createdTime: instant(),
   updatedTime: instant(),
 }
+
+/** What `q` searches: the id and the given columns, in lower case; kept by the database, read by nobody else. */
+export const searchText = (...columns: string[]) => {
+  const parts = ['"id"', ...columns.map((column) => `coalesce(${column}, \'\')`)]
+  return p.text().generated(`lower(${parts.join(" || E'\\n' || ")}) stored`).lazy().hydrate(false)
+}
+
+/** Indexes of a listed resource: its default order, and `q`. */
+export const listIndexes = (table: string) => [
+  {
+    name: `${table}_newest_index`,
+    expression: `create index "${table}_newest_index" on "${table}" ("organization_id", "created_time" desc, "id")`,
+  },
+  {
+    name: `${table}_search_index`,
+    expression: `create index "${table}_search_index" on "${table}" using gin ("organization_id", "search_text" gin_trgm_ops)`,
+  },
+]

@@ -1,9 +1,10 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { id, json, resourceColumns, tenantKey } from './columns.ts'
+import { id, json, listIndexes, resourceColumns, searchText, tenantKey } from './columns.ts'
 
 const CustomerSchema = defineEntity({
   name: 'Customer',
   tableName: 'customers',
+  indexes: listIndexes('customers'),
   properties: {
     ...tenantKey,
     email: p.string().nullable(),
@@ -11,6 +12,7 @@ const CustomerSchema = defineEntity({
     lastName: p.string().nullable(),
     websiteId: id().nullable(),
     customFields: json<Record<string, unknown>>().nullable(),
+    searchText: searchText('"email"', '"first_name"', '"last_name"', '"website_id"'),
     ...resourceColumns,
   },
 })

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { PeriodUnit } from '../../billing/periods.ts'
-import { json, resourceColumns, tenantKey } from './columns.ts'
+import { json, listIndexes, resourceColumns, searchText, tenantKey } from './columns.ts'
 
 /** Amounts are decimal strings: JSON numbers outside, never floating point inside. */
 export interface FixedFeePricing {
@@ -16,6 +16,7 @@ export interface RecurringInterval {
 const PlanSchema = defineEntity({
   name: 'Plan',
   tableName: 'plans',
+  indexes: listIndexes('plans'),
   properties: {
     ...tenantKey,
     name: p.string(),
@@ -23,6 +24,7 @@ const PlanSchema = defineEntity({
     pricing: json<FixedFeePricing>(),
     recurringInterval: json<RecurringInterval>(),
     isActive: p.boolean().default(true),
+    searchText: searchText('"name"', '"currency"'),
     ...resourceColumns,
   },
 })

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { OrderStatus } from '../../billing/order-lifecycle.ts'
-import { id, instant, json, resourceColumns, tenantKey } from './columns.ts'
+import { id, instant, json, listIndexes, resourceColumns, searchText, tenantKey } from './columns.ts'
 import type { FixedFeePricing, RecurringInterval } from './plan.ts'
 
 export interface OrderItem {
@@ -20,6 +20,7 @@ const SubscriptionSchema = defineEntity({
   name: 'Subscription',
   tableName: 'subscriptions',
   indexes: [
+    ...listIndexes('subscriptions'),
     { name: 'subscriptions_customer_index', properties: ['organizationId', 'customerId'] },
     {
       name: 'subscriptions_next_deadline_index',
@@ -52,6 +53,7 @@ const SubscriptionSchema = defineEntity({
     settledThrough: instant().nullable(),
     /** Milliseconds by which the order's own clock is ahead of real time (sandbox clock). */
     clockOffset: p.bigint('number').default(0),
+    searchText: searchText('"customer_id"', '"website_id"', '"status"', '"currency"', '"po_number"', '"notes"'),
     ...resourceColumns,
   },
 })

@@ -1,11 +1,12 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { id, json, resourceColumns, tenantKey } from './columns.ts'
+import { id, json, listIndexes, resourceColumns, searchText, tenantKey } from './columns.ts'
 
 export type WebhookMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 const WebhookSchema = defineEntity({
   name: 'Webhook',
   tableName: 'webhooks',
+  indexes: listIndexes('webhooks'),
   properties: {
     ...tenantKey,
     url: p.text(),
@@ -13,6 +14,7 @@ const WebhookSchema = defineEntity({
     eventsFilter: json<string[]>(),
     status: p.string().length(10).$type<'active' | 'inactive'>(),
     websiteId: id().nullable(),
+    searchText: searchText('"url"', '"website_id"'),
     ...resourceColumns,
   },
 })

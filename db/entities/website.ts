@@ -1,9 +1,10 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { json, resourceColumns, tenantKey } from './columns.ts'
+import { json, listIndexes, resourceColumns, searchText, tenantKey } from './columns.ts'
 
 const WebsiteSchema = defineEntity({
   name: 'Website',
   tableName: 'websites',
+  indexes: listIndexes('websites'),
   properties: {
     ...tenantKey,
     name: p.string(),
@@ -11,6 +12,7 @@ const WebsiteSchema = defineEntity({
     servicePhone: p.string().nullable(),
     serviceEmail: p.string().nullable(),
     customFields: json<Record<string, unknown>>().nullable(),
+    searchText: searchText('"name"', '"url"', '"service_phone"', '"service_email"'),
     ...resourceColumns,
   },
 })

@@ -63,7 +63,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const database = await openDatabase({ databaseUrl, masterKeys: config.masterKeys, poolSize: 15 })
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
   const metrics = createMetrics()
-  const api = await startApi({ config, ...database, metrics, log: logger }, config)
+  const api = await startApi({ config, ...database, databaseUrl, metrics, log: logger }, config)
   const address = options.temporalAddress ?? engines.temporalAddress
   const connection = Connection.lazy({ address })
   const startOne = () =>

@@ -1,0 +1,126 @@
+import { allowedIpProblem, areWithin } from '../../billing/allowed-ips.ts'
+import { ConflictError, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
+import { grantedPermissions, isWithin } from '../../billing/permissions.ts'
+import { createApiKey } from '../../db/commands/create-api-key.ts'
+import type { AccessRule } from '../../db/entities/api-key.ts'
+import { ApiKey as ApiKeyRow } from '../../db/entities/index.ts'
+import { lockOrganization } from '../../db/organization-lock.ts'
+import { resourceUrl } from '../../db/representations/links.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import type { OperationAnswer, OperationContext } from '../operation.ts'
+import { Problem } from '../problems.ts'
+import { fieldsOf } from '../query/fields.ts'
+import { type Resource, remove, type Writer } from '../resource.ts'
+import { ApiKey } from '../schemas/api-key.ts'
+
+/** What a key may do and from where. */
+interface Reach {
+  readonly acl: readonly AccessRule[] | null
+  readonly allowedIps: readonly string[] | null
+}
+
+export const apiKeys: Resource<ApiKeyRow> = {
+  name: 'ApiKey',
+  label: 'API key',
+  path: 'api-keys',
+  schema: ApiKey,
+  entity: ApiKeyRow,
+  table: 'api_keys',
+  fields: fieldsOf(ApiKey, { secretKey: null }),
+  present: presentApiKey,
+}
+
+export const apiKeyWriter: Writer<ApiKeyRow, ApiKey> = {
+  async create(unit, id, body, context) {
+    const reach = { acl: body.acl ?? null, allowedIps: body.allowedIps ?? null }
+    requireValid(reach, unit.organizationId)
+    requireNoEscalation(reach, context)
+    const { key } = await createApiKey(unit, context.keys, {
+      id,
+      type: body.type ?? 'secret',
+      description: body.description,
+      ...reach,
+    })
+    return key
+  },
+  async update(unit, row, body, context) {
+    if (body.type !== undefined && body.type !== row.type) throw new ConflictError('The type of a key cannot change.')
+    const reach = {
+      acl: context.has('acl') ? (body.acl ?? null) : (row.acl ?? null),
+      allowedIps: context.has('allowedIps') ? (body.allowedIps ?? null) : (row.allowedIps ?? null),
+    }
+    requireValid(reach, unit.organizationId)
+    requireNoEscalation(reach, context)
+    if (!isUnrestricted(reach)) await requireAnotherUnrestricted(unit, row)
+    Object.assign(row, { description: body.description, ...reach })
+  },
+}
+
+export async function deleteApiKey(context: OperationContext): Promise<OperationAnswer> {
+  return await remove(context, apiKeys, (unit, row) => requireAnotherUnrestricted(unit, row))
+}
+
+/** A key as its reader may see it: the value whole only for one who could do as much without it. */
+async function presentApiKey(row: ApiKeyRow, { keys, baseUrl, credential }: OperationContext): Promise<object> {
+  const value = await keys.vault.open(row.keyCipher)
+  const mayRead = isUnrestricted(credential) || reaches(credential, { acl: row.acl ?? null, allowedIps: row.allowedIps ?? null }, row.organizationId)
+  return {
+    id: row.id,
+    description: row.description,
+    type: row.type,
+    acl: row.acl ?? null,
+    allowedIps: row.allowedIps ?? null,
+    apiUser: row.apiUser,
+    secretKey: mayRead ? value : `${value.slice(0, 11)}…${value.slice(-4)}`,
+    revision: row.revision,
+    createdTime: row.createdTime.toISOString(),
+    updatedTime: row.updatedTime.toISOString(),
+    _links: [{ rel: 'self', href: resourceUrl(baseUrl, row.organizationId, 'api-keys', row.id) }],
+  }
+}
+
+function requireValid({ acl, allowedIps }: Reach, organizationId: string): void {
+  const failures: InvalidField[] = []
+  for (const [index, { scope }] of (acl ?? []).entries()) {
+    if (scope?.organizationId !== undefined && !scope.organizationId.includes(organizationId)) {
+      failures.push({ field: `acl.${index}.scope.organizationId`, message: 'must contain this organization' })
+    }
+  }
+  for (const [index, entry] of (allowedIps ?? []).entries()) {
+    const problem = allowedIpProblem(entry)
+    if (problem !== null) failures.push({ field: `allowedIps.${index}`, message: problem })
+  }
+  if (failures.length > 0) throw new InvalidFieldsError(failures)
+}
+
+function requireNoEscalation(wanted: Reach, { credential, organizationId }: OperationContext): void {
+  if (!reaches(credential, wanted, organizationId)) {
+    throw new Problem('forbidden', 'A key cannot permit more than the key that makes or changes it.')
+  }
+}
+
+function reaches(holder: Reach, wanted: Reach, organizationId: string): boolean {
+  return (
+    isWithin(grantedPermissions(wanted.acl, organizationId), grantedPermissions(holder.acl, organizationId)) &&
+    areWithin(wanted.allowedIps, holder.allowedIps)
+  )
+}
+
+function isUnrestricted({ acl, allowedIps }: Reach): boolean {
+  return acl === null && allowedIps === null
+}
+
+/** An organization keeps a secret key that can do everything, so that it never locks itself out; in any race. */
+async function requireAnotherUnrestricted(unit: UnitOfWork, row: ApiKeyRow): Promise<void> {
+  if (row.type !== 'secret' || !isUnrestricted({ acl: row.acl ?? null, allowedIps: row.allowedIps ?? null })) return
+  await lockOrganization(unit)
+  const others = await unit.em
+    .getConnection()
+    .execute<unknown[]>(
+      `select 1 from api_keys where organization_id = ? and id <> ? and type = 'secret' and acl is null and allowed_ips is null limit 1`,
+      [unit.organizationId, row.id],
+      'all',
+      unit.em.getTransactionContext(),
+    )
+  if (others.length === 0) throw new ConflictError('This is the last secret key without restrictions.')
+}

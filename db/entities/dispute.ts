@@ -1,0 +1,54 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import type { DisputeCategory, DisputeStatus, DisputeType } from '../../billing/disputes.ts'
+import { id, instant, listIndexes, resourceColumns, searchText, tenantKey } from './columns.ts'
+
+const DisputeSchema = defineEntity({
+  name: 'Dispute',
+  tableName: 'disputes',
+  indexes: [
+    ...listIndexes('disputes'),
+    { name: 'disputes_transaction_index', properties: ['organizationId', 'transactionId'] },
+    { name: 'disputes_status_index', properties: ['organizationId', 'status', 'createdTime'] },
+    {
+      name: 'disputes_deadline_index',
+      expression:
+        'create index "disputes_deadline_index" on "disputes" ("deadline_time") where "status" = \'response-needed\' and "deadline_time" is not null',
+    },
+  ],
+  properties: {
+    ...tenantKey,
+    customerId: id().nullable(),
+    transactionId: id(),
+    currency: p.string().length(3),
+    /** A decimal string. */
+    amount: p.decimal().precision(18).scale(6).$type<string>(),
+    acquirerReferenceNumber: p.string().nullable(),
+    caseId: p.string().nullable(),
+    reasonCode: p.string(),
+    reasonDescription: p.string().length(512).nullable(),
+    category: p.string().length(20).$type<DisputeCategory>(),
+    type: p.string().length(30).$type<DisputeType>(),
+    status: p.string().length(20).$type<DisputeStatus>(),
+    postedTime: instant(),
+    deadlineTime: instant().nullable(),
+    rawResponse: p.text().nullable(),
+    resolvedTime: instant().nullable(),
+    source: p.string().length(20).nullable(),
+    searchText: searchText(
+      '"customer_id"',
+      '"transaction_id"',
+      '"currency"',
+      '"acquirer_reference_number"',
+      '"case_id"',
+      '"reason_code"',
+      '"category"',
+      '"type"',
+      '"status"',
+    ),
+    ...resourceColumns,
+  },
+})
+
+/** A customer's bank taking money back, or asking about it. */
+export class Dispute extends DisputeSchema.class {}
+DisputeSchema.setClass(Dispute)
