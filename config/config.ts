@@ -3,6 +3,7 @@
  *
  * Nothing below this module reads `process.env`. `SETTINGS` is also what the README's table is tested against.
  */
+import ipaddr from 'ipaddr.js'
 
 export type Environment = 'sandbox' | 'live'
 
@@ -149,13 +150,18 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   if (!URL.canParse(baseUrl)) problems.push('BASE_URL must be an absolute URL')
   const masterKeys = list('MASTER_KEY')
   for (const key of masterKeys) {
-    if (Buffer.from(key, 'base64').length !== 32)
-      problems.push('MASTER_KEY must hold keys of 32 bytes in base64')
+    if (!/^[A-Za-z0-9+/]{43}=$/.test(key)) problems.push('MASTER_KEY must hold keys of 32 bytes in base64')
   }
   const logLevel = text('LOG_LEVEL') ?? 'info'
   if (!LOG_LEVELS.includes(logLevel)) problems.push(`LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}`)
   const trustProxy = text('TRUST_PROXY') ?? 'false'
   if (trustProxy !== 'true' && trustProxy !== 'false') problems.push('TRUST_PROXY must be true or false')
+
+  const webhookAllowedCidrs = list('WEBHOOK_ALLOWED_CIDRS')
+  for (const cidr of webhookAllowedCidrs) {
+    if (!ipaddr.isValidCIDR(cidr))
+      problems.push(`WEBHOOK_ALLOWED_CIDRS: ${cidr} is not a network such as 10.0.0.0/8`)
+  }
 
   const bootstrapOrganizationId = text('BOOTSTRAP_ORGANIZATION_ID')
   const bootstrapSecretKey = text('BOOTSTRAP_SECRET_KEY')
@@ -186,7 +192,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     localTemporalUiPort: integer('LOCAL_TEMPORAL_UI_PORT', 8233, 1, 65535),
     masterKeys,
     trustProxy: trustProxy === 'true',
-    webhookAllowedCidrs: list('WEBHOOK_ALLOWED_CIDRS'),
+    webhookAllowedCidrs,
     rateLimit: integer('RATE_LIMIT', 3000, 1, 1_000_000_000),
     rateLimitWindowSeconds: integer('RATE_LIMIT_WINDOW_SECONDS', 600, 1, 86_400),
     logLevel,

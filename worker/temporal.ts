@@ -68,6 +68,7 @@ export async function ensureSearchAttributes(client: Client, log: Logger): Promi
 
 export interface PollingOptions {
   readonly connection: TemporalConnection
+  readonly client: Client
   readonly namespace: string
   readonly taskQueue: string
   readonly workflowBundle: WorkflowBundleOption
@@ -85,6 +86,7 @@ export interface Polling {
 /** Polls both task queues until stopped; whatever ends the polling, it starts again. */
 export function startPolling({
   connection: target,
+  client,
   namespace,
   taskQueue,
   workflowBundle,
@@ -102,6 +104,8 @@ export function startPolling({
   const pollOnce = async (): Promise<void> => {
     const connection = await NativeConnection.connect(target)
     try {
+      // A worker that is made for a namespace that is not there leaves its threads behind: ask first.
+      await client.workflowService.describeNamespace({ namespace })
       const implementations = await activities()
       const shared = { connection, namespace, shutdownGraceTime: '30 s' } as const
       if (stopped) return

@@ -72,6 +72,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   )
   const polling = startPolling({
     connection: temporal,
+    client,
     namespace: config.temporalNamespace,
     taskQueue: queue,
     workflowBundle,

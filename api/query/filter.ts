@@ -37,7 +37,10 @@ export function parseFilter(text: string, hasRanges: (name: string) => boolean):
 /** The text of a filter: `parseFilter` gives the same clauses back. */
 export function printFilter(clauses: readonly FilterClause[]): string {
   return clauses
-    .map(({ name, excludes, values }) => `${escaped(name)}:${excludes ? '!' : ''}${values.map(printValue).join(',')}`)
+    .map(
+      ({ name, excludes, values }) =>
+        `${escaped(name)}:${excludes ? '!' : ''}${values.map(printValue).join(',')}`,
+    )
     .join(';')
 }
 
@@ -72,7 +75,9 @@ function parseClause(clause: readonly Token[], hasRanges: (name: string) => bool
   return {
     name,
     excludes,
-    values: values.map((value, index) => parseValue(negated[index] ? value.slice(1) : value, name, hasRanges(name))),
+    values: values.map((value, index) =>
+      parseValue(negated[index] ? value.slice(1) : value, name, hasRanges(name)),
+    ),
   }
 }
 
@@ -80,7 +85,9 @@ function parseValue(value: readonly Token[], name: string, ranges: boolean): Fil
   if (value.length === 0) throw new FilterSyntaxError(`${name}: a value is empty`)
   const text = plain(value)
   if (text === 'null' && !value[0]?.literal) return { kind: 'null' }
-  const dots = ranges ? value.findIndex(({ char, literal }, index) => isDot(char, literal) && isDotAt(value, index + 1)) : -1
+  const dots = ranges
+    ? value.findIndex(({ char, literal }, index) => isDot(char, literal) && isDotAt(value, index + 1))
+    : -1
   if (dots < 0) return { kind: 'literal', text }
   const [from, to] = [plain(value.slice(0, dots)), plain(value.slice(dots + 2))]
   if (from === '' && to === '') throw new FilterSyntaxError(`${name}: a range needs at least one end`)

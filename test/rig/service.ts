@@ -59,15 +59,15 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   })
   const log: string[] = []
   const logger = createLog('debug', { write: (line) => void log.push(line) })
-  installRuntimeOnce(logger)
   const database = await openDatabase({ databaseUrl, masterKeys: config.masterKeys, poolSize: 15 })
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
   const metrics = createMetrics()
   const api = await startApi({ config, ...database, databaseUrl, metrics, log: logger }, config)
   const address = options.temporalAddress ?? engines.temporalAddress
   const connection = Connection.lazy({ address })
-  const startOne = () =>
-    startWorker({
+  const startOne = () => {
+    installRuntimeOnce(logger)
+    return startWorker({
       config,
       ...database,
       databaseUrl,
@@ -76,6 +76,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       metrics,
       log: logger,
     })
+  }
   let worker = options.worker === false ? null : startOne()
 
   const service: TestService = {

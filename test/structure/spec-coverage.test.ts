@@ -134,7 +134,7 @@ function readTable(text: string): { rows: Row[]; strangers: string[] } {
   const rows: Row[] = []
   const strangers: string[] = []
   for (const line of text.split('\n').filter((line) => line.startsWith('|'))) {
-    if (/^\| Rule \||^\|[-|]+\|$/.test(line)) continue
+    if (/^\|\s*Rule\s*\||^\|[-|\s]+\|$/.test(line)) continue
     const cells = line.split('|').slice(1, -1)
     const [id = '', rule = '', shownBy = ''] = cells.map((cell) => cell.trim())
     if (cells.length !== 3 || !/^[SD] \d+(?:\.\d+)*$/.test(id)) strangers.push(`not a row: ${line}`)

@@ -3,7 +3,10 @@ import fc from 'fast-check'
 import { type FilterClause, FilterSyntaxError, parseFilter, printFilter } from '../../../api/query/filter.ts'
 
 const ranges = () => true
-const text = fc.string({ minLength: 1, unit: fc.constantFrom('a', 'B', 'n', '.', ',', ';', ':', '!', '\\', ' ', 'é') })
+const text = fc.string({
+  minLength: 1,
+  unit: fc.constantFrom('a', 'B', 'n', '.', ',', ';', ':', '!', '\\', ' ', 'é'),
+})
 const value = fc.oneof(
   fc.constant({ kind: 'null' as const }),
   fc.oneof(text, fc.constant('null')).map((literal) => ({ kind: 'literal' as const, text: literal })),
@@ -43,10 +46,37 @@ describe('the filter grammar', () => {
 
   test.each([
     ['status:won', [{ name: 'status', excludes: false, values: [{ kind: 'literal', text: 'won' }] }]],
-    ['s:!a,b', [{ name: 's', excludes: true, values: [{ kind: 'literal', text: 'a' }, { kind: 'literal', text: 'b' }] }]],
-    ['s:!a,!b', [{ name: 's', excludes: true, values: [{ kind: 'literal', text: 'a' }, { kind: 'literal', text: 'b' }] }]],
+    [
+      's:!a,b',
+      [
+        {
+          name: 's',
+          excludes: true,
+          values: [
+            { kind: 'literal', text: 'a' },
+            { kind: 'literal', text: 'b' },
+          ],
+        },
+      ],
+    ],
+    [
+      's:!a,!b',
+      [
+        {
+          name: 's',
+          excludes: true,
+          values: [
+            { kind: 'literal', text: 'a' },
+            { kind: 'literal', text: 'b' },
+          ],
+        },
+      ],
+    ],
     ['n:1..2', [{ name: 'n', excludes: false, values: [{ kind: 'range', from: '1', to: '2' }] }]],
-    ['t:2026-01-01T00:00:00Z..', [{ name: 't', excludes: false, values: [{ kind: 'range', from: '2026-01-01T00:00:00Z', to: null }] }]],
+    [
+      't:2026-01-01T00:00:00Z..',
+      [{ name: 't', excludes: false, values: [{ kind: 'range', from: '2026-01-01T00:00:00Z', to: null }] }],
+    ],
     ['s:null', [{ name: 's', excludes: false, values: [{ kind: 'null' }] }]],
     ['s:\\null', [{ name: 's', excludes: false, values: [{ kind: 'literal', text: 'null' }] }]],
     ['s:a\\,b', [{ name: 's', excludes: false, values: [{ kind: 'literal', text: 'a,b' }] }]],
