@@ -2,10 +2,12 @@
 import type { Activities } from '../workflows/workflows.ts'
 import { attemptDelivery } from './attempt-delivery.ts'
 import type { ActivityDependencies } from './dependencies.ts'
+import { settleDispute } from './settle-dispute.ts'
 import { settleOrder } from './settle-order.ts'
 
 export function createActivities(dependencies: ActivityDependencies): Activities {
   return {
+    settleDispute: (input) => settleDispute(dependencies, input),
     settleOrder: (input) => settleOrder(dependencies, input),
     attemptDelivery: (input) => attemptDelivery(dependencies, input),
   }

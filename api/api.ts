@@ -21,7 +21,10 @@ export interface RunningApi {
  *
  * @throws Error with code EADDRINUSE when the port is taken.
  */
-export async function startApi(dependencies: ApiDependencies & { readonly databaseUrl: string }, config: ApiConfig): Promise<RunningApi> {
+export async function startApi(
+  dependencies: ApiDependencies & { readonly databaseUrl: string },
+  config: ApiConfig,
+): Promise<RunningApi> {
   const { host, port, rateLimit: limit, rateLimitWindowSeconds: windowSeconds } = config
   const rateLimit = createRateLimit({ databaseUrl: dependencies.databaseUrl, limit, windowSeconds })
   const server = createServer({ ...dependencies, rateLimit })

@@ -46,17 +46,25 @@ export async function authenticate(
   if (key !== '' && authorization !== '') {
     throw new Problem('unauthorized', `Send one credential: ${KEY_HEADER} or Authorization, not both.`)
   }
-  if (key === '' && authorization === '') throw new Problem('unauthorized', `Send a key: a secret one in the ${KEY_HEADER} header.`)
+  if (key === '' && authorization === '')
+    throw new Problem('unauthorized', `Send a key: a secret one in the ${KEY_HEADER} header.`)
   if (authorization.startsWith('sk_') && rawSecret !== true) {
     throw new Problem('unauthorized', `Send the secret key in the ${KEY_HEADER} header.`)
   }
   const [row] = await em
     .getConnection()
-    .execute<KeyRow[]>('select organization_id, id, type, acl, allowed_ips from api_keys where key_hash = ?', [
-      installation.hashKey(key || authorization),
-    ])
+    .execute<KeyRow[]>(
+      'select organization_id, id, type, acl, allowed_ips from api_keys where key_hash = ?',
+      [installation.hashKey(key || authorization)],
+    )
   if (row === undefined) throw new Problem('unauthorized', 'The key is not known in this environment.')
-  return { form: row.type, organizationId: row.organization_id, id: row.id, acl: row.acl, allowedIps: row.allowed_ips }
+  return {
+    form: row.type,
+    organizationId: row.organization_id,
+    id: row.id,
+    acl: row.acl,
+    allowedIps: row.allowed_ips,
+  }
 }
 
 /**

@@ -21,7 +21,11 @@ const KEPT_STATUSES = [409, 422]
 export interface KeptAnswer {
   readonly status: number
   readonly answer?: OperationAnswer
-  readonly problem?: { readonly code: Problem['code']; readonly detail: string; readonly extras: Problem['extras'] }
+  readonly problem?: {
+    readonly code: Problem['code']
+    readonly detail: string
+    readonly extras: Problem['extras']
+  }
 }
 
 export interface IdempotentRequest {
@@ -33,7 +37,9 @@ export interface IdempotentRequest {
 
 /** Digest of what makes two requests the same: the path and the body, whatever the order of its members. */
 export function requestHash(path: string, body: unknown): string {
-  return createHash('sha256').update(`${path}\n${canonicalJson(body)}`).digest('hex')
+  return createHash('sha256')
+    .update(`${path}\n${canonicalJson(body)}`)
+    .digest('hex')
 }
 
 /**
@@ -41,13 +47,24 @@ export function requestHash(path: string, body: unknown): string {
  *
  * @throws Problem `idempotency-key-reused` when it belongs to another request.
  */
-export async function keptAnswer(em: EntityManager, vault: Vault, request: IdempotentRequest): Promise<KeptAnswer | null> {
+export async function keptAnswer(
+  em: EntityManager,
+  vault: Vault,
+  request: IdempotentRequest,
+): Promise<KeptAnswer | null> {
   const { organizationId, operation, key } = request
   const createdTime = { $gt: new Date(Date.now() - KEPT_FOR) }
-  const record = await em.findOne(IdempotencyRecord, { organizationId, operation, key, createdTime }, { disableIdentityMap: true })
+  const record = await em.findOne(
+    IdempotencyRecord,
+    { organizationId, operation, key, createdTime },
+    { disableIdentityMap: true },
+  )
   if (record === null) return null
   if (record.requestHash !== request.requestHash) {
-    throw new Problem('idempotency-key-reused', 'The Idempotency-Key was used for a request with another body.')
+    throw new Problem(
+      'idempotency-key-reused',
+      'The Idempotency-Key was used for a request with another body.',
+    )
   }
   return JSON.parse(await vault.open(record.answerCipher)) as KeptAnswer
 }
@@ -58,7 +75,11 @@ export async function keptAnswer(em: EntityManager, vault: Vault, request: Idemp
  * @returns the kept answer when another request was faster.
  * @throws Problem `conflict` while the first request is still running.
  */
-export async function claimKey(unit: UnitOfWork, vault: Vault, request: IdempotentRequest): Promise<KeptAnswer | null> {
+export async function claimKey(
+  unit: UnitOfWork,
+  vault: Vault,
+  request: IdempotentRequest,
+): Promise<KeptAnswer | null> {
   const name = `${request.organizationId}\n${request.operation}\n${request.key}`
   const [row] = await unit.em
     .getConnection()
@@ -75,14 +96,25 @@ export async function claimKey(unit: UnitOfWork, vault: Vault, request: Idempote
 }
 
 /** Keeps an answer in the unit's transaction; one that was kept more than a day ago gives way. */
-export async function keepAnswer(em: EntityManager, vault: Vault, request: IdempotentRequest, kept: KeptAnswer): Promise<void> {
+export async function keepAnswer(
+  em: EntityManager,
+  vault: Vault,
+  request: IdempotentRequest,
+  kept: KeptAnswer,
+): Promise<void> {
   await em.getConnection().execute(
     `insert into idempotency_records (organization_id, operation, key, request_hash, answer_cipher, created_time)
      values (?, ?, ?, ?, ?, now())
      on conflict (organization_id, operation, key) do update
         set request_hash = excluded.request_hash, answer_cipher = excluded.answer_cipher, created_time = excluded.created_time
       where idempotency_records.created_time <= now() - interval '24 hours'`,
-    [request.organizationId, request.operation, request.key, request.requestHash, await vault.seal(JSON.stringify(kept))],
+    [
+      request.organizationId,
+      request.operation,
+      request.key,
+      request.requestHash,
+      await vault.seal(JSON.stringify(kept)),
+    ],
     'run',
     em.getTransactionContext(),
   )
@@ -90,10 +122,17 @@ export async function keepAnswer(em: EntityManager, vault: Vault, request: Idemp
 
 /** The refusal as it is kept; null for one that may come out otherwise the next time. */
 export function keepableRefusal(problem: Problem): KeptAnswer | null {
-  if (!KEPT_STATUSES.includes(problem.status) || problem instanceof StillRunning || problem.code === 'idempotency-key-reused') {
+  if (
+    !KEPT_STATUSES.includes(problem.status) ||
+    problem instanceof StillRunning ||
+    problem.code === 'idempotency-key-reused'
+  ) {
     return null
   }
-  return { status: problem.status, problem: { code: problem.code, detail: problem.message, extras: problem.extras } }
+  return {
+    status: problem.status,
+    problem: { code: problem.code, detail: problem.message, extras: problem.extras },
+  }
 }
 
 /** Gives a kept answer again: returns it, or throws it where it was a refusal. */

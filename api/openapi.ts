@@ -65,19 +65,36 @@ function operationOf(route: Route): OpenApiOperation {
   return {
     operationId: route.operationId,
     summary: route.summary,
-    parameters,
+    parameters: [...parameters, ...queryParameters(route)],
     security: [{ secretKey: [] }],
     ...(route.takesBody
       ? { requestBody: { required: true, content: content(`${nameOf(route.resource)}Body`) } }
       : {}),
     responses: {
-      [route.success]: { description: 'Done.', content: content(nameOf(route.resource)) },
+      [route.success]: { description: 'Done.', ...answerContent(route, nameOf(route.resource)) },
       default: {
         description: `A problem: ${Object.keys(PROBLEMS).join(', ')}.`,
         content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
       },
     },
   }
+}
+
+function answerContent({ answers }: Route, name: string): object {
+  const one = { $ref: `#/components/schemas/${name}` }
+  switch (answers) {
+    case 'one':
+      return { content: { 'application/json': { schema: one } } }
+    case 'many':
+      return { content: { 'application/json': { schema: { type: 'array', items: one } } } }
+    case 'nothing':
+      return {}
+  }
+}
+
+function queryParameters({ query }: Route): object[] {
+  const members = (query as { properties?: Record<string, object> } | undefined)?.properties ?? {}
+  return Object.entries(members).map(([name, schema]) => ({ name, in: 'query', required: false, schema }))
 }
 
 const PROBLEM_SCHEMA = {

@@ -16,7 +16,10 @@ export const entityTag = (revision: number): string => `"${revision}"`
  */
 export function requirePreconditions({ ifMatch, ifNoneMatch }: Preconditions, revision: number | null): void {
   if (ifMatch !== null && (revision === null || !lists(ifMatch, revision))) {
-    throw new Problem('precondition-failed', revision === null ? 'There is no such resource.' : `The resource is at revision ${revision}.`)
+    throw new Problem(
+      'precondition-failed',
+      revision === null ? 'There is no such resource.' : `The resource is at revision ${revision}.`,
+    )
   }
   if (ifNoneMatch !== null && revision !== null && lists(ifNoneMatch, revision)) {
     throw new Problem('precondition-failed', `The resource exists, at revision ${revision}.`)

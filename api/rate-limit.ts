@@ -66,10 +66,14 @@ export function rateHeaders({ limit, remaining }: Usage): Record<string, string>
 export function requireWithinLimit({ limit, exceededUntil }: Usage, now: Date): void {
   if (exceededUntil === null) return
   const seconds = Math.ceil((exceededUntil.getTime() - now.getTime()) / 1000)
-  throw new Problem('rate-limit-exceeded', `The organization has made its ${limit} requests of this window.`, {
-    headers: {
-      'X-RateLimit-Retry-After': String(Math.ceil(exceededUntil.getTime() / 1000)),
-      'Retry-After': String(Math.max(1, seconds)),
+  throw new Problem(
+    'rate-limit-exceeded',
+    `The organization has made its ${limit} requests of this window.`,
+    {
+      headers: {
+        'X-RateLimit-Retry-After': String(Math.ceil(exceededUntil.getTime() / 1000)),
+        'Retry-After': String(Math.max(1, seconds)),
+      },
     },
-  })
+  )
 }

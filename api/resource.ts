@@ -2,9 +2,9 @@
 import { type EntityClass, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core'
 import Type, { type TSchema } from 'typebox'
 import { canonicalJson } from '../billing/canonical-json.ts'
-import type { UnitOfWork } from '../db/unit-of-work.ts'
 import { ID_PATTERN } from '../db/ids.ts'
 import { resourceUrl } from '../db/representations/links.ts'
+import type { UnitOfWork } from '../db/unit-of-work.ts'
 import type { OperationAnswer, OperationContext } from './operation.ts'
 import { isNotModified, requirePreconditions } from './preconditions.ts'
 import { Problem } from './problems.ts'
@@ -19,7 +19,10 @@ export interface ResourceRow {
 }
 
 /** Finds what `expand` asks for, for all rows of a page at once: by row id, null where there is nothing. */
-export type Expander<Row> = (rows: readonly Row[], context: OperationContext) => Promise<ReadonlyMap<string, unknown>>
+export type Expander<Row> = (
+  rows: readonly Row[],
+  context: OperationContext,
+) => Promise<ReadonlyMap<string, unknown>>
 
 export interface Resource<Row extends ResourceRow> {
   /** As in operation ids: `Dispute`. */
@@ -31,6 +34,8 @@ export interface Resource<Row extends ResourceRow> {
   readonly schema: TSchema
   readonly entity: EntityClass<Row>
   readonly table: string
+  /** Expression over the row that `q` searches. */
+  readonly search: string
   readonly fields: Fields
   readonly present: (row: Row, context: OperationContext) => object | Promise<object>
   readonly expanders?: Readonly<Record<string, Expander<Row>>>
@@ -47,8 +52,12 @@ export interface Writer<Row extends ResourceRow, Body> {
 }
 
 const page = {
-  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, default: 100, description: 'Items at most.' })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, default: 0, description: 'Items to skip.' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1000, default: 100, description: 'Items at most.' }),
+  ),
+  offset: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1000, default: 0, description: 'Items to skip.' }),
+  ),
 }
 const text = (description: string) => Type.Optional(Type.String({ description }))
 
@@ -56,15 +65,22 @@ const text = (description: string) => Type.Optional(Type.String({ description })
 export const pageQuery = Type.Object(page, { additionalProperties: false })
 
 /** Query parameters of a list that can be sorted, but not filtered. */
-export const sortedQuery = Type.Object({ ...page, sort: text('Members, comma separated; - before one descends.') }, { additionalProperties: false })
+export const sortedQuery = Type.Object(
+  { ...page, sort: text('Members, comma separated; - before one descends.') },
+  { additionalProperties: false },
+)
 
 /** Query parameters of a full list. */
 export function listQuerySchema<Row extends ResourceRow>({ fields, expanders }: Resource<Row>): TSchema {
   return Type.Object(
     {
       ...page,
-      sort: text(`Members, comma separated; - before one descends. Known: ${Object.keys(fields).join(', ')}.`),
-      filter: text('field:value, with , for or, ; for and, ! to leave out, a..b for ranges. The fields are those of sort.'),
+      sort: text(
+        `Members, comma separated; - before one descends. Known: ${Object.keys(fields).join(', ')}.`,
+      ),
+      filter: text(
+        'field:value, with , for or, ; for and, ! to leave out, a..b for ranges. The fields are those of sort.',
+      ),
       q: text('Part of any of its texts.'),
       ...expandQuery(expanders),
     },
@@ -79,11 +95,16 @@ export function expandQuerySchema<Row extends ResourceRow>({ expanders }: Resour
 
 function expandQuery(expanders: object = {}) {
   const names = Object.keys(expanders)
-  return names.length === 0 ? {} : { expand: text(`Related objects to embed, comma separated: ${names.join(', ')}.`) }
+  return names.length === 0
+    ? {}
+    : { expand: text(`Related objects to embed, comma separated: ${names.join(', ')}.`) }
 }
 
 /** GET of one: 304 where the caller has it already. */
-export async function readOne<Row extends ResourceRow>(context: OperationContext, resource: Resource<Row>): Promise<OperationAnswer> {
+export async function readOne<Row extends ResourceRow>(
+  context: OperationContext,
+  resource: Resource<Row>,
+): Promise<OperationAnswer> {
   const id = context.params.id ?? ''
   const where = { organizationId: context.organizationId, id }
   const row = (await context.em.findOne(resource.entity as EntityClass<ResourceRow>, where)) as Row | null
@@ -101,11 +122,13 @@ export async function list<Row extends ResourceRow>(
   restriction: { readonly text: string; readonly values: readonly unknown[] } = { text: 'true', values: [] },
 ): Promise<OperationAnswer> {
   const { em, organizationId } = context
-  const { limit, offset, ...parameters } = context.query as unknown as ListParameters & Record<'limit' | 'offset', number>
-  const { where, orderBy } = readListQuery(parameters, resource.fields)
+  const { limit, offset, ...parameters } = context.query as unknown as ListParameters &
+    Record<'limit' | 'offset', number>
+  const { where, orderBy } = readListQuery(parameters, resource)
   const condition = `row.organization_id = ? and (${restriction.text}) and ${where.text}`
   const values = [organizationId, ...restriction.values, ...where.values]
-  const sql = <T>(query: string, bound: readonly unknown[]) => em.getConnection().execute<T[]>(query, [...bound])
+  const sql = <T>(query: string, bound: readonly unknown[]) =>
+    em.getConnection().execute<T[]>(query, [...bound])
   const ids =
     limit === 0
       ? []
@@ -116,8 +139,12 @@ export async function list<Row extends ResourceRow>(
   const total =
     ids.length > 0 && ids.length < limit
       ? offset + ids.length
-      : ((await sql<{ total: number }>(`select count(*)::int as total from ${resource.table} row where ${condition}`, values))[0]
-          ?.total ?? 0)
+      : ((
+          await sql<{ total: number }>(
+            `select count(*)::int as total from ${resource.table} row where ${condition}`,
+            values,
+          )
+        )[0]?.total ?? 0)
   const found = (await em.find(resource.entity as EntityClass<ResourceRow>, {
     organizationId,
     id: { $in: ids.map(({ id }) => id) },
@@ -167,7 +194,9 @@ export async function upsert<Row extends ResourceRow, Body>(
         return await answerOne(context, resource, row)
       }
       if (!new RegExp(ID_PATTERN).test(id)) {
-        const invalidFields = [{ field: 'id', message: 'must be 1 to 50 letters, digits, or any of _ @ ~ - .' }]
+        const invalidFields = [
+          { field: 'id', message: 'must be 1 to 50 letters, digits, or any of _ @ ~ - .' },
+        ]
         throw new Problem('validation-error', 'The id of the path cannot be an id.', { invalidFields })
       }
       return await answerCreated(context, resource, await writer.create(unit, id, body, context))
@@ -196,7 +225,11 @@ export async function remove<Row extends ResourceRow>(
 }
 
 /** The row of that id, locked until the transaction ends, as the database has it now; null when there is none. */
-export async function lockRow<Row extends ResourceRow>(unit: UnitOfWork, resource: Pick<Resource<Row>, 'entity'>, id: string): Promise<Row | null> {
+export async function lockRow<Row extends ResourceRow>(
+  unit: UnitOfWork,
+  resource: Pick<Resource<Row>, 'entity'>,
+  id: string,
+): Promise<Row | null> {
   return (await unit.em.findOne(
     resource.entity as EntityClass<ResourceRow>,
     { organizationId: unit.organizationId, id },
@@ -209,7 +242,11 @@ export function absent({ label }: Pick<Resource<ResourceRow>, 'label'>, id: stri
 }
 
 /** Runs a change; where it changed anything, the revision is raised by one. */
-export async function changeRow<Row extends ResourceRow>(unit: UnitOfWork, row: Row, change: () => void | Promise<void>): Promise<boolean> {
+export async function changeRow<Row extends ResourceRow>(
+  unit: UnitOfWork,
+  row: Row,
+  change: () => void | Promise<void>,
+): Promise<boolean> {
   const before = snapshot(row)
   const { revision } = row
   await change()
@@ -262,11 +299,16 @@ async function presentAll<Row extends ResourceRow>(
   )
   return shown.map((body, index) => ({
     ...body,
-    _embedded: Object.fromEntries(embedded.map(([name, found]) => [name, found?.get(rows[index]?.id ?? '') ?? null])),
+    _embedded: Object.fromEntries(
+      embedded.map(([name, found]) => [name, found?.get(rows[index]?.id ?? '') ?? null]),
+    ),
   }))
 }
 
-function requireKnownExpansions<Row extends ResourceRow>(context: OperationContext, { expanders = {} }: Resource<Row>): string[] {
+function requireKnownExpansions<Row extends ResourceRow>(
+  context: OperationContext,
+  { expanders = {} }: Resource<Row>,
+): string[] {
   const names = String(context.query.expand ?? '')
     .split(',')
     .filter((name) => name !== '')
@@ -276,9 +318,12 @@ function requireKnownExpansions<Row extends ResourceRow>(context: OperationConte
   throw new Problem('malformed-request', `expand cannot name ${unknown.join(', ')}.`, { invalidFields })
 }
 
-function readListQuery(parameters: ListParameters, fields: Fields) {
+function readListQuery(
+  parameters: ListParameters,
+  { fields, search }: Pick<Resource<ResourceRow>, 'fields' | 'search'>,
+) {
   try {
-    return listQuery(parameters, fields)
+    return listQuery(parameters, fields, search)
   } catch (error) {
     if (!(error instanceof ListQueryError)) throw error
     throw new Problem('malformed-request', error.message, { invalidFields: error.fields })

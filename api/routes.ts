@@ -52,6 +52,8 @@ export interface Route {
   readonly handler: OperationHandler
 }
 
+const SECRET = ['secret'] as const
+
 export const ROUTES: readonly Route[] = [
   getMany(apiKeys, sortedQuery),
   post(apiKeys, apiKeyWriter, 'api_key'),
@@ -93,8 +95,6 @@ export const ROUTES: readonly Route[] = [
   post(subscriptions, subscriptionWriter, 'sub'),
   getOne(subscriptions),
 ]
-
-const SECRET = ['secret'] as const
 
 function getMany<Row extends ResourceRow>(resource: Resource<Row>, query = listQuerySchema(resource)): Route {
   return {

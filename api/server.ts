@@ -90,7 +90,11 @@ export function createServer(dependencies: ServerDependencies): Server {
  * One operation of the table, judged in the order the contract promises: credential, permission, rate, body's form; then
  * the handler finds the resource, holds the preconditions, and asks for the checked body.
  */
-function operation(route: Route, dependencies: ServerDependencies, validators: Validators): RouterMiddleware<ApiState> {
+function operation(
+  route: Route,
+  dependencies: ServerDependencies,
+  validators: Validators,
+): RouterMiddleware<ApiState> {
   const { orm, vault, installation, config, rateLimit } = dependencies
   const invalidBody = route.takesBody ? validators.body(bodySchema(route.resource)) : null
   const invalidQuery = validators.query(route.query ?? Type.Object({}, { additionalProperties: false }))
@@ -129,7 +133,8 @@ function operation(route: Route, dependencies: ServerDependencies, validators: V
       body<T>() {
         const body = structuredClone(given)
         const invalidFields = invalidBody?.(body) ?? []
-        if (invalidFields.length > 0) throw new Problem('validation-error', summary(invalidFields), { invalidFields })
+        if (invalidFields.length > 0)
+          throw new Problem('validation-error', summary(invalidFields), { invalidFields })
         return writablePart(route.resource, body) as T
       },
       has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),
@@ -166,11 +171,22 @@ async function answered(
   }
 }
 
-function idempotentRequest(ctx: Context, route: Route, organizationId: string, body: unknown): IdempotentRequest | null {
+function idempotentRequest(
+  ctx: Context,
+  route: Route,
+  organizationId: string,
+  body: unknown,
+): IdempotentRequest | null {
   const key = ctx.get('Idempotency-Key')
   if (route.method !== 'POST' || key === '') return null
-  if (key.length > 255) throw new Problem('malformed-request', 'An Idempotency-Key has at most 255 characters.')
-  return { organizationId, operation: route.operationId, key, requestHash: requestHash(ctx.path + ctx.search, body) }
+  if (key.length > 255)
+    throw new Problem('malformed-request', 'An Idempotency-Key has at most 255 characters.')
+  return {
+    organizationId,
+    operation: route.operationId,
+    key,
+    requestHash: requestHash(ctx.path + ctx.search, body),
+  }
 }
 
 function respond(ctx: Context, route: Route, answer: OperationAnswer): void {

@@ -7,13 +7,21 @@ import ipaddr from 'ipaddr.js'
 type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 /** Ranges of `ipaddr.js` that a restriction must not overlap. */
-const PROHIBITED_V4 = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '127.0.0.0/8', '169.254.0.0/16', '100.64.0.0/10'].map(cidr)
+const PROHIBITED_V4 = [
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '100.64.0.0/10',
+].map(cidr)
 const PROHIBITED_V6 = ['::1/128', 'fe80::/10', 'fc00::/7'].map(cidr)
 
 /** Why an entry cannot be a restriction, as a sentence about it; null when it can. */
 export function allowedIpProblem(entry: string): string | null {
   const network = networkOf(entry)
-  if (network === null) return 'must be an IPv4 or IPv6 address, a CIDR range, or an IPv4 pattern such as 198.51.100.*'
+  if (network === null)
+    return 'must be an IPv4 or IPv6 address, a CIDR range, or an IPv4 pattern such as 198.51.100.*'
   const [address, bits] = network
   const prohibited = address.kind() === 'ipv4' ? PROHIBITED_V4 : PROHIBITED_V6
   return prohibited.some(([other, otherBits]) => overlaps(address, bits, other, otherBits))
@@ -31,22 +39,35 @@ export function addressIsAllowed(entries: readonly string[], address: string): b
   })
 }
 
+/** Whether everything `wanted` allows is allowed by `held` already; null allows everything. */
+export function areWithin(wanted: readonly string[] | null, held: readonly string[] | null): boolean {
+  if (held === null) return true
+  return wanted?.every((entry) => held.some((other) => contains(networkOf(other), networkOf(entry)))) ?? false
+}
+
+function contains(outer: Network | null, inner: Network | null): boolean {
+  if (outer === null || inner === null || outer[0].kind() !== inner[0].kind()) return false
+  return outer[1] <= inner[1] && inner[0].match(outer[0], outer[1])
+}
+
 /** An entry as a network; null when it is none of the five forms. */
 function networkOf(entry: string): Network | null {
   try {
     if (entry.includes('/')) {
       const [address, bits] = ipaddr.parseCIDR(entry)
-      if (address.kind() === 'ipv4' && !ipaddr.IPv4.isValidFourPartDecimal(entry.split('/')[0] ?? '')) return null
+      if (address.kind() === 'ipv4' && !ipaddr.IPv4.isValidFourPartDecimal(entry.split('/')[0] ?? ''))
+        return null
       return unmapped([address, bits])
     }
     const wildcard = /^(\d{1,3})\.(\d{1,3}|\*)\.(\d{1,3}|\*)\.\*$/.exec(entry)
     if (wildcard !== null) {
       const parts = entry.split('.')
-      const fixed = parts.findIndex((part) => part === '*')
+      const fixed = parts.indexOf('*')
       if (parts.slice(fixed).some((part) => part !== '*')) return null
       return [ipaddr.IPv4.parse(parts.map((part) => (part === '*' ? '0' : part)).join('.')), fixed * 8]
     }
-    if (!ipaddr.isValid(entry) || (!entry.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(entry))) return null
+    if (!ipaddr.isValid(entry) || (!entry.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(entry)))
+      return null
     const address = ipaddr.parse(entry)
     return unmapped([address, address.kind() === 'ipv4' ? 32 : 128])
   } catch {
@@ -56,7 +77,8 @@ function networkOf(entry: string): Network | null {
 
 /** An IPv4-mapped network as the IPv4 network it stands for. */
 function unmapped([address, bits]: Network): Network {
-  if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96) return [address.toIPv4Address(), bits - 96]
+  if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96)
+    return [address.toIPv4Address(), bits - 96]
   return [address, bits]
 }
 

@@ -1,6 +1,13 @@
 /** Disputes: what their codes mean, and what time does to them. */
 
-export const DISPUTE_STATUSES = ['response-needed', 'under-review', 'forfeited', 'won', 'lost', 'unknown'] as const
+export const DISPUTE_STATUSES = [
+  'response-needed',
+  'under-review',
+  'forfeited',
+  'won',
+  'lost',
+  'unknown',
+] as const
 export type DisputeStatus = (typeof DISPUTE_STATUSES)[number]
 
 /** Types that can be written; `paypal-claim` stands in answers only. */
@@ -247,5 +254,7 @@ const CODES: Readonly<Record<Exclude<DisputeCategory, 'uncategorized'>, readonly
 }
 
 const CATEGORY_OF_CODE: ReadonlyMap<string, DisputeCategory> = new Map(
-  Object.entries(CODES).flatMap(([category, codes]) => codes.map((code) => [code, category as DisputeCategory])),
+  Object.entries(CODES).flatMap(([category, codes]) =>
+    codes.map((code) => [code, category as DisputeCategory]),
+  ),
 )

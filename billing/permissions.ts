@@ -11,9 +11,14 @@ export const EVERYTHING = '*'
 export const PERMISSION_PATTERN = '^(\\*|(Storefront)?(Get|Post|Put|Patch|Delete)[A-Z][A-Za-z]+)$'
 
 /** Permissions granted in an organization; null: everything. */
-export function grantedPermissions(acl: readonly AccessRule[] | null, organizationId: string): ReadonlySet<string> | null {
+export function grantedPermissions(
+  acl: readonly AccessRule[] | null,
+  organizationId: string,
+): ReadonlySet<string> | null {
   if (acl === null) return null
-  const rules = acl.filter(({ scope }) => scope?.organizationId === undefined || scope.organizationId.includes(organizationId))
+  const rules = acl.filter(
+    ({ scope }) => scope?.organizationId === undefined || scope.organizationId.includes(organizationId),
+  )
   const granted = new Set(rules.flatMap(({ permissions }) => permissions))
   return granted.has(EVERYTHING) ? null : granted
 }

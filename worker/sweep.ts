@@ -37,6 +37,9 @@ export async function sweep(em: EntityManager): Promise<number> {
        union all
        select 'webhook-delivery', organization_id, id from deliveries
         where status = 'retrying' and next_attempt_time < now() - interval '1 minute'
+       union all
+       select 'dispute-deadline', organization_id, id from disputes
+        where status = 'response-needed' and deadline_time < now() - interval '1 minute'
      )
      insert into wake_ups (workflow, organization_id, record_id, due_time)
      select workflow, organization_id, id, now() from overdue

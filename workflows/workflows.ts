@@ -6,13 +6,14 @@ import { follow } from './follow.ts'
 /** Activities as workflows call them; implemented in `activities/`. */
 export interface Activities {
   settleOrder(input: SettleInput): Promise<SettleResult>
+  settleDispute(input: SettleInput): Promise<SettleResult>
   attemptDelivery(input: SettleInput): Promise<SettleResult>
 }
 
 /** Failures of our own infrastructure only: they pass, so nothing but patience helps. Time skipping skips the waits too. */
 const RETRY_FOREVER = { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 minute' } as const
 
-const { settleOrder } = proxyLocalActivities<Activities>({
+const { settleOrder, settleDispute } = proxyLocalActivities<Activities>({
   startToCloseTimeout: '10 s',
   retry: RETRY_FOREVER,
 })
@@ -32,4 +33,9 @@ async function webhookDelivery(input: FollowInput): Promise<void> {
   await follow(input, attemptDelivery)
 }
 
-export { subscription, webhookDelivery as 'webhook-delivery' }
+/** Follows a dispute: lost when its deadline passes unanswered. */
+async function disputeDeadline(input: FollowInput): Promise<void> {
+  await follow(input, settleDispute)
+}
+
+export { disputeDeadline as 'dispute-deadline', subscription, webhookDelivery as 'webhook-delivery' }

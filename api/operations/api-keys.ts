@@ -3,6 +3,7 @@ import { ConflictError, type InvalidField, InvalidFieldsError } from '../../bill
 import { grantedPermissions, isWithin } from '../../billing/permissions.ts'
 import { createApiKey } from '../../db/commands/create-api-key.ts'
 import type { AccessRule } from '../../db/entities/api-key.ts'
+import { apiKeySearch } from '../../db/entities/api-key.ts'
 import { ApiKey as ApiKeyRow } from '../../db/entities/index.ts'
 import { lockOrganization } from '../../db/organization-lock.ts'
 import { resourceUrl } from '../../db/representations/links.ts'
@@ -26,6 +27,7 @@ export const apiKeys: Resource<ApiKeyRow> = {
   schema: ApiKey,
   entity: ApiKeyRow,
   table: 'api_keys',
+  search: apiKeySearch,
   fields: fieldsOf(ApiKey, { secretKey: null }),
   present: presentApiKey,
 }
@@ -44,7 +46,8 @@ export const apiKeyWriter: Writer<ApiKeyRow, ApiKey> = {
     return key
   },
   async update(unit, row, body, context) {
-    if (body.type !== undefined && body.type !== row.type) throw new ConflictError('The type of a key cannot change.')
+    if (body.type !== undefined && body.type !== row.type)
+      throw new ConflictError('The type of a key cannot change.')
     const reach = {
       acl: context.has('acl') ? (body.acl ?? null) : (row.acl ?? null),
       allowedIps: context.has('allowedIps') ? (body.allowedIps ?? null) : (row.allowedIps ?? null),
@@ -61,9 +64,14 @@ export async function deleteApiKey(context: OperationContext): Promise<Operation
 }
 
 /** A key as its reader may see it: the value whole only for one who could do as much without it. */
-async function presentApiKey(row: ApiKeyRow, { keys, baseUrl, credential }: OperationContext): Promise<object> {
+async function presentApiKey(
+  row: ApiKeyRow,
+  { keys, baseUrl, credential }: OperationContext,
+): Promise<object> {
   const value = await keys.vault.open(row.keyCipher)
-  const mayRead = isUnrestricted(credential) || reaches(credential, { acl: row.acl ?? null, allowedIps: row.allowedIps ?? null }, row.organizationId)
+  const mayRead =
+    isUnrestricted(credential) ||
+    reaches(credential, { acl: row.acl ?? null, allowedIps: row.allowedIps ?? null }, row.organizationId)
   return {
     id: row.id,
     description: row.description,
@@ -101,8 +109,10 @@ function requireNoEscalation(wanted: Reach, { credential, organizationId }: Oper
 
 function reaches(holder: Reach, wanted: Reach, organizationId: string): boolean {
   return (
-    isWithin(grantedPermissions(wanted.acl, organizationId), grantedPermissions(holder.acl, organizationId)) &&
-    areWithin(wanted.allowedIps, holder.allowedIps)
+    isWithin(
+      grantedPermissions(wanted.acl, organizationId),
+      grantedPermissions(holder.acl, organizationId),
+    ) && areWithin(wanted.allowedIps, holder.allowedIps)
   )
 }
 
@@ -112,7 +122,8 @@ function isUnrestricted({ acl, allowedIps }: Reach): boolean {
 
 /** An organization keeps a secret key that can do everything, so that it never locks itself out; in any race. */
 async function requireAnotherUnrestricted(unit: UnitOfWork, row: ApiKeyRow): Promise<void> {
-  if (row.type !== 'secret' || !isUnrestricted({ acl: row.acl ?? null, allowedIps: row.allowedIps ?? null })) return
+  if (row.type !== 'secret' || !isUnrestricted({ acl: row.acl ?? null, allowedIps: row.allowedIps ?? null }))
+    return
   await lockOrganization(unit)
   const others = await unit.em
     .getConnection()

@@ -1,5 +1,6 @@
 import { createCustomer, type NewCustomer } from '../../db/commands/create-customer.ts'
 import { customerEvent } from '../../db/customer-events.ts'
+import { customerSearch } from '../../db/entities/customer.ts'
 import { Customer as CustomerRow, Website } from '../../db/entities/index.ts'
 import { references } from '../../db/references.ts'
 import { presentCustomer } from '../../db/representations/customer.ts'
@@ -14,6 +15,7 @@ export const customers: Resource<CustomerRow> = {
   schema: Customer,
   entity: CustomerRow,
   table: 'customers',
+  search: customerSearch,
   fields: fieldsOf(Customer),
   present: (row, { baseUrl }) => presentCustomer(row, baseUrl),
 }

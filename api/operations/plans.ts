@@ -2,6 +2,7 @@ import { InvalidFieldsError } from '../../billing/errors.ts'
 import { amountProblem } from '../../billing/money.ts'
 import { createPlan, type NewPlan } from '../../db/commands/create-plan.ts'
 import { Plan as PlanRow } from '../../db/entities/index.ts'
+import { planSearch } from '../../db/entities/plan.ts'
 import { presentPlan } from '../../db/representations/plan.ts'
 import { fieldsOf } from '../query/fields.ts'
 import type { Resource, Writer } from '../resource.ts'
@@ -14,6 +15,7 @@ export const plans: Resource<PlanRow> = {
   schema: Plan,
   entity: PlanRow,
   table: 'plans',
+  search: planSearch,
   fields: fieldsOf(Plan),
   present: (row, { baseUrl }) => presentPlan(row, baseUrl),
 }

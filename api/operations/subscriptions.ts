@@ -1,5 +1,6 @@
 import { createSubscription, type NewSubscription } from '../../db/commands/create-subscription.ts'
 import { Subscription as SubscriptionRow } from '../../db/entities/index.ts'
+import { subscriptionSearch } from '../../db/entities/subscription.ts'
 import { presentSubscription } from '../../db/representations/subscription.ts'
 import { fieldsOf } from '../query/fields.ts'
 import type { Resource, Writer } from '../resource.ts'
@@ -12,6 +13,7 @@ export const subscriptions: Resource<SubscriptionRow> = {
   schema: Subscription,
   entity: SubscriptionRow,
   table: 'subscriptions',
+  search: subscriptionSearch,
   fields: fieldsOf(Subscription, {
     orderId: { sql: 'row.id', type: 'text' },
     orderType: null,

@@ -1,5 +1,6 @@
 import { createWebhook, type NewWebhook } from '../../db/commands/create-webhook.ts'
 import { Webhook as WebhookRow, Website } from '../../db/entities/index.ts'
+import { webhookSearch } from '../../db/entities/webhook.ts'
 import { references } from '../../db/references.ts'
 import { presentWebhook } from '../../db/representations/webhook.ts'
 import { fieldsOf } from '../query/fields.ts'
@@ -13,6 +14,7 @@ export const webhooks: Resource<WebhookRow> = {
   schema: Webhook,
   entity: WebhookRow,
   table: 'webhooks',
+  search: webhookSearch,
   fields: fieldsOf(Webhook),
   present: (row, { baseUrl }) => presentWebhook(row, baseUrl),
 }

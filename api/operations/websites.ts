@@ -1,5 +1,6 @@
 import { createWebsite, type NewWebsite } from '../../db/commands/create-website.ts'
 import { Website as WebsiteRow } from '../../db/entities/index.ts'
+import { websiteSearch } from '../../db/entities/website.ts'
 import { presentWebsite } from '../../db/representations/website.ts'
 import { fieldsOf } from '../query/fields.ts'
 import type { Resource, Writer } from '../resource.ts'
@@ -12,6 +13,7 @@ export const websites: Resource<WebsiteRow> = {
   schema: Website,
   entity: WebsiteRow,
   table: 'websites',
+  search: websiteSearch,
   fields: fieldsOf(Website),
   present: (row, { baseUrl }) => presentWebsite(row, baseUrl),
 }

@@ -35,20 +35,22 @@ export class ListQueryError extends Error {
 const DEFAULT_ORDER = 'row.created_time desc, row.id asc'
 
 /**
- * The condition and the order that the parameters ask for, over a row aliased `row`. `q` searches the column
- * `search_text`.
+ * The condition and the order that the parameters ask for, over a row aliased `row`. `q` searches the
+ * expression `search`.
  *
  * @throws ListQueryError naming `filter` or `sort`.
  */
-export function listQuery(parameters: ListParameters, fields: Fields): ListQuery {
+export function listQuery(parameters: ListParameters, fields: Fields, search: string): ListQuery {
   const failures: InvalidField[] = []
   const conditions: Sql[] = []
-  const fieldOf = (name: string): Field | null => (Object.hasOwn(fields, name) ? fields[name] : null) ?? customField(name)
+  const fieldOf = (name: string): Field | null =>
+    (Object.hasOwn(fields, name) ? fields[name] : null) ?? customField(name)
 
   if (parameters.filter !== undefined && parameters.filter !== '') {
     try {
       const hasRanges = (name: string) => ['number', 'time'].includes(fieldOf(name)?.type ?? '')
-      for (const clause of parseFilter(parameters.filter, hasRanges)) conditions.push(condition(clause, fieldOf(clause.name)))
+      for (const clause of parseFilter(parameters.filter, hasRanges))
+        conditions.push(condition(clause, fieldOf(clause.name)))
     } catch (error) {
       if (!(error instanceof FilterSyntaxError)) throw error
       failures.push({ field: 'filter', message: error.message })
@@ -56,7 +58,7 @@ export function listQuery(parameters: ListParameters, fields: Fields): ListQuery
   }
   if (parameters.q !== undefined && parameters.q !== '') {
     const pattern = parameters.q.toLowerCase().replaceAll(/[\\%_]/g, (char) => `\\${char}`)
-    conditions.push({ text: 'row.search_text like ?', values: [`%${pattern}%`] })
+    conditions.push({ text: `${search} like ?`, values: [`%${pattern}%`] })
   }
   const orders = (parameters.sort ?? '')
     .split(',')
@@ -65,10 +67,16 @@ export function listQuery(parameters: ListParameters, fields: Fields): ListQuery
     .flatMap((name) => {
       const descending = name.startsWith('-')
       const field = fieldOf(descending ? name.slice(1) : name)
-      if (field === null) failures.push({ field: 'sort', message: `cannot sort by ${descending ? name.slice(1) : name}` })
+      if (field === null)
+        failures.push({ field: 'sort', message: `cannot sort by ${descending ? name.slice(1) : name}` })
       return field === null
         ? []
-        : [{ text: `${field.sql} ${descending ? 'desc nulls last' : 'asc nulls first'}`, values: field.values ?? [] }]
+        : [
+            {
+              text: `${field.sql} ${descending ? 'desc nulls last' : 'asc nulls first'}`,
+              values: field.values ?? [],
+            },
+          ]
     })
   if (failures.length > 0) throw new ListQueryError(failures)
   return {
@@ -127,7 +135,9 @@ function typed(name: string, type: Field['type'], text: string): string {
       if (/^(true|false)$/i.test(text)) return text
       throw new FilterSyntaxError(`${name} is true or false, not ${text}`)
     case 'time': {
-      const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i.test(text) ? Date.parse(text) : Number.NaN
+      const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i.test(text)
+        ? Date.parse(text)
+        : Number.NaN
       if (!Number.isNaN(instant)) return new Date(instant).toISOString()
       throw new FilterSyntaxError(`${name} is a time, such as 2026-01-31T09:00:00Z, and ${text} is none`)
     }

@@ -16,6 +16,9 @@ export const Instant = (description: string, options: object = {}) =>
 /** A text of at most 255 characters. */
 export const Text = (description: string, options: object = {}) =>
   Type.String({ maxLength: 255, description, ...options })
+/** An amount of money in its currency's units. */
+export const Amount = (description: string, options: object = {}) =>
+  Type.Number({ exclusiveMinimum: -1e12, exclusiveMaximum: 1e12, description, ...options })
 /** A member that may be null, and is when absent. */
 export const Nullable = <T extends TSchema>(schema: T) => Type.Optional(OrNull(schema, { default: null }))
 /** A value or null; kept as one schema with two types, so that an error speaks of the value and not of alternatives. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Environment } from '../../config/config.ts'
-import type { ApiKeyType } from '../entities/api-key.ts'
+import type { AccessRule, ApiKeyType } from '../entities/api-key.ts'
 import { ApiKey } from '../entities/index.ts'
 import { newId } from '../ids.ts'
 import type { InstallationFacts } from '../installation.ts'
@@ -18,6 +18,11 @@ export interface NewApiKey {
   readonly description: string
   /** A value chosen beforehand; without it one is made. */
   readonly value?: string
+  readonly id?: string
+  /** null, the default: everything its form may call. */
+  readonly acl?: readonly AccessRule[] | null
+  /** null, the default: from anywhere. */
+  readonly allowedIps?: readonly string[] | null
 }
 
 /** A new key value: what it is for, its environment, and 192 random bits. */
@@ -25,20 +30,20 @@ export function newKeyValue(type: ApiKeyType, environment: Environment): string 
   return `${type === 'secret' ? 'sk' : 'pk'}_${environment}_${randomBytes(24).toString('base64url')}`
 }
 
-/** Adds a key that may do everything its form may, and gives its value, which is stored only encrypted and hashed. */
+/** Adds a key and gives its value, which is stored only encrypted and hashed. */
 export async function createApiKey(
   unit: UnitOfWork,
   { vault, installation, environment }: KeyStore,
-  { type, description, value = newKeyValue(type, environment) }: NewApiKey,
+  given: NewApiKey,
 ): Promise<{ key: ApiKey; value: string }> {
-  const id = newId('api_key')
+  const { type, description, value = newKeyValue(type, environment), id = newId('api_key') } = given
   const key = unit.em.create(ApiKey, {
     organizationId: unit.organizationId,
     id,
     description,
     type,
-    acl: null,
-    allowedIps: null,
+    acl: given.acl == null ? null : [...given.acl],
+    allowedIps: given.allowedIps == null ? null : [...given.allowedIps],
     apiUser: id,
     keyHash: installation.hashKey(value),
     keyCipher: await vault.seal(value),

@@ -1,5 +1,5 @@
-import { Customer, Website } from '../entities/index.ts'
 import { customerEvent } from '../customer-events.ts'
+import { Customer, Website } from '../entities/index.ts'
 import { references } from '../references.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 

@@ -28,7 +28,11 @@ export interface NewSubscription {
  *
  * @throws InvalidFieldsError naming every member that refers to nothing or breaks a rule of times or plans.
  */
-export async function createSubscription(unit: UnitOfWork, id: string, given: NewSubscription): Promise<Subscription> {
+export async function createSubscription(
+  unit: UnitOfWork,
+  id: string,
+  given: NewSubscription,
+): Promise<Subscription> {
   const { em, organizationId, now } = unit
   const found = references(unit)
   await found.required(Customer, 'customerId', given.customerId)

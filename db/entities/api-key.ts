@@ -1,17 +1,17 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { json, listIndexes, resourceColumns, searchText, tenantKey } from './columns.ts'
+import type { AccessRule } from '../../billing/permissions.ts'
+import { json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
+export type { AccessRule }
 export type ApiKeyType = 'secret' | 'publishable'
 
-export interface AccessRule {
-  scope?: { organizationId?: string[] }
-  permissions: string[]
-}
+/** What `q` searches. */
+export const apiKeySearch = searchExpression('description', 'api_user')
 
 const ApiKeySchema = defineEntity({
   name: 'ApiKey',
   tableName: 'api_keys',
-  indexes: listIndexes('api_keys'),
+  indexes: listIndexes('api_keys', apiKeySearch),
   properties: {
     ...tenantKey,
     description: p.text(),
@@ -23,7 +23,6 @@ const ApiKeySchema = defineEntity({
     keyHash: p.string().length(64).unique('api_keys_key_hash_unique'),
     /** The value itself, encrypted by the vault. */
     keyCipher: p.text(),
-    searchText: searchText('"description"', '"api_user"'),
     ...resourceColumns,
   },
 })

@@ -1,10 +1,13 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { id, json, listIndexes, resourceColumns, searchText, tenantKey } from './columns.ts'
+import { id, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+
+/** What `q` searches. */
+export const customerSearch = searchExpression('email', 'first_name', 'last_name', 'website_id')
 
 const CustomerSchema = defineEntity({
   name: 'Customer',
   tableName: 'customers',
-  indexes: listIndexes('customers'),
+  indexes: listIndexes('customers', customerSearch),
   properties: {
     ...tenantKey,
     email: p.string().nullable(),
@@ -12,7 +15,6 @@ const CustomerSchema = defineEntity({
     lastName: p.string().nullable(),
     websiteId: id().nullable(),
     customFields: json<Record<string, unknown>>().nullable(),
-    searchText: searchText('"email"', '"first_name"', '"last_name"', '"website_id"'),
     ...resourceColumns,
   },
 })

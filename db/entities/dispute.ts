@@ -1,12 +1,25 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { DisputeCategory, DisputeStatus, DisputeType } from '../../billing/disputes.ts'
-import { id, instant, listIndexes, resourceColumns, searchText, tenantKey } from './columns.ts'
+import { id, instant, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+
+/** What `q` searches. */
+export const disputeSearch = searchExpression(
+  'customer_id',
+  'transaction_id',
+  'currency',
+  'acquirer_reference_number',
+  'case_id',
+  'reason_code',
+  'category',
+  'type',
+  'status',
+)
 
 const DisputeSchema = defineEntity({
   name: 'Dispute',
   tableName: 'disputes',
   indexes: [
-    ...listIndexes('disputes'),
+    ...listIndexes('disputes', disputeSearch),
     { name: 'disputes_transaction_index', properties: ['organizationId', 'transactionId'] },
     { name: 'disputes_status_index', properties: ['organizationId', 'status', 'createdTime'] },
     {
@@ -34,17 +47,6 @@ const DisputeSchema = defineEntity({
     rawResponse: p.text().nullable(),
     resolvedTime: instant().nullable(),
     source: p.string().length(20).nullable(),
-    searchText: searchText(
-      '"customer_id"',
-      '"transaction_id"',
-      '"currency"',
-      '"acquirer_reference_number"',
-      '"case_id"',
-      '"reason_code"',
-      '"category"',
-      '"type"',
-      '"status"',
-    ),
     ...resourceColumns,
   },
 })

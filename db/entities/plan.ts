@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { PeriodUnit } from '../../billing/periods.ts'
-import { json, listIndexes, resourceColumns, searchText, tenantKey } from './columns.ts'
+import { json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
 /** Amounts are decimal strings: JSON numbers outside, never floating point inside. */
 export interface FixedFeePricing {
@@ -13,10 +13,13 @@ export interface RecurringInterval {
   length: number
 }
 
+/** What `q` searches. */
+export const planSearch = searchExpression('name', 'currency')
+
 const PlanSchema = defineEntity({
   name: 'Plan',
   tableName: 'plans',
-  indexes: listIndexes('plans'),
+  indexes: listIndexes('plans', planSearch),
   properties: {
     ...tenantKey,
     name: p.string(),
@@ -24,7 +27,6 @@ const PlanSchema = defineEntity({
     pricing: json<FixedFeePricing>(),
     recurringInterval: json<RecurringInterval>(),
     isActive: p.boolean().default(true),
-    searchText: searchText('"name"', '"currency"'),
     ...resourceColumns,
   },
 })

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { OrderStatus } from '../../billing/order-lifecycle.ts'
-import { id, instant, json, listIndexes, resourceColumns, searchText, tenantKey } from './columns.ts'
+import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 import type { FixedFeePricing, RecurringInterval } from './plan.ts'
 
 export interface OrderItem {
@@ -16,11 +16,21 @@ export interface OrderItem {
   }
 }
 
+/** What `q` searches. */
+export const subscriptionSearch = searchExpression(
+  'customer_id',
+  'website_id',
+  'status',
+  'currency',
+  'po_number',
+  'notes',
+)
+
 const SubscriptionSchema = defineEntity({
   name: 'Subscription',
   tableName: 'subscriptions',
   indexes: [
-    ...listIndexes('subscriptions'),
+    ...listIndexes('subscriptions', subscriptionSearch),
     { name: 'subscriptions_customer_index', properties: ['organizationId', 'customerId'] },
     {
       name: 'subscriptions_next_deadline_index',
@@ -53,7 +63,6 @@ const SubscriptionSchema = defineEntity({
     settledThrough: instant().nullable(),
     /** Milliseconds by which the order's own clock is ahead of real time (sandbox clock). */
     clockOffset: p.bigint('number').default(0),
-    searchText: searchText('"customer_id"', '"website_id"', '"status"', '"currency"', '"po_number"', '"notes"'),
     ...resourceColumns,
   },
 })

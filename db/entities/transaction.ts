@@ -1,14 +1,17 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { id, json, listIndexes, resourceColumns, searchText, tenantKey } from './columns.ts'
+import { id, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
 export type TransactionType = 'sale' | 'refund'
 export type TransactionResult = 'approved' | 'declined' | 'unknown'
+
+/** What `q` searches. */
+export const transactionSearch = searchExpression('customer_id', 'currency', 'type', 'result')
 
 const TransactionSchema = defineEntity({
   name: 'Transaction',
   tableName: 'transactions',
   indexes: [
-    ...listIndexes('transactions'),
+    ...listIndexes('transactions', transactionSearch),
     { name: 'transactions_customer_index', properties: ['organizationId', 'customerId'] },
   ],
   properties: {
@@ -20,7 +23,6 @@ const TransactionSchema = defineEntity({
     amount: p.decimal().precision(18).scale(6).$type<string>(),
     paymentInstruction: json<{ method: 'external' }>(),
     result: p.string().length(20).$type<TransactionResult>().nullable(),
-    searchText: searchText('"customer_id"', '"currency"', '"type"', '"result"'),
     ...resourceColumns,
   },
 })

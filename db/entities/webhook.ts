@@ -1,12 +1,15 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { id, json, listIndexes, resourceColumns, searchText, tenantKey } from './columns.ts'
+import { id, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
 export type WebhookMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** What `q` searches. */
+export const webhookSearch = searchExpression('url', 'website_id')
 
 const WebhookSchema = defineEntity({
   name: 'Webhook',
   tableName: 'webhooks',
-  indexes: listIndexes('webhooks'),
+  indexes: listIndexes('webhooks', webhookSearch),
   properties: {
     ...tenantKey,
     url: p.text(),
@@ -14,7 +17,6 @@ const WebhookSchema = defineEntity({
     eventsFilter: json<string[]>(),
     status: p.string().length(10).$type<'active' | 'inactive'>(),
     websiteId: id().nullable(),
-    searchText: searchText('"url"', '"website_id"'),
     ...resourceColumns,
   },
 })

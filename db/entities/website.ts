@@ -1,10 +1,13 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { json, listIndexes, resourceColumns, searchText, tenantKey } from './columns.ts'
+import { json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+
+/** What `q` searches. */
+export const websiteSearch = searchExpression('name', 'url', 'service_phone', 'service_email')
 
 const WebsiteSchema = defineEntity({
   name: 'Website',
   tableName: 'websites',
-  indexes: listIndexes('websites'),
+  indexes: listIndexes('websites', websiteSearch),
   properties: {
     ...tenantKey,
     name: p.string(),
@@ -12,7 +15,6 @@ const WebsiteSchema = defineEntity({
     servicePhone: p.string().nullable(),
     serviceEmail: p.string().nullable(),
     customFields: json<Record<string, unknown>>().nullable(),
-    searchText: searchText('"name"', '"url"', '"service_phone"', '"service_email"'),
     ...resourceColumns,
   },
 })

@@ -1,0 +1,51 @@
+import { createDispute, type DisputeValues, updateDispute } from '../../db/commands/save-dispute.ts'
+import { emitDisputeEvent } from '../../db/dispute-events.ts'
+import { disputeSearch } from '../../db/entities/dispute.ts'
+import { Customer, Dispute as DisputeRow, Transaction } from '../../db/entities/index.ts'
+import { presentCustomer } from '../../db/representations/customer.ts'
+import { presentDispute } from '../../db/representations/dispute.ts'
+import { presentTransaction } from '../../db/representations/transaction.ts'
+import { embedding } from '../embedding.ts'
+import { fieldsOf } from '../query/fields.ts'
+import type { Resource, Writer } from '../resource.ts'
+import { Dispute } from '../schemas/dispute.ts'
+
+export const disputes: Resource<DisputeRow> = {
+  name: 'Dispute',
+  label: 'dispute',
+  path: 'disputes',
+  schema: Dispute,
+  entity: DisputeRow,
+  table: 'disputes',
+  search: disputeSearch,
+  fields: fieldsOf(Dispute),
+  present: (row, { baseUrl }) => presentDispute(row, baseUrl),
+  expanders: {
+    transaction: embedding(Transaction, (row) => row.transactionId, presentTransaction),
+    customer: embedding(Customer, (row) => row.customerId ?? null, presentCustomer),
+  },
+}
+
+export const disputeWriter: Writer<DisputeRow, Dispute> = {
+  create: (unit, id, body) => createDispute(unit, id, valuesOf(body)),
+  update: (unit, row, body) => updateDispute(unit, row, valuesOf(body)),
+  async changed(unit, row) {
+    await emitDisputeEvent(unit, row, 'dispute-modified')
+    unit.wake('dispute-deadline', row.id)
+  },
+}
+
+function valuesOf(body: Dispute): DisputeValues {
+  return {
+    transactionId: body.transactionId,
+    currency: body.currency,
+    amount: body.amount,
+    acquirerReferenceNumber: body.acquirerReferenceNumber ?? null,
+    caseId: body.caseId ?? null,
+    reasonCode: body.reasonCode,
+    type: body.type,
+    status: body.status,
+    postedTime: new Date(body.postedTime),
+    deadlineTime: body.deadlineTime == null ? null : new Date(body.deadlineTime),
+  }
+}

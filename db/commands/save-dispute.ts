@@ -1,0 +1,109 @@
+import { LockMode } from '@mikro-orm/core'
+import {
+  type DisputeStatus,
+  type DisputeType,
+  disputeCategory,
+  disputeLostAt,
+  isResolved,
+} from '../../billing/disputes.ts'
+import { InvalidFieldsError } from '../../billing/errors.ts'
+import { amountProblem } from '../../billing/money.ts'
+import { emitDisputeEvent } from '../dispute-events.ts'
+import { Dispute, Transaction } from '../entities/index.ts'
+import { references } from '../references.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
+
+export interface DisputeValues {
+  readonly transactionId: string
+  readonly currency: string
+  readonly amount: number
+  readonly acquirerReferenceNumber: string | null
+  readonly caseId: string | null
+  readonly reasonCode: string
+  readonly type: DisputeType
+  readonly status: DisputeStatus
+  readonly postedTime: Date
+  readonly deadlineTime: Date | null
+}
+
+/**
+ * Opens a dispute of a transaction (specification 2.5). Emits `dispute-created` and wakes the dispute-deadline workflow.
+ *
+ * @throws InvalidFieldsError
+ */
+export async function createDispute(unit: UnitOfWork, id: string, values: DisputeValues): Promise<Dispute> {
+  const derived = await deriveDispute(unit, values)
+  const dispute = unit.em.create(Dispute, {
+    organizationId: unit.organizationId,
+    id,
+    ...derived,
+    resolvedTime: isResolved(values.status) ? unit.now : null,
+    source: 'api',
+    revision: 1,
+    createdTime: unit.now,
+    updatedTime: unit.now,
+  })
+  unit.em.persist(dispute)
+  await emitDisputeEvent(unit, dispute, 'dispute-created')
+  unit.wake('dispute-deadline', id)
+  return dispute
+}
+
+/** Changes a locked dispute to the values; any status may follow any other. */
+export async function updateDispute(
+  unit: UnitOfWork,
+  dispute: Dispute,
+  values: DisputeValues,
+): Promise<void> {
+  const derived = await deriveDispute(unit, values)
+  const resolvedTime = isResolved(values.status) ? (dispute.resolvedTime ?? unit.now) : null
+  Object.assign(dispute, { ...derived, resolvedTime })
+}
+
+/** The dispute's row, locked until the transaction ends; null when there is none. */
+export async function lockDispute({ em, organizationId }: UnitOfWork, id: string): Promise<Dispute | null> {
+  return await em.findOne(
+    Dispute,
+    { organizationId, id },
+    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+  )
+}
+
+/**
+ * Applies what is due on a locked dispute through `instant`: past its deadline, an unanswered one is lost.
+ *
+ * @returns when to look again; null: never.
+ */
+export async function settleDispute(
+  unit: UnitOfWork,
+  dispute: Dispute,
+  instant: number,
+): Promise<number | null> {
+  const lostAt = disputeLostAt({
+    status: dispute.status,
+    deadlineTime: dispute.deadlineTime?.getTime() ?? null,
+  })
+  if (lostAt === null || lostAt > instant) return lostAt
+  const time = new Date(lostAt)
+  dispute.status = 'lost'
+  dispute.resolvedTime = time
+  dispute.revision += 1
+  dispute.updatedTime = unit.now
+  await emitDisputeEvent(unit, dispute, 'dispute-modified', { time, cause: 'deadline' })
+  return null
+}
+
+async function deriveDispute(unit: UnitOfWork, values: DisputeValues) {
+  const found = references(unit)
+  const transaction = await found.required(Transaction, 'transactionId', values.transactionId)
+  const problem = amountProblem(values.amount, values.currency)
+  if (problem !== null) found.fail('amount', problem)
+  found.check()
+  if (transaction === null) throw new InvalidFieldsError([])
+  return {
+    ...values,
+    amount: String(values.amount),
+    customerId: transaction.customerId,
+    category: disputeCategory(values.type, values.reasonCode),
+  }
+}

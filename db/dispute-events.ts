@@ -1,0 +1,30 @@
+import type { Dispute } from './entities/index.ts'
+import { Transaction } from './entities/index.ts'
+import { disputeLinks, presentDispute } from './representations/dispute.ts'
+import { presentTransaction } from './representations/transaction.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
+
+/** Emits an event about a dispute, holding the dispute and its transaction as they stand at this moment. */
+export async function emitDisputeEvent(
+  unit: UnitOfWork,
+  dispute: Dispute,
+  type: 'dispute-created' | 'dispute-modified',
+  { time = unit.now, cause = 'api' }: { time?: Date; cause?: 'api' | 'deadline' } = {},
+): Promise<void> {
+  const { organizationId, baseUrl, em } = unit
+  const transaction = await em.findOne(Transaction, { organizationId, id: dispute.transactionId })
+  unit.emit({
+    type,
+    time,
+    websiteId: null,
+    ids: { disputeId: dispute.id, transactionId: dispute.transactionId },
+    embedded: {
+      dispute: presentDispute(dispute, baseUrl),
+      transaction: transaction === null ? null : presentTransaction(transaction, baseUrl),
+    },
+    links: disputeLinks(dispute, baseUrl).map((link) =>
+      link.rel === 'self' ? { ...link, rel: 'dispute' } : link,
+    ),
+    extra: { cause },
+  })
+}

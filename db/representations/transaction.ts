@@ -1,0 +1,24 @@
+import type { Transaction } from '../entities/index.ts'
+import { type Link, resourceUrl } from './links.ts'
+
+/** A transaction as the API and events show it. */
+export function presentTransaction(transaction: Transaction, baseUrl: string) {
+  const url = (...segments: string[]) => resourceUrl(baseUrl, transaction.organizationId, ...segments)
+  const links: Link[] = [
+    { rel: 'self', href: url('transactions', transaction.id) },
+    { rel: 'customer', href: url('customers', transaction.customerId) },
+  ]
+  return {
+    id: transaction.id,
+    type: transaction.type,
+    customerId: transaction.customerId,
+    currency: transaction.currency,
+    amount: Number(transaction.amount),
+    paymentInstruction: transaction.paymentInstruction,
+    result: transaction.result ?? null,
+    revision: transaction.revision,
+    createdTime: transaction.createdTime.toISOString(),
+    updatedTime: transaction.updatedTime.toISOString(),
+    _links: links,
+  }
+}
