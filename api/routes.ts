@@ -10,6 +10,7 @@ import type { OperationHandler } from './operation.ts'
 import { apiKeys, apiKeyWriter, deleteApiKey } from './operations/api-keys.ts'
 import { customers, customerWriter } from './operations/customers.ts'
 import { disputes, disputeWriter } from './operations/disputes.ts'
+import { invoices } from './operations/invoices.ts'
 import { plans, planWriter } from './operations/plans.ts'
 import { subscriptions, subscriptionWriter } from './operations/subscriptions.ts'
 import { transactions, transactionWriter } from './operations/transactions.ts'
@@ -94,6 +95,9 @@ export const ROUTES: readonly Route[] = [
   getMany(subscriptions),
   post(subscriptions, subscriptionWriter, 'sub'),
   getOne(subscriptions),
+
+  getMany(invoices),
+  getOne(invoices),
 ]
 
 function getMany<Row extends ResourceRow>(resource: Resource<Row>, query = listQuerySchema(resource)): Route {

@@ -3,6 +3,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import currencyCodes from 'currency-codes'
 import type { TSchema } from 'typebox'
+import { parseDuration } from '../billing/durations.ts'
 import type { InvalidField } from '../billing/errors.ts'
 
 const { email, uri, date } = fullFormats
@@ -33,7 +34,7 @@ export function createQueryValidator(): (schema: TSchema) => (query: unknown) =>
 function compiler(options: ConstructorParameters<typeof Ajv2020>[0]) {
   const ajv = new Ajv2020({
     ...options,
-    formats: { email, uri, date, 'date-time': isInstant, currency: isCurrency },
+    formats: { email, uri, date, 'date-time': isInstant, currency: isCurrency, duration: isDuration },
   })
   return (schema: TSchema) => {
     const { $id: _, ...anonymous } = schema as TSchema & { $id?: string }
@@ -51,6 +52,10 @@ function isInstant(text: string): boolean {
     !Number.isNaN(Date.parse(text)) &&
     !text.startsWith('0000')
   )
+}
+
+function isDuration(text: string): boolean {
+  return parseDuration(text) !== null
 }
 
 function isCurrency(code: string): boolean {
@@ -99,6 +104,7 @@ function messageOf({ keyword, params, message }: ErrorObject): string {
 const FORMAT_MESSAGES: Readonly<Record<string, string>> = {
   'date-time': 'must be an ISO 8601 date-time with an offset, such as 2026-01-31T09:00:00Z',
   currency: 'must be an ISO 4217 currency code in capitals',
+  duration: 'must be a positive ISO 8601 duration, such as P3D',
   uri: 'must be an absolute URI',
   email: 'must be an e-mail address',
 }

@@ -5,6 +5,7 @@ import { presentSubscription } from '../../db/representations/subscription.ts'
 import { fieldsOf } from '../query/fields.ts'
 import type { Resource, Writer } from '../resource.ts'
 import { Subscription } from '../schemas/subscription.ts'
+import { intervalOf, timeShiftOf } from './billing-terms.ts'
 
 export const subscriptions: Resource<SubscriptionRow> = {
   name: 'Subscription',
@@ -17,6 +18,9 @@ export const subscriptions: Resource<SubscriptionRow> = {
   fields: fieldsOf(Subscription, {
     orderId: { sql: 'row.id', type: 'text' },
     orderType: null,
+    billingPortalToken: null,
+    'lineItemSubtotal.currency': null,
+    'lineItemSubtotal.amount': null,
     clockOffset: { sql: '(row.clock_offset / 1000.0)', type: 'number' },
   }),
   present: (row, { baseUrl }) => presentSubscription(row, baseUrl),
@@ -33,6 +37,12 @@ function valuesOf(body: Subscription): NewSubscription {
     items: body.items.map((item) => ({ plan: { id: item.plan.id }, quantity: item.quantity ?? 1 })),
     startTime: instant(body.startTime),
     abandonTime: instant(body.abandonTime),
+    trial: body.trial == null ? null : { enabled: body.trial.enabled, endTime: iso(body.trial.endTime) },
+    isTrialOnly: body.isTrialOnly ?? false,
+    recurringInterval: intervalOf(body.recurringInterval),
+    invoiceTimeShift: timeShiftOf(body.invoiceTimeShift),
+    delinquencyPeriod: body.delinquencyPeriod ?? null,
+    shipping: body.shipping == null ? null : { amount: String(body.shipping.amount), calculator: 'manual' },
     autopay: body.autopay ?? true,
     poNumber: body.poNumber ?? null,
     notes: body.notes ?? null,
@@ -42,4 +52,8 @@ function valuesOf(body: Subscription): NewSubscription {
 
 function instant(text: string | null | undefined): Date | null {
   return text == null ? null : new Date(text)
+}
+
+function iso(text: string | null | undefined): string | null {
+  return instant(text)?.toISOString() ?? null
 }

@@ -52,8 +52,15 @@ async function record(): Promise<void> {
       await handle.result()
       writeFileSync(join(FOLDER, `${name}.bin`), History.encode(await handle.fetchHistory()).finish())
     }
+    // A sale of nothing is complete once it starts, and its execution ends.
+    const { body: plan } = await merchant.api.post('plans', {
+      name: 'Sample',
+      currency: 'EUR',
+      pricing: { formula: 'fixed-fee', price: 0 },
+    })
+    const items = [{ plan: { id: plan.id } }]
     const place = async (members: object): Promise<string> => {
-      const { body } = await merchant.api.post('subscriptions', orderBody(merchant, members))
+      const { body } = await merchant.api.post('subscriptions', orderBody(merchant, { items, ...members }))
       const workflowId = `subscription/${merchant.organizationId}/${body.id}`
       await waitFor('the execution', () =>
         service.temporal.workflow
