@@ -9,6 +9,7 @@ import type { Config } from '../config/config.ts'
 import type { InstallationFacts } from '../db/installation.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import type { Vault } from '../db/vault.ts'
+import { createAddressGuard } from '../delivery/address-guard.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { authenticate, authorize } from './authentication.ts'
 import { hostRoutes } from './host-routes.ts'
@@ -33,7 +34,7 @@ import type { ApiState } from './state.ts'
 import { createBodyValidator, createQueryValidator } from './validation.ts'
 
 export interface ApiDependencies {
-  readonly config: Pick<Config, 'environment' | 'baseUrl' | 'trustProxy'>
+  readonly config: Pick<Config, 'environment' | 'baseUrl' | 'trustProxy' | 'webhookAllowedCidrs'>
   readonly orm: MikroORM
   readonly installation: InstallationFacts
   readonly vault: Vault
@@ -99,6 +100,10 @@ function operation(
   const invalidBody = route.takesBody ? validators.body(bodySchema(route.resource)) : null
   const invalidQuery = validators.query(route.query ?? Type.Object({}, { additionalProperties: false }))
   const keys = { vault, installation, environment: config.environment }
+  const webhookTargets = {
+    guard: createAddressGuard(config.webhookAllowedCidrs),
+    environment: config.environment,
+  }
   return async (ctx) => {
     ctx.state.operationId = route.operationId
     const em = orm.em.fork()
@@ -127,6 +132,7 @@ function operation(
       preconditions: { ifMatch: ctx.get('If-Match') || null, ifNoneMatch: ctx.get('If-None-Match') || null },
       em,
       keys,
+      webhookTargets,
       baseUrl: config.baseUrl,
       now: () => new Date(),
       log: ctx.state.log,
