@@ -35,10 +35,10 @@ export interface IdempotentRequest {
   readonly requestHash: string
 }
 
-/** Digest of what makes two requests the same: the path and the body, whatever the order of its members. */
-export function requestHash(path: string, body: unknown): string {
+/** Digest of what makes two requests the same: the path and the content, whatever the order of members. */
+export function requestHash(path: string, content: unknown): string {
   return createHash('sha256')
-    .update(`${path}\n${canonicalJson(body)}`)
+    .update(`${path}\n${canonicalJson(content)}`)
     .digest('hex')
 }
 

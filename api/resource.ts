@@ -1,5 +1,6 @@
 /** What every resource does the same way: read, list, create, upsert, delete, expand. */
-import { type EntityClass, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core'
+import { DecimalType, type EntityClass, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core'
+import { Decimal } from 'decimal.js'
 import Type, { type TSchema } from 'typebox'
 import { canonicalJson } from '../billing/canonical-json.ts'
 import { ID_PATTERN } from '../db/ids.ts'
@@ -43,6 +44,8 @@ export interface Resource<Row extends ResourceRow> {
 
 /** How a body becomes a row and changes one; both run in the unit's transaction, with the row locked. */
 export interface Writer<Row extends ResourceRow, Body> {
+  /** Applies what time has done to the row before the unit's instant, as its workflow would; raises the revision itself. */
+  settle?(unit: UnitOfWork, row: Row): void | Promise<void>
   /** Makes the row of that id. */
   create(unit: UnitOfWork, id: string, body: Body, context: OperationContext): Row | Promise<Row>
   /** Changes the row; what it leaves as it was raises no revision. */
@@ -186,6 +189,7 @@ export async function upsert<Row extends ResourceRow, Body>(
   const attempt = () =>
     context.commit(async (unit) => {
       const row = await lockRow(unit, resource, id)
+      if (row !== null) await writer.settle?.(unit, row)
       requirePreconditions(context.preconditions, row?.revision ?? null)
       const body = context.body<Body>()
       if (row !== null) {
@@ -201,11 +205,18 @@ export async function upsert<Row extends ResourceRow, Body>(
       }
       return await answerCreated(context, resource, await writer.create(unit, id, body, context))
     })
-  return await attempt().catch((error: unknown) => {
-    if (error instanceof UniqueConstraintViolationException) return attempt()
-    throw error
-  })
+  for (let made = 1; ; made += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      // Another made it first. One that is deleted and made anew meanwhile can take more than one attempt.
+      if (!(error instanceof UniqueConstraintViolationException) || made === MOST_ATTEMPTS) throw error
+    }
+  }
 }
+
+/** How often an upsert may lose the race for its id before something else must be wrong. */
+const MOST_ATTEMPTS = 10
 
 /** DELETE: removes the one of the path's id, unless `refuse` throws. */
 export async function remove<Row extends ResourceRow>(
@@ -247,19 +258,26 @@ export async function changeRow<Row extends ResourceRow>(
   row: Row,
   change: () => void | Promise<void>,
 ): Promise<boolean> {
-  const before = snapshot(row)
+  const before = snapshot(unit, row)
   const { revision } = row
   await change()
-  if (snapshot(row) === before) return false
+  if (snapshot(unit, row) === before) return false
   // A command that settles the record raises it itself; one commit is one revision.
   if (row.revision === revision) row.revision += 1
   row.updatedTime = unit.now
   return true
 }
 
-function snapshot(row: ResourceRow): string {
+/** The row as one text, the same for equal content. */
+function snapshot({ em }: UnitOfWork, row: ResourceRow): string {
+  const { properties } = em.getMetadata().get(row.constructor as EntityClass<Record<string, unknown>>)
   const { revision: _, updatedTime: __, ...rest } = row as ResourceRow & Record<string, unknown>
-  return canonicalJson(Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, value ?? null])))
+  const members = Object.entries(rest).map(([name, value]) => {
+    // PostgreSQL gives decimals padded to their scale: 12.500000 is the 12.5 that a body brings.
+    const isDecimal = properties[name]?.customType instanceof DecimalType && value != null
+    return [name, isDecimal ? new Decimal(String(value)).toFixed() : (value ?? null)]
+  })
+  return canonicalJson(Object.fromEntries(members))
 }
 
 /** 201 with the new resource and where it is. */
@@ -320,10 +338,11 @@ function requireKnownExpansions<Row extends ResourceRow>(
 
 function readListQuery(
   parameters: ListParameters,
-  { fields, search }: Pick<Resource<ResourceRow>, 'fields' | 'search'>,
+  { fields, search, schema }: Pick<Resource<ResourceRow>, 'fields' | 'search' | 'schema'>,
 ) {
   try {
-    return listQuery(parameters, fields, search)
+    const { properties = {} } = schema as { properties?: object }
+    return listQuery(parameters, fields, search, 'customFields' in properties)
   } catch (error) {
     if (!(error instanceof ListQueryError)) throw error
     throw new Problem('malformed-request', error.message, { invalidFields: error.fields })

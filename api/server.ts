@@ -5,12 +5,14 @@ import type { MikroORM } from '@mikro-orm/postgresql'
 import Koa, { type Context } from 'koa'
 import type { Logger } from 'pino'
 import Type from 'typebox'
+import type { InvalidField } from '../billing/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { InstallationFacts } from '../db/installation.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import type { Vault } from '../db/vault.ts'
 import type { Metrics } from '../ops/metrics.ts'
-import { authenticate, authorize } from './authentication.ts'
+import { authenticate, authorize, type Credential } from './authentication.ts'
+import { isOpenToBrowsers, OPEN_HEADERS, preflightHeaders } from './cors.ts'
 import { hostRoutes } from './host-routes.ts'
 import {
   claimKey,
@@ -26,7 +28,7 @@ import type { OperationAnswer, OperationContext } from './operation.ts'
 import { entityTag } from './preconditions.ts'
 import { Problem, problemBody, problemOf, summary } from './problems.ts'
 import { type RateLimit, rateHeaders, requireWithinLimit } from './rate-limit.ts'
-import { readJsonBody } from './request-body.ts'
+import { isStorable, readJsonBody } from './request-body.ts'
 import { ROUTES, type Route } from './routes.ts'
 import { bodySchema, writablePart } from './schemas/conventions.ts'
 import type { ApiState } from './state.ts'
@@ -53,14 +55,17 @@ interface Validators {
 const ORGANIZATION_PATH = '/organizations/:organizationId'
 
 /** The server, not yet listening. */
-export function createServer(dependencies: ServerDependencies): Server {
+export function createServer(dependencies: ServerDependencies, routes: readonly Route[] = ROUTES): Server {
   const { config, log } = dependencies
-  const app = new Koa<ApiState>({ proxy: config.trustProxy })
+  // Of the forwarded addresses only the last was written by the trusted proxy; the others are what the caller claims.
+  const app = new Koa<ApiState>({ proxy: config.trustProxy, maxIpsCount: 1 })
   app.silent = true
   const router = new Router<ApiState>({ strict: true })
   const validators: Validators = { body: createBodyValidator(), query: createQueryValidator() }
-  for (const route of ROUTES) {
+  const openMethods = new Map<string, string[]>()
+  for (const route of routes) {
     const path = `${ORGANIZATION_PATH}/${route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`
+    if (isOpenToBrowsers(route)) openMethods.set(path, [...(openMethods.get(path) ?? []), route.method])
     router.register(path, [route.method.toLowerCase()], operation(route, dependencies, validators))
   }
   hostRoutes(router, dependencies)
@@ -69,7 +74,7 @@ export function createServer(dependencies: ServerDependencies): Server {
   app.use(logged(log, dependencies.metrics))
   app.use(problems(config.baseUrl))
   app.use(router.routes())
-  app.use(unmatched(router))
+  app.use(unmatched(router, openMethods))
 
   const server = createHttpServer(
     { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 65_000 },
@@ -101,8 +106,9 @@ function operation(
   const keys = { vault, installation, environment: config.environment }
   return async (ctx) => {
     ctx.state.operationId = route.operationId
+    if (isOpenToBrowsers(route)) ctx.set(OPEN_HEADERS)
     const em = orm.em.fork()
-    const params = ctx.params as Record<string, string>
+    const params = storable(ctx.params as Record<string, string>)
     const { organizationId = '' } = params
     const credential = await authenticate(ctx, em, installation, route)
     ctx.state.credential = credential
@@ -113,12 +119,12 @@ function operation(
 
     const given = invalidBody === null ? null : await readJsonBody(ctx)
     const query = { ...ctx.query }
-    const wrongParameters = invalidQuery(query)
+    const wrongParameters = [...invalidQuery(query), ...unstorableParameters(query)]
     if (wrongParameters.length > 0) {
       throw new Problem('malformed-request', summary(wrongParameters), { invalidFields: wrongParameters })
     }
     const unit = { organizationId, baseUrl: config.baseUrl }
-    const request = idempotentRequest(ctx, route, organizationId, given)
+    const request = idempotentRequest(ctx, route, credential, given)
     const context: OperationContext = {
       organizationId,
       credential,
@@ -171,10 +177,23 @@ async function answered(
   }
 }
 
+/** Path parameters as the database can be asked for them: what no id can hold must not make a query fail. */
+function storable(params: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [name, value.toWellFormed().replaceAll('\0', '\uFFFD')]),
+  )
+}
+
+function unstorableParameters(query: Readonly<Record<string, unknown>>): InvalidField[] {
+  return Object.entries(query)
+    .filter(([, value]) => typeof value === 'string' && !isStorable(value))
+    .map(([field]) => ({ field, message: 'must not hold a NUL character' }))
+}
+
 function idempotentRequest(
   ctx: Context,
   route: Route,
-  organizationId: string,
+  credential: Credential,
   body: unknown,
 ): IdempotentRequest | null {
   const key = ctx.get('Idempotency-Key')
@@ -182,10 +201,11 @@ function idempotentRequest(
   if (key.length > 255)
     throw new Problem('malformed-request', 'An Idempotency-Key has at most 255 characters.')
   return {
-    organizationId,
+    organizationId: credential.organizationId,
     operation: route.operationId,
     key,
-    requestHash: requestHash(ctx.path + ctx.search, body),
+    // What a caller may do is part of the request: a kept answer can show more than another caller may see.
+    requestHash: requestHash(ctx.path + ctx.search, [body, credential.acl, credential.allowedIps]),
   }
 }
 
@@ -218,15 +238,21 @@ function problems(baseUrl: string): Koa.Middleware<ApiState> {
 }
 
 /** 404 for a path that is not there; OPTIONS, and 405 with `Allow`, for one that is. */
-function unmatched(router: Router<ApiState>): Koa.Middleware<ApiState> {
+function unmatched(
+  router: Router<ApiState>,
+  openMethods: ReadonlyMap<string, readonly string[]>,
+): Koa.Middleware<ApiState> {
   return async (ctx) => {
-    const methods = new Set(router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods))
+    const layers = router.match(ctx.path, ctx.method).path
+    const methods = new Set(layers.flatMap((layer) => layer.methods))
     if (methods.size === 0) throw new Problem('not-found', 'There is no such path.')
     const allow = [...methods, 'OPTIONS'].join(', ')
     if (ctx.method !== 'OPTIONS') {
       throw new Problem('method-not-allowed', `Use one of ${allow}.`, { headers: { Allow: allow } })
     }
     ctx.set('Allow', allow)
+    const open = [...new Set(layers.flatMap(({ path }) => openMethods.get(String(path)) ?? []))]
+    ctx.set({ ...preflightHeaders(open, ctx.get('Access-Control-Request-Method')) })
     ctx.status = 204
   }
 }

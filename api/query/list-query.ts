@@ -36,15 +36,20 @@ const DEFAULT_ORDER = 'row.created_time desc, row.id asc'
 
 /**
  * The condition and the order that the parameters ask for, over a row aliased `row`. `q` searches the
- * expression `search`.
+ * expression `search`; where the row `hasCustomFields`, their members can be named too.
  *
  * @throws ListQueryError naming `filter` or `sort`.
  */
-export function listQuery(parameters: ListParameters, fields: Fields, search: string): ListQuery {
+export function listQuery(
+  parameters: ListParameters,
+  fields: Fields,
+  search: string,
+  hasCustomFields = true,
+): ListQuery {
   const failures: InvalidField[] = []
   const conditions: Sql[] = []
   const fieldOf = (name: string): Field | null =>
-    (Object.hasOwn(fields, name) ? fields[name] : null) ?? customField(name)
+    (Object.hasOwn(fields, name) ? fields[name] : null) ?? (hasCustomFields ? customField(name) : null)
 
   if (parameters.filter !== undefined && parameters.filter !== '') {
     try {

@@ -65,9 +65,13 @@ interface JsonSchema {
   readonly items?: JsonSchema
 }
 
-/** The schema of a request body: writable members checked, read-only ones let through to be dropped. */
+/**
+ * The schema of a request body: writable members checked, read-only ones let through to be dropped, and so is what an
+ * `expand` had embedded.
+ */
 export function bodySchema(resource: TSchema): TSchema {
-  return derive(resource, (member) => (member.readOnly === true ? {} : undefined), false) as TSchema
+  const body = derive(resource, (member) => (member.readOnly === true ? {} : undefined), false)
+  return { ...body, properties: { ...body.properties, _embedded: {} } } as TSchema
 }
 
 /** The schema of an answer: every member but the write-only ones, each present. */
