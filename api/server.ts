@@ -11,6 +11,7 @@ import { inUnitOfWork } from '../db/unit-of-work.ts'
 import type { Vault } from '../db/vault.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { authenticate, authorize } from './authentication.ts'
+import { crossOriginHeaders, preflightHeaders } from './cors.ts'
 import { hostRoutes } from './host-routes.ts'
 import {
   claimKey,
@@ -61,7 +62,9 @@ export function createServer(dependencies: ServerDependencies): Server {
   const validators: Validators = { body: createBodyValidator(), query: createQueryValidator() }
   for (const route of ROUTES) {
     const path = `${ORGANIZATION_PATH}/${route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`
-    router.register(path, [route.method.toLowerCase()], operation(route, dependencies, validators))
+    router.register(path, [route.method.toLowerCase()], operation(route, dependencies, validators), {
+      name: route.operationId,
+    })
   }
   hostRoutes(router, dependencies)
 
@@ -101,6 +104,7 @@ function operation(
   const keys = { vault, installation, environment: config.environment }
   return async (ctx) => {
     ctx.state.operationId = route.operationId
+    ctx.set({ ...crossOriginHeaders(route) })
     const em = orm.em.fork()
     const params = ctx.params as Record<string, string>
     const { organizationId = '' } = params
@@ -118,7 +122,7 @@ function operation(
       throw new Problem('malformed-request', summary(wrongParameters), { invalidFields: wrongParameters })
     }
     const unit = { organizationId, baseUrl: config.baseUrl }
-    const request = idempotentRequest(ctx, route, organizationId, given)
+    const request = idempotentRequest(ctx, route, organizationId, given, installation.hashKey)
     const context: OperationContext = {
       organizationId,
       credential,
@@ -176,6 +180,7 @@ function idempotentRequest(
   route: Route,
   organizationId: string,
   body: unknown,
+  hash: (text: string) => string,
 ): IdempotentRequest | null {
   const key = ctx.get('Idempotency-Key')
   if (route.method !== 'POST' || key === '') return null
@@ -185,7 +190,7 @@ function idempotentRequest(
     organizationId,
     operation: route.operationId,
     key,
-    requestHash: requestHash(ctx.path + ctx.search, body),
+    requestHash: requestHash(hash, ctx.path + ctx.search, body),
   }
 }
 
@@ -227,8 +232,17 @@ function unmatched(router: Router<ApiState>): Koa.Middleware<ApiState> {
       throw new Problem('method-not-allowed', `Use one of ${allow}.`, { headers: { Allow: allow } })
     }
     ctx.set('Allow', allow)
+    ctx.set({ ...preflight(router, ctx) })
     ctx.status = 204
   }
+}
+
+/** What a preflight is told of the operation it asks for. */
+function preflight(router: Router<ApiState>, ctx: Context): Readonly<Record<string, string>> {
+  const wanted = ctx.get('Access-Control-Request-Method')
+  const [layer] = router.match(ctx.path, wanted).pathAndMethod
+  const route = ROUTES.find(({ operationId }) => operationId === layer?.name)
+  return route === undefined ? {} : preflightHeaders(route, wanted)
 }
 
 /** One line per request, by operation and not by address: ids in a path may be secrets. */
