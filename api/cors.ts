@@ -1,37 +1,33 @@
 /**
- * CORS: open to every origin on the operations that take a credential made for browsers, closed on all others.
- *
- * A secret key never belongs into a page, so an operation that accepts nothing else answers no other origin.
+ * Cross-origin requests (Fetch standard): open to every origin on the operations that a credential of a browser may call,
+ * closed on all others. Keys travel in a header of their own, never in cookies, so any origin may be let in.
  */
 import type { Route } from './routes.ts'
 
-/** How long a browser may remember a preflight, in seconds. */
-const PREFLIGHT_KEPT_FOR = 86_400
-
-type Accepting = Pick<Route, 'accepts'>
-
-/** Whether pages of other origins may call the operation. */
-export function isOpenToBrowsers({ accepts }: Accepting): boolean {
-  return accepts.some((form) => form !== 'secret')
-}
-
-/** Headers of every answer of an open operation, refusals too: a page must be able to read why. */
-export const OPEN_HEADERS = {
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers':
-    'ETag, Location, Pagination-Limit, Pagination-Offset, Pagination-Total, Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Retry-After',
-} as const
-
-/** Answer to a browser that asks whether it may send `requested` to a path with these open methods. */
-export function preflightHeaders(
-  openMethods: readonly string[],
-  requested: string,
-): Readonly<Record<string, string>> {
-  if (!openMethods.includes(requested)) return {}
+/** Headers an answer of the operation carries. */
+export function crossOriginHeaders(route: Pick<Route, 'accepts'>): Readonly<Record<string, string>> {
+  if (!isForBrowsers(route)) return {}
   return {
     'Access-Control-Allow-Origin': '*',
-    'Access-Control-Allow-Methods': openMethods.join(', '),
-    'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match',
-    'Access-Control-Max-Age': String(PREFLIGHT_KEPT_FOR),
+    'Access-Control-Expose-Headers':
+      'ETag, Location, Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Retry-After',
   }
+}
+
+/** Headers that answer a preflight of the operation. */
+export function preflightHeaders(
+  route: Pick<Route, 'accepts'>,
+  method: string,
+): Readonly<Record<string, string>> {
+  if (!isForBrowsers(route)) return {}
+  return {
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Allow-Methods': method,
+    'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, If-None-Match',
+    'Access-Control-Max-Age': '7200',
+  }
+}
+
+function isForBrowsers({ accepts }: Pick<Route, 'accepts'>): boolean {
+  return accepts.some((form) => form !== 'secret')
 }

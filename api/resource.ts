@@ -1,5 +1,12 @@
 /** What every resource does the same way: read, list, create, upsert, delete, expand. */
-import { DecimalType, type EntityClass, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core'
+import {
+  DecimalType,
+  type EntityClass,
+  type EntityDictionary,
+  LockMode,
+  UniqueConstraintViolationException,
+} from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/postgresql'
 import { Decimal } from 'decimal.js'
 import Type, { type TSchema } from 'typebox'
 import { canonicalJson } from '../billing/canonical-json.ts'
@@ -109,8 +116,10 @@ export async function readOne<Row extends ResourceRow>(
   resource: Resource<Row>,
 ): Promise<OperationAnswer> {
   const id = context.params.id ?? ''
-  const where = { organizationId: context.organizationId, id }
-  const row = (await context.em.findOne(resource.entity as EntityClass<ResourceRow>, where)) as Row | null
+  const [row = null] = await selectRows(context.em, resource, 'row.organization_id = ? and row.id = ?', [
+    context.organizationId,
+    id,
+  ])
   if (row === null) throw absent(resource, id)
   if (context.query.expand === undefined && isNotModified(context.preconditions, row.revision)) {
     return { status: 304, revision: row.revision }
@@ -132,28 +141,24 @@ export async function list<Row extends ResourceRow>(
   const values = [organizationId, ...restriction.values, ...where.values]
   const sql = <T>(query: string, bound: readonly unknown[]) =>
     em.getConnection().execute<T[]>(query, [...bound])
-  const ids =
+  const rows =
     limit === 0
       ? []
-      : await sql<{ id: string }>(
-          `select row.id from ${resource.table} row where ${condition} order by ${orderBy.text} limit ? offset ?`,
-          [...values, ...orderBy.values, limit, offset],
-        )
+      : await selectRows(em, resource, `${condition} order by ${orderBy.text} limit ? offset ?`, [
+          ...values,
+          ...orderBy.values,
+          limit,
+          offset,
+        ])
   const total =
-    ids.length > 0 && ids.length < limit
-      ? offset + ids.length
+    rows.length > 0 && rows.length < limit
+      ? offset + rows.length
       : ((
           await sql<{ total: number }>(
             `select count(*)::int as total from ${resource.table} row where ${condition}`,
             values,
           )
         )[0]?.total ?? 0)
-  const found = (await em.find(resource.entity as EntityClass<ResourceRow>, {
-    organizationId,
-    id: { $in: ids.map(({ id }) => id) },
-  })) as Row[]
-  const byId = new Map(found.map((row) => [row.id, row]))
-  const rows = ids.flatMap(({ id }) => byId.get(id) ?? [])
   return {
     body: await presentAll(context, resource, rows),
     headers: {
@@ -162,6 +167,19 @@ export async function list<Row extends ResourceRow>(
       'Pagination-Offset': String(offset),
     },
   }
+}
+
+/** Rows to be shown, which nothing will change: the ORM maps what one plain statement found. */
+async function selectRows<Row extends ResourceRow>(
+  em: EntityManager,
+  { entity, table }: Resource<Row>,
+  condition: string,
+  values: readonly unknown[],
+): Promise<Row[]> {
+  const found = await em
+    .getConnection()
+    .execute<EntityDictionary<Row>[]>(`select row.* from ${table} row where ${condition}`, [...values])
+  return found.map((raw) => em.map(entity, raw) as Row)
 }
 
 /** POST: makes one under the id given. */

@@ -10,9 +10,10 @@ import type { Config } from '../config/config.ts'
 import type { InstallationFacts } from '../db/installation.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import type { Vault } from '../db/vault.ts'
+import { createAddressGuard } from '../delivery/address-guard.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { authenticate, authorize, type Credential } from './authentication.ts'
-import { isOpenToBrowsers, OPEN_HEADERS, preflightHeaders } from './cors.ts'
+import { crossOriginHeaders, preflightHeaders } from './cors.ts'
 import { hostRoutes } from './host-routes.ts'
 import {
   claimKey,
@@ -35,7 +36,7 @@ import type { ApiState } from './state.ts'
 import { createBodyValidator, createQueryValidator } from './validation.ts'
 
 export interface ApiDependencies {
-  readonly config: Pick<Config, 'environment' | 'baseUrl' | 'trustProxy'>
+  readonly config: Pick<Config, 'environment' | 'baseUrl' | 'trustProxy' | 'webhookAllowedCidrs'>
   readonly orm: MikroORM
   readonly installation: InstallationFacts
   readonly vault: Vault
@@ -55,18 +56,18 @@ interface Validators {
 const ORGANIZATION_PATH = '/organizations/:organizationId'
 
 /** The server, not yet listening. */
-export function createServer(dependencies: ServerDependencies, routes: readonly Route[] = ROUTES): Server {
+export function createServer(dependencies: ServerDependencies): Server {
   const { config, log } = dependencies
   // Of the forwarded addresses only the last was written by the trusted proxy; the others are what the caller claims.
   const app = new Koa<ApiState>({ proxy: config.trustProxy, maxIpsCount: 1 })
   app.silent = true
   const router = new Router<ApiState>({ strict: true })
   const validators: Validators = { body: createBodyValidator(), query: createQueryValidator() }
-  const openMethods = new Map<string, string[]>()
-  for (const route of routes) {
+  for (const route of ROUTES) {
     const path = `${ORGANIZATION_PATH}/${route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`
-    if (isOpenToBrowsers(route)) openMethods.set(path, [...(openMethods.get(path) ?? []), route.method])
-    router.register(path, [route.method.toLowerCase()], operation(route, dependencies, validators))
+    router.register(path, [route.method.toLowerCase()], operation(route, dependencies, validators), {
+      name: route.operationId,
+    })
   }
   hostRoutes(router, dependencies)
 
@@ -74,7 +75,7 @@ export function createServer(dependencies: ServerDependencies, routes: readonly 
   app.use(logged(log, dependencies.metrics))
   app.use(problems(config.baseUrl))
   app.use(router.routes())
-  app.use(unmatched(router, openMethods))
+  app.use(unmatched(router))
 
   const server = createHttpServer(
     { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 65_000 },
@@ -104,9 +105,13 @@ function operation(
   const invalidBody = route.takesBody ? validators.body(bodySchema(route.resource)) : null
   const invalidQuery = validators.query(route.query ?? Type.Object({}, { additionalProperties: false }))
   const keys = { vault, installation, environment: config.environment }
+  const webhookTargets = {
+    guard: createAddressGuard(config.webhookAllowedCidrs),
+    environment: config.environment,
+  }
   return async (ctx) => {
     ctx.state.operationId = route.operationId
-    if (isOpenToBrowsers(route)) ctx.set(OPEN_HEADERS)
+    ctx.set({ ...crossOriginHeaders(route) })
     const em = orm.em.fork()
     const params = storable(ctx.params as Record<string, string>)
     const { organizationId = '' } = params
@@ -124,7 +129,7 @@ function operation(
       throw new Problem('malformed-request', summary(wrongParameters), { invalidFields: wrongParameters })
     }
     const unit = { organizationId, baseUrl: config.baseUrl }
-    const request = idempotentRequest(ctx, route, credential, given)
+    const request = idempotentRequest(ctx, route, credential, given, installation.hashKey)
     const context: OperationContext = {
       organizationId,
       credential,
@@ -133,6 +138,7 @@ function operation(
       preconditions: { ifMatch: ctx.get('If-Match') || null, ifNoneMatch: ctx.get('If-None-Match') || null },
       em,
       keys,
+      webhookTargets,
       baseUrl: config.baseUrl,
       now: () => new Date(),
       log: ctx.state.log,
@@ -195,6 +201,7 @@ function idempotentRequest(
   route: Route,
   credential: Credential,
   body: unknown,
+  hash: (text: string) => string,
 ): IdempotentRequest | null {
   const key = ctx.get('Idempotency-Key')
   if (route.method !== 'POST' || key === '') return null
@@ -205,7 +212,7 @@ function idempotentRequest(
     operation: route.operationId,
     key,
     // What a caller may do is part of the request: a kept answer can show more than another caller may see.
-    requestHash: requestHash(ctx.path + ctx.search, [body, credential.acl, credential.allowedIps]),
+    requestHash: requestHash(hash, ctx.path + ctx.search, [body, credential.acl, credential.allowedIps]),
   }
 }
 
@@ -238,27 +245,32 @@ function problems(baseUrl: string): Koa.Middleware<ApiState> {
 }
 
 /** 404 for a path that is not there; OPTIONS, and 405 with `Allow`, for one that is. */
-function unmatched(
-  router: Router<ApiState>,
-  openMethods: ReadonlyMap<string, readonly string[]>,
-): Koa.Middleware<ApiState> {
+function unmatched(router: Router<ApiState>): Koa.Middleware<ApiState> {
   return async (ctx) => {
-    const layers = router.match(ctx.path, ctx.method).path
-    const methods = new Set(layers.flatMap((layer) => layer.methods))
+    const methods = new Set(router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods))
     if (methods.size === 0) throw new Problem('not-found', 'There is no such path.')
     const allow = [...methods, 'OPTIONS'].join(', ')
     if (ctx.method !== 'OPTIONS') {
       throw new Problem('method-not-allowed', `Use one of ${allow}.`, { headers: { Allow: allow } })
     }
     ctx.set('Allow', allow)
-    const open = [...new Set(layers.flatMap(({ path }) => openMethods.get(String(path)) ?? []))]
-    ctx.set({ ...preflightHeaders(open, ctx.get('Access-Control-Request-Method')) })
+    ctx.set({ ...preflight(router, ctx) })
     ctx.status = 204
   }
 }
 
+/** What a preflight is told of the operation it asks for. */
+function preflight(router: Router<ApiState>, ctx: Context): Readonly<Record<string, string>> {
+  const wanted = ctx.get('Access-Control-Request-Method')
+  const [layer] = router.match(ctx.path, wanted).pathAndMethod
+  const route = ROUTES.find(({ operationId }) => operationId === layer?.name)
+  return route === undefined ? {} : preflightHeaders(route, wanted)
+}
+
 /** One line per request, by operation and not by address: ids in a path may be secrets. */
 function logged(log: Logger, metrics: Metrics): Koa.Middleware<ApiState> {
+  // These lines hold only what is named below, none of it secret: taking secrets out of them would cost for nothing.
+  const lines = log.child({}, { redact: [] })
   return async (ctx, next) => {
     const started = performance.now()
     ctx.state.log = log.child({ requestId: ctx.state.requestId })
@@ -268,8 +280,9 @@ function logged(log: Logger, metrics: Metrics): Koa.Middleware<ApiState> {
       { operation: ctx.state.operationId ?? 'none', method: ctx.method, status: ctx.status },
       duration / 1000,
     )
-    ctx.state.log.info(
+    lines.info(
       {
+        requestId: ctx.state.requestId,
         operation: ctx.state.operationId,
         method: ctx.method,
         status: ctx.status,

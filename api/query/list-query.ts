@@ -78,7 +78,7 @@ export function listQuery(
         ? []
         : [
             {
-              text: `${field.sql} ${descending ? 'desc nulls last' : 'asc nulls first'}`,
+              text: `${field.sql} ${descending ? 'desc' : 'asc'}${nullsOf(field, descending)}`,
               values: field.values ?? [],
             },
           ]
@@ -94,6 +94,12 @@ export function listQuery(
       values: orders.flatMap(({ values }) => values),
     },
   }
+}
+
+/** Absent values are the smallest. */
+function nullsOf({ always }: Field, descending: boolean): string {
+  if (always === true) return ''
+  return descending ? ' nulls last' : ' nulls first'
 }
 
 function condition({ name, excludes, values }: FilterClause, field: Field | null): Sql {

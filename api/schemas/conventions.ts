@@ -33,6 +33,9 @@ export const OrNull = <T extends TSchema>(schema: T, options: object = {}) => {
 }
 /** A member that is answered and ignored on input. */
 export const ReadOnly = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, readOnly: true } as T)
+/** A member that an answer leaves out where there is no value for it. */
+export const AbsentWhenUnknown = <T extends TSchema>(schema: T) =>
+  Type.Optional({ ...schema, 'x-absent-when-unknown': true } as T)
 
 export const CustomFields = Type.Optional(
   Type.Record(Type.String(), Type.Unknown(), {
@@ -59,6 +62,7 @@ export const resourceMembers = {
 interface JsonSchema {
   readonly readOnly?: boolean
   readonly writeOnly?: boolean
+  readonly 'x-absent-when-unknown'?: boolean
   readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly required?: readonly string[]
@@ -108,9 +112,10 @@ function derive(
     return replaced === null ? [] : [[name, replaced ?? derive(member, replace, allRequired)] as const]
   })
   const names = members.map(([name]) => name)
+  const always = members.flatMap(([name, member]) => (member['x-absent-when-unknown'] === true ? [] : [name]))
   return {
     ...schema,
     properties: Object.fromEntries(members),
-    required: allRequired ? names : (schema.required ?? []).filter((name) => names.includes(name)),
+    required: allRequired ? always : (schema.required ?? []).filter((name) => names.includes(name)),
   }
 }

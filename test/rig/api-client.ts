@@ -41,7 +41,7 @@ export function apiClient(
     return {
       status: response.status,
       headers: response.headers,
-      body: (isJson ? JSON.parse(text) : text) as T,
+      body: (isJson && text !== '' ? JSON.parse(text) : text) as T,
     }
   }
   const sendJson = <T>(method: string, path: string, body: unknown, headers: Record<string, string> = {}) =>
