@@ -1,14 +1,10 @@
 /** What every resource does the same way: read, list, create, upsert, delete, expand. */
-import {
-  type EntityClass,
-  type EntityDictionary,
-  LockMode,
-  UniqueConstraintViolationException,
-} from '@mikro-orm/core'
+import { type EntityClass, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import Type, { type TSchema } from 'typebox'
 import { canonicalJson } from '../billing/canonical-json.ts'
 import { ID_PATTERN } from '../db/ids.ts'
+import { plainRowReader } from '../db/plain-rows.ts'
 import { resourceUrl } from '../db/representations/links.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import type { OperationAnswer, OperationContext } from './operation.ts'
@@ -165,7 +161,7 @@ export async function list<Row extends ResourceRow>(
   }
 }
 
-/** Rows to be shown, which nothing will change: the ORM maps what one plain statement found. */
+/** Rows to be shown, which nothing will change. */
 async function selectRows<Row extends ResourceRow>(
   em: EntityManager,
   { entity, table }: Resource<Row>,
@@ -174,8 +170,8 @@ async function selectRows<Row extends ResourceRow>(
 ): Promise<Row[]> {
   const found = await em
     .getConnection()
-    .execute<EntityDictionary<Row>[]>(`select row.* from ${table} row where ${condition}`, [...values])
-  return found.map((raw) => em.map(entity, raw) as Row)
+    .execute<Record<string, unknown>[]>(`select row.* from ${table} row where ${condition}`, [...values])
+  return found.map(plainRowReader(em, entity))
 }
 
 /** POST: makes one under the id given. */
