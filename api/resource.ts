@@ -1,16 +1,11 @@
 /** What every resource does the same way: read, list, create, upsert, delete, expand. */
-import {
-  DecimalType,
-  type EntityClass,
-  type EntityDictionary,
-  LockMode,
-  UniqueConstraintViolationException,
-} from '@mikro-orm/core'
+import { DecimalType, type EntityClass, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { Decimal } from 'decimal.js'
 import Type, { type TSchema } from 'typebox'
 import { canonicalJson } from '../billing/canonical-json.ts'
 import { ID_PATTERN } from '../db/ids.ts'
+import { plainRowReader } from '../db/plain-rows.ts'
 import { resourceUrl } from '../db/representations/links.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import type { OperationAnswer, OperationContext } from './operation.ts'
@@ -169,7 +164,7 @@ export async function list<Row extends ResourceRow>(
   }
 }
 
-/** Rows to be shown, which nothing will change: the ORM maps what one plain statement found. */
+/** Rows to be shown, which nothing will change. */
 async function selectRows<Row extends ResourceRow>(
   em: EntityManager,
   { entity, table }: Resource<Row>,
@@ -178,8 +173,8 @@ async function selectRows<Row extends ResourceRow>(
 ): Promise<Row[]> {
   const found = await em
     .getConnection()
-    .execute<EntityDictionary<Row>[]>(`select row.* from ${table} row where ${condition}`, [...values])
-  return found.map((raw) => em.map(entity, raw) as Row)
+    .execute<Record<string, unknown>[]>(`select row.* from ${table} row where ${condition}`, [...values])
+  return found.map(plainRowReader(em, entity))
 }
 
 /** POST: makes one under the id given. */

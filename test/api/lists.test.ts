@@ -385,7 +385,11 @@ describe('over many rows', () => {
   test.each([
     ['the default order', {}, 'disputes_newest_index'],
     ['a filter in the default order', { filter: 'status:won;amount:10..90' }, 'disputes_'],
-    ['a filter by status, sorted', { filter: 'status:won', sort: '-createdTime' }, 'disputes_by_status_index'],
+    [
+      'a filter by status, sorted',
+      { filter: 'status:won', sort: '-createdTime' },
+      'disputes_by_status_index',
+    ],
     ['the default order by name', { sort: '-createdTime' }, 'disputes_newest_index'],
     ['a search for a part', { q: 'd1499' }, 'disputes_search_index'],
   ])('%s is answered from an index', async (_, parameters, index) => {
