@@ -2,7 +2,7 @@
 import { VERSION } from '../config/release.ts'
 import { KEY_HEADER } from './authentication.ts'
 import { PROBLEMS } from './problems.ts'
-import { ROUTES, type Route } from './routes.ts'
+import { type KeyForm, ROUTES, type Route } from './routes.ts'
 import { answerSchema, bodySchema } from './schemas/conventions.ts'
 
 export interface OpenApiOperation {
@@ -44,7 +44,10 @@ export function openApiDocument(baseUrl: string): OpenApiDocument {
         ),
         Problem: PROBLEM_SCHEMA,
       },
-      securitySchemes: { secretKey: { type: 'apiKey', in: 'header', name: KEY_HEADER } },
+      securitySchemes: {
+        secretKey: { type: 'apiKey', in: 'header', name: KEY_HEADER },
+        publishableKey: { type: 'apiKey', in: 'header', name: 'Authorization' },
+      },
     },
   }
 }
@@ -66,7 +69,7 @@ function operationOf(route: Route): OpenApiOperation {
     operationId: route.operationId,
     summary: route.summary,
     parameters: [...parameters, ...queryParameters(route)],
-    security: [{ secretKey: [] }],
+    security: route.accepts.flatMap((form) => SECURITY[form]),
     ...(route.takesBody
       ? { requestBody: { required: true, content: content(`${nameOf(route.body ?? route.resource)}Body`) } }
       : {}),
@@ -95,6 +98,13 @@ function answerContent({ answers }: Route, name: string): object {
 function queryParameters({ query }: Route): object[] {
   const members = (query as { properties?: Record<string, object> } | undefined)?.properties ?? {}
   return Object.entries(members).map(([name, schema]) => ({ name, in: 'query', required: false, schema }))
+}
+
+/** How each form of credential is sent, by the names of the security schemes. */
+const SECURITY: Readonly<Record<KeyForm, Record<string, string[]>[]>> = {
+  secret: [{ secretKey: [] }],
+  publishable: [{ publishableKey: [] }],
+  customer: [],
 }
 
 const PROBLEM_SCHEMA = {

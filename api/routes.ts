@@ -10,6 +10,7 @@ import type { OperationHandler } from './operation.ts'
 import { apiKeys, apiKeyWriter, deleteApiKey } from './operations/api-keys.ts'
 import { customers, customerWriter } from './operations/customers.ts'
 import { disputes, disputeWriter } from './operations/disputes.ts'
+import { paymentTokens, paymentTokenWriter, readPaymentToken } from './operations/payment-tokens.ts'
 import { plans, planWriter } from './operations/plans.ts'
 import {
   newCredentialHash,
@@ -26,6 +27,7 @@ import {
   expandQuerySchema,
   list,
   listQuerySchema,
+  pageQuery,
   type Resource,
   type ResourceRow,
   readOne,
@@ -62,6 +64,8 @@ export interface Route {
 }
 
 const SECRET = ['secret'] as const
+/** Forms of credential that a browser may hold. */
+const BROWSER: readonly KeyForm[] = ['publishable', 'customer']
 
 export const ROUTES: readonly Route[] = [
   getMany(apiKeys, sortedQuery),
@@ -74,6 +78,16 @@ export const ROUTES: readonly Route[] = [
   post(disputes, disputeWriter, 'dp'),
   getOne(disputes),
   put(disputes, disputeWriter),
+
+  getMany(paymentTokens, pageQuery),
+  { ...post(paymentTokens, paymentTokenWriter, 'tok'), accepts: [...SECRET, ...BROWSER], rawSecret: true },
+  {
+    ...getOne(paymentTokens),
+    path: 'tokens/{token}',
+    accepts: [...SECRET, 'publishable'],
+    rawSecret: true,
+    handler: readPaymentToken,
+  },
 
   getMany(transactions),
   post(transactions, transactionWriter, 'txn'),

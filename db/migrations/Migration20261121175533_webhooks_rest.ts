@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations'
 
-export class Migration20261121175339_webhooks_rest extends Migration {
-  override name = 'Migration20261121175339_webhooks_rest'
+export class Migration20261121175533_webhooks_rest extends Migration {
+  override name = 'Migration20261121175533_webhooks_rest'
 
   override up(): void | Promise<void> {
     this.addSql(
