@@ -4,10 +4,12 @@ import { attemptDelivery } from './attempt-delivery.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { settleDispute } from './settle-dispute.ts'
 import { settleOrder } from './settle-order.ts'
+import { settleToken } from './settle-token.ts'
 
 export function createActivities(dependencies: ActivityDependencies): Activities {
   return {
     settleDispute: (input) => settleDispute(dependencies, input),
+    settleToken: (input) => settleToken(dependencies, input),
     settleOrder: (input) => settleOrder(dependencies, input),
     attemptDelivery: (input) => attemptDelivery(dependencies, input),
   }

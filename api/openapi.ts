@@ -2,7 +2,7 @@
 import { VERSION } from '../config/release.ts'
 import { KEY_HEADER } from './authentication.ts'
 import { PROBLEMS } from './problems.ts'
-import { ROUTES, type Route } from './routes.ts'
+import { type KeyForm, ROUTES, type Route } from './routes.ts'
 import { answerSchema, bodySchema } from './schemas/conventions.ts'
 
 export interface OpenApiOperation {
@@ -37,14 +37,17 @@ export function openApiDocument(baseUrl: string): OpenApiDocument {
           ROUTES.map(({ resource }) => [nameOf(resource), withoutId(answerSchema(resource))]),
         ),
         ...Object.fromEntries(
-          ROUTES.filter(({ takesBody }) => takesBody).map(({ resource }) => [
-            `${nameOf(resource)}Body`,
-            withoutId(bodySchema(resource)),
+          ROUTES.filter(({ takesBody }) => takesBody).map(({ resource, body = resource }) => [
+            `${nameOf(body)}Body`,
+            withoutId(bodySchema(body)),
           ]),
         ),
         Problem: PROBLEM_SCHEMA,
       },
-      securitySchemes: { secretKey: { type: 'apiKey', in: 'header', name: KEY_HEADER } },
+      securitySchemes: {
+        secretKey: { type: 'apiKey', in: 'header', name: KEY_HEADER },
+        publishableKey: { type: 'apiKey', in: 'header', name: 'Authorization' },
+      },
     },
   }
 }
@@ -66,9 +69,9 @@ function operationOf(route: Route): OpenApiOperation {
     operationId: route.operationId,
     summary: route.summary,
     parameters: [...parameters, ...queryParameters(route)],
-    security: [{ secretKey: [] }],
+    security: route.accepts.flatMap((form) => SECURITY[form]),
     ...(route.takesBody
-      ? { requestBody: { required: true, content: content(`${nameOf(route.resource)}Body`) } }
+      ? { requestBody: { required: true, content: content(`${nameOf(route.body ?? route.resource)}Body`) } }
       : {}),
     responses: {
       [route.success]: { description: 'Done.', ...answerContent(route, nameOf(route.resource)) },
@@ -95,6 +98,13 @@ function answerContent({ answers }: Route, name: string): object {
 function queryParameters({ query }: Route): object[] {
   const members = (query as { properties?: Record<string, object> } | undefined)?.properties ?? {}
   return Object.entries(members).map(([name, schema]) => ({ name, in: 'query', required: false, schema }))
+}
+
+/** How each form of credential is sent, by the names of the security schemes. */
+const SECURITY: Readonly<Record<KeyForm, Record<string, string[]>[]>> = {
+  secret: [{ secretKey: [] }],
+  publishable: [{ publishableKey: [] }],
+  customer: [],
 }
 
 const PROBLEM_SCHEMA = {

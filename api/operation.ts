@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import type { KeyStore } from '../db/commands/create-api-key.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
+import type { WebhookTargets } from '../delivery/webhook-url.ts'
 import type { Credential } from './authentication.ts'
 import type { Preconditions } from './preconditions.ts'
 
@@ -17,6 +18,7 @@ export interface OperationContext {
   /** An entity manager of this request alone. */
   readonly em: EntityManager
   readonly keys: KeyStore
+  readonly webhookTargets: WebhookTargets
   readonly baseUrl: string
   readonly now: () => Date
   readonly log: Logger

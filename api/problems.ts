@@ -3,6 +3,7 @@
  *
  * `PROBLEMS` is what `/problems/{slug}` explains and what the OpenAPI document lists.
  */
+import { withoutCardNumbers } from '../billing/cards.ts'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../billing/errors.ts'
 
 interface ProblemType {
@@ -149,17 +150,24 @@ export function problemOf(error: unknown): Problem {
   return new Problem('internal-error', 'The request could not be completed.', {}, { cause: error })
 }
 
-/** A problem's body. */
+/** A problem's body. Ids and names it repeats are a caller's, who may have put a card number there: none goes out again. */
 export function problemBody(problem: Problem, baseUrl: string, requestId: string) {
   const { status, title } = PROBLEMS[problem.code]
   return {
     type: `${baseUrl}/problems/${problem.code}`,
     title,
     status,
-    detail: problem.message,
+    detail: withoutCardNumbers(problem.message),
     instance: `urn:request:${requestId}`,
     code: problem.code,
-    ...(problem.extras.invalidFields === undefined ? {} : { invalidFields: problem.extras.invalidFields }),
+    ...(problem.extras.invalidFields === undefined
+      ? {}
+      : {
+          invalidFields: problem.extras.invalidFields.map(({ field, message }) => ({
+            field: withoutCardNumbers(field),
+            message: withoutCardNumbers(message),
+          })),
+        }),
   }
 }
 

@@ -48,6 +48,7 @@ function* unstorableTexts(value: unknown, field: string): Generator<InvalidField
   }
 }
 
-function isStorable(text: string): boolean {
+/** Whether the database keeps a text as it is. */
+export function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed()
 }

@@ -1,8 +1,11 @@
 /** What every resource does the same way: read, list, create, upsert, delete, expand. */
-import { type EntityClass, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core'
+import { DecimalType, type EntityClass, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { Decimal } from 'decimal.js'
 import Type, { type TSchema } from 'typebox'
 import { canonicalJson } from '../billing/canonical-json.ts'
 import { ID_PATTERN } from '../db/ids.ts'
+import { plainRowReader } from '../db/plain-rows.ts'
 import { resourceUrl } from '../db/representations/links.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import type { OperationAnswer, OperationContext } from './operation.ts'
@@ -43,6 +46,8 @@ export interface Resource<Row extends ResourceRow> {
 
 /** How a body becomes a row and changes one; both run in the unit's transaction, with the row locked. */
 export interface Writer<Row extends ResourceRow, Body> {
+  /** Applies what time has done to the row before the unit's instant, as its workflow would; raises the revision itself. */
+  settle?(unit: UnitOfWork, row: Row): void | Promise<void>
   /** Makes the row of that id. */
   create(unit: UnitOfWork, id: string, body: Body, context: OperationContext): Row | Promise<Row>
   /** Changes the row; what it leaves as it was raises no revision. */
@@ -106,8 +111,10 @@ export async function readOne<Row extends ResourceRow>(
   resource: Resource<Row>,
 ): Promise<OperationAnswer> {
   const id = context.params.id ?? ''
-  const where = { organizationId: context.organizationId, id }
-  const row = (await context.em.findOne(resource.entity as EntityClass<ResourceRow>, where)) as Row | null
+  const [row = null] = await selectRows(context.em, resource, 'row.organization_id = ? and row.id = ?', [
+    context.organizationId,
+    id,
+  ])
   if (row === null) throw absent(resource, id)
   if (context.query.expand === undefined && isNotModified(context.preconditions, row.revision)) {
     return { status: 304, revision: row.revision }
@@ -129,28 +136,24 @@ export async function list<Row extends ResourceRow>(
   const values = [organizationId, ...restriction.values, ...where.values]
   const sql = <T>(query: string, bound: readonly unknown[]) =>
     em.getConnection().execute<T[]>(query, [...bound])
-  const ids =
+  const rows =
     limit === 0
       ? []
-      : await sql<{ id: string }>(
-          `select row.id from ${resource.table} row where ${condition} order by ${orderBy.text} limit ? offset ?`,
-          [...values, ...orderBy.values, limit, offset],
-        )
+      : await selectRows(em, resource, `${condition} order by ${orderBy.text} limit ? offset ?`, [
+          ...values,
+          ...orderBy.values,
+          limit,
+          offset,
+        ])
   const total =
-    ids.length > 0 && ids.length < limit
-      ? offset + ids.length
+    rows.length > 0 && rows.length < limit
+      ? offset + rows.length
       : ((
           await sql<{ total: number }>(
             `select count(*)::int as total from ${resource.table} row where ${condition}`,
             values,
           )
         )[0]?.total ?? 0)
-  const found = (await em.find(resource.entity as EntityClass<ResourceRow>, {
-    organizationId,
-    id: { $in: ids.map(({ id }) => id) },
-  })) as Row[]
-  const byId = new Map(found.map((row) => [row.id, row]))
-  const rows = ids.flatMap(({ id }) => byId.get(id) ?? [])
   return {
     body: await presentAll(context, resource, rows),
     headers: {
@@ -159,6 +162,19 @@ export async function list<Row extends ResourceRow>(
       'Pagination-Offset': String(offset),
     },
   }
+}
+
+/** Rows to be shown, which nothing will change. */
+async function selectRows<Row extends ResourceRow>(
+  em: EntityManager,
+  { entity, table }: Resource<Row>,
+  condition: string,
+  values: readonly unknown[],
+): Promise<Row[]> {
+  const found = await em
+    .getConnection()
+    .execute<Record<string, unknown>[]>(`select row.* from ${table} row where ${condition}`, [...values])
+  return found.map(plainRowReader(em, entity))
 }
 
 /** POST: makes one under the id given. */
@@ -186,6 +202,7 @@ export async function upsert<Row extends ResourceRow, Body>(
   const attempt = () =>
     context.commit(async (unit) => {
       const row = await lockRow(unit, resource, id)
+      if (row !== null) await writer.settle?.(unit, row)
       requirePreconditions(context.preconditions, row?.revision ?? null)
       const body = context.body<Body>()
       if (row !== null) {
@@ -201,11 +218,18 @@ export async function upsert<Row extends ResourceRow, Body>(
       }
       return await answerCreated(context, resource, await writer.create(unit, id, body, context))
     })
-  return await attempt().catch((error: unknown) => {
-    if (error instanceof UniqueConstraintViolationException) return attempt()
-    throw error
-  })
+  for (let made = 1; ; made += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      // Another made it first. One that is deleted and made anew meanwhile can take more than one attempt.
+      if (!(error instanceof UniqueConstraintViolationException) || made === MOST_ATTEMPTS) throw error
+    }
+  }
 }
+
+/** How often an upsert may lose the race for its id before something else must be wrong. */
+const MOST_ATTEMPTS = 10
 
 /** DELETE: removes the one of the path's id, unless `refuse` throws. */
 export async function remove<Row extends ResourceRow>(
@@ -247,19 +271,26 @@ export async function changeRow<Row extends ResourceRow>(
   row: Row,
   change: () => void | Promise<void>,
 ): Promise<boolean> {
-  const before = snapshot(row)
+  const before = snapshot(unit, row)
   const { revision } = row
   await change()
-  if (snapshot(row) === before) return false
+  if (snapshot(unit, row) === before) return false
   // A command that settles the record raises it itself; one commit is one revision.
   if (row.revision === revision) row.revision += 1
   row.updatedTime = unit.now
   return true
 }
 
-function snapshot(row: ResourceRow): string {
+/** The row as one text, the same for equal content. */
+function snapshot({ em }: UnitOfWork, row: ResourceRow): string {
+  const { properties } = em.getMetadata().get(row.constructor as EntityClass<Record<string, unknown>>)
   const { revision: _, updatedTime: __, ...rest } = row as ResourceRow & Record<string, unknown>
-  return canonicalJson(Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, value ?? null])))
+  const members = Object.entries(rest).map(([name, value]) => {
+    // PostgreSQL gives decimals padded to their scale: 12.500000 is the 12.5 that a body brings.
+    const isDecimal = properties[name]?.customType instanceof DecimalType && value != null
+    return [name, isDecimal ? new Decimal(String(value)).toFixed() : (value ?? null)]
+  })
+  return canonicalJson(Object.fromEntries(members))
 }
 
 /** 201 with the new resource and where it is. */
@@ -272,7 +303,7 @@ export async function answerCreated<Row extends ResourceRow>(
   return {
     ...(await answerOne(context, resource, row)),
     status: 201,
-    location: resourceUrl(baseUrl, organizationId, resource.path, row.id),
+    location: resourceUrl(baseUrl, organizationId, ...resource.path.split('/'), row.id),
   }
 }
 
@@ -320,10 +351,11 @@ function requireKnownExpansions<Row extends ResourceRow>(
 
 function readListQuery(
   parameters: ListParameters,
-  { fields, search }: Pick<Resource<ResourceRow>, 'fields' | 'search'>,
+  { fields, search, schema }: Pick<Resource<ResourceRow>, 'fields' | 'search' | 'schema'>,
 ) {
   try {
-    return listQuery(parameters, fields, search)
+    const { properties = {} } = schema as { properties?: object }
+    return listQuery(parameters, fields, search, 'customFields' in properties)
   } catch (error) {
     if (!(error instanceof ListQueryError)) throw error
     throw new Problem('malformed-request', error.message, { invalidFields: error.fields })

@@ -5,12 +5,15 @@ import type { MikroORM } from '@mikro-orm/postgresql'
 import Koa, { type Context } from 'koa'
 import type { Logger } from 'pino'
 import Type from 'typebox'
+import type { InvalidField } from '../billing/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { InstallationFacts } from '../db/installation.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import type { Vault } from '../db/vault.ts'
+import { createAddressGuard } from '../delivery/address-guard.ts'
 import type { Metrics } from '../ops/metrics.ts'
-import { authenticate, authorize } from './authentication.ts'
+import { authenticate, authorize, type Credential } from './authentication.ts'
+import { crossOriginHeaders, preflightHeaders } from './cors.ts'
 import { hostRoutes } from './host-routes.ts'
 import {
   claimKey,
@@ -26,14 +29,14 @@ import type { OperationAnswer, OperationContext } from './operation.ts'
 import { entityTag } from './preconditions.ts'
 import { Problem, problemBody, problemOf, summary } from './problems.ts'
 import { type RateLimit, rateHeaders, requireWithinLimit } from './rate-limit.ts'
-import { readJsonBody } from './request-body.ts'
+import { isStorable, readJsonBody } from './request-body.ts'
 import { ROUTES, type Route } from './routes.ts'
 import { bodySchema, writablePart } from './schemas/conventions.ts'
 import type { ApiState } from './state.ts'
 import { createBodyValidator, createQueryValidator } from './validation.ts'
 
 export interface ApiDependencies {
-  readonly config: Pick<Config, 'environment' | 'baseUrl' | 'trustProxy'>
+  readonly config: Pick<Config, 'environment' | 'baseUrl' | 'trustProxy' | 'webhookAllowedCidrs'>
   readonly orm: MikroORM
   readonly installation: InstallationFacts
   readonly vault: Vault
@@ -55,13 +58,16 @@ const ORGANIZATION_PATH = '/organizations/:organizationId'
 /** The server, not yet listening. */
 export function createServer(dependencies: ServerDependencies): Server {
   const { config, log } = dependencies
-  const app = new Koa<ApiState>({ proxy: config.trustProxy })
+  // Of the forwarded addresses only the last was written by the trusted proxy; the others are what the caller claims.
+  const app = new Koa<ApiState>({ proxy: config.trustProxy, maxIpsCount: 1 })
   app.silent = true
   const router = new Router<ApiState>({ strict: true })
   const validators: Validators = { body: createBodyValidator(), query: createQueryValidator() }
   for (const route of ROUTES) {
     const path = `${ORGANIZATION_PATH}/${route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`
-    router.register(path, [route.method.toLowerCase()], operation(route, dependencies, validators))
+    router.register(path, [route.method.toLowerCase()], operation(route, dependencies, validators), {
+      name: route.operationId,
+    })
   }
   hostRoutes(router, dependencies)
 
@@ -96,13 +102,18 @@ function operation(
   validators: Validators,
 ): RouterMiddleware<ApiState> {
   const { orm, vault, installation, config, rateLimit } = dependencies
-  const invalidBody = route.takesBody ? validators.body(bodySchema(route.resource)) : null
+  const invalidBody = route.takesBody ? validators.body(bodySchema(route.body ?? route.resource)) : null
   const invalidQuery = validators.query(route.query ?? Type.Object({}, { additionalProperties: false }))
   const keys = { vault, installation, environment: config.environment }
+  const webhookTargets = {
+    guard: createAddressGuard(config.webhookAllowedCidrs),
+    environment: config.environment,
+  }
   return async (ctx) => {
     ctx.state.operationId = route.operationId
+    ctx.set({ ...crossOriginHeaders(route) })
     const em = orm.em.fork()
-    const params = ctx.params as Record<string, string>
+    const params = storable(ctx.params as Record<string, string>)
     const { organizationId = '' } = params
     const credential = await authenticate(ctx, em, installation, route)
     ctx.state.credential = credential
@@ -113,12 +124,12 @@ function operation(
 
     const given = invalidBody === null ? null : await readJsonBody(ctx)
     const query = { ...ctx.query }
-    const wrongParameters = invalidQuery(query)
+    const wrongParameters = [...invalidQuery(query), ...unstorableParameters(query)]
     if (wrongParameters.length > 0) {
       throw new Problem('malformed-request', summary(wrongParameters), { invalidFields: wrongParameters })
     }
     const unit = { organizationId, baseUrl: config.baseUrl }
-    const request = idempotentRequest(ctx, route, organizationId, given)
+    const request = idempotentRequest(ctx, route, credential, given, installation.hashKey)
     const context: OperationContext = {
       organizationId,
       credential,
@@ -127,6 +138,7 @@ function operation(
       preconditions: { ifMatch: ctx.get('If-Match') || null, ifNoneMatch: ctx.get('If-None-Match') || null },
       em,
       keys,
+      webhookTargets,
       baseUrl: config.baseUrl,
       now: () => new Date(),
       log: ctx.state.log,
@@ -135,7 +147,7 @@ function operation(
         const invalidFields = invalidBody?.(body) ?? []
         if (invalidFields.length > 0)
           throw new Problem('validation-error', summary(invalidFields), { invalidFields })
-        return writablePart(route.resource, body) as T
+        return writablePart(route.body ?? route.resource, body) as T
       },
       has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),
       commit: (work) =>
@@ -171,21 +183,36 @@ async function answered(
   }
 }
 
+/** Path parameters as the database can be asked for them: what no id can hold must not make a query fail. */
+function storable(params: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [name, value.toWellFormed().replaceAll('\0', '\uFFFD')]),
+  )
+}
+
+function unstorableParameters(query: Readonly<Record<string, unknown>>): InvalidField[] {
+  return Object.entries(query)
+    .filter(([, value]) => typeof value === 'string' && !isStorable(value))
+    .map(([field]) => ({ field, message: 'must not hold a NUL character' }))
+}
+
 function idempotentRequest(
   ctx: Context,
   route: Route,
-  organizationId: string,
+  credential: Credential,
   body: unknown,
+  hash: (text: string) => string,
 ): IdempotentRequest | null {
   const key = ctx.get('Idempotency-Key')
   if (route.method !== 'POST' || key === '') return null
   if (key.length > 255)
     throw new Problem('malformed-request', 'An Idempotency-Key has at most 255 characters.')
   return {
-    organizationId,
+    organizationId: credential.organizationId,
     operation: route.operationId,
     key,
-    requestHash: requestHash(ctx.path + ctx.search, body),
+    // What a caller may do is part of the request: a kept answer can show more than another caller may see.
+    requestHash: requestHash(hash, ctx.path + ctx.search, [body, credential.acl, credential.allowedIps]),
   }
 }
 
@@ -227,12 +254,23 @@ function unmatched(router: Router<ApiState>): Koa.Middleware<ApiState> {
       throw new Problem('method-not-allowed', `Use one of ${allow}.`, { headers: { Allow: allow } })
     }
     ctx.set('Allow', allow)
+    ctx.set({ ...preflight(router, ctx) })
     ctx.status = 204
   }
 }
 
+/** What a preflight is told of the operation it asks for. */
+function preflight(router: Router<ApiState>, ctx: Context): Readonly<Record<string, string>> {
+  const wanted = ctx.get('Access-Control-Request-Method')
+  const [layer] = router.match(ctx.path, wanted).pathAndMethod
+  const route = ROUTES.find(({ operationId }) => operationId === layer?.name)
+  return route === undefined ? {} : preflightHeaders(route, wanted)
+}
+
 /** One line per request, by operation and not by address: ids in a path may be secrets. */
 function logged(log: Logger, metrics: Metrics): Koa.Middleware<ApiState> {
+  // These lines hold only what is named below, none of it secret: taking secrets out of them would cost for nothing.
+  const lines = log.child({}, { redact: [] })
   return async (ctx, next) => {
     const started = performance.now()
     ctx.state.log = log.child({ requestId: ctx.state.requestId })
@@ -242,8 +280,9 @@ function logged(log: Logger, metrics: Metrics): Koa.Middleware<ApiState> {
       { operation: ctx.state.operationId ?? 'none', method: ctx.method, status: ctx.status },
       duration / 1000,
     )
-    ctx.state.log.info(
+    lines.info(
       {
+        requestId: ctx.state.requestId,
         operation: ctx.state.operationId,
         method: ctx.method,
         status: ctx.status,

@@ -1,4 +1,5 @@
 /** AJV against the schemas of the route table, and its findings as fields and sentences. */
+import { isIP } from 'node:net'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import currencyCodes from 'currency-codes'
@@ -34,7 +35,15 @@ export function createQueryValidator(): (schema: TSchema) => (query: unknown) =>
 function compiler(options: ConstructorParameters<typeof Ajv2020>[0]) {
   const ajv = new Ajv2020({
     ...options,
-    formats: { email, uri, date, 'date-time': isInstant, currency: isCurrency, duration: isDuration },
+    formats: {
+      email,
+      uri,
+      date,
+      'date-time': isInstant,
+      currency: isCurrency,
+      duration: isDuration,
+      ip: (text: string) => isIP(text) !== 0,
+    },
   })
   return (schema: TSchema) => {
     const { $id: _, ...anonymous } = schema as TSchema & { $id?: string }
@@ -107,4 +116,5 @@ const FORMAT_MESSAGES: Readonly<Record<string, string>> = {
   duration: 'must be a positive ISO 8601 duration, such as P3D',
   uri: 'must be an absolute URI',
   email: 'must be an e-mail address',
+  ip: 'must be an IPv4 or IPv6 address',
 }

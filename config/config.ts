@@ -84,7 +84,7 @@ export const SETTINGS: readonly Setting[] = [
   {
     name: 'TRUST_PROXY',
     default: 'false',
-    meaning: "`true` takes the caller's address from `X-Forwarded-For`",
+    meaning: "`true` takes the caller's address from the last entry of `X-Forwarded-For`, the proxy's own",
   },
   {
     name: 'WEBHOOK_ALLOWED_CIDRS',

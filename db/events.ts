@@ -1,6 +1,8 @@
 /** Events and their deliveries: written by the transaction that makes them true. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { EventType } from '../billing/event-types.ts'
+import type { WorkflowName } from '../workflows/contract.ts'
+import { DELIVERY_CHANNEL, WAKE_UP_CHANNEL } from './channels.ts'
 import { newId } from './ids.ts'
 import type { Link } from './representations/links.ts'
 
@@ -27,15 +29,16 @@ interface Tenant {
 }
 
 /**
- * Writes the events and one delivery for each active webhook whose filter and website fit, judged now.
- *
- * @returns the number of deliveries written.
+ * Writes what follows from a change, in one statement: the events, a delivery of each for every active webhook whose
+ * filter and website fit (judged now), and the wake-ups of workflows. Those who carry them on are notified at commit.
  */
-export async function writeEvents(
+export async function writeConsequences(
   em: EntityManager,
   tenant: Tenant,
   events: readonly NewEvent[],
-): Promise<number> {
+  wakeUps: readonly (readonly [WorkflowName, string])[],
+): Promise<void> {
+  if (events.length === 0 && wakeUps.length === 0) return
   const rows = events.map((event, turn) => {
     const id = newId('evt')
     return {
@@ -57,7 +60,7 @@ export async function writeEvents(
       }),
     }
   })
-  const [{ count } = { count: 0 }] = await em.getConnection().execute<{ count: number }[]>(
+  await em.getConnection().execute(
     `with given as (
        select * from jsonb_to_recordset(?::jsonb) as given
          (turn int, id text, type text, website_id text, entity_id text, event_time timestamptz, payload text,
@@ -79,11 +82,24 @@ export async function writeEvents(
           and (jsonb_array_length(webhook.events_filter) = 0 or webhook.events_filter @> to_jsonb(given.type))
         order by given.turn
        returning 1
+     ), woken as (
+       insert into wake_ups (workflow, organization_id, record_id, due_time)
+       select workflow, ?, record_id, now()
+         from jsonb_to_recordset(?::jsonb) as given (workflow text, record_id text)
+       returning 1
      )
-     select count(*)::int as count from new_deliveries`,
-    [JSON.stringify(rows), tenant.organizationId, tenant.now, tenant.now, tenant.organizationId],
-    'all',
+     select case when exists (select from new_deliveries) then pg_notify('${DELIVERY_CHANNEL}', '') end,
+            case when exists (select from woken) then pg_notify('${WAKE_UP_CHANNEL}', '') end`,
+    [
+      JSON.stringify(rows),
+      tenant.organizationId,
+      tenant.now,
+      tenant.now,
+      tenant.organizationId,
+      tenant.organizationId,
+      JSON.stringify(wakeUps.map(([workflow, recordId]) => ({ workflow, record_id: recordId }))),
+    ],
+    'run',
     em.getTransactionContext(),
   )
-  return count
 }

@@ -6,8 +6,7 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { WorkflowName } from '../workflows/contract.ts'
-import { DELIVERY_CHANNEL, WAKE_UP_CHANNEL } from './channels.ts'
-import { type NewEvent, writeEvents } from './events.ts'
+import { type NewEvent, writeConsequences } from './events.ts'
 
 export interface UnitOfWork {
   readonly em: EntityManager
@@ -44,18 +43,7 @@ export async function inUnitOfWork<T>(
       wake: (workflow, recordId) => void wakeUps.set(`${workflow}/${recordId}`, [workflow, recordId]),
     })
     await trx.flush()
-    const sql = (text: string, values: unknown[]) =>
-      trx.getConnection().execute(text, values, 'run', trx.getTransactionContext())
-    if (events.length > 0 && (await writeEvents(trx, options, events)) > 0) {
-      await sql(`select pg_notify('${DELIVERY_CHANNEL}', '')`, [])
-    }
-    for (const [workflow, recordId] of wakeUps.values()) {
-      await sql(
-        `with woken as (insert into wake_ups (workflow, organization_id, record_id, due_time) values (?, ?, ?, now()))
-         select pg_notify('${WAKE_UP_CHANNEL}', '')`,
-        [workflow, options.organizationId, recordId],
-      )
-    }
+    await writeConsequences(trx, options, events, [...wakeUps.values()])
     return result
   })
 }

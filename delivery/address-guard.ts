@@ -4,7 +4,7 @@
  * Names are judged by what they resolve to at that moment, so that an answer that changes between two look-ups gains
  * nothing. Everything that is not plain public unicast is refused, unless configuration opens it.
  */
-import { lookup as resolve } from 'node:dns'
+import { type LookupAddress, type LookupAllOptions, lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
@@ -21,21 +21,36 @@ export interface AddressGuard {
   readonly lookup: LookupFunction
 }
 
+/** How names become addresses; the system's resolver unless told otherwise. */
+export type Resolve = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void
+
+/** Of IPv6 only this much is given out as global unicast; the rest of the space is not routed. */
+const GLOBAL_UNICAST_V6 = ipaddr.parseCIDR('2000::/3')
+
 /** A guard that refuses special-use addresses but for the networks of `allowedCidrs`. */
-export function createAddressGuard(allowedCidrs: readonly string[]): AddressGuard {
+export function createAddressGuard(
+  allowedCidrs: readonly string[],
+  resolve: Resolve = systemLookup,
+): AddressGuard {
   const exceptions = allowedCidrs.map((cidr) => ipaddr.parseCIDR(cidr))
   const allows = (address: string): boolean => {
     if (isIP(address) === 0) return false
     const parsed = ipaddr.process(address) // IPv4-mapped IPv6 is judged as the IPv4 address it reaches
     if (exceptions.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits)))
       return true
-    return parsed.range() === 'unicast'
+    if (parsed.range() !== 'unicast') return false
+    return parsed.kind() === 'ipv4' || parsed.match(GLOBAL_UNICAST_V6)
   }
   return {
     allows,
     lookup(hostname, options, callback) {
       resolve(hostname, { ...options, all: true }, (error, addresses) => {
         if (error !== null) return callback(error, '', 0)
+        // All of several answers count for themselves: the socket is offered none that is inside.
         const allowed = addresses.filter(({ address }) => allows(address))
         const [first] = allowed
         if (first === undefined) {

@@ -1,6 +1,6 @@
 /** Sends one webhook request and says what came of it. Never throws for what a receiver does. */
 import { isIP, type Socket } from 'node:net'
-import { Agent, buildConnector, request } from 'undici'
+import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import { type AddressGuard, AddressRefusedError } from './address-guard.ts'
 
 /** All of an attempt, from looking up the name to the last byte of the answer (specification 6.1). */
@@ -50,7 +50,8 @@ export interface Sender {
 
 /** A sender whose every connection passes `guard`; keeps connections alive between attempts. */
 export function createSender(guard: AddressGuard, options: { timeout?: number } = {}): Sender {
-  const connect = buildConnector({ lookup: guard.lookup, timeout: ATTEMPT_TIMEOUT, autoSelectFamily: true })
+  const timeout = options.timeout ?? ATTEMPT_TIMEOUT
+  const connect = buildConnector({ lookup: guard.lookup, timeout, autoSelectFamily: true })
   const agent = new Agent({
     connections: 128,
     pipelining: 1,
@@ -77,46 +78,49 @@ export function createSender(guard: AddressGuard, options: { timeout?: number } 
   })
   return {
     async send({ url, method, headers, body, anySuccessStatus }) {
-      const signal = AbortSignal.timeout(options.timeout ?? ATTEMPT_TIMEOUT)
+      const signal = AbortSignal.timeout(timeout)
+      const read: Reading = { status: null, headers: null, size: 0, kept: [] }
+      let failure: FailureReason | null
       try {
-        const answer = await request(url, { dispatcher: agent, method, headers, body, signal })
-        const read = await readAnswer(answer.body)
-        const status = answer.statusCode
-        const accepted = status === 200 || (anySuccessStatus && status >= 200 && status < 300)
-        return {
-          status,
-          headers: flatten(answer.headers),
-          body: read.text,
-          failure: read.tooLarge
-            ? 'response-too-large'
-            : accepted
-              ? null
-              : status >= 300 && status < 400
-                ? 'redirect'
-                : 'status',
-        }
+        await readAnswer(await request(url, { dispatcher: agent, method, headers, body, signal }), read)
+        failure = verdict(read, anySuccessStatus)
       } catch (error) {
-        return {
-          status: null,
-          headers: null,
-          body: null,
-          failure: signal.aborted ? 'timeout' : reasonOf(error),
-        }
+        failure = signal.aborted ? 'timeout' : reasonOf(error)
+      }
+      return {
+        status: read.status,
+        headers: read.headers,
+        body: read.status === null ? null : Buffer.concat(read.kept).toString('utf8'),
+        failure,
       }
     },
     close: () => agent.destroy(),
   }
 }
 
-async function readAnswer(body: AsyncIterable<Buffer>): Promise<{ text: string; tooLarge: boolean }> {
-  const kept: Buffer[] = []
-  let size = 0
-  for await (const chunk of body) {
-    if (size < LOGGED_ANSWER) kept.push(chunk.subarray(0, LOGGED_ANSWER - size))
-    size += chunk.length
-    if (size > LARGEST_ANSWER) return { text: Buffer.concat(kept).toString('utf8'), tooLarge: true }
+/** What of an answer has come so far: kept also when the rest never does. */
+interface Reading {
+  status: number | null
+  headers: Readonly<Record<string, string>> | null
+  size: number
+  readonly kept: Buffer[]
+}
+
+async function readAnswer(answer: Dispatcher.ResponseData, read: Reading): Promise<void> {
+  read.status = answer.statusCode
+  read.headers = flatten(answer.headers)
+  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+    if (read.size < LOGGED_ANSWER) read.kept.push(chunk.subarray(0, LOGGED_ANSWER - read.size))
+    read.size += chunk.length
+    if (read.size > LARGEST_ANSWER) return
   }
-  return { text: Buffer.concat(kept).toString('utf8'), tooLarge: false }
+}
+
+function verdict({ status, size }: Reading, anySuccessStatus: boolean): FailureReason | null {
+  if (size > LARGEST_ANSWER) return 'response-too-large'
+  if (status === null) return 'protocol'
+  if (status === 200 || (anySuccessStatus && status >= 200 && status < 300)) return null
+  return status >= 300 && status < 400 ? 'redirect' : 'status'
 }
 
 function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
@@ -130,26 +134,24 @@ function flatten(headers: Record<string, string | string[] | undefined>): Record
 
 function reasonOf(error: unknown): FailureReason {
   for (const cause of causes(error)) {
-    const code = 'code' in cause ? String(cause.code) : ''
-    if (code === 'ADDRESS_REFUSED') return 'address-refused'
-    if (code === 'ENOTFOUND' || code === 'EAI_AGAIN' || code === 'EAI_FAIL' || code === 'ENODATA')
-      return 'dns'
-    if (code === 'ECONNREFUSED') return 'connection-refused'
-    if (code === 'ECONNRESET' || code === 'EPIPE' || code === 'UND_ERR_SOCKET') return 'connection-reset'
-    if (
-      code.startsWith('ERR_TLS') ||
-      code.startsWith('ERR_SSL') ||
-      code.startsWith('CERT_') ||
-      code.includes('SELF_SIGNED') ||
-      code.startsWith('UNABLE_TO') ||
-      code === 'DEPTH_ZERO_SELF_SIGNED_CERT'
-    )
-      return 'tls'
-    if (code.startsWith('HPE_') || code === 'UND_ERR_INVALID_ARG') return 'protocol'
-    if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return 'timeout'
+    const code = String(('code' in cause ? cause.code : null) ?? cause.name)
+    const reason = REASONS.find(([pattern]) => pattern.test(code))
+    if (reason !== undefined) return reason[1]
   }
   return 'connection-failed'
 }
+
+/** Codes of the resolver, the socket, TLS and the HTTP client, each by the word that a merchant reads. */
+const REASONS: readonly (readonly [RegExp, FailureReason])[] = [
+  [/^ADDRESS_REFUSED$/, 'address-refused'],
+  [/^(ENOTFOUND|ENODATA|EAI_\w+)$/, 'dns'],
+  [/^ECONNREFUSED$/, 'connection-refused'],
+  [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'connection-reset'],
+  [/^(EPROTO$|ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|\w*SELF_SIGNED|HOSTNAME_MISMATCH$)/, 'tls'],
+  [/^UND_ERR_HEADERS_OVERFLOW$/, 'response-too-large'],
+  [/^(HPE_|HTTPParserError$|UND_ERR_INVALID_ARG$|UND_ERR_RES_CONTENT_LENGTH_MISMATCH$)/, 'protocol'],
+  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'timeout'],
+]
 
 /** The error, the errors it wraps and those it was caused by. */
 function* causes(error: unknown): Generator<Error> {

@@ -26,7 +26,7 @@ export function createVerifier({ issuer, organizationId }: Expectation): Verifie
   const keys = createRemoteJWKSet(new URL('.well-known/keys', issuer), { cacheMaxAge: 3_600_000 })
   return {
     async verify(signature, rawBody, now = new Date()) {
-      const { payload } = await jwtVerify(signature, keys, {
+      const { payload, protectedHeader } = await jwtVerify(signature, keys, {
         algorithms: ['RS256'],
         issuer,
         audience: organizationId,
@@ -34,8 +34,11 @@ export function createVerifier({ issuer, organizationId }: Expectation): Verifie
         currentDate: now,
         requiredClaims: ['iat', 'exp', 'requestBodyHash'],
       })
-      const { iat = 0, exp = 0, requestBodyHash } = payload
+      if (protectedHeader.kid === undefined) throw new Error('the signature does not name its key')
+      const { aud, iat = 0, exp = 0, requestBodyHash } = payload
+      if (aud !== organizationId) throw new Error('the audience is not this organization alone')
       if (iat > now.getTime() / 1000 + LEEWAY) throw new Error('iat lies in the future')
+      if (exp < iat) throw new Error('exp lies before iat')
       if (exp - iat > WINDOW) throw new Error('the time window is longer than five minutes')
       if (requestBodyHash !== createHash('sha256').update(rawBody).digest('hex')) {
         throw new Error('the body is not the one that was signed')

@@ -35,6 +35,9 @@ export async function sweep(em: EntityManager): Promise<number> {
         where clock_offset > 0
           and next_deadline < now() - interval '1 minute' + clock_offset * interval '1 millisecond'
        union all
+       select 'token-expiry', organization_id, id from payment_tokens
+        where card_cipher is not null and expiration_time < now() - interval '1 minute'
+       union all
        select 'webhook-delivery', organization_id, id from deliveries
         where status = 'retrying' and next_attempt_time < now() - interval '1 minute'
        union all

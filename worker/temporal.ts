@@ -22,6 +22,8 @@ export function installTemporalRuntime(log: Logger): void {
     // Signals are handled by the process itself, which drains in its own order.
     shutdownSignals: [],
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
+      // The queue of HTTP activities has none by design.
+      if (message.startsWith('No workflows registered')) return
       temporalLog[level === 'ERROR' ? 'error' : 'warn'](
         { err: meta?.error, workflowId: meta?.workflowId },
         message,

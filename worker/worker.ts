@@ -18,6 +18,7 @@ import type { Metrics } from '../ops/metrics.ts'
 import { taskQueue } from '../workflows/contract.ts'
 import { startDispatcher } from './dispatcher.ts'
 import { startRelay } from './relay.ts'
+import { startRetention } from './retention.ts'
 import { startSweep } from './sweep.ts'
 import { ensureSearchAttributes, lazyClient, startPolling } from './temporal.ts'
 
@@ -52,6 +53,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   const attempts: AttemptDependencies = {
     sender,
     signingKey: signingKeyCache(em, vault, now),
+    vault,
     baseUrl: config.baseUrl,
     release: RELEASE,
     now,
@@ -65,6 +67,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   })
   const relay = startRelay({ em, client, taskQueue: queue, log })
   const sweep = startSweep(em, log)
+  const retention = startRetention(em, log)
   const listener = listen(
     databaseUrl,
     { [WAKE_UP_CHANNEL]: () => relay.nudge(), [DELIVERY_CHANNEL]: () => dispatcher.nudge() },
@@ -89,7 +92,8 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   return {
     ready: polling.ready,
     async stop() {
-      await Promise.all([sweep.stop(), relay.stop(), dispatcher.stop(), polling.stop(), listener.close()])
+      const loops = [sweep, retention, relay, dispatcher, polling]
+      await Promise.all([...loops.map((loop) => loop.stop()), listener.close()])
       await sender.close()
       await client.connection.close()
     },

@@ -4,7 +4,12 @@
  * Importable from anywhere: it imports nothing. Changing a name here breaks running executions.
  */
 
-export const WORKFLOW_NAMES = ['subscription', 'webhook-delivery', 'dispute-deadline'] as const
+export const WORKFLOW_NAMES = [
+  'subscription',
+  'token-expiry',
+  'webhook-delivery',
+  'dispute-deadline',
+] as const
 export type WorkflowName = (typeof WORKFLOW_NAMES)[number]
 
 /** The one message: the record changed, look again. Lost, doubled or reordered ones do no harm. */

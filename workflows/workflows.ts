@@ -7,13 +7,14 @@ import { follow } from './follow.ts'
 export interface Activities {
   settleOrder(input: SettleInput): Promise<SettleResult>
   settleDispute(input: SettleInput): Promise<SettleResult>
+  settleToken(input: SettleInput): Promise<SettleResult>
   attemptDelivery(input: SettleInput): Promise<SettleResult>
 }
 
 /** Failures of our own infrastructure only: they pass, so nothing but patience helps. Time skipping skips the waits too. */
 const RETRY_FOREVER = { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 minute' } as const
 
-const { settleOrder, settleDispute } = proxyLocalActivities<Activities>({
+const { settleOrder, settleDispute, settleToken } = proxyLocalActivities<Activities>({
   startToCloseTimeout: '10 s',
   retry: RETRY_FOREVER,
 })
@@ -33,9 +34,19 @@ async function webhookDelivery(input: FollowInput): Promise<void> {
   await follow(input, attemptDelivery)
 }
 
+/** Follows a payment token: card data that nobody used are erased when it expires. */
+async function tokenExpiry(input: FollowInput): Promise<void> {
+  await follow(input, settleToken)
+}
+
 /** Follows a dispute: lost when its deadline passes unanswered. */
 async function disputeDeadline(input: FollowInput): Promise<void> {
   await follow(input, settleDispute)
 }
 
-export { disputeDeadline as 'dispute-deadline', subscription, webhookDelivery as 'webhook-delivery' }
+export {
+  disputeDeadline as 'dispute-deadline',
+  subscription,
+  tokenExpiry as 'token-expiry',
+  webhookDelivery as 'webhook-delivery',
+}

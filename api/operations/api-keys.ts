@@ -46,14 +46,14 @@ export const apiKeyWriter: Writer<ApiKeyRow, ApiKey> = {
     return key
   },
   async update(unit, row, body, context) {
-    if (body.type !== undefined && body.type !== row.type)
-      throw new ConflictError('The type of a key cannot change.')
     const reach = {
       acl: context.has('acl') ? (body.acl ?? null) : (row.acl ?? null),
       allowedIps: context.has('allowedIps') ? (body.allowedIps ?? null) : (row.allowedIps ?? null),
     }
     requireValid(reach, unit.organizationId)
     requireNoEscalation(reach, context)
+    if (body.type !== undefined && body.type !== row.type)
+      throw new ConflictError('The type of a key cannot change.')
     if (!isUnrestricted(reach)) await requireAnotherUnrestricted(unit, row)
     Object.assign(row, { description: body.description, ...reach })
   },

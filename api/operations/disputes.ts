@@ -1,4 +1,9 @@
-import { createDispute, type DisputeValues, updateDispute } from '../../db/commands/save-dispute.ts'
+import {
+  createDispute,
+  type DisputeValues,
+  settleDispute,
+  updateDispute,
+} from '../../db/commands/save-dispute.ts'
 import { emitDisputeEvent } from '../../db/dispute-events.ts'
 import { disputeSearch } from '../../db/entities/dispute.ts'
 import { Customer, Dispute as DisputeRow, Transaction } from '../../db/entities/index.ts'
@@ -27,6 +32,8 @@ export const disputes: Resource<DisputeRow> = {
 }
 
 export const disputeWriter: Writer<DisputeRow, Dispute> = {
+  // Up to, not including, the instant of the command: an answer exactly at the deadline is in time.
+  settle: async (unit, row) => void (await settleDispute(unit, row, unit.now.getTime() - 1)),
   create: (unit, id, body) => createDispute(unit, id, valuesOf(body)),
   update: (unit, row, body) => updateDispute(unit, row, valuesOf(body)),
   async changed(unit, row) {

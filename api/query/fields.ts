@@ -8,6 +8,8 @@ export interface Field {
   readonly sql: string
   readonly values?: readonly unknown[]
   readonly type: FieldType
+  /** Whether every row has it: then an order needs no place for nulls, and an index gives it as it stands. */
+  readonly always?: boolean
 }
 
 export type Fields = Readonly<Record<string, Field>>
@@ -34,7 +36,8 @@ export function fieldsOf(schema: TSchema, overrides: Readonly<Record<string, Fie
       const type = scalarType(member)
       if (override !== undefined) found[dotted] = override
       else if (member.properties !== undefined) visit(member.properties, full)
-      else if (type !== null) found[dotted] = { sql: expression(full, type), type }
+      else if (type !== null)
+        found[dotted] = { sql: expression(full, type), type, always: isAlways(member, full) }
     }
   }
   visit((schema as Member).properties ?? {}, [])
@@ -47,6 +50,11 @@ export function customField(name: string): Field | null {
   const [first, ...rest] = name.split('.')
   if (first !== 'customFields' || rest.length === 0) return null
   return { sql: '(row.custom_fields #>> ?::text[])', values: [arrayText(rest)], type: 'text' }
+}
+
+/** A column of its own that is never null. */
+function isAlways({ type }: Member, path: readonly string[]): boolean {
+  return path.length === 1 && type !== undefined && ![type].flat().includes('null')
 }
 
 function scalarType({ type, format, enum: values }: Member): FieldType | null {

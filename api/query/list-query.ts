@@ -36,15 +36,20 @@ const DEFAULT_ORDER = 'row.created_time desc, row.id asc'
 
 /**
  * The condition and the order that the parameters ask for, over a row aliased `row`. `q` searches the
- * expression `search`.
+ * expression `search`; where the row `hasCustomFields`, their members can be named too.
  *
  * @throws ListQueryError naming `filter` or `sort`.
  */
-export function listQuery(parameters: ListParameters, fields: Fields, search: string): ListQuery {
+export function listQuery(
+  parameters: ListParameters,
+  fields: Fields,
+  search: string,
+  hasCustomFields = true,
+): ListQuery {
   const failures: InvalidField[] = []
   const conditions: Sql[] = []
   const fieldOf = (name: string): Field | null =>
-    (Object.hasOwn(fields, name) ? fields[name] : null) ?? customField(name)
+    (Object.hasOwn(fields, name) ? fields[name] : null) ?? (hasCustomFields ? customField(name) : null)
 
   if (parameters.filter !== undefined && parameters.filter !== '') {
     try {
@@ -73,7 +78,7 @@ export function listQuery(parameters: ListParameters, fields: Fields, search: st
         ? []
         : [
             {
-              text: `${field.sql} ${descending ? 'desc nulls last' : 'asc nulls first'}`,
+              text: `${field.sql} ${descending ? 'desc' : 'asc'}${nullsOf(field, descending)}`,
               values: field.values ?? [],
             },
           ]
@@ -89,6 +94,12 @@ export function listQuery(parameters: ListParameters, fields: Fields, search: st
       values: orders.flatMap(({ values }) => values),
     },
   }
+}
+
+/** Absent values are the smallest. */
+function nullsOf({ always }: Field, descending: boolean): string {
+  if (always === true) return ''
+  return descending ? ' nulls last' : ' nulls first'
 }
 
 function condition({ name, excludes, values }: FilterClause, field: Field | null): Sql {

@@ -33,6 +33,9 @@ export const OrNull = <T extends TSchema>(schema: T, options: object = {}) => {
 }
 /** A member that is answered and ignored on input. */
 export const ReadOnly = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, readOnly: true } as T)
+/** A member that an answer leaves out where there is no value for it. */
+export const AbsentWhenUnknown = <T extends TSchema>(schema: T) =>
+  Type.Optional({ ...schema, 'x-absent-when-unknown': true } as T)
 
 export const CustomFields = Type.Optional(
   Type.Record(Type.String(), Type.Unknown(), {
@@ -59,15 +62,20 @@ export const resourceMembers = {
 interface JsonSchema {
   readonly readOnly?: boolean
   readonly writeOnly?: boolean
+  readonly 'x-absent-when-unknown'?: boolean
   readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly required?: readonly string[]
   readonly items?: JsonSchema
 }
 
-/** The schema of a request body: writable members checked, read-only ones let through to be dropped. */
+/**
+ * The schema of a request body: writable members checked, read-only ones let through to be dropped, and so is what an
+ * `expand` had embedded.
+ */
 export function bodySchema(resource: TSchema): TSchema {
-  return derive(resource, (member) => (member.readOnly === true ? {} : undefined), false) as TSchema
+  const body = derive(resource, (member) => (member.readOnly === true ? {} : undefined), false)
+  return { ...body, properties: { ...body.properties, _embedded: {} } } as TSchema
 }
 
 /** The schema of an answer: every member but the write-only ones, each present. */
@@ -104,9 +112,10 @@ function derive(
     return replaced === null ? [] : [[name, replaced ?? derive(member, replace, allRequired)] as const]
   })
   const names = members.map(([name]) => name)
+  const always = members.flatMap(([name, member]) => (member['x-absent-when-unknown'] === true ? [] : [name]))
   return {
     ...schema,
     properties: Object.fromEntries(members),
-    required: allRequired ? names : (schema.required ?? []).filter((name) => names.includes(name)),
+    required: allRequired ? always : (schema.required ?? []).filter((name) => names.includes(name)),
   }
 }

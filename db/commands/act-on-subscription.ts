@@ -15,7 +15,7 @@ import {
   type Invoice,
   type Subscription,
   SubscriptionCancellation,
-  SubscriptionPause,
+  type SubscriptionPause,
   SubscriptionReactivation,
 } from '../entities/index.ts'
 import { applySteps, type OrderRecord, orderInstant } from '../order-record.ts'

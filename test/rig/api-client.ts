@@ -13,6 +13,12 @@ export interface ApiClient {
     body: unknown,
     headers?: Record<string, string>,
   ): Promise<ApiAnswer<T>>
+  put<T = Record<string, unknown>>(
+    path: string,
+    body: unknown,
+    headers?: Record<string, string>,
+  ): Promise<ApiAnswer<T>>
+  delete<T = Record<string, unknown>>(path: string, headers?: Record<string, string>): Promise<ApiAnswer<T>>
   /** Any request; the body goes out as it is. */
   send<T = Record<string, unknown>>(method: string, path: string, init?: RequestInit): Promise<ApiAnswer<T>>
 }
@@ -35,16 +41,19 @@ export function apiClient(
     return {
       status: response.status,
       headers: response.headers,
-      body: (isJson ? JSON.parse(text) : text) as T,
+      body: (isJson && text !== '' ? JSON.parse(text) : text) as T,
     }
   }
+  const sendJson = <T>(method: string, path: string, body: unknown, headers: Record<string, string> = {}) =>
+    send<T>(method, path, {
+      body: JSON.stringify(body),
+      headers: { 'Content-Type': 'application/json', ...headers },
+    })
   return {
     send,
     get: (path, headers = {}) => send('GET', path, { headers }),
-    post: (path, body, headers = {}) =>
-      send('POST', path, {
-        body: JSON.stringify(body),
-        headers: { 'Content-Type': 'application/json', ...headers },
-      }),
+    post: (path, body, headers) => sendJson('POST', path, body, headers),
+    put: (path, body, headers) => sendJson('PUT', path, body, headers),
+    delete: (path, headers = {}) => send('DELETE', path, { headers }),
   }
 }

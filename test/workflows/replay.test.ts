@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from '@jest/globals'
 import proto from '@temporalio/proto'
 import { Worker } from '@temporalio/worker'
+import { makeToken } from '../rig/cards.ts'
 import { catalogue, orderBody } from '../rig/catalogue.ts'
 import { testEngines } from '../rig/engines.ts'
 import { startReceiver } from '../rig/receiver.ts'
@@ -28,7 +29,7 @@ describe('recorded histories', () => {
 
   test('exist for every workflow', () => {
     if (RECORDING) return
-    for (const workflow of ['subscription', 'webhook-delivery']) {
+    for (const workflow of ['subscription', 'token-expiry', 'webhook-delivery']) {
       expect(files.some((file) => file.startsWith(workflow))).toBe(true)
     }
   })
@@ -59,15 +60,17 @@ async function record(): Promise<void> {
       pricing: { formula: 'fixed-fee', price: 0 },
     })
     const items = [{ plan: { id: plan.id } }]
-    const place = async (members: object): Promise<string> => {
-      const { body } = await merchant.api.post('subscriptions', orderBody(merchant, { items, ...members }))
-      const workflowId = `subscription/${merchant.organizationId}/${body.id}`
-      await waitFor('the execution', () =>
+    const started = (workflowId: string) =>
+      waitFor('the execution', () =>
         service.temporal.workflow
           .getHandle(workflowId)
           .describe()
           .catch(() => null),
       )
+    const place = async (members: object): Promise<string> => {
+      const { body } = await merchant.api.post('subscriptions', orderBody(merchant, { items, ...members }))
+      const workflowId = `subscription/${merchant.organizationId}/${body.id}`
+      await started(workflowId)
       return workflowId
     }
     await save('subscription-started-at-once', await place({}))
@@ -75,6 +78,11 @@ async function record(): Promise<void> {
     await service.temporal.workflow.getHandle(later).signal('changed')
     await skipTime(service.temporal, later, 2 * 86_400_000)
     await save('subscription-started-later-after-a-change', later)
+
+    const token = `token-expiry/${merchant.organizationId}/${await makeToken(merchant.api)}`
+    await started(token)
+    await skipTime(service.temporal, token, 3_600_000)
+    await save('token-expiry-erased', token)
 
     receiver.answer(500)
     await place({})
@@ -86,12 +94,7 @@ async function record(): Promise<void> {
       return row ?? null
     })
     const workflowId = `webhook-delivery/${merchant.organizationId}/${delivery.id}`
-    await waitFor('its execution', () =>
-      service.temporal.workflow
-        .getHandle(workflowId)
-        .describe()
-        .catch(() => null),
-    )
+    await started(workflowId)
     await skipTime(service.temporal, workflowId, 40 * 3_600_000)
     await save('webhook-delivery-exhausted', workflowId)
   } finally {

@@ -1,0 +1,54 @@
+import { createPaymentToken } from '../../db/commands/create-payment-token.ts'
+import { PaymentToken as PaymentTokenRow } from '../../db/entities/index.ts'
+import { paymentTokenSearch } from '../../db/entities/payment-token.ts'
+import { presentPaymentToken } from '../../db/representations/payment-token.ts'
+import type { OperationHandler } from '../operation.ts'
+import { type Resource, readOne, type Writer } from '../resource.ts'
+import { contactOf } from '../schemas/contact.ts'
+import { PaymentToken } from '../schemas/payment-token.ts'
+
+export const paymentTokens: Resource<PaymentTokenRow> = {
+  name: 'Token',
+  label: 'payment token',
+  path: 'tokens',
+  schema: PaymentToken,
+  entity: PaymentTokenRow,
+  table: 'payment_tokens',
+  search: paymentTokenSearch,
+  fields: {},
+  present: (row, { baseUrl }) => presentPaymentToken(row, baseUrl),
+}
+
+export const paymentTokenWriter: Pick<Writer<PaymentTokenRow, PaymentToken>, 'create'> = {
+  create: (unit, id, body, { keys }) =>
+    createPaymentToken(unit, keys, id, {
+      method: 'payment-card',
+      card: {
+        pan: body.paymentInstrument.pan ?? null,
+        cvv: body.paymentInstrument.cvv ?? null,
+        expMonth: body.paymentInstrument.expMonth,
+        expYear: body.paymentInstrument.expYear,
+      },
+      billingAddress: contactOf(body.billingAddress),
+      riskMetadata:
+        body.riskMetadata == null
+          ? null
+          : {
+              ipAddress: body.riskMetadata.ipAddress ?? null,
+              fingerprint: body.riskMetadata.fingerprint ?? null,
+              httpHeaders: body.riskMetadata.httpHeaders ?? {},
+              browserData: body.riskMetadata.browserData ?? null,
+              extraData: body.riskMetadata.extraData ?? {},
+            },
+      leadSource: leadSourceOf(body.leadSource),
+    }),
+}
+
+/** GET of one: the path calls it `token`. */
+export const readPaymentToken: OperationHandler = (context) =>
+  readOne({ ...context, params: { ...context.params, id: context.params.token ?? '' } }, paymentTokens)
+
+function leadSourceOf(given: PaymentToken['leadSource']): Record<string, string | null> | null {
+  if (given == null) return null
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value ?? null]))
+}

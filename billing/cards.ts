@@ -1,0 +1,124 @@
+/** Payment cards: which network a number belongs to, whether it can be one, and until when a card is good. */
+
+export const CARD_BRANDS = [
+  'Visa',
+  'MasterCard',
+  'American Express',
+  'Discover',
+  'Maestro',
+  'Solo',
+  'Electron',
+  'JCB',
+  'Voyager',
+  'Diners Club',
+] as const
+export type CardBrand = (typeof CARD_BRANDS)[number]
+
+interface Network {
+  readonly brand: CardBrand
+  readonly lengths: readonly number[]
+  /** Leading digits, or the first and the last of a range of them. */
+  readonly prefixes: readonly (string | readonly [string, string])[]
+}
+
+const FROM_16_TO_19 = [16, 17, 18, 19]
+
+/** What the networks publish of their ranges. Where two fit, the longer prefix tells. */
+export const NETWORKS: readonly Network[] = [
+  { brand: 'Visa', lengths: [13, 16, 18, 19], prefixes: ['4'] },
+  {
+    brand: 'Electron',
+    lengths: [16],
+    prefixes: ['4026', '417500', '4405', '4508', '4844', '4913', '4917'],
+  },
+  {
+    brand: 'MasterCard',
+    lengths: [16],
+    prefixes: [
+      ['51', '55'],
+      ['2221', '2720'],
+    ],
+  },
+  { brand: 'American Express', lengths: [15], prefixes: ['34', '37'] },
+  {
+    brand: 'Discover',
+    lengths: FROM_16_TO_19,
+    prefixes: ['6011', ['622126', '622925'], ['644', '649'], '65'],
+  },
+  {
+    brand: 'Maestro',
+    lengths: [12, 13, 14, 15, ...FROM_16_TO_19],
+    prefixes: ['5018', '5020', '5038', '5893', '6304', '6759', '6761', '6762', '6763'],
+  },
+  { brand: 'Solo', lengths: [16, 18, 19], prefixes: ['6334', '6767'] },
+  { brand: 'JCB', lengths: FROM_16_TO_19, prefixes: [['3528', '3589']] },
+  { brand: 'Voyager', lengths: [15], prefixes: ['8699'] },
+  {
+    brand: 'Diners Club',
+    lengths: [14, 15, ...FROM_16_TO_19],
+    prefixes: [['300', '305'], '3095', '36', '38', '39'],
+  },
+]
+
+/** The network of a number, by its leading digits and its length; null for one of none of the ten. */
+export function cardBrand(pan: string): CardBrand | null {
+  let best: { readonly brand: CardBrand; readonly length: number } | null = null
+  for (const { brand, lengths, prefixes } of NETWORKS) {
+    if (!lengths.includes(pan.length)) continue
+    for (const prefix of prefixes) {
+      const [first, last] = typeof prefix === 'string' ? [prefix, prefix] : prefix
+      const leading = pan.slice(0, first.length)
+      if (leading < first || leading > last) continue
+      if (best === null || first.length > best.length) best = { brand, length: first.length }
+    }
+  }
+  return best?.brand ?? null
+}
+
+/** Whether the last digit is the check digit of the others (ISO/IEC 7812, Luhn). */
+export function passesLuhn(digits: string): boolean {
+  let sum = 0
+  for (let place = 0; place < digits.length; place++) {
+    const digit = Number(digits[digits.length - 1 - place])
+    const weighed = place % 2 === 0 ? digit : digit * 2
+    sum += weighed > 9 ? weighed - 9 : weighed
+  }
+  return sum % 10 === 0
+}
+
+/** The digits of a number as people write it, in groups apart by single spaces or hyphens; null for anything else. */
+export function cardDigits(written: string): string | null {
+  return /^\d+(?:[ -]\d+)*$/.test(written) ? written.replaceAll(/[ -]/g, '') : null
+}
+
+/** Whether a card is no longer good: its last moment is the end of its month, UTC. `now` in milliseconds. */
+export function cardIsExpired(expMonth: number, expYear: number, now: number): boolean {
+  return now >= Date.UTC(expYear, expMonth, 1)
+}
+
+export interface CardNumber {
+  readonly pan: string
+  readonly brand: CardBrand
+  /** The first six digits. */
+  readonly bin: string
+  readonly last4: string
+}
+
+/** Reads a number, or says what is wrong with it in a sentence that holds no part of it. */
+export function readCardNumber(written: string): CardNumber | { readonly problem: string } {
+  const pan = cardDigits(written)
+  if (pan === null) return { problem: 'must hold digits only, in groups if you like' }
+  const brand = cardBrand(pan)
+  if (brand === null) return { problem: `must be a card number of ${CARD_BRANDS.join(', ')}` }
+  if (!passesLuhn(pan)) return { problem: 'must be a valid card number: its check digit does not fit' }
+  return { pan, brand, bin: pan.slice(0, 6), last4: pan.slice(-4) }
+}
+
+const RUNS_OF_DIGITS = /(?<!\d)\d(?:[ -]?\d){11,18}(?!\d)/g
+
+/** The text with every card number in it replaced: for texts that may repeat what a caller sent. */
+export function withoutCardNumbers(text: string): string {
+  return text.replaceAll(RUNS_OF_DIGITS, (run) =>
+    passesLuhn(run.replaceAll(/[ -]/g, '')) ? '[card number]' : run,
+  )
+}

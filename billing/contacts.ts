@@ -1,0 +1,37 @@
+/** Contacts: where somebody can be reached, for billing and for delivery. */
+import { createHash } from 'node:crypto'
+import { canonicalJson } from './canonical-json.ts'
+
+export interface Reachable {
+  label: string | null
+  value: string
+  primary: boolean
+}
+
+export interface Contact {
+  firstName: string | null
+  lastName: string | null
+  organization: string | null
+  address: string | null
+  address2: string | null
+  city: string | null
+  region: string | null
+  /** ISO 3166 code of two letters. */
+  country: string | null
+  postalCode: string | null
+  phoneNumbers: Reachable[]
+  emails: Reachable[]
+  /** YYYY-MM-DD */
+  dob: string | null
+  jobTitle: string | null
+}
+
+/** Digest of what a contact says: equal contacts have equal ones, and what is absent, null or empty says nothing. */
+export function contactHash(contact: Contact): string {
+  const said = Object.entries(contact).filter(
+    ([, value]) => value !== null && value !== '' && !(Array.isArray(value) && value.length === 0),
+  )
+  return createHash('sha256')
+    .update(canonicalJson(Object.fromEntries(said)))
+    .digest('hex')
+}

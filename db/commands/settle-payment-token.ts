@@ -1,0 +1,30 @@
+import { LockMode } from '@mikro-orm/core'
+import { eraseAt } from '../../billing/payment-tokens.ts'
+import { PaymentToken } from '../entities/index.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
+
+/**
+ * Erases the card data of a token that has expired by `instant`. Nothing that the token shows changes, so neither does
+ * its revision.
+ *
+ * @returns when to look again, in milliseconds; null: never.
+ */
+export async function settlePaymentToken(
+  { em, organizationId }: UnitOfWork,
+  id: string,
+  instant: number,
+): Promise<number | null> {
+  const token = await em.findOne(
+    PaymentToken,
+    { organizationId, id },
+    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+  )
+  if (token === null) return null
+  const due = eraseAt({
+    holdsCard: token.cardCipher != null,
+    expirationTime: token.expirationTime.getTime(),
+  })
+  if (due === null || due > instant) return due
+  token.cardCipher = null
+  return null
+}

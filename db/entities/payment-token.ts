@@ -1,0 +1,56 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import type { CardBrand } from '../../billing/cards.ts'
+import type { Contact } from '../../billing/contacts.ts'
+import type { DerivedRisk, RiskInput } from '../../billing/risk.ts'
+import { instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+
+/** What `q` would search; the list of tokens only pages. */
+export const paymentTokenSearch = searchExpression('bin', 'last4')
+
+/** Finds the tokens of a day that share something, for the velocities. */
+const sharing = (column: string) => ({
+  name: `payment_tokens_${column}_index`,
+  expression: `create index "payment_tokens_${column}_index" on "payment_tokens" ("organization_id", "${column}", "created_time") where "${column}" is not null`,
+})
+
+const PaymentTokenSchema = defineEntity({
+  name: 'PaymentToken',
+  tableName: 'payment_tokens',
+  indexes: [
+    ...listIndexes('payment_tokens', paymentTokenSearch).slice(0, 1),
+    {
+      name: 'payment_tokens_card_held_index',
+      expression:
+        'create index "payment_tokens_card_held_index" on "payment_tokens" ("expiration_time") where "card_cipher" is not null',
+    },
+    ...['card_fingerprint', 'ip_address', 'device', 'email', 'billing_address_hash'].map(sharing),
+  ],
+  properties: {
+    ...tenantKey,
+    method: p.string().length(20).$type<'payment-card'>(),
+    bin: p.string().length(6).nullable(),
+    last4: p.string().length(4).nullable(),
+    brand: p.string().length(20).$type<CardBrand>().nullable(),
+    expMonth: p.smallint(),
+    expYear: p.smallint(),
+    /** Number and security code, encrypted by the vault; null once the token was used or has expired. */
+    cardCipher: p.text().nullable(),
+    /** Keyed hash of the number: tells equal cards, and nothing without the key. */
+    cardFingerprint: p.string().length(64).nullable(),
+    billingAddress: json<Contact>().nullable(),
+    billingAddressHash: p.string().length(64).nullable(),
+    email: p.string().nullable(),
+    ipAddress: p.string().length(45).nullable(),
+    device: p.string().nullable(),
+    riskMetadata: json<RiskInput & DerivedRisk>().nullable(),
+    leadSource: json<Record<string, string | null>>().nullable(),
+    isUsed: p.boolean().default(false),
+    usageTime: instant().nullable(),
+    expirationTime: instant(),
+    ...resourceColumns,
+  },
+})
+
+/** Card data for one use within thirty minutes. */
+export class PaymentToken extends PaymentTokenSchema.class {}
+PaymentTokenSchema.setClass(PaymentToken)

@@ -1,0 +1,29 @@
+/** What of a webhook's URL can be judged before anything is sent: its scheme, user info and literal address. */
+import { isIP } from 'node:net'
+import type { Config } from '../config/config.ts'
+import type { AddressGuard } from './address-guard.ts'
+
+export interface WebhookTargets {
+  readonly guard: Pick<AddressGuard, 'allows'>
+  readonly environment: Config['environment']
+}
+
+/**
+ * Why events cannot be sent to a URL, or null. A name is judged at each attempt, by what it resolves to then; an
+ * address is judged in whichever way it is written, because parsing a URL brings every form of IPv4 into one.
+ */
+export function webhookUrlProblem(text: string, { guard, environment }: WebhookTargets): string | null {
+  if (!URL.canParse(text)) return 'must be an absolute URI'
+  const url = new URL(text)
+  const schemes = environment === 'live' ? ['https:'] : ['https:', 'http:']
+  if (!schemes.includes(url.protocol)) {
+    return `must begin with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`
+  }
+  if (url.username !== '' || url.password !== '') {
+    return 'must not hold a user name or password; use a service credential'
+  }
+  const literal = url.hostname.replace(/^\[|\]$/g, '')
+  if (isIP(literal) !== 0 && !guard.allows(literal))
+    return 'must not be an address of a private or special network'
+  return null
+}

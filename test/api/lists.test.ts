@@ -1,0 +1,418 @@
+/** Lists: paging, order, filters, search. What a filter means is told twice: by PostgreSQL, and by an oracle in memory. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { disputes } from '../../api/operations/disputes.ts'
+import { type FilterClause, type FilterValue, printFilter } from '../../api/query/filter.ts'
+import { listQuery } from '../../api/query/list-query.ts'
+import { ROUTES } from '../../api/routes.ts'
+import type { ApiAnswer } from '../rig/api-client.ts'
+import { type Catalogue, catalogue } from '../rig/catalogue.ts'
+import { disputeBody, externalSale } from '../rig/dispute.ts'
+import { expectProblem } from '../rig/expect-problem.ts'
+import { startService, type TestService } from '../rig/service.ts'
+
+type Shown = Record<string, unknown>
+
+describe('a list', () => {
+  let service: TestService
+  let merchant: Catalogue
+  let transactionId: string
+
+  beforeAll(async () => {
+    service = await startService({ worker: false })
+    merchant = await catalogue(service)
+    transactionId = await externalSale(merchant.api, merchant.customerId)
+    for (let index = 0; index < 12; index += 1) {
+      const { status } = await merchant.api.put(
+        `disputes/d${index}`,
+        disputeBody(transactionId, { amount: index, caseId: index % 3 === 0 ? null : `Case ${index % 3}` }),
+      )
+      expect(status).toBe(201)
+    }
+  })
+  afterAll(() => service.stop())
+
+  const list = (query: string): Promise<ApiAnswer<Shown[]>> => merchant.api.get(`disputes?${query}`)
+  const ids = async (query: string): Promise<unknown[]> => {
+    const { status, body } = await list(query)
+    expect({ status, body: status === 200 ? '' : body }).toEqual({ status: 200, body: '' })
+    return body.map(({ id }) => id)
+  }
+  const paging = ({ headers }: ApiAnswer<unknown>) =>
+    ['Total', 'Limit', 'Offset'].map((name) => headers.get(`Pagination-${name}`))
+
+  test('is newest first, a hundred from the start, with its paging headers', async () => {
+    const answer = await list('')
+    expect(answer.body.map(({ id }) => id)).toEqual(
+      Array.from({ length: 12 }, (_, index) => `d${11 - index}`),
+    )
+    expect(paging(answer)).toEqual(['12', '100', '0'])
+    expect(answer.headers.get('etag')).toBeNull()
+  })
+
+  test.each([
+    ['limit=5&offset=10', ['12', '5', '10'], ['d1', 'd0']],
+    ['limit=2&offset=3', ['12', '2', '3'], ['d8', 'd7']],
+    ['limit=0', ['12', '0', '0'], []],
+    ['limit=1000&offset=1000', ['12', '1000', '1000'], []],
+    ['limit=1&filter=amount:..3', ['4', '1', '0'], ['d3']],
+  ])('pages by %s', async (query, headers, expected) => {
+    const answer = await list(query)
+    expect([paging(answer), answer.body.map(({ id }) => id)]).toEqual([headers, expected])
+  })
+
+  test.each([
+    ['limit=1001', 'limit'],
+    ['limit=-1', 'limit'],
+    ['limit=1.5', 'limit'],
+    ['limit=many', 'limit'],
+    ['limit=1&limit=2', 'limit'],
+    ['offset=1001', 'offset'],
+    ['offset=-1', 'offset'],
+    ['colour=red', 'colour'],
+    ['sort=colour', 'sort'],
+    ['sort=-_links', 'sort'],
+    ['sort=customFields.a', 'sort'],
+    ['filter=colour:red', 'filter'],
+    ['filter=customFields.a:b', 'filter'],
+    ['filter=organizationId:x', 'filter'],
+    ['filter=constructor:x', 'filter'],
+    ['filter=amount', 'filter'],
+    ['filter=amount:', 'filter'],
+    ['filter=amount:abc', 'filter'],
+    ['filter=amount:1..x', 'filter'],
+    ['filter=amount:..', 'filter'],
+    ['filter=createdTime:yesterday', 'filter'],
+    ['filter=status:won,!lost', 'filter'],
+    ['filter=status:a%00b', 'filter'],
+    ['q=%00', 'q'],
+    ['expand=colour', 'expand'],
+  ])('refuses %s: 400 that names the parameter', async (query, field) => {
+    expect(expectProblem(await merchant.api.get(`disputes?${query}`), 400, 'malformed-request')).toEqual([
+      field,
+    ])
+  })
+
+  test('every operation refuses a parameter it does not list', async () => {
+    for (const { method, path, takesBody } of ROUTES) {
+      const init = takesBody ? { body: '{}', headers: { 'Content-Type': 'application/json' } } : {}
+      const answer = await merchant.api.send(method, `${path.replace('{id}', 'x')}?colour=red`, init)
+      expect({ method, path, fields: expectProblem(answer, 400, 'malformed-request') }).toEqual({
+        method,
+        path,
+        fields: ['colour'],
+      })
+    }
+  })
+
+  test.each([
+    ['sort=amount', ['d0', 'd1', 'd2']],
+    ['sort=-amount', ['d11', 'd10', 'd9']],
+    ['sort=-caseId,amount', ['d2', 'd5', 'd8']],
+    ['sort=caseId,-amount', ['d9', 'd6', 'd3']],
+    ['sort=createdTime', ['d0', 'd1', 'd2']],
+    ['sort=status', ['d0', 'd1', 'd10']],
+    ['sort=-id', ['d9', 'd8', 'd7']],
+  ])('is ordered by %s, equal ones by id', async (query, expected) => {
+    expect(await ids(`${query}&limit=3`)).toEqual(expected)
+  })
+
+  test.each([
+    ['filter=id:d1', ['d1']],
+    ['filter=id:D1,d2', ['d2', 'd1']],
+    ['filter=caseId:null', ['d9', 'd6', 'd3', 'd0']],
+    ['filter=caseId:case 1;amount:5..', ['d10', 'd7']],
+    ['filter=amount:2..4', ['d4', 'd3', 'd2']],
+    ['filter=amount:!1..11', ['d0']],
+    ['filter=caseId:!case 1,!case 2', ['d9', 'd6', 'd3', 'd0']],
+    ['filter=caseId:!null,case 1', ['d11', 'd8', 'd5', 'd2']],
+    ['filter=category:fraud;amount:3.000', ['d3']],
+    ['filter=revision:1;amount:3', ['d3']],
+    ['filter=postedTime:2026-01-31T10:00:00%2B01:00;amount:3', ['d3']],
+    ['filter=postedTime:..2026-01-31T08:59:59.999Z', []],
+    ['filter=caseId:case', []],
+    ["filter=caseId:' or 1=1", []],
+    ['q=d11', ['d11']],
+    ['q=CASE 1&filter=amount:..5', ['d4', 'd1']],
+    ['q=%25', []],
+    ['q=chargeback&limit=1', ['d11']],
+    ['filter=', ['d11']],
+  ])('is narrowed by %s', async (query, expected) => {
+    expect(await ids(query.includes('limit') || expected.length > 1 ? query : `${query}&limit=1`)).toEqual(
+      expected,
+    )
+  })
+
+  test('takes every scalar member that a resource shows, to sort and to filter by', async () => {
+    const scalars = (body: object, prefix = ''): string[] =>
+      Object.entries(body).flatMap(([name, value]) =>
+        name.startsWith('_') || Array.isArray(value)
+          ? []
+          : value !== null && typeof value === 'object'
+            ? scalars(value, `${prefix}${name}.`)
+            : [`${prefix}${name}`],
+      )
+    const { body } = await merchant.api.get<Shown[]>('disputes?limit=1')
+    for (const name of scalars(body[0] ?? {})) {
+      expect((await list(`sort=-${name}&filter=${name}:null`)).status).toBe(200)
+    }
+    const plan = await merchant.api.get<Shown[]>('plans')
+    for (const name of scalars(plan.body[0] ?? {})) {
+      const answer = await merchant.api.get(`plans?sort=${name}&filter=${name}:!null`)
+      expect({ name, status: answer.status }).toEqual({ name, status: 200 })
+    }
+  })
+
+  test('HEAD answers like GET, without the body', async () => {
+    const get = await list('limit=3')
+    const head = await merchant.api.send('HEAD', 'disputes?limit=3')
+    expect(head.status).toBe(200)
+    expect(head.body).toBe('')
+    expect(paging(head)).toEqual(paging(get))
+    expect(head.headers.get('content-length')).toBe(get.headers.get('content-length'))
+  })
+})
+
+const NAMES = [
+  'Ada',
+  'ada',
+  'ADA',
+  'Grace',
+  'straße',
+  'null',
+  'a,b',
+  'a;b',
+  'a:b',
+  'a..b',
+  '!a',
+  '\\',
+  "o'b",
+  '%',
+  ' ',
+  '',
+]
+const TIMES = [0, 1, 1_000, 86_400_000].map((ms) => new Date(Date.UTC(2026, 0, 31) + ms))
+
+/** A customer as the database holds it, and the way the API shows it. */
+interface Row {
+  email: string | null
+  firstName: string | null
+  createdTime: Date
+  revision: number
+  customFields: Record<string, unknown>
+}
+
+interface PlanRow {
+  isActive: boolean
+  pricing: { formula: 'fixed-fee'; price: string }
+}
+
+describe('a filter', () => {
+  let service: TestService
+  let merchant: Catalogue
+
+  beforeAll(async () => {
+    service = await startService({ worker: false })
+    merchant = await catalogue(service)
+  })
+  afterAll(() => service.stop())
+
+  const sql = (text: string, values: unknown[]) =>
+    service.database.orm.em.fork().getConnection().execute(text, values)
+
+  const name = fc.constantFrom(...NAMES)
+  const row: fc.Arbitrary<Row> = fc.record({
+    email: fc.option(name),
+    firstName: fc.option(name),
+    createdTime: fc.constantFrom(...TIMES),
+    revision: fc.integer({ min: 1, max: 5 }),
+    customFields: fc.dictionary(fc.constantFrom('a', 'B c'), fc.oneof(name, fc.constant(null)), {
+      maxKeys: 2,
+    }),
+  })
+  const bound = <T>(of: fc.Arbitrary<T>, print: (value: T) => string): fc.Arbitrary<FilterValue> =>
+    fc.tuple(fc.option(of), fc.option(of)).map(([from, to]) =>
+      from === null && to === null
+        ? { kind: 'null' as const }
+        : {
+            kind: 'range' as const,
+            from: from === null ? null : print(from),
+            to: to === null ? null : print(to),
+          },
+    )
+  const literal = <T>(of: fc.Arbitrary<T>, print: (value: T) => string): fc.Arbitrary<FilterValue> =>
+    of.map((value) => ({ kind: 'literal', text: print(value) }))
+  const absent = fc.constant<FilterValue>({ kind: 'null' })
+  const text = fc.oneof(
+    literal(
+      name.filter((value) => value !== ''),
+      String,
+    ),
+    absent,
+  )
+  const time = fc.constantFrom(...TIMES)
+  const moment = fc.oneof(
+    literal(time, (at) => at.toISOString()),
+    bound(time, (at) => at.toISOString()),
+  )
+  const whole = fc.integer({ min: 0, max: 6 })
+  const number = fc.oneof(literal(whole, String), bound(whole, String))
+  const clauseOf = (field: string, value: fc.Arbitrary<FilterValue>): fc.Arbitrary<FilterClause> =>
+    fc.record({
+      name: fc.constant(field),
+      excludes: fc.boolean(),
+      values: fc.array(value, { minLength: 1, maxLength: 3 }),
+    })
+  const clauses = fc.array(
+    fc.oneof(
+      clauseOf('email', text),
+      clauseOf('firstName', text),
+      clauseOf('customFields.a', text),
+      clauseOf('customFields.B c', text),
+      clauseOf('revision', number),
+      clauseOf('createdTime', moment),
+    ),
+    { minLength: 1, maxLength: 3 },
+  )
+
+  /** The oracle: what the grammar says, on values in memory. */
+  const holds = (one: Row, { name: field, excludes, values }: FilterClause): boolean => {
+    const value = field.startsWith('customFields.')
+      ? (one.customFields[field.slice('customFields.'.length)] ?? null)
+      : one[field as keyof Row]
+    const any = values.some((wanted) => {
+      if (wanted.kind === 'null') return value === null
+      if (value === null) return false
+      const order = (limit: string) =>
+        value instanceof Date ? value.getTime() - Date.parse(limit) : Number(value) - Number(limit)
+      if (wanted.kind === 'range') {
+        return (
+          (wanted.from === null || order(wanted.from) >= 0) && (wanted.to === null || order(wanted.to) <= 0)
+        )
+      }
+      return typeof value === 'string'
+        ? value.toLowerCase() === wanted.text.toLowerCase()
+        : order(wanted.text) === 0
+    })
+    return any !== excludes
+  }
+
+  test('means what an oracle in memory says, on random rows', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 8 }), clauses, async (rows, filter) => {
+        const { organizationId } = merchant
+        await sql('delete from customers where organization_id = ?', [organizationId])
+        for (const [index, one] of rows.entries()) {
+          await sql(
+            `insert into customers (organization_id, id, email, first_name, custom_fields, revision, created_time, updated_time)
+             values (?, ?, ?, ?, ?::jsonb, ?, ?, ?)`,
+            [
+              organizationId,
+              `c${index}`,
+              one.email,
+              one.firstName,
+              JSON.stringify(one.customFields),
+              one.revision,
+              one.createdTime,
+              one.createdTime,
+            ],
+          )
+        }
+        const query = new URLSearchParams({ filter: printFilter(filter), sort: 'id' })
+        const { status, body } = await merchant.api.get<Shown[]>(`customers?${query}`)
+        expect(status).toBe(200)
+        expect(body.map(({ id }) => id)).toEqual(
+          rows.flatMap((one, index) => (filter.every((clause) => holds(one, clause)) ? [`c${index}`] : [])),
+        )
+      }),
+      { numRuns: 150 },
+    )
+  }, 60_000)
+
+  test.each<[string, (plan: PlanRow) => boolean]>([
+    ['isActive:true', ({ isActive }) => isActive],
+    ['isActive:!TRUE', ({ isActive }) => !isActive],
+    ['pricing.price:2.50', ({ pricing }) => Number(pricing.price) === 2.5],
+    ['pricing.price:1..10', ({ pricing }) => Number(pricing.price) >= 1 && Number(pricing.price) <= 10],
+    ['pricing.formula:FIXED-FEE', () => true],
+    ['recurringInterval.unit:month;recurringInterval.length:1', () => true],
+  ])('%s reaches into objects, by type', async (filter, fits) => {
+    const all = await merchant.api.get<Shown[]>('plans')
+    if (all.body.length < 5) {
+      for (const [price, isActive] of [
+        [0.5, true],
+        [2.5, false],
+        [9.99, true],
+        [10, false],
+      ] as const) {
+        const plan = { ...all.body[0], name: 'P', pricing: { formula: 'fixed-fee', price }, isActive }
+        expect((await merchant.api.post('plans', plan)).status).toBe(201)
+      }
+    }
+    const plans = (await merchant.api.get<Shown[]>('plans')).body
+    const { body } = await merchant.api.get<Shown[]>(`plans?filter=${filter}`)
+    expect(body).toEqual(plans.filter((plan) => fits(plan as unknown as PlanRow)))
+  })
+
+  test.each(['isActive:yes', 'pricing.price:a', 'pricing:1', 'recurringInterval.nothing:1'])(
+    '%s is refused',
+    async (filter) => {
+      expectProblem(await merchant.api.get(`plans?filter=${filter}`), 400, 'malformed-request')
+    },
+  )
+})
+
+describe('over many rows', () => {
+  let service: TestService
+  let merchant: Catalogue
+
+  beforeAll(async () => {
+    service = await startService({ worker: false })
+    merchant = await catalogue(service)
+    const connection = service.database.orm.em.fork().getConnection()
+    await connection.execute(
+      `insert into disputes (organization_id, id, customer_id, transaction_id, currency, amount, reason_code, category, type,
+                             status, posted_time, source, revision, created_time, updated_time)
+       select organization, 'd' || n, 'c' || n % 1000, 't' || n, 'EUR', n % 100, '10.4', 'fraud', 'first-chargeback',
+              (array['won', 'lost', 'under-review'])[1 + n % 3], now(), 'api', 1, now() - n * interval '1 second', now()
+         from generate_series(1, 15000) n, (values (?), ('another')) as organizations (organization)`,
+      [merchant.organizationId],
+    )
+    await connection.execute('analyze disputes')
+  })
+  afterAll(() => service.stop())
+
+  test.each([
+    ['the default order', {}, 'disputes_newest_index'],
+    ['a filter in the default order', { filter: 'status:won;amount:10..90' }, 'disputes_'],
+    [
+      'a filter by status, sorted',
+      { filter: 'status:won', sort: '-createdTime' },
+      'disputes_by_status_index',
+    ],
+    ['the default order by name', { sort: '-createdTime' }, 'disputes_newest_index'],
+    ['a search for a part', { q: 'd1499' }, 'disputes_search_index'],
+  ])('%s is answered from an index', async (_, parameters, index) => {
+    const { where, orderBy } = listQuery(parameters, disputes.fields, disputes.search, false)
+    const rows = await service.database.orm.em
+      .fork()
+      .getConnection()
+      .execute<Record<string, string>[]>(
+        `explain select row.id from disputes row where row.organization_id = ? and ${where.text} order by ${orderBy.text} limit 100`,
+        [merchant.organizationId, ...where.values, ...orderBy.values],
+      )
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+    expect(plan).toContain(index)
+    expect(plan).not.toContain('Seq Scan')
+  })
+
+  test('one pages past offset 1000 by createdTime', async () => {
+    const first = await merchant.api.get<Shown[]>('disputes?limit=1000&offset=1000')
+    const last = first.body.at(-1)
+    const next = await merchant.api.get<Shown[]>(
+      `disputes?limit=1&offset=1&filter=createdTime:..${last?.createdTime}`,
+    )
+    expect([last?.id, next.body[0]?.id]).toEqual(['d2000', 'd2001'])
+    expect(first.headers.get('pagination-total')).toBe('15000')
+  })
+})

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { ApiClient } from '../rig/api-client.ts'
+import { startService, type TestService } from '../rig/service.ts'
+
+describe('webhooks', () => {
+  let service: TestService
+  let api: ApiClient
+
+  beforeAll(async () => {
+    service = await startService({ worker: false })
+    api = (await service.organization()).api
+  })
+  afterAll(() => service.stop())
+
+  const put = (id: string, body: object) =>
+    api.send('PUT', `webhooks/${id}`, {
+      body: JSON.stringify(body),
+      headers: { 'Content-Type': 'application/json' },
+    })
+
+  test.each([
+    'http://10.0.0.1/',
+    'http://169.254.169.254/latest/meta-data/',
+    'http://3232235777/',
+    'http://0xa000001/',
+    'http://012.0.0.1/',
+    'http://[::ffff:192.168.0.1]/',
+    'http://[64:ff9b::a00:1]/',
+    'http://[64:ff9b:1::a00:1]/',
+    'http://[fd00::1]/',
+    'https://user:secret@shop.example/',
+    'https://user@shop.example/',
+    'ftp://shop.example/',
+    'file:///etc/passwd',
+  ])('%s is refused with 422 by POST and PUT', async (url) => {
+    for (const answer of [await api.post('webhooks', { url }), await put('wh-new', { url })]) {
+      expect(answer).toMatchObject({ status: 422, body: { invalidFields: [{ field: 'url' }] } })
+    }
+    expect((await api.get('webhooks/wh-new')).status).toBe(404)
+  })
+
+  test('a URL that stood before its network was closed can be sent back unchanged', async () => {
+    const { body } = await api.post('webhooks', { url: 'http://127.0.0.1:9/' })
+    await service.database.orm.em
+      .fork()
+      .getConnection()
+      .execute('update webhooks set url = ? where id = ?', ['http://10.0.0.1/', body.id])
+    const shown = (await api.get(`webhooks/${body.id}`)).body
+    expect((await put(String(body.id), shown)).status).toBe(200)
+    expect((await put(String(body.id), { ...shown, url: 'http://10.0.0.2/' })).status).toBe(422)
+  })
+})

@@ -1,0 +1,290 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { usePaymentToken } from '../../db/commands/use-payment-token.ts'
+import { inUnitOfWork } from '../../db/unit-of-work.ts'
+import { type ApiClient, apiClient } from '../rig/api-client.ts'
+import { makeToken, TEST_CARDS, TEST_CVV, tokenBody } from '../rig/cards.ts'
+import { startService, type TestService } from '../rig/service.ts'
+import { skipTime } from '../rig/time-skipping.ts'
+import { waitFor } from '../rig/wait-for.ts'
+
+describe('payment tokens', () => {
+  let service: TestService
+  let merchant: Awaited<ReturnType<TestService['organization']>>
+  let browser: ApiClient
+
+  beforeAll(async () => {
+    service = await startService()
+    merchant = await service.organization()
+    browser = apiClient(service.baseUrl, merchant.organizationId, { Authorization: merchant.publishableKey })
+  })
+  afterAll(() => service.stop())
+
+  const sql = <T>(text: string, values: unknown[] = []) =>
+    service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
+  const cipherOf = async (id: unknown) =>
+    (
+      await sql<{ card_cipher: string | null }>('select card_cipher from payment_tokens where id = ?', [id])
+    )[0]?.card_cipher
+  const use = (id: string) =>
+    inUnitOfWork(
+      service.database.orm.em.fork(),
+      { organizationId: merchant.organizationId, baseUrl: service.baseUrl, now: new Date() },
+      (unit) => usePaymentToken(unit, service.database.vault, 'token', id),
+    )
+
+  test('show what the card is, and neither number nor code', async () => {
+    const { status, headers, body } = await merchant.api.post(
+      'tokens',
+      tokenBody('4111 1111 1111 1111', {
+        leadSource: { medium: 'search', affiliate: 'ada' },
+        isUsed: true,
+        id: 'mine',
+      }),
+    )
+    expect(status).toBe(201)
+    expect(headers.get('location')).toBe(
+      `${service.baseUrl}/organizations/${merchant.organizationId}/tokens/${body.id}`,
+    )
+    expect(body).toEqual({
+      id: expect.stringMatching(/^tok_/),
+      method: 'payment-card',
+      paymentInstrument: { bin: '411111', last4: '1111', brand: 'Visa', expMonth: 12, expYear: 2090 },
+      billingAddress: null,
+      riskMetadata: null,
+      isUsed: false,
+      usageTime: null,
+      expirationTime: new Date(Date.parse(String(body.createdTime)) + 1_800_000).toISOString(),
+      revision: 1,
+      createdTime: expect.any(String),
+      updatedTime: expect.any(String),
+      _links: [expect.objectContaining({ rel: 'self' })],
+    })
+    expect((await merchant.api.get(`tokens/${body.id}`)).body).toEqual(body)
+  })
+
+  test('without a number are made, with null for what is not known and no brand', async () => {
+    const { status, body } = await merchant.api.post('tokens', tokenBody(null))
+    expect(status).toBe(201)
+    expect(body.paymentInstrument).toEqual({ bin: null, last4: null, expMonth: 12, expYear: 2090 })
+    await expect(use(String(body.id))).rejects.toThrow('holds no card number')
+  })
+
+  test('are listed, newest first, by limit and offset alone', async () => {
+    const other = await service.organization()
+    const made = []
+    for (let count = 0; count < 3; count++) made.push(await makeToken(other.api))
+    const page = await other.api.get<{ id: string }[]>('tokens?limit=1&offset=1')
+    expect(page.body.map(({ id }) => id)).toEqual([made[1]])
+    expect(page.headers.get('pagination-total')).toBe('3')
+    expect((await other.api.get('tokens?sort=id')).status).toBe(400)
+  })
+
+  test('are made and read with a publishable key from any origin, and not listed', async () => {
+    const made = await browser.post('tokens', tokenBody(), { Origin: 'https://shop.example' })
+    expect(made.status).toBe(201)
+    expect(made.headers.get('access-control-allow-origin')).toBe('*')
+    expect((await browser.get(`tokens/${made.body.id}`)).status).toBe(200)
+    const listed = await browser.get('tokens')
+    expect(listed.status).toBe(403)
+    expect(listed.headers.get('access-control-allow-origin')).toBeNull()
+  })
+
+  test('answer a preflight, which other operations do not', async () => {
+    const ask = (path: string, method: string) =>
+      merchant.api.send('OPTIONS', path, {
+        headers: { Origin: 'https://shop.example', 'Access-Control-Request-Method': method },
+      })
+    const open = await ask('tokens', 'POST')
+    expect(open.status).toBe(204)
+    expect(open.headers.get('access-control-allow-methods')).toBe('POST')
+    expect(open.headers.get('access-control-allow-headers')).toContain('Authorization')
+    for (const closed of [await ask('tokens', 'GET'), await ask('customers', 'POST')]) {
+      expect(closed.status).toBe(204)
+      expect(closed.headers.get('access-control-allow-origin')).toBeNull()
+    }
+  })
+
+  test('take the secret key raw in Authorization too, where no other operation does', async () => {
+    const raw = apiClient(service.baseUrl, merchant.organizationId, { Authorization: merchant.secretKey })
+    const made = await raw.post('tokens', tokenBody())
+    expect(made.status).toBe(201)
+    expect((await raw.get(`tokens/${made.body.id}`)).status).toBe(200)
+    expect((await raw.get('tokens')).status).toBe(401)
+    expect((await raw.get('customers')).status).toBe(401)
+  })
+
+  test('hold a billing contact with a digest of what it says', async () => {
+    const contact = { firstName: 'Ada', country: 'GB', emails: [{ value: 'ada@example.com', primary: true }] }
+    const hashOf = async (billingAddress: object) =>
+      (
+        (await merchant.api.post('tokens', tokenBody(undefined, { billingAddress }))).body.billingAddress as {
+          hash: string
+        }
+      ).hash
+    const hash = await hashOf(contact)
+    expect(hash).toMatch(/^[0-9a-f]{64}$/)
+    expect(await hashOf({ ...contact, lastName: null, phoneNumbers: [], hash: 'ignored' })).toBe(hash)
+    expect(await hashOf({ ...contact, lastName: 'Lovelace' })).not.toBe(hash)
+  })
+
+  const browserData = {
+    colorDepth: 24,
+    isJavaEnabled: false,
+    language: 'en-GB',
+    screenWidth: 1920,
+    screenHeight: 1080,
+    timeZoneOffset: 540,
+  }
+
+  test('derive of the risk what our own rows and the request tell, and leave the rest null', async () => {
+    const other = await service.organization()
+    const body = tokenBody(undefined, {
+      billingAddress: { country: 'DE', emails: [{ value: 'a@example.com' }] },
+      riskMetadata: {
+        ipAddress: '203.0.113.7',
+        fingerprint: 'device',
+        httpHeaders: { 'User-Agent': 'x' },
+        browserData,
+        extraData: { tool: 'session' },
+        score: 99,
+      },
+    })
+    await other.api.post('tokens', body)
+    const { riskMetadata } = (await other.api.post<{ riskMetadata: object }>('tokens', body)).body
+    expect(riskMetadata).toMatchObject({
+      ipAddress: '203.0.113.7',
+      browserData,
+      hasMismatchedTimeZone: true,
+      ipVelocity: 2,
+      deviceVelocity: 2,
+      emailVelocity: 2,
+      billingAddressVelocity: 2,
+      paymentInstrumentVelocity: 2,
+      isProxy: null,
+      country: null,
+      latitude: null,
+      hasFakeName: null,
+      score: null,
+    })
+  })
+
+  test.each([
+    ['a wrong check digit', { pan: '4111111111111112' }, 'paymentInstrument.pan'],
+    ['an unknown network', { pan: '9999999999999995' }, 'paymentInstrument.pan'],
+    ['a number that is a number', { pan: 4111111111111111 }, 'paymentInstrument.pan'],
+    ['a number far too long', { pan: '4111111111111111'.repeat(4) }, 'paymentInstrument.pan'],
+    ['a code with a letter', { cvv: '12x' }, 'paymentInstrument.cvv'],
+    ['an expired card', { expYear: 2020 }, 'paymentInstrument.expYear'],
+    ['a month 13', { expMonth: 13 }, 'paymentInstrument.expMonth'],
+    ['a card number for a name', { '4111111111111111': '' }, 'paymentInstrument.[card number]'],
+  ])('refuse %s, and repeat no digit of it', async (_, members, field) => {
+    const { status, body } = await merchant.api.post('tokens', {
+      method: 'payment-card',
+      paymentInstrument: { pan: TEST_CARDS.approves, cvv: TEST_CVV, expMonth: 12, expYear: 2090, ...members },
+    })
+    expect(status).toBe(422)
+    expect(body.invalidFields).toEqual([{ field, message: expect.any(String) }])
+    const text = JSON.stringify({ ...body, instance: '', type: '' })
+    expect(text).not.toMatch(/\d{6}/)
+    expect(text).not.toContain(TEST_CVV)
+  })
+
+  test.each([
+    ['an unknown method', { method: 'cash' }, 'method'],
+    ['no card', { paymentInstrument: undefined }, 'paymentInstrument'],
+    ['an over-long lead source', { leadSource: { medium: 'x'.repeat(256) } }, 'leadSource.medium'],
+    ['an unknown lead source', { leadSource: { moon: 'x' } }, 'leadSource.moon'],
+    [
+      'incomplete browser data',
+      { riskMetadata: { browserData: { ...browserData, language: undefined } } },
+      'riskMetadata.browserData.language',
+    ],
+    ['an address that is none', { riskMetadata: { ipAddress: '1.2.3' } }, 'riskMetadata.ipAddress'],
+    ['a header that is no text', { riskMetadata: { httpHeaders: { a: 1 } } }, 'riskMetadata.httpHeaders.a'],
+    ['a country in words', { billingAddress: { country: 'Germany' } }, 'billingAddress.country'],
+  ])('refuse %s', async (_, members, field) => {
+    const { status, body } = await merchant.api.post('tokens', tokenBody(undefined, members))
+    expect(status).toBe(422)
+    expect(body.invalidFields).toEqual([{ field, message: expect.any(String) }])
+  })
+
+  test('keep number and code in one encrypted column, and no plain digest of the request', async () => {
+    const body = tokenBody()
+    const { body: made } = await merchant.api.post('tokens', body, { 'Idempotency-Key': 'one' })
+    const header = String(await cipherOf(made.id)).split('.')[0] ?? ''
+    expect(JSON.parse(Buffer.from(header, 'base64url').toString())).toMatchObject({
+      enc: 'A256GCM',
+      kid: expect.any(String),
+    })
+    const [record] = await sql<{ request_hash: string }>('select request_hash from idempotency_records')
+    const path = `/organizations/${merchant.organizationId}/tokens`
+    const guess = (text: string) => createHash('sha256').update(text).digest('hex')
+    expect(record?.request_hash).not.toBe(guess(`${path}\n${JSON.stringify(body)}`))
+    expect(record?.request_hash).toHaveLength(64)
+  })
+
+  test('are used once: of a hundred uses at a time exactly one wins, and the card data are gone', async () => {
+    const id = await makeToken(merchant.api)
+    const uses = await Promise.allSettled(Array.from({ length: 100 }, () => use(id)))
+    const won = uses.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    expect(won).toHaveLength(1)
+    expect(won[0]).toMatchObject({ pan: TEST_CARDS.approves, cvv: TEST_CVV, last4: '1111' })
+    for (const lost of uses) {
+      if (lost.status === 'rejected') expect(String(lost.reason)).toContain('was used already')
+    }
+    expect(await cipherOf(id)).toBeNull()
+    expect((await browser.get(`tokens/${id}`)).body).toMatchObject({
+      isUsed: true,
+      usageTime: expect.any(String),
+      revision: 2,
+    })
+  })
+
+  test('whose use is undone can be used again', async () => {
+    const id = await makeToken(merchant.api)
+    const undone = inUnitOfWork(
+      service.database.orm.em.fork(),
+      { organizationId: merchant.organizationId, baseUrl: service.baseUrl, now: new Date() },
+      async (unit) => {
+        await usePaymentToken(unit, service.database.vault, 'token', id)
+        throw new Error('undone')
+      },
+    )
+    await expect(undone).rejects.toThrow('undone')
+    expect(await use(id)).toMatchObject({ last4: '1111' })
+  })
+
+  test('of another organization cannot be used', async () => {
+    const other = await service.organization()
+    await expect(use(await makeToken(other.api))).rejects.toThrow('no payment token has the id')
+  })
+
+  test('are erased at their deadline by their workflow, and stay readable and unusable', async () => {
+    const id = await makeToken(merchant.api)
+    const workflowId = `token-expiry/${merchant.organizationId}/${id}`
+    const execution = service.temporal.workflow.getHandle(workflowId)
+    await waitFor('the execution', () => execution.describe().catch(() => null))
+    await skipTime(service.temporal, workflowId, 29 * 60_000)
+    expect(await cipherOf(id)).not.toBeNull()
+    await skipTime(service.temporal, workflowId, 2 * 60_000)
+    await execution.result()
+    expect(await cipherOf(id)).toBeNull()
+    expect((await merchant.api.get(`tokens/${id}`)).body).toMatchObject({ isUsed: false, usageTime: null })
+    await expect(use(id)).rejects.toThrow('has expired')
+  })
+
+  test('past their time cannot be used, whether or not they were erased yet', async () => {
+    const id = await makeToken(merchant.api)
+    await sql("update payment_tokens set expiration_time = now() - interval '1 second' where id = ?", [id])
+    await expect(use(id)).rejects.toThrow('has expired')
+  })
+
+  test('that were used have no timer left', async () => {
+    const id = await makeToken(merchant.api)
+    const execution = service.temporal.workflow.getHandle(`token-expiry/${merchant.organizationId}/${id}`)
+    await waitFor('the execution', () => execution.describe().catch(() => null))
+    await use(id)
+    await execution.result()
+  })
+})

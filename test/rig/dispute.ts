@@ -1,0 +1,29 @@
+/** What a dispute needs before it can be opened: a transaction of a customer. */
+import type { ApiClient } from './api-client.ts'
+
+/** Records a sale that was paid elsewhere and gives its id. */
+export async function externalSale(api: ApiClient, customerId: string): Promise<string> {
+  const answer = await api.post('transactions', {
+    type: 'sale',
+    customerId,
+    currency: 'EUR',
+    amount: 50,
+    paymentInstruction: { method: 'external' },
+  })
+  if (answer.status !== 201) throw new Error(`POST transactions: ${JSON.stringify(answer.body)}`)
+  return String(answer.body.id)
+}
+
+/** The body of a dispute of that transaction. */
+export function disputeBody(transactionId: string, members: object = {}): Record<string, unknown> {
+  return {
+    transactionId,
+    currency: 'EUR',
+    amount: 12.5,
+    reasonCode: '10.4',
+    type: 'first-chargeback',
+    status: 'under-review',
+    postedTime: '2026-01-31T09:00:00.000Z',
+    ...members,
+  }
+}

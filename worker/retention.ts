@@ -1,0 +1,44 @@
+/** Removes what has served its time: once a day, in batches, so that no removal holds locks for long. */
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Logger } from 'pino'
+import { type Loop, startLoop } from './loop.ts'
+
+const DAY = 86_400_000
+/** Rows per statement. */
+const BATCH = 5_000
+
+/** A table, and the condition under which one of its rows is no longer needed. */
+const EXPIRED = {
+  // An answer is given again for a day; the second day leaves room for clocks that differ.
+  idempotency_records: "created_time < now() - interval '2 days'",
+  rate_limits: 'expire < extract(epoch from now()) * 1000',
+} as const
+
+export function startRetention(em: () => EntityManager, log: Logger, interval = DAY): Loop {
+  return startLoop({
+    name: 'retention',
+    interval,
+    log,
+    async turn() {
+      const removed = await removeExpired(em())
+      if (removed > 0) log.info({ removed }, 'removed rows that had served their time')
+      return false
+    },
+  })
+}
+
+/** Removes everything that has expired, `batch` rows at a time; gives their number. */
+export async function removeExpired(em: EntityManager, batch = BATCH): Promise<number> {
+  let removed = 0
+  for (const [table, condition] of Object.entries(EXPIRED)) {
+    for (let last = batch; last === batch; removed += last) {
+      const rows = await em
+        .getConnection()
+        .execute<unknown[]>(
+          `delete from ${table} where ctid in (select ctid from ${table} where ${condition} limit ${batch} for update skip locked) returning 1`,
+        )
+      last = rows.length
+    }
+  }
+  return removed
+}
