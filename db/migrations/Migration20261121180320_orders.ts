@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations'
 
-export class Migration20261121175941_orders extends Migration {
-  override name = 'Migration20261121175941_orders'
+export class Migration20261121180320_orders extends Migration {
+  override name = 'Migration20261121180320_orders'
 
   override up(): void | Promise<void> {
     this.addSql(
