@@ -13,7 +13,7 @@ import {
   attemptDelivery,
   type DueDelivery,
 } from '../delivery/attempt.ts'
-import { recordOutcomes, takeDueDeliveries } from '../delivery/queue.ts'
+import { recordOutcomes, takeDueDeliveries, takeResends } from '../delivery/queue.ts'
 import { startLoop } from './loop.ts'
 
 /** Attempts under way at once, in all and per webhook. */
@@ -24,6 +24,8 @@ const SLOW = 2_000
 const MAX_PER_SLOW_WEBHOOK = 8
 /** Taking is worth a query when at least this many more could start. */
 const WORTH_TAKING = 32
+/** Attempts that were asked for, taken at once. */
+const MAX_RESENDS = 16
 const POLL = 1_000
 
 export interface DispatcherOptions {
@@ -36,6 +38,8 @@ export interface DispatcherOptions {
 
 export interface Dispatcher {
   nudge(): void
+  /** An attempt was asked for besides the schedule. */
+  nudgeResends(): void
   /** Takes nothing more, waits for what is under way and records it. */
   stop(): Promise<void>
 }
@@ -67,6 +71,17 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
       })
       for (const delivery of taken) start(delivery)
       return false // what finishes nudges
+    },
+  })
+
+  const resending = startLoop({
+    name: 'delivery resender',
+    interval: POLL,
+    log,
+    async turn() {
+      const taken = await takeResends(em(), MAX_RESENDS)
+      for (const delivery of taken) start(delivery)
+      return taken.length === MAX_RESENDS
     },
   })
 
@@ -126,8 +141,9 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
 
   return {
     nudge: () => taking.nudge(),
+    nudgeResends: () => resending.nudge(),
     async stop() {
-      await taking.stop()
+      await Promise.all([taking.stop(), resending.stop()])
       await Promise.all(underWay)
       await recording.stop()
       if (made.length > 0) await recordOutcomes(em(), made.map(withNext))
@@ -138,7 +154,10 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
 /** Retries count from the end of the first attempt, real time. */
 function withNext(attempt: Attempt) {
   const endedAt = attempt.initiatedTime.getTime() + attempt.duration
-  return { attempt, next: attempt.answer.failure === null ? null : nextAttemptTime(attempt.number, endedAt) }
+  return {
+    attempt,
+    next: attempt.answer.failure === null ? null : nextAttemptTime(attempt.delivery.scheduled + 1, endedAt),
+  }
 }
 
 function allowance({ inFlight, pace }: Load): number {
