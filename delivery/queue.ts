@@ -72,6 +72,21 @@ export async function takeDueDeliveries(em: EntityManager, options: TakeOptions)
   return rows.filter(({ webhook_status }) => webhook_status === 'active').map(dueDelivery)
 }
 
+/** Gives back what was taken and not attempted: another dispatcher may take it at once. */
+export async function releaseDeliveries(
+  em: EntityManager,
+  deliveries: readonly DueDelivery[],
+): Promise<void> {
+  if (deliveries.length === 0) return
+  await em.getConnection().execute(
+    `update deliveries delivery set lease_until = null
+       from jsonb_to_recordset(?::jsonb) as given ("organizationId" text, id text)
+      where delivery.organization_id = given."organizationId" and delivery.id = given.id and delivery.status = 'waiting'`,
+    [JSON.stringify(deliveries.map(({ organizationId, id }) => ({ organizationId, id })))],
+    'run',
+  )
+}
+
 /** Ends deliveries that have nowhere to go. */
 async function cancel(
   em: EntityManager,
