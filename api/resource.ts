@@ -303,7 +303,7 @@ export async function answerCreated<Row extends ResourceRow>(
   return {
     ...(await answerOne(context, resource, row)),
     status: 201,
-    location: resourceUrl(baseUrl, organizationId, resource.path, row.id),
+    location: resourceUrl(baseUrl, organizationId, ...resource.path.split('/'), row.id),
   }
 }
 

@@ -55,6 +55,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   const attempts: AttemptDependencies = {
     sender,
     signingKey: signingKeyCache(em, vault, now),
+    vault,
     baseUrl: config.baseUrl,
     release: RELEASE,
     now,

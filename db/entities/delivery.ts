@@ -21,6 +21,11 @@ const DeliverySchema = defineEntity({
       expression:
         'create index "deliveries_retrying_index" on "deliveries" ("next_attempt_time") where "status" = \'retrying\'',
     },
+    {
+      name: 'deliveries_webhook_index',
+      expression:
+        'create index "deliveries_webhook_index" on "deliveries" ("organization_id", "webhook_id") where "status" = \'retrying\'',
+    },
     { name: 'deliveries_event_index', properties: ['organizationId', 'eventId'] },
   ],
   properties: {

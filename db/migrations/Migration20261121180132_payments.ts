@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations'
 
-export class Migration20261121175638_payments extends Migration {
-  override name = 'Migration20261121175638_payments'
+export class Migration20261121180132_payments extends Migration {
+  override name = 'Migration20261121180132_payments'
 
   override up(): void | Promise<void> {
     this.addSql(
