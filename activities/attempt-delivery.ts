@@ -22,12 +22,11 @@ export async function attemptDelivery(
   const delivery = await readRetry(dependencies.em(), organizationId, recordId)
   if (delivery === null) return { next: null, base: ahead, labels: null }
   let next: number | null = delivery.nextAttemptTime
-  let attempts = delivery.attempts
+  let attempts = delivery.scheduled
   if (next <= instant) {
     const attempt = await makeAttempt(delivery, dependencies.attempts)
-    attempts = attempt.number
-    next =
-      attempt.answer.failure === null ? null : nextAttemptTime(attempt.number, instant + attempt.duration)
+    attempts = delivery.scheduled + 1
+    next = attempt.answer.failure === null ? null : nextAttemptTime(attempts, instant + attempt.duration)
     const tenant = { organizationId, baseUrl: dependencies.baseUrl, now: new Date(dependencies.now()) }
     await inUnitOfWork(dependencies.em(), tenant, (unit) => recordRetry(unit, attempt, next))
     // What became of it is the row's to say: the webhook may have been made inactive meanwhile.

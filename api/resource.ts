@@ -41,6 +41,8 @@ export interface Resource<Row extends ResourceRow> {
   readonly search: string
   readonly fields: Fields
   readonly present: (row: Row, context: OperationContext) => object | Promise<object>
+  /** Shows a page of them at once, where each alone would ask the database. */
+  readonly presentPage?: (rows: readonly Row[], context: OperationContext) => Promise<object[]>
   readonly expanders?: Readonly<Record<string, Expander<Row>>>
 }
 
@@ -323,7 +325,8 @@ async function presentAll<Row extends ResourceRow>(
   rows: readonly Row[],
 ): Promise<object[]> {
   const names = requireKnownExpansions(context, resource)
-  const shown = await Promise.all(rows.map((row) => resource.present(row, context)))
+  const shown = await (resource.presentPage?.(rows, context) ??
+    Promise.all(rows.map((row) => resource.present(row, context))))
   if (names.length === 0) return shown
   const embedded = await Promise.all(
     names.map(async (name) => [name, await resource.expanders?.[name]?.(rows, context)] as const),

@@ -21,6 +21,7 @@ import {
 } from './operations/service-credentials.ts'
 import { subscriptions, subscriptionWriter } from './operations/subscriptions.ts'
 import { postTransaction, transactions } from './operations/transactions.ts'
+import { events, resendWebhook, webhookTracking } from './operations/webhook-log.ts'
 import { deleteWebhook, webhooks, webhookWriter } from './operations/webhooks.ts'
 import { websites, websiteWriter } from './operations/websites.ts'
 import {
@@ -132,6 +133,24 @@ export const ROUTES: readonly Route[] = [
   getOne(webhooks),
   put(webhooks, webhookWriter),
   { ...del(webhooks), handler: deleteWebhook },
+
+  getMany(webhookTracking),
+  getOne(webhookTracking),
+  {
+    operationId: 'PostWebhookTrackingResend',
+    method: 'POST',
+    path: `${webhookTracking.path}/{id}/resend`,
+    summary: 'Make another attempt at once',
+    accepts: SECRET,
+    resource: webhookTracking.schema,
+    takesBody: false,
+    answers: 'nothing',
+    success: 204,
+    handler: resendWebhook,
+  },
+
+  getMany(events),
+  getOne(events),
 
   getMany(serviceCredentials),
   post(serviceCredentials, serviceCredentialWriter, newCredentialHash),

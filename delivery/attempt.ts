@@ -21,8 +21,14 @@ export interface DueDelivery {
   readonly headers: readonly WebhookHeader[]
   /** A `WebhookAuth`, encrypted; null: none, or none that is active. */
   readonly authCipher: string | null
-  /** Attempts made before. */
+  /** What the event is about. */
+  readonly entityId: string
+  /** Attempts made before, in all. */
   readonly attempts: number
+  /** Those of the schedule among them. */
+  readonly scheduled: number
+  /** Whether it was asked for, besides the schedule. */
+  readonly resend: boolean
 }
 
 export interface Attempt {
@@ -31,6 +37,8 @@ export interface Attempt {
   readonly number: number
   /** Real time. */
   readonly initiatedTime: Date
+  /** Real time; null when no request went out. */
+  readonly sentTime: Date | null
   /** Milliseconds. */
   readonly duration: number
   /** As the log keeps them: without what lets their sender in. */
@@ -67,6 +75,7 @@ export async function attemptDelivery(
     'Security-Signature': await signWebhook({ baseUrl, organizationId, body }, key, initiatedTime),
   }
   const started = performance.now()
+  const sentTime = new Date(now())
   const answer = await sender.send({
     url,
     method,
@@ -78,8 +87,23 @@ export async function attemptDelivery(
     delivery,
     number: delivery.attempts + 1,
     initiatedTime,
+    sentTime: wasSent(answer) ? sentTime : null,
     duration: Math.ceil(performance.now() - started),
     requestHeaders: maskedHeaders(requestHeaders),
     answer,
+  }
+}
+
+/** Whether a connection came about that the request could go out on. */
+function wasSent({ failure, status }: WebhookAnswer): boolean {
+  switch (failure) {
+    case 'dns':
+    case 'address-refused':
+    case 'connection-refused':
+    case 'connection-failed':
+    case 'tls':
+      return status !== null
+    default:
+      return true
   }
 }

@@ -93,7 +93,7 @@ async function cancel(
   deliveries: readonly { readonly organization_id: string; readonly id: string }[],
 ): Promise<void> {
   await em.getConnection().execute(
-    `update deliveries delivery set status = 'canceled', next_attempt_time = null, lease_until = null
+    `update deliveries delivery set status = 'canceled', next_attempt_time = null, lease_until = null, ended_time = now()
        from jsonb_to_recordset(?::jsonb) as given (organization_id text, id text)
       where delivery.organization_id = given.organization_id and delivery.id = given.id
         and delivery.status in ('waiting', 'retrying')`,
@@ -101,6 +101,30 @@ async function cancel(
     'run',
     em.getTransactionContext(),
   )
+}
+
+/** Takes attempts that were asked for besides the schedule. */
+export async function takeResends(em: EntityManager, limit: number): Promise<DueDelivery[]> {
+  const rows = await em.getConnection().execute<DueDeliveryRow[]>(
+    `with due as (
+       select organization_id, id from deliveries
+        where resend_due and (lease_until is null or lease_until < now())
+        order by position limit ? for update skip locked
+     ), taken as (
+       update deliveries delivery
+          set lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
+              -- Made inactive or deleted since it was asked for: there is nowhere to send it.
+              resend_due = exists (select from webhooks where webhooks.organization_id = delivery.organization_id
+                                    and webhooks.id = delivery.webhook_id and webhooks.status = 'active')
+         from due where delivery.organization_id = due.organization_id and delivery.id = due.id
+       returning delivery.*
+     )
+     ${DUE_DELIVERY_COLUMNS} from taken delivery ${DUE_DELIVERY_JOINS} order by delivery.position`,
+    [limit],
+  )
+  return rows
+    .filter(({ webhook_status }) => webhook_status === 'active')
+    .map((row) => ({ ...dueDelivery(row), resend: true }))
 }
 
 /**
@@ -150,14 +174,14 @@ export async function recordOutcomes(
   const rows = outcomes.map(({ attempt, next }, turn) => ({
     ...attemptRow(attempt),
     turn,
-    webhook_id: attempt.delivery.webhookId,
+    resend: attempt.delivery.resend,
     next_status: attempt.answer.failure === null ? 'delivered' : next === null ? 'exhausted' : 'retrying',
     next_attempt_time: next === null ? null : new Date(next).toISOString(),
   }))
   return await em.getConnection().execute<MovedDelivery[]>(
     `with given as (
        select * from jsonb_to_recordset(?::jsonb) as given
-         (${ATTEMPT_COLUMN_TYPES}, next_status text, next_attempt_time timestamptz, turn int, webhook_id text)
+         (${ATTEMPT_COLUMN_TYPES}, next_status text, next_attempt_time timestamptz, turn int, resend boolean)
      ), failing as materialized (
        select organization_id, id, status from webhooks webhook
         where exists (select from given where given.organization_id = webhook.organization_id
@@ -167,18 +191,27 @@ export async function recordOutcomes(
      ), moved as (
        update deliveries delivery
           set status = case when given.failure is null then 'delivered'
+                            when given.resend then delivery.status
                             when delivery.status = 'canceled' or failing.status is distinct from 'active' then 'canceled'
                             else given.next_status end,
-              next_attempt_time = case when delivery.status <> 'canceled' and failing.status = 'active'
+              next_attempt_time = case when given.failure is null then null
+                                       when given.resend then delivery.next_attempt_time
+                                       when delivery.status <> 'canceled' and failing.status = 'active'
                                        then given.next_attempt_time end,
-              attempts = given.attempt, lease_until = null
+              ended_time = case when given.resend and given.failure is not null then delivery.ended_time
+                                when given.next_status = 'retrying' and failing.status = 'active' then null
+                                else now() end,
+              attempts = delivery.attempts + case when given.resend then 0 else 1 end,
+              resends = delivery.resends + case when given.resend then 1 else 0 end,
+              resend_due = delivery.resend_due and not given.resend, lease_until = null
          from given left join failing on failing.organization_id = given.organization_id
                                      and failing.id = given.webhook_id
         where delivery.organization_id = given.organization_id and delivery.id = given.delivery_id
-          and delivery.status in ('waiting', 'retrying', 'canceled') and delivery.attempts = given.attempt - 1
+          and (given.resend or delivery.status in ('waiting', 'retrying', 'canceled'))
+          and delivery.attempts + delivery.resends = given.attempt - 1
           and (select count(*) from failing) >= 0 -- reads the locks to their end before the first row changes
        returning delivery.organization_id, delivery.id, delivery.status, delivery.attempts, given.webhook_id,
-                 given.turn, given.failure, given.initiated_time
+                 given.turn, given.failure, given.initiated_time, given.resend
      ), tally as (
        select organization_id, webhook_id, max(turn) filter (where failure is null) as last_success
          from moved group by organization_id, webhook_id
@@ -211,7 +244,8 @@ export async function recordOutcomes(
          from given join moved on moved.organization_id = given.organization_id and moved.id = given.delivery_id
      ), woken as (
        insert into wake_ups (workflow, organization_id, record_id, due_time)
-       select 'webhook-delivery', organization_id, id, now() from moved where status = 'retrying' and attempts = 1
+       select 'webhook-delivery', organization_id, id, now() from moved
+        where case when resend then status = 'delivered' else status = 'retrying' and attempts = 1 end
        returning pg_notify('${WAKE_UP_CHANNEL}', '')
      )
      select organization_id as "organizationId", id, status from moved`,
@@ -228,13 +262,26 @@ export interface MovedDelivery {
 }
 
 /** One attempt as a row of the log. */
-function attemptRow({ delivery, number, initiatedTime, duration, requestHeaders, answer }: Attempt) {
+function attemptRow({
+  delivery,
+  number,
+  initiatedTime,
+  sentTime,
+  duration,
+  requestHeaders,
+  answer,
+}: Attempt) {
   return {
     organization_id: delivery.organizationId,
     id: newId('att'),
     delivery_id: delivery.id,
+    webhook_id: delivery.webhookId,
+    event_id: delivery.eventId,
+    event_type: delivery.eventType,
+    entity_id: delivery.entityId,
     attempt: number,
     initiated_time: initiatedTime.toISOString(),
+    sent_time: sentTime?.toISOString() ?? null,
     duration,
     url: delivery.url,
     method: delivery.method,
@@ -247,9 +294,9 @@ function attemptRow({ delivery, number, initiatedTime, duration, requestHeaders,
 }
 
 const ATTEMPT_COLUMNS =
-  'organization_id, id, delivery_id, attempt, initiated_time, duration, url, method, request_headers, status, response_headers, response, failure'
+  'organization_id, id, delivery_id, webhook_id, event_id, event_type, entity_id, attempt, initiated_time, sent_time, duration, url, method, request_headers, status, response_headers, response, failure'
 const ATTEMPT_COLUMN_TYPES =
-  'organization_id text, id text, delivery_id text, attempt int, initiated_time timestamptz, duration int, url text, method text, request_headers jsonb, status int, response_headers jsonb, response text, failure text'
+  'organization_id text, id text, delivery_id text, webhook_id text, event_id text, event_type text, entity_id text, attempt int, initiated_time timestamptz, sent_time timestamptz, duration int, url text, method text, request_headers jsonb, status int, response_headers jsonb, response text, failure text'
 
 interface DueDeliveryRow {
   organization_id: string
@@ -263,11 +310,13 @@ interface DueDeliveryRow {
   headers: DueDelivery['headers']
   auth_cipher: string | null
   webhook_status: string | null
+  entity_id: string
   attempts: number
+  resends: number
 }
 
 const DUE_DELIVERY_COLUMNS = `select delivery.organization_id, delivery.id, delivery.webhook_id, delivery.event_id,
-  delivery.attempts, event.type as event_type, event.payload,
+  delivery.attempts, delivery.resends, event.type as event_type, event.entity_id, event.payload,
   webhook.url, webhook.method, webhook.headers, webhook.status as webhook_status, credential.auth_cipher`
 const DUE_DELIVERY_JOINS = `join events event on event.organization_id = delivery.organization_id and event.id = delivery.event_id
   left join webhooks webhook on webhook.organization_id = delivery.organization_id and webhook.id = delivery.webhook_id
@@ -286,7 +335,10 @@ function dueDelivery(row: DueDeliveryRow): DueDelivery {
     method: row.method,
     headers: row.headers,
     authCipher: row.auth_cipher,
-    attempts: row.attempts,
+    entityId: row.entity_id,
+    attempts: row.attempts + row.resends,
+    scheduled: row.attempts,
+    resend: false,
   }
 }
 

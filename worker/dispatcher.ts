@@ -14,7 +14,7 @@ import {
   attemptDelivery,
   type DueDelivery,
 } from '../delivery/attempt.ts'
-import { recordOutcomes, releaseDeliveries, takeDueDeliveries } from '../delivery/queue.ts'
+import { recordOutcomes, releaseDeliveries, takeDueDeliveries, takeResends } from '../delivery/queue.ts'
 import { startLoop } from './loop.ts'
 
 /** Attempts under way at once, over all webhooks. */
@@ -29,6 +29,8 @@ const SLOW = 2_000
 const AHEAD = 3
 /** Taking is worth a query when at least this many more can be held. */
 const WORTH_TAKING = 32
+/** Attempts that were asked for, taken at once. */
+const MAX_RESENDS = 16
 /** A delivery that has waited this long for a slot is left to its lease: it could not end before the lease does. */
 const LONGEST_HOLD = 15_000
 /** Outcomes are gathered this long, in milliseconds, or until there are this many, before they are recorded. */
@@ -46,6 +48,8 @@ export interface DispatcherOptions {
 
 export interface Dispatcher {
   nudge(): void
+  /** An attempt was asked for besides the schedule. */
+  nudgeResends(): void
   /** Takes nothing more, waits for what is under way and records it. */
   stop(): Promise<void>
 }
@@ -96,6 +100,18 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
       }
       for (const load of [...loads.values()]) fill(load)
       return false // what finishes nudges
+    },
+  })
+
+  const resending = startLoop({
+    name: 'delivery resender',
+    interval: POLL,
+    log,
+    async turn() {
+      const taken = await takeResends(em(), MAX_RESENDS)
+      // Asked for by someone who waits for it: not behind what the webhook has waiting.
+      for (const delivery of taken) start(loadOf(delivery), delivery)
+      return taken.length === MAX_RESENDS
     },
   })
 
@@ -171,9 +187,10 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
 
   return {
     nudge: () => taking.nudge(),
+    nudgeResends: () => resending.nudge(),
     async stop() {
       stopping = true
-      await taking.stop()
+      await Promise.all([taking.stop(), resending.stop()])
       const unstarted = [...loads.values()].flatMap((load) => load.held.map(({ delivery }) => delivery))
       await releaseDeliveries(em(), unstarted)
       await Promise.all(underWay)
@@ -186,7 +203,10 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
 /** Retries count from the end of the first attempt, real time. */
 function withNext(attempt: Attempt) {
   const endedAt = attempt.initiatedTime.getTime() + attempt.duration
-  return { attempt, next: attempt.answer.failure === null ? null : nextAttemptTime(attempt.number, endedAt) }
+  return {
+    attempt,
+    next: attempt.answer.failure === null ? null : nextAttemptTime(attempt.delivery.scheduled + 1, endedAt),
+  }
 }
 
 function keyOf({ organizationId, webhookId }: Pick<DueDelivery, 'organizationId' | 'webhookId'>): string {

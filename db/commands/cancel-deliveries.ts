@@ -14,7 +14,7 @@ export async function cancelDeliveries({ em, organizationId }: UnitOfWork, webho
         where organization_id = ? and webhook_id = ? and status in ('waiting', 'retrying')
           for update skip locked
      ), canceled as (
-       update deliveries delivery set status = 'canceled', next_attempt_time = null, lease_until = null
+       update deliveries delivery set status = 'canceled', next_attempt_time = null, lease_until = null, ended_time = now()
          from ended where delivery.organization_id = ? and delivery.id = ended.id
      ), woken as (
        insert into wake_ups (workflow, organization_id, record_id, due_time)

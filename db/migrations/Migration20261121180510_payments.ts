@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations'
 
-export class Migration20261121180132_payments extends Migration {
-  override name = 'Migration20261121180132_payments'
+export class Migration20261121180510_payments extends Migration {
+  override name = 'Migration20261121180510_payments'
 
   override up(): void | Promise<void> {
     this.addSql(
