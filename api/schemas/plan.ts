@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { NullableInterval, NullableTimeShift, PeriodSchema } from './billing-terms.ts'
-import { Nullable, OrNull, resourceMembers, Text } from './conventions.ts'
+import { AbsentWhenUnknown, Nullable, OrNull, resourceMembers, Text } from './conventions.ts'
 
 const price = (description: string) => Type.Number({ minimum: 0, exclusiveMaximum: 1e12, description })
 
@@ -15,23 +15,25 @@ export const Plan = Type.Object(
           description:
             'fixed-fee: the price whatever the quantity; flat-rate: price times quantity; tiered: each unit at the price of its bracket; volume: all units at the price of the bracket of the quantity; stairstep: the price of that bracket once.',
         }),
-        price: Nullable(price('Of fixed-fee and flat-rate.')),
-        brackets: Nullable(
-          Type.Array(
-            Type.Object(
-              {
-                price: price('Of a unit, or of the bracket.'),
-                maxQuantity: OrNull(
-                  Type.Integer({
-                    minimum: 1,
-                    maximum: 1_000_000_000,
-                    description: 'Units up to this; null in the last bracket.',
-                  }),
-                ),
-              },
-              { additionalProperties: false },
+        price: AbsentWhenUnknown(Type.Optional(price('Of fixed-fee and flat-rate.'))),
+        brackets: AbsentWhenUnknown(
+          Type.Optional(
+            Type.Array(
+              Type.Object(
+                {
+                  price: price('Of a unit, or of the bracket.'),
+                  maxQuantity: OrNull(
+                    Type.Integer({
+                      minimum: 1,
+                      maximum: 1_000_000_000,
+                      description: 'Units up to this; null in the last bracket.',
+                    }),
+                  ),
+                },
+                { additionalProperties: false },
+              ),
+              { minItems: 1, maxItems: 100, description: 'Of tiered, volume and stairstep, ascending.' },
             ),
-            { minItems: 1, maxItems: 100, description: 'Of tiered, volume and stairstep, ascending.' },
           ),
         ),
       },

@@ -25,8 +25,8 @@ export function presentPlan(plan: Plan, baseUrl: string) {
 
 function presentPricing(pricing: Pricing) {
   if (!('brackets' in pricing)) {
-    return { formula: pricing.formula, price: Number(pricing.price), brackets: null }
+    return { formula: pricing.formula, price: Number(pricing.price) }
   }
   const brackets = pricing.brackets.map(({ price, maxQuantity }) => ({ price: Number(price), maxQuantity }))
-  return { formula: pricing.formula, price: null, brackets }
+  return { formula: pricing.formula, brackets }
 }
