@@ -45,6 +45,7 @@ function compiler(options: ConstructorParameters<typeof Ajv2020>[0]) {
       ip: (text: string) => isIP(text) !== 0,
     },
   })
+  ajv.addKeyword('x-absent-when-unknown')
   return (schema: TSchema) => {
     const { $id: _, ...anonymous } = schema as TSchema & { $id?: string }
     const validate: ValidateFunction = ajv.compile(anonymous)
