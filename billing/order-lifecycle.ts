@@ -4,7 +4,15 @@
  * `settleOrder` says what has become due through an instant, in order, and when to look again. It knows no clock and no
  * database: the timer, the API and the sweep all ask it, so that being early, late or repeated gives the same record.
  */
-import { earlyIssue, type Invoice, isOpen, pastDueTime } from './invoices.ts'
+import {
+  draftInvoice,
+  earlyIssue,
+  type Invoice,
+  isOpen,
+  issued,
+  pastDueTime,
+  renewalLines,
+} from './invoices.ts'
 import {
   activate,
   type Cause,
@@ -317,4 +325,21 @@ function chargeDue({ status, invoices }: Order, instant: number): Settlement['ch
     chargeTime !== null && chargeTime <= instant ? [{ invoice: sequence, at: chargeTime }] : [],
   )
   return due.sort((a, b) => a.at - b.at || a.invoice - b.invoice)[0] ?? null
+}
+
+/** The invoice a renewal will bring, as things stand; null when none will come, or while the order is not in service. */
+export function upcomingInvoice(order: Order): Invoice | null {
+  const { terms, invoicedThrough, rebillNumber, periodEnd, nextInvoice } = order
+  if (order.status !== 'active' || terms.interval === null || rebillNumber === null) return null
+  const number = Math.max(invoicedThrough, rebillNumber) + 1
+  const { limit } = terms.interval
+  const boundary = number === rebillNumber + 1 ? periodEnd : endOfPeriod(order, number - 1)
+  if (boundary === null || (limit !== null && number > limit)) return null
+  const draft = draftInvoice(nextInvoice, 'renewal', renewalLines(terms), {
+    periodNumber: number,
+    periodStart: boundary,
+    periodEnd: endOfPeriod(order, number),
+  })
+  const at = Math.max(earlyIssue(terms, boundary) ?? boundary, order.periodStart ?? boundary, order.notBefore)
+  return { ...issued(draft, terms, at, Math.max(boundary, at)), status: 'draft', paidTime: null }
 }

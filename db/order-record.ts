@@ -111,10 +111,11 @@ export function applySteps(unit: UnitOfWork, record: OrderRecord, steps: readonl
   }
 }
 
-function orderOf(
+/** The order as the rules read it; without its invoices and pauses where those do not matter. */
+export function orderOf(
   row: Subscription,
-  invoices: readonly Invoice[],
-  pauses: readonly SubscriptionPause[],
+  invoices: readonly Invoice[] = [],
+  pauses: readonly SubscriptionPause[] = [],
 ): Order {
   return {
     terms: orderTerms(row),

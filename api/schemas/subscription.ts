@@ -88,7 +88,9 @@ export const Subscription = Type.Object(
     ),
     activationTime: ReadOnly(OrNull(Instant('When it became active.'))),
     voidTime: ReadOnly(OrNull(Instant('When it was voided.'))),
-    renewalTime: ReadOnly(OrNull(Instant('When the next period begins.'))),
+    renewalTime: Nullable(
+      Instant('When the next period begins; written under If-Match, it moves that boundary and its anchor.'),
+    ),
     churnTime: ReadOnly(OrNull(Instant('When service ends or ended.'))),
     rebillNumber: ReadOnly(
       OrNull(Type.Integer({ description: 'Current period: 0 in trial, then from 1 on.' })),

@@ -21,7 +21,7 @@ import {
 import { applySteps, type OrderRecord, orderInstant } from '../order-record.ts'
 import { references } from '../references.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
-import { lockSubscription, scheduleNext, settleForCommand } from './settle-subscription.ts'
+import { lockSubscription, scheduleAfter, settleForCommand } from './settle-subscription.ts'
 
 /**
  * Runs a command on a locked order at the order's own instant.
@@ -36,7 +36,7 @@ export async function actOnOrder(
   const instant = orderInstant(unit, row)
   const record = await settleForCommand(unit, row, instant)
   applySteps(unit, record, [command(record, instant)])
-  scheduleNext(record)
+  scheduleAfter(record, instant)
   unit.wake('subscription', row.id)
   return record
 }

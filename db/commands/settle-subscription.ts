@@ -1,5 +1,5 @@
 import { LockMode } from '@mikro-orm/core'
-import { settleOrder, type Turn } from '../../billing/order-lifecycle.ts'
+import { settleBefore, settleOrder, type Turn } from '../../billing/order-lifecycle.ts'
 import { Subscription } from '../entities/index.ts'
 import { applySteps, loadOrder, type OrderRecord } from '../order-record.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
@@ -33,10 +33,17 @@ export async function settleSubscription(
 ): Promise<{ readonly turn: Turn | null }> {
   if (row.settledThrough != null && instant < row.settledThrough.getTime()) return { turn: null }
   const record = await loadOrder(unit, row)
-  return { turn: settleThrough(unit, record, instant, STEPS_AT_ONCE) }
+  const { steps, next } = settleOrder(record.order, instant, STEPS_AT_ONCE)
+  applySteps(unit, record, steps)
+  const isCut = next !== null && next.at <= instant
+  row.settledThrough = new Date(isCut ? (steps.at(-1)?.at ?? instant) : instant)
+  return { turn: scheduleNext(record) }
 }
 
-/** Brings a locked order up to, not including, a command's instant, and gives its record. */
+/**
+ * Brings a locked order up to, not including, a command's instant, and gives its record. Where nothing was due, nothing
+ * is written: a command that changes nothing leaves the row as it was.
+ */
 export async function settleForCommand(
   unit: UnitOfWork,
   row: Subscription,
@@ -44,9 +51,18 @@ export async function settleForCommand(
 ): Promise<OrderRecord> {
   const record = await loadOrder(unit, row)
   if (row.settledThrough == null || instant - 1 >= row.settledThrough.getTime()) {
-    settleThrough(unit, record, instant - 1)
+    const { steps } = settleBefore(record.order, instant)
+    applySteps(unit, record, steps)
+    if (steps.length > 0) scheduleAfter(record, instant)
   }
   return record
+}
+
+/** Ends a command at `instant`: no timer settles before it any more, and the order is looked at again when due. */
+export function scheduleAfter(record: OrderRecord, instant: number): void {
+  const settledThrough = record.row.settledThrough?.getTime() ?? instant - 1
+  record.row.settledThrough = new Date(Math.max(settledThrough, instant - 1))
+  scheduleNext(record)
 }
 
 /** Writes down when the order has to be looked at again. */
@@ -54,12 +70,4 @@ export function scheduleNext(record: OrderRecord): Turn | null {
   const { next } = settleOrder(record.order, Number.NEGATIVE_INFINITY)
   record.row.nextDeadline = next === null ? null : new Date(next.at)
   return next?.turn ?? null
-}
-
-function settleThrough(unit: UnitOfWork, record: OrderRecord, instant: number, atMost?: number): Turn | null {
-  const { steps, next } = settleOrder(record.order, instant, atMost)
-  applySteps(unit, record, steps)
-  const isCut = next !== null && next.at <= instant
-  record.row.settledThrough = new Date(isCut ? (steps.at(-1)?.at ?? instant) : instant)
-  return scheduleNext(record)
 }
