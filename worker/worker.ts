@@ -16,6 +16,7 @@ import { signingKeyCache } from '../delivery/key-cache.ts'
 import { createSender } from '../delivery/sender.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { taskQueue } from '../workflows/contract.ts'
+import { startDisabling } from './disabling.ts'
 import { startDispatcher } from './dispatcher.ts'
 import { startRelay } from './relay.ts'
 import { startRetention } from './retention.ts'
@@ -23,7 +24,7 @@ import { startSweep } from './sweep.ts'
 import { ensureSearchAttributes, lazyClient, startPolling } from './temporal.ts'
 
 export interface WorkerDependencies {
-  readonly config: Pick<Config, 'baseUrl' | 'temporalNamespace' | 'webhookAllowedCidrs'>
+  readonly config: Pick<Config, 'environment' | 'baseUrl' | 'temporalNamespace' | 'webhookAllowedCidrs'>
   readonly orm: MikroORM
   readonly databaseUrl: string
   readonly temporal: TemporalConnection
@@ -67,6 +68,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   })
   const relay = startRelay({ em, client, taskQueue: queue, log })
   const sweep = startSweep(em, log)
+  const disabling = startDisabling({ em, environment: config.environment, baseUrl: config.baseUrl, now }, log)
   const retention = startRetention(em, log)
   const listener = listen(
     databaseUrl,
@@ -96,7 +98,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   return {
     ready: polling.ready,
     async stop() {
-      const loops = [sweep, retention, relay, dispatcher, polling]
+      const loops = [sweep, disabling, retention, relay, dispatcher, polling]
       await Promise.all([...loops.map((loop) => loop.stop()), listener.close()])
       await sender.close()
       await client.connection.close()
