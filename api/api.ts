@@ -7,6 +7,7 @@ import { createAddressGuard } from '../delivery/address-guard.ts'
 import { attemptDelivery } from '../delivery/attempt.ts'
 import { signingKeyCache } from '../delivery/key-cache.ts'
 import { createSender } from '../delivery/sender.ts'
+import { createGateway } from '../gateways/gateways.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { type ApiDependencies, createServer } from './server.ts'
 
@@ -32,6 +33,7 @@ export async function startApi(
 ): Promise<RunningApi> {
   const { host, port, rateLimit: limit, rateLimitWindowSeconds: windowSeconds } = config
   const rateLimit = createRateLimit({ databaseUrl: dependencies.databaseUrl, limit, windowSeconds })
+  const gateway = createGateway(dependencies.config.environment, dependencies.databaseUrl)
   const { orm, vault, config: shared } = dependencies
   const now = () => Date.now()
   const addressGuard = createAddressGuard(shared.webhookAllowedCidrs)
@@ -41,6 +43,7 @@ export async function startApi(
   const server = createServer({
     ...dependencies,
     rateLimit,
+    gateway,
     addressGuard,
     sendWebhook: (delivery) => attemptDelivery(delivery, attempts),
   })
@@ -51,6 +54,7 @@ export async function startApi(
       await drain(server)
       await sender.close()
       await rateLimit.close()
+      await gateway.close()
     },
   }
 }

@@ -5,6 +5,7 @@ import type { KeyStore } from '../db/commands/create-api-key.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import type { Attempt, DueDelivery } from '../delivery/attempt.ts'
 import type { WebhookTargets } from '../delivery/webhook-url.ts'
+import type { Gateway } from '../gateways/port.ts'
 import type { Credential } from './authentication.ts'
 import type { Preconditions } from './preconditions.ts'
 
@@ -22,6 +23,7 @@ export interface OperationContext {
   readonly webhookTargets: WebhookTargets
   /** Makes one attempt, signed as every attempt is, that no log keeps. */
   readonly sendWebhook: (delivery: DueDelivery) => Promise<Attempt>
+  readonly gateway: Gateway
   readonly baseUrl: string
   readonly now: () => Date
   readonly log: Logger

@@ -14,6 +14,7 @@ import { createAddressGuard } from '../delivery/address-guard.ts'
 import type { AttemptDependencies } from '../delivery/attempt.ts'
 import { signingKeyCache } from '../delivery/key-cache.ts'
 import { createSender } from '../delivery/sender.ts'
+import { createGateway } from '../gateways/gateways.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { taskQueue } from '../workflows/contract.ts'
 import { startDisabling } from './disabling.ts'
@@ -51,6 +52,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   const queue = taskQueue(installation.id)
   const client = lazyClient(temporal, config.temporalNamespace)
   const sender = createSender(createAddressGuard(config.webhookAllowedCidrs))
+  const gateway = createGateway(config.environment, databaseUrl)
   const attempts: AttemptDependencies = {
     sender,
     signingKey: signingKeyCache(em, vault, now),
@@ -89,6 +91,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
       createActivities({
         em,
         attempts,
+        gateway,
         baseUrl: config.baseUrl,
         now,
         labels: await ensureSearchAttributes(client, log),
@@ -101,6 +104,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
       const loops = [sweep, disabling, retention, relay, dispatcher, polling]
       await Promise.all([...loops.map((loop) => loop.stop()), listener.close()])
       await sender.close()
+      await gateway.close()
       await client.connection.close()
     },
   }

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from '@jest/globals'
 import proto from '@temporalio/proto'
 import { Worker } from '@temporalio/worker'
-import { makeToken } from '../rig/cards.ts'
+import { makeToken, TEST_CARDS } from '../rig/cards.ts'
 import { catalogue, orderBody } from '../rig/catalogue.ts'
 import { testEngines } from '../rig/engines.ts'
 import { startReceiver } from '../rig/receiver.ts'
@@ -29,7 +29,7 @@ describe('recorded histories', () => {
 
   test('exist for every workflow', () => {
     if (RECORDING) return
-    for (const workflow of ['subscription', 'token-expiry', 'webhook-delivery']) {
+    for (const workflow of ['subscription', 'token-expiry', 'transaction', 'webhook-delivery']) {
       expect(files.some((file) => file.startsWith(workflow))).toBe(true)
     }
   })
@@ -76,6 +76,18 @@ async function record(): Promise<void> {
     await started(token)
     await skipTime(service.temporal, token, 3_600_000)
     await save('token-expiry-erased', token)
+
+    const { body: sale } = await merchant.api.post('transactions', {
+      type: 'sale',
+      customerId: merchant.customerId,
+      currency: 'EUR',
+      amount: 1,
+      paymentInstruction: { token: await makeToken(merchant.api, TEST_CARDS.answersLate) },
+    })
+    const transaction = `transaction/${merchant.organizationId}/${sale.id}`
+    await started(transaction)
+    await skipTime(service.temporal, transaction, 3_600_000)
+    await save('transaction-answered-late', transaction)
 
     receiver.answer(500)
     await place({})
