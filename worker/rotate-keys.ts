@@ -2,7 +2,7 @@
 import { ConfigurationError, loadConfig } from '../config/config.ts'
 import { startFailure } from '../config/process.ts'
 import { openDatabase } from '../db/open.ts'
-import { rotateSigningKey } from './signing-keys.ts'
+import { rotateSigningKey } from '../delivery/signing-keys.ts'
 
 try {
   const { databaseUrl, masterKeys } = loadConfig(process.env)
