@@ -1,9 +1,9 @@
 import { MAX_ATTEMPTS, nextAttemptTime } from '../billing/retry-schedule.ts'
 import { Webhook } from '../db/entities/index.ts'
-import { presentWebhook } from '../db/representations/webhook.ts'
+import { presentWebhookToOthers } from '../db/representations/webhook.ts'
 import { inUnitOfWork, type UnitOfWork } from '../db/unit-of-work.ts'
 import { type Attempt, type DueDelivery, attemptDelivery as makeAttempt } from '../delivery/attempt.ts'
-import { readDelivery, recordOutcomes } from '../delivery/queue.ts'
+import { readRetry, recordOutcomes } from '../delivery/queue.ts'
 import type { Labels, SettleInput, SettleResult } from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 
@@ -19,19 +19,18 @@ export async function attemptDelivery(
 ): Promise<SettleResult> {
   const ahead = base ?? 0
   const instant = clock + ahead
-  const delivery = await readDelivery(dependencies.em(), organizationId, recordId)
-  if (delivery === null || delivery.status !== 'retrying' || delivery.nextAttemptTime === null) {
-    return { next: null, base: ahead, labels: null }
-  }
+  const delivery = await readRetry(dependencies.em(), organizationId, recordId)
+  if (delivery === null) return { next: null, base: ahead, labels: null }
   let next: number | null = delivery.nextAttemptTime
-  let attempts = delivery.attempts
+  let attempts = delivery.scheduled
   if (next <= instant) {
     const attempt = await makeAttempt(delivery, dependencies.attempts)
-    attempts = attempt.number
-    next =
-      attempt.answer.failure === null ? null : nextAttemptTime(attempt.number, instant + attempt.duration)
+    attempts = delivery.scheduled + 1
+    next = attempt.answer.failure === null ? null : nextAttemptTime(attempts, instant + attempt.duration)
     const tenant = { organizationId, baseUrl: dependencies.baseUrl, now: new Date(dependencies.now()) }
     await inUnitOfWork(dependencies.em(), tenant, (unit) => recordRetry(unit, attempt, next))
+    // What became of it is the row's to say: the webhook may have been made inactive meanwhile.
+    next = (await readRetry(dependencies.em(), organizationId, recordId))?.nextAttemptTime ?? null
   }
   return {
     next,
@@ -46,7 +45,7 @@ async function recordRetry(unit: UnitOfWork, attempt: Attempt, next: number | nu
   if (moved?.status !== 'exhausted') return
   const { webhookId, id } = attempt.delivery
   const webhook = await unit.em.findOneOrFail(Webhook, { organizationId: unit.organizationId, id: webhookId })
-  const shown = presentWebhook(webhook, unit.baseUrl)
+  const shown = presentWebhookToOthers(webhook, unit.baseUrl)
   unit.emit({
     type: 'webhook-delivery-exhausted',
     time: unit.now,

@@ -37,9 +37,9 @@ export function openApiDocument(baseUrl: string): OpenApiDocument {
           ROUTES.map(({ resource }) => [nameOf(resource), withoutId(answerSchema(resource))]),
         ),
         ...Object.fromEntries(
-          ROUTES.filter(({ takesBody }) => takesBody).map(({ resource }) => [
-            `${nameOf(resource)}Body`,
-            withoutId(bodySchema(resource)),
+          ROUTES.filter(({ takesBody }) => takesBody).map(({ resource, body = resource }) => [
+            `${nameOf(body)}Body`,
+            withoutId(bodySchema(body)),
           ]),
         ),
         Problem: PROBLEM_SCHEMA,
@@ -71,7 +71,7 @@ function operationOf(route: Route): OpenApiOperation {
     parameters: [...parameters, ...queryParameters(route)],
     security: route.accepts.flatMap((form) => SECURITY[form]),
     ...(route.takesBody
-      ? { requestBody: { required: true, content: content(`${nameOf(route.resource)}Body`) } }
+      ? { requestBody: { required: true, content: content(`${nameOf(route.body ?? route.resource)}Body`) } }
       : {}),
     responses: {
       [route.success]: { description: 'Done.', ...answerContent(route, nameOf(route.resource)) },

@@ -12,9 +12,16 @@ import { customers, customerWriter } from './operations/customers.ts'
 import { disputes, disputeWriter } from './operations/disputes.ts'
 import { paymentTokens, paymentTokenWriter, readPaymentToken } from './operations/payment-tokens.ts'
 import { plans, planWriter } from './operations/plans.ts'
+import {
+  newCredentialHash,
+  patchServiceCredential,
+  serviceCredentials,
+  serviceCredentialWriter,
+} from './operations/service-credentials.ts'
 import { subscriptions, subscriptionWriter } from './operations/subscriptions.ts'
 import { transactions, transactionWriter } from './operations/transactions.ts'
-import { webhooks, webhookWriter } from './operations/webhooks.ts'
+import { events, resendWebhook, webhookTracking } from './operations/webhook-log.ts'
+import { deleteWebhook, webhooks, webhookWriter } from './operations/webhooks.ts'
 import { websites, websiteWriter } from './operations/websites.ts'
 import {
   create,
@@ -30,6 +37,7 @@ import {
   upsert,
   type Writer,
 } from './resource.ts'
+import { ServiceCredentialStatus } from './schemas/service-credential.ts'
 
 export type KeyForm = 'secret' | 'publishable' | 'customer'
 
@@ -47,6 +55,8 @@ export interface Route {
   /** The resource as a schema: its writable members are the body, its readable ones the answer. */
   readonly resource: TSchema
   readonly takesBody: boolean
+  /** The body, where it is not the resource's writable members. */
+  readonly body?: TSchema
   /** What the answer holds: the resource, a list of it, or nothing. */
   readonly answers: 'one' | 'many' | 'nothing'
   readonly query?: TSchema
@@ -103,7 +113,42 @@ export const ROUTES: readonly Route[] = [
   post(webhooks, webhookWriter, 'wh'),
   getOne(webhooks),
   put(webhooks, webhookWriter),
-  del(webhooks),
+  { ...del(webhooks), handler: deleteWebhook },
+
+  getMany(webhookTracking),
+  getOne(webhookTracking),
+  {
+    operationId: 'PostWebhookTrackingResend',
+    method: 'POST',
+    path: `${webhookTracking.path}/{id}/resend`,
+    summary: 'Make another attempt at once',
+    accepts: SECRET,
+    resource: webhookTracking.schema,
+    takesBody: false,
+    answers: 'nothing',
+    success: 204,
+    handler: resendWebhook,
+  },
+
+  getMany(events),
+  getOne(events),
+
+  getMany(serviceCredentials),
+  post(serviceCredentials, serviceCredentialWriter, newCredentialHash),
+  getOne(serviceCredentials),
+  {
+    operationId: 'PatchServiceCredential',
+    method: 'PATCH',
+    path: `${serviceCredentials.path}/{id}`,
+    summary: 'Make a service credential active or inactive',
+    accepts: SECRET,
+    resource: serviceCredentials.schema,
+    takesBody: true,
+    body: ServiceCredentialStatus,
+    answers: 'one',
+    success: 200,
+    handler: patchServiceCredential,
+  },
 
   getMany(subscriptions),
   post(subscriptions, subscriptionWriter, 'sub'),
@@ -129,7 +174,7 @@ function getMany<Row extends ResourceRow>(resource: Resource<Row>, query = listQ
 function post<Row extends ResourceRow, Body>(
   resource: Resource<Row>,
   writer: Pick<Writer<Row, Body>, 'create'>,
-  prefix: IdPrefix,
+  id: IdPrefix | (() => string),
 ): Route {
   return {
     operationId: `Post${resource.name}`,
@@ -142,7 +187,7 @@ function post<Row extends ResourceRow, Body>(
     answers: 'one',
     query: expandQuerySchema(resource),
     success: 201,
-    handler: (context) => create(context, resource, writer, () => newId(prefix)),
+    handler: (context) => create(context, resource, writer, typeof id === 'string' ? () => newId(id) : id),
   }
 }
 

@@ -102,7 +102,7 @@ function operation(
   validators: Validators,
 ): RouterMiddleware<ApiState> {
   const { orm, vault, installation, config, rateLimit } = dependencies
-  const invalidBody = route.takesBody ? validators.body(bodySchema(route.resource)) : null
+  const invalidBody = route.takesBody ? validators.body(bodySchema(route.body ?? route.resource)) : null
   const invalidQuery = validators.query(route.query ?? Type.Object({}, { additionalProperties: false }))
   const keys = { vault, installation, environment: config.environment }
   const webhookTargets = {
@@ -147,7 +147,7 @@ function operation(
         const invalidFields = invalidBody?.(body) ?? []
         if (invalidFields.length > 0)
           throw new Problem('validation-error', summary(invalidFields), { invalidFields })
-        return writablePart(route.resource, body) as T
+        return writablePart(route.body ?? route.resource, body) as T
       },
       has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),
       commit: (work) =>

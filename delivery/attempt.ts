@@ -1,8 +1,11 @@
 /** One attempt to deliver an event: signed afresh, sent once, timed. The same for first attempts and retries. */
-import type { WebhookMethod } from '../db/entities/webhook.ts'
+import type { WebhookAuth } from '../db/entities/service-credential.ts'
+import type { WebhookHeader, WebhookMethod } from '../db/entities/webhook.ts'
+import type { Vault } from '../db/vault.ts'
 import type { Sender, WebhookAnswer } from './sender.ts'
 import { signWebhook } from './signature.ts'
 import type { SigningKeyPair } from './signing-keys.ts'
+import { maskedHeaders, ownHeaders } from './webhook-headers.ts'
 
 /** What an attempt needs to know, read at the moment it is made. */
 export interface DueDelivery {
@@ -14,8 +17,18 @@ export interface DueDelivery {
   readonly payload: string
   readonly url: string
   readonly method: WebhookMethod
-  /** Attempts made before. */
+  /** The merchant's own. */
+  readonly headers: readonly WebhookHeader[]
+  /** A `WebhookAuth`, encrypted; null: none, or none that is active. */
+  readonly authCipher: string | null
+  /** What the event is about. */
+  readonly entityId: string
+  /** Attempts made before, in all. */
   readonly attempts: number
+  /** Those of the schedule among them. */
+  readonly scheduled: number
+  /** Whether it was asked for, besides the schedule. */
+  readonly resend: boolean
 }
 
 export interface Attempt {
@@ -24,8 +37,11 @@ export interface Attempt {
   readonly number: number
   /** Real time. */
   readonly initiatedTime: Date
+  /** Real time; null when no request went out. */
+  readonly sentTime: Date | null
   /** Milliseconds. */
   readonly duration: number
+  /** As the log keeps them: without what lets their sender in. */
   readonly requestHeaders: Readonly<Record<string, string>>
   readonly answer: WebhookAnswer
 }
@@ -33,6 +49,7 @@ export interface Attempt {
 export interface AttemptDependencies {
   readonly sender: Sender
   readonly signingKey: () => Promise<SigningKeyPair>
+  readonly vault: Pick<Vault, 'open'>
   readonly baseUrl: string
   /** Seven characters that tell the release. */
   readonly release: string
@@ -45,17 +62,20 @@ export async function attemptDelivery(
   delivery: DueDelivery,
   dependencies: AttemptDependencies,
 ): Promise<Attempt> {
-  const { sender, signingKey, baseUrl, release, now } = dependencies
+  const { sender, signingKey, vault, baseUrl, release, now } = dependencies
   const key = await signingKey()
   const initiatedTime = new Date(now())
-  const { organizationId, eventId, eventType, payload: body, url, method } = delivery
+  const { organizationId, eventId, eventType, payload: body, url, method, headers, authCipher } = delivery
+  const auth = authCipher === null ? null : (JSON.parse(await vault.open(authCipher)) as WebhookAuth)
   const requestHeaders = {
+    ...ownHeaders(headers, auth),
     'Content-Type': 'application/json; charset=utf-8',
     'User-Agent': `Service/${release}`,
     'Webhook-Id': eventId,
     'Security-Signature': await signWebhook({ baseUrl, organizationId, body }, key, initiatedTime),
   }
   const started = performance.now()
+  const sentTime = new Date(now())
   const answer = await sender.send({
     url,
     method,
@@ -67,8 +87,23 @@ export async function attemptDelivery(
     delivery,
     number: delivery.attempts + 1,
     initiatedTime,
+    sentTime: wasSent(answer) ? sentTime : null,
     duration: Math.ceil(performance.now() - started),
-    requestHeaders,
+    requestHeaders: maskedHeaders(requestHeaders),
     answer,
+  }
+}
+
+/** Whether a connection came about that the request could go out on. */
+function wasSent({ failure, status }: WebhookAnswer): boolean {
+  switch (failure) {
+    case 'dns':
+    case 'address-refused':
+    case 'connection-refused':
+    case 'connection-failed':
+    case 'tls':
+      return status !== null
+    default:
+      return true
   }
 }

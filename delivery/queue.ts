@@ -66,15 +66,76 @@ export async function takeDueDeliveries(em: EntityManager, options: TakeOptions)
      ${DUE_DELIVERY_COLUMNS} from taken delivery ${DUE_DELIVERY_JOINS} order by delivery.position`,
     [JSON.stringify(options.restricted), options.perWebhook, options.limit],
   )
-  return rows.map(dueDelivery)
+  // Written by a transaction that began before the webhook was made inactive or deleted, and ended after.
+  const orphans = rows.filter(({ webhook_status }) => webhook_status !== 'active')
+  if (orphans.length > 0) await cancel(em, orphans)
+  return rows.filter(({ webhook_status }) => webhook_status === 'active').map(dueDelivery)
 }
 
-/** The delivery as an attempt needs it, read now; null when it is gone. */
-export async function readDelivery(
+/** Gives back what was taken and not attempted: another dispatcher may take it at once. */
+export async function releaseDeliveries(
+  em: EntityManager,
+  deliveries: readonly DueDelivery[],
+): Promise<void> {
+  if (deliveries.length === 0) return
+  await em.getConnection().execute(
+    `update deliveries delivery set lease_until = null
+       from jsonb_to_recordset(?::jsonb) as given ("organizationId" text, id text)
+      where delivery.organization_id = given."organizationId" and delivery.id = given.id and delivery.status = 'waiting'`,
+    [JSON.stringify(deliveries.map(({ organizationId, id }) => ({ organizationId, id })))],
+    'run',
+  )
+}
+
+/** Ends deliveries that have nowhere to go. */
+async function cancel(
+  em: EntityManager,
+  deliveries: readonly { readonly organization_id: string; readonly id: string }[],
+): Promise<void> {
+  await em.getConnection().execute(
+    `update deliveries delivery set status = 'canceled', next_attempt_time = null, lease_until = null, ended_time = now()
+       from jsonb_to_recordset(?::jsonb) as given (organization_id text, id text)
+      where delivery.organization_id = given.organization_id and delivery.id = given.id
+        and delivery.status in ('waiting', 'retrying')`,
+    [JSON.stringify(deliveries.map(({ organization_id, id }) => ({ organization_id, id })))],
+    'run',
+    em.getTransactionContext(),
+  )
+}
+
+/** Takes attempts that were asked for besides the schedule. */
+export async function takeResends(em: EntityManager, limit: number): Promise<DueDelivery[]> {
+  const rows = await em.getConnection().execute<DueDeliveryRow[]>(
+    `with due as (
+       select organization_id, id from deliveries
+        where resend_due and (lease_until is null or lease_until < now())
+        order by position limit ? for update skip locked
+     ), taken as (
+       update deliveries delivery
+          set lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
+              -- Made inactive or deleted since it was asked for: there is nowhere to send it.
+              resend_due = exists (select from webhooks where webhooks.organization_id = delivery.organization_id
+                                    and webhooks.id = delivery.webhook_id and webhooks.status = 'active')
+         from due where delivery.organization_id = due.organization_id and delivery.id = due.id
+       returning delivery.*
+     )
+     ${DUE_DELIVERY_COLUMNS} from taken delivery ${DUE_DELIVERY_JOINS} order by delivery.position`,
+    [limit],
+  )
+  return rows
+    .filter(({ webhook_status }) => webhook_status === 'active')
+    .map((row) => ({ ...dueDelivery(row), resend: true }))
+}
+
+/**
+ * The retry as an attempt needs it, read now, and when it is due; null when none is. One whose webhook is inactive or
+ * gone ends here.
+ */
+export async function readRetry(
   em: EntityManager,
   organizationId: string,
   id: string,
-): Promise<(DueDelivery & { readonly status: string; readonly nextAttemptTime: number | null }) | null> {
+): Promise<(DueDelivery & { readonly nextAttemptTime: number }) | null> {
   const [row] = await em
     .getConnection()
     .execute<(DueDeliveryRow & { status: string; next_attempt_time: Date | null })[]>(
@@ -82,13 +143,12 @@ export async function readDelivery(
        from deliveries delivery ${DUE_DELIVERY_JOINS} where delivery.organization_id = ? and delivery.id = ?`,
       [organizationId, id],
     )
-  if (row === undefined) return null
-  const next = row.next_attempt_time
-  return {
-    ...dueDelivery(row),
-    status: row.status,
-    nextAttemptTime: next === null ? null : new Date(next).getTime(),
+  if (row === undefined || row.status !== 'retrying' || row.next_attempt_time === null) return null
+  if (row.webhook_status !== 'active') {
+    await cancel(em, [row])
+    return null
   }
+  return { ...dueDelivery(row), nextAttemptTime: new Date(row.next_attempt_time).getTime() }
 }
 
 /** An attempt that was made, and when the one after it is due: null where there is none. */
@@ -99,7 +159,11 @@ export interface Outcome {
 
 /**
  * Records outcomes in one statement: attempts into the log, deliveries into their next state, and a wake-up for each
- * whose first attempt failed. An outcome whose attempt was recorded already, or whose delivery moved on, changes nothing.
+ * whose first attempt failed. An outcome whose attempt was recorded already changes nothing. What failed for a webhook
+ * that is no longer active ends as canceled.
+ *
+ * The rows of webhooks that have failures are locked before deliveries are touched: deactivating one holds its row too,
+ * and so either finds the delivery as it is left here, or is found here.
  *
  * @returns the deliveries that moved, with their new states.
  */
@@ -107,23 +171,71 @@ export async function recordOutcomes(
   em: EntityManager,
   outcomes: readonly Outcome[],
 ): Promise<MovedDelivery[]> {
-  const rows = outcomes.map(({ attempt, next }) => ({
+  const rows = outcomes.map(({ attempt, next }, turn) => ({
     ...attemptRow(attempt),
+    turn,
+    resend: attempt.delivery.resend,
     next_status: attempt.answer.failure === null ? 'delivered' : next === null ? 'exhausted' : 'retrying',
     next_attempt_time: next === null ? null : new Date(next).toISOString(),
   }))
   return await em.getConnection().execute<MovedDelivery[]>(
     `with given as (
        select * from jsonb_to_recordset(?::jsonb) as given
-         (${ATTEMPT_COLUMN_TYPES}, next_status text, next_attempt_time timestamptz)
+         (${ATTEMPT_COLUMN_TYPES}, next_status text, next_attempt_time timestamptz, turn int, resend boolean)
+     ), failing as materialized (
+       select organization_id, id, status from webhooks webhook
+        where exists (select from given where given.organization_id = webhook.organization_id
+                       and given.webhook_id = webhook.id
+                       and (given.failure is not null or webhook.consecutive_failures > 0))
+        order by organization_id, id for update
      ), moved as (
        update deliveries delivery
-          set status = given.next_status, attempts = given.attempt, lease_until = null,
-              next_attempt_time = given.next_attempt_time
-         from given
+          set status = case when given.failure is null then 'delivered'
+                            when given.resend then delivery.status
+                            when delivery.status = 'canceled' or failing.status is distinct from 'active' then 'canceled'
+                            else given.next_status end,
+              next_attempt_time = case when given.failure is null then null
+                                       when given.resend then delivery.next_attempt_time
+                                       when delivery.status <> 'canceled' and failing.status = 'active'
+                                       then given.next_attempt_time end,
+              ended_time = case when given.resend and given.failure is not null then delivery.ended_time
+                                when given.next_status = 'retrying' and failing.status = 'active' then null
+                                else now() end,
+              attempts = delivery.attempts + case when given.resend then 0 else 1 end,
+              resends = delivery.resends + case when given.resend then 1 else 0 end,
+              resend_due = delivery.resend_due and not given.resend, lease_until = null
+         from given left join failing on failing.organization_id = given.organization_id
+                                     and failing.id = given.webhook_id
         where delivery.organization_id = given.organization_id and delivery.id = given.delivery_id
-          and delivery.status in ('waiting', 'retrying') and delivery.attempts = given.attempt - 1
-       returning delivery.organization_id, delivery.id, delivery.status, delivery.attempts
+          and (given.resend or delivery.status in ('waiting', 'retrying', 'canceled'))
+          and delivery.attempts + delivery.resends = given.attempt - 1
+          and (select count(*) from failing) >= 0 -- reads the locks to their end before the first row changes
+       returning delivery.organization_id, delivery.id, delivery.status, delivery.attempts, given.webhook_id,
+                 given.turn, given.failure, given.initiated_time, given.resend
+     ), tally as (
+       select organization_id, webhook_id, max(turn) filter (where failure is null) as last_success
+         from moved group by organization_id, webhook_id
+     ), counted as (
+       select organization_id, webhook_id, tally.last_success is not null as succeeded, count(moved.id)::int as failures,
+              min(moved.initiated_time) as first_failure
+         from tally left join moved using (organization_id, webhook_id)
+        where moved.failure is not null and moved.turn > coalesce(tally.last_success, -1)
+        group by organization_id, webhook_id, tally.last_success
+        union all
+       select organization_id, webhook_id, true, 0, null from tally
+        where not exists (select from moved where moved.organization_id = tally.organization_id
+                           and moved.webhook_id = tally.webhook_id and moved.failure is not null
+                           and moved.turn > coalesce(tally.last_success, -1))
+     ), remembered as (
+       update webhooks webhook
+          set consecutive_failures = counted.failures
+                + case when counted.succeeded then 0 else webhook.consecutive_failures end,
+              first_failure_time = case when counted.succeeded then counted.first_failure
+                                        else coalesce(webhook.first_failure_time, counted.first_failure) end,
+              revision = webhook.revision + 1, updated_time = now()
+         from counted
+        where webhook.organization_id = counted.organization_id and webhook.id = counted.webhook_id
+          and (counted.failures > 0 or webhook.consecutive_failures > 0)
      ), logged as (
        insert into delivery_attempts (${ATTEMPT_COLUMNS})
        select ${ATTEMPT_COLUMNS.split(', ')
@@ -132,7 +244,8 @@ export async function recordOutcomes(
          from given join moved on moved.organization_id = given.organization_id and moved.id = given.delivery_id
      ), woken as (
        insert into wake_ups (workflow, organization_id, record_id, due_time)
-       select 'webhook-delivery', organization_id, id, now() from moved where status = 'retrying' and attempts = 1
+       select 'webhook-delivery', organization_id, id, now() from moved
+        where case when resend then status = 'delivered' else status = 'retrying' and attempts = 1 end
        returning pg_notify('${WAKE_UP_CHANNEL}', '')
      )
      select organization_id as "organizationId", id, status from moved`,
@@ -149,13 +262,26 @@ export interface MovedDelivery {
 }
 
 /** One attempt as a row of the log. */
-function attemptRow({ delivery, number, initiatedTime, duration, requestHeaders, answer }: Attempt) {
+function attemptRow({
+  delivery,
+  number,
+  initiatedTime,
+  sentTime,
+  duration,
+  requestHeaders,
+  answer,
+}: Attempt) {
   return {
     organization_id: delivery.organizationId,
     id: newId('att'),
     delivery_id: delivery.id,
+    webhook_id: delivery.webhookId,
+    event_id: delivery.eventId,
+    event_type: delivery.eventType,
+    entity_id: delivery.entityId,
     attempt: number,
     initiated_time: initiatedTime.toISOString(),
+    sent_time: sentTime?.toISOString() ?? null,
     duration,
     url: delivery.url,
     method: delivery.method,
@@ -168,9 +294,9 @@ function attemptRow({ delivery, number, initiatedTime, duration, requestHeaders,
 }
 
 const ATTEMPT_COLUMNS =
-  'organization_id, id, delivery_id, attempt, initiated_time, duration, url, method, request_headers, status, response_headers, response, failure'
+  'organization_id, id, delivery_id, webhook_id, event_id, event_type, entity_id, attempt, initiated_time, sent_time, duration, url, method, request_headers, status, response_headers, response, failure'
 const ATTEMPT_COLUMN_TYPES =
-  'organization_id text, id text, delivery_id text, attempt int, initiated_time timestamptz, duration int, url text, method text, request_headers jsonb, status int, response_headers jsonb, response text, failure text'
+  'organization_id text, id text, delivery_id text, webhook_id text, event_id text, event_type text, entity_id text, attempt int, initiated_time timestamptz, sent_time timestamptz, duration int, url text, method text, request_headers jsonb, status int, response_headers jsonb, response text, failure text'
 
 interface DueDeliveryRow {
   organization_id: string
@@ -181,13 +307,21 @@ interface DueDeliveryRow {
   payload: string
   url: string
   method: DueDelivery['method']
+  headers: DueDelivery['headers']
+  auth_cipher: string | null
+  webhook_status: string | null
+  entity_id: string
   attempts: number
+  resends: number
 }
 
 const DUE_DELIVERY_COLUMNS = `select delivery.organization_id, delivery.id, delivery.webhook_id, delivery.event_id,
-  delivery.attempts, event.type as event_type, event.payload, webhook.url, webhook.method`
+  delivery.attempts, delivery.resends, event.type as event_type, event.entity_id, event.payload,
+  webhook.url, webhook.method, webhook.headers, webhook.status as webhook_status, credential.auth_cipher`
 const DUE_DELIVERY_JOINS = `join events event on event.organization_id = delivery.organization_id and event.id = delivery.event_id
-  join webhooks webhook on webhook.organization_id = delivery.organization_id and webhook.id = delivery.webhook_id`
+  left join webhooks webhook on webhook.organization_id = delivery.organization_id and webhook.id = delivery.webhook_id
+  left join service_credentials credential on credential.organization_id = webhook.organization_id
+        and credential.id = webhook.credential_hash and credential.status = 'active'`
 
 function dueDelivery(row: DueDeliveryRow): DueDelivery {
   return {
@@ -199,7 +333,12 @@ function dueDelivery(row: DueDeliveryRow): DueDelivery {
     payload: row.payload,
     url: row.url,
     method: row.method,
-    attempts: row.attempts,
+    headers: row.headers,
+    authCipher: row.auth_cipher,
+    entityId: row.entity_id,
+    attempts: row.attempts + row.resends,
+    scheduled: row.attempts,
+    resend: false,
   }
 }
 

@@ -1,9 +1,10 @@
 /**
  * The dispatcher: makes first attempts as soon as their events are committed.
  *
- * It takes only what it can start at once, a bounded number per webhook, so that a receiver that hangs holds up its own
- * deliveries and nobody else's; outcomes go back in batches.
+ * It takes and sends a bounded number per webhook, few at first and more as answers come quickly, so that a receiver that
+ * hangs holds up its own deliveries and nobody else's; outcomes go back in batches.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import { nextAttemptTime } from '../billing/retry-schedule.ts'
@@ -13,17 +14,28 @@ import {
   attemptDelivery,
   type DueDelivery,
 } from '../delivery/attempt.ts'
-import { recordOutcomes, takeDueDeliveries } from '../delivery/queue.ts'
+import { recordOutcomes, releaseDeliveries, takeDueDeliveries, takeResends } from '../delivery/queue.ts'
 import { startLoop } from './loop.ts'
 
-/** Attempts under way at once, in all and per webhook. */
+/** Attempts under way at once, over all webhooks. */
 const MAX_IN_FLIGHT = 256
-const MAX_PER_WEBHOOK = 64
-/** A webhook whose attempts take longer than this on average gets fewer at once. */
+/** Attempts under way at once per webhook: where it begins, how far quick answers raise it, where slow ones leave it. */
+const FIRST_SLOTS = 16
+const MOST_SLOTS = 64
+const FEWEST_SLOTS = 4
+/** An answer that takes longer than this, in milliseconds, is slow. */
 const SLOW = 2_000
-const MAX_PER_SLOW_WEBHOOK = 8
-/** Taking is worth a query when at least this many more could start. */
+/** Deliveries taken ahead of their slots, as a multiple of them: the next query runs while these are sent. */
+const AHEAD = 3
+/** Taking is worth a query when at least this many more can be held. */
 const WORTH_TAKING = 32
+/** Attempts that were asked for, taken at once. */
+const MAX_RESENDS = 16
+/** A delivery that has waited this long for a slot is left to its lease: it could not end before the lease does. */
+const LONGEST_HOLD = 15_000
+/** Outcomes are gathered this long, in milliseconds, or until there are this many, before they are recorded. */
+const GATHER = 20
+const GATHER_COUNT = 64
 const POLL = 1_000
 
 export interface DispatcherOptions {
@@ -36,37 +48,70 @@ export interface DispatcherOptions {
 
 export interface Dispatcher {
   nudge(): void
+  /** An attempt was asked for besides the schedule. */
+  nudgeResends(): void
   /** Takes nothing more, waits for what is under way and records it. */
   stop(): Promise<void>
 }
 
+/** What is known of a webhook while it has deliveries here. */
 interface Load {
-  organizationId: string
-  webhookId: string
+  readonly organizationId: string
+  readonly webhookId: string
+  /** Taken and not yet started, oldest first. */
+  readonly held: Held[]
   inFlight: number
-  /** Moving average of durations, in milliseconds. */
-  pace: number
+  slots: number
+}
+
+interface Held {
+  readonly delivery: DueDelivery
+  /** Milliseconds, of the process's monotonic clock. */
+  readonly since: number
 }
 
 export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOptions): Dispatcher {
   const loads = new Map<string, Load>()
   const underWay = new Set<Promise<void>>()
+  let held = 0
   let made: Attempt[] = []
+  let stopping = false
 
   const taking = startLoop({
     name: 'dispatcher',
     interval: POLL,
     log,
     async turn() {
-      const room = MAX_IN_FLIGHT - underWay.size
+      const room = MAX_IN_FLIGHT * AHEAD - held - underWay.size
       if (room < WORTH_TAKING) return false
       const taken = await takeDueDeliveries(em(), {
         limit: room,
-        perWebhook: MAX_PER_WEBHOOK,
-        restricted: [...loads.values()].map((load) => ({ ...load, allowance: allowance(load) })),
+        perWebhook: FIRST_SLOTS * AHEAD,
+        restricted: [...loads.values()].map((load) => ({
+          organizationId: load.organizationId,
+          webhookId: load.webhookId,
+          allowance: Math.max(0, load.slots * AHEAD - load.held.length - load.inFlight),
+        })),
       })
-      for (const delivery of taken) start(delivery)
+      const since = performance.now()
+      for (const delivery of taken) {
+        loadOf(delivery).held.push({ delivery, since })
+        held += 1
+      }
+      for (const load of [...loads.values()]) fill(load)
       return false // what finishes nudges
+    },
+  })
+
+  const resending = startLoop({
+    name: 'delivery resender',
+    interval: POLL,
+    log,
+    async turn() {
+      const taken = await takeResends(em(), MAX_RESENDS)
+      // Asked for by someone who waits for it: not behind what the webhook has waiting.
+      for (const delivery of taken) start(loadOf(delivery), delivery)
+      return taken.length === MAX_RESENDS
     },
   })
 
@@ -75,8 +120,9 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
     interval: POLL,
     log,
     async turn() {
+      if (made.length === 0) return false
+      if (made.length < GATHER_COUNT && underWay.size > 0) await sleep(GATHER)
       const batch = made
-      if (batch.length === 0) return false
       made = []
       try {
         await recordOutcomes(em(), batch.map(withNext))
@@ -90,12 +136,25 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
     },
   })
 
-  const start = (delivery: DueDelivery): void => {
-    const load = loadOf(delivery)
+  /** Starts what the webhook has slots for; forgets the webhook when it has nothing left here. */
+  const fill = (load: Load): void => {
+    while (!stopping && load.inFlight < load.slots && underWay.size < MAX_IN_FLIGHT) {
+      const next = load.held.shift()
+      if (next === undefined) break
+      held -= 1
+      if (performance.now() - next.since < LONGEST_HOLD) start(load, next.delivery)
+    }
+    if (load.inFlight === 0 && load.held.length === 0 && load.slots >= FIRST_SLOTS) loads.delete(keyOf(load))
+  }
+
+  const start = (load: Load, delivery: DueDelivery): void => {
     load.inFlight += 1
     const attempt = attemptDelivery(delivery, attempts)
       .then((result) => {
-        load.pace += (result.duration - load.pace) / 8
+        load.slots =
+          result.duration < SLOW
+            ? Math.min(MOST_SLOTS, load.slots + 1)
+            : Math.max(FEWEST_SLOTS, Math.floor(load.slots / 2))
         made.push(result)
         recording.nudge()
       })
@@ -106,10 +165,12 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
         )
       })
       .finally(() => {
+        const wasFull = underWay.size >= MAX_IN_FLIGHT
         load.inFlight -= 1
         underWay.delete(attempt)
-        if (load.inFlight === 0 && load.pace < SLOW) loads.delete(keyOf(delivery))
-        if (underWay.size % WORTH_TAKING === 0) taking.nudge()
+        // Where all slots were taken, the one that is free now may be any webhook's.
+        for (const other of wasFull ? [...loads.values()] : [load]) fill(other)
+        if (load.held.length === load.slots || load.held.length === 0) taking.nudge()
       })
     underWay.add(attempt)
   }
@@ -119,15 +180,19 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
     const known = loads.get(key)
     if (known !== undefined) return known
     const { organizationId, webhookId } = delivery
-    const fresh = { organizationId, webhookId, inFlight: 0, pace: 0 }
+    const fresh: Load = { organizationId, webhookId, held: [], inFlight: 0, slots: FIRST_SLOTS }
     loads.set(key, fresh)
     return fresh
   }
 
   return {
     nudge: () => taking.nudge(),
+    nudgeResends: () => resending.nudge(),
     async stop() {
-      await taking.stop()
+      stopping = true
+      await Promise.all([taking.stop(), resending.stop()])
+      const unstarted = [...loads.values()].flatMap((load) => load.held.map(({ delivery }) => delivery))
+      await releaseDeliveries(em(), unstarted)
       await Promise.all(underWay)
       await recording.stop()
       if (made.length > 0) await recordOutcomes(em(), made.map(withNext))
@@ -138,13 +203,12 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
 /** Retries count from the end of the first attempt, real time. */
 function withNext(attempt: Attempt) {
   const endedAt = attempt.initiatedTime.getTime() + attempt.duration
-  return { attempt, next: attempt.answer.failure === null ? null : nextAttemptTime(attempt.number, endedAt) }
+  return {
+    attempt,
+    next: attempt.answer.failure === null ? null : nextAttemptTime(attempt.delivery.scheduled + 1, endedAt),
+  }
 }
 
-function allowance({ inFlight, pace }: Load): number {
-  return Math.max(0, (pace > SLOW ? MAX_PER_SLOW_WEBHOOK : MAX_PER_WEBHOOK) - inFlight)
-}
-
-function keyOf({ organizationId, webhookId }: DueDelivery): string {
+function keyOf({ organizationId, webhookId }: Pick<DueDelivery, 'organizationId' | 'webhookId'>): string {
   return `${organizationId}/${webhookId}`
 }

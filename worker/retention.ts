@@ -7,11 +7,21 @@ const DAY = 86_400_000
 /** Rows per statement. */
 const BATCH = 5_000
 
-/** A table, and the condition under which one of its rows is no longer needed. */
+/** When a delivery has come to its end, its log is kept for 30 days; an event as long as a delivery of it. */
+const ended = (row: string) =>
+  `coalesce(${row}.ended_time, ${row}.created_time + interval '2 days') < now() - interval '30 days'
+   and ${row}.status in ('delivered', 'exhausted', 'canceled') and not ${row}.resend_due`
+
+/** A table, and the condition under which one of its rows is no longer needed; in this order. */
 const EXPIRED = {
   // An answer is given again for a day; the second day leaves room for clocks that differ.
   idempotency_records: "created_time < now() - interval '2 days'",
   rate_limits: 'expire < extract(epoch from now()) * 1000',
+  delivery_attempts: `exists (select from deliveries where deliveries.organization_id = delivery_attempts.organization_id
+    and deliveries.id = delivery_attempts.delivery_id and ${ended('deliveries')})`,
+  deliveries: ended('deliveries'),
+  events: `created_time < now() - interval '30 days' and not exists (select from deliveries
+    where deliveries.organization_id = events.organization_id and deliveries.event_id = events.id)`,
 } as const
 
 export function startRetention(em: () => EntityManager, log: Logger, interval = DAY): Loop {

@@ -6,7 +6,7 @@ import { createActivities } from '../activities/activities.ts'
 import type { Config } from '../config/config.ts'
 import { RELEASE } from '../config/release.ts'
 import type { TemporalConnection } from '../config/temporal-connection.ts'
-import { DELIVERY_CHANNEL, WAKE_UP_CHANNEL } from '../db/channels.ts'
+import { DELIVERY_CHANNEL, RESEND_CHANNEL, WAKE_UP_CHANNEL } from '../db/channels.ts'
 import type { InstallationFacts } from '../db/installation.ts'
 import { listen } from '../db/listener.ts'
 import type { Vault } from '../db/vault.ts'
@@ -53,6 +53,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   const attempts: AttemptDependencies = {
     sender,
     signingKey: signingKeyCache(em, vault, now),
+    vault,
     baseUrl: config.baseUrl,
     release: RELEASE,
     now,
@@ -69,7 +70,11 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   const retention = startRetention(em, log)
   const listener = listen(
     databaseUrl,
-    { [WAKE_UP_CHANNEL]: () => relay.nudge(), [DELIVERY_CHANNEL]: () => dispatcher.nudge() },
+    {
+      [WAKE_UP_CHANNEL]: () => relay.nudge(),
+      [DELIVERY_CHANNEL]: () => dispatcher.nudge(),
+      [RESEND_CHANNEL]: () => dispatcher.nudgeResends(),
+    },
     log,
   )
   const polling = startPolling({

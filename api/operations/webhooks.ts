@@ -1,13 +1,14 @@
 import { InvalidFieldsError } from '../../billing/errors.ts'
-import { createWebhook, type NewWebhook } from '../../db/commands/create-webhook.ts'
-import { Webhook as WebhookRow, Website } from '../../db/entities/index.ts'
+import { cancelDeliveries } from '../../db/commands/cancel-deliveries.ts'
+import { createWebhook, updateWebhook, type WebhookValues } from '../../db/commands/save-webhook.ts'
+import { Webhook as WebhookRow } from '../../db/entities/index.ts'
 import { webhookSearch } from '../../db/entities/webhook.ts'
-import { references } from '../../db/references.ts'
 import { presentWebhook } from '../../db/representations/webhook.ts'
+import { webhookHeaderProblems } from '../../delivery/webhook-headers.ts'
 import { webhookUrlProblem } from '../../delivery/webhook-url.ts'
-import type { OperationContext } from '../operation.ts'
+import type { OperationAnswer, OperationContext } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
-import type { Resource, Writer } from '../resource.ts'
+import { type Resource, remove, type Writer } from '../resource.ts'
 import { Webhook } from '../schemas/webhook.ts'
 
 export const webhooks: Resource<WebhookRow> = {
@@ -24,30 +25,44 @@ export const webhooks: Resource<WebhookRow> = {
 
 export const webhookWriter: Writer<WebhookRow, Webhook> = {
   create(unit, id, body, context) {
-    requireTarget(body.url, context)
+    requireSendable(body, null, context)
     return createWebhook(unit, id, valuesOf(body))
   },
-  async update(unit, row, body, context) {
-    // What stands there was judged when it came; the networks that are open may have changed since.
-    if (body.url !== row.url) requireTarget(body.url, context)
-    const found = references(unit)
-    await found.optional(Website, 'websiteId', body.websiteId ?? null)
-    found.check()
-    Object.assign(row, valuesOf(body))
+  update(unit, row, body, context) {
+    requireSendable(body, row, context)
+    return updateWebhook(unit, row, valuesOf(body))
   },
 }
 
-function requireTarget(url: string, { webhookTargets }: OperationContext): void {
-  const message = webhookUrlProblem(url, webhookTargets)
-  if (message !== null) throw new InvalidFieldsError([{ field: 'url', message }])
+/** DELETE: what waited for it ends as canceled. */
+export async function deleteWebhook(context: OperationContext): Promise<OperationAnswer> {
+  return await remove(context, webhooks, (unit, row) => cancelDeliveries(unit, row.id))
 }
 
-function valuesOf(body: Webhook): NewWebhook {
+function requireSendable(
+  body: Webhook,
+  stored: WebhookRow | null,
+  { webhookTargets }: OperationContext,
+): void {
+  const failures = webhookHeaderProblems(body.headers ?? [], body.credentialHash != null)
+  // What stands there was judged when it came; the networks that are open may have changed since.
+  const message = body.url === stored?.url ? null : webhookUrlProblem(body.url, webhookTargets)
+  if (message !== null) failures.push({ field: 'url', message })
+  if (failures.length > 0) throw new InvalidFieldsError(failures)
+}
+
+function valuesOf(body: Webhook): WebhookValues {
   return {
     url: body.url,
     method: body.method ?? 'POST',
     eventsFilter: body.eventsFilter ?? [],
     status: body.status ?? 'active',
     websiteId: body.websiteId ?? null,
+    credentialHash: body.credentialHash ?? null,
+    headers: (body.headers ?? []).map(({ name, value, status }) => ({
+      name,
+      value,
+      status: status ?? 'active',
+    })),
   }
 }

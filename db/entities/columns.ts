@@ -23,12 +23,15 @@ export function searchExpression(...columns: string[]): string {
   return `lower(${parts.join(" || E'\\n' || ")})`
 }
 
+/** The index of a listed resource's default order. */
+export const newestIndex = (table: string) => ({
+  name: `${table}_newest_index`,
+  expression: `create index "${table}_newest_index" on "${table}" ("organization_id", "created_time" desc, "id")`,
+})
+
 /** Indexes of a listed resource: its default order, and `q`. */
 export const listIndexes = (table: string, search: string) => [
-  {
-    name: `${table}_newest_index`,
-    expression: `create index "${table}_newest_index" on "${table}" ("organization_id", "created_time" desc, "id")`,
-  },
+  newestIndex(table),
   {
     name: `${table}_search_index`,
     expression: `create index "${table}_search_index" on "${table}" using gin ("organization_id", (${search}) gin_trgm_ops)`,

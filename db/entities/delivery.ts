@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { id, instant, json, tenantKey } from './columns.ts'
+import { id, instant, json, newestIndex, searchExpression, tenantKey } from './columns.ts'
 
 /**
  * `waiting`: the dispatcher owes the first attempt. `retrying`: the webhook-delivery workflow owns the schedule.
@@ -21,6 +21,15 @@ const DeliverySchema = defineEntity({
       expression:
         'create index "deliveries_retrying_index" on "deliveries" ("next_attempt_time") where "status" = \'retrying\'',
     },
+    {
+      name: 'deliveries_webhook_index',
+      expression:
+        'create index "deliveries_webhook_index" on "deliveries" ("organization_id", "webhook_id") where "status" = \'retrying\'',
+    },
+    {
+      name: 'deliveries_resend_index',
+      expression: 'create index "deliveries_resend_index" on "deliveries" ("position") where "resend_due"',
+    },
     { name: 'deliveries_event_index', properties: ['organizationId', 'eventId'] },
   ],
   properties: {
@@ -30,10 +39,17 @@ const DeliverySchema = defineEntity({
     /** Event order: first attempts start in it. */
     position: p.bigint('number').autoincrement(),
     status: p.string().length(10).$type<DeliveryStatus>(),
+    /** Attempts of the schedule. */
     attempts: p.integer().default(0),
+    /** Attempts that were asked for besides. */
+    resends: p.integer().default(0),
+    /** Another attempt was asked for and has not been made. */
+    resendDue: p.boolean().default(false),
     /** A dispatcher that took this delivery answers for it until then. */
     leaseUntil: instant().nullable(),
     nextAttemptTime: instant().nullable(),
+    /** When it came to a final status; real time. */
+    endedTime: instant().nullable(),
     createdTime: instant(),
   },
 })
@@ -42,18 +58,37 @@ const DeliverySchema = defineEntity({
 export class Delivery extends DeliverySchema.class {}
 DeliverySchema.setClass(Delivery)
 
+/** What `q` searches; by no index of its own, for attempts come faster than they are looked for. */
+export const deliveryAttemptSearch = searchExpression(
+  'delivery_id',
+  'event_id',
+  'event_type',
+  'entity_id',
+  'webhook_id',
+  'url',
+  'failure',
+)
+
 const DeliveryAttemptSchema = defineEntity({
   name: 'DeliveryAttempt',
   tableName: 'delivery_attempts',
+  indexes: [newestIndex('delivery_attempts')],
   uniques: [
     { name: 'delivery_attempts_number_unique', properties: ['organizationId', 'deliveryId', 'attempt'] },
   ],
   properties: {
     ...tenantKey,
     deliveryId: id(),
+    webhookId: id().default(''),
+    eventId: id().default(''),
+    eventType: p.string().length(60).default(''),
+    /** What the event is about. */
+    entityId: id().default(''),
     /** From 1. */
     attempt: p.integer(),
     initiatedTime: instant(),
+    /** When the request went out; null when it never did. */
+    sentTime: instant().nullable(),
     /** Milliseconds from the start of the attempt to its outcome. */
     duration: p.integer(),
     url: p.text(),
@@ -65,6 +100,9 @@ const DeliveryAttemptSchema = defineEntity({
     response: p.text().nullable(),
     /** Reason word; null when the attempt succeeded. */
     failure: p.string().length(40).nullable(),
+    createdTime: instant().defaultRaw('now()'),
+    updatedTime: instant().defaultRaw('now()'),
+    revision: p.integer().default(1),
   },
 })
 

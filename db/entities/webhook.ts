@@ -1,7 +1,14 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { id, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
 export type WebhookMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** A header of the merchant's own, sent while it is active. */
+export interface WebhookHeader {
+  name: string
+  value: string
+  status: 'active' | 'inactive'
+}
 
 /** What `q` searches. */
 export const webhookSearch = searchExpression('url', 'website_id')
@@ -9,7 +16,14 @@ export const webhookSearch = searchExpression('url', 'website_id')
 const WebhookSchema = defineEntity({
   name: 'Webhook',
   tableName: 'webhooks',
-  indexes: listIndexes('webhooks', webhookSearch),
+  indexes: [
+    ...listIndexes('webhooks', webhookSearch),
+    {
+      name: 'webhooks_failing_index',
+      expression:
+        'create index "webhooks_failing_index" on "webhooks" ("first_failure_time") where "first_failure_time" is not null',
+    },
+  ],
   properties: {
     ...tenantKey,
     url: p.text(),
@@ -17,6 +31,15 @@ const WebhookSchema = defineEntity({
     eventsFilter: json<string[]>(),
     status: p.string().length(10).$type<'active' | 'inactive'>(),
     websiteId: id().nullable(),
+    /** The credential sent with each attempt. */
+    credentialHash: id().nullable(),
+    headers: json<WebhookHeader[]>().default('[]'),
+    /** Why the service made it inactive. */
+    deactivationReason: p.text().nullable(),
+    /** Attempts that failed since the last that succeeded, over all its deliveries. */
+    consecutiveFailures: p.integer().default(0),
+    /** The first of them; real time. */
+    firstFailureTime: instant().nullable(),
     ...resourceColumns,
   },
 })

@@ -1,7 +1,13 @@
 import type { Webhook } from '../entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** A webhook as the API and events show it. */
+/** A webhook as events show it: they go to other receivers, which must not learn what this one is told in headers. */
+export function presentWebhookToOthers(webhook: Webhook, baseUrl: string) {
+  const shown = presentWebhook(webhook, baseUrl)
+  return { ...shown, headers: shown.headers.map((header) => ({ ...header, value: '***' })) }
+}
+
+/** A webhook as the API shows it. */
 export function presentWebhook(webhook: Webhook, baseUrl: string) {
   const self: Link = {
     rel: 'self',
@@ -14,6 +20,11 @@ export function presentWebhook(webhook: Webhook, baseUrl: string) {
     eventsFilter: webhook.eventsFilter,
     status: webhook.status,
     websiteId: webhook.websiteId ?? null,
+    credentialHash: webhook.credentialHash ?? null,
+    headers: webhook.headers,
+    deactivationReason: webhook.deactivationReason ?? null,
+    consecutiveFailures: webhook.consecutiveFailures,
+    firstFailureTime: webhook.firstFailureTime?.toISOString() ?? null,
     revision: webhook.revision,
     createdTime: webhook.createdTime.toISOString(),
     updatedTime: webhook.updatedTime.toISOString(),

@@ -39,7 +39,7 @@ describe('the migrations', () => {
   test.each([
     ['a column is missing', 'alter table plans drop column is_active', 'is_active'],
     ['a column has another type', 'alter table plans alter column name type text', '"name"'],
-    ['an index is missing', 'drop index events_created_index', 'events_created_index'],
+    ['an index is missing', 'drop index events_newest_index', 'events_newest_index'],
     ['a table is too many', 'create table left_behind (id int)', 'left_behind'],
   ])('would be found wanting when %s', async (_, change, mentioned) => {
     await orm.em.getConnection().execute(change)

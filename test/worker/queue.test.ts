@@ -30,6 +30,7 @@ describe('the queue of first attempts', () => {
     delivery,
     number: delivery.attempts + 1,
     initiatedTime: new Date(),
+    sentTime: new Date(),
     duration: 5,
     requestHeaders: { 'Webhook-Id': delivery.eventId },
     answer: { status: failure === null ? 200 : 500, headers: {}, body: 'nul \u0000 byte', failure },

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import { type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
+import { ServiceCredential as ServiceCredentialRow } from '../../db/entities/index.ts'
+import { serviceCredentialSearch, type WebhookAuth } from '../../db/entities/service-credential.ts'
+import { presentServiceCredential } from '../../db/representations/service-credential.ts'
+import type { OperationAnswer, OperationContext } from '../operation.ts'
+import { requirePreconditions } from '../preconditions.ts'
+import { fieldsOf } from '../query/fields.ts'
+import { absent, answerOne, changeRow, lockRow, type Resource, type Writer } from '../resource.ts'
+import { ServiceCredential, type ServiceCredentialStatus } from '../schemas/service-credential.ts'
+
+export const serviceCredentials: Resource<ServiceCredentialRow> = {
+  name: 'ServiceCredential',
+  label: 'service credential',
+  path: 'service-credentials/webhook',
+  schema: ServiceCredential,
+  entity: ServiceCredentialRow,
+  table: 'service_credentials',
+  search: serviceCredentialSearch,
+  fields: fieldsOf(ServiceCredential, {
+    hash: { sql: 'row.id', type: 'text' },
+    type: null,
+    'auth.type': null,
+    'auth.username': null,
+    'auth.password': null,
+  }),
+  present: (row, { baseUrl, keys }) => presentServiceCredential(row, baseUrl, keys.vault),
+}
+
+export const serviceCredentialWriter: Pick<Writer<ServiceCredentialRow, ServiceCredential>, 'create'> = {
+  async create(unit, id, body, { keys }) {
+    const auth = checkedAuth(body)
+    const row = unit.em.create(ServiceCredentialRow, {
+      organizationId: unit.organizationId,
+      id,
+      host: body.host,
+      authCipher: await keys.vault.seal(JSON.stringify(auth)),
+      status: body.status ?? 'active',
+      revision: 1,
+      createdTime: unit.now,
+      updatedTime: unit.now,
+    })
+    unit.em.persist(row)
+    return row
+  },
+}
+
+/** 160 random bits: it names a credential and tells nothing of it. */
+export const newCredentialHash = (): string => randomBytes(20).toString('hex')
+
+/** PATCH: the status, and nothing else; another host or password is another credential. */
+export async function patchServiceCredential(context: OperationContext): Promise<OperationAnswer> {
+  const id = context.params.id ?? ''
+  return await context.commit(async (unit) => {
+    const row = await lockRow(unit, serviceCredentials, id)
+    if (row === null) throw absent(serviceCredentials, id)
+    requirePreconditions(context.preconditions, row.revision)
+    const { status } = context.body<ServiceCredentialStatus>()
+    await changeRow(unit, row, () => void Object.assign(row, { status }))
+    return await answerOne(context, serviceCredentials, row)
+  })
+}
+
+function checkedAuth({ host, auth }: ServiceCredential): WebhookAuth {
+  const failures: InvalidField[] = []
+  if (!isHost(host))
+    failures.push({ field: 'host', message: 'must be a host name without scheme, port or path' })
+  const { type, username = '', password } = auth
+  if (type === 'basic') {
+    if (username === '') failures.push({ field: 'auth.username', message: 'is required' })
+    if (username.includes(':')) failures.push({ field: 'auth.username', message: 'must not contain a colon' })
+    if (password === undefined) failures.push({ field: 'auth.password', message: 'is required' })
+  }
+  if (failures.length > 0) throw new InvalidFieldsError(failures)
+  return type === 'basic' ? { type, username, password: password ?? '' } : { type: 'none' }
+}
+
+function isHost(text: string): boolean {
+  const url = `https://${text}/`
+  return URL.canParse(url) && new URL(url).hostname === text.toLowerCase()
+}

@@ -1,0 +1,76 @@
+/** What was sent to receivers and what came of it, and the events themselves, for a receiver that missed some. */
+import { resendDelivery } from '../../db/commands/resend-delivery.ts'
+import { deliveryAttemptSearch } from '../../db/entities/delivery.ts'
+import { eventSearch } from '../../db/entities/event.ts'
+import { Delivery, DeliveryAttempt, Event as EventRow } from '../../db/entities/index.ts'
+import { presentDeliveryAttempt } from '../../db/representations/delivery-attempt.ts'
+import { presentEvent } from '../../db/representations/event.ts'
+import type { OperationAnswer, OperationContext } from '../operation.ts'
+import { fieldsOf } from '../query/fields.ts'
+import { absent, type Resource } from '../resource.ts'
+import { Event, WebhookTracking } from '../schemas/webhook-log.ts'
+
+export const webhookTracking: Resource<DeliveryAttempt> = {
+  name: 'WebhookTracking',
+  label: 'delivery attempt',
+  path: 'tracking/webhooks',
+  schema: WebhookTracking,
+  entity: DeliveryAttempt,
+  table: 'delivery_attempts',
+  search: deliveryAttemptSearch,
+  fields: fieldsOf(WebhookTracking, { request: null }),
+  present: async (row, context) => (await presentAttempts([row], context))[0] ?? {},
+  presentPage: presentAttempts,
+}
+
+export const events: Resource<EventRow> = {
+  name: 'Event',
+  label: 'event',
+  path: 'events',
+  schema: Event,
+  entity: EventRow,
+  table: 'events',
+  search: eventSearch,
+  fields: fieldsOf(Event, { eventType: { sql: 'row.type', type: 'text', always: true } }),
+  present: async (row, context) => (await presentEvents([row], context))[0] ?? {},
+  presentPage: presentEvents,
+}
+
+/** POST tracking/webhooks/{id}/resend: another attempt of the same delivery, at once. */
+export async function resendWebhook(context: OperationContext): Promise<OperationAnswer> {
+  const { organizationId, params } = context
+  const id = params.id ?? ''
+  return await context.commit(async (unit) => {
+    const attempt = await unit.em.findOne(DeliveryAttempt, { organizationId, id })
+    if (attempt === null) throw absent(webhookTracking, id)
+    await resendDelivery(unit, attempt.deliveryId)
+    return {}
+  })
+}
+
+async function presentAttempts(
+  rows: readonly DeliveryAttempt[],
+  { em, organizationId, baseUrl }: OperationContext,
+): Promise<object[]> {
+  const ids = [...new Set(rows.map(({ eventId }) => eventId))]
+  const found = await em.find(
+    EventRow,
+    { organizationId, id: { $in: ids } },
+    { fields: ['id', 'payload'], disableIdentityMap: true },
+  )
+  const payloads = new Map(found.map(({ id, payload }) => [id, payload]))
+  return rows.map((row) => presentDeliveryAttempt(row, payloads.get(row.eventId) ?? null, baseUrl))
+}
+
+async function presentEvents(
+  rows: readonly EventRow[],
+  { em, organizationId, baseUrl }: OperationContext,
+): Promise<object[]> {
+  const deliveries = await em.find(
+    Delivery,
+    { organizationId, eventId: { $in: rows.map(({ id }) => id) } },
+    { orderBy: { position: 'asc' }, disableIdentityMap: true },
+  )
+  const byEvent = Map.groupBy(deliveries, ({ eventId }) => eventId)
+  return rows.map((row) => presentEvent(row, byEvent.get(row.id) ?? [], baseUrl))
+}

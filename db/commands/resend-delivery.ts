@@ -1,0 +1,34 @@
+import { LockMode } from '@mikro-orm/core'
+import { ConflictError } from '../../billing/errors.ts'
+import { RESEND_CHANNEL } from '../channels.ts'
+import { Delivery, Webhook } from '../entities/index.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
+
+/**
+ * Has another attempt made at once, whatever the schedule says; the schedule goes on as if it had not been. Asking again
+ * before it is made asks for the same one.
+ *
+ * @throws ConflictError when there is no active webhook to send it to.
+ */
+export async function resendDelivery(unit: UnitOfWork, deliveryId: string): Promise<void> {
+  const { em, organizationId } = unit
+  const delivery = await em.findOneOrFail(
+    Delivery,
+    { organizationId, id: deliveryId },
+    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+  )
+  const webhook = await em.findOne(Webhook, { organizationId, id: delivery.webhookId })
+  if (webhook?.status !== 'active') {
+    throw new ConflictError(
+      webhook === null
+        ? 'The webhook of this delivery has been deleted.'
+        : 'The webhook of this delivery is inactive.',
+    )
+  }
+  // Its first attempt is on its way already.
+  if (delivery.status === 'waiting') return
+  delivery.resendDue = true
+  await em
+    .getConnection()
+    .execute(`select pg_notify('${RESEND_CHANNEL}', '')`, [], 'run', em.getTransactionContext())
+}

@@ -1,0 +1,63 @@
+/** Headers of an attempt: the merchant's own, the credential's, and ours, which nothing replaces. */
+import type { InvalidField } from '../billing/errors.ts'
+import type { WebhookAuth } from '../db/entities/service-credential.ts'
+import type { WebhookHeader } from '../db/entities/webhook.ts'
+
+/** Names that the service, HTTP itself or a proxy on the way decides. */
+const RESERVED =
+  /^(content-type|content-length|content-encoding|transfer-encoding|user-agent|security-signature|webhook-id|host|connection|keep-alive|proxy-.*|te|trailer|upgrade|expect|date)$/i
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const PRINTABLE = /^[\x20-\x7e]*$/
+/** What the log shows of a header that lets its sender in. */
+const SECRET = /^(authorization|cookie)$/i
+const MASK = '***'
+
+/** What is wrong with headers of the merchant's own; `hasCredential`: `Authorization` is the credential's. */
+export function webhookHeaderProblems(
+  headers: readonly Pick<WebhookHeader, 'name' | 'value'>[],
+  hasCredential: boolean,
+): InvalidField[] {
+  const seen = new Set<string>()
+  return headers.flatMap(({ name, value }, index) => {
+    const lower = name.toLowerCase()
+    const repeated = seen.has(lower)
+    seen.add(lower)
+    const ofName = !TOKEN.test(name)
+      ? 'must be a header name'
+      : RESERVED.test(name)
+        ? 'is a header that the service sends itself'
+        : lower === 'authorization' && hasCredential
+          ? 'is sent by the credential'
+          : repeated
+            ? 'stands there twice'
+            : null
+    return [
+      ...(ofName === null ? [] : [{ field: `headers.${index}.name`, message: ofName }]),
+      ...(PRINTABLE.test(value)
+        ? []
+        : [{ field: `headers.${index}.value`, message: 'must be printable ASCII' }]),
+    ]
+  })
+}
+
+/** The headers of an attempt besides ours. */
+export function ownHeaders(
+  headers: readonly WebhookHeader[],
+  auth: WebhookAuth | null,
+): Record<string, string> {
+  return {
+    ...Object.fromEntries(
+      headers.filter(({ status }) => status === 'active').map(({ name, value }) => [name, value]),
+    ),
+    ...(auth?.type === 'basic'
+      ? { Authorization: `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}` }
+      : {}),
+  }
+}
+
+/** Headers as the log keeps them. */
+export function maskedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, SECRET.test(name) ? MASK : value]),
+  )
+}

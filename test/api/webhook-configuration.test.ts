@@ -1,0 +1,356 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { EVENT_TYPES } from '../../billing/event-types.ts'
+import { inUnitOfWork } from '../../db/unit-of-work.ts'
+import type { ApiClient } from '../rig/api-client.ts'
+import { type Receiver, startReceiver } from '../rig/receiver.ts'
+import { startService, type TestService } from '../rig/service.ts'
+import { waitFor } from '../rig/wait-for.ts'
+
+const HOST = '127.0.0.1'
+const PASSWORD = 'pass:wörd'
+
+describe('the configuration of webhooks', () => {
+  let service: TestService
+  let receiver: Receiver
+  let api: ApiClient
+  let organizationId: string
+
+  beforeAll(async () => {
+    service = await startService()
+    receiver = await startReceiver()
+    const merchant = await service.organization()
+    organizationId = merchant.organizationId
+    api = merchant.api
+  })
+  afterAll(async () => {
+    await receiver.close()
+    await service.stop()
+  })
+
+  const json = (method: string, path: string, body: object) =>
+    api.send(method, path, { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } })
+  const sql = <T>(text: string, values: unknown[] = []) =>
+    service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
+  async function make(path: string, body: object): Promise<Record<string, unknown>> {
+    const answer = await api.post(path, body)
+    if (answer.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+  const credential = (members: object = {}) =>
+    make('service-credentials/webhook', {
+      host: HOST,
+      auth: { type: 'basic', username: 'ada', password: PASSWORD },
+      ...members,
+    })
+  /** A webhook of this path of the receiver, which hears of customers. */
+  const hook = (path: string, members: object = {}) =>
+    make('webhooks', { url: `${receiver.url}${path}`, eventsFilter: ['customer-created'], ...members })
+  const remove = (webhook: Record<string, unknown>) => api.send('DELETE', `webhooks/${webhook.id}`)
+  const cameTo = (path: string) => (received: { path: string }) => received.path === `/hooks${path}`
+
+  describe('service credentials', () => {
+    test('are made, listed, read and switched off, and never answer a password', async () => {
+      const made = await api.post('service-credentials/webhook', {
+        host: 'Hooks.Example.com',
+        auth: { type: 'basic', username: 'ada', password: PASSWORD },
+      })
+      const { hash } = made.body
+      expect(made).toMatchObject({
+        status: 201,
+        body: {
+          type: 'webhook',
+          host: 'Hooks.Example.com',
+          auth: { type: 'basic', username: 'ada' },
+          status: 'active',
+        },
+      })
+      expect(made.headers.get('location')).toBe(
+        `${service.baseUrl}/organizations/${organizationId}/service-credentials/webhook/${hash}`,
+      )
+      const one = await api.get(`service-credentials/webhook/${hash}`)
+      const many = await api.get('service-credentials/webhook?filter=host:hooks.example.com')
+      const off = await json('PATCH', `service-credentials/webhook/${hash}`, { status: 'inactive' })
+      expect(off).toMatchObject({ status: 200, body: { hash, status: 'inactive', revision: 2 } })
+      expect(many.body).toEqual([one.body])
+      expect(JSON.stringify([made.body, one.body, many.body, off.body])).not.toContain(PASSWORD)
+    })
+
+    test('are encrypted at rest', async () => {
+      await credential()
+      const rows = await sql('select * from service_credentials')
+      expect(JSON.stringify(rows)).not.toMatch(/wörd|ada/)
+    })
+
+    test.each([
+      [{ host: 'shop.example:80', auth: { type: 'none' } }, 'host'],
+      [{ host: 'https://shop.example', auth: { type: 'none' } }, 'host'],
+      [{ host: 'shop.example/x', auth: { type: 'none' } }, 'host'],
+      [{ host: 'shop.example', auth: { type: 'basic', username: 'a:b', password: 'c' } }, 'auth.username'],
+      [{ host: 'shop.example', auth: { type: 'basic', username: 'a' } }, 'auth.password'],
+      [{ host: 'shop.example', auth: { type: 'bearer' } }, 'auth.type'],
+      [{ host: 'shop.example' }, 'auth'],
+    ])('%j is refused', async (body, field) => {
+      expect(await api.post('service-credentials/webhook', body)).toMatchObject({
+        status: 422,
+        body: { invalidFields: [{ field }] },
+      })
+    })
+
+    test('of another type have no path', async () => {
+      expect((await api.get('service-credentials/email')).status).toBe(404)
+    })
+
+    test('serve only webhooks of their host, whatever its port and case', async () => {
+      const { hash: credentialHash } = await credential({ host: 'hooks.example.com' })
+      const good = await make('webhooks', {
+        url: 'https://HOOKS.example.com:8443/x',
+        credentialHash,
+        status: 'inactive',
+      })
+      expect(good.credentialHash).toBe(credentialHash)
+      for (const url of ['https://example.com/', 'https://hooks.example.com.evil.example/']) {
+        for (const answer of [
+          await api.post('webhooks', { url, credentialHash }),
+          await json('PUT', `webhooks/${good.id}`, { url, credentialHash }),
+        ]) {
+          expect(answer).toMatchObject({
+            status: 422,
+            body: { invalidFields: [{ field: 'credentialHash' }] },
+          })
+        }
+      }
+      expect(await api.post('webhooks', { url: 'https://a.example/', credentialHash: 'none' })).toMatchObject(
+        {
+          status: 422,
+          body: { invalidFields: [{ field: 'credentialHash' }] },
+        },
+      )
+    })
+  })
+
+  test('a delivery carries the active headers of one’s own and the credential, and the log masks what lets in', async () => {
+    const { hash } = await credential()
+    const webhook = await hook('/headers', {
+      credentialHash: hash,
+      headers: [
+        { name: 'X-Tenant', value: 'seven' },
+        { name: 'X-Off', value: 'no', status: 'inactive' },
+      ],
+    })
+    await make('customers', {})
+    const [received] = await receiver.until(cameTo('/headers'))
+    expect(received?.headers).toMatchObject({
+      'x-tenant': 'seven',
+      authorization: `Basic ${Buffer.from(`ada:${PASSWORD}`).toString('base64')}`,
+      'content-type': 'application/json; charset=utf-8',
+    })
+    expect(received?.headers['x-off']).toBeUndefined()
+    const logged = await waitFor('the attempt', async () => {
+      const rows = await sql<{ request_headers: object }>(
+        `select request_headers from delivery_attempts join deliveries on deliveries.id = delivery_id where webhook_id = ?`,
+        [webhook.id],
+      )
+      return rows.length > 0 ? rows : null
+    })
+    expect(logged[0]?.request_headers).toMatchObject({ Authorization: '***', 'X-Tenant': 'seven' })
+    await remove(webhook)
+  })
+
+  test.each([
+    [[{ name: 'Content-Type', value: 'text/plain' }], 'headers.0.name'],
+    [[{ name: 'SECURITY-SIGNATURE', value: 'x' }], 'headers.0.name'],
+    [[{ name: 'webhook-id', value: 'x' }], 'headers.0.name'],
+    [[{ name: 'User-Agent', value: 'x' }], 'headers.0.name'],
+    [[{ name: 'Host', value: 'x' }], 'headers.0.name'],
+    [[{ name: 'Transfer-Encoding', value: 'chunked' }], 'headers.0.name'],
+    [[{ name: 'X A', value: 'x' }], 'headers.0.name'],
+    [[{ name: 'X-A', value: 'x\r\nHost: y' }], 'headers.0.value'],
+    [
+      [
+        { name: 'X-A', value: 'x' },
+        { name: 'x-a', value: 'y' },
+      ],
+      'headers.1.name',
+    ],
+    [[{ name: 'X-A', value: 'x', state: 'on' }], 'headers.0.state'],
+  ])('headers that would replace ours, or are none, are refused: %j', async (headers, field) => {
+    expect(await api.post('webhooks', { url: receiver.url, headers })).toMatchObject({
+      status: 422,
+      body: { invalidFields: [{ field }] },
+    })
+  })
+
+  test('what GET shows can be sent back by PUT unchanged', async () => {
+    const { hash } = await credential()
+    const webhook = await hook('/back', { credentialHash: hash, headers: [{ name: 'X-A', value: 'b' }] })
+    const shown = await api.get(`webhooks/${webhook.id}`)
+    expect(shown.body).toMatchObject({
+      deactivationReason: null,
+      consecutiveFailures: 0,
+      firstFailureTime: null,
+    })
+    expect(await json('PUT', `webhooks/${webhook.id}`, shown.body)).toMatchObject({
+      status: 200,
+      body: shown.body,
+    })
+    await remove(webhook)
+  })
+
+  test('a filter takes every listed event type and no other', async () => {
+    const webhook = await make('webhooks', {
+      url: receiver.url,
+      eventsFilter: EVENT_TYPES,
+      status: 'inactive',
+    })
+    expect(webhook.eventsFilter).toEqual([...EVENT_TYPES])
+    expect(
+      await api.post('webhooks', { url: receiver.url, eventsFilter: ['customer-exploded'] }),
+    ).toMatchObject({
+      status: 422,
+      body: { invalidFields: [{ field: 'eventsFilter.0' }] },
+    })
+  })
+
+  test('an event goes to webhooks of its website and of all; one without a website only to those of all', async () => {
+    const [one, other] = [await make('websites', { name: 'One' }), await make('websites', { name: 'Other' })]
+    const webhooks = [
+      await hook('/all'),
+      await hook('/one', { websiteId: one.id }),
+      await hook('/other', { websiteId: other.id }),
+    ]
+    const names = async (members: object) => {
+      const customer = await make('customers', members)
+      const rows = await sql<{ url: string }>(
+        `select webhook.url from deliveries join events on events.id = event_id join webhooks webhook on webhook.id = webhook_id
+          where entity_id = ? order by webhook.url`,
+        [customer.id],
+      )
+      return rows.map(({ url }) => url.slice(receiver.url.length))
+    }
+    expect(await names({ websiteId: one.id })).toEqual(['/all', '/one'])
+    expect(await names({ websiteId: other.id })).toEqual(['/all', '/other'])
+    expect(await names({})).toEqual(['/all'])
+    for (const webhook of webhooks) await remove(webhook)
+  })
+
+  test('25 can be active and no more, however many are made or switched on at once', async () => {
+    const { api: other } = await service.organization()
+    const body = JSON.stringify({ url: 'https://shop.example/' })
+    const headers = { 'Content-Type': 'application/json' }
+    await other.send('PUT', 'webhooks/off', {
+      body: JSON.stringify({ url: 'https://a.example/', status: 'inactive' }),
+      headers,
+    })
+    const answers = await Promise.all([
+      ...Array.from({ length: 30 }, () => other.send('POST', 'webhooks', { body, headers })),
+      other.send('PUT', 'webhooks/off', { body, headers }),
+    ])
+    const made = answers.filter(({ status }) => status < 300)
+    expect(made).toHaveLength(25)
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(6)
+    const active = await other.get('webhooks?filter=status:active&limit=0')
+    expect(active.headers.get('pagination-total')).toBe('25')
+  })
+
+  describe('a change while a delivery waits', () => {
+    /** A webhook whose first attempt has failed. */
+    async function failing(path: string, members: object = {}) {
+      receiver.answer(
+        (received, response) => void response.writeHead(received.path === '/hooks/new' ? 200 : 500).end(),
+      )
+      const webhook = await hook(path, members)
+      await make('customers', {})
+      const delivery = await waitFor('a failed first attempt', async () => {
+        const [row] = await sql<{ id: string; status: string }>(
+          "select id, status from deliveries where webhook_id = ? and status = 'retrying'",
+          [webhook.id],
+        )
+        return row ?? null
+      })
+      return { webhook, delivery, execution: `webhook-delivery/${organizationId}/${delivery.id}` }
+    }
+    const due = (id: string) =>
+      sql("update deliveries set next_attempt_time = now() - interval '1 second' where id = ?", [id])
+    const look = (id: string) =>
+      inUnitOfWork(
+        service.database.orm.em.fork(),
+        { organizationId, baseUrl: service.baseUrl, now: new Date() },
+        async (unit) => unit.wake('webhook-delivery', id),
+      )
+    const statusOf = (id: string) =>
+      sql<{ status: string }>('select status from deliveries where id = ?', [id]).then(([row]) => row?.status)
+
+    test('counts failures on the webhook, and a success ends the count', async () => {
+      const { webhook, delivery } = await failing('/counted')
+      const shown = (await api.get(`webhooks/${webhook.id}`)).body
+      expect(shown).toMatchObject({ consecutiveFailures: 1, revision: 2 })
+      expect(shown.firstFailureTime).not.toBeNull()
+      receiver.answer(200)
+      await due(delivery.id)
+      await look(delivery.id)
+      await waitFor('the retry', async () => ((await statusOf(delivery.id)) === 'delivered' ? true : null))
+      expect((await api.get(`webhooks/${webhook.id}`)).body).toMatchObject({
+        consecutiveFailures: 0,
+        firstFailureTime: null,
+      })
+      await remove(webhook)
+    })
+
+    test('of address, headers and credential holds from the next attempt on', async () => {
+      const { webhook, delivery } = await failing('/old')
+      const { hash } = await credential()
+      const changed = {
+        url: `${receiver.url}/new`,
+        method: 'PUT',
+        headers: [{ name: 'X-New', value: 'yes' }],
+        credentialHash: hash,
+      }
+      expect((await json('PUT', `webhooks/${webhook.id}`, changed)).status).toBe(200)
+      await due(delivery.id)
+      await look(delivery.id)
+      const [received] = await receiver.until(cameTo('/new'))
+      expect(received?.method).toBe('PUT')
+      expect(received?.headers).toMatchObject({
+        'x-new': 'yes',
+        authorization: expect.stringMatching(/^Basic /),
+      })
+      await waitFor('the delivery', async () => ((await statusOf(delivery.id)) === 'delivered' ? true : null))
+      await remove(webhook)
+    })
+
+    test.each(['made inactive', 'deleted'])(
+      'that is %s ends it as canceled, and its execution',
+      async (how) => {
+        const { webhook, delivery, execution } = await failing(`/${how.replace(' ', '-')}`)
+        const answer =
+          how === 'deleted'
+            ? await remove(webhook)
+            : await json('PUT', `webhooks/${webhook.id}`, { url: webhook.url, status: 'inactive' })
+        expect(answer.status).toBeLessThan(300)
+        expect(await statusOf(delivery.id)).toBe('canceled')
+        await service.temporal.workflow.getHandle(execution).result()
+        if (how !== 'deleted') await remove(webhook)
+      },
+    )
+
+    test('that a racing event did not see still ends its delivery as canceled', async () => {
+      const webhook = await hook('/raced', { status: 'inactive' })
+      const gone = await hook('/gone', { status: 'inactive' })
+      await remove(gone)
+      await make('customers', {})
+      const [event] = await sql<{ id: string }>('select id from events order by created_time desc limit 1')
+      for (const [id, webhookId] of [
+        ['dlv_raced', webhook.id],
+        ['dlv_gone', gone.id],
+      ]) {
+        await sql(
+          `insert into deliveries (organization_id, id, event_id, webhook_id, status, created_time)
+           values (?, ?, ?, ?, 'waiting', now())`,
+          [organizationId, id, event?.id, webhookId],
+        )
+        await waitFor('its end', async () => ((await statusOf(String(id))) === 'canceled' ? true : null))
+      }
+      expect(receiver.received.filter(({ path }) => /raced|gone/.test(path))).toEqual([])
+    })
+  })
+})

@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { removeExpired } from '../../worker/retention.ts'
+import type { ApiClient } from '../rig/api-client.ts'
+import { type Receiver, startReceiver } from '../rig/receiver.ts'
+import { startService, type TestService } from '../rig/service.ts'
+import { waitFor } from '../rig/wait-for.ts'
+
+interface Attempt {
+  readonly id: string
+  readonly attempt: number
+  readonly deliveryId: string
+  readonly eventId: string
+  readonly failure: string | null
+  readonly [member: string]: unknown
+}
+
+describe('the log of deliveries', () => {
+  let service: TestService
+  let receiver: Receiver
+  let api: ApiClient
+  let webhookId: string
+
+  beforeAll(async () => {
+    service = await startService()
+    receiver = await startReceiver()
+    api = (await service.organization()).api
+    webhookId = await make('webhooks', {
+      url: receiver.url,
+      eventsFilter: ['customer-created'],
+      headers: [{ name: 'Authorization', value: 'Bearer top-secret' }],
+    })
+  })
+  afterAll(async () => {
+    await receiver.close()
+    await service.stop()
+  })
+
+  const sql = <T>(text: string, values: unknown[] = []) =>
+    service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
+  async function make(path: string, body: object): Promise<string> {
+    const answer = await api.post(path, body)
+    if (answer.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(answer.body)}`)
+    return String(answer.body.id)
+  }
+  const attemptsOf = async (customerId: string) =>
+    (await api.get<Attempt[]>(`tracking/webhooks?filter=entityId:${customerId}&sort=attempt`)).body
+  const attempts = (customerId: string, count: number) =>
+    waitFor(`${count} attempts`, async () => {
+      const found = await attemptsOf(customerId)
+      return found.length >= count ? found : null
+    })
+  const one = async (customerId: string, count = 1): Promise<Attempt> => {
+    const last = (await attempts(customerId, count)).at(-1)
+    if (last === undefined) throw new Error('there is no attempt')
+    return last
+  }
+  const resend = (attempt: Attempt) => api.send('POST', `tracking/webhooks/${attempt.id}/resend`)
+  const delivery = async (id: string) => {
+    const [row] = await sql<{
+      status: string
+      attempts: number
+      resends: number
+      next_attempt_time: string | null
+    }>('select * from deliveries where id = ?', [id])
+    return row
+  }
+
+  test('has a row for each attempt with what was sent and what came back, and masks what lets in', async () => {
+    receiver.answer(
+      (_, response) => void response.writeHead(200, { 'X-Seen': 'yes' }).end('y'.repeat(20_000)),
+    )
+    const customerId = await make('customers', { firstName: 'Ada' })
+    const attempt = await one(customerId)
+    const [received] = await receiver.until(({ event }) => event.customerId === customerId)
+    expect(attempt).toMatchObject({
+      webhookId,
+      attempt: 1,
+      eventId: received?.event.eventId,
+      eventType: 'customer-created',
+      entityId: customerId,
+      url: receiver.url,
+      method: 'POST',
+      status: 200,
+      failure: null,
+      request: received?.body.toString(),
+      requestHeaders: { Authorization: '***', 'Webhook-Id': received?.event.eventId },
+      responseHeaders: { 'x-seen': 'yes' },
+    })
+    expect(attempt.response).toBe('y'.repeat(16 * 1024))
+    expect(Number(attempt.duration)).toBeGreaterThan(0)
+    expect(Date.parse(String(attempt.sentTime))).toBeGreaterThanOrEqual(
+      Date.parse(String(attempt.initiatedTime)),
+    )
+    expect((await api.get(`tracking/webhooks/${attempt.id}`)).body).toEqual(attempt)
+    expect(JSON.stringify(await sql('select * from delivery_attempts'))).not.toContain('top-secret')
+    expect((await api.get('tracking/webhooks/att_none')).status).toBe(404)
+  })
+
+  test('can be filtered, sorted and searched, and shows nothing of another organization', async () => {
+    receiver.answer(500)
+    const customerId = await make('customers', {})
+    const attempt = await one(customerId)
+    expect(attempt).toMatchObject({ status: 500, failure: 'status' })
+    const { api: other } = await service.organization()
+    for (const query of [`q=${attempt.eventId}`, `filter=failure:status;deliveryId:${attempt.deliveryId}`]) {
+      expect((await api.get(`tracking/webhooks?${query}`)).body).toEqual([attempt])
+      expect((await other.get(`tracking/webhooks?${query}`)).body).toEqual([])
+    }
+    expect((await other.get(`tracking/webhooks/${attempt.id}`)).status).toBe(404)
+    expect((await other.send('POST', `tracking/webhooks/${attempt.id}/resend`)).status).toBe(404)
+    expect((await api.get('tracking/webhooks?filter=request:x')).status).toBe(400)
+  })
+
+  test('resend makes an attempt at once and leaves the schedule where it was; its success ends the schedule', async () => {
+    receiver.answer(500)
+    const customerId = await make('customers', {})
+    const first = await one(customerId)
+    const before = await waitFor('the schedule', async () => {
+      const row = await delivery(first.deliveryId)
+      return row?.status === 'retrying' ? row : null
+    })
+    expect((await resend(first)).status).toBe(204)
+    const second = await one(customerId, 2)
+    expect(second).toMatchObject({ attempt: 2, failure: 'status', deliveryId: first.deliveryId })
+    expect(await delivery(first.deliveryId)).toMatchObject({
+      status: 'retrying',
+      attempts: 1,
+      resends: 1,
+      next_attempt_time: before.next_attempt_time,
+    })
+
+    receiver.answer(200)
+    expect((await resend(second)).status).toBe(204)
+    expect(await one(customerId, 3)).toMatchObject({ attempt: 3, failure: null })
+    expect(await delivery(first.deliveryId)).toMatchObject({ status: 'delivered', next_attempt_time: null })
+    const sent = receiver.received.filter(({ event }) => event.customerId === customerId)
+    expect(new Set(sent.map(({ body }) => body.toString())).size).toBe(1)
+    expect(new Set(sent.map(({ headers }) => headers['security-signature'])).size).toBe(3)
+  })
+
+  test('resend sends once more what was delivered already', async () => {
+    receiver.answer(200)
+    const customerId = await make('customers', {})
+    const first = await one(customerId)
+    expect((await resend(first)).status).toBe(204)
+    expect(await one(customerId, 2)).toMatchObject({ attempt: 2, failure: null })
+  })
+
+  test('resend brings what was exhausted to its receiver after all', async () => {
+    receiver.answer(500)
+    const customerId = await make('customers', {})
+    const first = await one(customerId)
+    await sql(
+      "update deliveries set status = 'exhausted', attempts = 7, next_attempt_time = null, ended_time = now() where id = ?",
+      [first.deliveryId],
+    )
+    receiver.answer(200)
+    await resend(first)
+    expect(await one(customerId, 2)).toMatchObject({ attempt: 8, failure: null })
+    expect(await delivery(first.deliveryId)).toMatchObject({ status: 'delivered', attempts: 7, resends: 1 })
+  })
+
+  test('resend to a webhook that is inactive or gone is a conflict', async () => {
+    receiver.answer(200)
+    const gone = await make('webhooks', { url: `${receiver.url}/gone`, eventsFilter: ['customer-created'] })
+    const customerId = await make('customers', {})
+    const attempt = await waitFor('its attempt', async () => {
+      const found = (await attemptsOf(customerId)).find(({ webhookId: id }) => id === gone)
+      return found ?? null
+    })
+    await api.send('PUT', `webhooks/${gone}`, {
+      body: JSON.stringify({ url: receiver.url, status: 'inactive' }),
+      headers: { 'Content-Type': 'application/json' },
+    })
+    expect((await resend(attempt)).status).toBe(409)
+    await api.send('DELETE', `webhooks/${gone}`)
+    expect((await resend(attempt)).status).toBe(409)
+  })
+
+  test('events can be listed and read by a receiver that missed them, with what became of each delivery', async () => {
+    receiver.answer(200)
+    const customerId = await make('customers', { firstName: 'Grace' })
+    const attempt = await one(customerId)
+    const [received] = await receiver.until(({ event }) => event.customerId === customerId)
+    const listed = await api.get<Record<string, unknown>[]>(
+      `events?filter=eventType:customer-created;entityId:${customerId}`,
+    )
+    expect(listed.body).toHaveLength(1)
+    expect(listed.body[0]).toMatchObject({
+      id: attempt.eventId,
+      eventType: 'customer-created',
+      entityId: customerId,
+      websiteId: null,
+      payload: received?.event,
+      deliveries: [
+        { id: attempt.deliveryId, webhookId, status: 'delivered', attempts: 1, nextAttemptTime: null },
+      ],
+    })
+    expect((await api.get(`events/${attempt.eventId}`)).body).toEqual(listed.body[0])
+    expect((await api.get(`events?q=${customerId}`)).body).toEqual(listed.body)
+    expect((await api.get('events/evt_none')).status).toBe(404)
+  })
+
+  test('is kept for 30 days after the end of a delivery, and goes in batches', async () => {
+    receiver.answer(200)
+    const customers = []
+    for (let made = 0; made < 5; made += 1) customers.push(await make('customers', {}))
+    const logged = await Promise.all(customers.map((id) => one(id)))
+    const age = (ids: readonly string[], days: number) =>
+      sql(
+        `update deliveries set ended_time = now() - make_interval(days => ${days}) where id = any(string_to_array(?, ','))`,
+        [ids.join(',')],
+      )
+    const ids = logged.map(({ deliveryId }) => deliveryId)
+    await age(ids.slice(0, 3), 31)
+    await age(ids.slice(3), 29)
+    await sql("update events set created_time = now() - interval '40 days'")
+    await removeExpired(service.database.orm.em.fork(), 2)
+    const left = await Promise.all(customers.map(async (id) => (await attemptsOf(id)).length))
+    expect(left).toEqual([0, 0, 0, 1, 1])
+    const statuses = await Promise.all(
+      logged.map(async ({ eventId }) => (await api.get(`events/${eventId}`)).status),
+    )
+    expect(statuses).toEqual([404, 404, 404, 200, 200])
+  })
+})
