@@ -27,6 +27,7 @@ COPY config config
 COPY db db
 COPY delivery delivery
 COPY dev/create-organization.ts dev/create-organization.ts
+COPY gateways gateways
 COPY ops ops
 COPY worker worker
 COPY workflows workflows

@@ -2,6 +2,7 @@
 import type { Activities } from '../workflows/workflows.ts'
 import { attemptDelivery } from './attempt-delivery.ts'
 import type { ActivityDependencies } from './dependencies.ts'
+import { inquireTransaction } from './inquire-transaction.ts'
 import { settleDispute } from './settle-dispute.ts'
 import { settleOrder } from './settle-order.ts'
 import { settleToken } from './settle-token.ts'
@@ -11,6 +12,7 @@ export function createActivities(dependencies: ActivityDependencies): Activities
     settleDispute: (input) => settleDispute(dependencies, input),
     settleToken: (input) => settleToken(dependencies, input),
     settleOrder: (input) => settleOrder(dependencies, input),
+    inquireTransaction: (input) => inquireTransaction(dependencies, input),
     attemptDelivery: (input) => attemptDelivery(dependencies, input),
   }
 }

@@ -1,11 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { AttemptDependencies } from '../delivery/attempt.ts'
+import type { Gateway } from '../gateways/port.ts'
 
 /** What activities work with; made once per worker process. */
 export interface ActivityDependencies {
   /** A fresh entity manager for each activity. */
   readonly em: () => EntityManager
   readonly attempts: AttemptDependencies
+  readonly gateway: Gateway
   readonly baseUrl: string
   /** Real time, in milliseconds. */
   readonly now: () => number

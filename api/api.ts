@@ -2,6 +2,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Config } from '../config/config.ts'
+import { createGateway } from '../gateways/gateways.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { type ApiDependencies, createServer } from './server.ts'
 
@@ -27,13 +28,15 @@ export async function startApi(
 ): Promise<RunningApi> {
   const { host, port, rateLimit: limit, rateLimitWindowSeconds: windowSeconds } = config
   const rateLimit = createRateLimit({ databaseUrl: dependencies.databaseUrl, limit, windowSeconds })
-  const server = createServer({ ...dependencies, rateLimit })
+  const gateway = createGateway(dependencies.config.environment, dependencies.databaseUrl)
+  const server = createServer({ ...dependencies, rateLimit, gateway })
   await listening(server, host, port)
   return {
     port: (server.address() as AddressInfo).port,
     async stop() {
       await drain(server)
       await rateLimit.close()
+      await gateway.close()
     },
   }
 }

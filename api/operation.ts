@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { KeyStore } from '../db/commands/create-api-key.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import type { WebhookTargets } from '../delivery/webhook-url.ts'
+import type { Gateway } from '../gateways/port.ts'
 import type { Credential } from './authentication.ts'
 import type { Preconditions } from './preconditions.ts'
 
@@ -19,6 +20,7 @@ export interface OperationContext {
   readonly em: EntityManager
   readonly keys: KeyStore
   readonly webhookTargets: WebhookTargets
+  readonly gateway: Gateway
   readonly baseUrl: string
   readonly now: () => Date
   readonly log: Logger

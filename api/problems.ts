@@ -5,6 +5,7 @@
  */
 import { withoutCardNumbers } from '../billing/cards.ts'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../billing/errors.ts'
+import { GatewayFailedError, NoGatewayError } from '../gateways/port.ts'
 
 interface ProblemType {
   readonly status: number
@@ -138,6 +139,8 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof InvalidFieldsError) {
     return new Problem('validation-error', summary(error.fields), { invalidFields: error.fields })
   }
+  if (error instanceof NoGatewayError) return new Problem('not-configured', error.message)
+  if (error instanceof GatewayFailedError) return new Problem('upstream-failed', error.message)
   if (error instanceof ConflictError) return new Problem('conflict', error.message)
   if (isDatabaseUnavailable(error)) {
     return new Problem(

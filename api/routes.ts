@@ -10,6 +10,7 @@ import type { OperationHandler } from './operation.ts'
 import { apiKeys, apiKeyWriter, deleteApiKey } from './operations/api-keys.ts'
 import { customers, customerWriter } from './operations/customers.ts'
 import { disputes, disputeWriter } from './operations/disputes.ts'
+import { paymentInstruments, paymentInstrumentWriter } from './operations/payment-instruments.ts'
 import { paymentTokens, paymentTokenWriter, readPaymentToken } from './operations/payment-tokens.ts'
 import { plans, planWriter } from './operations/plans.ts'
 import {
@@ -19,7 +20,7 @@ import {
   serviceCredentialWriter,
 } from './operations/service-credentials.ts'
 import { subscriptions, subscriptionWriter } from './operations/subscriptions.ts'
-import { transactions, transactionWriter } from './operations/transactions.ts'
+import { postTransaction, transactions } from './operations/transactions.ts'
 import { events, resendWebhook, webhookTracking } from './operations/webhook-log.ts'
 import { deleteWebhook, webhooks, webhookWriter } from './operations/webhooks.ts'
 import { websites, websiteWriter } from './operations/websites.ts'
@@ -61,6 +62,8 @@ export interface Route {
   readonly answers: 'one' | 'many' | 'nothing'
   readonly query?: TSchema
   readonly success: 200 | 201 | 202 | 204
+  /** Whether a repetition under an `Idempotency-Key` goes on where the first request stopped, instead of being replayed. */
+  readonly continues?: boolean
   readonly handler: OperationHandler
 }
 
@@ -90,8 +93,24 @@ export const ROUTES: readonly Route[] = [
     handler: readPaymentToken,
   },
 
+  getMany(paymentInstruments),
+  post(paymentInstruments, paymentInstrumentWriter, 'inst'),
+  getOne(paymentInstruments),
+
   getMany(transactions),
-  post(transactions, transactionWriter, 'txn'),
+  {
+    operationId: 'PostTransaction',
+    method: 'POST',
+    path: transactions.path,
+    summary: 'Create a transaction: have money moved, or record that it was',
+    accepts: SECRET,
+    resource: transactions.schema,
+    takesBody: true,
+    answers: 'one',
+    success: 201,
+    handler: postTransaction,
+    continues: true,
+  },
   getOne(transactions),
 
   getMany(websites),

@@ -11,6 +11,7 @@ import type { InstallationFacts } from '../db/installation.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import type { Vault } from '../db/vault.ts'
 import { createAddressGuard } from '../delivery/address-guard.ts'
+import type { Gateway } from '../gateways/port.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { authenticate, authorize, type Credential } from './authentication.ts'
 import { crossOriginHeaders, preflightHeaders } from './cors.ts'
@@ -45,6 +46,7 @@ export interface ApiDependencies {
 }
 
 interface ServerDependencies extends ApiDependencies {
+  readonly gateway: Gateway
   readonly rateLimit: RateLimit
 }
 
@@ -101,7 +103,7 @@ function operation(
   dependencies: ServerDependencies,
   validators: Validators,
 ): RouterMiddleware<ApiState> {
-  const { orm, vault, installation, config, rateLimit } = dependencies
+  const { orm, vault, installation, config, rateLimit, gateway } = dependencies
   const invalidBody = route.takesBody ? validators.body(bodySchema(route.body ?? route.resource)) : null
   const invalidQuery = validators.query(route.query ?? Type.Object({}, { additionalProperties: false }))
   const keys = { vault, installation, environment: config.environment }
@@ -138,6 +140,7 @@ function operation(
       preconditions: { ifMatch: ctx.get('If-Match') || null, ifNoneMatch: ctx.get('If-None-Match') || null },
       em,
       keys,
+      gateway,
       webhookTargets,
       baseUrl: config.baseUrl,
       now: () => new Date(),
@@ -172,7 +175,7 @@ async function answered(
   vault: Vault,
 ): Promise<OperationAnswer> {
   if (request === null) return await route.handler(context)
-  const kept = await keptAnswer(context.em, vault, request)
+  const kept = route.continues === true ? null : await keptAnswer(context.em, vault, request)
   if (kept !== null) return replay(kept)
   try {
     return await route.handler(context)

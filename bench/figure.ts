@@ -1,5 +1,4 @@
 /** What a part measured, round by round, and what a reader needs to know beside it. */
-import { cpuSeconds } from './program.ts'
 import { median } from './statistics.ts'
 
 export interface Figure {
@@ -23,19 +22,24 @@ export function ratioOf({ service, floor }: Figure): number | null {
   return median(service.map((value, round) => value / (floor[round] ?? Number.NaN)))
 }
 
-/** Runs `work` and gives, beside its result, the CPU seconds per 1,000 pieces of it that a process used meanwhile. */
-export async function withCpu<T>(
-  pid: number,
+/** Whose CPU time is asked for: seconds used so far, null where the system does not tell. */
+export type Meters<Name extends string> = Readonly<Record<Name, () => number | null>>
+
+/** Runs `work` and gives, beside its result, the CPU seconds that each meter saw per 1,000 pieces of it. */
+export async function withCpu<T, Name extends string>(
+  meters: Meters<Name>,
   work: () => Promise<T>,
   pieces: (result: T) => number,
-): Promise<{ result: T; cpu: number | null }> {
-  const before = cpuSeconds(pid)
+): Promise<{ result: T; cpu: Record<Name, number | null> }> {
+  const read = () =>
+    Object.entries<() => number | null>(meters).map(([name, meter]) => [name, meter()] as const)
+  const before = new Map(read())
   const result = await work()
-  const after = cpuSeconds(pid)
-  return {
-    result,
-    cpu: before === null || after === null ? null : ((after - before) * 1000) / pieces(result),
-  }
+  const cpu = read().map(([name, after]) => {
+    const earlier = before.get(name) ?? null
+    return [name, after === null || earlier === null ? null : ((after - earlier) * 1000) / pieces(result)]
+  })
+  return { result, cpu: Object.fromEntries(cpu) as Record<Name, number | null> }
 }
 
 /** The median of what is known; null where nothing is. */

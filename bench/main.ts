@@ -16,7 +16,7 @@ import { deliver } from './parts/deliver.ts'
 import type { Part } from './parts/part.ts'
 import { read } from './parts/read.ts'
 import { start } from './parts/start.ts'
-import { conditions, notes, type PartResult, table, writeJson } from './report.ts'
+import { beginRun, conditions, notes, type PartResult, table, writeJson } from './report.ts'
 import { createTeardown, type Teardown } from './teardown.ts'
 import { startWorld, type World } from './world.ts'
 
@@ -47,7 +47,7 @@ if (values.help || unknown.length > 0) {
 }
 const wanted = [...PARTS].filter(([name]) => positionals.length === 0 || positionals.includes(name))
 
-const startedAt = new Date()
+const run = beginRun(values.quick)
 const say = (line: string): void => console.error(line)
 const interruption = new AbortController()
 const teardown = createTeardown()
@@ -64,7 +64,7 @@ chmodSync(directory, 0o755) // as root, PostgreSQL runs as another user, who has
 teardown.add(() => rmSync(directory, { recursive: true, force: true }))
 const world = oneWorld()
 
-const lines = conditions(values.quick)
+const lines = conditions(run)
 for (const line of lines) say(line)
 const results: PartResult[] = []
 for (const [name, part] of wanted) {
@@ -73,7 +73,7 @@ for (const [name, part] of wanted) {
 }
 await teardown.run()
 if (!interruption.signal.aborted) {
-  const json = writeJson(RESULTS, results, { startedAt, quick: values.quick })
+  const json = writeJson(RESULTS, results, run)
   console.log(
     [
       '',

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { isRunning, stopProcess } from '../dev/engines/processes.ts'
+import { childrenOf, isRunning, stopProcess } from '../dev/engines/processes.ts'
 import type { Teardown } from './teardown.ts'
 
 export interface Program {
@@ -65,6 +65,18 @@ export function cpuSeconds(pid: number): number | null {
     return (Number(fields[11]) + Number(fields[12])) / 100
   } catch {
     return null
+  }
+}
+
+/** A meter of the CPU time of a process's children, also of those that have ended since it was last read. */
+export function childrenMeter(pid: number): () => number | null {
+  const seen = new Map<number, number>()
+  return () => {
+    for (const child of childrenOf(pid)) {
+      const seconds = cpuSeconds(child)
+      if (seconds !== null) seen.set(child, seconds)
+    }
+    return seen.size === 0 ? null : [...seen.values()].reduce((sum, seconds) => sum + seconds, 0)
   }
 }
 

@@ -1,6 +1,6 @@
 /** The table people read and the JSON that is kept. */
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { cpus } from 'node:os'
+import { availableParallelism, cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { VERSION } from '../config/release.ts'
 import { type Figure, ratioOf } from './figure.ts'
@@ -13,13 +13,32 @@ export interface PartResult {
   readonly failure: string | null
 }
 
+/** Under which conditions a run began. */
+export interface Run {
+  readonly startedAt: Date
+  readonly quick: boolean
+  /** Processes that wanted a core over the last minute before the run: others', since nothing was started yet. */
+  readonly loadBefore: number
+}
+
+/** The conditions of a run that begins now. */
+export function beginRun(quick: boolean): Run {
+  return { startedAt: new Date(), quick, loadBefore: loadavg()[0] ?? 0 }
+}
+
 /** Where the figures come from, as lines to print. */
-export function conditions(quick: boolean): string[] {
+export function conditions({ quick, loadBefore }: Run): string[] {
   const processors = cpus()
+  const busy = loadBefore > availableParallelism() / 4
   return [
     `${processors.length} cores (${processors[0]?.model.trim() ?? 'unknown'}), Node ${process.version}, service ${VERSION}${quick ? ', QUICK: a tenth of the work, figures are only a trial' : ''}.`,
     'Service, engines, floors, receiver and load generator share these cores; absolute values depend on them, so',
     'each figure stands beside its floor: measured in turns, the ratio is the median over the rounds.',
+    ...(busy
+      ? [
+          `The machine was busy with other things before (load ${loadBefore.toFixed(1)}): rates and ratios are too low. CPU s/1000 suffers less.`,
+        ]
+      : []),
   ]
 }
 
@@ -66,17 +85,14 @@ export function notes(results: readonly PartResult[]): string[] {
 }
 
 /** Writes everything to `<directory>/<date>.json` and gives that path. */
-export function writeJson(
-  directory: string,
-  results: readonly PartResult[],
-  run: { startedAt: Date; quick: boolean },
-): string {
+export function writeJson(directory: string, results: readonly PartResult[], run: Run): string {
   mkdirSync(directory, { recursive: true })
   const path = join(directory, `${run.startedAt.toISOString().replaceAll(':', '-')}.json`)
   const processors = cpus()
   const document = {
     startedAt: run.startedAt.toISOString(),
     quick: run.quick,
+    loadBefore: run.loadBefore,
     version: VERSION,
     node: process.version,
     platform: `${process.platform} ${process.arch}`,

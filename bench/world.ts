@@ -9,13 +9,14 @@ import { type Database, openDatabase } from '../db/open.ts'
 import { migrate } from '../db/orm.ts'
 import { inUnitOfWork, type UnitOfWork } from '../db/unit-of-work.ts'
 import { freePort } from '../dev/engines/ports.ts'
+import { processFacts } from '../dev/engines/processes.ts'
 import { startEngines } from '../dev/engines/start-engines.ts'
 import { apiClient } from '../test/rig/api-client.ts'
 import { type Catalogue, makeCatalogue, orderBody } from '../test/rig/catalogue.ts'
 import { type Helper, startHelper } from './helper.ts'
 import type { LoadCalls } from './processes/load.ts'
 import type { ReceiverCalls } from './processes/receiver.ts'
-import { type Program, startProgram } from './program.ts'
+import { childrenMeter, type Program, startProgram } from './program.ts'
 import type { Teardown } from './teardown.ts'
 
 export interface World {
@@ -32,6 +33,8 @@ export interface World {
   startWorker(): Promise<Program>
   /** Places an order that starts in a year. */
   placeOrder(): Promise<string>
+  /** CPU seconds of all sessions of the database server so far; null where the system does not tell. */
+  databaseCpu(): number | null
   /** Runs a command of the merchant's organization. */
   command<T>(work: (unit: UnitOfWork) => Promise<T>): Promise<T>
   /** Milliseconds until the worker has nothing left to do. */
@@ -113,6 +116,8 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
   const query = new pg.Client({ connectionString: databaseUrl })
   await query.connect()
   teardown.add(() => query.end())
+  const backend = await query.query<{ pid: number }>('select pg_backend_pid() as pid')
+  const postmaster = processFacts(backend.rows[0]?.pid ?? 0)?.parent
   const untilNone = async (what: string, condition: string, patience: number): Promise<number> => {
     const started = performance.now()
     for (;;) {
@@ -139,6 +144,7 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
       if (answer.status !== 201) throw new Error(`an order was refused: ${JSON.stringify(answer.body)}`)
       return String(answer.body.id)
     },
+    databaseCpu: postmaster === undefined ? () => null : childrenMeter(postmaster),
     command,
     quiet: (patience) =>
       untilNone(

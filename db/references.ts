@@ -27,7 +27,11 @@ export function references({ em, organizationId }: UnitOfWork): References {
     id: string,
   ): Promise<T | null> => {
     const row = (await em.findOne(entity as EntityClass<TenantRow>, { organizationId, id })) as T | null
-    if (row === null) failures.push({ field, message: `no ${entity.name.toLowerCase()} has the id ${id}` })
+    if (row === null)
+      failures.push({
+        field,
+        message: `no ${entity.name.replaceAll(/(?<=.)(?=[A-Z])/g, ' ').toLowerCase()} has the id ${id}`,
+      })
     return row
   }
   return {

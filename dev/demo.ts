@@ -81,6 +81,7 @@ async function makeDemo(
       firstName: 'Ada',
       lastName: 'Lovelace',
       websiteId: null,
+      defaultPaymentInstrumentId: null,
       customFields: null,
     })
     const plan = createPlan(unit, newId('plan'), {

@@ -38,6 +38,9 @@ export async function sweep(em: EntityManager): Promise<number> {
        select 'token-expiry', organization_id, id from payment_tokens
         where card_cipher is not null and expiration_time < now() - interval '1 minute'
        union all
+       select 'transaction', organization_id, id from transactions
+        where status = 'pending' and next_inquiry_time < now() - interval '1 minute'
+       union all
        select 'webhook-delivery', organization_id, id from deliveries
         where status = 'retrying' and next_attempt_time < now() - interval '1 minute'
        union all

@@ -14,6 +14,7 @@ import { createAddressGuard } from '../delivery/address-guard.ts'
 import type { AttemptDependencies } from '../delivery/attempt.ts'
 import { signingKeyCache } from '../delivery/key-cache.ts'
 import { createSender } from '../delivery/sender.ts'
+import { createGateway } from '../gateways/gateways.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { taskQueue } from '../workflows/contract.ts'
 import { startDispatcher } from './dispatcher.ts'
@@ -23,7 +24,7 @@ import { startSweep } from './sweep.ts'
 import { ensureSearchAttributes, lazyClient, startPolling } from './temporal.ts'
 
 export interface WorkerDependencies {
-  readonly config: Pick<Config, 'baseUrl' | 'temporalNamespace' | 'webhookAllowedCidrs'>
+  readonly config: Pick<Config, 'environment' | 'baseUrl' | 'temporalNamespace' | 'webhookAllowedCidrs'>
   readonly orm: MikroORM
   readonly databaseUrl: string
   readonly temporal: TemporalConnection
@@ -50,6 +51,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   const queue = taskQueue(installation.id)
   const client = lazyClient(temporal, config.temporalNamespace)
   const sender = createSender(createAddressGuard(config.webhookAllowedCidrs))
+  const gateway = createGateway(config.environment, databaseUrl)
   const attempts: AttemptDependencies = {
     sender,
     signingKey: signingKeyCache(em, vault, now),
@@ -87,6 +89,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
       createActivities({
         em,
         attempts,
+        gateway,
         baseUrl: config.baseUrl,
         now,
         labels: await ensureSearchAttributes(client, log),
@@ -99,6 +102,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
       const loops = [sweep, retention, relay, dispatcher, polling]
       await Promise.all([...loops.map((loop) => loop.stop()), listener.close()])
       await sender.close()
+      await gateway.close()
       await client.connection.close()
     },
   }

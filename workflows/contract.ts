@@ -7,6 +7,7 @@
 export const WORKFLOW_NAMES = [
   'subscription',
   'token-expiry',
+  'transaction',
   'webhook-delivery',
   'dispute-deadline',
 ] as const

@@ -8,6 +8,7 @@ export interface Activities {
   settleOrder(input: SettleInput): Promise<SettleResult>
   settleDispute(input: SettleInput): Promise<SettleResult>
   settleToken(input: SettleInput): Promise<SettleResult>
+  inquireTransaction(input: SettleInput): Promise<SettleResult>
   attemptDelivery(input: SettleInput): Promise<SettleResult>
 }
 
@@ -39,6 +40,16 @@ async function tokenExpiry(input: FollowInput): Promise<void> {
   await follow(input, settleToken)
 }
 
+/** Follows a transaction whose outcome the gateway has not told: it is asked until it does. */
+async function transaction(input: FollowInput): Promise<void> {
+  const { inquireTransaction } = proxyActivities<Activities>({
+    taskQueue: `${workflowInfo().taskQueue}${HTTP_QUEUE_SUFFIX}`,
+    startToCloseTimeout: '60 s',
+    retry: RETRY_FOREVER,
+  })
+  await follow(input, inquireTransaction)
+}
+
 /** Follows a dispute: lost when its deadline passes unanswered. */
 async function disputeDeadline(input: FollowInput): Promise<void> {
   await follow(input, settleDispute)
@@ -48,5 +59,6 @@ export {
   disputeDeadline as 'dispute-deadline',
   subscription,
   tokenExpiry as 'token-expiry',
+  transaction,
   webhookDelivery as 'webhook-delivery',
 }

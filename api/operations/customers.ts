@@ -1,9 +1,14 @@
-import { createCustomer, type NewCustomer } from '../../db/commands/create-customer.ts'
+import {
+  checkedCustomer,
+  createCustomer,
+  type NewCustomer,
+  type TokenPayment,
+} from '../../db/commands/create-customer.ts'
 import { customerEvent } from '../../db/customer-events.ts'
 import { customerSearch } from '../../db/entities/customer.ts'
-import { Customer as CustomerRow, Website } from '../../db/entities/index.ts'
-import { references } from '../../db/references.ts'
+import { Customer as CustomerRow } from '../../db/entities/index.ts'
 import { presentCustomer } from '../../db/representations/customer.ts'
+import type { OperationContext } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
 import type { Resource, Writer } from '../resource.ts'
 import { Customer } from '../schemas/customer.ts'
@@ -16,19 +21,26 @@ export const customers: Resource<CustomerRow> = {
   entity: CustomerRow,
   table: 'customers',
   search: customerSearch,
-  fields: fieldsOf(Customer),
+  fields: fieldsOf(Customer, {
+    'defaultPaymentInstrument.method': null,
+    'defaultPaymentInstrument.paymentInstrumentId': {
+      sql: 'row.default_payment_instrument_id',
+      type: 'text',
+    },
+  }),
   present: (row, { baseUrl }) => presentCustomer(row, baseUrl),
 }
 
 export const customerWriter: Writer<CustomerRow, Customer> = {
-  create: (unit, id, body) => createCustomer(unit, id, valuesOf(body)),
-  async update(unit, row, body) {
-    const found = references(unit)
-    await found.optional(Website, 'websiteId', body.websiteId ?? null)
-    found.check()
-    Object.assign(row, valuesOf(body))
+  create: (unit, id, body, context) => createCustomer(unit, id, valuesOf(body), tokenOf(body, context)),
+  async update(unit, row, body, context) {
+    Object.assign(row, await checkedCustomer(unit, row.id, valuesOf(body), tokenOf(body, context)))
   },
   changed: (unit, row) => unit.emit(customerEvent(row, 'customer-updated', unit)),
+}
+
+function tokenOf({ paymentToken }: Customer, { keys, gateway }: OperationContext): TokenPayment | null {
+  return paymentToken == null ? null : { token: paymentToken, path: { vault: keys.vault, gateway } }
 }
 
 function valuesOf(body: Customer): NewCustomer {
@@ -37,6 +49,7 @@ function valuesOf(body: Customer): NewCustomer {
     firstName: body.firstName ?? null,
     lastName: body.lastName ?? null,
     websiteId: body.websiteId ?? null,
+    defaultPaymentInstrumentId: body.defaultPaymentInstrument?.paymentInstrumentId ?? null,
     customFields: body.customFields ?? {},
   }
 }

@@ -1,9 +1,15 @@
-import { recordExternalSale } from '../../db/commands/record-external-sale.ts'
+import { type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
+import { pendingMovement, recordAnswer } from '../../db/commands/record-answer.ts'
+import { startRefund, startSale } from '../../db/commands/start-transaction.ts'
 import { Transaction as TransactionRow } from '../../db/entities/index.ts'
-import { transactionSearch } from '../../db/entities/transaction.ts'
+import { type PaymentInstruction, transactionSearch } from '../../db/entities/transaction.ts'
+import { newId } from '../../db/ids.ts'
 import { presentTransaction } from '../../db/representations/transaction.ts'
+import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
+import { move } from '../../gateways/movement.ts'
+import type { OperationAnswer, OperationContext, OperationHandler } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
-import type { Resource, Writer } from '../resource.ts'
+import { answerCreated, type Resource } from '../resource.ts'
 import { Transaction } from '../schemas/transaction.ts'
 
 export const transactions: Resource<TransactionRow> = {
@@ -14,10 +20,88 @@ export const transactions: Resource<TransactionRow> = {
   entity: TransactionRow,
   table: 'transactions',
   search: transactionSearch,
-  fields: fieldsOf(Transaction, { 'paymentInstruction.method': null }),
+  fields: fieldsOf(Transaction),
   present: (row, { baseUrl }) => presentTransaction(row, baseUrl),
 }
 
-export const transactionWriter: Pick<Writer<TransactionRow, Transaction>, 'create'> = {
-  create: (unit, id, body) => recordExternalSale(unit, id, body),
+/**
+ * POST of one, in the three steps of a payment. An `Idempotency-Key` is kept with the first: a repetition takes up that
+ * transaction where it stopped, and never makes another.
+ */
+export const postTransaction: OperationHandler = async (context) => {
+  const body = context.body<Transaction>()
+  const started = await context.commit(async (unit) =>
+    answerCreated(context, transactions, await start(unit, body, context)),
+  )
+  const { id } = started.body as { readonly id: string }
+  const { em, organizationId, gateway, baseUrl } = context
+  const pending = await pendingMovement(em.fork(), organizationId, id)
+  // One that has an answer already, be it that there is none, is its workflow's.
+  if (pending !== null && pending.transaction.result == null) {
+    const answer = await move(gateway, pending.movement)
+    const now = context.now()
+    await inUnitOfWork(em.fork(), { organizationId, baseUrl, now }, (unit) =>
+      recordAnswer(unit, id, answer, now.getTime()),
+    )
+  }
+  return await createdNow(context, id)
+}
+
+async function createdNow(context: OperationContext, id: string): Promise<OperationAnswer> {
+  const row = await context.em
+    .fork()
+    .findOneOrFail(TransactionRow, { organizationId: context.organizationId, id })
+  return await answerCreated(context, transactions, row)
+}
+
+async function start(
+  unit: UnitOfWork,
+  body: Transaction,
+  { keys, gateway }: OperationContext,
+): Promise<TransactionRow> {
+  const id = newId('txn')
+  const { customerId, currency, amount, paymentInstruction, parentTransactionId } = body
+  const invalid: InvalidField[] = []
+  switch (body.type) {
+    case 'sale': {
+      const instruction = instructionOf(paymentInstruction)
+      if (parentTransactionId != null) {
+        invalid.push({ field: 'parentTransactionId', message: 'is for refunds only' })
+      }
+      if (customerId == null || currency == null || amount == null || instruction === null) {
+        const needed = { customerId, currency, amount, paymentInstruction: instruction }
+        for (const [field, value] of Object.entries(needed)) {
+          if (value == null) invalid.push({ field, message: 'is required' })
+        }
+        throw new InvalidFieldsError(invalid)
+      }
+      if (invalid.length > 0) throw new InvalidFieldsError(invalid)
+      const sale = { customerId, currency, amount, paymentInstruction: instruction }
+      return await startSale(unit, { vault: keys.vault, gateway }, id, sale)
+    }
+    default: {
+      if (paymentInstruction != null) {
+        invalid.push({ field: 'paymentInstruction', message: 'is for sales only' })
+      }
+      if (parentTransactionId == null) {
+        invalid.push({ field: 'parentTransactionId', message: 'is required' })
+        throw new InvalidFieldsError(invalid)
+      }
+      if (invalid.length > 0) throw new InvalidFieldsError(invalid)
+      return await startRefund(unit, id, {
+        parentTransactionId,
+        amount: amount ?? null,
+        currency: currency ?? null,
+        customerId: customerId ?? null,
+      })
+    }
+  }
+}
+
+/** The schema lets exactly one member through. */
+function instructionOf(given: Transaction['paymentInstruction']): PaymentInstruction | null {
+  if (given == null) return null
+  if (given.token !== undefined) return { token: given.token }
+  if (given.paymentInstrumentId !== undefined) return { paymentInstrumentId: given.paymentInstrumentId }
+  return { method: 'external' }
 }

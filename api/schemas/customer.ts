@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { CustomFields, Id, Nullable, resourceMembers, Text } from './conventions.ts'
+import { CustomFields, Id, Nullable, OrNull, resourceMembers, Text } from './conventions.ts'
 
 export const Customer = Type.Object(
   {
@@ -8,6 +8,20 @@ export const Customer = Type.Object(
     firstName: Nullable(Text('Given name.')),
     lastName: Nullable(Text('Family name.')),
     websiteId: Nullable(Id('Website the customer came from.')),
+    defaultPaymentInstrument: Nullable(
+      Type.Object(
+        {
+          method: Type.Enum(['payment-card']),
+          paymentInstrumentId: Id('An instrument of the customer.'),
+        },
+        { additionalProperties: false, description: 'What is charged where nothing else is named.' },
+      ),
+    ),
+    paymentToken: Type.Optional(
+      OrNull(Id('A payment token: makes an instrument, used up by this, and sets it as the default.'), {
+        writeOnly: true,
+      }),
+    ),
     customFields: CustomFields,
   },
   { $id: 'Customer', additionalProperties: false, description: 'Whom the organization bills.' },

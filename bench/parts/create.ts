@@ -4,6 +4,7 @@ import { type Figure, medianKnown, withCpu } from '../figure.ts'
 import { startHelper } from '../helper.ts'
 import type { CreateFloorCalls } from '../processes/create-floor.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'
+import { cpuSeconds } from '../program.ts'
 import { median } from '../statistics.ts'
 import type { World } from '../world.ts'
 import type { PartContext } from './part.ts'
@@ -84,20 +85,27 @@ async function alone({ teardown, divisor, rounds, say }: PartContext, world: Wor
       'floor p50 ms': middle(bare, ({ p50 }) => p50),
       'floor p95 ms': middle(bare, ({ p95 }) => p95),
       'floor p99 ms': middle(bare, ({ p99 }) => p99),
-      'CPU s/1000': medianKnown(service.map(({ cpu }) => cpu)),
-      'floor CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu)),
+      'CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.server)),
+      'with database CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.database)),
+      'floor CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.server)),
+      'with its database CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.database)),
     },
     note: 'Webhook registered, worker stopped: order, event, delivery and wake-up are committed and wait. Floor: bare Koa, AJV with the same schema, one insert into a table like that of orders.',
   }
 }
 
 /** Places orders that start now, for `duration` milliseconds. */
-async function placeOrders({ load, merchant }: World, port: number, pid: number, duration: number) {
+async function placeOrders(
+  { load, merchant, databaseCpu }: World,
+  port: number,
+  pid: number,
+  duration: number,
+) {
   const body = JSON.stringify(orderBody(merchant))
   const request = `POST /organizations/${merchant.organizationId}/subscriptions HTTP/1.1\r\nHost: 127.0.0.1\r\nSVC-APIKEY: ${merchant.secretKey}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   const job: LoadJob = { port, clients: CLIENTS, duration, requests: [request], status: 201 }
   return await withCpu(
-    pid,
+    { server: () => cpuSeconds(pid), database: databaseCpu },
     () => load.call('run', job, duration + 30_000),
     (result) => result.requests,
   )

@@ -17,12 +17,12 @@ const PATIENCE = 120_000
 
 export async function deliver({ world, teardown, divisor, rounds, say }: PartContext): Promise<Figure[]> {
   const running = await world()
-  const { databaseUrl, merchant, receiver, receiverUrl, quiet } = running
+  const { databaseUrl, merchant, receiver, receiverUrl, quiet, databaseCpu } = running
   const events = EVENTS / divisor
   const worker = await running.startWorker()
   const orderId = await running.placeOrder()
   await quiet(PATIENCE)
-  await drain(running, orderId, events)
+  await drained(running, events, await commitEvents(running, orderId, events))
   const floor = startHelper<DeliverFloorCalls>('deliver-floor.ts', teardown)
   await floor.call(
     'load',
@@ -33,28 +33,24 @@ export async function deliver({ world, teardown, divisor, rounds, say }: PartCon
     floor.call('run', { url: receiverUrl, count: events, concurrency: CONCURRENCY }, PATIENCE)
   await bareLoop()
 
-  const seconds: { service: number; toReceiver: number; bare: number }[] = []
-  const cpu: { worker: number | null; bare: number | null; receiver: number | null }[] = []
+  const service: { result: Drained; cpu: Record<'worker' | 'receiver' | 'database', number | null> }[] = []
+  const bare: { result: number; cpu: Record<'loop', number | null> }[] = []
   for (let round = 1; round <= rounds; round += 1) {
-    const receiverBefore = cpuSeconds(receiver.pid)
-    const drained = await withCpu(
-      worker.pid,
-      () => drain(running, orderId, events),
+    const committed = await commitEvents(running, orderId, events)
+    const one = await withCpu(
+      {
+        worker: () => cpuSeconds(worker.pid),
+        receiver: () => cpuSeconds(receiver.pid),
+        database: databaseCpu,
+      },
+      () => drained(running, events, committed),
       () => events,
     )
-    const receiverAfter = cpuSeconds(receiver.pid)
-    const bare = await withCpu(floor.pid, bareLoop, () => events)
-    seconds.push({ ...drained.result, bare: bare.result })
-    cpu.push({
-      worker: drained.cpu,
-      bare: bare.cpu,
-      receiver:
-        receiverBefore === null || receiverAfter === null
-          ? null
-          : ((receiverAfter - receiverBefore) * 1000) / events,
-    })
+    const other = await withCpu({ loop: () => cpuSeconds(floor.pid) }, bareLoop, () => events)
+    service.push(one)
+    bare.push(other)
     say(
-      `deliver ${round}/${rounds}: ${Math.round(events / drained.result.service)}/s, floor ${Math.round(events / bare.result)}/s`,
+      `deliver ${round}/${rounds}: ${Math.round(events / one.result.recorded)}/s, floor ${Math.round(events / other.result)}/s`,
     )
   }
   await worker.stop()
@@ -62,26 +58,29 @@ export async function deliver({ world, teardown, divisor, rounds, say }: PartCon
     {
       what: `deliveries of ${events} events`,
       unit: '/s',
-      service: seconds.map(({ service }) => events / service),
-      floor: seconds.map(({ bare }) => events / bare),
+      service: service.map(({ result }) => events / result.recorded),
+      floor: bare.map(({ result }) => events / result),
       aim: AIM,
       beside: {
-        'received/s': median(seconds.map(({ toReceiver }) => events / toReceiver)),
-        'worker CPU s/1000': medianKnown(cpu.map(({ worker }) => worker)),
-        'floor CPU s/1000': medianKnown(cpu.map(({ bare }) => bare)),
-        'receiver CPU s/1000': medianKnown(cpu.map(({ receiver }) => receiver)),
+        'received/s': median(service.map(({ result }) => events / result.received)),
+        'worker CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.worker)),
+        'with database CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.database)),
+        'floor CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.loop)),
+        'receiver CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.receiver)),
       },
       note: `One webhook, ${CONCURRENCY} attempts at once; from the commit of all events to the last outcome recorded. Floor: sign RS256, post, same bytes, same receiver, ${CONCURRENCY} at once, nothing recorded.`,
     },
   ]
 }
 
-/** Commits the events and gives the seconds from there until all were received and until all outcomes were recorded. */
-async function drain(
-  { command, receiver, recorded }: World,
-  orderId: string,
-  events: number,
-): Promise<{ service: number; toReceiver: number }> {
+/** Seconds from the commit of events to the last one received and to the last outcome recorded. */
+interface Drained {
+  readonly received: number
+  readonly recorded: number
+}
+
+/** Writes the events in one transaction, as one command that changes much would, and says when it was committed. */
+async function commitEvents({ command, receiver }: World, orderId: string, events: number): Promise<number> {
   await receiver.call('reset', null, 5_000)
   await command(async (unit) => {
     const { em, organizationId, now, baseUrl } = unit
@@ -90,12 +89,13 @@ async function drain(
       unit.emit(subscriptionEvent(order, 'subscription-activated', now, baseUrl))
     }
   })
-  const committed = performance.now()
+  return performance.now()
+}
+
+/** Waits for what was committed. */
+async function drained({ receiver, recorded }: World, events: number, committed: number): Promise<Drained> {
   await receiver.call('until', events, PATIENCE)
   const received = performance.now()
   await recorded(PATIENCE)
-  return {
-    service: (performance.now() - committed) / 1000,
-    toReceiver: (received - committed) / 1000,
-  }
+  return { received: (received - committed) / 1000, recorded: (performance.now() - committed) / 1000 }
 }

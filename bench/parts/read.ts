@@ -3,6 +3,7 @@ import { type Figure, medianKnown, withCpu } from '../figure.ts'
 import { startHelper } from '../helper.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'
 import type { ReadFloorCalls } from '../processes/read-floor.ts'
+import { cpuSeconds } from '../program.ts'
 import { median } from '../statistics.ts'
 import type { PartContext } from './part.ts'
 
@@ -12,7 +13,7 @@ const ROUND = 5_000
 const AIM = 0.4
 
 export async function read({ world, teardown, divisor, rounds, say }: PartContext): Promise<Figure[]> {
-  const { databaseUrl, port, api, merchant, load, placeOrder } = await world()
+  const { databaseUrl, port, api, merchant, load, placeOrder, databaseCpu } = await world()
   const floor = startHelper<ReadFloorCalls>('read-floor.ts', teardown)
   const floorPort = await floor.call('listen', databaseUrl, 10_000)
   const requests: string[] = []
@@ -23,7 +24,11 @@ export async function read({ world, teardown, divisor, rounds, say }: PartContex
   const run = async (to: number, pid: number, duration: number) => {
     const job: LoadJob = { port: to, clients: CLIENTS, duration, requests, status: 200 }
     const work = (): Promise<LoadResult> => load.call('run', job, duration + 30_000)
-    return await withCpu(pid, work, (result) => result.requests)
+    return await withCpu(
+      { server: () => cpuSeconds(pid), database: databaseCpu },
+      work,
+      (result) => result.requests,
+    )
   }
   const service: Awaited<ReturnType<typeof run>>[] = []
   const bare: typeof service = []
@@ -48,8 +53,10 @@ export async function read({ world, teardown, divisor, rounds, say }: PartContex
         'p99 ms': median(service.map(({ result }) => result.p99)),
         'floor p50 ms': median(bare.map(({ result }) => result.p50)),
         'floor p99 ms': median(bare.map(({ result }) => result.p99)),
-        'CPU s/1000': medianKnown(service.map(({ cpu }) => cpu)),
-        'floor CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu)),
+        'CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.server)),
+        'with database CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.database)),
+        'floor CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.server)),
+        'with its database CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.database)),
       },
       note: 'Secret key looked up, one row read, worker stopped. Floor: bare Koa, select of that row by primary key, its JSON.',
     },

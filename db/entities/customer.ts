@@ -14,6 +14,8 @@ const CustomerSchema = defineEntity({
     firstName: p.string().nullable(),
     lastName: p.string().nullable(),
     websiteId: id().nullable(),
+    /** The instrument that is charged where an order names none. */
+    defaultPaymentInstrumentId: id().nullable(),
     customFields: json<Record<string, unknown>>().nullable(),
     ...resourceColumns,
   },

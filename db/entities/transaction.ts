@@ -1,11 +1,25 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { id, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
 export type TransactionType = 'sale' | 'refund'
 export type TransactionResult = 'approved' | 'declined' | 'unknown'
+/** `pending` until the outcome is known. */
+export type TransactionStatus = 'pending' | 'completed'
+/** How it is paid, as it was asked for. */
+export type PaymentInstruction =
+  | { readonly method: 'external' }
+  | { readonly token: string }
+  | { readonly paymentInstrumentId: string }
 
 /** What `q` searches. */
-export const transactionSearch = searchExpression('customer_id', 'currency', 'type', 'result')
+export const transactionSearch = searchExpression(
+  'customer_id',
+  'currency',
+  'type',
+  'result',
+  'status',
+  'request_id',
+)
 
 const TransactionSchema = defineEntity({
   name: 'Transaction',
@@ -13,6 +27,26 @@ const TransactionSchema = defineEntity({
   indexes: [
     ...listIndexes('transactions', transactionSearch),
     { name: 'transactions_customer_index', properties: ['organizationId', 'customerId'] },
+    {
+      name: 'transactions_inquiry_index',
+      expression:
+        'create index "transactions_inquiry_index" on "transactions" ("next_inquiry_time") where "status" = \'pending\'',
+    },
+    {
+      name: 'transactions_parent_index',
+      expression:
+        'create index "transactions_parent_index" on "transactions" ("organization_id", "parent_transaction_id") where "parent_transaction_id" is not null',
+    },
+    {
+      name: 'transactions_card_index',
+      expression:
+        'create index "transactions_card_index" on "transactions" ("organization_id", "card_fingerprint", "created_time") where "card_fingerprint" is not null',
+    },
+    {
+      name: 'transactions_request_index',
+      expression:
+        'create unique index "transactions_request_index" on "transactions" ("organization_id", "request_id") where "request_id" is not null',
+    },
   ],
   properties: {
     ...tenantKey,
@@ -21,8 +55,24 @@ const TransactionSchema = defineEntity({
     currency: p.string().length(3),
     /** A decimal string. */
     amount: p.decimal().precision(18).scale(6).$type<string>(),
-    paymentInstruction: json<{ method: 'external' }>(),
+    paymentInstruction: json<PaymentInstruction>(),
+    parentTransactionId: id().nullable(),
+    status: p.string().length(20).$type<TransactionStatus>().default('completed'),
+    /** null while the gateway was not asked, or had no chance to answer. */
     result: p.string().length(20).$type<TransactionResult>().nullable(),
+    /** null where no gateway has a part in it. */
+    gateway: p.string().length(50).nullable(),
+    /** Names the movement of money at the gateway, for good. */
+    requestId: p.string().length(100).nullable(),
+    rawResponse: p.text().nullable(),
+    /** What the gateway knows the card by; never shown. */
+    gatewayReference: p.string().nullable(),
+    /** Keyed hash of the card's number; never shown. */
+    cardFingerprint: p.string().length(64).nullable(),
+    /** When a pending one is asked about; null: never, or never again. */
+    nextInquiryTime: instant().nullable(),
+    /** When a day had passed without an outcome. */
+    timeoutTime: instant().nullable(),
     ...resourceColumns,
   },
 })

@@ -1,14 +1,14 @@
 /** Every migration, oldest first. Add what `npm run migration:create` wrote to the end. */
 import { Migration20261121162243_first_light } from './Migration20261121162243_first_light.ts'
 import { Migration20261121173626_contract } from './Migration20261121173626_contract.ts'
-import { Migration20261121174629_payments } from './Migration20261121174629_payments.ts'
 import { Migration20261121175221_contract_rest } from './Migration20261121175221_contract_rest.ts'
 import { Migration20261121180028_webhooks_rest } from './Migration20261121180028_webhooks_rest.ts'
+import { Migration20261121180510_payments } from './Migration20261121180510_payments.ts'
 
 export const migrations = [
   { name: 'Migration20261121162243_first_light', class: Migration20261121162243_first_light },
   { name: 'Migration20261121173626_contract', class: Migration20261121173626_contract },
-  { name: 'Migration20261121174629_payments', class: Migration20261121174629_payments },
   { name: 'Migration20261121175221_contract_rest', class: Migration20261121175221_contract_rest },
   { name: 'Migration20261121180028_webhooks_rest', class: Migration20261121180028_webhooks_rest },
+  { name: 'Migration20261121180510_payments', class: Migration20261121180510_payments },
 ]

@@ -13,6 +13,10 @@ export function presentCustomer(customer: Customer, baseUrl: string) {
     firstName: customer.firstName ?? null,
     lastName: customer.lastName ?? null,
     websiteId: customer.websiteId ?? null,
+    defaultPaymentInstrument:
+      customer.defaultPaymentInstrumentId == null
+        ? null
+        : { method: 'payment-card' as const, paymentInstrumentId: customer.defaultPaymentInstrumentId },
     customFields: customer.customFields ?? {},
     revision: customer.revision,
     createdTime: customer.createdTime.toISOString(),

@@ -7,6 +7,9 @@ export function presentTransaction(transaction: Transaction, baseUrl: string) {
   const links: Link[] = [
     { rel: 'self', href: url('transactions', transaction.id) },
     { rel: 'customer', href: url('customers', transaction.customerId) },
+    ...(transaction.parentTransactionId == null
+      ? []
+      : [{ rel: 'parentTransaction', href: url('transactions', transaction.parentTransactionId) }]),
   ]
   return {
     id: transaction.id,
@@ -15,7 +18,13 @@ export function presentTransaction(transaction: Transaction, baseUrl: string) {
     currency: transaction.currency,
     amount: Number(transaction.amount),
     paymentInstruction: transaction.paymentInstruction,
+    parentTransactionId: transaction.parentTransactionId ?? null,
+    status: transaction.status,
     result: transaction.result ?? null,
+    gateway: transaction.gateway ?? null,
+    requestId: transaction.requestId ?? null,
+    rawResponse: transaction.rawResponse ?? null,
+    nextInquiryTime: transaction.nextInquiryTime?.toISOString() ?? null,
     revision: transaction.revision,
     createdTime: transaction.createdTime.toISOString(),
     updatedTime: transaction.updatedTime.toISOString(),

@@ -1,0 +1,27 @@
+import { createPaymentInstrument } from '../../db/commands/create-payment-instrument.ts'
+import { Customer, PaymentInstrument as PaymentInstrumentRow } from '../../db/entities/index.ts'
+import { paymentInstrumentSearch } from '../../db/entities/payment-instrument.ts'
+import { presentCustomer } from '../../db/representations/customer.ts'
+import { presentPaymentInstrument } from '../../db/representations/payment-instrument.ts'
+import { embedding } from '../embedding.ts'
+import { fieldsOf } from '../query/fields.ts'
+import type { Resource, Writer } from '../resource.ts'
+import { PaymentInstrument } from '../schemas/payment-instrument.ts'
+
+export const paymentInstruments: Resource<PaymentInstrumentRow> = {
+  name: 'PaymentInstrument',
+  label: 'payment instrument',
+  path: 'payment-instruments',
+  schema: PaymentInstrument,
+  entity: PaymentInstrumentRow,
+  table: 'payment_instruments',
+  search: paymentInstrumentSearch,
+  fields: fieldsOf(PaymentInstrument, { 'billingAddress.hash': null }),
+  present: (row, { baseUrl }) => presentPaymentInstrument(row, baseUrl),
+  expanders: { customer: embedding(Customer, (row) => row.customerId, presentCustomer) },
+}
+
+export const paymentInstrumentWriter: Pick<Writer<PaymentInstrumentRow, PaymentInstrument>, 'create'> = {
+  create: (unit, id, { customerId, token }, { keys, gateway }) =>
+    createPaymentInstrument(unit, { vault: keys.vault, gateway }, id, { customerId, token }),
+}

@@ -1,0 +1,203 @@
+/**
+ * The first of the three steps of a payment (decisions 6.5): a pending transaction with its request id, committed before
+ * the gateway is asked. The other two are `gateways/movement.ts` and `record-answer.ts`.
+ */
+import { LockMode } from '@mikro-orm/core'
+import { Decimal } from 'decimal.js'
+import { cardIsExpired } from '../../billing/cards.ts'
+import { nextInquiry } from '../../billing/charge-schedule.ts'
+import { InvalidFieldsError } from '../../billing/errors.ts'
+import { amountProblem } from '../../billing/money.ts'
+import { Customer, PaymentInstrument, Transaction } from '../entities/index.ts'
+import type { PaymentInstruction } from '../entities/transaction.ts'
+import { type References, references } from '../references.ts'
+import { transactionEvent } from '../transaction-events.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
+import type { CardPath } from './create-payment-instrument.ts'
+import { usePaymentToken } from './use-payment-token.ts'
+
+export interface Sale {
+  readonly customerId: string
+  readonly currency: string
+  readonly amount: number
+  readonly paymentInstruction: PaymentInstruction
+}
+
+export interface RefundOf {
+  readonly parentTransactionId: string
+  /** null: all that is left. */
+  readonly amount: number | null
+  /** Where it is said, it has to be the sale's. */
+  readonly currency: string | null
+  readonly customerId: string | null
+}
+
+/** How a transaction reaches the gateway; null throughout for money that moves outside of this service. */
+interface Route {
+  readonly gateway: string | null
+  readonly gatewayReference: string | null
+  readonly cardFingerprint: string | null
+}
+
+const EXTERNAL: Route = { gateway: null, gatewayReference: null, cardFingerprint: null }
+
+/**
+ * Starts a sale. By token: uses it up, and the gateway keeps the card, before the commit. An external one is approved as
+ * it comes and emits `transaction-processed`.
+ *
+ * @throws InvalidFieldsError
+ */
+export async function startSale(
+  unit: UnitOfWork,
+  path: CardPath,
+  id: string,
+  sale: Sale,
+): Promise<Transaction> {
+  const found = references(unit)
+  const customer = await found.required(Customer, 'customerId', sale.customerId)
+  const problem = amountProblem(sale.amount, sale.currency)
+  if (problem !== null) found.fail('amount', problem)
+  const route = await routeOf(unit, path, found, sale)
+  return add(unit, id, customer?.websiteId ?? null, {
+    type: 'sale',
+    customerId: sale.customerId,
+    currency: sale.currency,
+    amount: new Decimal(sale.amount).toFixed(),
+    paymentInstruction: sale.paymentInstruction,
+    parentTransactionId: null,
+    ...route,
+  })
+}
+
+/**
+ * Starts a refund of an approved sale, of no more than what earlier refunds, those under way included, have left.
+ *
+ * @throws InvalidFieldsError
+ */
+export async function startRefund(unit: UnitOfWork, id: string, refund: RefundOf): Promise<Transaction> {
+  const { em, organizationId } = unit
+  const found = references(unit)
+  const field = 'parentTransactionId'
+  const parent = await em.findOne(
+    Transaction,
+    { organizationId, id: refund.parentTransactionId },
+    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+  )
+  if (parent === null) {
+    throw new InvalidFieldsError([
+      { field, message: `no transaction has the id ${refund.parentTransactionId}` },
+    ])
+  }
+  if (parent.type !== 'sale' || parent.result !== 'approved') {
+    throw new InvalidFieldsError([{ field, message: 'must be an approved sale' }])
+  }
+  if (refund.currency !== null && refund.currency !== parent.currency) {
+    found.fail('currency', `must be that of the sale: ${parent.currency}`)
+  }
+  if (refund.customerId !== null && refund.customerId !== parent.customerId) {
+    found.fail('customerId', 'must be that of the sale')
+  }
+  const left = new Decimal(parent.amount).minus(await refunded(unit, parent.id))
+  const amount = refund.amount === null ? left : new Decimal(refund.amount)
+  const problem = amountProblem(amount.toNumber(), parent.currency)
+  if (problem !== null) found.fail('amount', problem)
+  if (left.lessThanOrEqualTo(0)) found.fail('amount', 'nothing of the sale is left to refund')
+  else if (amount.greaterThan(left))
+    found.fail('amount', `must not be over what is left of the sale: ${left}`)
+  found.check()
+  const customer = await em.findOne(Customer, { organizationId, id: parent.customerId })
+  return add(unit, id, customer?.websiteId ?? null, {
+    type: 'refund',
+    customerId: parent.customerId,
+    currency: parent.currency,
+    amount: amount.toFixed(),
+    paymentInstruction: parent.paymentInstruction,
+    parentTransactionId: parent.id,
+    gateway: parent.gateway ?? null,
+    gatewayReference: parent.gatewayReference ?? null,
+    cardFingerprint: parent.cardFingerprint ?? null,
+  })
+}
+
+/** Sum of a sale's refunds that were not declined. The sale's row is locked. */
+async function refunded({ em, organizationId }: UnitOfWork, parentTransactionId: string): Promise<string> {
+  const [row] = await em.getConnection().execute<{ sum: string }[]>(
+    `select coalesce(sum(amount), 0)::text as sum from transactions
+      where organization_id = ? and parent_transaction_id = ? and result is distinct from 'declined'`,
+    [organizationId, parentTransactionId],
+    'all',
+    em.getTransactionContext(),
+  )
+  return row?.sum ?? '0'
+}
+
+/** Checks all that can be checked, and only then uses a token up. */
+async function routeOf(
+  unit: UnitOfWork,
+  { vault, gateway }: CardPath,
+  found: References,
+  { customerId, paymentInstruction }: Sale,
+): Promise<Route> {
+  if ('token' in paymentInstruction) {
+    found.check()
+    const card = await usePaymentToken(unit, vault, 'paymentInstruction.token', paymentInstruction.token)
+    return {
+      gateway: gateway.name,
+      gatewayReference: await gateway.store(unit.organizationId, card),
+      cardFingerprint: card.fingerprint,
+    }
+  }
+  if (!('paymentInstrumentId' in paymentInstruction)) {
+    found.check()
+    return EXTERNAL
+  }
+  const field = 'paymentInstruction.paymentInstrumentId'
+  const instrument = await found.required(PaymentInstrument, field, paymentInstruction.paymentInstrumentId)
+  if (instrument !== null && instrument.customerId !== customerId) {
+    found.fail(field, 'must be an instrument of the customer')
+  } else if (instrument !== null && instrument.status !== 'active') {
+    found.fail(field, 'must be an active instrument')
+  } else if (
+    instrument !== null &&
+    cardIsExpired(instrument.expMonth, instrument.expYear, unit.now.getTime())
+  ) {
+    found.fail(field, 'must be a card that has not expired')
+  }
+  found.check()
+  return {
+    gateway: instrument?.gateway ?? null,
+    gatewayReference: instrument?.gatewayReference ?? null,
+    cardFingerprint: instrument?.cardFingerprint ?? null,
+  }
+}
+
+function add(
+  unit: UnitOfWork,
+  id: string,
+  websiteId: string | null,
+  values: Pick<
+    Transaction,
+    'type' | 'customerId' | 'currency' | 'amount' | 'paymentInstruction' | 'parentTransactionId'
+  > &
+    Route,
+): Transaction {
+  const isExternal = values.gateway === null
+  const { now } = unit
+  // Should the process die between here and the answer, the sweep finds the transaction by this.
+  const inquiry = isExternal ? null : nextInquiry(now.getTime(), now.getTime())
+  const transaction = unit.em.create(Transaction, {
+    organizationId: unit.organizationId,
+    id,
+    ...values,
+    status: isExternal ? 'completed' : 'pending',
+    result: isExternal ? 'approved' : null,
+    requestId: isExternal ? null : id,
+    nextInquiryTime: inquiry === null ? null : new Date(inquiry),
+    revision: 1,
+    createdTime: now,
+    updatedTime: now,
+  })
+  unit.em.persist(transaction)
+  if (isExternal) unit.emit(transactionEvent(transaction, 'transaction-processed', unit, now, websiteId))
+  return transaction
+}

@@ -1,0 +1,14 @@
+/** Which gateway a deployment has: the sandbox its test gateway, live none yet. */
+import { type Gateway, NoGatewayError } from './port.ts'
+import { createTestGateway } from './test-gateway.ts'
+
+export function createGateway(environment: 'sandbox' | 'live', databaseUrl: string): Gateway {
+  return environment === 'sandbox' ? createTestGateway(databaseUrl) : noGateway()
+}
+
+function noGateway(): Gateway {
+  const refuse = async (): Promise<never> => {
+    throw new NoGatewayError('No payment gateway is connected to this deployment.')
+  }
+  return { name: 'none', store: refuse, charge: refuse, refund: refuse, find: refuse, close: async () => {} }
+}

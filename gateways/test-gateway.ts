@@ -1,0 +1,129 @@
+/**
+ * The sandbox's test gateway: a system of its own beside the service, with its own connections and its own schema.
+ *
+ * It keeps of a card what the card will do and its last four digits, never the number. Its ledger has one row for each
+ * request id, whatever was asked how often: what the ledger says is approved is the money that moved.
+ */
+import pg from 'pg'
+import { type Charge, type Gateway, type GatewayAnswer, GatewayFailedError, type Refund } from './port.ts'
+
+type Behaviour = 'approve' | 'decline' | 'lack-funds' | 'answer-late' | 'decline-renewals'
+
+/** What the published test cards do; any other number is approved. */
+const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
+  '4111111111111111': 'approve',
+  '5555555555554444': 'approve',
+  '4000000000000002': 'decline',
+  '4000000000009995': 'lack-funds',
+  '4000000000000119': 'answer-late',
+  '4000000000000341': 'decline-renewals',
+}
+
+interface LedgerRow {
+  result: GatewayAnswer['result']
+  reason: string | null
+}
+
+/** How long a question may take. */
+const TIMEOUT = 10_000
+
+export function createTestGateway(databaseUrl: string): Gateway {
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    application_name: 'test gateway',
+    max: 5,
+    connectionTimeoutMillis: 3_000,
+    query_timeout: TIMEOUT,
+    idleTimeoutMillis: 5_000,
+  })
+  // A connection that is cut while idle says so here; the next question opens another.
+  pool.on('error', () => {})
+  const ask = async (text: string, values: unknown[]): Promise<GatewayAnswer | null> => {
+    const [row] = (await pool.query<LedgerRow>(text, values)).rows
+    return row === undefined ? null : { result: row.result, raw: JSON.stringify(row) }
+  }
+
+  return {
+    name: 'TestGateway',
+
+    async store(organizationId, { pan }) {
+      try {
+        const { rows } = await pool.query<{ reference: string }>(
+          `insert into test_gateway.cards (organization_id, reference, behaviour, last4)
+           values ($1, 'ref_' || replace(gen_random_uuid()::text, '-', ''), $2, $3) returning reference`,
+          [organizationId, BEHAVIOURS[pan] ?? 'approve', pan.slice(-4)],
+        )
+        return rows[0]?.reference ?? ''
+      } catch {
+        // What the driver says may hold what was bound.
+        throw new GatewayFailedError('The gateway did not keep the card; try again later.')
+      }
+    },
+
+    async charge({ organizationId, requestId, reference, amount, currency }: Charge) {
+      return answered(
+        await ask(
+          `insert into test_gateway.ledger
+             (organization_id, request_id, kind, reference, amount, currency, result, reason)
+           select card.organization_id, $2, 'charge', card.reference, $4, $5,
+                  case when card.behaviour in ('decline', 'lack-funds') then 'declined'
+                       when card.behaviour = 'answer-late' then 'unknown'
+                       when card.behaviour = 'decline-renewals' and charged.before then 'declined'
+                       else 'approved' end,
+                  case when card.behaviour = 'lack-funds' then 'insufficient-funds'
+                       when card.behaviour = 'decline' then 'do-not-honor'
+                       when card.behaviour = 'decline-renewals' and charged.before then 'do-not-honor' end
+             from test_gateway.cards card,
+                  lateral (select exists (select from test_gateway.ledger earlier
+                     where earlier.organization_id = card.organization_id and earlier.reference = card.reference
+                       and earlier.result = 'approved') as before) charged
+            where card.organization_id = $1 and card.reference = $3
+           ${ASKED_AGAIN}`,
+          [organizationId, requestId, reference, amount, currency],
+        ),
+      )
+    },
+
+    async refund({ organizationId, requestId, chargeRequestId, amount, currency }: Refund) {
+      return answered(
+        await ask(
+          `insert into test_gateway.ledger
+             (organization_id, request_id, kind, charge_request_id, amount, currency, result, reason)
+           select charge.organization_id, $2, 'refund', charge.request_id, $4::numeric, $5,
+                  case when room.enough then 'approved' else 'declined' end,
+                  case when room.enough then null else 'exceeds-charge' end
+             from test_gateway.ledger charge,
+                  lateral (select charge.amount >= $4::numeric + coalesce(sum(earlier.amount), 0) as enough
+                     from test_gateway.ledger earlier
+                    where earlier.organization_id = charge.organization_id and earlier.kind = 'refund'
+                      and earlier.charge_request_id = charge.request_id and earlier.result = 'approved') room
+            where charge.organization_id = $1 and charge.request_id = $3 and charge.result = 'approved'
+           ${ASKED_AGAIN}`,
+          [organizationId, requestId, chargeRequestId, amount, currency],
+        ),
+      )
+    },
+
+    find: (organizationId, requestId) =>
+      ask(
+        `update test_gateway.ledger set calls = calls + 1,
+                result = case when result = 'unknown' then 'approved' else result end
+          where organization_id = $1 and request_id = $2 returning result, reason`,
+        [organizationId, requestId],
+      ),
+
+    close: () => pool.end(),
+  }
+}
+
+/** A request id that is there already moves nothing more; the one whose first answer was late has its answer by now. */
+const ASKED_AGAIN = `on conflict (organization_id, request_id) do update
+   set calls = test_gateway.ledger.calls + 1,
+       result = case when test_gateway.ledger.result = 'unknown' then 'approved' else test_gateway.ledger.result end
+ returning result, reason`
+
+function answered(answer: GatewayAnswer | null): GatewayAnswer {
+  return (
+    answer ?? { result: 'declined', raw: JSON.stringify({ result: 'declined', reason: 'unknown-reference' }) }
+  )
+}

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type Catalogue, catalogue } from '../rig/catalogue.ts'
+import { type Receiver, startReceiver } from '../rig/receiver.ts'
+import { startService, type TestService } from '../rig/service.ts'
+import { waitFor } from '../rig/wait-for.ts'
+
+describe('the dispatcher', () => {
+  let service: TestService
+  let receiver: Receiver
+  let merchant: Catalogue
+
+  beforeAll(async () => {
+    service = await startService({ worker: false })
+    receiver = await startReceiver()
+    merchant = await catalogue(service, { webhook: receiver.url })
+  })
+  afterAll(async () => {
+    await receiver.close()
+    await service.stop()
+  })
+
+  const sql = <T>(text: string) => service.database.orm.em.fork().getConnection().execute<T[]>(text)
+
+  test('begins with few attempts at a receiver it does not know, and gives back what it held when it is stopped', async () => {
+    let answer: () => void = () => {}
+    const mayAnswer = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    receiver.answer(async (_, response) => {
+      await mayAnswer
+      response.writeHead(200).end()
+    })
+    for (let made = 0; made < 60; made += 1) await merchant.api.post('customers', { firstName: `${made}` })
+    service.startWorker()
+    await receiver.until(() => true, 16)
+    const [taken] = await sql<{ count: number }>(
+      'select count(*)::int as count from deliveries where lease_until is not null',
+    )
+    expect(taken?.count).toBeGreaterThan(16)
+    expect(receiver.received).toHaveLength(16)
+
+    const stopped = service.stopWorker()
+    answer()
+    await stopped
+    expect(
+      await sql(
+        'select status, count(*)::int as count from deliveries where lease_until is not null group by status',
+      ),
+    ).toEqual([])
+    const [left] = await sql<{ count: number }>(
+      "select count(*)::int as count from deliveries where status = 'waiting'",
+    )
+    expect(left?.count).toBeGreaterThan(0)
+
+    receiver.answer(200)
+    service.startWorker()
+    await waitFor('the rest to be delivered at once, by the next dispatcher', async () => {
+      const [row] = await sql<{ count: number }>(
+        "select count(*)::int as count from deliveries where status <> 'delivered'",
+      )
+      return row?.count === 0 ? true : null
+    })
+    expect(new Set(receiver.received.map(({ event }) => event.eventId)).size).toBe(receiver.received.length)
+  })
+})
