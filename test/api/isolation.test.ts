@@ -43,9 +43,9 @@ describe('organizations with equal ids', () => {
     for (const table of tables.filter((name) => name !== 'api_keys')) {
       await sql(
         `insert into ${table} select (jsonb_populate_record(null::${table},
-           to_jsonb(row) || jsonb_build_object('organization_id', ?::text, 'revision', 77))).*
+           replace(to_jsonb(row)::text, ?, ?)::jsonb || '{"revision": 77}')).*
            from ${table} row where organization_id = ? on conflict do nothing`,
-        [organizationId, theirs.organizationId],
+        [theirs.organizationId, organizationId, theirs.organizationId],
       )
     }
     await sql(
