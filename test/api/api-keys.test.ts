@@ -86,6 +86,12 @@ describe('API keys', () => {
     ])
   })
 
+  test('a description has at most 1000 characters', async () => {
+    expect((await make({ description: 'd'.repeat(1000) })).description).toHaveLength(1000)
+    const answer = await merchant.api.post('api-keys', { description: 'd'.repeat(1001) })
+    expect(expectProblem(answer, 422, 'validation-error')).toEqual(['description'])
+  })
+
   test('PUT makes one under its id and then changes it; read-only members are ignored', async () => {
     const made = await merchant.api.put('api-keys/chosen', { description: 'one' })
     expect([made.status, made.body.id]).toEqual([201, 'chosen'])

@@ -141,3 +141,24 @@ describe('the rate limit', () => {
     expect(remaining(await here.post('websites', { name: 'W' }))).toBe(String(LIMIT - 1))
   })
 })
+
+describe('the rate limit without settings', () => {
+  test('is 3000 writes in ten minutes', async () => {
+    const service = await startService({ worker: false })
+    try {
+      const { organizationId, api } = await service.organization()
+      const { headers } = await api.post('websites', { name: 'W' })
+      expect(headers.get('x-ratelimit-limit')).toBe('3000')
+      expect(headers.get('x-ratelimit-remaining')).toBe('2999')
+      const [row] = await service.database.orm.em
+        .fork()
+        .getConnection()
+        .execute<{ expire: string }[]>('select expire from rate_limits where key = ?', [organizationId])
+      const left = Number(row?.expire) - Date.now()
+      expect(left).toBeGreaterThan(9 * 60_000)
+      expect(left).toBeLessThanOrEqual(10 * 60_000)
+    } finally {
+      await service.stop()
+    }
+  })
+})
