@@ -1,7 +1,7 @@
 import { MAX_ATTEMPTS, nextAttemptTime } from '../billing/retry-schedule.ts'
 import { Webhook } from '../db/entities/index.ts'
-import { presentWebhookToOthers } from '../db/representations/webhook.ts'
 import { inUnitOfWork, type UnitOfWork } from '../db/unit-of-work.ts'
+import { emitWebhookEvent } from '../db/webhook-events.ts'
 import { type Attempt, type DueDelivery, attemptDelivery as makeAttempt } from '../delivery/attempt.ts'
 import { readRetry, recordOutcomes } from '../delivery/queue.ts'
 import type { Labels, SettleInput, SettleResult } from '../workflows/contract.ts'
@@ -45,18 +45,7 @@ async function recordRetry(unit: UnitOfWork, attempt: Attempt, next: number | nu
   if (moved?.status !== 'exhausted') return
   const { webhookId, id } = attempt.delivery
   const webhook = await unit.em.findOneOrFail(Webhook, { organizationId: unit.organizationId, id: webhookId })
-  const shown = presentWebhookToOthers(webhook, unit.baseUrl)
-  unit.emit({
-    type: 'webhook-delivery-exhausted',
-    time: unit.now,
-    websiteId: null,
-    ids: { webhookId },
-    embedded: { webhook: shown },
-    links: shown._links.map((link) => ({ ...link, rel: 'webhook' })),
-    extra: { deliveryId: id },
-    // The one receiver that is known not to answer would only add an exhausted delivery a day to every day.
-    exceptWebhookId: webhookId,
-  })
+  emitWebhookEvent(unit, webhook, 'webhook-delivery-exhausted', { deliveryId: id })
 }
 
 function deliveryLabels(delivery: DueDelivery, attempts: number, next: number): Labels {

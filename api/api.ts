@@ -2,6 +2,11 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Config } from '../config/config.ts'
+import { RELEASE } from '../config/release.ts'
+import { createAddressGuard } from '../delivery/address-guard.ts'
+import { attemptDelivery } from '../delivery/attempt.ts'
+import { signingKeyCache } from '../delivery/key-cache.ts'
+import { createSender } from '../delivery/sender.ts'
 import { createGateway } from '../gateways/gateways.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { type ApiDependencies, createServer } from './server.ts'
@@ -29,12 +34,25 @@ export async function startApi(
   const { host, port, rateLimit: limit, rateLimitWindowSeconds: windowSeconds } = config
   const rateLimit = createRateLimit({ databaseUrl: dependencies.databaseUrl, limit, windowSeconds })
   const gateway = createGateway(dependencies.config.environment, dependencies.databaseUrl)
-  const server = createServer({ ...dependencies, rateLimit, gateway })
+  const { orm, vault, config: shared } = dependencies
+  const now = () => Date.now()
+  const addressGuard = createAddressGuard(shared.webhookAllowedCidrs)
+  const sender = createSender(addressGuard)
+  const signingKey = signingKeyCache(() => orm.em.fork(), vault, now)
+  const attempts = { sender, signingKey, vault, baseUrl: shared.baseUrl, release: RELEASE, now }
+  const server = createServer({
+    ...dependencies,
+    rateLimit,
+    gateway,
+    addressGuard,
+    sendWebhook: (delivery) => attemptDelivery(delivery, attempts),
+  })
   await listening(server, host, port)
   return {
     port: (server.address() as AddressInfo).port,
     async stop() {
       await drain(server)
+      await sender.close()
       await rateLimit.close()
       await gateway.close()
     },

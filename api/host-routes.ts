@@ -29,7 +29,7 @@ export function hostRoutes(router: Router<ApiState>, { config, orm }: ApiDepende
   router.get('/.well-known/keys', async (ctx) => {
     ctx.set('Cache-Control', 'public, max-age=3600')
     ctx.set('Access-Control-Allow-Origin', '*')
-    ctx.body = { keys: await publishedKeys(orm.em.fork()) }
+    ctx.body = { keys: await publishedKeys(orm.em.fork(), new Date()) }
   })
   router.get('/openapi.json', (ctx) => {
     ctx.set('Access-Control-Allow-Origin', '*')

@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import type { KeyStore } from '../db/commands/create-api-key.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
+import type { Attempt, DueDelivery } from '../delivery/attempt.ts'
 import type { WebhookTargets } from '../delivery/webhook-url.ts'
 import type { Gateway } from '../gateways/port.ts'
 import type { Credential } from './authentication.ts'
@@ -20,6 +21,8 @@ export interface OperationContext {
   readonly em: EntityManager
   readonly keys: KeyStore
   readonly webhookTargets: WebhookTargets
+  /** Makes one attempt, signed as every attempt is, that no log keeps. */
+  readonly sendWebhook: (delivery: DueDelivery) => Promise<Attempt>
   readonly gateway: Gateway
   readonly baseUrl: string
   readonly now: () => Date

@@ -22,7 +22,7 @@ import {
 import { subscriptions, subscriptionWriter } from './operations/subscriptions.ts'
 import { postTransaction, transactions } from './operations/transactions.ts'
 import { events, resendWebhook, webhookTracking } from './operations/webhook-log.ts'
-import { deleteWebhook, webhooks, webhookWriter } from './operations/webhooks.ts'
+import { deleteWebhook, previewWebhook, webhooks, webhookWriter } from './operations/webhooks.ts'
 import { websites, websiteWriter } from './operations/websites.ts'
 import {
   create,
@@ -133,6 +133,19 @@ export const ROUTES: readonly Route[] = [
   getOne(webhooks),
   put(webhooks, webhookWriter),
   { ...del(webhooks), handler: deleteWebhook },
+
+  {
+    operationId: 'PostWebhookPreview',
+    method: 'POST',
+    path: 'previews/webhooks',
+    summary: 'Send a sample to a receiver, once',
+    accepts: SECRET,
+    resource: webhooks.schema,
+    takesBody: true,
+    answers: 'nothing',
+    success: 204,
+    handler: previewWebhook,
+  },
 
   getMany(webhookTracking),
   getOne(webhookTracking),

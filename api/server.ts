@@ -10,7 +10,7 @@ import type { Config } from '../config/config.ts'
 import type { InstallationFacts } from '../db/installation.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import type { Vault } from '../db/vault.ts'
-import { createAddressGuard } from '../delivery/address-guard.ts'
+import type { AddressGuard } from '../delivery/address-guard.ts'
 import type { Gateway } from '../gateways/port.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { authenticate, authorize, type Credential } from './authentication.ts'
@@ -48,6 +48,8 @@ export interface ApiDependencies {
 interface ServerDependencies extends ApiDependencies {
   readonly gateway: Gateway
   readonly rateLimit: RateLimit
+  readonly addressGuard: AddressGuard
+  readonly sendWebhook: OperationContext['sendWebhook']
 }
 
 interface Validators {
@@ -103,14 +105,10 @@ function operation(
   dependencies: ServerDependencies,
   validators: Validators,
 ): RouterMiddleware<ApiState> {
-  const { orm, vault, installation, config, rateLimit, gateway } = dependencies
+  const { orm, vault, installation, config, rateLimit, gateway, addressGuard, sendWebhook } = dependencies
   const invalidBody = route.takesBody ? validators.body(bodySchema(route.body ?? route.resource)) : null
   const invalidQuery = validators.query(route.query ?? Type.Object({}, { additionalProperties: false }))
   const keys = { vault, installation, environment: config.environment }
-  const webhookTargets = {
-    guard: createAddressGuard(config.webhookAllowedCidrs),
-    environment: config.environment,
-  }
   return async (ctx) => {
     ctx.state.operationId = route.operationId
     ctx.set({ ...crossOriginHeaders(route) })
@@ -140,8 +138,9 @@ function operation(
       preconditions: { ifMatch: ctx.get('If-Match') || null, ifNoneMatch: ctx.get('If-None-Match') || null },
       em,
       keys,
+      webhookTargets: { guard: addressGuard, environment: config.environment },
+      sendWebhook,
       gateway,
-      webhookTargets,
       baseUrl: config.baseUrl,
       now: () => new Date(),
       log: ctx.state.log,

@@ -116,7 +116,7 @@ function numbers(figure: Figure): string[] {
   return [
     value(service),
     value(floor),
-    ratio === null ? '–' : ratio.toFixed(2),
+    ratio === null ? '–' : String(Number(ratio.toPrecision(3))),
     aim === null ? '–' : `≥ ${aim} ${isMet(figure) ? 'met' : 'MISSED'}`,
   ]
 }

@@ -19,7 +19,7 @@ export interface References {
   check(): void
 }
 
-export function references({ em, organizationId }: UnitOfWork): References {
+export function references({ em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>): References {
   const failures: InvalidField[] = []
   const required = async <T extends TenantRow>(
     entity: EntityClass<T>,

@@ -18,36 +18,99 @@ export interface SigningKeyPair {
   readonly privateKey: CryptoKey
 }
 
+/**
+ * How long a new key is published before it signs, and an old one after it last did, in milliseconds. A receiver may hold
+ * the set for an hour (specification 6.2); the rest is for clocks that differ, the cache of a signing process, and the
+ * five minutes in which a signature is accepted.
+ */
+export const KEY_OVERLAP = 70 * 60_000
+
+/** A rotation is under way already. */
+export class RotationPendingError extends Error {
+  override readonly name = 'RotationPendingError'
+}
+
 /** Makes the first key of an installation if there is none; processes that start together agree on one. */
 export async function ensureSigningKey(em: EntityManager, vault: Vault, now: Date): Promise<void> {
   await em.transactional(async (trx) => {
-    await trx
-      .getConnection()
-      .execute('select pg_advisory_xact_lock(7310, 2)', [], 'run', trx.getTransactionContext())
+    await lockKeys(trx)
     if ((await trx.count(SigningKey)) > 0) return
-    const { publicKey, privateKey } = await generateKeyPair('RS256', {
-      modulusLength: 2048,
-      extractable: true,
-    })
-    const { kty, n, e } = await exportJWK(publicKey)
-    if (kty === undefined || n === undefined || e === undefined)
-      throw new Error('an RSA key lacks its public members')
-    trx.persist(
-      trx.create(SigningKey, {
-        kid: await calculateJwkThumbprint({ kty, n, e }),
-        publicJwk: { kty, n, e },
-        privateCipher: await vault.seal(JSON.stringify(await exportJWK(privateKey))),
-        createdTime: now,
-        signsFrom: now,
-      }),
-    )
+    await addKey(trx, vault, now, now)
+  })
+}
+
+/**
+ * Publishes a new key now and has it sign from `KEY_OVERLAP` later; removes keys that no receiver can meet any more.
+ *
+ * @throws RotationPendingError while the key of an earlier rotation does not sign yet.
+ */
+export async function rotateSigningKey(
+  em: EntityManager,
+  vault: Vault,
+  now: Date,
+): Promise<{ readonly kid: string; readonly signsFrom: Date }> {
+  return await em.transactional(async (trx) => {
+    await lockKeys(trx)
+    const keys = await trx.find(SigningKey, {}, { orderBy: { signsFrom: 'desc' } })
+    const [latest] = keys
+    if (latest !== undefined && latest.signsFrom > now) {
+      throw new RotationPendingError(
+        `the key ${latest.kid} signs from ${latest.signsFrom.toISOString()}; rotate again after that`,
+      )
+    }
+    const needed = new Set(neededKeys(keys, now))
+    for (const key of keys) if (!needed.has(key)) trx.remove(key)
+    const signsFrom = new Date(now.getTime() + KEY_OVERLAP)
+    return { kid: await addKey(trx, vault, now, signsFrom), signsFrom }
   })
 }
 
 /** Every key a receiver may still meet. */
-export async function publishedKeys(em: EntityManager): Promise<PublishedKey[]> {
-  const keys = await em.find(SigningKey, {}, { orderBy: { createdTime: 'desc' }, disableIdentityMap: true })
-  return keys.map(({ kid, publicJwk: { kty, n, e } }) => ({ kty, n, e, alg: 'RS256', use: 'sig', kid }))
+export async function publishedKeys(em: EntityManager, now: Date): Promise<PublishedKey[]> {
+  const keys = await em.find(SigningKey, {}, { orderBy: { signsFrom: 'desc' }, disableIdentityMap: true })
+  return neededKeys(keys, now).map(({ kid, publicJwk: { kty, n, e } }) => ({
+    kty,
+    n,
+    e,
+    alg: 'RS256',
+    use: 'sig',
+    kid,
+  }))
+}
+
+/** Of keys, the latest first: those that sign, will sign, or signed until less than the overlap ago. */
+function neededKeys(keys: readonly SigningKey[], now: Date): SigningKey[] {
+  return keys.filter((_, index) => {
+    const successor = keys[index - 1]
+    return successor === undefined || successor.signsFrom.getTime() + KEY_OVERLAP > now.getTime()
+  })
+}
+
+async function lockKeys(trx: EntityManager): Promise<void> {
+  await trx
+    .getConnection()
+    .execute('select pg_advisory_xact_lock(7310, 2)', [], 'run', trx.getTransactionContext())
+}
+
+async function addKey(trx: EntityManager, vault: Vault, now: Date, signsFrom: Date): Promise<string> {
+  const { publicKey, privateKey } = await generateKeyPair('RS256', {
+    modulusLength: 2048,
+    extractable: true,
+  })
+  const { kty, n, e } = await exportJWK(publicKey)
+  if (kty === undefined || n === undefined || e === undefined)
+    throw new Error('an RSA key lacks its public members')
+  const kid = await calculateJwkThumbprint({ kty, n, e })
+  trx.persist(
+    trx.create(SigningKey, {
+      kid,
+      publicJwk: { kty, n, e },
+      privateCipher: await vault.seal(JSON.stringify(await exportJWK(privateKey))),
+      createdTime: now,
+      signsFrom,
+    }),
+  )
+  return kid
 }
 
 /** The key that signs at `now`: of those whose time has come, the latest. */

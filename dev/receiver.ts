@@ -4,6 +4,7 @@
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { createVerifier } from './verify-webhook.ts'
 
@@ -14,16 +15,18 @@ const { values } = parseArgs({
     organization: { type: 'string' },
     'fail-first': { type: 'string', default: '0' },
     status: { type: 'string', default: '200' },
+    slow: { type: 'string', default: '0s' },
     help: { type: 'boolean', default: false },
   },
 })
 if (values.help || values.organization === undefined) {
   console.log(`usage: npm run receiver -- --organization <id> [--port 4000] [--issuer http://127.0.0.1:3000/]
-                             [--fail-first <n>] [--status <code>]`)
+                             [--fail-first <n>] [--status <code>] [--slow <seconds>s]`)
   process.exit(values.help ? 0 : 2)
 }
 
 const verifier = createVerifier({ issuer: values.issuer, organizationId: values.organization })
+const slowness = Number.parseFloat(values.slow) * 1000
 let toFail = Number(values['fail-first'])
 
 const server = createServer(async (request, response) => {
@@ -40,6 +43,7 @@ const server = createServer(async (request, response) => {
     `\n${new Date().toISOString()} ${request.method} ${request.url} ${verdict}, answering ${status}`,
   )
   console.log(pretty(body.toString('utf8')))
+  if (slowness > 0) await sleep(slowness)
   response.writeHead(status).end()
 })
 server.listen(Number(values.port), '127.0.0.1', () => {

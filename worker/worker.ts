@@ -17,6 +17,7 @@ import { createSender } from '../delivery/sender.ts'
 import { createGateway } from '../gateways/gateways.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { taskQueue } from '../workflows/contract.ts'
+import { startDisabling } from './disabling.ts'
 import { startDispatcher } from './dispatcher.ts'
 import { startRelay } from './relay.ts'
 import { startRetention } from './retention.ts'
@@ -69,6 +70,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   })
   const relay = startRelay({ em, client, taskQueue: queue, log })
   const sweep = startSweep(em, log)
+  const disabling = startDisabling({ em, environment: config.environment, baseUrl: config.baseUrl, now }, log)
   const retention = startRetention(em, log)
   const listener = listen(
     databaseUrl,
@@ -99,7 +101,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   return {
     ready: polling.ready,
     async stop() {
-      const loops = [sweep, retention, relay, dispatcher, polling]
+      const loops = [sweep, disabling, retention, relay, dispatcher, polling]
       await Promise.all([...loops.map((loop) => loop.stop()), listener.close()])
       await sender.close()
       await gateway.close()

@@ -1,9 +1,15 @@
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import { cancelDeliveries } from '../../db/commands/cancel-deliveries.ts'
-import { createWebhook, updateWebhook, type WebhookValues } from '../../db/commands/save-webhook.ts'
+import {
+  createWebhook,
+  requireReferences,
+  updateWebhook,
+  type WebhookValues,
+} from '../../db/commands/save-webhook.ts'
 import { Webhook as WebhookRow } from '../../db/entities/index.ts'
 import { webhookSearch } from '../../db/entities/webhook.ts'
 import { presentWebhook } from '../../db/representations/webhook.ts'
+import { sampleEvent } from '../../delivery/sample-event.ts'
 import { webhookHeaderProblems } from '../../delivery/webhook-headers.ts'
 import { webhookUrlProblem } from '../../delivery/webhook-url.ts'
 import type { OperationAnswer, OperationContext } from '../operation.ts'
@@ -65,4 +71,35 @@ function valuesOf(body: Webhook): WebhookValues {
       status: status ?? 'active',
     })),
   }
+}
+
+/** POST previews/webhooks: one signed sample to the receiver of a webhook that need not exist. */
+export async function previewWebhook(context: OperationContext): Promise<OperationAnswer> {
+  const { organizationId, now, sendWebhook } = context
+  const body = context.body<Webhook>()
+  requireSendable(body, null, context)
+  const values = valuesOf(body)
+  const credential = await requireReferences(context, null, values)
+  const eventType = values.eventsFilter[0] ?? 'subscription-created'
+  const { answer } = await sendWebhook({
+    organizationId,
+    id: 'preview',
+    webhookId: 'preview',
+    ...sampleEvent(eventType, now()),
+    eventType,
+    url: values.url,
+    method: values.method,
+    headers: values.headers,
+    authCipher: credential?.authCipher ?? null,
+    attempts: 0,
+    scheduled: 0,
+    resend: false,
+  })
+  if (answer.failure !== null) {
+    const status = answer.status === null ? '' : `, status ${answer.status}`
+    throw new InvalidFieldsError([
+      { field: 'url', message: `did not take the sample: ${answer.failure}${status}` },
+    ])
+  }
+  return await context.commit(async () => ({}))
 }

@@ -1,5 +1,6 @@
 /** Registers and changes subscribers to events. */
 import { ConflictError } from '../../billing/errors.ts'
+import type { EventType } from '../../billing/event-types.ts'
 import { ServiceCredential, Webhook, Website } from '../entities/index.ts'
 import type { WebhookHeader, WebhookMethod } from '../entities/webhook.ts'
 import { lockOrganization } from '../organization-lock.ts'
@@ -13,7 +14,7 @@ const MAX_ACTIVE = 25
 export interface WebhookValues {
   readonly url: string
   readonly method: WebhookMethod
-  readonly eventsFilter: string[]
+  readonly eventsFilter: EventType[]
   readonly status: 'active' | 'inactive'
   readonly websiteId: string | null
   readonly credentialHash: string | null
@@ -59,6 +60,20 @@ export async function updateWebhook(
 }
 
 async function requireUsable(unit: UnitOfWork, stored: Webhook | null, values: WebhookValues): Promise<void> {
+  await requireReferences(unit, stored, values)
+  if (values.status === 'active' && stored?.status !== 'active') await requireRoom(unit)
+}
+
+/**
+ * Holds a webhook to what it refers to; gives its credential.
+ *
+ * @throws InvalidFieldsError naming what is not there, or not for it.
+ */
+export async function requireReferences(
+  unit: Pick<UnitOfWork, 'em' | 'organizationId'>,
+  stored: Webhook | null,
+  values: WebhookValues,
+): Promise<ServiceCredential | null> {
   const found = references(unit)
   await found.optional(Website, 'websiteId', values.websiteId)
   const credential = await found.optional(ServiceCredential, 'credentialHash', values.credentialHash)
@@ -71,7 +86,7 @@ async function requireUsable(unit: UnitOfWork, stored: Webhook | null, values: W
     }
   }
   found.check()
-  if (values.status === 'active' && stored?.status !== 'active') await requireRoom(unit)
+  return credential
 }
 
 async function requireRoom(unit: UnitOfWork): Promise<void> {

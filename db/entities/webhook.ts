@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
+import type { EventType } from '../../billing/event-types.ts'
 import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
 export type WebhookMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -28,7 +29,7 @@ const WebhookSchema = defineEntity({
     ...tenantKey,
     url: p.text(),
     method: p.string().length(6).$type<WebhookMethod>(),
-    eventsFilter: json<string[]>(),
+    eventsFilter: json<EventType[]>(),
     status: p.string().length(10).$type<'active' | 'inactive'>(),
     websiteId: id().nullable(),
     /** The credential sent with each attempt. */

@@ -1,0 +1,32 @@
+import { LockMode } from '@mikro-orm/core'
+import { DISABLING } from '../../billing/retry-schedule.ts'
+import { Webhook } from '../entities/index.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
+import { emitWebhookEvent } from '../webhook-events.ts'
+import { cancelDeliveries } from './cancel-deliveries.ts'
+
+/**
+ * Makes a webhook inactive whose receiver has failed for too long, and tells the others. One that was delivered to in the
+ * meantime, or is inactive already, stays as it is.
+ *
+ * @returns whether it was disabled.
+ */
+export async function disableWebhook(unit: UnitOfWork, id: string): Promise<boolean> {
+  const webhook = await unit.em.findOne(
+    Webhook,
+    { organizationId: unit.organizationId, id },
+    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+  )
+  if (webhook?.status !== 'active' || webhook.firstFailureTime == null) return false
+  const since = unit.now.getTime() - webhook.firstFailureTime.getTime()
+  if (webhook.consecutiveFailures < DISABLING.failures || since < DISABLING.after) return false
+  Object.assign(webhook, {
+    status: 'inactive',
+    deactivationReason: `${webhook.consecutiveFailures} consecutive attempts failed since ${webhook.firstFailureTime.toISOString()}.`,
+    revision: webhook.revision + 1,
+    updatedTime: unit.now,
+  })
+  await cancelDeliveries(unit, id)
+  emitWebhookEvent(unit, webhook, 'webhook-disabled')
+  return true
+}

@@ -1,0 +1,47 @@
+/** A made-up event of a type, as a preview sends it: the members a receiver can rely on, about nothing that exists. */
+import type { EventType } from '../billing/event-types.ts'
+import { newId } from '../db/ids.ts'
+
+export interface SampleEvent {
+  readonly eventId: string
+  readonly entityId: string
+  /** The text to sign and send. */
+  readonly payload: string
+}
+
+/** Ids that the payload of a type begins with: the first rule that fits. What is embedded is what they name. */
+const IDS: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/^subscription-(paused|resumed|pause-)/, ['subscription', 'subscriptionPause']],
+  [/^renewal-invoice-issued$/, ['subscription', 'invoice']],
+  [/^(subscription|order)-/, ['subscription']],
+  [/^invoice-/, ['invoice']],
+  [/^renewal-invoice-payment-/, ['transaction', 'invoice']],
+  [/^(transaction-|gateway-account-|offsite-payment-|risk-score-)/, ['transaction']],
+  [/^dispute-/, ['dispute', 'transaction']],
+  [/^(customer-|lead-source-|aml-)/, ['customer']],
+  [/^(payment-card-|payment-instrument-)/, ['paymentInstrument']],
+  [/^coupon-/, ['coupon']],
+  [/^kyc-request-/, ['customer', 'kycRequest']],
+  [/^kyc-document-/, ['customer', 'kycDocument', 'file']],
+  [/^data-export-/, ['dataExport', 'file']],
+  [/^credit-memo-/, ['creditMemo']],
+  [/^quote-/, ['quote']],
+  [/^application-/, ['organization', 'application']],
+  [/^balance-transaction-/, ['recognition', 'invoice', 'item']],
+  [/^webhook-/, ['webhook']],
+]
+
+export function sampleEvent(type: EventType, now: Date): SampleEvent {
+  const eventId = newId('evt')
+  const names = IDS.find(([types]) => types.test(type))?.[1] ?? []
+  const idOf = (name: string) => `sample-${name}`
+  const payload = {
+    ...Object.fromEntries(names.map((name) => [`${name}Id`, idOf(name)])),
+    eventType: type,
+    eventId,
+    eventTime: now.toISOString(),
+    _embedded: Object.fromEntries(names.map((name) => [name, { id: idOf(name) }])),
+    _links: [],
+  }
+  return { eventId, entityId: idOf(names[0] ?? type), payload: JSON.stringify(payload) }
+}

@@ -1,0 +1,54 @@
+/** Sandbox only: gives up webhooks whose receivers have failed for two days, so that forgotten ones cost nothing. */
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Logger } from 'pino'
+import { DISABLING } from '../billing/retry-schedule.ts'
+import type { Config } from '../config/config.ts'
+import { disableWebhook } from '../db/commands/disable-webhook.ts'
+import { inUnitOfWork } from '../db/unit-of-work.ts'
+import { type Loop, startLoop } from './loop.ts'
+
+const INTERVAL = 60_000
+
+export interface DisablingOptions {
+  readonly em: () => EntityManager
+  readonly environment: Config['environment']
+  readonly baseUrl: string
+  /** Real time, in milliseconds. */
+  readonly now: () => number
+}
+
+export function startDisabling(options: DisablingOptions, log: Logger): Loop {
+  return startLoop({
+    name: 'webhook disabling',
+    interval: INTERVAL,
+    log,
+    async turn() {
+      const disabled = await disableFailingWebhooks(options)
+      if (disabled > 0) log.info({ disabled }, 'disabled webhooks whose receivers have failed for two days')
+      return false
+    },
+  })
+}
+
+/** Disables every webhook whose time has come; gives their number. Live, none is ever disabled. */
+export async function disableFailingWebhooks({
+  em,
+  environment,
+  baseUrl,
+  now,
+}: DisablingOptions): Promise<number> {
+  if (environment === 'live') return 0
+  const since = new Date(now() - DISABLING.after).toISOString()
+  const failing = await em()
+    .getConnection()
+    .execute<{ organization_id: string; id: string }[]>(
+      "select organization_id, id from webhooks where first_failure_time <= ? and consecutive_failures >= ? and status = 'active'",
+      [since, DISABLING.failures],
+    )
+  let disabled = 0
+  for (const { organization_id: organizationId, id } of failing) {
+    const tenant = { organizationId, baseUrl, now: new Date(now()) }
+    if (await inUnitOfWork(em(), tenant, (unit) => disableWebhook(unit, id))) disabled += 1
+  }
+  return disabled
+}
