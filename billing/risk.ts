@@ -20,13 +20,18 @@ export interface RiskInput {
   extraData: Record<string, unknown>
 }
 
-/** How often something was seen in the organization's tokens of the last 24 hours, this one included; null: not told. */
+/** How often something was seen in the organization, mostly in the last 24 hours; null where it was not told. */
 export interface Velocities {
+  /** Tokens, this one included. So are the others but the last two. */
   readonly paymentInstrumentVelocity: number | null
   readonly deviceVelocity: number | null
   readonly ipVelocity: number | null
   readonly emailVelocity: number | null
   readonly billingAddressVelocity: number | null
+  /** Declined sales of the last 24 hours with this card. */
+  readonly declinedPaymentInstrumentVelocity: number | null
+  /** Approved sales with this card, ever. */
+  readonly paymentInstrumentApprovedTransactionCount: number | null
 }
 
 /** What only somebody outside knows: null until an adapter supplies it, never guessed. */
@@ -56,8 +61,6 @@ const FROM_OUTSIDE = {
 
 export type DerivedRisk = { readonly [member in keyof typeof FROM_OUTSIDE]: null } & Velocities & {
     readonly hasMismatchedTimeZone: boolean | null
-    readonly declinedPaymentInstrumentVelocity: number | null
-    readonly paymentInstrumentApprovedTransactionCount: number | null
   }
 
 /** The derived members; `now` in milliseconds. */
@@ -74,8 +77,6 @@ export function deriveRisk(
       browserData === null || billingCountry === null
         ? null
         : timeZoneMismatch(billingCountry, browserData.timeZoneOffset, now),
-    declinedPaymentInstrumentVelocity: null,
-    paymentInstrumentApprovedTransactionCount: null,
   }
 }
 

@@ -112,18 +112,27 @@ function primaryEmail(contact: Contact | null): string | null {
   return (emails.find(({ primary }) => primary) ?? emails[0])?.value.toLowerCase() ?? null
 }
 
-/** Counts the organization's tokens of the last 24 hours that share each, the one to come included. */
+/** Counts the organization's tokens of the last 24 hours that share each, the one to come included, and the card's sales. */
 async function velocities({ em, organizationId, now }: UnitOfWork, shared: Shared): Promise<Velocities> {
   const columns = Object.entries(shared)
   const since = new Date(now.getTime() - 24 * 3_600_000)
+  const card = shared.card_fingerprint
   const [counts = {}] = await em.getConnection().execute<Record<string, number>[]>(
-    `select ${columns
-      .map(
-        ([column]) =>
-          `(select count(*)::int from payment_tokens where organization_id = ? and ${column} = ? and created_time > ?) as ${column}`,
-      )
-      .join(', ')}`,
-    columns.flatMap(([, value]) => [organizationId, value, since]),
+    `select (select count(*)::int from transactions where organization_id = ? and card_fingerprint = ? and type = 'sale'
+                and result = 'declined' and created_time > ?) as declined,
+            (select count(*)::int from transactions where organization_id = ? and card_fingerprint = ? and type = 'sale'
+                and result = 'approved') as approved,
+            ${columns
+              .map(
+                ([column]) =>
+                  `(select count(*)::int from payment_tokens where organization_id = ? and ${column} = ? and created_time > ?) as ${column}`,
+              )
+              .join(', ')}`,
+    [
+      ...[organizationId, card, since],
+      ...[organizationId, card],
+      ...columns.flatMap(([, value]) => [organizationId, value, since]),
+    ],
     'all',
     em.getTransactionContext(),
   )
@@ -134,5 +143,7 @@ async function velocities({ em, organizationId, now }: UnitOfWork, shared: Share
     ipVelocity: seen('ip_address'),
     emailVelocity: seen('email'),
     billingAddressVelocity: seen('billing_address_hash'),
+    declinedPaymentInstrumentVelocity: card === null ? null : (counts.declined ?? 0),
+    paymentInstrumentApprovedTransactionCount: card === null ? null : (counts.approved ?? 0),
   }
 }

@@ -115,6 +115,23 @@ describe('payment tokens', () => {
   })
 
   test('hold a billing contact with a digest of what it says', async () => {
+    const whole = {
+      firstName: 'Ada',
+      lastName: 'Lovelace',
+      organization: 'Engines',
+      address: '1 Street',
+      address2: 'Attic',
+      city: 'London',
+      region: 'London',
+      country: 'GB',
+      postalCode: 'W1',
+      phoneNumbers: [{ label: 'home', value: '+44 20 7946 0000', primary: true }],
+      emails: [{ label: 'work', value: 'ada@example.com', primary: false }],
+      dob: '1815-12-10',
+      jobTitle: 'Analyst',
+    }
+    const kept = await merchant.api.post('tokens', tokenBody(undefined, { billingAddress: whole }))
+    expect(kept.body.billingAddress).toEqual({ ...whole, hash: expect.any(String) })
     const contact = { firstName: 'Ada', country: 'GB', emails: [{ value: 'ada@example.com', primary: true }] }
     const hashOf = async (billingAddress: object) =>
       (
@@ -165,6 +182,12 @@ describe('payment tokens', () => {
       country: null,
       latitude: null,
       hasFakeName: null,
+      accuracyRadius: null,
+      distance: null,
+      hasMismatchedBillingAddressCountry: null,
+      hasMismatchedBankCountry: null,
+      hasMismatchedHolderName: null,
+      isHighRiskCountry: null,
       score: null,
     })
   })
@@ -202,6 +225,12 @@ describe('payment tokens', () => {
     ],
     ['an address that is none', { riskMetadata: { ipAddress: '1.2.3' } }, 'riskMetadata.ipAddress'],
     ['a header that is no text', { riskMetadata: { httpHeaders: { a: 1 } } }, 'riskMetadata.httpHeaders.a'],
+    ['a date of birth that is none', { billingAddress: { dob: '1815-13-10' } }, 'billingAddress.dob'],
+    [
+      'an e-mail address that is none',
+      { billingAddress: { emails: [{ value: 'x' }] } },
+      'billingAddress.emails.0.value',
+    ],
     ['a country in words', { billingAddress: { country: 'Germany' } }, 'billingAddress.country'],
   ])('refuse %s', async (_, members, field) => {
     const { status, body } = await merchant.api.post('tokens', tokenBody(undefined, members))

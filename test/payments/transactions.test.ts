@@ -11,7 +11,7 @@ import { inquire, move } from '../../gateways/movement.ts'
 import type { Gateway } from '../../gateways/port.ts'
 import { sweep } from '../../worker/sweep.ts'
 import type { ApiClient } from '../rig/api-client.ts'
-import { makeToken, TEST_CARDS } from '../rig/cards.ts'
+import { makeToken, TEST_CARDS, tokenBody } from '../rig/cards.ts'
 import { type Catalogue, catalogue } from '../rig/catalogue.ts'
 import { type Receiver, startReceiver } from '../rig/receiver.ts'
 import { startService, type TestService } from '../rig/service.ts'
@@ -204,6 +204,34 @@ describe('payments', () => {
     expect(again.body.invalidFields).toEqual([
       { field: 'paymentInstruction.token', message: expect.stringContaining('used already') },
     ])
+  })
+
+  test('are counted in the risk metadata of the next token of the card', async () => {
+    const other = await catalogue(service)
+    for (const pan of [TEST_CARDS.approves, TEST_CARDS.approves, TEST_CARDS.declines]) {
+      await other.api.post('transactions', {
+        ...saleBody({ token: await makeToken(other.api, pan) }),
+        customerId: other.customerId,
+      })
+    }
+    const next = async (pan: string) =>
+      (await other.api.post('tokens', tokenBody(pan, { riskMetadata: {} }))).body.riskMetadata
+    expect(await next(TEST_CARDS.approves)).toMatchObject({
+      paymentInstrumentApprovedTransactionCount: 2,
+      declinedPaymentInstrumentVelocity: 0,
+      paymentInstrumentVelocity: 3,
+    })
+    expect(await next(TEST_CARDS.declines)).toMatchObject({
+      paymentInstrumentApprovedTransactionCount: 0,
+      declinedPaymentInstrumentVelocity: 1,
+    })
+  })
+
+  test('through the test gateway are for the sandbox only', async () => {
+    const live = createGateway('live', service.databaseUrl)
+    const card = { pan: TEST_CARDS.approves, cvv: null, expMonth: 1, expYear: 2090 }
+    await expect(live.store(merchant.organizationId, card)).rejects.toThrow('No payment gateway is connected')
+    await live.close()
   })
 
   test('outside of this service are approved as they come', async () => {
@@ -441,9 +469,9 @@ describe('payments', () => {
           })
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 25 },
     )
-  })
+  }, 180_000)
 })
 
 test('inquiries come after 1, 5 and 30 minutes, hourly to the end of the day, then daily for thirty', () => {

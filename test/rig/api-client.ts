@@ -1,4 +1,5 @@
 /** A caller of the API: sends real requests and gives status, headers and parsed body. */
+import { requireNoCardData } from './card-data.ts'
 
 export interface ApiAnswer<T = Record<string, unknown>> {
   readonly status: number
@@ -37,6 +38,7 @@ export function apiClient(
     for (const [name, value] of Object.entries(credential)) if (!headers.has(name)) headers.set(name, value)
     const response = await fetch(url, { ...init, method, headers })
     const text = await response.text()
+    requireNoCardData(`the answer to ${method}`, text)
     const isJson = (response.headers.get('content-type') ?? '').includes('json')
     return {
       status: response.status,

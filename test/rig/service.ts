@@ -17,6 +17,7 @@ import { installTemporalRuntime } from '../../worker/temporal.ts'
 import { startWorker } from '../../worker/worker.ts'
 import { taskQueue } from '../../workflows/contract.ts'
 import { type ApiClient, apiClient } from './api-client.ts'
+import { requireNoCardData, tablesWithCardData } from './card-data.ts'
 import { testEngines } from './engines.ts'
 import { closed, opened } from './open-things.ts'
 
@@ -105,8 +106,11 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       await api.stop()
       await connection.close()
       await database.orm.close()
+      requireNoCardData('the logs', log.join(''))
+      const tables = await tablesWithCardData(databaseUrl)
       if (options.databaseUrl === undefined) await dropDatabase(databaseUrl)
       closed(service)
+      if (tables.length > 0) throw new Error(`card data in the clear in ${tables.join(', ')}`)
     },
   }
   return opened(service, 'service')
