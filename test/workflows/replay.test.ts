@@ -56,6 +56,13 @@ async function record(): Promise<void> {
       const file = join(FOLDER, `${name}.bin`)
       if (!existsSync(file)) writeFileSync(file, History.encode(await handle.fetchHistory()).finish())
     }
+    // A sale of nothing is complete once it starts, and its execution ends.
+    const { body: plan } = await merchant.api.post('plans', {
+      name: 'Sample',
+      currency: 'EUR',
+      pricing: { formula: 'fixed-fee', price: 0 },
+    })
+    const items = [{ plan: { id: plan.id } }]
     const started = (workflowId: string) =>
       waitFor('the execution', () =>
         service.temporal.workflow
@@ -64,7 +71,7 @@ async function record(): Promise<void> {
           .catch(() => null),
       )
     const place = async (members: object): Promise<string> => {
-      const { body } = await merchant.api.post('subscriptions', orderBody(merchant, members))
+      const { body } = await merchant.api.post('subscriptions', orderBody(merchant, { items, ...members }))
       const workflowId = `subscription/${merchant.organizationId}/${body.id}`
       await started(workflowId)
       return workflowId
