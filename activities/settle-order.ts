@@ -1,3 +1,4 @@
+import type { Turn } from '../billing/order-lifecycle.ts'
 import { lockSubscription, settleSubscription } from '../db/commands/settle-subscription.ts'
 import type { Subscription } from '../db/entities/index.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
@@ -13,21 +14,20 @@ export async function settleOrder(
     const order = await lockSubscription(unit, recordId)
     if (order === null) return { next: null, base: base ?? 0, labels: null }
     const ahead = base ?? order.clockOffset
-    settleSubscription(unit, order, clock + ahead)
+    const { turn } = await settleSubscription(unit, order, clock + ahead)
     return {
       next: order.nextDeadline?.getTime() ?? null,
       base: ahead,
-      labels: labels ? orderLabels(order) : null,
+      labels: labels ? orderLabels(order, turn) : null,
     }
   })
 }
 
-function orderLabels(order: Subscription): Labels {
+function orderLabels(order: Subscription, turn: Turn | null): Labels {
   const next = order.nextDeadline?.toISOString() ?? null
-  const starts = order.status === 'pending' && next === order.startTime.toISOString()
   return {
-    details: `Order **${order.id}** of customer ${order.customerId} is **${order.status}**.`,
-    timer: next === null ? 'nothing due' : `${starts ? 'service period starts' : 'abandoned'} at ${next}`,
+    details: `Order **${order.id}** of customer ${order.customerId} is **${order.status}**, its latest invoice **${order.billingStatus}**.`,
+    timer: next === null ? 'nothing due' : `${turn ?? 'next'} at ${next}`,
     attributes: {
       BillingOrganization: order.organizationId,
       BillingCustomer: order.customerId,

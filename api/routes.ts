@@ -10,6 +10,7 @@ import type { OperationHandler } from './operation.ts'
 import { apiKeys, apiKeyWriter, deleteApiKey } from './operations/api-keys.ts'
 import { customers, customerWriter } from './operations/customers.ts'
 import { disputes, disputeWriter } from './operations/disputes.ts'
+import { invoices } from './operations/invoices.ts'
 import { paymentInstruments, paymentInstrumentWriter } from './operations/payment-instruments.ts'
 import { paymentTokens, paymentTokenWriter, readPaymentToken } from './operations/payment-tokens.ts'
 import { plans, planWriter } from './operations/plans.ts'
@@ -19,6 +20,21 @@ import {
   serviceCredentials,
   serviceCredentialWriter,
 } from './operations/service-credentials.ts'
+import {
+  cancellations,
+  cancellationWriter,
+  deletePause,
+  getTimeline,
+  getUpcomingInvoice,
+  pauses,
+  pauseWriter,
+  postInvoiceVoid,
+  postVoid,
+  putPause,
+  reactivations,
+  reactivationWriter,
+  timeline,
+} from './operations/subscription-actions.ts'
 import { subscriptions, subscriptionWriter } from './operations/subscriptions.ts'
 import { postTransaction, transactions } from './operations/transactions.ts'
 import { events, resendWebhook, webhookTracking } from './operations/webhook-log.ts'
@@ -39,6 +55,7 @@ import {
   type Writer,
 } from './resource.ts'
 import { ServiceCredentialStatus } from './schemas/service-credential.ts'
+import { UpcomingInvoice } from './schemas/subscription-actions.ts'
 
 export type KeyForm = 'secret' | 'publishable' | 'customer'
 
@@ -185,7 +202,66 @@ export const ROUTES: readonly Route[] = [
   getMany(subscriptions),
   post(subscriptions, subscriptionWriter, 'sub'),
   getOne(subscriptions),
+  put(subscriptions, subscriptionWriter),
+  {
+    ...getOne(subscriptions),
+    ...action('PostSubscriptionVoid', 'POST', 'subscriptions/{id}/void', 'Void a pending subscription'),
+    handler: postVoid,
+  },
+  {
+    ...getOne(subscriptions),
+    ...action(
+      'GetSubscriptionUpcomingInvoice',
+      'GET',
+      'subscriptions/{id}/upcoming-invoice',
+      'Read the invoice the next renewal will bring',
+    ),
+    resource: UpcomingInvoice,
+    handler: getUpcomingInvoice,
+  },
+  {
+    ...getMany(timeline),
+    operationId: 'GetSubscriptionTimelineCollection',
+    summary: 'List what happened to a subscription',
+    handler: getTimeline,
+  },
+
+  getMany(cancellations),
+  post(cancellations, cancellationWriter, 'cancel'),
+  getOne(cancellations),
+
+  getMany(pauses),
+  post(pauses, pauseWriter, 'pause'),
+  getOne(pauses),
+  {
+    ...getOne(pauses),
+    ...action('PutSubscriptionPause', 'PUT', 'subscription-pauses/{id}', 'Move the end of a pause'),
+    takesBody: true,
+    handler: putPause,
+  },
+  {
+    ...del(pauses),
+    summary: 'End a pause, or revoke one that is ahead',
+    handler: deletePause,
+  },
+
+  getMany(reactivations),
+  post(reactivations, reactivationWriter, 'react'),
+  getOne(reactivations),
+
+  getMany(invoices),
+  getOne(invoices),
+  {
+    ...getOne(invoices),
+    ...action('PostInvoiceVoid', 'POST', 'invoices/{id}/void', 'Void an unpaid invoice'),
+    handler: postInvoiceVoid,
+  },
 ]
+
+/** An operation besides the usual ones. POST makes it so: 201. */
+function action(operationId: string, method: Route['method'], path: string, summary: string) {
+  return { operationId, method, path, summary, success: method === 'POST' ? 201 : 200 } as const
+}
 
 function getMany<Row extends ResourceRow>(resource: Resource<Row>, query = listQuerySchema(resource)): Route {
   return {

@@ -4,6 +4,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import currencyCodes from 'currency-codes'
 import type { TSchema } from 'typebox'
+import { parseDuration } from '../billing/durations.ts'
 import type { InvalidField } from '../billing/errors.ts'
 
 const { email, uri, date } = fullFormats
@@ -40,9 +41,11 @@ function compiler(options: ConstructorParameters<typeof Ajv2020>[0]) {
       date,
       'date-time': isInstant,
       currency: isCurrency,
+      duration: isDuration,
       ip: (text: string) => isIP(text) !== 0,
     },
   })
+  ajv.addKeyword('x-absent-when-unknown')
   return (schema: TSchema) => {
     const { $id: _, ...anonymous } = schema as TSchema & { $id?: string }
     const validate: ValidateFunction = ajv.compile(anonymous)
@@ -59,6 +62,10 @@ function isInstant(text: string): boolean {
     !Number.isNaN(Date.parse(text)) &&
     !text.startsWith('0000')
   )
+}
+
+function isDuration(text: string): boolean {
+  return parseDuration(text) !== null
 }
 
 function isCurrency(code: string): boolean {
@@ -107,6 +114,7 @@ function messageOf({ keyword, params, message }: ErrorObject): string {
 const FORMAT_MESSAGES: Readonly<Record<string, string>> = {
   'date-time': 'must be an ISO 8601 date-time with an offset, such as 2026-01-31T09:00:00Z',
   currency: 'must be an ISO 4217 currency code in capitals',
+  duration: 'must be a positive ISO 8601 duration, such as P3D',
   uri: 'must be an absolute URI',
   email: 'must be an e-mail address',
   ip: 'must be an IPv4 or IPv6 address',

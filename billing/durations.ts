@@ -49,3 +49,13 @@ export function addDuration(instant: number, duration: Duration, times = 1): num
   if (date.epochMilliseconds > LATEST_INSTANT) throw new RangeError('instant beyond the year 9999')
   return date.epochMilliseconds
 }
+
+/** As `addDuration`, but null where the result would lie outside the years the service knows: it never comes. */
+export function reach(instant: number, duration: Duration, times = 1): number | null {
+  try {
+    return addDuration(instant, duration, times)
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}

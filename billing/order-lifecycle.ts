@@ -4,62 +4,342 @@
  * `settleOrder` says what has become due through an instant, in order, and when to look again. It knows no clock and no
  * database: the timer, the API and the sweep all ask it, so that being early, late or repeated gives the same record.
  */
+import {
+  draftInvoice,
+  earlyIssue,
+  type Invoice,
+  isOpen,
+  issued,
+  pastDueTime,
+  renewalLines,
+} from './invoices.ts'
+import {
+  activate,
+  type Cause,
+  type Change,
+  changeInvoice,
+  changePause,
+  endOfPeriod,
+  endPause,
+  endPauses,
+  isLastPeriod,
+  issue,
+  issueRenewal,
+  note,
+  type Order,
+  revokePause,
+  type Step,
+  set,
+  step,
+  voidInvoices,
+} from './order.ts'
 
-export type OrderStatus =
-  | 'pending'
-  | 'active'
-  | 'abandoned'
-  | 'canceled'
-  | 'churned'
-  | 'paused'
-  | 'voided'
-  | 'completed'
-  | 'trial-ended'
-
-/** What the rules read of an order. Instants in milliseconds; null where there is none. */
-export interface OrderState {
-  readonly status: OrderStatus
-  readonly createdTime: number
-  readonly startTime: number
-  readonly abandonTime: number | null
-  readonly activationTime: number | null
-}
-
-export interface OrderTransition {
-  readonly at: number
-  readonly to: OrderStatus
-  readonly event: 'subscription-activated' | 'order-abandoned'
-}
+/** What becomes due at one instant happens in this order. */
+const TURNS = [
+  'start',
+  'abandonment',
+  'churn',
+  'issue',
+  'past due',
+  'delinquency',
+  'pause and resume',
+  'trial end',
+  'boundary',
+  'completion',
+] as const
+export type Turn = (typeof TURNS)[number]
 
 export interface Settlement {
-  readonly state: OrderState
+  readonly order: Order
   /** What happened, oldest first. */
-  readonly transitions: readonly OrderTransition[]
-  /** The next instant at which something becomes due; null when nothing ever will. */
-  readonly next: number | null
+  readonly steps: readonly Step[]
+  /** What becomes due next; null when nothing ever will. At or before the instant only where `atMost` ended it. */
+  readonly next: { readonly at: number; readonly turn: Turn } | null
+  /** The oldest charge that is due and has to be attempted before what depends on it can go on; null: none. */
+  readonly charge: { readonly invoice: number; readonly at: number } | null
 }
 
-/** Everything due through `instant`, inclusive. At one instant a start comes before an abandonment. */
-export function settleOrder(order: OrderState, instant: number): Settlement {
-  const transitions: OrderTransition[] = []
+interface Due {
+  readonly at: number
+  readonly turn: Turn
+  readonly cause: Cause
+  readonly work: (change: Change) => void
+}
+
+/** Everything due through `instant`, inclusive; `atMost` so many steps, for work that has to be cut in pieces. */
+export function settleOrder(order: Order, instant: number, atMost = Number.POSITIVE_INFINITY): Settlement {
+  const steps: Step[] = []
   let state = order
   for (;;) {
-    const due = nextTransition(state)
-    if (due === null || due.at > instant) return { state, transitions, next: due === null ? null : due.at }
-    transitions.push(due)
-    state = {
-      ...state,
-      status: due.to,
-      activationTime: due.to === 'active' ? due.at : state.activationTime,
+    const due = nextDue(state)
+    if (due === null || due.at > instant || steps.length >= atMost) {
+      return {
+        order: state,
+        steps,
+        next: due === null ? null : { at: due.at, turn: due.turn },
+        charge: chargeDue(state, instant),
+      }
+    }
+    const made = step(state, due.at, due.cause, due.work)
+    steps.push(made)
+    state = made.order
+  }
+}
+
+/** As `settleOrder`, up to but not including `instant`: what a command at that instant finds. */
+export function settleBefore(order: Order, instant: number): Settlement {
+  return settleOrder(order, instant - 1)
+}
+
+function nextDue(order: Order): Due | null {
+  let first: Due | null = null
+  for (const due of candidates(order)) {
+    if (
+      first === null ||
+      due.at < first.at ||
+      (due.at === first.at && TURNS.indexOf(due.turn) < TURNS.indexOf(first.turn))
+    ) {
+      first = due
+    }
+  }
+  return first
+}
+
+function* candidates(order: Order): Generator<Due> {
+  yield* pastDues(order)
+  switch (order.status) {
+    case 'pending':
+      yield* ofPending(order)
+      break
+    case 'active':
+      yield* delinquencies(order, cancelForDelinquency)
+      yield* pauses(order)
+      yield* ofActive(order)
+      break
+    case 'paused':
+      yield* delinquencies(order, cancelForDelinquency)
+      yield* resumes(order)
+      break
+    case 'canceled':
+      yield* churns(order)
+      break
+  }
+}
+
+function* ofPending(order: Order): Generator<Due> {
+  const { terms, notBefore } = order
+  const startsAt = Math.max(terms.startTime, notBefore)
+  const draft = order.invoices.find(({ status, type }) => status === 'draft' && type === 'initial')
+  if (draft !== undefined) {
+    yield { at: startsAt, turn: 'start', cause: 'timer', work: (change) => start(change, draft) }
+  }
+  if (terms.abandonTime !== null) {
+    const at = Math.max(terms.abandonTime, notBefore)
+    yield { at, turn: 'abandonment', cause: 'deadline', work: abandon }
+  }
+  // Only a first payment that was declined leaves a pending order with an invoice that can become delinquent.
+  yield* delinquencies(order, abandon)
+}
+
+function* ofActive(order: Order): Generator<Due> {
+  const { terms, periodEnd, rebillNumber, notBefore, invoicedThrough } = order
+  if (terms.trial === null && terms.interval === null) {
+    const isPaid = order.invoices.some(({ type, status }) => type === 'initial' && status === 'paid')
+    if (isPaid) yield { at: notBefore, turn: 'completion', cause: 'timer', work: complete }
+    return
+  }
+  if (periodEnd === null || rebillNumber === null) return
+  const at = Math.max(periodEnd, notBefore)
+  const comes = terms.interval !== null && (order.inTrial || !isLastPeriod(order))
+  if (comes && invoicedThrough === rebillNumber) {
+    const early = earlyIssue(terms, periodEnd)
+    const issueAt = early === null ? at : Math.max(early, order.periodStart ?? early, notBefore)
+    if (issueAt < at) {
+      const work = (change: Change) => issueRenewal(change, rebillNumber + 1, periodEnd)
+      yield { at: issueAt, turn: 'issue', cause: 'timer', work }
+    }
+  }
+  if (order.inTrial) yield { at, turn: 'trial end', cause: 'timer', work: endTrial }
+  else if (comes) yield { at, turn: 'boundary', cause: 'timer', work: renew }
+  else yield { at, turn: 'boundary', cause: 'timer', work: complete }
+}
+
+function* pastDues(order: Order): Generator<Due> {
+  for (const { sequence, status, dueTime } of order.invoices) {
+    if (status !== 'unpaid' || dueTime === null) continue
+    yield {
+      at: pastDueTime(dueTime),
+      turn: 'past due',
+      cause: 'deadline',
+      work(change) {
+        changeInvoice(change, sequence, { status: 'past-due' })
+        note(change, 'invoice-past-due', { invoice: sequence })
+      },
     }
   }
 }
 
-function nextTransition(state: OrderState): OrderTransition | null {
-  if (state.status !== 'pending') return null
-  if (state.abandonTime !== null && state.abandonTime < state.startTime) {
-    return { at: state.abandonTime, to: 'abandoned', event: 'order-abandoned' }
+function* delinquencies(order: Order, work: (change: Change) => void): Generator<Due> {
+  for (const invoice of order.invoices) {
+    if (!isOpen(invoice) || invoice.delinquencyTime === null) continue
+    yield {
+      at: Math.max(invoice.delinquencyTime, order.notBefore),
+      turn: 'delinquency',
+      cause: 'deadline',
+      work,
+    }
   }
-  // A start in the past is served from the past, but nothing happens before the order exists.
-  return { at: Math.max(state.startTime, state.createdTime), to: 'active', event: 'subscription-activated' }
+}
+
+function* pauses(order: Order): Generator<Due> {
+  for (const pause of order.pauses) {
+    if (pause.status !== 'pending') continue
+    const work = (change: Change) => beginPause(change, pause.id)
+    yield { at: pause.effectiveTime, turn: 'pause and resume', cause: 'timer', work }
+  }
+}
+
+function* resumes(order: Order): Generator<Due> {
+  const pause = order.pauses.find(({ status }) => status === 'active')
+  if (pause?.endTime == null) return
+  yield { at: pause.endTime, turn: 'pause and resume', cause: 'timer', work: resume }
+}
+
+function* churns({ churnTime, canceledBy }: Order): Generator<Due> {
+  // What the service itself canceled for its debts stays canceled.
+  if (churnTime === null || canceledBy === 'rebilly-side') return
+  yield { at: churnTime, turn: 'churn', cause: 'timer', work: churn }
+}
+
+function start(change: Change, draft: Invoice): void {
+  const { terms } = change.order
+  issue(change, draft.sequence, change.at)
+  // With something to charge, service begins with the answer of the charge.
+  if (change.order.invoices.some(({ chargeTime }) => chargeTime !== null)) return
+  activate(change, terms.startTime)
+}
+
+function abandon(change: Change): void {
+  set(change, { status: 'abandoned' })
+  voidInvoices(change)
+  note(change, 'order-abandoned')
+}
+
+function endTrial(change: Change): void {
+  const { terms, periodEnd } = change.order
+  set(change, { inTrial: false })
+  if (terms.interval === null || periodEnd === null) {
+    set(change, { status: 'trial-ended' })
+    revokePauses(change)
+    note(change, 'subscription-trial-ended')
+    return
+  }
+  beginPeriod(change, periodEnd)
+  note(change, 'subscription-trial-ended')
+  billPeriod(change, periodEnd)
+}
+
+function renew(change: Change): void {
+  const { periodEnd } = change.order
+  if (periodEnd === null) return
+  beginPeriod(change, periodEnd)
+  note(change, 'subscription-renewed')
+  billPeriod(change, periodEnd)
+}
+
+function beginPeriod(change: Change, boundary: number): void {
+  const number = (change.order.rebillNumber ?? 0) + 1
+  set(change, {
+    rebillNumber: number,
+    periodStart: boundary,
+    periodEnd: endOfPeriod(change.order, number),
+  })
+}
+
+function billPeriod(change: Change, boundary: number): void {
+  const { rebillNumber, invoicedThrough } = change.order
+  if (rebillNumber !== null && invoicedThrough < rebillNumber) issueRenewal(change, rebillNumber, boundary)
+}
+
+/** Ends an order that has served what was agreed. */
+export function complete(change: Change): void {
+  set(change, { status: 'completed' })
+  revokePauses(change)
+  note(change, 'order-completed')
+}
+
+/** Ends the service of a canceled order; what is owed stays owed, but ends nothing any more. */
+export function churn(change: Change): void {
+  set(change, { status: 'churned', periodEnd: null })
+  endDelinquency(change)
+  note(change, 'subscription-churned')
+}
+
+function endDelinquency(change: Change): void {
+  for (const invoice of change.order.invoices) {
+    if (isOpen(invoice)) changeInvoice(change, invoice.sequence, { delinquencyTime: null })
+  }
+}
+
+function cancelForDelinquency(change: Change): void {
+  endPauses(change)
+  set(change, {
+    status: 'canceled',
+    canceledBy: 'rebilly-side',
+    cancelCategory: 'billing-failure',
+    cancelDescription: null,
+    churnTime: change.at,
+    periodEnd: null,
+  })
+  note(change, 'order-delinquency-reached')
+  note(change, 'subscription-canceled')
+  for (const { sequence } of change.order.invoices.filter(isOpen)) {
+    changeInvoice(change, sequence, { status: 'abandoned', delinquencyTime: null, chargeTime: null })
+    note(change, 'invoice-abandoned', { invoice: sequence })
+  }
+}
+
+/** Suspends service: nothing is issued or charged until it is resumed. */
+export function beginPause(change: Change, id: string): void {
+  set(change, { status: 'paused' })
+  changePause(change, id, { status: 'active' })
+  note(change, 'subscription-paused', { pause: id })
+}
+
+/** Ends the pause under way at the change's instant. */
+export function resume(change: Change): void {
+  const pause = change.order.pauses.find(({ status }) => status === 'active')
+  if (pause === undefined) return
+  endPause(change, pause)
+  set(change, { status: 'active' })
+  note(change, 'subscription-resumed', { pause: pause.id })
+}
+
+function revokePauses(change: Change): void {
+  for (const pause of change.order.pauses) if (pause.status === 'pending') revokePause(change, pause)
+}
+
+function chargeDue({ status, invoices }: Order, instant: number): Settlement['charge'] {
+  if (status === 'paused') return null
+  const due = invoices.flatMap(({ sequence, chargeTime }) =>
+    chargeTime !== null && chargeTime <= instant ? [{ invoice: sequence, at: chargeTime }] : [],
+  )
+  return due.sort((a, b) => a.at - b.at || a.invoice - b.invoice)[0] ?? null
+}
+
+/** The invoice a renewal will bring, as things stand; null when none will come, or while the order is not in service. */
+export function upcomingInvoice(order: Order): Invoice | null {
+  const { terms, invoicedThrough, rebillNumber, periodEnd, nextInvoice } = order
+  if (order.status !== 'active' || terms.interval === null || rebillNumber === null) return null
+  const number = Math.max(invoicedThrough, rebillNumber) + 1
+  const { limit } = terms.interval
+  const boundary = number === rebillNumber + 1 ? periodEnd : endOfPeriod(order, number - 1)
+  if (boundary === null || (limit !== null && number > limit)) return null
+  const draft = draftInvoice(nextInvoice, 'renewal', renewalLines(terms), {
+    periodNumber: number,
+    periodStart: boundary,
+    periodEnd: endOfPeriod(order, number),
+  })
+  const at = Math.max(earlyIssue(terms, boundary) ?? boundary, order.periodStart ?? boundary, order.notBefore)
+  return { ...issued(draft, terms, at, Math.max(boundary, at)), status: 'draft', paidTime: null }
 }

@@ -20,6 +20,10 @@ export type IdPrefix =
   | 'org'
   | 'item'
   | 'att'
+  | 'pause'
+  | 'cancel'
+  | 'react'
+  | 'tl'
 
 const nextUlid = monotonicFactory()
 

@@ -1,23 +1,48 @@
+/** Events about orders and their invoices, holding the records as they stand at this moment. */
 import type { EventType } from '../billing/event-types.ts'
-import type { Subscription } from './entities/index.ts'
+import type { Invoice, Subscription } from './entities/index.ts'
 import type { NewEvent } from './events.ts'
+import { invoiceLinks, presentInvoice } from './representations/invoice.ts'
+import type { Link } from './representations/links.ts'
 import { presentSubscription, subscriptionLinks } from './representations/subscription.ts'
 
-/** An event about an order, holding the order as it stands at this moment. */
+/** An event about an order, and about its pause or renewal invoice where there is one. */
 export function subscriptionEvent(
   order: Subscription,
   type: EventType,
   time: Date,
   baseUrl: string,
+  { subscriptionPauseId, invoice }: { subscriptionPauseId?: string; invoice?: Invoice } = {},
 ): NewEvent {
   return {
     type,
     time,
     websiteId: order.websiteId,
-    ids: { subscriptionId: order.id },
-    embedded: { subscription: presentSubscription(order, baseUrl) },
-    links: subscriptionLinks(order, baseUrl).map((link) =>
-      link.rel === 'self' ? { ...link, rel: 'subscription' } : link,
-    ),
+    ids: {
+      subscriptionId: order.id,
+      ...(subscriptionPauseId === undefined ? {} : { subscriptionPauseId }),
+      ...(invoice === undefined ? {} : { invoiceId: invoice.id }),
+    },
+    embedded: {
+      subscription: presentSubscription(order, baseUrl),
+      ...(invoice === undefined ? {} : { invoice: presentInvoice(invoice, baseUrl) }),
+    },
+    links: named(subscriptionLinks(order, baseUrl), 'subscription'),
   }
+}
+
+/** An event about an invoice. */
+export function invoiceEvent(invoice: Invoice, type: EventType, time: Date, baseUrl: string): NewEvent {
+  return {
+    type,
+    time,
+    websiteId: invoice.websiteId,
+    ids: { invoiceId: invoice.id },
+    embedded: { invoice: presentInvoice(invoice, baseUrl) },
+    links: named(invoiceLinks(invoice, baseUrl), 'invoice'),
+  }
+}
+
+function named(links: readonly Link[], self: string): Link[] {
+  return links.map((link) => (link.rel === 'self' ? { ...link, rel: self } : link))
 }

@@ -88,7 +88,11 @@ async function makeDemo(
       name: 'Monthly',
       currency: 'EUR',
       pricing: { formula: 'fixed-fee', price: '9.90' },
-      recurringInterval: { unit: 'month', length: 1 },
+      recurringInterval: { unit: 'month', length: 1, limit: null },
+      trial: null,
+      isTrialOnly: false,
+      setup: null,
+      invoiceTimeShift: null,
       isActive: true,
     })
     const ids = { organizationId, websiteId: website.id, customerId: customer.id, planId: plan.id }

@@ -1,5 +1,7 @@
-import { InvalidFieldsError } from '../../billing/errors.ts'
+import { type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
 import { amountProblem } from '../../billing/money.ts'
+import type { Period } from '../../billing/periods.ts'
+import { bracketsProblem, type Pricing } from '../../billing/pricing.ts'
 import { createPlan, type NewPlan } from '../../db/commands/create-plan.ts'
 import { Plan as PlanRow } from '../../db/entities/index.ts'
 import { planSearch } from '../../db/entities/plan.ts'
@@ -7,6 +9,7 @@ import { presentPlan } from '../../db/representations/plan.ts'
 import { fieldsOf } from '../query/fields.ts'
 import type { Resource, Writer } from '../resource.ts'
 import { Plan } from '../schemas/plan.ts'
+import { intervalOf, timeShiftOf } from './billing-terms.ts'
 
 export const plans: Resource<PlanRow> = {
   name: 'Plan',
@@ -25,15 +28,62 @@ export const planWriter: Writer<PlanRow, Plan> = {
   update: (_, row, body) => void Object.assign(row, valuesOf(body)),
 }
 
-/** @throws InvalidFieldsError when the price has more decimals than the currency. */
+/** @throws InvalidFieldsError for amounts the currency does not have, and prices that do not fit the formula. */
 function valuesOf(body: Plan): NewPlan {
-  const problem = amountProblem(body.pricing.price, body.currency)
-  if (problem !== null) throw new InvalidFieldsError([{ field: 'pricing.price', message: problem }])
+  const problems = problemsOf(body)
+  if (problems.length > 0) throw new InvalidFieldsError(problems)
   return {
     name: body.name,
     currency: body.currency,
-    pricing: { formula: 'fixed-fee', price: String(body.pricing.price) },
-    recurringInterval: { unit: body.recurringInterval.unit, length: body.recurringInterval.length },
+    pricing: pricingOf(body.pricing),
+    recurringInterval: intervalOf(body.recurringInterval),
+    trial:
+      body.trial == null
+        ? null
+        : {
+            price: String(body.trial.price),
+            period: { unit: body.trial.period.unit as Period['unit'], length: body.trial.period.length },
+          },
+    isTrialOnly: body.isTrialOnly ?? false,
+    setup: body.setup == null ? null : { price: String(body.setup.price) },
+    invoiceTimeShift: timeShiftOf(body.invoiceTimeShift),
     isActive: body.isActive ?? true,
   }
+}
+
+function pricingOf({ formula, price, brackets }: Plan['pricing']): Pricing {
+  if (formula === 'fixed-fee' || formula === 'flat-rate') return { formula, price: String(price ?? 0) }
+  return {
+    formula: formula as 'tiered' | 'volume' | 'stairstep',
+    brackets: (brackets ?? []).map((bracket) => ({
+      price: String(bracket.price),
+      maxQuantity: bracket.maxQuantity ?? null,
+    })),
+  }
+}
+
+function problemsOf({ currency, pricing, trial, setup, isTrialOnly }: Plan): InvalidField[] {
+  const problems: InvalidField[] = []
+  const fail = (field: string, message: string) => void problems.push({ field, message })
+  const amount = (field: string, value: number) => {
+    const problem = amountProblem(value, currency)
+    if (problem !== null) fail(field, problem)
+  }
+  const isSimple = pricing.formula === 'fixed-fee' || pricing.formula === 'flat-rate'
+  if (isSimple && pricing.price == null) fail('pricing.price', 'is required')
+  if (!isSimple && pricing.brackets == null) fail('pricing.brackets', 'is required')
+  if (isSimple && pricing.brackets != null) fail('pricing.brackets', `is not for ${pricing.formula}`)
+  if (!isSimple && pricing.price != null) fail('pricing.price', `is not for ${pricing.formula}`)
+  if (pricing.price != null) amount('pricing.price', pricing.price)
+  for (const [index, { price }] of (pricing.brackets ?? []).entries()) {
+    amount(`pricing.brackets.${index}.price`, price)
+  }
+  const gap = bracketsProblem(
+    (pricing.brackets ?? []).map(({ maxQuantity }) => ({ maxQuantity: maxQuantity ?? null })),
+  )
+  if (gap !== null) fail(`pricing.brackets.${gap.index}.maxQuantity`, gap.message)
+  if (trial != null) amount('trial.price', trial.price)
+  if (setup != null) amount('setup.price', setup.price)
+  if (isTrialOnly === true && trial == null) fail('isTrialOnly', 'needs a trial')
+  return problems
 }

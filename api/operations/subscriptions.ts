@@ -1,10 +1,13 @@
 import { createSubscription, type NewSubscription } from '../../db/commands/create-subscription.ts'
+import { updateSubscription } from '../../db/commands/update-subscription.ts'
 import { Subscription as SubscriptionRow } from '../../db/entities/index.ts'
 import { subscriptionSearch } from '../../db/entities/subscription.ts'
 import { presentSubscription } from '../../db/representations/subscription.ts'
+import { subscriptionExpanders } from '../expand-subscription.ts'
 import { fieldsOf } from '../query/fields.ts'
 import type { Resource, Writer } from '../resource.ts'
 import { Subscription } from '../schemas/subscription.ts'
+import { intervalOf, timeShiftOf } from './billing-terms.ts'
 
 export const subscriptions: Resource<SubscriptionRow> = {
   name: 'Subscription',
@@ -17,22 +20,40 @@ export const subscriptions: Resource<SubscriptionRow> = {
   fields: fieldsOf(Subscription, {
     orderId: { sql: 'row.id', type: 'text' },
     orderType: null,
+    billingPortalToken: null,
+    'lineItemSubtotal.currency': null,
+    'lineItemSubtotal.amount': null,
     clockOffset: { sql: '(row.clock_offset / 1000.0)', type: 'number' },
   }),
   present: (row, { baseUrl }) => presentSubscription(row, baseUrl),
+  expanders: subscriptionExpanders,
 }
 
-export const subscriptionWriter: Pick<Writer<SubscriptionRow, Subscription>, 'create'> = {
-  create: (unit, id, body) => createSubscription(unit, id, valuesOf(body)),
+export const subscriptionWriter: Writer<SubscriptionRow, Subscription> = {
+  create(unit, id, body) {
+    return createSubscription(unit, id, { ...valuesOf(body), isTrialOnly: body.isTrialOnly ?? false })
+  },
+  update: (unit, row, body, context) =>
+    updateSubscription(unit, row, {
+      ...valuesOf(body),
+      isTrialOnly: context.has('isTrialOnly') ? (body.isTrialOnly ?? false) : null,
+      // Without If-Match nobody means the boundary they read a while ago.
+      renewalTime: context.preconditions.ifMatch === null ? null : instant(body.renewalTime),
+    }),
 }
 
-function valuesOf(body: Subscription): NewSubscription {
+function valuesOf(body: Subscription): Omit<NewSubscription, 'isTrialOnly'> {
   return {
     customerId: body.customerId,
     websiteId: body.websiteId,
     items: body.items.map((item) => ({ plan: { id: item.plan.id }, quantity: item.quantity ?? 1 })),
     startTime: instant(body.startTime),
     abandonTime: instant(body.abandonTime),
+    trial: body.trial == null ? null : { enabled: body.trial.enabled, endTime: iso(body.trial.endTime) },
+    recurringInterval: intervalOf(body.recurringInterval),
+    invoiceTimeShift: timeShiftOf(body.invoiceTimeShift),
+    delinquencyPeriod: body.delinquencyPeriod ?? null,
+    shipping: body.shipping == null ? null : { amount: String(body.shipping.amount), calculator: 'manual' },
     autopay: body.autopay ?? true,
     poNumber: body.poNumber ?? null,
     notes: body.notes ?? null,
@@ -42,4 +63,8 @@ function valuesOf(body: Subscription): NewSubscription {
 
 function instant(text: string | null | undefined): Date | null {
   return text == null ? null : new Date(text)
+}
+
+function iso(text: string | null | undefined): string | null {
+  return instant(text)?.toISOString() ?? null
 }

@@ -1,5 +1,8 @@
 import Type, { type Static } from 'typebox'
-import { resourceMembers, Text } from './conventions.ts'
+import { NullableInterval, NullableTimeShift, PeriodSchema } from './billing-terms.ts'
+import { AbsentWhenUnknown, Nullable, OrNull, resourceMembers, Text } from './conventions.ts'
+
+const price = (description: string) => Type.Number({ minimum: 0, exclusiveMaximum: 1e12, description })
 
 export const Plan = Type.Object(
   {
@@ -8,24 +11,60 @@ export const Plan = Type.Object(
     currency: Type.String({ format: 'currency', description: 'ISO 4217 code.' }),
     pricing: Type.Object(
       {
-        formula: Type.Literal('fixed-fee'),
-        price: Type.Number({
-          minimum: 0,
-          exclusiveMaximum: 1e12,
-          description: 'Amount per period, whatever the quantity.',
+        formula: Type.Enum(['fixed-fee', 'flat-rate', 'tiered', 'volume', 'stairstep'], {
+          description:
+            'fixed-fee: the price whatever the quantity; flat-rate: price times quantity; tiered: each unit at the price of its bracket; volume: all units at the price of the bracket of the quantity; stairstep: the price of that bracket once.',
         }),
+        price: AbsentWhenUnknown(Type.Optional(price('Of fixed-fee and flat-rate.'))),
+        brackets: AbsentWhenUnknown(
+          Type.Optional(
+            Type.Array(
+              Type.Object(
+                {
+                  price: price('Of a unit, or of the bracket.'),
+                  maxQuantity: OrNull(
+                    Type.Integer({
+                      minimum: 1,
+                      maximum: 1_000_000_000,
+                      description: 'Units up to this; null in the last bracket.',
+                    }),
+                  ),
+                },
+                { additionalProperties: false },
+              ),
+              { minItems: 1, maxItems: 100, description: 'Of tiered, volume and stairstep, ascending.' },
+            ),
+          ),
+        ),
       },
       { additionalProperties: false, description: 'How an amount comes from a quantity.' },
     ),
-    recurringInterval: Type.Object(
-      {
-        unit: Type.Enum(['day', 'week', 'month', 'year']),
-        length: Type.Integer({ minimum: 1, maximum: 1000, description: 'How many units make a period.' }),
-      },
-      { additionalProperties: false, description: 'Length of a service period.' },
+    recurringInterval: NullableInterval,
+    trial: Type.Optional(
+      OrNull(
+        Type.Object(
+          { price: price('Per item, whatever the quantity.'), period: PeriodSchema },
+          { additionalProperties: false, description: 'What comes before the first period.' },
+        ),
+      ),
     ),
+    isTrialOnly: Type.Optional(
+      Type.Boolean({ default: false, description: 'Whether nothing follows the trial.' }),
+    ),
+    setup: Nullable(
+      Type.Object(
+        { price: price('Per item, on the first invoice.') },
+        { additionalProperties: false, description: 'What is paid once, at first.' },
+      ),
+    ),
+    invoiceTimeShift: NullableTimeShift,
     isActive: Type.Optional(Type.Boolean({ default: true, description: 'Whether new orders may use it.' })),
   },
-  { $id: 'Plan', additionalProperties: false, description: 'What is sold, at which price and how often.' },
+  {
+    $id: 'Plan',
+    additionalProperties: false,
+    description:
+      'What is sold, at which price and how often. Without recurringInterval and trial: a one-time sale; with a trial alone: a trial and nothing after it.',
+  },
 )
 export type Plan = Static<typeof Plan>

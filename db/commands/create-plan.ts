@@ -1,11 +1,17 @@
-import { type FixedFeePricing, Plan, type RecurringInterval } from '../entities/plan.ts'
+import type { InvoiceTimeShift, PlanTrial, RecurringInterval } from '../../billing/order-terms.ts'
+import type { Pricing } from '../../billing/pricing.ts'
+import { Plan } from '../entities/plan.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 
 export interface NewPlan {
   readonly name: string
   readonly currency: string
-  readonly pricing: FixedFeePricing
-  readonly recurringInterval: RecurringInterval
+  readonly pricing: Pricing
+  readonly recurringInterval: RecurringInterval | null
+  readonly trial: PlanTrial | null
+  readonly isTrialOnly: boolean
+  readonly setup: { price: string } | null
+  readonly invoiceTimeShift: InvoiceTimeShift | null
   readonly isActive: boolean
 }
 

@@ -1,21 +1,41 @@
 import { addDuration, parseDuration } from '../../billing/durations.ts'
-import { settleOrder } from '../../billing/order-lifecycle.ts'
-import { earliestStart, type Period } from '../../billing/periods.ts'
+import { initialLines, renewalLines } from '../../billing/invoices.ts'
+import { amountProblem, currencyExponent, sumOf } from '../../billing/money.ts'
+import { placeOrder } from '../../billing/order.ts'
+import {
+  agreedTerms,
+  type InvoiceTimeShift,
+  type RecurringInterval,
+  termsProblems,
+} from '../../billing/order-terms.ts'
+import { earliestStart } from '../../billing/periods.ts'
 import { Customer, Organization, Plan, Subscription, Website } from '../entities/index.ts'
+import type { OrderItem } from '../entities/subscription.ts'
 import { newId } from '../ids.ts'
-import { orderState } from '../order-state.ts'
-import { references } from '../references.ts'
-import { subscriptionEvent } from '../subscription-events.ts'
+import { applySteps, newRecord, orderChoices, orderTerms } from '../order-record.ts'
+import { type References, references } from '../references.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
+import { scheduleNext } from './settle-subscription.ts'
+
+export interface SubscriptionItem {
+  readonly plan: { readonly id: string }
+  readonly quantity: number
+}
 
 export interface NewSubscription {
   readonly customerId: string
   readonly websiteId: string
-  readonly items: readonly { readonly plan: { readonly id: string }; readonly quantity: number }[]
+  readonly items: readonly SubscriptionItem[]
   /** null: now. */
   readonly startTime: Date | null
   /** null: by the organization's time to live for pending orders. */
   readonly abandonTime: Date | null
+  readonly trial: { enabled: boolean; endTime: string | null } | null
+  readonly isTrialOnly: boolean
+  readonly recurringInterval: RecurringInterval | null
+  readonly invoiceTimeShift: InvoiceTimeShift | null
+  readonly delinquencyPeriod: string | null
+  readonly shipping: { amount: string; calculator: 'manual' } | null
   readonly autopay: boolean
   readonly notes: string | null
   readonly poNumber: string | null
@@ -23,10 +43,10 @@ export interface NewSubscription {
 }
 
 /**
- * Places an order: `pending` until its service period begins (specification 2.6 and 3). Emits `subscription-created`
- * and wakes the subscription workflow.
+ * Places an order: `pending` until its service period begins (specification 2.6 and 3), with its first invoice as a
+ * draft. Emits `subscription-created` and wakes the subscription workflow.
  *
- * @throws InvalidFieldsError naming every member that refers to nothing or breaks a rule of times or plans.
+ * @throws InvalidFieldsError naming every member that refers to nothing or breaks a rule of times, plans or money.
  */
 export async function createSubscription(
   unit: UnitOfWork,
@@ -37,66 +57,127 @@ export async function createSubscription(
   const found = references(unit)
   await found.required(Customer, 'customerId', given.customerId)
   await found.required(Website, 'websiteId', given.websiteId)
-  const plans: (Plan | null)[] = []
-  for (const [index, item] of given.items.entries()) {
-    plans.push(await found.required(Plan, `items.${index}.plan.id`, item.plan.id))
-  }
-  const [first] = plans
-  for (const [index, plan] of plans.entries()) {
-    if (plan === null || first === null || first === undefined) continue
-    if (plan.currency !== first.currency) {
-      found.fail(
-        `items.${index}.plan.id`,
-        `all plans of an order share one currency; the first one's is ${first.currency}`,
-      )
-    }
-    if (!samePeriod(plan.recurringInterval, first.recurringInterval)) {
-      found.fail(`items.${index}.plan.id`, 'all plans of an order share one service period')
-    }
-  }
+  const items = await pricedItems(unit, found, given.items)
   const startTime = given.startTime ?? now
-  if (
-    first !== null &&
-    first !== undefined &&
-    startTime.getTime() < earliestStart(now.getTime(), first.recurringInterval)
-  ) {
-    found.fail('startTime', 'must not be more than one service period in the past')
-  }
+  checkTerms(found, items, given, startTime, now.getTime())
   if (given.abandonTime !== null && given.abandonTime.getTime() <= now.getTime()) {
     found.fail('abandonTime', 'must be in the future')
   }
   found.check()
-  if (first === null || first === undefined) throw new Error('an order without items passed validation')
 
-  const order = em.create(Subscription, {
+  const row = em.create(Subscription, {
     organizationId,
     id,
-    customerId: given.customerId,
-    websiteId: given.websiteId,
-    items: given.items.map((item, index) => {
-      const plan = plans[index] ?? first
-      const { revision, currency, pricing, recurringInterval } = plan
-      return { id: newId('item'), ...item, priced: { revision, currency, pricing, recurringInterval } }
-    }),
+    ...given,
+    items,
     status: 'pending',
-    currency: first.currency,
+    currency: items[0]?.priced.currency ?? '',
     startTime,
     abandonTime: given.abandonTime ?? (await defaultAbandonTime(unit, startTime)),
-    autopay: given.autopay,
-    notes: given.notes,
-    poNumber: given.poNumber,
-    customFields: given.customFields,
+    inTrial: false,
+    isTrialConverted: false,
+    billingStatus: 'draft',
+    anchorNumber: 1,
+    invoicedThrough: 0,
+    nextInvoice: 1,
     clockOffset: 0,
     revision: 1,
     createdTime: now,
     updatedTime: now,
   })
+  em.persist(row)
+  const placed = placeOrder(orderTerms(row))
+  const record = newRecord(row, { ...placed.order, invoices: [] })
+  applySteps(unit, record, [placed])
   // Due already or not, the first deadline is known: the sweep finds the order even if every wake-up is lost.
-  order.nextDeadline = instantOrNull(settleOrder(orderState(order), Number.NEGATIVE_INFINITY).next)
-  em.persist(order)
-  unit.emit(subscriptionEvent(order, 'subscription-created', now, unit.baseUrl))
-  unit.wake('subscription', order.id)
-  return order
+  scheduleNext(record)
+  unit.wake('subscription', id)
+  return row
+}
+
+/** Items with their plans as they are now; one that names the plan it names already keeps it as it was. */
+export async function pricedItems(
+  { em, organizationId }: UnitOfWork,
+  found: References,
+  items: readonly SubscriptionItem[],
+  known: readonly OrderItem[] = [],
+): Promise<OrderItem[]> {
+  const plans = await em.find(Plan, { organizationId, id: { $in: items.map(({ plan }) => plan.id) } })
+  const byId = new Map(plans.map((plan) => [plan.id, plan]))
+  const kept = [...known]
+  return items.flatMap(({ plan: { id }, quantity }, index) => {
+    const before = kept.findIndex(({ plan }) => plan.id === id)
+    const [item] = before < 0 ? [] : kept.splice(before, 1)
+    if (item !== undefined) return [{ ...item, quantity }]
+    const plan = byId.get(id)
+    if (plan === undefined) {
+      found.fail(`items.${index}.plan.id`, `no plan has the id ${id}`)
+      return []
+    }
+    if (!plan.isActive) found.fail(`items.${index}.plan.id`, 'the plan is not active')
+    return [{ id: newId('item'), plan: { id }, quantity, priced: priced(plan) }]
+  })
+}
+
+/** Remembers every way in which items and choices do not make an order. */
+export function checkTerms(
+  found: References,
+  items: readonly OrderItem[],
+  given: Pick<
+    NewSubscription,
+    'trial' | 'isTrialOnly' | 'recurringInterval' | 'invoiceTimeShift' | 'shipping' | 'items'
+  >,
+  startTime: Date,
+  now: number,
+): void {
+  if (items.length < given.items.length) return // a plan is missing: what follows from it is unknown
+  const plans = items.map(({ priced: plan }) => plan)
+  const choices = orderChoices(given)
+  for (const { field, message } of termsProblems(plans, choices, Math.max(startTime.getTime(), now))) {
+    found.fail(field, message)
+  }
+  const agreed = agreedTerms(plans, choices)
+  if (agreed.interval !== null && startTime.getTime() < earliestStart(now, agreed.interval)) {
+    found.fail('startTime', 'must not be more than one service period in the past')
+  }
+  const currency = plans[0]?.currency ?? ''
+  const problem = given.shipping === null ? null : amountProblem(Number(given.shipping.amount), currency)
+  if (problem !== null) found.fail('shipping.amount', problem)
+  if (currencyExponent(currency) === null || problem !== null) return
+  const terms = {
+    currency,
+    createdTime: now,
+    startTime: now,
+    abandonTime: null,
+    items: items.map(({ id, quantity, priced: plan }) => ({ id, quantity, plan })),
+    ...agreed,
+    delinquencyPeriod: null,
+    shipping: given.shipping?.amount ?? null,
+    canCharge: false,
+  }
+  for (const lines of [initialLines(terms), renewalLines(terms)]) {
+    const sum = amountProblem(Number(sumOf(lines.map(({ amount }) => amount))), currency)
+    if (sum !== null) {
+      found.fail('items', `the amount of its invoices ${sum}`)
+      return
+    }
+  }
+}
+
+/** The plan as an item keeps it. */
+function priced(plan: Plan): OrderItem['priced'] {
+  return {
+    id: plan.id,
+    revision: plan.revision,
+    name: plan.name,
+    currency: plan.currency,
+    pricing: plan.pricing,
+    recurringInterval: plan.recurringInterval ?? null,
+    trial: plan.trial ?? null,
+    isTrialOnly: plan.isTrialOnly,
+    setup: plan.setup ?? null,
+    invoiceTimeShift: plan.invoiceTimeShift ?? null,
+  }
 }
 
 /** The organization's time to live for pending orders, counted from the later of creation and start; null: never. */
@@ -107,12 +188,4 @@ async function defaultAbandonTime(
   const { settings } = await em.findOneOrFail(Organization, { id: organizationId })
   const ttl = parseDuration(settings.billing?.pendingOrderTtl ?? '')
   return ttl === null ? null : new Date(addDuration(Math.max(startTime.getTime(), now.getTime()), ttl))
-}
-
-function samePeriod(a: Period, b: Period): boolean {
-  return a.unit === b.unit && a.length === b.length
-}
-
-function instantOrNull(instant: number | null): Date | null {
-  return instant === null ? null : new Date(instant)
 }

@@ -1,17 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import type { PeriodUnit } from '../../billing/periods.ts'
+import type { InvoiceTimeShift, PlanTrial, RecurringInterval } from '../../billing/order-terms.ts'
+import type { Pricing } from '../../billing/pricing.ts'
 import { json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
-
-/** Amounts are decimal strings: JSON numbers outside, never floating point inside. */
-export interface FixedFeePricing {
-  formula: 'fixed-fee'
-  price: string
-}
-
-export interface RecurringInterval {
-  unit: PeriodUnit
-  length: number
-}
 
 /** What `q` searches. */
 export const planSearch = searchExpression('name', 'currency')
@@ -24,8 +14,13 @@ const PlanSchema = defineEntity({
     ...tenantKey,
     name: p.string(),
     currency: p.string().length(3),
-    pricing: json<FixedFeePricing>(),
-    recurringInterval: json<RecurringInterval>(),
+    /** Amounts in it are decimal strings: JSON numbers outside, never floating point inside. */
+    pricing: json<Pricing>(),
+    recurringInterval: json<RecurringInterval>().nullable(),
+    trial: json<PlanTrial>().nullable(),
+    isTrialOnly: p.boolean().default(false),
+    setup: json<{ price: string }>().nullable(),
+    invoiceTimeShift: json<InvoiceTimeShift>().nullable(),
     isActive: p.boolean().default(true),
     ...resourceColumns,
   },

@@ -1,19 +1,15 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import type { OrderStatus } from '../../billing/order-lifecycle.ts'
+import type { InvoiceStatus } from '../../billing/invoices.ts'
+import type { CancelCategory, CanceledBy, OrderStatus } from '../../billing/order.ts'
+import type { InvoiceTimeShift, PricedPlan, RecurringInterval } from '../../billing/order-terms.ts'
 import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
-import type { FixedFeePricing, RecurringInterval } from './plan.ts'
 
 export interface OrderItem {
   id: string
   plan: { id: string }
   quantity: number
   /** The plan as it was when the item was priced. */
-  priced: {
-    revision: number
-    currency: string
-    pricing: FixedFeePricing
-    recurringInterval: RecurringInterval
-  }
+  priced: PricedPlan & { readonly revision: number }
 }
 
 /** What `q` searches. */
@@ -53,6 +49,36 @@ const SubscriptionSchema = defineEntity({
     startTime: instant(),
     abandonTime: instant().nullable(),
     activationTime: instant().nullable(),
+    voidTime: instant().nullable(),
+    /** What the order sets in its plans' place; null: nothing. */
+    trial: json<{ enabled: boolean; endTime: string | null }>().nullable(),
+    isTrialOnly: p.boolean().default(false),
+    recurringInterval: json<RecurringInterval>().nullable(),
+    invoiceTimeShift: json<InvoiceTimeShift>().nullable(),
+    delinquencyPeriod: p.string().nullable(),
+    /** Its amount is a decimal string. */
+    shipping: json<{ amount: string; calculator: 'manual' }>().nullable(),
+    inTrial: p.boolean().default(false),
+    isTrialConverted: p.boolean().default(false),
+    rebillNumber: p.integer().nullable(),
+    renewalTime: instant().nullable(),
+    churnTime: instant().nullable(),
+    canceledBy: p.string().length(20).nullable().$type<CanceledBy | null>(),
+    cancelCategory: p.string().length(30).nullable().$type<CancelCategory | null>(),
+    cancelDescription: p.string().nullable(),
+    billingStatus: p.string().length(20).default('draft').$type<InvoiceStatus>(),
+    initialInvoiceId: id().nullable(),
+    recentInvoiceId: id().nullable(),
+    /** Where the period numbered `anchorNumber` begins; every later boundary counts from here. */
+    anchorTime: instant().nullable(),
+    anchorNumber: p.integer().default(1),
+    periodStart: instant().nullable(),
+    periodEnd: instant().nullable(),
+    /** Highest period an invoice was issued for. */
+    invoicedThrough: p.integer().default(0),
+    nextInvoice: p.integer().default(1),
+    /** Nothing happens before this; null: its creation. */
+    notBefore: instant().nullable(),
     autopay: p.boolean().default(true),
     notes: p.text().nullable(),
     poNumber: p.string().nullable(),

@@ -1,3 +1,4 @@
+import type { Pricing } from '../../billing/pricing.ts'
 import type { Plan } from '../entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
 
@@ -8,12 +9,24 @@ export function presentPlan(plan: Plan, baseUrl: string) {
     id: plan.id,
     name: plan.name,
     currency: plan.currency,
-    pricing: { formula: plan.pricing.formula, price: Number(plan.pricing.price) },
-    recurringInterval: plan.recurringInterval,
+    pricing: presentPricing(plan.pricing),
+    recurringInterval: plan.recurringInterval ?? null,
+    trial: plan.trial == null ? null : { ...plan.trial, price: Number(plan.trial.price) },
+    isTrialOnly: plan.isTrialOnly,
+    setup: plan.setup == null ? null : { price: Number(plan.setup.price) },
+    invoiceTimeShift: plan.invoiceTimeShift ?? null,
     isActive: plan.isActive,
     revision: plan.revision,
     createdTime: plan.createdTime.toISOString(),
     updatedTime: plan.updatedTime.toISOString(),
     _links: [self],
   }
+}
+
+function presentPricing(pricing: Pricing) {
+  if (!('brackets' in pricing)) {
+    return { formula: pricing.formula, price: Number(pricing.price) }
+  }
+  const brackets = pricing.brackets.map(({ price, maxQuantity }) => ({ price: Number(price), maxQuantity }))
+  return { formula: pricing.formula, brackets }
 }

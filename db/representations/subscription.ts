@@ -8,6 +8,12 @@ export function subscriptionLinks(order: Subscription, baseUrl: string): Link[] 
     { rel: 'self', href: url('subscriptions', order.id) },
     { rel: 'customer', href: url('customers', order.customerId) },
     { rel: 'website', href: url('websites', order.websiteId) },
+    ...(order.initialInvoiceId == null
+      ? []
+      : [{ rel: 'initialInvoice', href: url('invoices', order.initialInvoiceId) }]),
+    ...(order.recentInvoiceId == null
+      ? []
+      : [{ rel: 'recentInvoice', href: url('invoices', order.recentInvoiceId) }]),
   ]
 }
 
@@ -22,18 +28,46 @@ export function presentSubscription(order: Subscription, baseUrl: string) {
     websiteId: order.websiteId,
     items: order.items.map((item) => ({ id: item.id, plan: item.plan, quantity: item.quantity })),
     status: order.status,
+    billingStatus: order.billingStatus,
     currency: order.currency,
+    trial: order.trial ?? null,
+    isTrialOnly: order.isTrialOnly,
+    inTrial: order.inTrial,
+    isTrialConverted: order.isTrialConverted,
+    recurringInterval: order.recurringInterval ?? null,
+    invoiceTimeShift: order.invoiceTimeShift ?? null,
+    delinquencyPeriod: order.delinquencyPeriod ?? null,
     autopay: order.autopay,
     startTime: order.startTime.toISOString(),
-    activationTime: order.activationTime?.toISOString() ?? null,
-    abandonTime: order.abandonTime?.toISOString() ?? null,
+    activationTime: time(order.activationTime),
+    voidTime: time(order.voidTime),
+    abandonTime: time(order.abandonTime),
+    renewalTime: time(order.renewalTime),
+    churnTime: time(order.churnTime),
+    rebillNumber: order.rebillNumber ?? null,
+    initialInvoiceId: order.initialInvoiceId ?? null,
+    recentInvoiceId: order.recentInvoiceId ?? null,
+    lineItems: [],
+    lineItemSubtotal: { currency: order.currency, amount: 0 },
+    shipping:
+      order.shipping == null
+        ? null
+        : { amount: Number(order.shipping.amount), calculator: order.shipping.calculator },
+    canceledBy: order.canceledBy ?? null,
+    cancelCategory: order.cancelCategory ?? null,
+    cancelDescription: order.cancelDescription ?? null,
     poNumber: order.poNumber ?? null,
     notes: order.notes ?? null,
     customFields: order.customFields ?? {},
+    billingPortalToken: null,
     clockOffset: order.clockOffset / 1000,
     revision: order.revision,
     createdTime: order.createdTime.toISOString(),
     updatedTime: order.updatedTime.toISOString(),
     _links: subscriptionLinks(order, baseUrl),
   }
+}
+
+function time(value: Date | null | undefined): string | null {
+  return value?.toISOString() ?? null
 }

@@ -29,8 +29,14 @@ describe('an upsert', () => {
         customFields: { b: 1, a: { deep: [1.5, 'x', null] } },
       }),
       await merchant.api.post('customers', { email: 'a@b.example', customFields: { z: 1, a: 2 } }),
-      await merchant.api.post('subscriptions', orderBody(merchant, { customFields: { a: 1 } })),
+      await merchant.api.post(
+        'subscriptions',
+        orderBody(merchant, { customFields: { a: 1 }, startTime: '2999-01-01T00:00:00Z' }),
+      ),
     ]
+    const { body: order } = await merchant.api.post('subscriptions', orderBody(merchant))
+    const pause = { subscriptionId: order.id, effectiveTime: '2999-01-01T00:00:00Z' }
+    made.push(await merchant.api.post('subscription-pauses', pause))
     expect(made.map(({ status }) => status)).toEqual(made.map(() => 201))
   })
   afterAll(() => service.stop())

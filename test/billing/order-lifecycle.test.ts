@@ -1,60 +1,300 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { type OrderState, settleOrder } from '../../billing/order-lifecycle.ts'
+import { isOpen } from '../../billing/invoices.ts'
+import { sumOf } from '../../billing/money.ts'
+import { type Order, placeOrder, renewalTime, type Step } from '../../billing/order.ts'
+import { settleOrder } from '../../billing/order-lifecycle.ts'
+import { anyCommands, anyTerms, at, day, END, live, terms } from './orders.ts'
 
-const instant = fc.integer({ min: 0, max: 1_000 })
-const orders: fc.Arbitrary<OrderState> = fc.record({
-  status: fc.constant('pending' as const),
-  createdTime: instant,
-  startTime: instant,
-  abandonTime: fc.option(instant),
-  activationTime: fc.constant(null),
-})
+const RUNS = { numRuns: 2_000 }
+const looks = fc.array(fc.integer({ min: at('2027-01-31'), max: END }), { maxLength: 15 })
 
-describe('settling an order', () => {
+function settled(agreed: ReturnType<typeof terms>, through: string): Order {
+  return settleOrder(placeOrder(agreed).order, at(through)).order
+}
+
+const told = ({ at, cause, happenings }: Step) => ({ at, cause, happenings })
+const starts = (order: Order): (string | null)[] => order.invoices.map(({ periodStart }) => day(periodStart))
+
+describe('the life of an order', () => {
   test('a start wins over an abandonment at the same instant; an earlier abandonment wins over the start', () => {
-    const order: OrderState = {
-      status: 'pending',
-      createdTime: 0,
-      startTime: 10,
-      abandonTime: 10,
-      activationTime: null,
-    }
-    expect(settleOrder(order, 10).state).toMatchObject({ status: 'active', activationTime: 10 })
-    expect(settleOrder({ ...order, abandonTime: 9 }, 10).state).toMatchObject({
+    const startTime = at('2027-02-10')
+    expect(settled(terms({}, { startTime, abandonTime: startTime }), '2027-02-10')).toMatchObject({
+      status: 'active',
+      activationTime: startTime,
+    })
+    expect(settled(terms({}, { startTime, abandonTime: startTime - 1 }), '2027-02-10')).toMatchObject({
       status: 'abandoned',
       activationTime: null,
     })
   })
 
-  test('in pieces, at any instants, gives what settling once gives', () => {
-    fc.assert(
-      fc.property(orders, fc.array(instant, { maxLength: 10 }), (order, pieces) => {
-        const whole = settleOrder(order, 2_000)
-        let state = order
-        const transitions = []
-        for (const piece of [...pieces.sort((a, b) => a - b), 2_000]) {
-          const settled = settleOrder(state, piece)
-          state = settled.state
-          transitions.push(...settled.transitions)
-        }
-        expect({ state, transitions }).toEqual({ state: whole.state, transitions: [...whole.transitions] })
-      }),
-      { numRuns: 2_000 },
+  test.each([
+    ['2027-01-28', ['2027-02-28', '2027-03-28', '2027-04-28']],
+    ['2027-01-29', ['2027-02-28', '2027-03-29', '2027-04-29']],
+    ['2027-01-30', ['2027-02-28', '2027-03-30', '2027-04-30']],
+    ['2027-01-31', ['2027-02-28', '2027-03-31', '2027-04-30']],
+    ['2028-02-29', ['2028-03-29', '2028-04-29', '2028-05-29']],
+    ['2027-12-31', ['2028-01-31', '2028-02-29', '2028-03-31']],
+  ])('monthly from %s keeps its day', (start, boundaries) => {
+    const order = settled(terms({}, { createdTime: at(start) }), boundaries[2] ?? '')
+    expect(starts(order)).toEqual([start, ...boundaries])
+    expect(order.rebillNumber).toBe(4)
+  })
+
+  test.each([
+    [{ unit: 'week', length: 1 } as const, '2027-02-14', ['2027-01-31', '2027-02-07', '2027-02-14']],
+    [{ unit: 'month', length: 3 } as const, '2027-07-31', ['2027-01-31', '2027-04-30', '2027-07-31']],
+    [{ unit: 'year', length: 1 } as const, '2029-01-31', ['2027-01-31', '2028-01-31', '2029-01-31']],
+  ])('periods of %o', (period, through, expected) => {
+    expect(starts(settled(terms({ recurringInterval: { ...period, limit: null } }), through))).toEqual(
+      expected,
     )
   })
 
-  test('says exactly when to look again: nothing is due a millisecond before', () => {
+  test('24 periods in one go are 24 renewals, each billed once', () => {
+    const order = settled(terms(), '2029-01-31')
+    expect(order.invoices.map(({ periodNumber }) => periodNumber)).toEqual(
+      Array.from({ length: 25 }, (_, index) => index + 1),
+    )
+  })
+
+  test('a trial is period 0, its end the anchor; then the first paid period', () => {
+    const agreed = terms({
+      trial: { price: '1', period: { unit: 'day', length: 10 } },
+      setup: { price: '5' },
+    })
+    const during = settled(agreed, '2027-02-01')
+    expect(during).toMatchObject({ status: 'active', inTrial: true, rebillNumber: 0 })
+    expect(day(renewalTime(during))).toBe('2027-02-10')
+    expect(during.invoices.map(({ amount }) => amount)).toEqual(['6'])
+    const after = settled(agreed, '2027-03-10')
+    expect(after).toMatchObject({ inTrial: false, rebillNumber: 2 })
+    expect(starts(after)).toEqual(['2027-01-31', '2027-02-10', '2027-03-10'])
+    expect(after.invoices.map(({ amount }) => amount)).toEqual(['6', '9.9', '9.9'])
+  })
+
+  test('a trial alone ends as trial-ended', () => {
+    const agreed = terms({
+      recurringInterval: null,
+      trial: { price: '0', period: { unit: 'day', length: 10 } },
+    })
+    expect(settled(agreed, '2027-02-10')).toMatchObject({ status: 'trial-ended', inTrial: false })
+    expect(settled(agreed, '2027-02-09').invoices).toMatchObject([{ status: 'paid', amount: '0' }])
+  })
+
+  test('the last period of a limit has no renewal and ends as completed', () => {
+    const agreed = terms({ recurringInterval: { unit: 'month', length: 1, limit: 2 } })
+    const last = settled(agreed, '2027-02-28')
+    expect(last).toMatchObject({ status: 'active', rebillNumber: 2 })
+    expect(renewalTime(last)).toBeNull()
+    expect(settled(agreed, '2027-03-31')).toMatchObject({ status: 'completed', rebillNumber: 2 })
+    expect(settled(agreed, '2028-03-31').invoices).toHaveLength(2)
+  })
+
+  test('a one-time sale of nothing completes at once, one that is owed waits for its payment', () => {
+    const free = terms({ recurringInterval: null, pricing: { formula: 'fixed-fee', price: '0' } })
+    expect(settled(free, '2027-01-31')).toMatchObject({ status: 'completed' })
+    expect(settled(terms({ recurringInterval: null }), '2028-01-31')).toMatchObject({
+      status: 'active',
+      invoices: [{ status: 'past-due' }],
+    })
+  })
+
+  test('an unpaid invoice is past due a day after it was due, and cancels the order at its delinquency time', () => {
+    const agreed = terms({}, { delinquencyPeriod: { ...NO_TIME, days: 3 } })
+    expect(settled(agreed, '2027-02-01T00:59:59Z').invoices[0]?.status).toBe('unpaid')
+    expect(settled(agreed, '2027-02-01T01:00:00Z').invoices[0]?.status).toBe('past-due')
+    expect(settled(agreed, '2027-02-03T00:59:59Z').status).toBe('active')
+    expect(settled(agreed, '2027-02-03T01:00:00Z')).toMatchObject({
+      status: 'canceled',
+      canceledBy: 'rebilly-side',
+      cancelCategory: 'billing-failure',
+      churnTime: at('2027-02-03T01:00:00Z'),
+      invoices: [{ status: 'abandoned' }],
+    })
+    expect(settleOrder(settled(agreed, '2027-02-03T01:00:00Z'), END).steps).toEqual([])
+  })
+
+  test('a renewal invoice is issued earlier by the time shift, and due no sooner than its boundary', () => {
+    const issueTimeShift = { chronology: 'before', duration: 5, unit: 'day' } as const
+    const agreed = terms({ invoiceTimeShift: { issueTimeShift, dueTimeShift: null } })
+    const order = settled(agreed, '2027-02-23')
+    expect(order.rebillNumber).toBe(1)
+    expect(order.invoices[1]).toMatchObject({
+      issuedTime: at('2027-02-23'),
+      dueTime: at('2027-02-28'),
+      periodNumber: 2,
+    })
+    expect(settled(agreed, '2027-02-28').invoices).toHaveLength(2)
+  })
+
+  test('a charge that is due is named, and a start waits for its answer', () => {
+    const { order, charge, steps } = settleOrder(
+      placeOrder(terms({}, { canCharge: true })).order,
+      at('2027-02-01'),
+    )
+    expect(charge).toEqual({ invoice: 1, at: at('2027-01-31') })
+    expect(order.status).toBe('pending')
+    expect(steps.at(0)?.happenings.map(({ type }) => type)).toEqual(['invoice-issued'])
+  })
+})
+
+describe('for any terms, any commands and any passing of time', () => {
+  test('settling early, late, twice or in pieces gives the same record and the same events', () => {
     fc.assert(
-      fc.property(orders, instant, (order, now) => {
-        const { state, next } = settleOrder(order, now)
-        if (next === null)
-          return void expect(settleOrder(state, Number.MAX_SAFE_INTEGER).transitions).toEqual([])
-        expect(next).toBeGreaterThan(now)
-        expect(settleOrder(state, next - 1).transitions).toEqual([])
-        expect(settleOrder(state, next).transitions).not.toEqual([])
+      fc.property(anyTerms, anyCommands, looks, (agreed, commands, instants) => {
+        const whole = live(agreed, commands)
+        const pieces = live(agreed, commands, instants)
+        expect(pieces.order).toEqual(whole.order)
+        expect(pieces.steps.map(told)).toEqual(whole.steps.map(told))
       }),
-      { numRuns: 2_000 },
+      RUNS,
+    )
+  })
+
+  test('time says exactly when to look again: nothing is due a millisecond before', () => {
+    fc.assert(
+      fc.property(
+        anyTerms,
+        anyCommands,
+        fc.integer({ min: at('2027-01-31'), max: END }),
+        (agreed, commands, now) => {
+          const { order } = live(agreed, commands)
+          for (const start of [placeOrder(agreed).order, order]) {
+            const { order: then, next } = settleOrder(start, now)
+            if (next === null)
+              return void expect(settleOrder(then, Number.MAX_SAFE_INTEGER / 2).steps).toEqual([])
+            expect(settleOrder(then, next.at - 1).steps).toEqual([])
+            expect(settleOrder(then, next.at).steps.length).toBeGreaterThan(0)
+          }
+        },
+      ),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('no period is billed twice and none is left out, and boundaries strictly increase', () => {
+    fc.assert(
+      fc.property(anyTerms, anyCommands, (agreed, commands) => {
+        const { order, steps } = live(agreed, commands)
+        const counted = order.invoices.filter(
+          ({ status, periodNumber }) => status !== 'voided' && periodNumber !== null,
+        )
+        const numbers = counted.map(({ periodNumber }) => periodNumber ?? -1)
+        expect(new Set(numbers).size).toBe(numbers.length)
+        const everBilled = new Set(order.invoices.map(({ periodNumber }) => periodNumber))
+        for (let number = 1; number <= (order.rebillNumber ?? 0); number += 1)
+          expect(everBilled).toContain(number)
+        const begun = steps.flatMap(({ order: { periodStart, rebillNumber } }) =>
+          rebillNumber === null || periodStart === null ? [] : [[rebillNumber, periodStart] as const],
+        )
+        for (const [index, [number, start]] of begun.entries()) {
+          const [before, startBefore] = begun[index - 1] ?? [number, start]
+          expect(number - before).toBeGreaterThanOrEqual(0)
+          expect(number - before).toBeLessThanOrEqual(1)
+          if (number > before) expect(start).toBeGreaterThanOrEqual(startBefore)
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  test('every state is a legal one and totals are the sums of their lines', () => {
+    fc.assert(
+      fc.property(anyTerms, anyCommands, (agreed, commands) => {
+        expect(live(agreed, commands).steps.flatMap(({ order }) => illegal(order))).toEqual([])
+      }),
+      RUNS,
+    )
+  })
+
+  test('events follow transitions one to one, in the order of time', () => {
+    fc.assert(
+      fc.property(anyTerms, anyCommands, (agreed, commands) => {
+        const { steps } = live(agreed, commands)
+        const untold: unknown[] = []
+        let before: Order | null = null
+        for (const { order, happenings } of steps) {
+          const told = happenings.map(({ type }) => type as string)
+          if (before !== null && before.status !== order.status) {
+            expect(told.filter((type) => STATUS_EVENTS[order.status]?.includes(type)).length).toBeGreaterThan(
+              0,
+            )
+          }
+          for (const invoice of order.invoices) {
+            const was = before?.invoices.find(({ sequence }) => sequence === invoice.sequence)?.status ?? null
+            const events: string[] = happenings
+              .filter((one) => one.invoice === invoice.sequence)
+              .map(({ type }) => type)
+            expect(events.includes(INVOICE_EVENTS[invoice.status] ?? 'invoice-issued')).toBe(
+              was !== invoice.status,
+            )
+            expect(new Set(events).size).toBe(events.length)
+          }
+          before = order
+        }
+        expect(untold).toEqual([])
+        const instants = steps.map((one) => one.at)
+        expect(instants).toEqual([...instants].sort((a, b) => a - b))
+      }),
+      RUNS,
     )
   })
 })
+
+const NO_TIME = { years: 0, months: 0, weeks: 0, days: 0, hours: 0, minutes: 0, seconds: 0 }
+
+const STATUS_EVENTS: Readonly<Record<string, readonly string[]>> = {
+  active: ['subscription-activated', 'subscription-resumed', 'subscription-reactivated'],
+  abandoned: ['order-abandoned'],
+  canceled: ['subscription-canceled'],
+  churned: ['subscription-churned'],
+  paused: ['subscription-paused'],
+  voided: ['order-voided'],
+  completed: ['order-completed'],
+  'trial-ended': ['subscription-trial-ended'],
+}
+
+const INVOICE_EVENTS: Readonly<Record<string, string>> = {
+  draft: 'invoice-created',
+  unpaid: 'invoice-issued',
+  'past-due': 'invoice-past-due',
+  paid: 'invoice-paid',
+  voided: 'invoice-voided',
+  abandoned: 'invoice-abandoned',
+}
+
+/** What is wrong with a state, in words. */
+function illegal(order: Order): string[] {
+  const wrong: string[] = []
+  const must = (holds: boolean, what: string): void => void (holds || wrong.push(`${order.status}: ${what}`))
+  const active = order.pauses.filter(({ status }) => status === 'active')
+  must(active.length === (order.status === 'paused' ? 1 : 0), 'a pause is under way exactly while paused')
+  must(
+    order.status === 'active' ||
+      order.pauses.every((one) => one.status !== 'pending') ||
+      order.status === 'paused',
+    'future pauses only in service',
+  )
+  must(
+    (order.churnTime !== null) === ['canceled', 'churned'].includes(order.status),
+    'a churn time exactly once canceled',
+  )
+  must((order.voidTime !== null) === (order.status === 'voided'), 'a void time exactly once voided')
+  must(
+    !['pending', 'abandoned', 'voided'].includes(order.status) === (order.activationTime !== null),
+    'activation',
+  )
+  must(
+    !['abandoned', 'voided'].includes(order.status) ||
+      !order.invoices.some((one) => isOpen(one) || one.status === 'draft'),
+    'open invoices',
+  )
+  for (const { lines, amount, status, issuedTime, dueTime } of order.invoices) {
+    must(amount === sumOf(lines.map((line) => line.amount)), 'totals are sums')
+    must(status !== 'paid' || issuedTime !== null, 'paid ones were issued')
+    must(dueTime === null || (issuedTime ?? 0) <= dueTime, 'due after issue')
+  }
+  return wrong
+}

@@ -1,0 +1,30 @@
+/** What `expand` embeds in orders. */
+import { upcomingInvoice } from '../billing/order-lifecycle.ts'
+import { Customer, Invoice, type Subscription, Website } from '../db/entities/index.ts'
+import { orderOf } from '../db/order-record.ts'
+import { presentCustomer } from '../db/representations/customer.ts'
+import { presentInvoice } from '../db/representations/invoice.ts'
+import { presentUpcomingInvoice } from '../db/representations/subscription-actions.ts'
+import { presentWebsite } from '../db/representations/website.ts'
+import { embedding } from './embedding.ts'
+import type { Expander } from './resource.ts'
+
+/** For what orders do not have: null for each. */
+const nothing: Expander<Subscription> = async () => new Map()
+
+export const subscriptionExpanders: Readonly<Record<string, Expander<Subscription>>> = {
+  customer: embedding(Customer, (row) => row.customerId, presentCustomer),
+  leadSource: nothing,
+  website: embedding(Website, (row) => row.websiteId, presentWebsite),
+  shippingRate: nothing,
+  initialInvoice: embedding(Invoice, (row) => row.initialInvoiceId ?? null, presentInvoice),
+  recentInvoice: embedding(Invoice, (row) => row.recentInvoiceId ?? null, presentInvoice),
+  upcomingInvoice: async (rows) =>
+    new Map(
+      rows.map((row) => {
+        const invoice = upcomingInvoice(orderOf(row))
+        return [row.id, invoice === null ? null : presentUpcomingInvoice(row, invoice)]
+      }),
+    ),
+  paymentInstrument: nothing,
+}

@@ -1,0 +1,18 @@
+import { Invoice as InvoiceRow } from '../../db/entities/index.ts'
+import { invoiceSearch } from '../../db/entities/invoice.ts'
+import { presentInvoice } from '../../db/representations/invoice.ts'
+import { fieldsOf } from '../query/fields.ts'
+import type { Resource } from '../resource.ts'
+import { Invoice } from '../schemas/invoice.ts'
+
+export const invoices: Resource<InvoiceRow> = {
+  name: 'Invoice',
+  label: 'invoice',
+  path: 'invoices',
+  schema: Invoice,
+  entity: InvoiceRow,
+  table: 'invoices',
+  search: invoiceSearch,
+  fields: fieldsOf(Invoice),
+  present: (row, { baseUrl }) => presentInvoice(row, baseUrl),
+}

@@ -1,0 +1,278 @@
+/**
+ * What callers do to an order, as pure functions: each takes an order that is settled up to the instant and gives the
+ * step that follows, or refuses it.
+ */
+import { ConflictError, InvalidFieldsError } from './errors.ts'
+import { type Invoice, initialLines, isOpen } from './invoices.ts'
+import { isZero, sumOf } from './money.ts'
+import {
+  activate,
+  type CancelCategory,
+  type CanceledBy,
+  type Cause,
+  type Change,
+  changeInvoice,
+  changePause,
+  endOfPeriod,
+  endPauses,
+  isLastPeriod,
+  issueRenewal,
+  note,
+  type Order,
+  type Pause,
+  revokePause,
+  type Step,
+  set,
+  step,
+  voidComing,
+  voidInvoices,
+} from './order.ts'
+import { beginPause, churn, complete, resume } from './order-lifecycle.ts'
+import type { OrderTerms } from './order-terms.ts'
+
+export interface Cancellation {
+  /** When service ends; null or not ahead: at once. */
+  readonly churnTime: number | null
+  readonly canceledBy: Exclude<CanceledBy, 'rebilly-side'>
+  readonly reason: CancelCategory | null
+  readonly description: string | null
+}
+
+/**
+ * Cancels an active or paused order: it is not billed again, and served until its churn time.
+ *
+ * @throws ConflictError in any other state.
+ */
+export function cancelOrder(order: Order, at: number, cancellation: Cancellation): Step {
+  requireStatus(order, ['active', 'paused'], 'canceled')
+  const isAhead = cancellation.churnTime !== null && cancellation.churnTime > at
+  return step(order, at, 'api', (change) => {
+    endPauses(change)
+    set(change, {
+      status: 'canceled',
+      churnTime: isAhead ? cancellation.churnTime : at,
+      canceledBy: cancellation.canceledBy,
+      cancelCategory: cancellation.reason,
+      cancelDescription: cancellation.description,
+    })
+    note(change, 'subscription-canceled')
+    voidComing(change)
+    if (!isAhead) churn(change)
+  })
+}
+
+/**
+ * Takes a cancellation back: before the churn time service goes on as it was, after it (and after a cancellation for
+ * debts) a new period begins and is billed.
+ *
+ * @throws ConflictError where nothing was canceled, nothing can follow, or a debt is past its delinquency time.
+ */
+export function reactivateOrder(order: Order, at: number): Step {
+  requireStatus(order, ['canceled', 'churned'], 'reactivated')
+  const goesOn = order.status === 'canceled' && order.canceledBy !== 'rebilly-side'
+  if (goesOn && order.invoices.some((one) => isOpen(one) && (one.delinquencyTime ?? at) < at)) {
+    throw new ConflictError('An invoice of the order is past its delinquency time; it has to be paid first.')
+  }
+  if (!goesOn && isLastPeriod(order)) {
+    throw new ConflictError('No service period follows the last one of this order.')
+  }
+  return step(order, at, 'api', (change) => {
+    set(change, {
+      status: 'active',
+      notBefore: at,
+      churnTime: null,
+      canceledBy: null,
+      cancelCategory: null,
+      cancelDescription: null,
+    })
+    if (!goesOn) {
+      const number = (order.rebillNumber ?? 0) + 1
+      set(change, { inTrial: false, rebillNumber: number, anchor: at, anchorNumber: number, periodStart: at })
+      set(change, { periodEnd: endOfPeriod(change.order, number) })
+    }
+    note(change, 'subscription-reactivated')
+    const { rebillNumber, invoicedThrough } = change.order
+    if (!goesOn && rebillNumber !== null && invoicedThrough < rebillNumber) {
+      issueRenewal(change, rebillNumber, at)
+    }
+  })
+}
+
+/**
+ * Pauses an active order, at once or from an instant ahead on.
+ *
+ * @throws InvalidFieldsError for times in the past or in the wrong order.
+ * @throws ConflictError for an order that is not active, and for a pause that overlaps another.
+ */
+export function pauseOrder(
+  order: Order,
+  at: number,
+  pause: { readonly id: string; readonly effectiveTime: number | null; readonly endTime: number | null },
+): Step {
+  const { id, endTime } = pause
+  const effectiveTime = pause.effectiveTime ?? at
+  if (effectiveTime < at) refuse('effectiveTime', 'must not be in the past')
+  requireEndAfter(endTime, effectiveTime)
+  requireStatus(order, ['active'], 'paused')
+  requireNoOverlap(order, { id, effectiveTime, endTime })
+  return step(order, at, 'api', (change) => {
+    set(change, { pauses: [...order.pauses, { id, status: 'pending', effectiveTime, endTime }] })
+    if (effectiveTime > at) note(change, 'subscription-pause-created', { pause: id })
+    else beginPause(change, id)
+  })
+}
+
+/**
+ * Moves the end of a pause that has not ended.
+ *
+ * @throws InvalidFieldsError for an end that is not ahead.
+ * @throws ConflictError when it has ended, or would overlap another.
+ */
+export function changePauseEnd(order: Order, at: number, id: string, endTime: number | null): Step {
+  const pause = unendedPause(order, id)
+  if (endTime === pause.endTime) return step(order, at, 'api', () => {})
+  requireEndAfter(endTime, Math.max(pause.effectiveTime, at))
+  requireNoOverlap(order, { id, effectiveTime: pause.effectiveTime, endTime })
+  return step(order, at, 'api', (change) => {
+    changePause(change, id, { endTime })
+    note(change, 'subscription-pause-modified', { pause: id })
+  })
+}
+
+/**
+ * Ends a pause: one under way is resumed, a future one revoked.
+ *
+ * @throws ConflictError when it has ended already.
+ */
+export function removePause(order: Order, at: number, id: string): Step {
+  const pause = unendedPause(order, id)
+  return step(order, at, 'api', (change) => {
+    if (pause.status === 'active') resume(change)
+    else revokePause(change, pause)
+  })
+}
+
+/** @throws ConflictError for an order that is not pending. */
+export function voidOrder(order: Order, at: number): Step {
+  requireStatus(order, ['pending'], 'voided')
+  return step(order, at, 'api', (change) => {
+    set(change, { status: 'voided', voidTime: at })
+    note(change, 'order-voided')
+    voidInvoices(change)
+  })
+}
+
+/** @throws ConflictError for an invoice that is neither unpaid nor past due. */
+export function voidInvoice(order: Order, at: number, sequence: number): Step {
+  openInvoice(order, sequence)
+  return step(order, at, 'api', (change) => {
+    voidInvoices(change, (invoice) => invoice.sequence === sequence)
+  })
+}
+
+/**
+ * Records that an open invoice is paid, and what follows: a pending order begins, a one-time sale is complete.
+ *
+ * @throws ConflictError for an invoice that is not open.
+ */
+export function payInvoice(order: Order, at: number, sequence: number, cause: Cause = 'payment'): Step {
+  const invoice = openInvoice(order, sequence)
+  const { terms } = order
+  return step(order, at, cause, (change) => {
+    changeInvoice(change, sequence, {
+      status: 'paid',
+      paidTime: at,
+      delinquencyTime: null,
+      chargeTime: null,
+    })
+    note(change, 'invoice-paid', { invoice: sequence })
+    if (order.status === 'pending' && invoice.type === 'initial') activate(change, at)
+    const isAfterTrial = terms.trial !== null && invoice.type === 'renewal'
+    if (isAfterTrial && !order.isTrialConverted && !isZero(invoice.amount)) {
+      set(change, { isTrialConverted: true })
+      note(change, 'subscription-trial-converted')
+    }
+    if (change.order.status === 'active' && terms.trial === null && terms.interval === null) complete(change)
+  })
+}
+
+/**
+ * Gives a pending order other terms: its first invoice is drawn up anew, under the same id.
+ *
+ * @throws ConflictError for an order that is not pending.
+ */
+export function changeTerms(order: Order, at: number, terms: OrderTerms): Step {
+  requireStatus(order, ['pending'], 'changed')
+  return step(order, at, 'api', (change) => {
+    set(change, { terms, notBefore: at })
+    reissueInitial(change)
+  })
+}
+
+/** Gives an order in service other items or shipping: they hold from the next invoice on. */
+export function changeItems(order: Order, at: number, terms: OrderTerms): Step {
+  requireStatus(order, ['active', 'paused'], 'changed')
+  return step(order, at, 'api', (change) => {
+    set(change, { terms })
+    note(change, 'subscription-items-changed')
+  })
+}
+
+/** Moves the next boundary of an active order, and its anchor with it. */
+export function moveRenewal(order: Order, at: number, renewalTime: number): Step {
+  return step(order, at, 'api', (change) => {
+    set(change, {
+      periodEnd: renewalTime,
+      anchor: renewalTime,
+      anchorNumber: (order.rebillNumber ?? 0) + 1,
+    })
+  })
+}
+
+function reissueInitial(change: Change): void {
+  const initial = change.order.invoices.find(
+    (invoice) => invoice.type === 'initial' && (invoice.status === 'draft' || isOpen(invoice)),
+  )
+  if (initial === undefined) return
+  const lines = initialLines(change.order.terms)
+  if (JSON.stringify(lines) === JSON.stringify(initial.lines)) return
+  const amount = sumOf(lines.map((line) => line.amount))
+  changeInvoice(change, initial.sequence, { lines, amount })
+  note(change, 'invoice-reissued', { invoice: initial.sequence })
+}
+
+function openInvoice(order: Order, sequence: number): Invoice {
+  const invoice = order.invoices.find((one) => one.sequence === sequence)
+  if (invoice !== undefined && isOpen(invoice)) return invoice
+  throw new ConflictError('Only an invoice that is unpaid or past due can be voided or paid.')
+}
+
+function unendedPause(order: Order, id: string): Pause {
+  const pause = order.pauses.find((one) => one.id === id)
+  if (pause?.status === 'active' || pause?.status === 'pending') return pause
+  throw new ConflictError('The pause has ended already.')
+}
+
+function requireStatus(order: Order, statuses: readonly Order['status'][], done: string): void {
+  if (statuses.includes(order.status)) return
+  throw new ConflictError(`An order that is ${order.status} cannot be ${done}.`)
+}
+
+function requireEndAfter(endTime: number | null, instant: number): void {
+  if (endTime !== null && endTime <= instant) refuse('endTime', 'must be after the effective time and ahead')
+}
+
+function requireNoOverlap(order: Order, given: Pick<Pause, 'id' | 'effectiveTime' | 'endTime'>): void {
+  const overlaps = order.pauses.some(
+    (pause) =>
+      pause.id !== given.id &&
+      (pause.status === 'pending' || pause.status === 'active') &&
+      pause.effectiveTime < (given.endTime ?? Number.POSITIVE_INFINITY) &&
+      given.effectiveTime < (pause.endTime ?? Number.POSITIVE_INFINITY),
+  )
+  if (overlaps) throw new ConflictError('The pause overlaps another one of the order.')
+}
+
+function refuse(field: string, message: string): never {
+  throw new InvalidFieldsError([{ field, message }])
+}

@@ -1,0 +1,181 @@
+/** What was agreed when an order was placed: its plans as they were then, and what the order sets in their place. */
+import { type Duration, parseDuration, reach } from './durations.ts'
+import type { InvalidField } from './errors.ts'
+import { type Period, periodDuration } from './periods.ts'
+import type { Pricing } from './pricing.ts'
+
+export interface RecurringInterval extends Period {
+  /** Periods the order lasts; null: until canceled. */
+  readonly limit: number | null
+}
+
+export interface PlanTrial {
+  /** Per item, whatever the quantity. */
+  readonly price: string
+  readonly period: Period
+}
+
+export type ShiftUnit = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year'
+
+export interface TimeShift {
+  readonly chronology: 'before' | 'after'
+  readonly duration: number
+  readonly unit: ShiftUnit
+}
+
+export interface InvoiceTimeShift {
+  /** How long before its boundary a renewal invoice is issued; null: at the boundary. */
+  readonly issueTimeShift: TimeShift | null
+  /** How long after its issue an invoice is due; null: an hour. */
+  readonly dueTimeShift: TimeShift | null
+}
+
+/** A plan as it was when an item was priced. */
+export interface PricedPlan {
+  readonly id: string
+  readonly name: string
+  readonly currency: string
+  readonly pricing: Pricing
+  /** null with a trial: trial-only; null without: a one-time sale. */
+  readonly recurringInterval: RecurringInterval | null
+  readonly trial: PlanTrial | null
+  readonly isTrialOnly: boolean
+  readonly setup: { readonly price: string } | null
+  readonly invoiceTimeShift: InvoiceTimeShift | null
+}
+
+export interface PricedItem {
+  readonly id: string
+  readonly quantity: number
+  readonly plan: PricedPlan
+}
+
+/** How long a trial lasts: a period from activation, or until an instant that moves with a late activation. */
+export type TrialTerms = { readonly period: Period } | { readonly endTime: number }
+
+export interface OrderTerms {
+  readonly currency: string
+  readonly createdTime: number
+  readonly startTime: number
+  readonly abandonTime: number | null
+  readonly items: readonly PricedItem[]
+  readonly trial: TrialTerms | null
+  /** null: nothing recurs (one-time sales, or a trial alone). */
+  readonly interval: RecurringInterval | null
+  readonly invoiceTimeShift: InvoiceTimeShift | null
+  readonly delinquencyPeriod: Duration | null
+  readonly shipping: string | null
+  /** Whether a charge can be attempted: autopay, and an instrument to charge. */
+  readonly canCharge: boolean
+}
+
+/** What an order says for itself; null leaves it to the plans. */
+export interface OrderChoices {
+  readonly trial: { readonly enabled: boolean; readonly endTime: number | null } | null
+  readonly isTrialOnly: boolean
+  readonly recurringInterval: RecurringInterval | null
+  readonly invoiceTimeShift: InvoiceTimeShift | null
+}
+
+export type AgreedTerms = Pick<OrderTerms, 'trial' | 'interval' | 'invoiceTimeShift'>
+
+/** The terms that follow from the plans and from what the order sets in their place. */
+export function agreedTerms(plans: readonly PricedPlan[], choices: OrderChoices): AgreedTerms {
+  const recurring = plans.find(({ recurringInterval }) => recurringInterval !== null)
+  const ofPlans = plans.find(({ trial }) => trial !== null)?.trial ?? null
+  const trial = choices.trial === null ? ofPlans && { period: ofPlans.period } : orderTrial(choices.trial)
+  const isTrialOnly =
+    trial !== null && (choices.isTrialOnly || plans.some((plan) => plan.isTrialOnly && plan.trial !== null))
+  return {
+    trial,
+    interval:
+      isTrialOnly || recurring === undefined
+        ? null
+        : (choices.recurringInterval ?? recurring.recurringInterval),
+    invoiceTimeShift:
+      choices.invoiceTimeShift ??
+      plans.find(({ invoiceTimeShift }) => invoiceTimeShift !== null)?.invoiceTimeShift ??
+      null,
+  }
+}
+
+/** Why plans cannot stand in one order, or not with these choices: every reason. */
+export function termsProblems(
+  plans: readonly PricedPlan[],
+  choices: OrderChoices,
+  startTime: number,
+): InvalidField[] {
+  const problems: InvalidField[] = []
+  const [first] = plans
+  const lasting = plans.filter((plan) => plan.recurringInterval !== null)
+  const ongoing = plans.filter((plan) => plan.recurringInterval !== null || plan.trial !== null)
+  for (const [index, plan] of plans.entries()) {
+    const fail = (message: string) => void problems.push({ field: `items.${index}.plan.id`, message })
+    if (first !== undefined && plan.currency !== first.currency) {
+      fail(`all plans of an order share one currency; the first one's is ${first.currency}`)
+    }
+    const period = lasting[0]?.recurringInterval
+    if (plan.recurringInterval !== null && period != null) {
+      if (!samePeriod(plan.recurringInterval, period)) fail('all plans of an order share one service period')
+      else if (choices.recurringInterval === null && plan.recurringInterval.limit !== period.limit) {
+        fail('plans with different limits need a recurringInterval of the order')
+      }
+    }
+    if (
+      choices.trial === null &&
+      ongoing.includes(plan) &&
+      !sameTrial(plan.trial, ongoing[0]?.trial ?? null)
+    ) {
+      fail('plans with different trials need a trial of the order')
+    }
+  }
+  if (choices.trial?.enabled === true) {
+    if (choices.trial.endTime === null) {
+      problems.push({ field: 'trial.endTime', message: 'is required where a trial is enabled' })
+    } else if (choices.trial.endTime <= startTime) {
+      problems.push({ field: 'trial.endTime', message: 'must be after the start' })
+    }
+    if (plans.length > 0 && ongoing.length === 0) {
+      problems.push({ field: 'trial', message: 'must not be enabled for one-time sales' })
+    }
+  }
+  if (plans.length === 0) return problems
+  if (choices.isTrialOnly && agreedTerms(plans, choices).trial === null) {
+    problems.push({ field: 'isTrialOnly', message: 'needs a trial, of the plans or of the order' })
+  }
+  if (choices.recurringInterval !== null && lasting.length === 0) {
+    problems.push({ field: 'recurringInterval', message: 'must be absent: none of the plans recurs' })
+  }
+  return problems
+}
+
+/** The instant a shift away; null where it never comes. */
+export function shifted(instant: number, { chronology, duration, unit }: TimeShift): number | null {
+  const parsed = parseDuration(shiftText(duration, unit))
+  return parsed === null ? instant : reach(instant, parsed, chronology === 'before' ? -1 : 1)
+}
+
+/** The end of a trial that begins at `activation`; null: never. An explicit end moves with a late activation. */
+export function trialEnd(terms: OrderTerms, activation: number): number | null {
+  const { trial } = terms
+  if (trial === null) return null
+  if ('period' in trial) return reach(activation, periodDuration(trial.period))
+  return trial.endTime + Math.max(0, activation - Math.max(terms.startTime, terms.createdTime))
+}
+
+function orderTrial({ enabled, endTime }: { enabled: boolean; endTime: number | null }): TrialTerms | null {
+  return enabled && endTime !== null ? { endTime } : null
+}
+
+function shiftText(duration: number, unit: ShiftUnit): string {
+  const letter = unit.slice(0, 1).toUpperCase()
+  return unit === 'minute' || unit === 'hour' ? `PT${duration}${letter}` : `P${duration}${letter}`
+}
+
+function samePeriod(a: Period, b: Period): boolean {
+  return a.unit === b.unit && a.length === b.length
+}
+
+function sameTrial(a: PlanTrial | null, b: PlanTrial | null): boolean {
+  return a === null || b === null ? a === b : samePeriod(a.period, b.period)
+}

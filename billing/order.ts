@@ -1,0 +1,296 @@
+/** An order as the rules of its life cycle see it, and the small changes those rules are made of. */
+
+import { reach } from './durations.ts'
+import type { EventType } from './event-types.ts'
+import { draftInvoice, type Invoice, initialLines, isOpen, issued, renewalLines } from './invoices.ts'
+import { isZero } from './money.ts'
+import { type OrderTerms, trialEnd } from './order-terms.ts'
+import { periodDuration } from './periods.ts'
+
+export const ORDER_STATUSES = [
+  'pending',
+  'active',
+  'abandoned',
+  'canceled',
+  'churned',
+  'paused',
+  'voided',
+  'completed',
+  'trial-ended',
+] as const
+export type OrderStatus = (typeof ORDER_STATUSES)[number]
+
+export const CANCEL_CATEGORIES = [
+  'billing-failure',
+  'did-not-use',
+  'did-not-want',
+  'missing-features',
+  'bugs-or-problems',
+  'do-not-remember',
+  'risk-warning',
+  'contract-expired',
+  'too-expensive',
+  'never-started',
+] as const
+export type CancelCategory = (typeof CANCEL_CATEGORIES)[number]
+export type CanceledBy = 'merchant' | 'customer' | 'rebilly-side'
+
+export interface Pause {
+  readonly id: string
+  readonly status: 'pending' | 'active' | 'ended' | 'revoked'
+  readonly effectiveTime: number
+  /** null: until it is resumed. */
+  readonly endTime: number | null
+}
+
+/** Instants in milliseconds, on the order's own clock; null where there is none. */
+export interface Order {
+  readonly terms: OrderTerms
+  readonly status: OrderStatus
+  readonly activationTime: number | null
+  /** Nothing happens before this: its creation, then its activation, then its reactivation. */
+  readonly notBefore: number
+  readonly voidTime: number | null
+  readonly churnTime: number | null
+  readonly canceledBy: CanceledBy | null
+  readonly cancelCategory: CancelCategory | null
+  readonly cancelDescription: string | null
+  readonly inTrial: boolean
+  readonly isTrialConverted: boolean
+  /** The current period: 0 in trial, from 1 on; null before the start and where nothing recurs. */
+  readonly rebillNumber: number | null
+  /** Highest period an invoice has been issued for. */
+  readonly invoicedThrough: number
+  /** Where period `anchorNumber` begins; every later boundary counts from here. */
+  readonly anchor: number | null
+  readonly anchorNumber: number
+  readonly periodStart: number | null
+  /** End of the current period or trial; null: never, or not begun. */
+  readonly periodEnd: number | null
+  /** Not yet ended ones. */
+  readonly pauses: readonly Pause[]
+  /** At least those that can still change. */
+  readonly invoices: readonly Invoice[]
+  /** Sequence of the next invoice. */
+  readonly nextInvoice: number
+}
+
+export type Cause = 'api' | 'timer' | 'payment' | 'deadline'
+
+/** Something worth an event: about the order, one of its invoices, or one of its pauses. */
+export interface Happening {
+  readonly type: EventType
+  readonly invoice?: number
+  readonly pause?: string
+}
+
+/** One change of an order at one instant: all of it happens or none. */
+export interface Step {
+  readonly at: number
+  readonly cause: Cause
+  /** The order after the change. */
+  readonly order: Order
+  readonly happenings: readonly Happening[]
+}
+
+/** A step in the making. */
+export interface Change {
+  readonly at: number
+  order: Order
+  readonly happenings: Happening[]
+}
+
+/** Makes a step of what `work` does to the order. */
+export function step(order: Order, at: number, cause: Cause, work: (change: Change) => void): Step {
+  const change: Change = { at, order, happenings: [] }
+  work(change)
+  return { at, cause, order: change.order, happenings: change.happenings }
+}
+
+/** A new order, pending, with its first invoice as a draft. */
+export function placeOrder(terms: OrderTerms): Step {
+  const blank: Order = {
+    terms,
+    status: 'pending',
+    activationTime: null,
+    notBefore: terms.createdTime,
+    voidTime: null,
+    churnTime: null,
+    canceledBy: null,
+    cancelCategory: null,
+    cancelDescription: null,
+    inTrial: false,
+    isTrialConverted: false,
+    rebillNumber: null,
+    invoicedThrough: 0,
+    anchor: null,
+    anchorNumber: 1,
+    periodStart: null,
+    periodEnd: null,
+    pauses: [],
+    invoices: [],
+    nextInvoice: 1,
+  }
+  return step(blank, terms.createdTime, 'api', (change) => {
+    note(change, 'subscription-created')
+    addInvoice(change, 'initial', initialLines(terms), {
+      periodNumber: null,
+      periodStart: null,
+      periodEnd: null,
+    })
+  })
+}
+
+/** When the current period's end will be a renewal; null in the last period of a limit, and where nothing recurs. */
+export function renewalTime({ status, inTrial, terms, rebillNumber, periodEnd }: Order): number | null {
+  if (status !== 'active') return null
+  if (inTrial) return periodEnd
+  return isLastPeriod({ terms, rebillNumber }) ? null : periodEnd
+}
+
+/** Whether no period follows the current one. */
+export function isLastPeriod({ terms, rebillNumber }: Pick<Order, 'terms' | 'rebillNumber'>): boolean {
+  const { interval } = terms
+  return interval === null || (interval.limit !== null && (rebillNumber ?? 0) >= interval.limit)
+}
+
+/** Where period `number` ends, counted from the anchor; null: never. */
+export function endOfPeriod(
+  { terms, anchor, anchorNumber }: Pick<Order, 'terms' | 'anchor' | 'anchorNumber'>,
+  number: number,
+): number | null {
+  if (terms.interval === null || anchor === null) return null
+  return reach(anchor, periodDuration(terms.interval), number - anchorNumber + 1)
+}
+
+/** Begins service at the change's instant; `anchor` is where the first paid period begins without a trial. */
+export function activate(change: Change, anchor: number): void {
+  const { at, order } = change
+  const { terms } = order
+  set(change, { status: 'active', activationTime: at, notBefore: at })
+  if (terms.trial !== null) {
+    const end = trialEnd(terms, at)
+    set(change, {
+      inTrial: true,
+      rebillNumber: 0,
+      periodStart: at,
+      periodEnd: end,
+      anchor: end,
+      anchorNumber: 1,
+    })
+  } else if (terms.interval !== null) {
+    set(change, { rebillNumber: 1, invoicedThrough: 1, periodStart: anchor, anchor, anchorNumber: 1 })
+    set(change, { periodEnd: endOfPeriod(change.order, 1) })
+  }
+  const { periodStart, periodEnd, rebillNumber } = change.order
+  for (const { sequence, type } of change.order.invoices) {
+    if (type === 'initial')
+      changeInvoice(change, sequence, { periodStart, periodEnd, periodNumber: rebillNumber })
+  }
+  note(change, 'subscription-activated')
+}
+
+/** Adds an invoice, as a draft. */
+export function addInvoice(
+  change: Change,
+  type: Invoice['type'],
+  lines: Parameters<typeof draftInvoice>[2],
+  period: Parameters<typeof draftInvoice>[3],
+): number {
+  const sequence = change.order.nextInvoice
+  const invoice = draftInvoice(sequence, type, lines, period)
+  set(change, { invoices: [...change.order.invoices, invoice], nextInvoice: sequence + 1 })
+  note(change, 'invoice-created', { invoice: sequence })
+  return sequence
+}
+
+/** Issues a draft, to be charged at `chargedAt`; one of nothing is paid by that. */
+export function issue(change: Change, sequence: number, chargedAt: number): void {
+  const { order, at } = change
+  const draft = order.invoices.find((one) => one.sequence === sequence)
+  if (draft === undefined) return
+  changeInvoice(change, sequence, issued(draft, order.terms, at, chargedAt))
+  note(change, 'invoice-issued', { invoice: sequence })
+  if (isZero(draft.amount)) note(change, 'invoice-paid', { invoice: sequence })
+}
+
+/** Adds and issues the invoice of period `number`, which begins at `boundary`. */
+export function issueRenewal(change: Change, number: number, boundary: number): void {
+  const { order } = change
+  const sequence = addInvoice(change, 'renewal', renewalLines(order.terms), {
+    periodNumber: number,
+    periodStart: boundary,
+    periodEnd: endOfPeriod(order, number),
+  })
+  set(change, { invoicedThrough: number })
+  issue(change, sequence, Math.max(boundary, change.at))
+  note(change, 'renewal-invoice-issued', { invoice: sequence })
+}
+
+/** Voids drafts and open invoices that fit; gives whether there were any. */
+export function voidInvoices(change: Change, fits: (invoice: Invoice) => boolean = () => true): boolean {
+  const ending = change.order.invoices.filter(
+    (invoice) => (invoice.status === 'draft' || isOpen(invoice)) && fits(invoice),
+  )
+  for (const { sequence } of ending) {
+    changeInvoice(change, sequence, {
+      status: 'voided',
+      voidedTime: change.at,
+      delinquencyTime: null,
+      chargeTime: null,
+    })
+    note(change, 'invoice-voided', { invoice: sequence })
+  }
+  return ending.length > 0
+}
+
+/** Voids what was issued for a period that will not come; should it come after all, it is billed anew. */
+export function voidComing(change: Change): void {
+  const current = change.order.rebillNumber
+  if (current === null) return
+  const isComing = ({ periodNumber }: Invoice) => periodNumber !== null && periodNumber > current
+  if (voidInvoices(change, isComing)) set(change, { invoicedThrough: current })
+}
+
+/** Ends every pause that has not ended: one under way as a resume does, without its event; a future one is revoked. */
+export function endPauses(change: Change): void {
+  for (const pause of change.order.pauses) {
+    if (pause.status === 'active') endPause(change, pause)
+    else if (pause.status === 'pending') revokePause(change, pause)
+  }
+}
+
+/** Ends a pause: the current period and its anchor move by the time paused. */
+export function endPause(change: Change, pause: Pause): void {
+  const { order, at } = change
+  const paused = at - pause.effectiveTime
+  changePause(change, pause.id, { status: 'ended', endTime: at })
+  if (order.periodEnd === null) return
+  const end = order.periodEnd + paused
+  set(change, { periodEnd: end, anchor: end, anchorNumber: (order.rebillNumber ?? 0) + 1 })
+}
+
+export function revokePause(change: Change, pause: Pause): void {
+  changePause(change, pause.id, { status: 'revoked' })
+  note(change, 'subscription-pause-revoked', { pause: pause.id })
+}
+
+export function changePause(change: Change, id: string, values: Partial<Pause>): void {
+  set(change, {
+    pauses: change.order.pauses.map((pause) => (pause.id === id ? { ...pause, ...values } : pause)),
+  })
+}
+
+export function changeInvoice(change: Change, sequence: number, values: Partial<Invoice>): void {
+  set(change, {
+    invoices: change.order.invoices.map((one) => (one.sequence === sequence ? { ...one, ...values } : one)),
+  })
+}
+
+export function set(change: Change, values: Partial<Order>): void {
+  change.order = { ...change.order, ...values }
+}
+
+export function note(change: Change, type: EventType, about: Omit<Happening, 'type'> = {}): void {
+  change.happenings.push({ type, ...about })
+}

@@ -1,0 +1,170 @@
+import { canonicalJson } from '../../billing/canonical-json.ts'
+import { ConflictError } from '../../billing/errors.ts'
+import { changeItems, changeTerms, moveRenewal } from '../../billing/order-commands.ts'
+import { agreedTerms } from '../../billing/order-terms.ts'
+import type { Subscription } from '../entities/index.ts'
+import { applySteps, type OrderRecord, orderChoices, orderInstant, orderTerms } from '../order-record.ts'
+import { references } from '../references.ts'
+import { subscriptionEvent } from '../subscription-events.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
+import { checkTerms, type NewSubscription, pricedItems } from './create-subscription.ts'
+import { scheduleAfter, settleForCommand } from './settle-subscription.ts'
+
+export interface SubscriptionChange extends Omit<NewSubscription, 'isTrialOnly'> {
+  /** null leaves it. */
+  readonly isTrialOnly: boolean | null
+  /** Next boundary and anchor of an order in service; null, or the boundary there is, leaves them. */
+  readonly renewalTime: Date | null
+}
+
+/**
+ * Changes a locked order to the values, as far as its state lets (decisions 6.1). Emits `subscription-modified`, besides
+ * `invoice-reissued` or `subscription-items-changed`, where anything changed.
+ *
+ * @throws ConflictError naming what can no longer be changed.
+ * @throws InvalidFieldsError naming every member that breaks a rule of times, plans or money.
+ */
+export async function updateSubscription(
+  unit: UnitOfWork,
+  row: Subscription,
+  given: SubscriptionChange,
+): Promise<void> {
+  const instant = orderInstant(unit, row)
+  const record = await settleForCommand(unit, row, instant)
+  const before = shown(row)
+  const found = references(unit)
+  const items = sameItems(row, given) ? row.items : await pricedItems(unit, found, given.items, row.items)
+  const values = {
+    items,
+    startTime: given.startTime ?? row.startTime,
+    abandonTime: given.abandonTime ?? row.abandonTime ?? null,
+    trial: given.trial ?? row.trial ?? null,
+    isTrialOnly: given.isTrialOnly ?? row.isTrialOnly,
+    recurringInterval: given.recurringInterval ?? row.recurringInterval ?? null,
+    invoiceTimeShift: given.invoiceTimeShift,
+    delinquencyPeriod: given.delinquencyPeriod,
+    shipping: given.shipping,
+  }
+  const { customerId, websiteId } = given
+  requireUnchanged(row, { customerId, websiteId }, ['customerId', 'websiteId'])
+  if (row.status !== 'pending') {
+    requireUnchanged(row, values, ['startTime', 'abandonTime', 'trial', 'isTrialOnly', 'recurringInterval'])
+  }
+  if (row.status !== 'pending' && row.status !== 'active' && row.status !== 'paused') {
+    requireUnchanged(row, values, ['items', 'shipping', 'delinquencyPeriod', 'invoiceTimeShift'])
+  }
+  const isStartNew = values.startTime.getTime() !== row.startTime.getTime()
+  const areTermsNew = !unchanged(row, values, Object.keys(values) as (keyof typeof values)[])
+  if (areTermsNew) {
+    const start = isStartNew ? values.startTime : new Date(Math.max(row.startTime.getTime(), instant))
+    checkTerms(found, items, { ...values, items: given.items }, start, instant)
+    checkKept(found, row, values)
+  }
+  const isAbandonNew = values.abandonTime?.getTime() !== row.abandonTime?.getTime()
+  if (isAbandonNew && values.abandonTime !== null && values.abandonTime.getTime() <= instant) {
+    found.fail('abandonTime', 'must be in the future')
+  }
+  found.check()
+
+  const areItemsNew = !unchanged(row, values, ['items', 'shipping'])
+  Object.assign(row, values, {
+    autopay: given.autopay,
+    notes: given.notes,
+    poNumber: given.poNumber,
+    customFields: given.customFields,
+  })
+  if (areTermsNew) takeTerms(unit, record, instant, areItemsNew)
+  moveBoundary(unit, record, instant, given.renewalTime)
+  if (shown(row) === before) return
+  scheduleAfter(record, instant)
+  if (!record.raised.has(row)) {
+    record.raised.add(row)
+    row.revision += 1
+    row.updatedTime = unit.now
+  }
+  unit.emit(subscriptionEvent(row, 'subscription-modified', new Date(instant), unit.baseUrl))
+  unit.wake('subscription', row.id)
+}
+
+/** Has the rules take the row's terms: a pending order's first invoice is drawn up anew, others take them from the next on. */
+function takeTerms(unit: UnitOfWork, record: OrderRecord, instant: number, areItemsNew: boolean): void {
+  const terms = orderTerms(record.row)
+  if (record.row.status === 'pending') applySteps(unit, record, [changeTerms(record.order, instant, terms)])
+  else if (areItemsNew) applySteps(unit, record, [changeItems(record.order, instant, terms)])
+  else record.order = { ...record.order, terms }
+}
+
+function moveBoundary(
+  unit: UnitOfWork,
+  record: OrderRecord,
+  instant: number,
+  renewalTime: Date | null,
+): void {
+  const current = record.row.renewalTime?.getTime()
+  const wanted = renewalTime?.getTime()
+  if (wanted === undefined || current === undefined || wanted === current || wanted <= instant) return
+  applySteps(unit, record, [moveRenewal(record.order, instant, wanted)])
+}
+
+/** What new items of an order in service have to keep: its currency and its period. */
+function checkKept(
+  found: ReturnType<typeof references>,
+  row: Subscription,
+  values: Pick<Subscription, 'items' | 'trial' | 'isTrialOnly' | 'recurringInterval' | 'invoiceTimeShift'>,
+): void {
+  if (values.items.length === 0 || row.status === 'pending') return
+  if (values.items[0]?.priced.currency !== row.currency) {
+    found.fail('items.0.plan.id', `the order is in ${row.currency}`)
+  }
+  const now = agreedTerms(
+    row.items.map(({ priced }) => priced),
+    orderChoices(row),
+  ).interval
+  const then = agreedTerms(
+    values.items.map(({ priced }) => priced),
+    orderChoices(values),
+  ).interval
+  if (canonicalJson(now) !== canonicalJson(then)) {
+    found.fail('items.0.plan.id', "the order keeps its plans' service period and limit")
+  }
+}
+
+function requireUnchanged<T extends Partial<Subscription> | Partial<NewSubscription>>(
+  row: Subscription,
+  values: T,
+  members: readonly (keyof T & keyof Subscription)[],
+): void {
+  const changed = members.filter(
+    (member) => canonicalJson(row[member] ?? null) !== canonicalJson(values[member] ?? null),
+  )
+  if (changed.length === 0) return
+  throw new ConflictError(`An order that is ${row.status} keeps its ${changed.join(', ')}.`)
+}
+
+function unchanged<T extends Partial<Subscription>>(
+  row: Subscription,
+  values: T,
+  members: readonly (keyof T & keyof Subscription)[],
+): boolean {
+  return members.every(
+    (member) => canonicalJson(row[member] ?? null) === canonicalJson(values[member] ?? null),
+  )
+}
+
+/** Whether the items name the same plans in the same quantities, so that they stay as they were priced. */
+function sameItems(row: Subscription, given: Pick<NewSubscription, 'items'>): boolean {
+  const known = row.items.map(({ plan, quantity }) => ({ plan: { id: plan.id }, quantity }))
+  return canonicalJson(known) === canonicalJson(given.items)
+}
+
+/** Everything of the row that a change can change. */
+function shown(row: Subscription): string {
+  const {
+    revision: _,
+    updatedTime: __,
+    settledThrough: ___,
+    notBefore: ____,
+    ...rest
+  } = row as Subscription & Record<string, unknown>
+  return canonicalJson(Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, value ?? null])))
+}

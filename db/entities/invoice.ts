@@ -1,0 +1,61 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import type { InvoiceLine, InvoiceStatus, InvoiceType } from '../../billing/invoices.ts'
+import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+
+/** What `q` searches. */
+export const invoiceSearch = searchExpression(
+  'subscription_id',
+  'customer_id',
+  'website_id',
+  'currency',
+  'status',
+  'type',
+  'po_number',
+  'notes',
+)
+
+const InvoiceSchema = defineEntity({
+  name: 'Invoice',
+  tableName: 'invoices',
+  indexes: listIndexes('invoices', invoiceSearch),
+  uniques: [
+    {
+      name: 'invoices_sequence_unique',
+      properties: ['organizationId', 'subscriptionId', 'sequence'],
+    },
+  ],
+  properties: {
+    ...tenantKey,
+    subscriptionId: id(),
+    customerId: id(),
+    websiteId: id(),
+    /** Counts the invoices of an order, from 1. */
+    sequence: p.integer(),
+    type: p.string().length(20).$type<InvoiceType>(),
+    status: p.string().length(20).$type<InvoiceStatus>(),
+    currency: p.string().length(3),
+    /** Amounts in them are decimal strings. */
+    lines: json<InvoiceLine[]>(),
+    /** A decimal string, as `amountDue`. */
+    amount: p.decimal().precision(18).scale(6).$type<string>(),
+    amountDue: p.decimal().precision(18).scale(6).$type<string>(),
+    periodNumber: p.integer().nullable(),
+    periodStart: instant().nullable(),
+    periodEnd: instant().nullable(),
+    issuedTime: instant().nullable(),
+    dueTime: instant().nullable(),
+    delinquencyTime: instant().nullable(),
+    paidTime: instant().nullable(),
+    voidedTime: instant().nullable(),
+    /** When a charge of it is due by itself. */
+    chargeTime: instant().nullable(),
+    autopayRetryNumber: p.integer().default(0),
+    poNumber: p.string().nullable(),
+    notes: p.text().nullable(),
+    ...resourceColumns,
+  },
+})
+
+/** What a customer owes for a period of an order, or for what stands in its lines. */
+export class Invoice extends InvoiceSchema.class {}
+InvoiceSchema.setClass(Invoice)

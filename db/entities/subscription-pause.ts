@@ -1,0 +1,28 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import type { Pause } from '../../billing/order.ts'
+import { id, instant, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+
+/** What `q` searches. */
+export const pauseSearch = searchExpression('subscription_id', 'status', 'description')
+
+const SubscriptionPauseSchema = defineEntity({
+  name: 'SubscriptionPause',
+  tableName: 'subscription_pauses',
+  indexes: [
+    ...listIndexes('subscription_pauses', pauseSearch),
+    { name: 'subscription_pauses_order_index', properties: ['organizationId', 'subscriptionId'] },
+  ],
+  properties: {
+    ...tenantKey,
+    subscriptionId: id(),
+    status: p.string().length(20).$type<Pause['status']>(),
+    effectiveTime: instant(),
+    endTime: instant().nullable(),
+    description: p.string().nullable(),
+    ...resourceColumns,
+  },
+})
+
+/** A time in which an order is not served and not billed. */
+export class SubscriptionPause extends SubscriptionPauseSchema.class {}
+SubscriptionPauseSchema.setClass(SubscriptionPause)

@@ -1,0 +1,314 @@
+/** Between an order's rows and the rules of its life cycle: loads what they read, writes what they say. */
+import { parseDuration } from '../billing/durations.ts'
+import type { Invoice as InvoiceState } from '../billing/invoices.ts'
+import { isOpen } from '../billing/invoices.ts'
+import { type Happening, type Order, type Pause, renewalTime, type Step } from '../billing/order.ts'
+import { agreedTerms, type OrderTerms } from '../billing/order-terms.ts'
+import { Invoice, type Subscription, SubscriptionPause, TimelineEntry } from './entities/index.ts'
+import { newId } from './ids.ts'
+import { invoiceEvent, subscriptionEvent } from './subscription-events.ts'
+import { timelineMessage } from './timeline-message.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
+
+/** An order with the rows that can still change, all locked by the order's row. */
+export interface OrderRecord {
+  readonly row: Subscription
+  readonly invoices: Map<number, Invoice>
+  readonly pauses: Map<string, SubscriptionPause>
+  order: Order
+  /** Rows whose revision this commit has raised. */
+  readonly raised: Set<object>
+}
+
+/** The instant a command at real time happens at, on the order's own clock. */
+export function orderInstant({ now }: UnitOfWork, row: Pick<Subscription, 'clockOffset'>): number {
+  return now.getTime() + row.clockOffset
+}
+
+/** Reads the record of a locked order. */
+export async function loadOrder({ em, organizationId }: UnitOfWork, row: Subscription): Promise<OrderRecord> {
+  const subscriptionId = row.id
+  const invoices = await em.find(
+    Invoice,
+    {
+      organizationId,
+      subscriptionId,
+      $or: [{ status: { $in: ['draft', 'unpaid', 'past-due', 'partially-paid'] } }, { type: 'initial' }],
+    },
+    { orderBy: { sequence: 'asc' }, refresh: true },
+  )
+  const pauses = await em.find(
+    SubscriptionPause,
+    { organizationId, subscriptionId, status: { $in: ['pending', 'active'] } },
+    { orderBy: { id: 'asc' }, refresh: true },
+  )
+  return {
+    row,
+    invoices: new Map(invoices.map((invoice) => [invoice.sequence, invoice])),
+    pauses: new Map(pauses.map((pause) => [pause.id, pause])),
+    order: orderOf(row, invoices, pauses),
+    raised: new Set(),
+  }
+}
+
+/** A record of an order that is about to be placed. */
+export function newRecord(row: Subscription, order: Order): OrderRecord {
+  return { row, invoices: new Map(), pauses: new Map(), order, raised: new Set([row]) }
+}
+
+/** Terms as the rules read them from an order's row. */
+export function orderTerms(row: Subscription): OrderTerms {
+  const agreed = agreedTerms(
+    row.items.map(({ priced }) => priced),
+    orderChoices(row),
+  )
+  return {
+    currency: row.currency,
+    createdTime: row.createdTime.getTime(),
+    startTime: row.startTime.getTime(),
+    abandonTime: milliseconds(row.abandonTime),
+    items: row.items.map(({ id, quantity, priced }) => ({ id, quantity, plan: priced })),
+    ...agreed,
+    delinquencyPeriod: parseDuration(row.delinquencyPeriod ?? ''),
+    shipping: row.shipping?.amount ?? null,
+    // Until there are payment instruments, nothing can be charged.
+    canCharge: false,
+  }
+}
+
+/** What the order sets in its plans' place. */
+export function orderChoices(
+  row: Pick<Subscription, 'trial' | 'isTrialOnly' | 'recurringInterval' | 'invoiceTimeShift'>,
+) {
+  const { trial } = row
+  return {
+    trial: trial == null ? null : { enabled: trial.enabled, endTime: parsed(trial.endTime) },
+    isTrialOnly: row.isTrialOnly,
+    recurringInterval: row.recurringInterval ?? null,
+    invoiceTimeShift: row.invoiceTimeShift ?? null,
+  }
+}
+
+/**
+ * Writes steps, oldest first: columns, invoices, pauses, timeline, and each step's events with the records as they stood
+ * then. A row's revision rises by one, however many steps of one commit change it.
+ */
+export function applySteps(unit: UnitOfWork, record: OrderRecord, steps: readonly Step[]): void {
+  for (const step of steps) {
+    if (step.order === record.order && step.happenings.length === 0) continue
+    raise(unit, record, record.row)
+    const before = record.order
+    record.order = step.order
+    writeOrder(record.row, step.order)
+    for (const invoice of step.order.invoices) {
+      if (!before.invoices.includes(invoice)) writeInvoice(unit, record, invoice)
+    }
+    for (const pause of step.order.pauses) {
+      if (!before.pauses.includes(pause)) writePause(unit, record, pause)
+    }
+    writeSummary(record)
+    for (const happening of step.happenings) tell(unit, record, step, happening)
+  }
+}
+
+/** The order as the rules read it; without its invoices and pauses where those do not matter. */
+export function orderOf(
+  row: Subscription,
+  invoices: readonly Invoice[] = [],
+  pauses: readonly SubscriptionPause[] = [],
+): Order {
+  return {
+    terms: orderTerms(row),
+    status: row.status,
+    activationTime: milliseconds(row.activationTime),
+    notBefore: (row.notBefore ?? row.createdTime).getTime(),
+    voidTime: milliseconds(row.voidTime),
+    churnTime: milliseconds(row.churnTime),
+    canceledBy: row.canceledBy ?? null,
+    cancelCategory: row.cancelCategory ?? null,
+    cancelDescription: row.cancelDescription ?? null,
+    inTrial: row.inTrial,
+    isTrialConverted: row.isTrialConverted,
+    rebillNumber: row.rebillNumber ?? null,
+    invoicedThrough: row.invoicedThrough,
+    anchor: milliseconds(row.anchorTime),
+    anchorNumber: row.anchorNumber,
+    periodStart: milliseconds(row.periodStart),
+    periodEnd: milliseconds(row.periodEnd),
+    pauses: pauses.map(({ id, status, effectiveTime, endTime }) => ({
+      id,
+      status,
+      effectiveTime: effectiveTime.getTime(),
+      endTime: milliseconds(endTime),
+    })),
+    invoices: invoices.map((invoice) => ({
+      sequence: invoice.sequence,
+      type: invoice.type,
+      status: invoice.status,
+      lines: invoice.lines,
+      amount: invoice.amount,
+      periodNumber: invoice.periodNumber ?? null,
+      periodStart: milliseconds(invoice.periodStart),
+      periodEnd: milliseconds(invoice.periodEnd),
+      issuedTime: milliseconds(invoice.issuedTime),
+      dueTime: milliseconds(invoice.dueTime),
+      delinquencyTime: milliseconds(invoice.delinquencyTime),
+      paidTime: milliseconds(invoice.paidTime),
+      voidedTime: milliseconds(invoice.voidedTime),
+      chargeTime: milliseconds(invoice.chargeTime),
+    })),
+    nextInvoice: row.nextInvoice,
+  }
+}
+
+function writeOrder(row: Subscription, order: Order): void {
+  Object.assign(row, {
+    status: order.status,
+    activationTime: date(order.activationTime),
+    notBefore: new Date(order.notBefore),
+    voidTime: date(order.voidTime),
+    churnTime: date(order.churnTime),
+    canceledBy: order.canceledBy,
+    cancelCategory: order.cancelCategory,
+    cancelDescription: order.cancelDescription,
+    inTrial: order.inTrial,
+    isTrialConverted: order.isTrialConverted,
+    rebillNumber: order.rebillNumber,
+    invoicedThrough: order.invoicedThrough,
+    anchorTime: date(order.anchor),
+    anchorNumber: order.anchorNumber,
+    periodStart: date(order.periodStart),
+    periodEnd: date(order.periodEnd),
+    renewalTime: date(renewalTime(order)),
+    nextInvoice: order.nextInvoice,
+  })
+}
+
+function writeInvoice(unit: UnitOfWork, record: OrderRecord, state: InvoiceState): void {
+  const { row } = record
+  const values = {
+    type: state.type,
+    status: state.status,
+    lines: [...state.lines],
+    amount: state.amount,
+    amountDue: state.status === 'draft' || isOpen(state) ? state.amount : '0',
+    periodNumber: state.periodNumber,
+    periodStart: date(state.periodStart),
+    periodEnd: date(state.periodEnd),
+    issuedTime: date(state.issuedTime),
+    dueTime: date(state.dueTime),
+    delinquencyTime: date(state.delinquencyTime),
+    paidTime: date(state.paidTime),
+    voidedTime: date(state.voidedTime),
+    chargeTime: date(state.chargeTime),
+  }
+  const known = record.invoices.get(state.sequence)
+  if (known !== undefined) {
+    raise(unit, record, known)
+    Object.assign(known, values)
+    return
+  }
+  const invoice = unit.em.create(Invoice, {
+    organizationId: unit.organizationId,
+    id: newId('in'),
+    subscriptionId: row.id,
+    customerId: row.customerId,
+    websiteId: row.websiteId,
+    sequence: state.sequence,
+    currency: row.currency,
+    ...values,
+    autopayRetryNumber: 0,
+    poNumber: row.poNumber ?? null,
+    notes: row.notes ?? null,
+    revision: 1,
+    createdTime: unit.now,
+    updatedTime: unit.now,
+  })
+  unit.em.persist(invoice)
+  record.invoices.set(state.sequence, invoice)
+  record.raised.add(invoice)
+}
+
+function writePause(unit: UnitOfWork, record: OrderRecord, { id, ...state }: Pause): void {
+  const values = {
+    status: state.status,
+    effectiveTime: new Date(state.effectiveTime),
+    endTime: date(state.endTime),
+  }
+  const known = record.pauses.get(id)
+  if (known !== undefined) {
+    raise(unit, record, known)
+    Object.assign(known, values)
+    return
+  }
+  const pause = unit.em.create(SubscriptionPause, {
+    organizationId: unit.organizationId,
+    id,
+    subscriptionId: record.row.id,
+    ...values,
+    description: null,
+    revision: 1,
+    createdTime: unit.now,
+    updatedTime: unit.now,
+  })
+  unit.em.persist(pause)
+  record.pauses.set(id, pause)
+  record.raised.add(pause)
+}
+
+/** What the order shows of its invoices. */
+function writeSummary({ row, order, invoices }: OrderRecord): void {
+  const initial = order.invoices.find(({ type }) => type === 'initial')
+  const recent = order.invoices.find(({ sequence }) => sequence === order.nextInvoice - 1)
+  if (initial !== undefined) row.initialInvoiceId = invoices.get(initial.sequence)?.id ?? null
+  if (recent === undefined) return
+  row.recentInvoiceId = invoices.get(recent.sequence)?.id ?? null
+  row.billingStatus = recent.status
+}
+
+function tell(unit: UnitOfWork, { row, invoices }: OrderRecord, step: Step, happening: Happening): void {
+  const time = new Date(step.at)
+  const { type, pause } = happening
+  const invoice = happening.invoice === undefined ? undefined : invoices.get(happening.invoice)
+  unit.emit(
+    invoice !== undefined && type !== 'renewal-invoice-issued'
+      ? invoiceEvent(invoice, type, time, unit.baseUrl)
+      : subscriptionEvent(row, type, time, unit.baseUrl, {
+          ...(pause === undefined ? {} : { subscriptionPauseId: pause }),
+          ...(invoice === undefined ? {} : { invoice }),
+        }),
+  )
+  unit.em.persist(
+    unit.em.create(TimelineEntry, {
+      organizationId: unit.organizationId,
+      id: newId('tl'),
+      subscriptionId: row.id,
+      type,
+      occurredTime: time,
+      cause: step.cause,
+      message: timelineMessage(type, invoice?.id ?? pause ?? null),
+      revision: 1,
+      createdTime: unit.now,
+      updatedTime: unit.now,
+    }),
+  )
+}
+
+function raise(unit: UnitOfWork, record: OrderRecord, row: { revision: number; updatedTime: Date }): void {
+  if (record.raised.has(row)) return
+  record.raised.add(row)
+  row.revision += 1
+  row.updatedTime = unit.now
+}
+
+function milliseconds(value: Date | null | undefined): number | null {
+  return value?.getTime() ?? null
+}
+
+function parsed(text: string | null): number | null {
+  return text === null ? null : Date.parse(text)
+}
+
+function date(instant: number | null): Date | null {
+  return instant === null ? null : new Date(instant)
+}

@@ -1,0 +1,233 @@
+/** What callers do to orders: change, void, cancel, pause, reactivate; and what they can read beside them. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
+import { expectProblem } from '../rig/expect-problem.ts'
+import { startService, type TestService } from '../rig/service.ts'
+
+// Without a worker: commands settle an order up to their own instant first, and so find it begun.
+describe('an order and its callers', () => {
+  let service: TestService
+  let merchant: Catalogue
+
+  beforeAll(async () => {
+    service = await startService({ worker: false, settings: { RATE_LIMIT: '1000000' } })
+    merchant = await catalogue(service)
+  })
+  afterAll(() => service.stop())
+
+  const make = async (path: string, body: object): Promise<Record<string, unknown>> => {
+    const answer = await merchant.api.post(path, body)
+    expect({ status: answer.status, body: answer.status === 201 ? null : answer.body }).toEqual({
+      status: 201,
+      body: null,
+    })
+    return answer.body
+  }
+  const place = (members: object = {}) => make('subscriptions', orderBody(merchant, members))
+  const order = async (id: unknown) => (await merchant.api.get(`subscriptions/${id}`)).body
+  const later = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+
+  test('a pending one is voided with its invoice; an active one is not', async () => {
+    const { id, initialInvoiceId } = await place({ startTime: later(1) })
+    const voided = await merchant.api.post(`subscriptions/${id}/void`, {})
+    expect(voided.status).toBe(201)
+    expect(voided.body).toMatchObject({ status: 'voided', billingStatus: 'voided', revision: 2 })
+    expect((await merchant.api.get(`invoices/${initialInvoiceId}`)).body).toMatchObject({ status: 'voided' })
+    const active = await place()
+    expectProblem(await merchant.api.post(`subscriptions/${active.id}/void`, {}), 409, 'conflict')
+  })
+
+  test('is canceled at once or at a churn time, and reactivated', async () => {
+    const { id } = await place()
+    const churnTime = later(10)
+    const made = await make('subscription-cancellations', {
+      subscriptionId: id,
+      churnTime,
+      canceledBy: 'customer',
+      reason: 'too-expensive',
+      description: 'enough',
+    })
+    expect(made).toMatchObject({
+      churnTime,
+      canceledBy: 'customer',
+      reason: 'too-expensive',
+      prorated: false,
+    })
+    expect(await order(id)).toMatchObject({
+      status: 'canceled',
+      churnTime,
+      canceledBy: 'customer',
+      cancelCategory: 'too-expensive',
+      cancelDescription: 'enough',
+      renewalTime: null,
+    })
+    const again = await merchant.api.post('subscription-cancellations', { subscriptionId: id })
+    expectProblem(again, 409, 'conflict')
+    await make('subscription-reactivations', { subscriptionId: id })
+    expect(await order(id)).toMatchObject({
+      status: 'active',
+      rebillNumber: 1,
+      churnTime: null,
+      canceledBy: null,
+    })
+    await make('subscription-cancellations', { subscriptionId: id })
+    expect(await order(id)).toMatchObject({ status: 'churned' })
+    await make('subscription-reactivations', { subscriptionId: id })
+    expect(await order(id)).toMatchObject({ status: 'active', rebillNumber: 2, billingStatus: 'unpaid' })
+  })
+
+  test('refuses cancellations that are prorated or of no order', async () => {
+    const { id } = await place()
+    const prorated = await merchant.api.post('subscription-cancellations', {
+      subscriptionId: id,
+      prorated: true,
+    })
+    expect(expectProblem(prorated, 422, 'validation-error')).toEqual(['prorated'])
+    const unknown = await merchant.api.post('subscription-cancellations', { subscriptionId: 'none' })
+    expect(expectProblem(unknown, 422, 'validation-error')).toEqual(['subscriptionId'])
+  })
+
+  test('is paused and resumed; a pause ahead is revoked; overlapping ones are refused', async () => {
+    const { id } = await place()
+    const ahead = await make('subscription-pauses', {
+      subscriptionId: id,
+      effectiveTime: later(5),
+      endTime: later(9),
+    })
+    expect(ahead).toMatchObject({ status: 'pending' })
+    expectProblem(await merchant.api.post('subscription-pauses', { subscriptionId: id }), 409, 'conflict')
+    const moved = await merchant.api.put(`subscription-pauses/${ahead.id}`, { ...ahead, endTime: later(7) })
+    expect(moved.status).toBe(200)
+    expect((await merchant.api.send('DELETE', `subscription-pauses/${ahead.id}`)).status).toBe(204)
+    expect((await merchant.api.get(`subscription-pauses/${ahead.id}`)).body).toMatchObject({
+      status: 'revoked',
+    })
+
+    const now = await make('subscription-pauses', { subscriptionId: id })
+    expect(await order(id)).toMatchObject({ status: 'paused', renewalTime: null })
+    expectProblem(await merchant.api.post('subscription-pauses', { subscriptionId: id }), 409, 'conflict')
+    expect((await merchant.api.send('DELETE', `subscription-pauses/${now.id}`)).status).toBe(204)
+    expect(await order(id)).toMatchObject({ status: 'active', renewalTime: expect.any(String) })
+  })
+
+  test('refuses pauses with times in the past or in the wrong order', async () => {
+    const { id } = await place()
+    const past = await merchant.api.post('subscription-pauses', {
+      subscriptionId: id,
+      effectiveTime: later(-1),
+    })
+    expect(expectProblem(past, 422, 'validation-error')).toEqual(['effectiveTime'])
+    const crossed = { subscriptionId: id, effectiveTime: later(2), endTime: later(1) }
+    const answer = await merchant.api.post('subscription-pauses', crossed)
+    expect(expectProblem(answer, 422, 'validation-error')).toEqual(['endTime'])
+  })
+
+  test('pending: other items draw the same invoice up anew', async () => {
+    const body = orderBody(merchant, { startTime: later(1), shipping: { amount: 2.5 } })
+    const placed = await make('subscriptions', body)
+    const items = [{ plan: { id: merchant.planId } }, { plan: { id: merchant.planId } }]
+    const changed = await merchant.api.put(`subscriptions/${placed.id}`, { ...placed, items })
+    expect(changed.status).toBe(200)
+    expect(changed.body).toMatchObject({ initialInvoiceId: placed.initialInvoiceId, revision: 2 })
+    expect((await merchant.api.get(`invoices/${placed.initialInvoiceId}`)).body).toMatchObject({
+      status: 'draft',
+      amount: 22.3,
+    })
+  })
+
+  test('active: other items hold from the next invoice on, and what is settled cannot be changed', async () => {
+    const { id } = await place()
+    await make('subscription-pauses', { subscriptionId: id, effectiveTime: later(1), endTime: later(2) })
+    const active = await order(id)
+    expect(active.status).toBe('active')
+    const items = [{ plan: { id: merchant.planId } }, { plan: { id: merchant.planId } }]
+    const changed = await merchant.api.put(`subscriptions/${id}`, { ...active, items })
+    expect({ status: changed.status, items: changed.body.items }).toMatchObject({
+      status: 200,
+      items: [{ plan: { id: merchant.planId } }, { plan: { id: merchant.planId } }],
+    })
+    expect((await merchant.api.get(`subscriptions/${id}/upcoming-invoice`)).body).toMatchObject({
+      amount: 19.8,
+      periodNumber: 2,
+      periodStart: active.renewalTime,
+    })
+    expect((await merchant.api.get(`invoices/${active.initialInvoiceId}`)).body).toMatchObject({
+      amount: 9.9,
+    })
+    const moved = await merchant.api.put(`subscriptions/${id}`, { ...changed.body, startTime: later(1) })
+    expectProblem(moved, 409, 'conflict')
+    const other = await make('customers', {})
+    const given = await merchant.api.put(`subscriptions/${id}`, { ...changed.body, customerId: other.id })
+    expectProblem(given, 409, 'conflict')
+  })
+
+  test('with If-Match a renewalTime ahead becomes the next boundary; without it is ignored', async () => {
+    const { id } = await place()
+    await make('subscription-pauses', { subscriptionId: id, effectiveTime: later(80), endTime: later(90) })
+    const active = await order(id)
+    const renewalTime = later(50)
+    const ignored = await merchant.api.put(`subscriptions/${id}`, { ...active, renewalTime })
+    expect(ignored.body).toMatchObject({ renewalTime: active.renewalTime, revision: active.revision })
+    const moved = await merchant.api.put(
+      `subscriptions/${id}`,
+      { ...active, renewalTime },
+      { 'If-Match': `"${active.revision}"` },
+    )
+    expect(moved.body).toMatchObject({ renewalTime })
+  })
+
+  test.each([
+    ['a trial without an end', { trial: { enabled: true } }, ['trial.endTime']],
+    ['a trial alone without a trial', { isTrialOnly: true }, ['isTrialOnly']],
+    ['a delinquency that is no duration', { delinquencyPeriod: '3 days' }, ['delinquencyPeriod']],
+    ['a delinquency of nothing', { delinquencyPeriod: 'P0D' }, ['delinquencyPeriod']],
+    ['shipping with too many decimals', { shipping: { amount: 1.001 } }, ['shipping.amount']],
+  ])('is refused with %s: 422', async (_, members, fields) => {
+    const answer = await merchant.api.post('subscriptions', orderBody(merchant, members))
+    expect(expectProblem(answer, 422, 'validation-error')).toEqual(fields)
+  })
+
+  test('an unpaid invoice is voided once', async () => {
+    const { id } = await place()
+    await make('subscription-pauses', { subscriptionId: id, effectiveTime: later(1), endTime: later(2) })
+    const { recentInvoiceId } = await order(id)
+    const voided = await merchant.api.post(`invoices/${recentInvoiceId}/void`, {})
+    expect({ status: voided.status, body: voided.body }).toMatchObject({
+      status: 201,
+      body: { status: 'voided', amountDue: 0 },
+    })
+    expect(await order(id)).toMatchObject({ billingStatus: 'voided' })
+    expectProblem(await merchant.api.post(`invoices/${recentInvoiceId}/void`, {}), 409, 'conflict')
+  })
+
+  test('expands what it refers to, and nothing for what it does not have', async () => {
+    const { id, initialInvoiceId } = await place({ startTime: later(1) })
+    const names =
+      'customer,leadSource,website,shippingRate,initialInvoice,recentInvoice,upcomingInvoice,paymentInstrument'
+    const { body } = await merchant.api.get(`subscriptions/${id}?expand=${names}`)
+    expect(body._embedded).toMatchObject({
+      customer: { id: merchant.customerId },
+      leadSource: null,
+      website: { id: merchant.websiteId },
+      shippingRate: null,
+      initialInvoice: { id: initialInvoiceId },
+      recentInvoice: { id: initialInvoiceId },
+      upcomingInvoice: null,
+      paymentInstrument: null,
+    })
+  })
+
+  test('has a timeline of every transition, newest first, and 404 where nothing is upcoming', async () => {
+    const { id } = await place({ startTime: later(1) })
+    await merchant.api.post(`subscriptions/${id}/void`, {})
+    const { body } = await merchant.api.get<{ type: string; cause: string }[]>(`subscriptions/${id}/timeline`)
+    expect(body.map(({ type }) => type)).toEqual([
+      'invoice-voided',
+      'order-voided',
+      'invoice-created',
+      'subscription-created',
+    ])
+    expect(new Set(body.map(({ cause }) => cause))).toEqual(new Set(['api']))
+    expectProblem(await merchant.api.get(`subscriptions/${id}/upcoming-invoice`), 404, 'not-found')
+  })
+})

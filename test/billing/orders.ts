@@ -1,0 +1,193 @@
+/** Orders for tests of the pure rules: terms written short, and any terms and histories at random. */
+import fc from 'fast-check'
+import { parseDuration } from '../../billing/durations.ts'
+import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
+import { type Order, placeOrder, type Step } from '../../billing/order.ts'
+import {
+  cancelOrder,
+  changePauseEnd,
+  pauseOrder,
+  payInvoice,
+  reactivateOrder,
+  removePause,
+  voidInvoice,
+  voidOrder,
+} from '../../billing/order-commands.ts'
+import { settleBefore, settleOrder } from '../../billing/order-lifecycle.ts'
+import { agreedTerms, type OrderTerms, type PricedPlan } from '../../billing/order-terms.ts'
+
+export const at = (text: string): number => Date.parse(text.includes('T') ? text : `${text}T00:00:00Z`)
+export const day = (instant: number | null): string | null =>
+  instant === null ? null : new Date(instant).toISOString().slice(0, 10)
+
+export const MONTHLY: PricedPlan = {
+  id: 'monthly',
+  name: 'Monthly',
+  currency: 'EUR',
+  pricing: { formula: 'flat-rate', price: '9.9' },
+  recurringInterval: { unit: 'month', length: 1, limit: null },
+  trial: null,
+  isTrialOnly: false,
+  setup: null,
+  invoiceTimeShift: null,
+}
+
+export function terms(plan: Partial<PricedPlan> = {}, members: Partial<OrderTerms> = {}): OrderTerms {
+  const priced = { ...MONTHLY, ...plan }
+  const createdTime = members.createdTime ?? at('2027-01-31')
+  const choices = { trial: null, isTrialOnly: false, recurringInterval: null, invoiceTimeShift: null }
+  return {
+    currency: 'EUR',
+    createdTime,
+    startTime: createdTime,
+    abandonTime: null,
+    items: [{ id: 'item', quantity: 1, plan: priced }],
+    ...agreedTerms([priced], choices),
+    delinquencyPeriod: null,
+    shipping: null,
+    canCharge: false,
+    ...members,
+  }
+}
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const START = at('2027-01-31')
+
+// None shorter than two weeks: a year of any order is then a few dozen steps.
+const periods = fc.constantFrom(
+  { unit: 'day' as const, length: 17 },
+  { unit: 'week' as const, length: 2 },
+  { unit: 'month' as const, length: 1 },
+  { unit: 'month' as const, length: 3 },
+  { unit: 'year' as const, length: 1 },
+)
+const prices = fc.integer({ min: 0, max: 5_000 }).map((cents) => (cents / 100).toString())
+const plans: fc.Arbitrary<PricedPlan> = fc
+  .record({
+    interval: fc.option(fc.record({ limit: fc.option(fc.integer({ min: 1, max: 4 })) })),
+    period: periods,
+    trial: fc.option(fc.record({ price: prices, period: periods }), { freq: 2 }),
+    price: prices,
+    setup: fc.option(fc.record({ price: prices })),
+    early: fc.option(fc.integer({ min: 1, max: 40 }), { freq: 2 }),
+  })
+  .map(({ interval, period, trial, price, setup, early }) => ({
+    ...MONTHLY,
+    pricing: { formula: 'flat-rate' as const, price },
+    recurringInterval: interval === null ? null : { ...period, ...interval },
+    trial,
+    setup,
+    invoiceTimeShift:
+      early === null
+        ? null
+        : {
+            issueTimeShift: { chronology: 'before' as const, duration: early, unit: 'day' as const },
+            dueTimeShift: null,
+          },
+  }))
+
+export const anyTerms: fc.Arbitrary<OrderTerms> = fc
+  .record({
+    plan: plans,
+    quantity: fc.integer({ min: 1, max: 3 }),
+    startsIn: fc.integer({ min: -1, max: 40 }),
+    abandonsIn: fc.option(fc.integer({ min: 1, max: 60 }), { freq: 1 }),
+    delinquency: fc.constantFrom(null, 'P3D', 'P20D', 'P2M'),
+    shipping: fc.option(prices),
+  })
+  .map(({ plan, quantity, startsIn, abandonsIn, delinquency, shipping }) =>
+    terms(plan, {
+      createdTime: START,
+      startTime: START + startsIn * DAY,
+      abandonTime: abandonsIn === null ? null : START + abandonsIn * DAY,
+      delinquencyPeriod: delinquency === null ? null : parseDuration(delinquency),
+      items: [{ id: 'item', quantity, plan }],
+      shipping,
+    }),
+  )
+
+/** A command at an instant; refused ones change nothing. */
+export interface Command {
+  readonly at: number
+  readonly act: (order: Order, at: number) => Step
+}
+
+const days = fc.integer({ min: 0, max: 90 })
+const acts: fc.Arbitrary<Command['act']> = fc.oneof(
+  fc.option(days).map(
+    (churnsIn): Command['act'] =>
+      (order, now) =>
+        cancelOrder(order, now, {
+          churnTime: churnsIn === null ? null : now + churnsIn * DAY,
+          canceledBy: 'merchant',
+          reason: null,
+          description: null,
+        }),
+  ),
+  fc.constant<Command['act']>((order, now) => reactivateOrder(order, now)),
+  fc.tuple(days, fc.option(days)).map(
+    ([from, through]): Command['act'] =>
+      (order, now) =>
+        pauseOrder(order, now, {
+          id: `pause-${order.pauses.length + 1}`,
+          effectiveTime: now + from * DAY,
+          endTime: through === null ? null : now + (from + through) * DAY,
+        }),
+  ),
+  days.map(
+    (until): Command['act'] =>
+      (order, now) =>
+        changePauseEnd(order, now, `pause-${order.pauses.length}`, now + until * DAY),
+  ),
+  fc.constant<Command['act']>((order, now) => removePause(order, now, `pause-${order.pauses.length}`)),
+  fc.constant<Command['act']>((order, now) => voidOrder(order, now)),
+  fc.constant<Command['act']>((order, now) => voidInvoice(order, now, order.nextInvoice - 1)),
+  fc.constant<Command['act']>((order, now) => payInvoice(order, now, order.nextInvoice - 1)),
+)
+
+/** Up to a dozen commands over ten months, oldest first. */
+export const anyCommands: fc.Arbitrary<Command[]> = fc
+  .array(
+    fc.record({ at: fc.integer({ min: 0, max: 300 * 24 }).map((hour) => START + hour * HOUR), act: acts }),
+    {
+      maxLength: 12,
+    },
+  )
+  .map((commands) => commands.sort((a, b) => a.at - b.at))
+
+export const END = START + 400 * DAY
+
+/** What becomes of an order under the commands, with a timer that looks at the given instants besides. */
+export function live(
+  agreed: OrderTerms,
+  commands: readonly Command[],
+  looks: readonly number[] = [],
+): { order: Order; steps: Step[] } {
+  const placed = placeOrder(agreed)
+  const steps = [placed]
+  let order = placed.order
+  const settle = (settled: ReturnType<typeof settleOrder>): void => {
+    steps.push(...settled.steps)
+    order = settled.order
+  }
+  const instants = [...commands, ...looks.map((look) => ({ at: look, act: null }))].sort(
+    (a, b) => a.at - b.at || (a.act === null ? 1 : 0) - (b.act === null ? 1 : 0),
+  )
+  for (const { at: now, act } of instants) {
+    if (act === null) {
+      settle(settleOrder(order, now))
+      continue
+    }
+    settle(settleBefore(order, now))
+    try {
+      const made = act(order, now)
+      steps.push(made)
+      order = made.order
+    } catch (error) {
+      if (!(error instanceof ConflictError || error instanceof InvalidFieldsError)) throw error
+    }
+  }
+  settle(settleOrder(order, END))
+  return { order, steps }
+}

@@ -1,0 +1,99 @@
+/** Orders through the real server's time skipping: a story places one, moves its clock, and looks at what became of it. */
+import type { ApiAnswer } from '../rig/api-client.ts'
+import { type Catalogue, orderBody } from '../rig/catalogue.ts'
+import type { TestService } from '../rig/service.ts'
+import { skipTime } from '../rig/time-skipping.ts'
+import { waitFor } from '../rig/wait-for.ts'
+
+export const DAY = 86_400_000
+
+export interface ShownInvoice {
+  readonly id: string
+  readonly status: string
+  readonly amount: number
+  readonly periodNumber: number | null
+  readonly periodStart: string | null
+  readonly type: string
+}
+
+export interface Story {
+  readonly id: string
+  readonly created: ApiAnswer
+  /** Moves the order's clock to `milliseconds` after the last move's end and waits until it is settled that far. */
+  skip(milliseconds: number): Promise<Record<string, unknown>>
+  order(): Promise<Record<string, unknown>>
+  /** Its invoices, oldest first. */
+  invoices(): Promise<ShownInvoice[]>
+  /** Types of its events and of its invoices' in the order they were written. */
+  events(): Promise<string[]>
+}
+
+/** Makes a plan with a monthly period and no price shown otherwise. */
+export async function makePlan(merchant: Catalogue, members: object = {}): Promise<string> {
+  const answer = await merchant.api.post('plans', {
+    name: 'Plan',
+    currency: 'EUR',
+    pricing: { formula: 'flat-rate', price: 10 },
+    recurringInterval: { unit: 'month', length: 1 },
+    ...members,
+  })
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
+  return String(answer.body.id)
+}
+
+/** Places an order of a plan and waits until its workflow follows it. */
+export async function placeOrder(
+  service: TestService,
+  merchant: Catalogue,
+  planId: string,
+  members: object = {},
+): Promise<Story> {
+  const body = orderBody(merchant, { items: [{ plan: { id: planId }, quantity: 1 }], ...members })
+  const created = await merchant.api.post('subscriptions', body)
+  if (created.status !== 201) throw new Error(JSON.stringify(created.body))
+  const id = String(created.body.id)
+  const workflowId = `subscription/${merchant.organizationId}/${id}`
+  await waitFor('the execution', () =>
+    service.temporal.workflow
+      .getHandle(workflowId)
+      .describe()
+      .catch(() => null),
+  )
+  let clock = Date.now()
+  const rows = <T>(text: string, values: unknown[]) =>
+    service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
+  const story: Story = {
+    id,
+    created,
+    async skip(milliseconds) {
+      await skipTime(service.temporal, workflowId, milliseconds)
+      clock += milliseconds
+      await waitFor('the order to be settled that far', async () => {
+        const [row] = await rows<{ done: boolean }>(
+          `select next_deadline is null or next_deadline > ? as done from subscriptions
+            where organization_id = ? and id = ?`,
+          [new Date(clock), merchant.organizationId, id],
+        )
+        return row?.done ? true : null
+      })
+      return await story.order()
+    },
+    order: async () => (await merchant.api.get(`subscriptions/${id}`)).body,
+    async invoices() {
+      const { body: found } = await merchant.api.get<ShownInvoice[]>(
+        `invoices?filter=subscriptionId:${id}&sort=id&limit=1000`,
+      )
+      return found
+    },
+    async events() {
+      const found = await rows<{ type: string }>(
+        `select type from events where organization_id = ?
+            and (payload::jsonb ->> 'subscriptionId' = ? or payload::jsonb #>> '{_embedded,invoice,subscriptionId}' = ?)
+          order by id`,
+        [merchant.organizationId, id, id],
+      )
+      return found.map(({ type }) => type)
+    },
+  }
+  return story
+}
