@@ -1,6 +1,7 @@
 /** Opens the database through MikroORM, and brings its schema up to date. */
 import { Migrator } from '@mikro-orm/migrations'
 import { MikroORM, type Options } from '@mikro-orm/postgresql'
+import { dropDeadConnections } from './dead-connections.ts'
 import * as entities from './entities/index.ts'
 import { migrations } from './migrations/index.ts'
 
@@ -26,7 +27,12 @@ export function ormOptions({ databaseUrl, poolSize = 20, name = 'billing' }: Dat
     },
     schemaGenerator: { ignoreSchema: ['test_gateway'], createForeignKeyConstraints: false },
     pool: { min: 0, max: poolSize },
-    driverOptions: { application_name: name, connectionTimeoutMillis: 3_000, keepAlive: true },
+    driverOptions: {
+      application_name: name,
+      connectionTimeoutMillis: 3_000,
+      keepAlive: true,
+      onPoolCreated: dropDeadConnections,
+    },
     // Instants are bound and read as UTC whatever the machine's or the server's zone.
     timezone: 'Z',
     forceUtcTimezone: true,

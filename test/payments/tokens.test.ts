@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { usePaymentToken } from '../../db/commands/use-payment-token.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
+import { sweep } from '../../worker/sweep.ts'
 import { type ApiClient, apiClient } from '../rig/api-client.ts'
 import { makeToken, TEST_CARDS, TEST_CVV, tokenBody } from '../rig/cards.ts'
 import { startService, type TestService } from '../rig/service.ts'
@@ -307,6 +308,16 @@ describe('payment tokens', () => {
     const id = await makeToken(merchant.api)
     await sql("update payment_tokens set expiration_time = now() - interval '1 second' where id = ?", [id])
     await expect(use(id)).rejects.toThrow('has expired')
+  })
+
+  test('whose execution an operator ended are erased by the sweep', async () => {
+    const id = await makeToken(merchant.api)
+    const execution = service.temporal.workflow.getHandle(`token-expiry/${merchant.organizationId}/${id}`)
+    await waitFor('the execution', () => execution.describe().catch(() => null))
+    await execution.terminate()
+    await sql("update payment_tokens set expiration_time = now() - interval '2 minutes' where id = ?", [id])
+    expect(await sweep(service.database.orm.em.fork())).toBeGreaterThan(0)
+    await waitFor('the erasure', async () => ((await cipherOf(id)) === null ? true : null))
   })
 
   test('that were used have no timer left', async () => {

@@ -1,17 +1,19 @@
 /**
  * Recorded histories replay: executions that run today go on under the code of tomorrow.
  *
- * `npm run histories:record` records them anew, from real executions; do so when a workflow gains a path, and keep the old
- * files: they are what deployed executions look like.
+ * `npm run histories:record` adds those that are not there yet, from real executions; give a path that a workflow gains a
+ * name of its own. The old files stay: they are what deployed executions look like.
  */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from '@jest/globals'
 import proto from '@temporalio/proto'
 import { Worker } from '@temporalio/worker'
+import { WORKFLOW_NAMES } from '../../workflows/contract.ts'
 import { makeToken, TEST_CARDS } from '../rig/cards.ts'
 import { catalogue, orderBody } from '../rig/catalogue.ts'
+import { disputeBody, externalSale } from '../rig/dispute.ts'
 import { testEngines } from '../rig/engines.ts'
 import { startReceiver } from '../rig/receiver.ts'
 import { startService } from '../rig/service.ts'
@@ -29,7 +31,7 @@ describe('recorded histories', () => {
 
   test('exist for every workflow', () => {
     if (RECORDING) return
-    for (const workflow of ['subscription', 'token-expiry', 'transaction', 'webhook-delivery']) {
+    for (const workflow of WORKFLOW_NAMES) {
       expect(files.some((file) => file.startsWith(workflow))).toBe(true)
     }
   })
@@ -51,7 +53,8 @@ async function record(): Promise<void> {
     const save = async (name: string, workflowId: string): Promise<void> => {
       const handle = service.temporal.workflow.getHandle(workflowId)
       await handle.result()
-      writeFileSync(join(FOLDER, `${name}.bin`), History.encode(await handle.fetchHistory()).finish())
+      const file = join(FOLDER, `${name}.bin`)
+      if (!existsSync(file)) writeFileSync(file, History.encode(await handle.fetchHistory()).finish())
     }
     // A sale of nothing is complete once it starts, and its execution ends.
     const { body: plan } = await merchant.api.post('plans', {
@@ -95,6 +98,18 @@ async function record(): Promise<void> {
     await started(transaction)
     await skipTime(service.temporal, transaction, 3_600_000)
     await save('transaction-answered-late', transaction)
+
+    const transactionId = await externalSale(merchant.api, merchant.customerId)
+    const waiting = {
+      status: 'response-needed',
+      deadlineTime: new Date(Date.now() + 86_400_000).toISOString(),
+    }
+    const { body: opened } = await merchant.api.post('disputes', disputeBody(transactionId, waiting))
+    const dispute = `dispute-deadline/${merchant.organizationId}/${opened.id}`
+    await started(dispute)
+    await merchant.api.put(`disputes/${opened.id}`, { ...opened, caseId: 'changed meanwhile' })
+    await skipTime(service.temporal, dispute, 2 * 86_400_000)
+    await save('dispute-deadline-lost-after-a-change', dispute)
 
     receiver.answer(500)
     await place({})

@@ -1,0 +1,170 @@
+/** `Idempotency-Key` on POST: the first answer is the answer. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import pg from 'pg'
+import { removeExpired } from '../../worker/retention.ts'
+import { type Catalogue, catalogue } from '../rig/catalogue.ts'
+import { disputeBody, externalSale } from '../rig/dispute.ts'
+import { expectProblem } from '../rig/expect-problem.ts'
+import { startService, type TestService } from '../rig/service.ts'
+
+describe('an Idempotency-Key', () => {
+  let service: TestService
+  let merchant: Catalogue
+
+  beforeAll(async () => {
+    service = await startService({ worker: false })
+    merchant = await catalogue(service)
+  })
+  afterAll(() => service.stop())
+
+  const sql = <T = Record<string, unknown>>(text: string, values: unknown[] = []) =>
+    service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
+  const count = async (name: string) => (await sql('select 1 from websites where name = ?', [name])).length
+  const post = (body: object, key: string, api = merchant.api) =>
+    api.post('websites', body, { 'Idempotency-Key': key })
+
+  test('makes once and answers the same each time: status, headers, body', async () => {
+    const first = await post({ name: 'Once', url: null }, 'once')
+    const again = await post({ url: null, name: 'Once' }, 'once')
+    expect([again.status, again.body]).toEqual([201, first.body])
+    for (const name of ['location', 'etag', 'content-type']) {
+      expect(again.headers.get(name)).toBe(first.headers.get(name))
+    }
+    expect(again.headers.get('request-id')).not.toBe(first.headers.get('request-id'))
+    expect(await count('Once')).toBe(1)
+  })
+
+  test('with another body is refused, and makes nothing', async () => {
+    await post({ name: 'First' }, 'reused')
+    expectProblem(await post({ name: 'Second' }, 'reused'), 422, 'idempotency-key-reused')
+    expect(await count('Second')).toBe(0)
+    expect((await post({ name: 'First' }, 'reused')).status).toBe(201)
+  })
+
+  test('belongs to its organization and its operation', async () => {
+    const other = await service.organization()
+    const answers = [
+      await post({ name: 'Scoped' }, 'scoped'),
+      await post({ name: 'Scoped' }, 'scoped', other.api),
+      await merchant.api.post('customers', {}, { 'Idempotency-Key': 'scoped' }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201])
+    expect(await count('Scoped')).toBe(2)
+  })
+
+  test('keeps a 422 and a 409, though the reason has gone meanwhile', async () => {
+    const body = { websiteId: 'not-yet' }
+    const headers = { 'Idempotency-Key': 'refused' }
+    const refused = await merchant.api.post('customers', body, headers)
+    expect(expectProblem(refused, 422, 'validation-error')).toEqual(['websiteId'])
+    await merchant.api.put('websites/not-yet', { name: 'Now' })
+    const again = await merchant.api.post('customers', body, headers)
+    expect(expectProblem(again, 422, 'validation-error')).toEqual(['websiteId'])
+    expect((await merchant.api.post('customers', body)).status).toBe(201)
+  })
+
+  test('keeps no 400, 403 or 415: mended, the request goes through', async () => {
+    const key = { 'Idempotency-Key': 'mended' }
+    expectProblem(
+      await merchant.api.send('POST', 'websites', {
+        body: '{',
+        headers: { ...key, 'Content-Type': 'application/json' },
+      }),
+      400,
+      'malformed-request',
+    )
+    expect((await post({ name: 'Mended' }, 'mended')).status).toBe(201)
+  })
+
+  test('of many at once makes one: the others wait for nothing, they get 409 or the answer', async () => {
+    const answers = await Promise.all(Array.from({ length: 12 }, () => post({ name: 'Raced' }, 'raced')))
+    expect(await count('Raced')).toBe(1)
+    for (const answer of answers) {
+      if (answer.status === 409) expectProblem(answer, 409, 'conflict')
+      else expect(answer.status).toBe(201)
+    }
+    const ids = answers.filter(({ status }) => status === 201).map(({ body }) => body.id)
+    expect(new Set(ids).size).toBe(1)
+    expect((await post({ name: 'Raced' }, 'raced')).body.id).toBe(ids[0])
+  })
+
+  test('whose first request still runs is 409, until that ends or its connection dies', async () => {
+    const transactionId = await externalSale(merchant.api, merchant.customerId)
+    const open = () =>
+      merchant.api.post('disputes', disputeBody(transactionId), { 'Idempotency-Key': 'running' })
+    // Holds the first request in the middle of its transaction.
+    const blocker = new pg.Client({ connectionString: service.databaseUrl })
+    await blocker.connect()
+    await blocker.query('begin')
+    await blocker.query('lock table disputes in share mode')
+    const first = open()
+    const isWaiting = async () =>
+      (
+        await sql(
+          `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+      )[0]
+    let waiting = await isWaiting()
+    while (waiting === undefined) waiting = await isWaiting()
+    expectProblem(await open(), 409, 'conflict')
+    // As if its process had been killed: the transaction goes, and the key with it.
+    await sql('select pg_terminate_backend(?)', [waiting.pid])
+    expect((await first).status).toBeGreaterThanOrEqual(500)
+    await blocker.end()
+    const again = await open()
+    expect(again.status).toBe(201)
+    expect((await open()).body).toEqual(again.body)
+    const disputes = await sql('select 1 from disputes where organization_id = ?', [merchant.organizationId])
+    expect(disputes).toHaveLength(1)
+  })
+
+  test('is kept in the transaction of the change: without the record no change, without the change no record', async () => {
+    await sql(
+      `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`,
+    )
+    await sql(
+      'create trigger refuse before insert on idempotency_records for each row execute function refuse()',
+    )
+    try {
+      expectProblem(await post({ name: 'Atomic' }, 'atomic'), 500, 'internal-error')
+      expect(await count('Atomic')).toBe(0)
+    } finally {
+      await sql('drop trigger refuse on idempotency_records')
+    }
+    expect((await post({ name: 'Atomic' }, 'atomic')).status).toBe(201)
+  })
+
+  test('is kept encrypted', async () => {
+    await post({ name: 'Confidential' }, 'sealed')
+    const rows = await sql('select * from idempotency_records')
+    expect(rows.length).toBeGreaterThan(0)
+    expect(JSON.stringify(rows)).not.toContain('Confidential')
+  })
+
+  test('is kept for a day; a day later its record is removed', async () => {
+    const first = await post({ name: 'Old' }, 'old')
+    const age = (interval: string) =>
+      sql(`update idempotency_records set created_time = now() - interval '${interval}' where key = 'old'`)
+    await age('23 hours 59 minutes')
+    expect((await post({ name: 'Old' }, 'old')).body.id).toBe(first.body.id)
+    await age('24 hours 1 minute')
+    const anew = await post({ name: 'Old' }, 'old')
+    expect(anew.body.id).not.toBe(first.body.id)
+    expect((await post({ name: 'Old' }, 'old')).body.id).toBe(anew.body.id)
+    const others =
+      Number((await sql<{ count: string }>('select count(*) from idempotency_records'))[0]?.count) - 1
+    await age('3 days')
+    await sql(
+      `insert into rate_limits (key, points, expire) values ('gone', 1, 1), ('here', 1, 99999999999999)`,
+    )
+    await removeExpired(service.database.orm.em.fork(), 1)
+    expect(await sql(`select 1 from idempotency_records where key = 'old'`)).toEqual([])
+    expect(await sql('select 1 from idempotency_records')).toHaveLength(others)
+    expect(await sql(`select key from rate_limits where key in ('gone', 'here')`)).toEqual([{ key: 'here' }])
+  })
+
+  test('of more than 255 characters is refused', async () => {
+    expectProblem(await post({ name: 'Long' }, 'k'.repeat(256)), 400, 'malformed-request')
+    expect((await post({ name: 'Long' }, 'k'.repeat(255))).status).toBe(201)
+  })
+})

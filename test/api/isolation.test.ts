@@ -1,0 +1,139 @@
+/** Two organizations that call everything alike: neither sees, changes or counts for the other, on any route. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { ROUTES } from '../../api/routes.ts'
+import { apiClient } from '../rig/api-client.ts'
+import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
+import { disputeBody, externalSale } from '../rig/dispute.ts'
+import { expectProblem } from '../rig/expect-problem.ts'
+import { startService, type TestService } from '../rig/service.ts'
+
+/** Tables in which an organization's rows are its own business; those of limits and kept answers are the caller's. */
+const NOT_RECORDS = ['idempotency_records']
+
+describe('organizations with equal ids', () => {
+  let service: TestService
+  let mine: Catalogue
+  let theirs: Catalogue
+  /** Tables with an organization's rows. */
+  let tables: string[]
+
+  const sql = <T = Record<string, unknown>>(text: string, values: unknown[] = []) =>
+    service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
+
+  beforeAll(async () => {
+    service = await startService({ worker: false, settings: { RATE_LIMIT: '1000000' } })
+    theirs = await catalogue(service, { webhook: 'https://receiver.example/hook' })
+    const transactionId = await externalSale(theirs.api, theirs.customerId)
+    const made = [
+      await theirs.api.post('disputes', disputeBody(transactionId)),
+      await theirs.api.post('subscriptions', orderBody(theirs)),
+    ]
+    expect(made.map(({ status }) => status)).toEqual([201, 201])
+    const { organizationId, secretKey, api } = await service.organization()
+    mine = { ...theirs, organizationId, secretKey, api }
+    tables = (
+      await sql<{ name: string }>(
+        `select table_name as name from information_schema.columns
+          where table_schema = 'public' and column_name = 'organization_id' order by 1`,
+      )
+    )
+      .map(({ name }) => name)
+      .filter((name) => !NOT_RECORDS.includes(name))
+    // The same rows under the same ids, told apart by their revision.
+    for (const table of tables.filter((name) => name !== 'api_keys')) {
+      await sql(
+        `insert into ${table} select (jsonb_populate_record(null::${table},
+           replace(to_jsonb(row)::text, ?, ?)::jsonb || '{"revision": 77}')).*
+           from ${table} row where organization_id = ? on conflict do nothing`,
+        [theirs.organizationId, organizationId, theirs.organizationId],
+      )
+    }
+    await sql(
+      `insert into api_keys select (jsonb_populate_record(null::api_keys,
+         to_jsonb(row) || jsonb_build_object('organization_id', ?::text, 'revision', 77, 'key_hash', md5(id)))).*
+         from api_keys row where organization_id = ?`,
+      [organizationId, theirs.organizationId],
+    )
+  })
+  afterAll(() => service.stop())
+
+  /** Everything the other organization has. */
+  async function theirRecords(): Promise<unknown[]> {
+    const all: unknown[] = []
+    for (const table of tables) {
+      all.push(
+        await sql(
+          `select to_jsonb(row) as row from ${table} row where organization_id = ? order by row::text`,
+          [theirs.organizationId],
+        ),
+      )
+    }
+    return all
+  }
+  /** An id under which both organizations have a resource of the path; any where they have none. */
+  async function sharedId(path: string): Promise<string> {
+    const [collection] = path.split('/')
+    const { status, body } = await theirs.api.get<{ id?: string }[]>(String(collection))
+    return (status === 200 ? body[0]?.id : undefined) ?? 'none'
+  }
+  const init = (takesBody: boolean, body: unknown): RequestInit =>
+    takesBody ? { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } } : {}
+
+  test.each(ROUTES.map((route) => [route.operationId, route] as const))(
+    "%s refuses the other's key, and changes nothing of either",
+    async (_, { method, path, takesBody, accepts }) => {
+      const trespasser = apiClient(service.baseUrl, theirs.organizationId, { 'SVC-APIKEY': mine.secretKey })
+      const nowhere = apiClient(service.baseUrl, 'no-such-organization', { 'SVC-APIKEY': mine.secretKey })
+      const at = path.replace(/\{\w+\}/, await sharedId(path))
+      const before = await theirRecords()
+      const answer = await trespasser.send(method, at, init(takesBody, {}))
+      const same = await nowhere.send(method, at, init(takesBody, {}))
+      if (accepts.includes('secret')) expectProblem(answer, 403, 'forbidden')
+      expect([same.status, same.body.code, same.body.detail]).toEqual([
+        answer.status,
+        answer.body.code,
+        answer.body.detail,
+      ])
+      expect(await theirRecords()).toEqual(before)
+    },
+  )
+
+  const withId = ROUTES.filter(({ path, accepts }) => /\{\w+\}$/.test(path) && accepts.includes('secret'))
+
+  test.each(withId.map((route) => [route.operationId, route] as const))(
+    "%s under an equal id reaches one's own alone",
+    async (_, { method, path, takesBody }) => {
+      const id = await sharedId(path)
+      const at = path.replace(/\{\w+\}/, id)
+      const before = await theirRecords()
+      const own = await mine.api.get<Record<string, unknown>>(at)
+      const answer = await mine.api.send<Record<string, unknown>>(method, at, init(takesBody, own.body))
+      expect(answer.status).toBeLessThan(500)
+      const text = JSON.stringify(answer.body ?? '')
+      expect(text).not.toContain(theirs.organizationId)
+      if (method === 'GET' && answer.status === 200) {
+        expect(text).toContain(mine.organizationId)
+        if ('revision' in answer.body) expect(answer.body.revision).toBeGreaterThanOrEqual(77)
+      }
+      expect(await theirRecords()).toEqual(before)
+    },
+  )
+
+  const lists = ROUTES.filter(({ answers, path }) => answers === 'many' && !path.includes('{'))
+
+  test.each(lists.map(({ path }) => path))("the list of %s holds one's own alone", async (path) => {
+    const { body, headers } = await mine.api.get<Record<string, unknown>[]>(`${path}?limit=1000`)
+    expect(JSON.stringify(body)).not.toContain(theirs.organizationId)
+    expect(headers.get('pagination-total')).toBe(String(body.length))
+  })
+
+  test('an id that only the other has is absent, and a reference to it is refused', async () => {
+    const website = await theirs.api.post('websites', { name: 'Only theirs' })
+    const transactionId = await externalSale(theirs.api, theirs.customerId)
+    expectProblem(await mine.api.get(`websites/${website.body.id}`), 404, 'not-found')
+    const customer = await mine.api.post('customers', { websiteId: website.body.id })
+    expect(expectProblem(customer, 422, 'validation-error')).toEqual(['websiteId'])
+    const dispute = await mine.api.post('disputes', disputeBody(transactionId))
+    expect(expectProblem(dispute, 422, 'validation-error')).toEqual(['transactionId'])
+  })
+})

@@ -1,0 +1,164 @@
+/** The limit on an organization's writes: exact over processes, and nobody else's business. */
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type ApiClient, apiClient } from '../rig/api-client.ts'
+import { expectProblem } from '../rig/expect-problem.ts'
+import { startService, type TestService } from '../rig/service.ts'
+
+const LIMIT = 30
+const WINDOW = 120
+
+describe('the rate limit', () => {
+  let service: TestService
+  let second: TestService
+
+  beforeAll(async () => {
+    const settings = {
+      MASTER_KEY: randomBytes(32).toString('base64'),
+      RATE_LIMIT: String(LIMIT),
+      RATE_LIMIT_WINDOW_SECONDS: String(WINDOW),
+    }
+    service = await startService({ worker: false, settings })
+    second = await startService({ worker: false, databaseUrl: service.databaseUrl, settings })
+  })
+  afterAll(async () => {
+    await second.stop()
+    await service.stop()
+  })
+
+  /** A new organization, seen through both processes, with a second key. */
+  async function merchant(): Promise<{
+    id: string
+    secretKey: string
+    publishableKey: string
+    here: ApiClient
+    there: ApiClient
+  }> {
+    const { organizationId: id, secretKey, publishableKey, api } = await service.organization()
+    return {
+      id,
+      secretKey,
+      publishableKey,
+      here: api,
+      there: apiClient(second.baseUrl, id, { 'SVC-APIKEY': secretKey }),
+    }
+  }
+  const remaining = ({ headers }: { headers: Headers }) => headers.get('x-ratelimit-remaining')
+  const websites = async (organizationId: string) =>
+    (
+      await service.database.orm.em
+        .fork()
+        .getConnection()
+        .execute('select 1 from websites where organization_id = ?', [organizationId])
+    ).length
+
+  test('is exact over two processes, and what it refuses changes nothing', async () => {
+    const { id, here, there } = await merchant()
+    const answers = await Promise.all(
+      Array.from({ length: LIMIT + 20 }, (_, index) =>
+        (index % 2 ? here : there).post('websites', { name: 'W' }),
+      ),
+    )
+    const made = answers.filter(({ status }) => status === 201)
+    expect(made).toHaveLength(LIMIT)
+    expect(await websites(id)).toBe(LIMIT)
+    expect(made.map((answer) => Number(remaining(answer))).sort((one, other) => one - other)).toEqual(
+      Array.from({ length: LIMIT }, (_, index) => index),
+    )
+    for (const refused of answers.filter(({ status }) => status !== 201)) {
+      expectProblem(refused, 429, 'rate-limit-exceeded')
+      expect(refused.headers.get('x-ratelimit-limit')).toBe(String(LIMIT))
+      expect(remaining(refused)).toBe('0')
+      const until = Number(refused.headers.get('x-ratelimit-retry-after'))
+      const wait = Number(refused.headers.get('retry-after'))
+      expect(Number.isInteger(until) && Number.isInteger(wait)).toBe(true)
+      expect(wait).toBeGreaterThan(0)
+      expect(wait).toBeLessThanOrEqual(WINDOW)
+      expect(Math.abs(until - Date.now() / 1000 - wait)).toBeLessThan(30)
+    }
+    expect((await here.get('websites')).status).toBe(200)
+  })
+
+  test('counts per organization, not per key, and leaves others alone', async () => {
+    const { here } = await merchant()
+    const { body } = await here.post('api-keys', { description: 'another' })
+    const other = { 'SVC-APIKEY': String(body.secretKey) }
+    expect(remaining(await here.post('websites', { name: 'W' }, other))).toBe(String(LIMIT - 2))
+    for (let made = 2; made < LIMIT; made += 1) await here.post('websites', { name: 'W' })
+    expectProblem(await here.post('websites', { name: 'W' }, other), 429, 'rate-limit-exceeded')
+    expect(remaining(await (await merchant()).here.post('websites', { name: 'W' }))).toBe(String(LIMIT - 1))
+  })
+
+  test('counts what is refused for another reason, and says so in its headers', async () => {
+    const { here, publishableKey } = await merchant()
+    const answers = [
+      await here.post('websites', {}),
+      await here.post('websites?colour=red', { name: 'W' }),
+      await here.send('POST', 'websites', { body: '{}', headers: { 'Content-Type': 'text/plain' } }),
+      await here.post('websites', { name: 'W' }, { 'SVC-APIKEY': publishableKey }),
+      await here.delete('webhooks/none'),
+      await here.put('websites/x', { name: 'W' }, { 'If-Match': '"1"' }),
+    ]
+    expect(answers.map((answer) => [answer.status, remaining(answer)])).toEqual(
+      [422, 400, 415, 403, 404, 412].map((status, index) => [status, String(LIMIT - 1 - index)]),
+    )
+  })
+
+  test('counts no reading, and nothing that is not authenticated or not there', async () => {
+    const { id, here } = await merchant()
+    const stranger = apiClient(service.baseUrl, id, { 'SVC-APIKEY': 'sk_sandbox_unknownunknownunknown' })
+    const answers = [
+      await here.get('websites'),
+      await here.send('HEAD', 'websites'),
+      await here.send('OPTIONS', 'websites'),
+      await here.send('PATCH', 'websites'),
+      await here.post('nothing', {}),
+      await stranger.post('websites', { name: 'W' }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 204, 405, 404, 401])
+    for (const answer of answers) expect(remaining(answer)).toBeNull()
+    expect(remaining(await here.post('websites', { name: 'W' }))).toBe(String(LIMIT - 1))
+  })
+
+  test('cannot be used up by another organization, whose own it is that counts', async () => {
+    const victim = await merchant()
+    const attacker = await merchant()
+    const trespasser = apiClient(service.baseUrl, victim.id, { 'SVC-APIKEY': attacker.secretKey })
+    for (let made = 0; made < 5; made += 1) {
+      expectProblem(await trespasser.post('websites', { name: 'W' }), 403, 'forbidden')
+    }
+    expect(remaining(await victim.here.post('websites', { name: 'W' }))).toBe(String(LIMIT - 1))
+    expect(remaining(await attacker.here.post('websites', { name: 'W' }))).toBe(String(LIMIT - 6))
+  })
+
+  test('begins anew when its window has passed', async () => {
+    const { id, here } = await merchant()
+    await here.post('websites', { name: 'W' })
+    await service.database.orm.em
+      .fork()
+      .getConnection()
+      .execute('update rate_limits set expire = extract(epoch from now()) * 1000 - 1 where key = ?', [id])
+    expect(remaining(await here.post('websites', { name: 'W' }))).toBe(String(LIMIT - 1))
+  })
+})
+
+describe('the rate limit without settings', () => {
+  test('is 3000 writes in ten minutes', async () => {
+    const service = await startService({ worker: false })
+    try {
+      const { organizationId, api } = await service.organization()
+      const { headers } = await api.post('websites', { name: 'W' })
+      expect(headers.get('x-ratelimit-limit')).toBe('3000')
+      expect(headers.get('x-ratelimit-remaining')).toBe('2999')
+      const [row] = await service.database.orm.em
+        .fork()
+        .getConnection()
+        .execute<{ expire: string }[]>('select expire from rate_limits where key = ?', [organizationId])
+      const left = Number(row?.expire) - Date.now()
+      expect(left).toBeGreaterThan(9 * 60_000)
+      expect(left).toBeLessThanOrEqual(10 * 60_000)
+    } finally {
+      await service.stop()
+    }
+  })
+})
