@@ -328,7 +328,9 @@ describe('the configuration of webhooks', () => {
             : await json('PUT', `webhooks/${webhook.id}`, { url: webhook.url, status: 'inactive' })
         expect(answer.status).toBeLessThan(300)
         expect(await statusOf(delivery.id)).toBe('canceled')
-        await service.temporal.workflow.getHandle(execution).result()
+        const handle = service.temporal.workflow.getHandle(execution)
+        await waitFor('its execution', () => handle.describe().catch(() => null))
+        await handle.result()
         if (how !== 'deleted') await remove(webhook)
       },
     )
