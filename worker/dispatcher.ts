@@ -31,8 +31,11 @@ const AHEAD = 3
 const WORTH_TAKING = 32
 /** Attempts that were asked for, taken at once. */
 const MAX_RESENDS = 16
-/** A delivery that has waited this long for a slot is left to its lease: it could not end before the lease does. */
-const LONGEST_HOLD = 15_000
+/**
+ * A delivery that has waited this long for a slot, in milliseconds, is given back and read anew: what its webhook has
+ * become meanwhile has to hold, and its attempt has to end before its lease does.
+ */
+const LONGEST_HOLD = 1_000
 /** Outcomes are gathered this long, in milliseconds, or until there are this many, before they are recorded. */
 const GATHER = 20
 const GATHER_COUNT = 64
@@ -73,6 +76,7 @@ interface Held {
 export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOptions): Dispatcher {
   const loads = new Map<string, Load>()
   const underWay = new Set<Promise<void>>()
+  const givings = new Set<Promise<void>>()
   let held = 0
   let made: Attempt[] = []
   let stopping = false
@@ -138,13 +142,28 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
 
   /** Starts what the webhook has slots for; forgets the webhook when it has nothing left here. */
   const fill = (load: Load): void => {
+    const stale: DueDelivery[] = []
     while (!stopping && load.inFlight < load.slots && underWay.size < MAX_IN_FLIGHT) {
       const next = load.held.shift()
       if (next === undefined) break
       held -= 1
       if (performance.now() - next.since < LONGEST_HOLD) start(load, next.delivery)
+      else stale.push(next.delivery)
     }
+    if (stale.length > 0) giveBack(stale)
     if (load.inFlight === 0 && load.held.length === 0 && load.slots >= FIRST_SLOTS) loads.delete(keyOf(load))
+  }
+
+  const giveBack = (deliveries: readonly DueDelivery[]): void => {
+    const giving = releaseDeliveries(em(), deliveries)
+      .catch((error: unknown) =>
+        log.warn({ err: error }, 'deliveries could not be given back; their leases will run out'),
+      )
+      .finally(() => {
+        givings.delete(giving)
+        taking.nudge()
+      })
+    givings.add(giving)
   }
 
   const start = (load: Load, delivery: DueDelivery): void => {
@@ -193,6 +212,7 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
       await Promise.all([taking.stop(), resending.stop()])
       const unstarted = [...loads.values()].flatMap((load) => load.held.map(({ delivery }) => delivery))
       await releaseDeliveries(em(), unstarted)
+      await Promise.all(givings)
       await Promise.all(underWay)
       await recording.stop()
       if (made.length > 0) await recordOutcomes(em(), made.map(withNext))
