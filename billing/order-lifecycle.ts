@@ -144,8 +144,14 @@ function* ofPending(order: Order): Generator<Due> {
 function* ofActive(order: Order): Generator<Due> {
   const { terms, periodEnd, rebillNumber, notBefore, invoicedThrough } = order
   if (terms.trial === null && terms.interval === null) {
-    const isPaid = order.invoices.some(({ type, status }) => type === 'initial' && status === 'paid')
-    if (isPaid) yield { at: notBefore, turn: 'completion', cause: 'timer', work: complete }
+    const paid = order.invoices.find(({ type, status }) => type === 'initial' && status === 'paid')
+    if (paid === undefined) return
+    // Paid during a pause, it completes when the pause has ended: never before what already happened.
+    const resumed = order.pauses.map(
+      ({ status, endTime }) => (status === 'ended' ? endTime : null) ?? notBefore,
+    )
+    const at = Math.max(notBefore, paid.paidTime ?? notBefore, ...resumed)
+    yield { at, turn: 'completion', cause: 'timer', work: complete }
     return
   }
   if (periodEnd === null || rebillNumber === null) return

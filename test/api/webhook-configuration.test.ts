@@ -147,7 +147,7 @@ describe('the configuration of webhooks', () => {
     expect(received?.headers['x-off']).toBeUndefined()
     const logged = await waitFor('the attempt', async () => {
       const rows = await sql<{ request_headers: object }>(
-        `select request_headers from delivery_attempts join deliveries on deliveries.id = delivery_id where webhook_id = ?`,
+        `select request_headers from delivery_attempts join deliveries on deliveries.id = delivery_id where deliveries.webhook_id = ?`,
         [webhook.id],
       )
       return rows.length > 0 ? rows : null
