@@ -9,12 +9,15 @@ export interface DatabaseOptions {
   readonly databaseUrl: string
   /** Connections at most. */
   readonly poolSize?: number
+  /** Milliseconds a connection may take to be made; a caller waits no longer for an answer of 503. */
+  readonly connectTimeout?: number
   /** Shown by PostgreSQL as `application_name`. */
   readonly name?: string
 }
 
 /** Options of the ORM; exported for the migration commands. */
-export function ormOptions({ databaseUrl, poolSize = 20, name = 'billing' }: DatabaseOptions): Options {
+export function ormOptions(options: DatabaseOptions): Options {
+  const { databaseUrl, poolSize = 20, connectTimeout = 3_000, name = 'billing' } = options
   return {
     clientUrl: databaseUrl,
     entities: Object.values(entities),
@@ -29,7 +32,7 @@ export function ormOptions({ databaseUrl, poolSize = 20, name = 'billing' }: Dat
     pool: { min: 0, max: poolSize },
     driverOptions: {
       application_name: name,
-      connectionTimeoutMillis: 3_000,
+      connectionTimeoutMillis: connectTimeout,
       keepAlive: true,
       onPoolCreated: dropDeadConnections,
     },

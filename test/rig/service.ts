@@ -60,7 +60,13 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   })
   const log: string[] = []
   const logger = createLog('debug', { write: (line) => void log.push(line) })
-  const database = await openDatabase({ databaseUrl, masterKeys: config.masterKeys, poolSize: 15 })
+  const database = await openDatabase({
+    databaseUrl,
+    masterKeys: config.masterKeys,
+    poolSize: 15,
+    // Two test files and their engines share the cores: patience that a caller of the API would not have.
+    connectTimeout: 20_000,
+  })
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
   const metrics = createMetrics()
   const api = await startApi({ config, ...database, databaseUrl, metrics, log: logger }, config)
