@@ -51,13 +51,20 @@ const run = beginRun(values.quick)
 const say = (line: string): void => console.error(line)
 const interruption = new AbortController()
 const teardown = createTeardown()
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    interruption.abort(signal)
-    say('Stopping what was started.')
-    void teardown.run().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143))
-  })
+const giveUp = (reason: unknown, exitCode: number): void => {
+  interruption.abort(reason)
+  say('Stopping what was started.')
+  void teardown
+    .run()
+    .catch((error: unknown) => say(String(error)))
+    .finally(() => process.exit(exitCode))
 }
+process.once('SIGINT', () => giveUp('SIGINT', 130))
+process.once('SIGTERM', () => giveUp('SIGTERM', 143))
+process.once('uncaughtException', (error) => {
+  say(error.stack ?? error.message)
+  giveUp(error, 1)
+})
 
 const directory = mkdtempSync(join(tmpdir(), 'billing-bench-'))
 chmodSync(directory, 0o755) // as root, PostgreSQL runs as another user, who has to get in
@@ -71,7 +78,10 @@ for (const [name, part] of wanted) {
   if (interruption.signal.aborted) break
   results.push(await measure(name, part))
 }
-await teardown.run()
+const leftovers = await teardown.run().then(
+  () => [],
+  (error: unknown) => [`Not everything ended as it should: ${String(error)}`],
+)
 if (!interruption.signal.aborted) {
   const json = writeJson(RESULTS, results, run)
   console.log(
@@ -83,9 +93,10 @@ if (!interruption.signal.aborted) {
       ...notes(results),
       '',
       `written to ${relative(process.cwd(), json)}`,
+      ...leftovers,
     ].join('\n'),
   )
-  process.exitCode = results.some(({ failure }) => failure !== null) ? 1 : 0
+  process.exitCode = leftovers.length > 0 || results.some(({ failure }) => failure !== null) ? 1 : 0
 }
 
 async function measure(name: string, part: Part): Promise<PartResult> {

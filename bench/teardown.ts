@@ -19,7 +19,7 @@ export function createTeardown(): Teardown {
         failures.push(error)
       }
     }
-    if (failures.length > 0) throw new AggregateError(failures, 'not everything ended as it should')
+    if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('; '))
   }
   return {
     add(step) {

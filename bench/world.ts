@@ -114,6 +114,7 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
     inUnitOfWork(database.orm.em.fork(), { organizationId: ORGANIZATION, baseUrl, now: new Date() }, work)
   const merchant = await makeMerchant(database, command, baseUrl, receiverUrl)
   const query = new pg.Client({ connectionString: databaseUrl })
+  query.on('error', () => {}) // a lost connection fails the next query
   await query.connect()
   teardown.add(() => query.end())
   const backend = await query.query<{ pid: number }>('select pg_backend_pid() as pid')
