@@ -13,6 +13,8 @@ export interface References {
   required<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string): Promise<T | null>
   /** As `required`, but null refers to nothing and is fine. */
   optional<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string | null): Promise<T | null>
+  /** Remembers that there is no row of that id. */
+  missing<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string): void
   /** Remembers a failure found otherwise. */
   fail(field: string, message: string): void
   /** @throws InvalidFieldsError when anything failed. */
@@ -21,21 +23,22 @@ export interface References {
 
 export function references({ em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>): References {
   const failures: InvalidField[] = []
+  const missing = (entity: { readonly name: string }, field: string, id: string): void => {
+    const kind = entity.name.replaceAll(/(?<=.)(?=[A-Z])/g, ' ').toLowerCase()
+    failures.push({ field, message: `no ${kind} has the id ${id}` })
+  }
   const required = async <T extends TenantRow>(
     entity: EntityClass<T>,
     field: string,
     id: string,
   ): Promise<T | null> => {
     const row = (await em.findOne(entity as EntityClass<TenantRow>, { organizationId, id })) as T | null
-    if (row === null)
-      failures.push({
-        field,
-        message: `no ${entity.name.replaceAll(/(?<=.)(?=[A-Z])/g, ' ').toLowerCase()} has the id ${id}`,
-      })
+    if (row === null) missing(entity, field, id)
     return row
   }
   return {
     required,
+    missing,
     optional: async (entity, field, id) => (id === null ? null : await required(entity, field, id)),
     fail: (field, message) => void failures.push({ field, message }),
     check() {
