@@ -21,26 +21,24 @@ export async function readForOrder(
   },
 ): Promise<ForOrder> {
   const planIds = JSON.stringify(order.items.map(({ plan }) => plan.id))
-  const [found] = await em
-    .getConnection()
-    .execute<
-      {
-        customer: boolean
-        website: boolean
-        plans: Record<string, unknown>[]
-        settings: ForOrder['settings']
-      }[]
-    >(
-      `select exists (select from customers where organization_id = organization.id and id = ?) as customer,
+  const [found] = await em.getConnection().execute<
+    {
+      customer: boolean
+      website: boolean
+      plans: Record<string, unknown>[]
+      settings: ForOrder['settings']
+    }[]
+  >(
+    `select exists (select from customers where organization_id = organization.id and id = ?) as customer,
               exists (select from websites where organization_id = organization.id and id = ?) as website,
               (select coalesce(jsonb_agg(to_jsonb(plan)), '[]') from plans plan
                 where plan.organization_id = organization.id and plan.id in (select jsonb_array_elements_text(?::jsonb))) as plans,
               organization.settings
          from organizations organization where organization.id = ?`,
-      [order.customerId, order.websiteId, planIds, organizationId],
-      'all',
-      em.getTransactionContext(),
-    )
+    [order.customerId, order.websiteId, planIds, organizationId],
+    'all',
+    em.getTransactionContext(),
+  )
   if (found === undefined) throw new Error(`the organization ${organizationId} is gone`)
   return {
     hasCustomer: found.customer,
