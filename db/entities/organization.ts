@@ -4,6 +4,8 @@ import { id, json, resourceColumns } from './columns.ts'
 export interface OrganizationSettings {
   billing?: {
     pendingOrderTtl?: string | null
+    /** Durations after the first decline of an invoice's charge. */
+    autopayRetries?: string[]
   }
 }
 
