@@ -5,6 +5,7 @@ import { addressIsAllowed } from '../billing/allowed-ips.ts'
 import { type AccessRule, grantedPermissions, permits } from '../billing/permissions.ts'
 import type { ApiKeyType } from '../db/entities/api-key.ts'
 import type { InstallationFacts } from '../db/installation.ts'
+import { statement } from '../db/statement.ts'
 import { Problem } from './problems.ts'
 import type { KeyForm, Route } from './routes.ts'
 
@@ -51,12 +52,11 @@ export async function authenticate(
   if (authorization.startsWith('sk_') && rawSecret !== true) {
     throw new Problem('unauthorized', `Send the secret key in the ${KEY_HEADER} header.`)
   }
-  const [row] = await em
-    .getConnection()
-    .execute<KeyRow[]>(
-      'select organization_id, id, type, acl, allowed_ips from api_keys where key_hash = ?',
-      [installation.hashKey(key || authorization)],
-    )
+  const [row] = await statement<KeyRow>(
+    em,
+    'select organization_id, id, type, acl, allowed_ips from api_keys where key_hash = ?',
+    [installation.hashKey(key || authorization)],
+  )
   if (row === undefined) throw new Problem('unauthorized', 'The key is not known in this environment.')
   return {
     form: row.type,
