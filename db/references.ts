@@ -1,6 +1,13 @@
-/** Checks that what a body refers to exists in the organization, collecting every failure before refusing. */
+/**
+ * What a body refers to: that it exists in the organization, and that it cannot go while the transaction lasts.
+ *
+ * A referring transaction holds the row it refers to with the lock of a foreign key (`for key share`); a deletion locks
+ * the row for itself and then looks for referrers. So one of the two waits, and sees what the other did.
+ */
 import type { EntityClass } from '@mikro-orm/core'
-import { type InvalidField, InvalidFieldsError } from '../billing/errors.ts'
+import { ConflictError, type InvalidField, InvalidFieldsError } from '../billing/errors.ts'
+import { orderedPlans } from './entities/subscription.ts'
+import { plainRowReader } from './plain-rows.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
 interface TenantRow {
@@ -9,7 +16,10 @@ interface TenantRow {
 }
 
 export interface References {
-  /** The row of that id in this organization; remembers a failure of `field` and gives null when there is none. */
+  /**
+   * The row of that id in this organization, to be read, held until the transaction ends; remembers a failure of `field`
+   * and gives null when there is none.
+   */
   required<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string): Promise<T | null>
   /** As `required`, but null refers to nothing and is fine. */
   optional<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string | null): Promise<T | null>
@@ -26,7 +36,7 @@ export function references({ em, organizationId }: Pick<UnitOfWork, 'em' | 'orga
     field: string,
     id: string,
   ): Promise<T | null> => {
-    const row = (await em.findOne(entity as EntityClass<TenantRow>, { organizationId, id })) as T | null
+    const [row = null] = await heldRows({ em, organizationId }, entity, [id])
     if (row === null)
       failures.push({
         field,
@@ -41,5 +51,67 @@ export function references({ em, organizationId }: Pick<UnitOfWork, 'em' | 'orga
     check() {
       if (failures.length > 0) throw new InvalidFieldsError(failures)
     },
+  }
+}
+
+/** The rows of those ids, to be read, each held against deletion until the transaction ends; in the order of their ids. */
+export async function heldRows<T extends TenantRow>(
+  { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
+  entity: EntityClass<T>,
+  ids: readonly string[],
+): Promise<T[]> {
+  const { tableName } = em.getMetadata().get(entity as EntityClass<TenantRow>)
+  const rows = await em.getConnection().execute<Record<string, unknown>[]>(
+    `select * from ${tableName} where organization_id = ? and id in (${ids.map(() => '?').join(', ')})
+      order by id for key share`,
+    [organizationId, ...ids],
+    'all',
+    em.getTransactionContext(),
+  )
+  return rows.map(plainRowReader(em, entity))
+}
+
+/** What refers to rows of a table: by which words it is told, and the condition that finds it, `?` standing for the id. */
+const REFERRERS = {
+  websites: [
+    { label: 'a customer', table: 'customers', condition: 'website_id = ?' },
+    { label: 'a subscription', table: 'subscriptions', condition: 'website_id = ?' },
+    { label: 'a webhook', table: 'webhooks', condition: 'website_id = ?' },
+  ],
+  customers: [
+    { label: 'a subscription', table: 'subscriptions', condition: 'customer_id = ?' },
+    { label: 'a transaction', table: 'transactions', condition: 'customer_id = ?' },
+    { label: 'a payment instrument', table: 'payment_instruments', condition: 'customer_id = ?' },
+  ],
+  plans: [
+    {
+      label: 'a subscription',
+      table: 'subscriptions',
+      condition: `${orderedPlans} @> to_jsonb(?::text)`,
+    },
+  ],
+  products: [{ label: 'a plan', table: 'plans', condition: 'product_id = ?' }],
+} as const
+
+/**
+ * Holds the deletion of a locked row to nothing referring to it.
+ *
+ * @throws ConflictError saying what does.
+ */
+export async function requireUnreferenced(
+  { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
+  table: keyof typeof REFERRERS,
+  id: string,
+): Promise<void> {
+  for (const referrer of REFERRERS[table]) {
+    const found = await em
+      .getConnection()
+      .execute<unknown[]>(
+        `select 1 from ${referrer.table} where organization_id = ? and ${referrer.condition} limit 1`,
+        [organizationId, id],
+        'all',
+        em.getTransactionContext(),
+      )
+    if (found.length > 0) throw new ConflictError(`It cannot be deleted: ${referrer.label} refers to it.`)
   }
 }

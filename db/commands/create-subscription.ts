@@ -1,4 +1,4 @@
-import { addDuration, parseDuration } from '../../billing/durations.ts'
+import { parseDuration, reach } from '../../billing/durations.ts'
 import { initialLines, renewalLines } from '../../billing/invoices.ts'
 import { amountProblem, currencyExponent, sumOf } from '../../billing/money.ts'
 import { placeOrder } from '../../billing/order.ts'
@@ -13,7 +13,7 @@ import { Customer, Organization, Plan, Subscription, Website } from '../entities
 import type { OrderItem } from '../entities/subscription.ts'
 import { newId } from '../ids.ts'
 import { applySteps, newRecord, orderChoices, orderTerms } from '../order-record.ts'
-import { type References, references } from '../references.ts'
+import { heldRows, type References, references } from '../references.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { scheduleNext } from './settle-subscription.ts'
 
@@ -97,12 +97,16 @@ export async function createSubscription(
 
 /** Items with their plans as they are now; one that names the plan it names already keeps it as it was. */
 export async function pricedItems(
-  { em, organizationId }: UnitOfWork,
+  unit: UnitOfWork,
   found: References,
   items: readonly SubscriptionItem[],
   known: readonly OrderItem[] = [],
 ): Promise<OrderItem[]> {
-  const plans = await em.find(Plan, { organizationId, id: { $in: items.map(({ plan }) => plan.id) } })
+  const plans = await heldRows(
+    unit,
+    Plan,
+    items.map(({ plan }) => plan.id),
+  )
   const byId = new Map(plans.map((plan) => [plan.id, plan]))
   const kept = [...known]
   return items.flatMap(({ plan: { id }, quantity }, index) => {
@@ -187,5 +191,6 @@ async function defaultAbandonTime(
 ): Promise<Date | null> {
   const { settings } = await em.findOneOrFail(Organization, { id: organizationId })
   const ttl = parseDuration(settings.billing?.pendingOrderTtl ?? '')
-  return ttl === null ? null : new Date(addDuration(Math.max(startTime.getTime(), now.getTime()), ttl))
+  const abandonTime = ttl === null ? null : reach(Math.max(startTime.getTime(), now.getTime()), ttl)
+  return abandonTime === null ? null : new Date(abandonTime)
 }
