@@ -23,6 +23,8 @@ export interface References {
   required<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string): Promise<T | null>
   /** As `required`, but null refers to nothing and is fine. */
   optional<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string | null): Promise<T | null>
+  /** Remembers that there is no row of that id. */
+  missing<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string): void
   /** Remembers a failure found otherwise. */
   fail(field: string, message: string): void
   /** @throws InvalidFieldsError when anything failed. */
@@ -31,21 +33,22 @@ export interface References {
 
 export function references({ em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>): References {
   const failures: InvalidField[] = []
+  const missing = (entity: { readonly name: string }, field: string, id: string): void => {
+    const kind = entity.name.replaceAll(/(?<=.)(?=[A-Z])/g, ' ').toLowerCase()
+    failures.push({ field, message: `no ${kind} has the id ${id}` })
+  }
   const required = async <T extends TenantRow>(
     entity: EntityClass<T>,
     field: string,
     id: string,
   ): Promise<T | null> => {
-    const [row = null] = await heldRows({ em, organizationId }, entity, [id])
-    if (row === null)
-      failures.push({
-        field,
-        message: `no ${entity.name.replaceAll(/(?<=.)(?=[A-Z])/g, ' ').toLowerCase()} has the id ${id}`,
-      })
+    const row = await heldRow({ em, organizationId }, entity, id)
+    if (row === null) missing(entity, field, id)
     return row
   }
   return {
     required,
+    missing,
     optional: async (entity, field, id) => (id === null ? null : await required(entity, field, id)),
     fail: (field, message) => void failures.push({ field, message }),
     check() {
@@ -54,21 +57,22 @@ export function references({ em, organizationId }: Pick<UnitOfWork, 'em' | 'orga
   }
 }
 
-/** The rows of those ids, to be read, each held against deletion until the transaction ends; in the order of their ids. */
-export async function heldRows<T extends TenantRow>(
+/** The row of that id, to be read, held against deletion until the transaction ends; null when there is none. */
+async function heldRow<T extends TenantRow>(
   { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
   entity: EntityClass<T>,
-  ids: readonly string[],
-): Promise<T[]> {
+  id: string,
+): Promise<T | null> {
   const { tableName } = em.getMetadata().get(entity as EntityClass<TenantRow>)
-  const rows = await em.getConnection().execute<Record<string, unknown>[]>(
-    `select * from ${tableName} where organization_id = ? and id in (${ids.map(() => '?').join(', ')})
-      order by id for key share`,
-    [organizationId, ...ids],
-    'all',
-    em.getTransactionContext(),
-  )
-  return rows.map(plainRowReader(em, entity))
+  const [row] = await em
+    .getConnection()
+    .execute<Record<string, unknown>[]>(
+      `select * from ${tableName} where organization_id = ? and id = ? for key share`,
+      [organizationId, id],
+      'all',
+      em.getTransactionContext(),
+    )
+  return row === undefined ? null : plainRowReader(em, entity)(row)
 }
 
 /** What refers to rows of a table: by which words it is told, and the condition that finds it, `?` standing for the id. */
