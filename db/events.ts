@@ -1,6 +1,7 @@
-/** Events and their deliveries: written by the transaction that makes them true. */
+/** What follows from a change, written by the transaction that makes it true: events, deliveries, timeline, wake-ups. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { EventType } from '../billing/event-types.ts'
+import type { Cause } from '../billing/order.ts'
 import type { WorkflowName } from '../workflows/contract.ts'
 import { DELIVERY_CHANNEL, WAKE_UP_CHANNEL } from './channels.ts'
 import { newId } from './ids.ts'
@@ -23,6 +24,22 @@ export interface NewEvent {
   readonly exceptWebhookId?: string
 }
 
+/** One thing that happened to an order, as its timeline keeps it. */
+export interface NewTimelineEntry {
+  readonly subscriptionId: string
+  readonly type: EventType
+  /** The order's clock. */
+  readonly occurredTime: Date
+  readonly cause: Cause
+  readonly message: string
+}
+
+export interface Consequences {
+  readonly events: readonly NewEvent[]
+  readonly timeline: readonly NewTimelineEntry[]
+  readonly wakeUps: readonly (readonly [WorkflowName, string])[]
+}
+
 interface Tenant {
   readonly organizationId: string
   readonly now: Date
@@ -30,15 +47,16 @@ interface Tenant {
 
 /**
  * Writes what follows from a change, in one statement: the events, a delivery of each for every active webhook whose
- * filter and website fit (judged now), and the wake-ups of workflows. Those who carry them on are notified at commit.
+ * filter and website fit (judged now), entries of timelines, and the wake-ups of workflows.
+ *
+ * @returns the channels to nudge once it is committed.
  */
 export async function writeConsequences(
   em: EntityManager,
   tenant: Tenant,
-  events: readonly NewEvent[],
-  wakeUps: readonly (readonly [WorkflowName, string])[],
-): Promise<void> {
-  if (events.length === 0 && wakeUps.length === 0) return
+  { events, timeline, wakeUps }: Consequences,
+): Promise<string[]> {
+  if (events.length === 0 && timeline.length === 0 && wakeUps.length === 0) return []
   const rows = events.map((event, turn) => {
     const id = newId('evt')
     return {
@@ -60,7 +78,7 @@ export async function writeConsequences(
       }),
     }
   })
-  await em.getConnection().execute(
+  const [written] = await em.getConnection().execute<{ deliveries: boolean }[]>(
     `with given as (
        select * from jsonb_to_recordset(?::jsonb) as given
          (turn int, id text, type text, website_id text, entity_id text, event_time timestamptz, payload text,
@@ -82,14 +100,18 @@ export async function writeConsequences(
           and (jsonb_array_length(webhook.events_filter) = 0 or webhook.events_filter @> to_jsonb(given.type))
         order by given.turn
        returning 1
+     ), new_timeline as (
+       insert into timeline_entries
+         (organization_id, id, subscription_id, type, occurred_time, cause, message, revision, created_time, updated_time)
+       select ?, id, subscription_id, type, occurred_time, cause, message, 1, ?, ?
+         from jsonb_to_recordset(?::jsonb) as given
+           (id text, subscription_id text, type text, occurred_time timestamptz, cause text, message text)
      ), woken as (
        insert into wake_ups (workflow, organization_id, record_id, due_time)
        select workflow, ?, record_id, now()
          from jsonb_to_recordset(?::jsonb) as given (workflow text, record_id text)
-       returning 1
      )
-     select case when exists (select from new_deliveries) then pg_notify('${DELIVERY_CHANNEL}', '') end,
-            case when exists (select from woken) then pg_notify('${WAKE_UP_CHANNEL}', '') end`,
+     select exists (select from new_deliveries) as deliveries`,
     [
       JSON.stringify(rows),
       tenant.organizationId,
@@ -97,9 +119,26 @@ export async function writeConsequences(
       tenant.now,
       tenant.organizationId,
       tenant.organizationId,
+      tenant.now,
+      tenant.now,
+      JSON.stringify(
+        timeline.map((entry) => ({
+          id: newId('tl'),
+          subscription_id: entry.subscriptionId,
+          type: entry.type,
+          occurred_time: entry.occurredTime.toISOString(),
+          cause: entry.cause,
+          message: entry.message,
+        })),
+      ),
+      tenant.organizationId,
       JSON.stringify(wakeUps.map(([workflow, recordId]) => ({ workflow, record_id: recordId }))),
     ],
-    'run',
+    'all',
     em.getTransactionContext(),
   )
+  return [
+    ...(written?.deliveries === true ? [DELIVERY_CHANNEL] : []),
+    ...(wakeUps.length > 0 ? [WAKE_UP_CHANNEL] : []),
+  ]
 }

@@ -4,7 +4,7 @@ import type { Invoice as InvoiceState } from '../billing/invoices.ts'
 import { isOpen } from '../billing/invoices.ts'
 import { type Happening, type Order, type Pause, renewalTime, type Step } from '../billing/order.ts'
 import { agreedTerms, type OrderTerms } from '../billing/order-terms.ts'
-import { Invoice, type Subscription, SubscriptionPause, TimelineEntry } from './entities/index.ts'
+import { Invoice, type Subscription, SubscriptionPause } from './entities/index.ts'
 import { newId } from './ids.ts'
 import { invoiceEvent, subscriptionEvent } from './subscription-events.ts'
 import { timelineMessage } from './timeline-message.ts'
@@ -278,20 +278,13 @@ function tell(unit: UnitOfWork, { row, invoices }: OrderRecord, step: Step, happ
           ...(invoice === undefined ? {} : { invoice }),
         }),
   )
-  unit.em.persist(
-    unit.em.create(TimelineEntry, {
-      organizationId: unit.organizationId,
-      id: newId('tl'),
-      subscriptionId: row.id,
-      type,
-      occurredTime: time,
-      cause: step.cause,
-      message: timelineMessage(type, invoice?.id ?? pause ?? null),
-      revision: 1,
-      createdTime: unit.now,
-      updatedTime: unit.now,
-    }),
-  )
+  unit.note({
+    subscriptionId: row.id,
+    type,
+    occurredTime: time,
+    cause: step.cause,
+    message: timelineMessage(type, invoice?.id ?? pause ?? null),
+  })
 }
 
 function raise(unit: UnitOfWork, record: OrderRecord, row: { revision: number; updatedTime: Date }): void {

@@ -6,7 +6,8 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { WorkflowName } from '../workflows/contract.ts'
-import { type NewEvent, writeConsequences } from './events.ts'
+import { type NewEvent, type NewTimelineEntry, writeConsequences } from './events.ts'
+import { nudge } from './nudge.ts'
 
 export interface UnitOfWork {
   readonly em: EntityManager
@@ -17,6 +18,8 @@ export interface UnitOfWork {
   readonly baseUrl: string
   /** Has the event, and a delivery for every webhook that wants it, written with the transaction. */
   emit(event: NewEvent): void
+  /** Has the entry written to its order's timeline with the transaction. */
+  note(entry: NewTimelineEntry): void
   /** Has the record's workflow look again once the transaction is committed. */
   wake(workflow: WorkflowName, recordId: string): void
 }
@@ -33,17 +36,21 @@ export async function inUnitOfWork<T>(
   options: UnitOfWorkOptions,
   work: (unit: UnitOfWork) => Promise<T>,
 ): Promise<T> {
-  return await em.transactional(async (trx) => {
+  const { result, channels } = await em.transactional(async (trx) => {
     const events: NewEvent[] = []
+    const timeline: NewTimelineEntry[] = []
     const wakeUps = new Map<string, readonly [WorkflowName, string]>()
     const result = await work({
       ...options,
       em: trx,
       emit: (event) => void events.push(event),
+      note: (entry) => void timeline.push(entry),
       wake: (workflow, recordId) => void wakeUps.set(`${workflow}/${recordId}`, [workflow, recordId]),
     })
     await trx.flush()
-    await writeConsequences(trx, options, events, [...wakeUps.values()])
-    return result
+    const consequences = { events, timeline, wakeUps: [...wakeUps.values()] }
+    return { result, channels: await writeConsequences(trx, options, consequences) }
   })
+  nudge(em, channels)
+  return result
 }

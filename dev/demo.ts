@@ -89,8 +89,9 @@ async function makeDemo(
       defaultPaymentInstrumentId: null,
       customFields: null,
     })
-    const plan = createPlan(unit, newId('plan'), {
+    const plan = await createPlan(unit, newId('plan'), {
       name: 'Monthly',
+      productId: null,
       currency: 'EUR',
       pricing: { formula: 'fixed-fee', price: '9.90' },
       recurringInterval: { unit: 'month', length: 1, limit: null },

@@ -3,7 +3,8 @@
  *
  * A wake-up leaves the outbox by the transaction that waited for the engine to take it, so a killed relay loses
  * nothing and blocks nothing. While the engine cannot be reached nothing fails and nothing is counted: the outbox
- * waits, and the engine is asked again every second.
+ * waits, and the engine is asked again every second. What the engine took before it went away stays taken: an engine
+ * that is slow after a restart is not asked the same again, which would keep it slow.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type Client, isGrpcServiceError } from '@temporalio/client'
@@ -11,7 +12,9 @@ import type { Logger } from 'pino'
 import { CHANGED_SIGNAL, type FollowInput, type WorkflowName, workflowId } from '../workflows/contract.ts'
 import { type Loop, startLoop } from './loop.ts'
 
-const BATCH = 100
+const BATCH = 200
+/** Wake-ups offered to the engine at a time. */
+const CONCURRENCY = 32
 /** How long the engine may take to accept one signal. */
 const SIGNAL_TIMEOUT = 5_000
 const POLL = 1_000
@@ -24,15 +27,11 @@ export interface RelayOptions {
 }
 
 interface WakeUpRow {
+  id: string
   workflow: WorkflowName
   organization_id: string
   record_id: string
   refusals: number
-}
-
-/** Thrown inside a batch's transaction to put all of it back. */
-class EngineUnreachableError extends Error {
-  override readonly name = 'EngineUnreachableError'
 }
 
 export function startRelay({ em, client, taskQueue, log }: RelayOptions): Loop {
@@ -40,14 +39,11 @@ export function startRelay({ em, client, taskQueue, log }: RelayOptions): Loop {
 
   const turn = async (): Promise<boolean> => {
     if (!reachable && !(await probe())) return false
-    try {
-      return (await carryBatch()) === BATCH
-    } catch (error) {
-      if (!(error instanceof EngineUnreachableError)) throw error
-      reachable = false
-      log.warn({ err: error.cause }, 'the workflow engine cannot be reached; wake-ups wait in the outbox')
-      return false
-    }
+    const { taken, unreachable } = await carryBatch()
+    if (unreachable === null) return taken === BATCH
+    reachable = false
+    log.warn({ err: unreachable }, 'the workflow engine cannot be reached; wake-ups wait in the outbox')
+    return false
   }
 
   const probe = async (): Promise<boolean> => {
@@ -61,47 +57,55 @@ export function startRelay({ em, client, taskQueue, log }: RelayOptions): Loop {
     return reachable
   }
 
-  /** Carries up to a batch and gives its size. */
-  const carryBatch = async (): Promise<number> => {
+  /** Carries up to a batch, or as much of it as the engine takes before it cannot be reached. */
+  const carryBatch = async (): Promise<{ taken: number; unreachable: unknown }> => {
     return await em().transactional(async (trx) => {
       const sql = (text: string, values: unknown[]) =>
         trx.getConnection().execute<WakeUpRow[]>(text, values, 'all', trx.getTransactionContext())
       const rows = await sql(
-        `delete from wake_ups where id in (
-           select id from wake_ups where due_time <= now() order by due_time, id limit ? for update skip locked)
-         returning workflow, organization_id, record_id, refusals`,
+        `select id, workflow, organization_id, record_id, refusals from wake_ups
+          where due_time <= now() order by due_time, id limit ? for update skip locked`,
         [BATCH],
       )
-      const distinct = new Map(
-        rows.map((row) => [workflowId(row.workflow, row.organization_id, row.record_id), row]),
-      )
-      await Promise.all(
-        [...distinct].map(async ([id, row]) => {
+      const waiting = Map.groupBy(rows, (row) => workflowId(row.workflow, row.organization_id, row.record_id))
+      const offers = [...waiting]
+      const taken: string[] = []
+      const refused: { row: WakeUpRow; reason: string }[] = []
+      let unreachable: unknown = null
+      const carry = async (): Promise<void> => {
+        for (let offer = offers.shift(); offer !== undefined; offer = offers.shift()) {
+          const [id, [row, ...again]] = offer
+          if (row === undefined || unreachable !== null) return
           try {
             await wake(id, row)
           } catch (error) {
-            if (isUnreachable(error)) throw new EngineUnreachableError('engine unreachable', { cause: error })
-            const reason = Error.isError(error) ? error.message : String(error)
+            if (isUnreachable(error)) {
+              unreachable = error
+              return
+            }
             log.error(
               { err: error, workflowId: id },
               'the workflow engine refused a wake-up; it will be offered again',
             )
-            await sql(
-              `insert into wake_ups (workflow, organization_id, record_id, due_time, refusals, last_error)
-               values (?, ?, ?, now() + make_interval(secs => ?), ?, ?)`,
-              [
-                row.workflow,
-                row.organization_id,
-                row.record_id,
-                Math.min(30, 2 ** row.refusals),
-                row.refusals + 1,
-                reason.slice(0, 500),
-              ],
-            )
+            refused.push({ row, reason: Error.isError(error) ? error.message : String(error) })
+            taken.push(...again.map((other) => other.id))
+            continue
           }
-        }),
+          taken.push(row.id, ...again.map((other) => other.id))
+        }
+      }
+      await Promise.all(Array.from({ length: CONCURRENCY }, carry))
+      await sql(
+        'delete from wake_ups using jsonb_array_elements_text(?::jsonb) as taken where id = taken::bigint',
+        [JSON.stringify(taken)],
       )
-      return rows.length
+      for (const { row, reason } of refused) {
+        await sql(
+          `update wake_ups set due_time = now() + make_interval(secs => ?), refusals = ?, last_error = ? where id = ?`,
+          [Math.min(30, 2 ** row.refusals), row.refusals + 1, reason.slice(0, 500), row.id],
+        )
+      }
+      return { taken: rows.length, unreachable }
     })
   }
 

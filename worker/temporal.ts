@@ -68,6 +68,9 @@ export async function ensureSearchAttributes(client: Client, log: Logger): Promi
   }
 }
 
+/** Records settled at a time, each with a database connection of the worker's pool. */
+const SETTLING = 20
+
 export interface PollingOptions {
   readonly connection: TemporalConnection
   readonly client: Client
@@ -118,8 +121,9 @@ export function startPolling({
           workflowBundle,
           activities: implementations,
           maxCachedWorkflows: 2_000,
-          maxConcurrentWorkflowTaskExecutions: 200,
-          maxConcurrentLocalActivityExecutions: 40,
+          // No more tasks than settle at once: one that waits for its turn in here runs out of time, and is made again.
+          maxConcurrentWorkflowTaskExecutions: SETTLING,
+          maxConcurrentLocalActivityExecutions: SETTLING,
         }),
         await Worker.create({
           ...shared,

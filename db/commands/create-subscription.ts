@@ -1,4 +1,4 @@
-import { addDuration, parseDuration } from '../../billing/durations.ts'
+import { parseDuration, reach } from '../../billing/durations.ts'
 import { initialLines, renewalLines } from '../../billing/invoices.ts'
 import { amountProblem, currencyExponent, sumOf } from '../../billing/money.ts'
 import { placeOrder } from '../../billing/order.ts'
@@ -9,10 +9,11 @@ import {
   termsProblems,
 } from '../../billing/order-terms.ts'
 import { earliestStart } from '../../billing/periods.ts'
-import { Customer, Organization, Plan, Subscription, Website } from '../entities/index.ts'
+import { Customer, type Organization, type Plan, Subscription, Website } from '../entities/index.ts'
 import type { OrderItem } from '../entities/subscription.ts'
 import { newId } from '../ids.ts'
 import { applySteps, newRecord, orderChoices, orderTerms } from '../order-record.ts'
+import { readForOrder } from '../order-references.ts'
 import { type References, references } from '../references.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { scheduleNext } from './settle-subscription.ts'
@@ -55,9 +56,10 @@ export async function createSubscription(
 ): Promise<Subscription> {
   const { em, organizationId, now } = unit
   const found = references(unit)
-  await found.required(Customer, 'customerId', given.customerId)
-  await found.required(Website, 'websiteId', given.websiteId)
-  const items = await pricedItems(unit, found, given.items)
+  const known = await readForOrder(unit, given)
+  if (!known.hasCustomer) found.missing(Customer, 'customerId', given.customerId)
+  if (!known.hasWebsite) found.missing(Website, 'websiteId', given.websiteId)
+  const items = pricedItems(known.plans, found, given.items)
   const startTime = given.startTime ?? now
   checkTerms(found, items, given, startTime, now.getTime())
   if (given.abandonTime !== null && given.abandonTime.getTime() <= now.getTime()) {
@@ -73,7 +75,7 @@ export async function createSubscription(
     status: 'pending',
     currency: items[0]?.priced.currency ?? '',
     startTime,
-    abandonTime: given.abandonTime ?? (await defaultAbandonTime(unit, startTime)),
+    abandonTime: given.abandonTime ?? defaultAbandonTime(known.settings, startTime, now),
     inTrial: false,
     isTrialConverted: false,
     billingStatus: 'draft',
@@ -96,13 +98,12 @@ export async function createSubscription(
 }
 
 /** Items with their plans as they are now; one that names the plan it names already keeps it as it was. */
-export async function pricedItems(
-  { em, organizationId }: UnitOfWork,
+export function pricedItems(
+  plans: readonly Plan[],
   found: References,
   items: readonly SubscriptionItem[],
   known: readonly OrderItem[] = [],
-): Promise<OrderItem[]> {
-  const plans = await em.find(Plan, { organizationId, id: { $in: items.map(({ plan }) => plan.id) } })
+): OrderItem[] {
   const byId = new Map(plans.map((plan) => [plan.id, plan]))
   const kept = [...known]
   return items.flatMap(({ plan: { id }, quantity }, index) => {
@@ -181,11 +182,8 @@ function priced(plan: Plan): OrderItem['priced'] {
 }
 
 /** The organization's time to live for pending orders, counted from the later of creation and start; null: never. */
-async function defaultAbandonTime(
-  { em, organizationId, now }: UnitOfWork,
-  startTime: Date,
-): Promise<Date | null> {
-  const { settings } = await em.findOneOrFail(Organization, { id: organizationId })
+function defaultAbandonTime(settings: Organization['settings'], startTime: Date, now: Date): Date | null {
   const ttl = parseDuration(settings.billing?.pendingOrderTtl ?? '')
-  return ttl === null ? null : new Date(addDuration(Math.max(startTime.getTime(), now.getTime()), ttl))
+  const abandonTime = ttl === null ? null : reach(Math.max(startTime.getTime(), now.getTime()), ttl)
+  return abandonTime === null ? null : new Date(abandonTime)
 }

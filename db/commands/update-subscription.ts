@@ -4,6 +4,7 @@ import { changeItems, changeTerms, moveRenewal } from '../../billing/order-comma
 import { agreedTerms } from '../../billing/order-terms.ts'
 import type { Subscription } from '../entities/index.ts'
 import { applySteps, type OrderRecord, orderChoices, orderInstant, orderTerms } from '../order-record.ts'
+import { readForOrder } from '../order-references.ts'
 import { references } from '../references.ts'
 import { subscriptionEvent } from '../subscription-events.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
@@ -33,7 +34,9 @@ export async function updateSubscription(
   const record = await settleForCommand(unit, row, instant)
   const before = shown(row)
   const found = references(unit)
-  const items = sameItems(row, given) ? row.items : await pricedItems(unit, found, given.items, row.items)
+  const items = sameItems(row, given)
+    ? row.items
+    : pricedItems((await readForOrder(unit, given)).plans, found, given.items, row.items)
   const values = {
     items,
     startTime: given.startTime ?? row.startTime,

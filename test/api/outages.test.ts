@@ -8,6 +8,7 @@ import { freePort } from '../../dev/engines/ports.ts'
 import { startPostgres } from '../../dev/engines/postgres.ts'
 import { catalogue, orderBody } from '../rig/catalogue.ts'
 import { testEngines } from '../rig/engines.ts'
+import { forward } from '../rig/forward.ts'
 import { startService, type TestService } from '../rig/service.ts'
 import { waitFor } from '../rig/wait-for.ts'
 
@@ -79,22 +80,3 @@ describe('while the engine is away', () => {
     }
   })
 })
-
-/** Listens on a port and forwards every connection to an address. */
-async function forward(port: number, address: string): Promise<{ close(): Promise<void> }> {
-  const { connect, createServer } = await import('node:net')
-  const [host = '', target = ''] = address.split(':')
-  const server = createServer((incoming) => {
-    const outgoing = connect(Number(target), host)
-    incoming.pipe(outgoing).pipe(incoming)
-    for (const [one, other] of [
-      [incoming, outgoing],
-      [outgoing, incoming],
-    ] as const) {
-      one.on('error', () => other.destroy())
-      one.on('close', () => other.destroy())
-    }
-  })
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  return { close: () => new Promise((resolve) => void server.close(() => resolve())) }
-}

@@ -366,7 +366,11 @@ describe('payments', () => {
         }),
       )
       await sql("update transactions set next_inquiry_time = now() - interval '2 minutes' where id = ?", [id])
-      expect(await sweep(service.database.orm.em.fork())).toBeGreaterThan(0)
+      // The wake-up that started the execution may be in the outbox still, uncommitted.
+      await waitFor(
+        'the sweep to wake it',
+        async () => (await sweep(service.database.orm.em.fork(), null)).woken > 0 || null,
+      )
       await waitFor('the outcome', async () => {
         const { body } = await api.get(`transactions/${id}`)
         return body.result === 'approved' ? body : null

@@ -123,8 +123,33 @@ describe('the queue of first attempts', () => {
     }))
     await recordOutcomes(em(), outcomes)
     await sql('delete from wake_ups')
-    expect(await sweep(em())).toBe(1)
-    expect(await sweep(em())).toBe(0)
+    expect((await sweep(em(), null)).woken).toBe(1)
+    expect((await sweep(em(), null)).woken).toBe(0)
     expect(await sql('select record_id from wake_ups')).toEqual([{ record_id: taken[1]?.id }])
   })
+
+  test.each([
+    { overdue: 50, before: 60, woken: 0 },
+    { overdue: 70, before: 60, woken: 1 },
+    { overdue: 115, before: 50, woken: 0 },
+    { overdue: 130, before: 60, woken: 1 },
+    { overdue: 200, before: 60, woken: 0 },
+    { overdue: 250, before: 60, woken: 1 },
+    { overdue: 470, before: 60, woken: 0 },
+    { overdue: 500, before: 60, woken: 1 },
+    { overdue: 470, before: null, woken: 1 },
+  ])(
+    'what nobody saw to for $overdue s, with a sweep $before s ago, is woken $woken times: at 1, 2, 4, 8 minutes',
+    async ({ overdue, before, woken }) => {
+      await customers(1)
+      const [delivery] = await takeDueDeliveries(em(), all)
+      if (delivery === undefined) throw new Error('nothing was taken')
+      await recordOutcomes(em(), [
+        { attempt: attempt(delivery, 'status'), next: Date.now() - overdue * 1_000 },
+      ])
+      await sql('delete from wake_ups')
+      const earlier = before === null ? null : new Date(Date.now() - before * 1_000)
+      expect((await sweep(em(), earlier)).woken).toBe(woken)
+    },
+  )
 })

@@ -1,0 +1,75 @@
+/** The relay between outbox and engine, while the engine breaks off in the middle. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { Client, Connection } from '@temporalio/client'
+import pino from 'pino'
+import { freePort } from '../../dev/engines/ports.ts'
+import { startRelay } from '../../worker/relay.ts'
+import { workflowId } from '../../workflows/contract.ts'
+import { testEngines } from '../rig/engines.ts'
+import { forward } from '../rig/forward.ts'
+import { startService, type TestService } from '../rig/service.ts'
+import { waitFor } from '../rig/wait-for.ts'
+
+const WAKE_UPS = 150
+
+const recordId = (number: number): string => `sub_${String(number).padStart(4, '0')}`
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ worker: false })
+})
+afterAll(() => service.stop())
+
+test('what the engine took before it went away is not offered again; the rest is, when it is back', async () => {
+  const { namespace, temporalAddress } = testEngines()
+  const connectionToDatabase = service.database.orm.em.getConnection()
+  const outbox = async (): Promise<number> => {
+    const rows = await connectionToDatabase.execute<{ waiting: number }[]>(
+      'select count(*)::int as waiting from wake_ups',
+    )
+    return rows[0]?.waiting ?? -1
+  }
+  await connectionToDatabase.execute(
+    `insert into wake_ups (workflow, organization_id, record_id, due_time)
+     select 'subscription', 'org_relay', 'sub_' || lpad(number::text, 4, '0'), now()
+       from generate_series(1, ${WAKE_UPS}) as number`,
+  )
+  const port = await freePort()
+  const bridge = await forward(port, temporalAddress)
+  const said: string[] = []
+  const connection = Connection.lazy({ address: `127.0.0.1:${port}` })
+  bridge.breakAfter(30_000)
+  const relay = startRelay({
+    em: () => service.database.orm.em.fork(),
+    client: new Client({ connection, namespace }),
+    taskQueue: service.taskQueue,
+    log: pino({ level: 'info' }, { write: (line) => void said.push(line) }),
+  })
+  const hasSaid = (words: string) => said.some((line) => line.includes(words)) || null
+  try {
+    await waitFor('the relay to notice', async () => hasSaid('cannot be reached'))
+    const left = await outbox()
+    expect(left).toBeGreaterThan(0)
+    expect(left).toBeLessThan(WAKE_UPS)
+
+    bridge.mend()
+    await waitFor('the outbox to be empty', async () => ((await outbox()) === 0 ? true : null))
+    expect(hasSaid('the workflow engine is back')).toBe(true)
+    const executions = await Promise.all(
+      Array.from({ length: WAKE_UPS }, (_, index) =>
+        service.temporal.workflow
+          .getHandle(workflowId('subscription', 'org_relay', recordId(index + 1)))
+          .describe(),
+      ),
+    )
+    expect(executions.map(({ status }) => status.name)).toEqual(executions.map(() => 'RUNNING'))
+    // Nobody works here: they would run for ever.
+    await Promise.all(
+      executions.map(({ workflowId: id }) => service.temporal.workflow.getHandle(id).terminate()),
+    )
+  } finally {
+    await relay.stop()
+    await connection.close()
+    await bridge.close()
+  }
+})
