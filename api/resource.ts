@@ -270,9 +270,9 @@ export function absent({ label }: Pick<Resource<ResourceRow>, 'label'>, id: stri
 }
 
 /** Runs a change; where it changed anything, the revision is raised by one. */
-export async function changeRow<Row extends ResourceRow>(
+export async function changeRow(
   unit: UnitOfWork,
-  row: Row,
+  row: Pick<ResourceRow, 'revision' | 'updatedTime'>,
   change: () => void | Promise<void>,
 ): Promise<boolean> {
   const before = snapshot(unit, row)
@@ -286,9 +286,9 @@ export async function changeRow<Row extends ResourceRow>(
 }
 
 /** The row as one text, the same for equal content. */
-function snapshot({ em }: UnitOfWork, row: ResourceRow): string {
+function snapshot({ em }: UnitOfWork, row: object): string {
   const { properties } = em.getMetadata().get(row.constructor as EntityClass<Record<string, unknown>>)
-  const { revision: _, updatedTime: __, ...rest } = row as ResourceRow & Record<string, unknown>
+  const { revision: _, updatedTime: __, ...rest } = row as Record<string, unknown>
   const members = Object.entries(rest).map(([name, value]) => {
     // PostgreSQL gives decimals padded to their scale: 12.500000 is the 12.5 that a body brings.
     const isDecimal = properties[name]?.customType instanceof DecimalType && value != null

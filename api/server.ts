@@ -31,7 +31,7 @@ import { entityTag } from './preconditions.ts'
 import { Problem, problemBody, problemOf, summary } from './problems.ts'
 import { type RateLimit, rateHeaders, requireWithinLimit } from './rate-limit.ts'
 import { isStorable, readJsonBody } from './request-body.ts'
-import { ROUTES, type Route } from './routes.ts'
+import { fullPath, ROUTES, type Route } from './routes.ts'
 import { bodySchema, writablePart } from './schemas/conventions.ts'
 import type { ApiState } from './state.ts'
 import { createBodyValidator, createQueryValidator } from './validation.ts'
@@ -57,8 +57,6 @@ interface Validators {
   readonly query: ReturnType<typeof createQueryValidator>
 }
 
-const ORGANIZATION_PATH = '/organizations/:organizationId'
-
 /** The server, not yet listening. */
 export function createServer(dependencies: ServerDependencies): Server {
   const { config, log } = dependencies
@@ -68,7 +66,7 @@ export function createServer(dependencies: ServerDependencies): Server {
   const router = new Router<ApiState>({ strict: true })
   const validators: Validators = { body: createBodyValidator(), query: createQueryValidator() }
   for (const route of ROUTES) {
-    const path = `${ORGANIZATION_PATH}/${route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`
+    const path = fullPath(route).replaceAll(/\{(\w+)\}/g, ':$1')
     router.register(path, [route.method.toLowerCase()], operation(route, dependencies, validators), {
       name: route.operationId,
     })

@@ -12,7 +12,7 @@ export interface ForOrder {
   readonly settings: Organization['settings']
 }
 
-/** Reads what a new order of the unit's organization is made of. */
+/** Reads what a new order of the unit's organization is made of, and holds it as `references()` does. */
 export async function readForOrder(
   { em, organizationId }: UnitOfWork,
   order: {
@@ -29,10 +29,12 @@ export async function readForOrder(
     settings: ForOrder['settings']
   }>(
     em,
-    `select exists (select from customers where organization_id = organization.id and id = ?) as customer,
-              exists (select from websites where organization_id = organization.id and id = ?) as website,
-              (select coalesce(jsonb_agg(to_jsonb(plan)), '[]') from plans plan
-                where plan.organization_id = organization.id and plan.id in (select jsonb_array_elements_text(?::jsonb))) as plans,
+    `select coalesce((select true from customers where organization_id = organization.id and id = ? for key share), false) as customer,
+              coalesce((select true from websites where organization_id = organization.id and id = ? for key share), false) as website,
+              (select coalesce(jsonb_agg(to_jsonb(plan)), '[]') from (
+                 select * from plans where organization_id = organization.id
+                    and id in (select jsonb_array_elements_text(?::jsonb)) for key share
+               ) plan) as plans,
               organization.settings
          from organizations organization where organization.id = ?`,
     [order.customerId, order.websiteId, planIds, organizationId],
