@@ -39,6 +39,11 @@ export function demoRequest(config: Pick<Config, 'baseUrl'>, made: Demo): string
   return `curl -sS '${url}' -H 'SVC-APIKEY: ${made.secretKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
 }
 
+/** The checkout demo, with the organization and its publishable key filled in. */
+export function checkoutUrl({ baseUrl }: Pick<Config, 'baseUrl'>, made: Demo): string {
+  return `${baseUrl}/demo/checkout#organization=${made.organizationId}&key=${made.publishableKey}`
+}
+
 const DEMO_FACT = 'demo'
 
 async function existingDemo({ orm, vault }: Database): Promise<Demo | null> {
