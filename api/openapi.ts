@@ -46,6 +46,7 @@ export function openApiDocument(baseUrl: string): OpenApiDocument {
       },
       securitySchemes: {
         secretKey: { type: 'apiKey', in: 'header', name: KEY_HEADER },
+        customerToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
         publishableKey: { type: 'apiKey', in: 'header', name: 'Authorization' },
       },
     },
@@ -104,7 +105,7 @@ function queryParameters({ query }: Route): object[] {
 const SECURITY: Readonly<Record<KeyForm, Record<string, string[]>[]>> = {
   secret: [{ secretKey: [] }],
   publishable: [{ publishableKey: [] }],
-  customer: [],
+  customer: [{ customerToken: [] }],
 }
 
 const PROBLEM_SCHEMA = {

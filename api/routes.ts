@@ -8,6 +8,12 @@ import type { TSchema } from 'typebox'
 import { type IdPrefix, newId } from '../db/ids.ts'
 import type { OperationHandler } from './operation.ts'
 import { apiKeys, apiKeyWriter, deleteApiKey } from './operations/api-keys.ts'
+import {
+  deleteAuthenticationToken,
+  exchangeToken,
+  getAuthenticationToken,
+  postAuthenticationToken,
+} from './operations/authentication-tokens.ts'
 import { customers, customerWriter, deleteCustomer } from './operations/customers.ts'
 import { disputes, disputeWriter } from './operations/disputes.ts'
 import { invoices } from './operations/invoices.ts'
@@ -56,6 +62,7 @@ import {
   upsert,
   type Writer,
 } from './resource.ts'
+import { AuthenticationToken, CustomerToken } from './schemas/authentication-token.ts'
 import { Organization } from './schemas/organization.ts'
 import { ServiceCredentialStatus } from './schemas/service-credential.ts'
 import { UpcomingInvoice } from './schemas/subscription-actions.ts'
@@ -141,6 +148,37 @@ export const ROUTES: readonly Route[] = [
     accepts: [...SECRET, 'publishable'],
     rawSecret: true,
     handler: readPaymentToken,
+  },
+
+  {
+    ...authenticationToken('POST', ''),
+    summary: 'Vouch for a customer: a token for their browser to exchange',
+    takesBody: true,
+    success: 201,
+    handler: postAuthenticationToken,
+  },
+  {
+    ...authenticationToken('GET', '/{token}'),
+    summary: 'Verify an authentication token',
+    success: 200,
+    handler: getAuthenticationToken,
+  },
+  {
+    ...authenticationToken('DELETE', '/{token}'),
+    summary: 'End an authentication token and what it was exchanged for',
+    answers: 'nothing',
+    success: 204,
+    handler: deleteAuthenticationToken,
+  },
+  {
+    ...authenticationToken('POST', '/{token}/exchange'),
+    operationId: 'PostAuthenticationTokenExchange',
+    summary: "Exchange an authentication token for a customer's JWT",
+    accepts: [...SECRET, 'publishable'],
+    resource: CustomerToken,
+    takesBody: true,
+    success: 201,
+    handler: exchangeToken,
   },
 
   getMany(paymentInstruments),
@@ -299,6 +337,18 @@ export const ROUTES: readonly Route[] = [
     handler: postInvoiceVoid,
   },
 ]
+
+function authenticationToken(method: 'GET' | 'POST' | 'DELETE', below: string) {
+  return {
+    operationId: `${method.charAt(0)}${method.slice(1).toLowerCase()}AuthenticationToken`,
+    method,
+    path: `authentication-tokens${below}`,
+    accepts: SECRET,
+    resource: AuthenticationToken,
+    takesBody: false,
+    answers: 'one',
+  } as const
+}
 
 /** An operation besides the usual ones. POST makes it so: 201. */
 function action(operationId: string, method: Route['method'], path: string, summary: string) {

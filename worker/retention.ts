@@ -17,6 +17,9 @@ const ended = (row: string) =>
 const EXPIRED = {
   // An answer is given again for a day; the second day leaves room for clocks that differ.
   idempotency_records: "created_time < now() - interval '2 days'",
+  // A customer token lasts a day at most, and what it came of can end it until then.
+  customer_tokens: "expired_time < now() - interval '1 hour'",
+  authentication_tokens: "expired_time < now() - interval '2 days'",
   rate_limits: 'expire < extract(epoch from now()) * 1000',
   delivery_attempts: `exists (select from deliveries where deliveries.organization_id = delivery_attempts.organization_id
     and deliveries.id = delivery_attempts.delivery_id and ${ended('deliveries')})`,

@@ -88,13 +88,28 @@ async function presentApiKey(
   }
 }
 
-function requireValid({ acl, allowedIps }: Reach, organizationId: string): void {
-  const failures: InvalidField[] = []
-  for (const [index, { scope }] of (acl ?? []).entries()) {
-    if (scope?.organizationId !== undefined && !scope.organizationId.includes(organizationId)) {
-      failures.push({ field: `acl.${index}.scope.organizationId`, message: 'must contain this organization' })
-    }
+/** Rules whose scope leaves this organization out. */
+export function scopeProblems(acl: readonly AccessRule[], organizationId: string): InvalidField[] {
+  return acl.flatMap(({ scope }, index) =>
+    scope?.organizationId === undefined || scope.organizationId.includes(organizationId)
+      ? []
+      : [{ field: `acl.${index}.scope.organizationId`, message: 'must contain this organization' }],
+  )
+}
+
+/** @throws Problem `forbidden` for rules that permit what the calling credential may not do. */
+export function requireGrantable(
+  acl: readonly AccessRule[],
+  { credential, organizationId }: OperationContext,
+): void {
+  const wanted = grantedPermissions(acl, organizationId)
+  if (!isWithin(wanted, grantedPermissions(credential.acl, organizationId))) {
+    throw new Problem('forbidden', 'A credential cannot permit more than it may do itself.')
   }
+}
+
+function requireValid({ acl, allowedIps }: Reach, organizationId: string): void {
+  const failures = scopeProblems(acl ?? [], organizationId)
   for (const [index, entry] of (allowedIps ?? []).entries()) {
     const problem = allowedIpProblem(entry)
     if (problem !== null) failures.push({ field: `allowedIps.${index}`, message: problem })

@@ -4,6 +4,7 @@ import {
   type NewCustomer,
   type TokenPayment,
 } from '../../db/commands/create-customer.ts'
+import { endTokensOf } from '../../db/commands/use-authentication-token.ts'
 import { customerEvent } from '../../db/customer-events.ts'
 import { customerSearch } from '../../db/entities/customer.ts'
 import { Customer as CustomerRow } from '../../db/entities/index.ts'
@@ -40,9 +41,12 @@ export const customerWriter: Writer<CustomerRow, Customer> = {
   changed: (unit, row) => unit.emit(customerEvent(row, 'customer-updated', unit)),
 }
 
-/** DELETE: 409 while an order, a transaction or an instrument is theirs. */
+/** DELETE: 409 while an order, a transaction or an instrument is theirs; whatever stands for them ends. */
 export async function deleteCustomer(context: OperationContext): Promise<OperationAnswer> {
-  return await remove(context, customers, (unit, row) => requireUnreferenced(unit, 'customers', row.id))
+  return await remove(context, customers, async (unit, row) => {
+    await requireUnreferenced(unit, 'customers', row.id)
+    await endTokensOf(unit, row.id)
+  })
 }
 
 function tokenOf({ paymentToken }: Customer, { keys, gateway }: OperationContext): TokenPayment | null {

@@ -1,5 +1,6 @@
 /** Every table of the service: what the ORM knows and the drift check compares with the migrations. */
 export { ApiKey } from './api-key.ts'
+export { AuthenticationToken, CustomerToken, CustomerTokenKey } from './authentication-token.ts'
 export { Customer } from './customer.ts'
 export { Delivery, DeliveryAttempt } from './delivery.ts'
 export { Dispute } from './dispute.ts'

@@ -5,6 +5,8 @@ import { Migration } from '@mikro-orm/migrations'
  * entries, and its page is not split.
  */
 export class Migration20261121193600_fill_factor extends Migration {
+  override name = 'Migration20261121193600_fill_factor'
+
   override up(): void {
     this.addSql('alter table "deliveries" set (fillfactor = 50);')
   }

@@ -1,9 +1,33 @@
 import { Migration } from '@mikro-orm/migrations'
 
-export class Migration20261121192546_resources extends Migration {
-  override name = 'Migration20261121192546_resources'
+export class Migration20261121193253_resources extends Migration {
+  override name = 'Migration20261121193253_resources'
 
   override up(): void | Promise<void> {
+    this.addSql(
+      `create table "authentication_tokens" ("organization_id" varchar(50) not null, "id" varchar(50) not null, "customer_id" varchar(50) not null, "token_hash" varchar(64) not null, "expired_time" timestamptz(3) not null, "spent_time" timestamptz(3) null, "created_time" timestamptz(3) not null, primary key ("organization_id", "id"));`,
+    )
+    this.addSql(
+      `alter table "authentication_tokens" add constraint "authentication_tokens_token_hash_unique" unique ("token_hash");`,
+    )
+    this.addSql(
+      `create index "authentication_tokens_customer_index" on "authentication_tokens" ("organization_id", "customer_id");`,
+    )
+
+    this.addSql(
+      `create table "customer_tokens" ("organization_id" varchar(50) not null, "id" varchar(50) not null, "customer_id" varchar(50) not null, "authentication_token_id" varchar(50) not null, "acl" jsonb not null, "expired_time" timestamptz(3) not null, "created_time" timestamptz(3) not null, primary key ("organization_id", "id"));`,
+    )
+    this.addSql(
+      `create index "customer_tokens_customer_index" on "customer_tokens" ("organization_id", "customer_id");`,
+    )
+    this.addSql(
+      `create index "customer_tokens_origin_index" on "customer_tokens" ("organization_id", "authentication_token_id");`,
+    )
+
+    this.addSql(
+      `create table "customer_token_keys" ("kid" varchar(50) not null, "key_cipher" text not null, "created_time" timestamptz(3) not null, primary key ("kid"));`,
+    )
+
     this.addSql(
       `create table "products" ("organization_id" varchar(50) not null, "id" varchar(50) not null, "name" varchar(255) not null, "unit_label" varchar(255) null, "description" text null, "custom_fields" jsonb null, "revision" int not null default 1, "created_time" timestamptz(3) not null, "updated_time" timestamptz(3) not null, primary key ("organization_id", "id"));`,
     )
@@ -40,6 +64,9 @@ export class Migration20261121192546_resources extends Migration {
       `create index "plans_search_index" on "plans" using gin ("organization_id", (lower("id" || E'\\n' || coalesce("name", '') || E'\\n' || coalesce("currency", ''))) gin_trgm_ops);`,
     )
 
+    this.addSql(`drop table if exists "authentication_tokens" cascade;`)
+    this.addSql(`drop table if exists "customer_tokens" cascade;`)
+    this.addSql(`drop table if exists "customer_token_keys" cascade;`)
     this.addSql(`drop table if exists "products" cascade;`)
 
     this.addSql(`drop index "customers_website_index";`)
