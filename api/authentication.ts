@@ -92,12 +92,11 @@ async function customerCredential(
   const [row] =
     name === null
       ? []
-      : await em
-          .getConnection()
-          .execute<{ acl: AccessRule[] }[]>(
-            'select acl from customer_tokens where organization_id = ? and id = ? and expired_time > ?',
-            [name.organizationId, name.id, now],
-          )
+      : await statement<{ acl: AccessRule[] }>(
+          em,
+          'select acl from customer_tokens where organization_id = ? and id = ? and expired_time > ?',
+          [name.organizationId, name.id, now],
+        )
   if (name === null || row === undefined) {
     throw new Problem('unauthorized', 'The customer token is not known here, has expired or was ended.')
   }
