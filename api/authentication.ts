@@ -1,12 +1,20 @@
-/** Who is calling, and may they: API keys, judged afresh on every request in every process. */
+/** Who is calling, and may they: API keys and customers' JWTs, judged afresh on every request in every process. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Context } from 'koa'
 import { addressIsAllowed } from '../billing/allowed-ips.ts'
 import { type AccessRule, grantedPermissions, permits } from '../billing/permissions.ts'
 import type { ApiKeyType } from '../db/entities/api-key.ts'
 import type { InstallationFacts } from '../db/installation.ts'
+import { statement } from '../db/statement.ts'
+import type { customerTokenReader } from './customer-jwt.ts'
 import { Problem } from './problems.ts'
 import type { KeyForm, Route } from './routes.ts'
+
+const FORMS: Readonly<Record<KeyForm, string>> = {
+  secret: 'secret key',
+  publishable: 'publishable key',
+  customer: "customer's token",
+}
 
 /** Header of a secret key. */
 export const KEY_HEADER = 'SVC-APIKEY'
@@ -14,12 +22,18 @@ export const KEY_HEADER = 'SVC-APIKEY'
 export interface Credential {
   readonly form: KeyForm
   readonly organizationId: string
-  /** Id of the API key. */
+  /** Id of the API key, or of the customer token. */
   readonly id: string
   /** null: everything its form may call. */
   readonly acl: readonly AccessRule[] | null
   /** null: from anywhere. */
   readonly allowedIps: readonly string[] | null
+}
+
+/** Where credentials are found. */
+export interface CredentialSources {
+  readonly installation: InstallationFacts
+  readonly readCustomerToken: ReturnType<typeof customerTokenReader>
 }
 
 interface KeyRow {
@@ -38,7 +52,7 @@ interface KeyRow {
 export async function authenticate(
   ctx: Context,
   em: EntityManager,
-  installation: InstallationFacts,
+  { installation, readCustomerToken }: CredentialSources,
   { rawSecret }: Pick<Route, 'rawSecret'>,
 ): Promise<Credential> {
   const key = ctx.get(KEY_HEADER)
@@ -51,12 +65,13 @@ export async function authenticate(
   if (authorization.startsWith('sk_') && rawSecret !== true) {
     throw new Problem('unauthorized', `Send the secret key in the ${KEY_HEADER} header.`)
   }
-  const [row] = await em
-    .getConnection()
-    .execute<KeyRow[]>(
-      'select organization_id, id, type, acl, allowed_ips from api_keys where key_hash = ?',
-      [installation.hashKey(key || authorization)],
-    )
+  const [, jwt] = /^Bearer +(.*)$/i.exec(authorization) ?? []
+  if (jwt !== undefined) return await customerCredential(em, readCustomerToken, jwt)
+  const [row] = await statement<KeyRow>(
+    em,
+    'select organization_id, id, type, acl, allowed_ips from api_keys where key_hash = ?',
+    [installation.hashKey(key || authorization)],
+  )
   if (row === undefined) throw new Problem('unauthorized', 'The key is not known in this environment.')
   return {
     form: row.type,
@@ -65,6 +80,27 @@ export async function authenticate(
     acl: row.acl,
     allowedIps: row.allowed_ips,
   }
+}
+
+async function customerCredential(
+  em: EntityManager,
+  read: CredentialSources['readCustomerToken'],
+  jwt: string,
+): Promise<Credential> {
+  const now = new Date()
+  const name = await read(em, jwt, now)
+  const [row] =
+    name === null
+      ? []
+      : await statement<{ acl: AccessRule[] }>(
+          em,
+          'select acl from customer_tokens where organization_id = ? and id = ? and expired_time > ?',
+          [name.organizationId, name.id, now],
+        )
+  if (name === null || row === undefined) {
+    throw new Problem('unauthorized', 'The customer token is not known here, has expired or was ended.')
+  }
+  return { form: 'customer', ...name, acl: row.acl, allowedIps: null }
 }
 
 /**
@@ -83,12 +119,12 @@ export function authorize(
     throw new Problem('forbidden', 'The credential belongs to another organization.')
   }
   if (!accepts.includes(credential.form)) {
-    throw new Problem('forbidden', `This operation does not accept a ${credential.form} key.`)
+    throw new Problem('forbidden', `This operation does not accept a ${FORMS[credential.form]}.`)
   }
   if (credential.allowedIps !== null && !addressIsAllowed(credential.allowedIps, address)) {
     throw new Problem('forbidden', 'The key may not be used from this address.')
   }
   if (!permits(grantedPermissions(credential.acl, organizationId), operationId)) {
-    throw new Problem('forbidden', `The access list of the key does not name ${operationId}.`)
+    throw new Problem('forbidden', `The access list of the credential does not name ${operationId}.`)
   }
 }

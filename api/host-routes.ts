@@ -1,8 +1,9 @@
-/** What every host answers without authentication: status, keys, the contract, and what problems mean. */
+/** What every host answers without authentication: status, keys, the contract, what problems mean; in the sandbox the demo. */
 import type Router from '@koa/router'
 import { RELEASE } from '../config/release.ts'
 import { isReady } from '../db/readiness.ts'
 import { publishedKeys } from '../delivery/signing-keys.ts'
+import { checkoutPage } from './demo/checkout-page.ts'
 import { openApiDocument } from './openapi.ts'
 import { docsPage, problemPage } from './pages.ts'
 import { PROBLEMS, Problem, type ProblemCode } from './problems.ts'
@@ -14,6 +15,7 @@ export function hostRoutes(router: Router<ApiState>, { config, orm }: ApiDepende
   const documentText = JSON.stringify(document, null, 2)
   const docs = docsPage(document)
 
+  if (config.environment === 'sandbox') checkoutPage(router)
   router.get('/status', (ctx) => {
     ctx.body = { status: 'ok', time: new Date().toISOString(), release: RELEASE }
   })

@@ -2,7 +2,7 @@
 import { VERSION } from '../config/release.ts'
 import { KEY_HEADER } from './authentication.ts'
 import { PROBLEMS } from './problems.ts'
-import { type KeyForm, ROUTES, type Route } from './routes.ts'
+import { fullPath, type KeyForm, ROUTES, type Route } from './routes.ts'
 import { answerSchema, bodySchema } from './schemas/conventions.ts'
 
 export interface OpenApiOperation {
@@ -21,7 +21,7 @@ export interface OpenApiDocument {
 export function openApiDocument(baseUrl: string): OpenApiDocument {
   const paths: Record<string, Record<string, OpenApiOperation>> = {}
   for (const route of ROUTES) {
-    const path = `/organizations/{organizationId}/${route.path}`
+    const path = fullPath(route)
     paths[path] ??= {}
     paths[path][route.method.toLowerCase()] = operationOf(route)
   }
@@ -46,6 +46,7 @@ export function openApiDocument(baseUrl: string): OpenApiDocument {
       },
       securitySchemes: {
         secretKey: { type: 'apiKey', in: 'header', name: KEY_HEADER },
+        customerToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
         publishableKey: { type: 'apiKey', in: 'header', name: 'Authorization' },
       },
     },
@@ -104,7 +105,7 @@ function queryParameters({ query }: Route): object[] {
 const SECURITY: Readonly<Record<KeyForm, Record<string, string[]>[]>> = {
   secret: [{ secretKey: [] }],
   publishable: [{ publishableKey: [] }],
-  customer: [],
+  customer: [{ customerToken: [] }],
 }
 
 const PROBLEM_SCHEMA = {

@@ -7,6 +7,7 @@ import { canonicalJson } from '../billing/canonical-json.ts'
 import { ID_PATTERN } from '../db/ids.ts'
 import { plainRowReader } from '../db/plain-rows.ts'
 import { resourceUrl } from '../db/representations/links.ts'
+import { statement } from '../db/statement.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import type { OperationAnswer, OperationContext } from './operation.ts'
 import { isNotModified, requirePreconditions } from './preconditions.ts'
@@ -136,8 +137,6 @@ export async function list<Row extends ResourceRow>(
   const { where, orderBy } = readListQuery(parameters, resource)
   const condition = `row.organization_id = ? and (${restriction.text}) and ${where.text}`
   const values = [organizationId, ...restriction.values, ...where.values]
-  const sql = <T>(query: string, bound: readonly unknown[]) =>
-    em.getConnection().execute<T[]>(query, [...bound])
   const rows =
     limit === 0
       ? []
@@ -151,7 +150,8 @@ export async function list<Row extends ResourceRow>(
     rows.length > 0 && rows.length < limit
       ? offset + rows.length
       : ((
-          await sql<{ total: number }>(
+          await statement<{ total: number }>(
+            em,
             `select count(*)::int as total from ${resource.table} row where ${condition}`,
             values,
           )
@@ -173,9 +173,11 @@ async function selectRows<Row extends ResourceRow>(
   condition: string,
   values: readonly unknown[],
 ): Promise<Row[]> {
-  const found = await em
-    .getConnection()
-    .execute<Record<string, unknown>[]>(`select row.* from ${table} row where ${condition}`, [...values])
+  const found = await statement<Record<string, unknown>>(
+    em,
+    `select row.* from ${table} row where ${condition}`,
+    [...values],
+  )
   return found.map(plainRowReader(em, entity))
 }
 
@@ -268,9 +270,9 @@ export function absent({ label }: Pick<Resource<ResourceRow>, 'label'>, id: stri
 }
 
 /** Runs a change; where it changed anything, the revision is raised by one. */
-export async function changeRow<Row extends ResourceRow>(
+export async function changeRow(
   unit: UnitOfWork,
-  row: Row,
+  row: Pick<ResourceRow, 'revision' | 'updatedTime'>,
   change: () => void | Promise<void>,
 ): Promise<boolean> {
   const before = snapshot(unit, row)
@@ -284,9 +286,9 @@ export async function changeRow<Row extends ResourceRow>(
 }
 
 /** The row as one text, the same for equal content. */
-function snapshot({ em }: UnitOfWork, row: ResourceRow): string {
+function snapshot({ em }: UnitOfWork, row: object): string {
   const { properties } = em.getMetadata().get(row.constructor as EntityClass<Record<string, unknown>>)
-  const { revision: _, updatedTime: __, ...rest } = row as ResourceRow & Record<string, unknown>
+  const { revision: _, updatedTime: __, ...rest } = row as Record<string, unknown>
   const members = Object.entries(rest).map(([name, value]) => {
     // PostgreSQL gives decimals padded to their scale: 12.500000 is the 12.5 that a body brings.
     const isDecimal = properties[name]?.customType instanceof DecimalType && value != null

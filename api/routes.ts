@@ -8,12 +8,20 @@ import type { TSchema } from 'typebox'
 import { type IdPrefix, newId } from '../db/ids.ts'
 import type { OperationHandler } from './operation.ts'
 import { apiKeys, apiKeyWriter, deleteApiKey } from './operations/api-keys.ts'
-import { customers, customerWriter } from './operations/customers.ts'
+import {
+  deleteAuthenticationToken,
+  exchangeToken,
+  getAuthenticationToken,
+  postAuthenticationToken,
+} from './operations/authentication-tokens.ts'
+import { customers, customerWriter, deleteCustomer } from './operations/customers.ts'
 import { disputes, disputeWriter } from './operations/disputes.ts'
 import { invoices } from './operations/invoices.ts'
+import { getOrganization, putOrganization } from './operations/organizations.ts'
 import { paymentInstruments, paymentInstrumentWriter } from './operations/payment-instruments.ts'
 import { paymentTokens, paymentTokenWriter, readPaymentToken } from './operations/payment-tokens.ts'
-import { plans, planWriter } from './operations/plans.ts'
+import { deletePlan, plans, planWriter } from './operations/plans.ts'
+import { deleteProduct, products, productWriter } from './operations/products.ts'
 import {
   newCredentialHash,
   patchServiceCredential,
@@ -39,7 +47,7 @@ import { subscriptions, subscriptionWriter } from './operations/subscriptions.ts
 import { postTransaction, transactions } from './operations/transactions.ts'
 import { events, resendWebhook, webhookTracking } from './operations/webhook-log.ts'
 import { deleteWebhook, previewWebhook, webhooks, webhookWriter } from './operations/webhooks.ts'
-import { websites, websiteWriter } from './operations/websites.ts'
+import { deleteWebsite, websites, websiteWriter } from './operations/websites.ts'
 import {
   create,
   expandQuerySchema,
@@ -54,6 +62,8 @@ import {
   upsert,
   type Writer,
 } from './resource.ts'
+import { AuthenticationToken, CustomerToken } from './schemas/authentication-token.ts'
+import { Organization } from './schemas/organization.ts'
 import { ServiceCredentialStatus } from './schemas/service-credential.ts'
 import { UpcomingInvoice } from './schemas/subscription-actions.ts'
 
@@ -63,7 +73,7 @@ export interface Route {
   /** Also the permission that an access list names. */
   readonly operationId: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below `/organizations/{organizationId}/`. */
+  /** Below `/organizations/{organizationId}`; empty for the organization itself. */
   readonly path: string
   readonly summary: string
   /** Forms of credential it accepts. */
@@ -88,7 +98,37 @@ const SECRET = ['secret'] as const
 /** Forms of credential that a browser may hold. */
 const BROWSER: readonly KeyForm[] = ['publishable', 'customer']
 
+/** A route's whole path, its parameters in braces. */
+export function fullPath({ path }: Pick<Route, 'path'>): string {
+  return ['/organizations/{organizationId}', ...(path === '' ? [] : [path])].join('/')
+}
+
 export const ROUTES: readonly Route[] = [
+  {
+    operationId: 'GetOrganization',
+    method: 'GET',
+    path: '',
+    summary: 'Read the organization',
+    accepts: SECRET,
+    resource: Organization,
+    takesBody: false,
+    answers: 'one',
+    success: 200,
+    handler: getOrganization,
+  },
+  {
+    operationId: 'PutOrganization',
+    method: 'PUT',
+    path: '',
+    summary: 'Update the organization',
+    accepts: SECRET,
+    resource: Organization,
+    takesBody: true,
+    answers: 'one',
+    success: 200,
+    handler: putOrganization,
+  },
+
   getMany(apiKeys, sortedQuery),
   post(apiKeys, apiKeyWriter, 'api_key'),
   getOne(apiKeys),
@@ -108,6 +148,37 @@ export const ROUTES: readonly Route[] = [
     accepts: [...SECRET, 'publishable'],
     rawSecret: true,
     handler: readPaymentToken,
+  },
+
+  {
+    ...authenticationToken('POST', ''),
+    summary: 'Vouch for a customer: a token for their browser to exchange',
+    takesBody: true,
+    success: 201,
+    handler: postAuthenticationToken,
+  },
+  {
+    ...authenticationToken('GET', '/{token}'),
+    summary: 'Verify an authentication token',
+    success: 200,
+    handler: getAuthenticationToken,
+  },
+  {
+    ...authenticationToken('DELETE', '/{token}'),
+    summary: 'End an authentication token and what it was exchanged for',
+    answers: 'nothing',
+    success: 204,
+    handler: deleteAuthenticationToken,
+  },
+  {
+    ...authenticationToken('POST', '/{token}/exchange'),
+    operationId: 'PostAuthenticationTokenExchange',
+    summary: "Exchange an authentication token for a customer's JWT",
+    accepts: [...SECRET, 'publishable'],
+    resource: CustomerToken,
+    takesBody: true,
+    success: 201,
+    handler: exchangeToken,
   },
 
   getMany(paymentInstruments),
@@ -134,16 +205,25 @@ export const ROUTES: readonly Route[] = [
   post(websites, websiteWriter, 'web'),
   getOne(websites),
   put(websites, websiteWriter),
+  { ...del(websites), handler: deleteWebsite },
 
   getMany(customers),
   post(customers, customerWriter, 'cus'),
   getOne(customers),
   put(customers, customerWriter),
+  { ...del(customers), handler: deleteCustomer },
+
+  getMany(products),
+  post(products, productWriter, 'prod'),
+  getOne(products),
+  put(products, productWriter),
+  { ...del(products), handler: deleteProduct },
 
   getMany(plans),
   post(plans, planWriter, 'plan'),
   getOne(plans),
   put(plans, planWriter),
+  { ...del(plans), handler: deletePlan },
 
   getMany(webhooks),
   post(webhooks, webhookWriter, 'wh'),
@@ -257,6 +337,18 @@ export const ROUTES: readonly Route[] = [
     handler: postInvoiceVoid,
   },
 ]
+
+function authenticationToken(method: 'GET' | 'POST' | 'DELETE', below: string) {
+  return {
+    operationId: `${method.charAt(0)}${method.slice(1).toLowerCase()}AuthenticationToken`,
+    method,
+    path: `authentication-tokens${below}`,
+    accepts: SECRET,
+    resource: AuthenticationToken,
+    takesBody: false,
+    answers: 'one',
+  } as const
+}
 
 /** An operation besides the usual ones. POST makes it so: 201. */
 function action(operationId: string, method: Route['method'], path: string, summary: string) {

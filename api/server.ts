@@ -15,6 +15,7 @@ import type { Gateway } from '../gateways/port.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { authenticate, authorize, type Credential } from './authentication.ts'
 import { crossOriginHeaders, preflightHeaders } from './cors.ts'
+import { customerTokenReader } from './customer-jwt.ts'
 import { hostRoutes } from './host-routes.ts'
 import {
   claimKey,
@@ -31,7 +32,7 @@ import { entityTag } from './preconditions.ts'
 import { Problem, problemBody, problemOf, summary } from './problems.ts'
 import { type RateLimit, rateHeaders, requireWithinLimit } from './rate-limit.ts'
 import { isStorable, readJsonBody } from './request-body.ts'
-import { ROUTES, type Route } from './routes.ts'
+import { fullPath, ROUTES, type Route } from './routes.ts'
 import { bodySchema, writablePart } from './schemas/conventions.ts'
 import type { ApiState } from './state.ts'
 import { createBodyValidator, createQueryValidator } from './validation.ts'
@@ -52,12 +53,12 @@ interface ServerDependencies extends ApiDependencies {
   readonly sendWebhook: OperationContext['sendWebhook']
 }
 
-interface Validators {
+/** What judges requests, made once for all operations. */
+interface Judges {
+  readonly customerToken: ReturnType<typeof customerTokenReader>
   readonly body: ReturnType<typeof createBodyValidator>
   readonly query: ReturnType<typeof createQueryValidator>
 }
-
-const ORGANIZATION_PATH = '/organizations/:organizationId'
 
 /** The server, not yet listening. */
 export function createServer(dependencies: ServerDependencies): Server {
@@ -66,10 +67,14 @@ export function createServer(dependencies: ServerDependencies): Server {
   const app = new Koa<ApiState>({ proxy: config.trustProxy, maxIpsCount: 1 })
   app.silent = true
   const router = new Router<ApiState>({ strict: true })
-  const validators: Validators = { body: createBodyValidator(), query: createQueryValidator() }
+  const judges: Judges = {
+    customerToken: customerTokenReader(dependencies.vault, config.baseUrl),
+    body: createBodyValidator(),
+    query: createQueryValidator(),
+  }
   for (const route of ROUTES) {
-    const path = `${ORGANIZATION_PATH}/${route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`
-    router.register(path, [route.method.toLowerCase()], operation(route, dependencies, validators), {
+    const path = fullPath(route).replaceAll(/\{(\w+)\}/g, ':$1')
+    router.register(path, [route.method.toLowerCase()], operation(route, dependencies, judges), {
       name: route.operationId,
     })
   }
@@ -103,19 +108,20 @@ export function createServer(dependencies: ServerDependencies): Server {
 function operation(
   route: Route,
   dependencies: ServerDependencies,
-  validators: Validators,
+  judges: Judges,
 ): RouterMiddleware<ApiState> {
   const { orm, vault, installation, config, rateLimit, gateway, addressGuard, sendWebhook } = dependencies
-  const invalidBody = route.takesBody ? validators.body(bodySchema(route.body ?? route.resource)) : null
-  const invalidQuery = validators.query(route.query ?? Type.Object({}, { additionalProperties: false }))
+  const invalidBody = route.takesBody ? judges.body(bodySchema(route.body ?? route.resource)) : null
+  const invalidQuery = judges.query(route.query ?? Type.Object({}, { additionalProperties: false }))
   const keys = { vault, installation, environment: config.environment }
+  const sources = { installation, readCustomerToken: judges.customerToken }
   return async (ctx) => {
     ctx.state.operationId = route.operationId
     ctx.set({ ...crossOriginHeaders(route) })
     const em = orm.em.fork()
     const params = storable(ctx.params as Record<string, string>)
     const { organizationId = '' } = params
-    const credential = await authenticate(ctx, em, installation, route)
+    const credential = await authenticate(ctx, em, sources, route)
     ctx.state.credential = credential
     const counted = route.method === 'GET' ? null : await rateLimit.count(credential.organizationId)
     if (counted !== null) ctx.set(rateHeaders(counted))

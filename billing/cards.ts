@@ -14,7 +14,7 @@ export const CARD_BRANDS = [
 ] as const
 export type CardBrand = (typeof CARD_BRANDS)[number]
 
-interface Network {
+export interface Network {
   readonly brand: CardBrand
   readonly lengths: readonly number[]
   /** Leading digits, or the first and the last of a range of them. */
@@ -73,6 +73,28 @@ export function cardBrand(pan: string): CardBrand | null {
     }
   }
   return best?.brand ?? null
+}
+
+/**
+ * The networks that a number may still belong to, given its first digits: those of which it has a whole prefix first,
+ * the longest prefix before the others. For forms that help while one types.
+ */
+export function networksOfBeginning(
+  digits: string,
+): { readonly network: Network; readonly whole: boolean }[] {
+  return NETWORKS.flatMap((network) => {
+    const fitting = network.prefixes.flatMap((prefix) => {
+      const [first, last] = typeof prefix === 'string' ? [prefix, prefix] : prefix
+      const places = Math.min(first.length, digits.length)
+      const leading = digits.slice(0, places)
+      const fits = leading >= first.slice(0, places) && leading <= last.slice(0, places)
+      return fits ? [{ whole: places === first.length, length: first.length }] : []
+    })
+    const length = Math.max(0, ...fitting.filter(({ whole }) => whole).map((fit) => fit.length))
+    return fitting.length === 0 ? [] : [{ network, whole: length > 0, length }]
+  })
+    .sort((a, b) => b.length - a.length)
+    .map(({ network, whole }) => ({ network, whole }))
 }
 
 /** Whether the last digit is the check digit of the others (ISO/IEC 7812, Luhn). */

@@ -1,9 +1,11 @@
 /** What an order is charged by: its instrument, else its customer's default one; and when a declined charge is repeated. */
+import { billingSettings } from '../billing/billing-settings.ts'
 import { cardIsExpired } from '../billing/cards.ts'
 import { type Duration, parseDuration } from '../billing/durations.ts'
 import type { OrderTerms } from '../billing/order-terms.ts'
 import type { Subscription } from './entities/index.ts'
 import type { OrganizationSettings } from './entities/organization.ts'
+import { statement } from './statement.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
 /** An instrument as a charge needs it. */
@@ -22,9 +24,6 @@ export interface ChargeTerms extends Pick<OrderTerms, 'canCharge' | 'autopayRetr
 /** How an order stands that is not charged by itself. */
 export const UNCHARGED: ChargeTerms = { canCharge: false, autopayRetries: [], route: null }
 
-/** After the first decline, where the organization says nothing else. */
-const DEFAULT_RETRIES = ['P1D', 'P3D', 'P5D']
-
 /** Reads how an order is charged at an instant of its clock: an instrument that is inactive or expired is passed over. */
 export async function readChargeTerms(
   { em, organizationId }: UnitOfWork,
@@ -36,17 +35,16 @@ export async function readChargeTerms(
   instant: number,
 ): Promise<ChargeTerms> {
   if (!autopay) return UNCHARGED
-  const found = await em.getConnection().execute<
-    {
-      settings: OrganizationSettings
-      id: string | null
-      gateway: string
-      gateway_reference: string
-      card_fingerprint: string
-      exp_month: number
-      exp_year: number
-    }[]
-  >(
+  const found = await statement<{
+    settings: OrganizationSettings
+    id: string | null
+    gateway: string
+    gateway_reference: string
+    card_fingerprint: string
+    exp_month: number
+    exp_year: number
+  }>(
+    em,
     `select organization.settings, instrument.id, instrument.gateway, instrument.gateway_reference,
             instrument.card_fingerprint, instrument.exp_month, instrument.exp_year
        from organizations organization
@@ -57,8 +55,6 @@ export async function readChargeTerms(
       where organization.id = ?
       order by instrument.id = ? desc nulls last`,
     [customerId, paymentInstrumentId, organizationId, paymentInstrumentId],
-    'all',
-    em.getTransactionContext(),
   )
   const usable = found.find(
     ({ id, exp_month, exp_year }) => id !== null && !cardIsExpired(exp_month, exp_year, instant),
@@ -78,8 +74,6 @@ export async function readChargeTerms(
   }
 }
 
-/** The organization's schedule; what is no duration in it is passed over. */
 function retriesOf(settings: OrganizationSettings | undefined): Duration[] {
-  const given: unknown = settings?.billing?.autopayRetries ?? DEFAULT_RETRIES
-  return Array.isArray(given) ? given.flatMap((text) => parseDuration(String(text)) ?? []) : []
+  return billingSettings(settings?.billing).autopayRetries.flatMap((text) => parseDuration(text) ?? [])
 }

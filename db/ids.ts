@@ -25,6 +25,8 @@ export type IdPrefix =
   | 'cancel'
   | 'react'
   | 'tl'
+  | 'auth'
+  | 'cust'
 
 // Sixteen random digits to an id, each of which the generator would fetch from the system by itself.
 const random = new Uint8Array(4_096)

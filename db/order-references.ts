@@ -1,6 +1,7 @@
 /** What an order refers to, read in one statement: placing orders is what the service does most. */
 import { type Organization, Plan } from './entities/index.ts'
 import { plainRowReader } from './plain-rows.ts'
+import { statement } from './statement.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
 export interface ForOrder {
@@ -11,7 +12,7 @@ export interface ForOrder {
   readonly settings: Organization['settings']
 }
 
-/** Reads what a new order of the unit's organization is made of. */
+/** Reads what a new order of the unit's organization is made of, and holds it as `references()` does. */
 export async function readForOrder(
   { em, organizationId }: UnitOfWork,
   order: {
@@ -21,23 +22,22 @@ export async function readForOrder(
   },
 ): Promise<ForOrder> {
   const planIds = JSON.stringify(order.items.map(({ plan }) => plan.id))
-  const [found] = await em.getConnection().execute<
-    {
-      customer: boolean
-      website: boolean
-      plans: Record<string, unknown>[]
-      settings: ForOrder['settings']
-    }[]
-  >(
-    `select exists (select from customers where organization_id = organization.id and id = ?) as customer,
-              exists (select from websites where organization_id = organization.id and id = ?) as website,
-              (select coalesce(jsonb_agg(to_jsonb(plan)), '[]') from plans plan
-                where plan.organization_id = organization.id and plan.id in (select jsonb_array_elements_text(?::jsonb))) as plans,
+  const [found] = await statement<{
+    customer: boolean
+    website: boolean
+    plans: Record<string, unknown>[]
+    settings: ForOrder['settings']
+  }>(
+    em,
+    `select coalesce((select true from customers where organization_id = organization.id and id = ? for key share), false) as customer,
+              coalesce((select true from websites where organization_id = organization.id and id = ? for key share), false) as website,
+              (select coalesce(jsonb_agg(to_jsonb(plan)), '[]') from (
+                 select * from plans where organization_id = organization.id
+                    and id in (select jsonb_array_elements_text(?::jsonb)) for key share
+               ) plan) as plans,
               organization.settings
          from organizations organization where organization.id = ?`,
     [order.customerId, order.websiteId, planIds, organizationId],
-    'all',
-    em.getTransactionContext(),
   )
   if (found === undefined) throw new Error(`the organization ${organizationId} is gone`)
   return {

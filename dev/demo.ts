@@ -39,6 +39,11 @@ export function demoRequest(config: Pick<Config, 'baseUrl'>, made: Demo): string
   return `curl -sS '${url}' -H 'SVC-APIKEY: ${made.secretKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
 }
 
+/** The checkout demo, with the organization and its publishable key filled in. */
+export function checkoutUrl({ baseUrl }: Pick<Config, 'baseUrl'>, made: Demo): string {
+  return `${baseUrl}/demo/checkout#organization=${made.organizationId}&key=${made.publishableKey}`
+}
+
 const DEMO_FACT = 'demo'
 
 async function existingDemo({ orm, vault }: Database): Promise<Demo | null> {
@@ -84,8 +89,9 @@ async function makeDemo(
       defaultPaymentInstrumentId: null,
       customFields: null,
     })
-    const plan = createPlan(unit, newId('plan'), {
+    const plan = await createPlan(unit, newId('plan'), {
       name: 'Monthly',
+      productId: null,
       currency: 'EUR',
       pricing: { formula: 'fixed-fee', price: '9.90' },
       recurringInterval: { unit: 'month', length: 1, limit: null },

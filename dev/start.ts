@@ -17,7 +17,7 @@ import { startOpsServer } from '../ops/server.ts'
 import { workflowBundle } from '../worker/bundle.ts'
 import { installTemporalRuntime } from '../worker/temporal.ts'
 import { startWorker } from '../worker/worker.ts'
-import { type Demo, demo, demoRequest } from './demo.ts'
+import { checkoutUrl, type Demo, demo, demoRequest } from './demo.ts'
 import { portIsFree } from './engines/ports.ts'
 import { startEngines } from './engines/start-engines.ts'
 import { localMasterKey } from './local-master-key.ts'
@@ -135,6 +135,7 @@ function announce(config: Config, temporalUiUrl: string | null, made: Demo | nul
     say(`Organization    ${made.organizationId}`)
     say(`Secret key      ${made.secretKey}`)
     say(`Publishable key ${made.publishableKey}`)
+    say(`Checkout demo   ${checkoutUrl(config, made)}`)
     say('')
     say('Place an order:')
     say(demoRequest(config, made))

@@ -1,6 +1,7 @@
 /** Removes what has served its time: once a day, in batches, so that no removal holds locks for long. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
+import { statement } from '../db/statement.ts'
 import { type Loop, startLoop } from './loop.ts'
 
 const DAY = 86_400_000
@@ -16,6 +17,9 @@ const ended = (row: string) =>
 const EXPIRED = {
   // An answer is given again for a day; the second day leaves room for clocks that differ.
   idempotency_records: "created_time < now() - interval '2 days'",
+  // A customer token lasts a day at most, and what it came of can end it until then.
+  customer_tokens: "expired_time < now() - interval '1 hour'",
+  authentication_tokens: "expired_time < now() - interval '2 days'",
   rate_limits: 'expire < extract(epoch from now()) * 1000',
   delivery_attempts: `exists (select from deliveries where deliveries.organization_id = delivery_attempts.organization_id
     and deliveries.id = delivery_attempts.delivery_id and ${ended('deliveries')})`,
@@ -42,11 +46,10 @@ export async function removeExpired(em: EntityManager, batch = BATCH): Promise<n
   let removed = 0
   for (const [table, condition] of Object.entries(EXPIRED)) {
     for (let last = batch; last === batch; removed += last) {
-      const rows = await em
-        .getConnection()
-        .execute<unknown[]>(
-          `delete from ${table} where ctid in (select ctid from ${table} where ${condition} limit ${batch} for update skip locked) returning 1`,
-        )
+      const rows = await statement<object>(
+        em,
+        `delete from ${table} where ctid in (select ctid from ${table} where ${condition} limit ${batch} for update skip locked) returning 1`,
+      )
       last = rows.length
     }
   }

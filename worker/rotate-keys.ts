@@ -1,6 +1,10 @@
-/** `npm run keys:rotate`: a new key for webhook signatures in the database of DATABASE_URL, published now, used later. */
+/**
+ * `npm run keys:rotate`, on the database of DATABASE_URL: a new key for webhook signatures, published now and used later,
+ * and one for customers' JWTs, used at once.
+ */
 import { ConfigurationError, loadConfig } from '../config/config.ts'
 import { startFailure } from '../config/process.ts'
+import { rotateCustomerTokenKey } from '../db/customer-token-keys.ts'
 import { openDatabase } from '../db/open.ts'
 import { rotateSigningKey } from '../delivery/signing-keys.ts'
 
@@ -11,6 +15,7 @@ try {
   const database = await openDatabase({ databaseUrl, masterKeys, poolSize: 2 })
   try {
     const { kid, signsFrom } = await rotateSigningKey(database.orm.em.fork(), database.vault, new Date())
+    await rotateCustomerTokenKey(database.orm.em.fork(), database.vault, new Date())
     console.log(`Published the key ${kid}; every process signs with it from ${signsFrom.toISOString()}.`)
   } finally {
     await database.orm.close()

@@ -7,6 +7,7 @@ import { apiKeySearch } from '../../db/entities/api-key.ts'
 import { ApiKey as ApiKeyRow } from '../../db/entities/index.ts'
 import { lockOrganization } from '../../db/organization-lock.ts'
 import { resourceUrl } from '../../db/representations/links.ts'
+import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { OperationAnswer, OperationContext } from '../operation.ts'
 import { Problem } from '../problems.ts'
@@ -87,13 +88,28 @@ async function presentApiKey(
   }
 }
 
-function requireValid({ acl, allowedIps }: Reach, organizationId: string): void {
-  const failures: InvalidField[] = []
-  for (const [index, { scope }] of (acl ?? []).entries()) {
-    if (scope?.organizationId !== undefined && !scope.organizationId.includes(organizationId)) {
-      failures.push({ field: `acl.${index}.scope.organizationId`, message: 'must contain this organization' })
-    }
+/** Rules whose scope leaves this organization out. */
+export function scopeProblems(acl: readonly AccessRule[], organizationId: string): InvalidField[] {
+  return acl.flatMap(({ scope }, index) =>
+    scope?.organizationId === undefined || scope.organizationId.includes(organizationId)
+      ? []
+      : [{ field: `acl.${index}.scope.organizationId`, message: 'must contain this organization' }],
+  )
+}
+
+/** @throws Problem `forbidden` for rules that permit what the calling credential may not do. */
+export function requireGrantable(
+  acl: readonly AccessRule[],
+  { credential, organizationId }: OperationContext,
+): void {
+  const wanted = grantedPermissions(acl, organizationId)
+  if (!isWithin(wanted, grantedPermissions(credential.acl, organizationId))) {
+    throw new Problem('forbidden', 'A credential cannot permit more than it may do itself.')
   }
+}
+
+function requireValid({ acl, allowedIps }: Reach, organizationId: string): void {
+  const failures = scopeProblems(acl ?? [], organizationId)
   for (const [index, entry] of (allowedIps ?? []).entries()) {
     const problem = allowedIpProblem(entry)
     if (problem !== null) failures.push({ field: `allowedIps.${index}`, message: problem })
@@ -125,13 +141,10 @@ async function requireAnotherUnrestricted(unit: UnitOfWork, row: ApiKeyRow): Pro
   if (row.type !== 'secret' || !isUnrestricted({ acl: row.acl ?? null, allowedIps: row.allowedIps ?? null }))
     return
   await lockOrganization(unit)
-  const others = await unit.em
-    .getConnection()
-    .execute<unknown[]>(
-      `select 1 from api_keys where organization_id = ? and id <> ? and type = 'secret' and acl is null and allowed_ips is null limit 1`,
-      [unit.organizationId, row.id],
-      'all',
-      unit.em.getTransactionContext(),
-    )
+  const others = await statement<object>(
+    unit.em,
+    `select 1 from api_keys where organization_id = ? and id <> ? and type = 'secret' and acl is null and allowed_ips is null limit 1`,
+    [unit.organizationId, row.id],
+  )
   if (others.length === 0) throw new ConflictError('This is the last secret key without restrictions.')
 }

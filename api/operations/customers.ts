@@ -4,13 +4,15 @@ import {
   type NewCustomer,
   type TokenPayment,
 } from '../../db/commands/create-customer.ts'
+import { endTokensOf } from '../../db/commands/use-authentication-token.ts'
 import { customerEvent } from '../../db/customer-events.ts'
 import { customerSearch } from '../../db/entities/customer.ts'
 import { Customer as CustomerRow } from '../../db/entities/index.ts'
+import { requireUnreferenced } from '../../db/references.ts'
 import { presentCustomer } from '../../db/representations/customer.ts'
-import type { OperationContext } from '../operation.ts'
+import type { OperationAnswer, OperationContext } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
-import type { Resource, Writer } from '../resource.ts'
+import { type Resource, remove, type Writer } from '../resource.ts'
 import { Customer } from '../schemas/customer.ts'
 
 export const customers: Resource<CustomerRow> = {
@@ -37,6 +39,14 @@ export const customerWriter: Writer<CustomerRow, Customer> = {
     Object.assign(row, await checkedCustomer(unit, row.id, valuesOf(body), tokenOf(body, context)))
   },
   changed: (unit, row) => unit.emit(customerEvent(row, 'customer-updated', unit)),
+}
+
+/** DELETE: 409 while an order, a transaction or an instrument is theirs; whatever stands for them ends. */
+export async function deleteCustomer(context: OperationContext): Promise<OperationAnswer> {
+  return await remove(context, customers, async (unit, row) => {
+    await requireUnreferenced(unit, 'customers', row.id)
+    await endTokensOf(unit, row.id)
+  })
 }
 
 function tokenOf({ paymentToken }: Customer, { keys, gateway }: OperationContext): TokenPayment | null {

@@ -2,12 +2,14 @@ import { type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
 import { amountProblem } from '../../billing/money.ts'
 import type { Period } from '../../billing/periods.ts'
 import { bracketsProblem, type Pricing } from '../../billing/pricing.ts'
-import { createPlan, type NewPlan } from '../../db/commands/create-plan.ts'
+import { createPlan, type NewPlan, requireProduct } from '../../db/commands/create-plan.ts'
 import { Plan as PlanRow } from '../../db/entities/index.ts'
 import { planSearch } from '../../db/entities/plan.ts'
+import { requireUnreferenced } from '../../db/references.ts'
 import { presentPlan } from '../../db/representations/plan.ts'
+import type { OperationAnswer, OperationContext } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
-import type { Resource, Writer } from '../resource.ts'
+import { type Resource, remove, type Writer } from '../resource.ts'
 import { Plan } from '../schemas/plan.ts'
 import { intervalOf, timeShiftOf } from './billing-terms.ts'
 
@@ -25,7 +27,16 @@ export const plans: Resource<PlanRow> = {
 
 export const planWriter: Writer<PlanRow, Plan> = {
   create: (unit, id, body) => createPlan(unit, id, valuesOf(body)),
-  update: (_, row, body) => void Object.assign(row, valuesOf(body)),
+  async update(unit, row, body) {
+    const values = valuesOf(body)
+    await requireProduct(unit, values)
+    Object.assign(row, values)
+  },
+}
+
+/** DELETE: 409 while an order, ended or not, is of it. */
+export async function deletePlan(context: OperationContext): Promise<OperationAnswer> {
+  return await remove(context, plans, (unit, row) => requireUnreferenced(unit, 'plans', row.id))
 }
 
 /** @throws InvalidFieldsError for amounts the currency does not have, and prices that do not fit the formula. */
@@ -34,6 +45,7 @@ function valuesOf(body: Plan): NewPlan {
   if (problems.length > 0) throw new InvalidFieldsError(problems)
   return {
     name: body.name,
+    productId: body.productId ?? null,
     currency: body.currency,
     pricing: pricingOf(body.pricing),
     recurringInterval: intervalOf(body.recurringInterval),

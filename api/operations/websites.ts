@@ -1,9 +1,11 @@
 import { createWebsite, type NewWebsite } from '../../db/commands/create-website.ts'
 import { Website as WebsiteRow } from '../../db/entities/index.ts'
 import { websiteSearch } from '../../db/entities/website.ts'
+import { requireUnreferenced } from '../../db/references.ts'
 import { presentWebsite } from '../../db/representations/website.ts'
+import type { OperationAnswer, OperationContext } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
-import type { Resource, Writer } from '../resource.ts'
+import { type Resource, remove, type Writer } from '../resource.ts'
 import { Website } from '../schemas/website.ts'
 
 export const websites: Resource<WebsiteRow> = {
@@ -21,6 +23,11 @@ export const websites: Resource<WebsiteRow> = {
 export const websiteWriter: Writer<WebsiteRow, Website> = {
   create: (unit, id, body) => createWebsite(unit, id, valuesOf(body)),
   update: (_, row, body) => void Object.assign(row, valuesOf(body)),
+}
+
+/** DELETE: 409 while a customer, an order or a webhook refers to it. */
+export async function deleteWebsite(context: OperationContext): Promise<OperationAnswer> {
+  return await remove(context, websites, (unit, row) => requireUnreferenced(unit, 'websites', row.id))
 }
 
 function valuesOf(body: Website): NewWebsite {

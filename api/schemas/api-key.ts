@@ -22,6 +22,9 @@ const Rule = Type.Object(
   { additionalProperties: false },
 )
 
+/** What may be called, by rules of which each grants. */
+export const AccessRules = Type.Array(Rule, { maxItems: 100 })
+
 export const ApiKey = Type.Object(
   {
     ...resourceMembers,
@@ -32,7 +35,7 @@ export const ApiKey = Type.Object(
       }),
     ),
     acl: Type.Optional(
-      OrNull(Type.Array(Rule, { maxItems: 100 }), {
+      OrNull(AccessRules, {
         description:
           'What it may call; null: everything its type may. In PUT, absent leaves it and null removes it.',
       }),

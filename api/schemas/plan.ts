@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { NullableInterval, NullableTimeShift, PeriodSchema } from './billing-terms.ts'
-import { AbsentWhenUnknown, Nullable, OrNull, resourceMembers, Text } from './conventions.ts'
+import { AbsentWhenUnknown, Id, Nullable, OrNull, resourceMembers, Text } from './conventions.ts'
 
 const price = (description: string) => Type.Number({ minimum: 0, exclusiveMaximum: 1e12, description })
 
@@ -8,6 +8,7 @@ export const Plan = Type.Object(
   {
     ...resourceMembers,
     name: Text('What people call it.', { minLength: 1 }),
+    productId: Nullable(Id('The product it gives a price.')),
     currency: Type.String({ format: 'currency', description: 'ISO 4217 code.' }),
     pricing: Type.Object(
       {

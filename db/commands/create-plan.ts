@@ -1,10 +1,12 @@
 import type { InvoiceTimeShift, PlanTrial, RecurringInterval } from '../../billing/order-terms.ts'
 import type { Pricing } from '../../billing/pricing.ts'
-import { Plan } from '../entities/plan.ts'
+import { Plan, Product } from '../entities/index.ts'
+import { references } from '../references.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 
 export interface NewPlan {
   readonly name: string
+  readonly productId: string | null
   readonly currency: string
   readonly pricing: Pricing
   readonly recurringInterval: RecurringInterval | null
@@ -15,8 +17,13 @@ export interface NewPlan {
   readonly isActive: boolean
 }
 
-/** Adds a plan to the organization. */
-export function createPlan(unit: UnitOfWork, id: string, given: NewPlan): Plan {
+/**
+ * Adds a plan to the organization.
+ *
+ * @throws InvalidFieldsError naming `productId`.
+ */
+export async function createPlan(unit: UnitOfWork, id: string, given: NewPlan): Promise<Plan> {
+  await requireProduct(unit, given)
   const plan = unit.em.create(Plan, {
     organizationId: unit.organizationId,
     id,
@@ -27,4 +34,14 @@ export function createPlan(unit: UnitOfWork, id: string, given: NewPlan): Plan {
   })
   unit.em.persist(plan)
   return plan
+}
+
+/** @throws InvalidFieldsError naming `productId`. */
+export async function requireProduct(
+  unit: UnitOfWork,
+  { productId }: Pick<NewPlan, 'productId'>,
+): Promise<void> {
+  const found = references(unit)
+  await found.optional(Product, 'productId', productId)
+  found.check()
 }

@@ -1,4 +1,4 @@
-import { addDuration, parseDuration } from '../../billing/durations.ts'
+import { parseDuration, reach } from '../../billing/durations.ts'
 import { initialLines, renewalLines } from '../../billing/invoices.ts'
 import { amountProblem, currencyExponent, sumOf } from '../../billing/money.ts'
 import { placeOrder } from '../../billing/order.ts'
@@ -206,5 +206,6 @@ function priced(plan: Plan): OrderItem['priced'] {
 /** The organization's time to live for pending orders, counted from the later of creation and start; null: never. */
 function defaultAbandonTime(settings: Organization['settings'], startTime: Date, now: Date): Date | null {
   const ttl = parseDuration(settings.billing?.pendingOrderTtl ?? '')
-  return ttl === null ? null : new Date(addDuration(Math.max(startTime.getTime(), now.getTime()), ttl))
+  const abandonTime = ttl === null ? null : reach(Math.max(startTime.getTime(), now.getTime()), ttl)
+  return abandonTime === null ? null : new Date(abandonTime)
 }

@@ -4,6 +4,7 @@ import { Decimal } from 'decimal.js'
 import { Transaction } from '../entities/index.ts'
 import { newId } from '../ids.ts'
 import type { OrderRecord } from '../order-record.ts'
+import { statement } from '../statement.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 
 /**
@@ -16,12 +17,11 @@ export async function giveBack(unit: UnitOfWork, { row, invoices, toRefund }: Or
   await em.flush()
   for (const sequence of toRefund) {
     const invoiceId = invoices.get(sequence)?.id ?? ''
-    const sales = await em.getConnection().execute<{ id: string }[]>(
+    const sales = await statement<{ id: string }>(
+      em,
       `select id from transactions where organization_id = ? and customer_id = ? and type = 'sale'
           and gateway is not null and payments ->> ? is not null order by id`,
       [organizationId, row.customerId, invoiceId],
-      'all',
-      em.getTransactionContext(),
     )
     for (const { id } of sales) {
       const sale = await em.findOneOrFail(
@@ -43,12 +43,11 @@ export async function refundsOf(
   { em, organizationId }: UnitOfWork,
   parentTransactionId: string,
 ): Promise<string> {
-  const [row] = await em.getConnection().execute<{ sum: string }[]>(
+  const [row] = await statement<{ sum: string }>(
+    em,
     `select coalesce(sum(amount), 0)::text as sum from transactions
       where organization_id = ? and parent_transaction_id = ? and result is distinct from 'declined'`,
     [organizationId, parentTransactionId],
-    'all',
-    em.getTransactionContext(),
   )
   return row?.sum ?? '0'
 }

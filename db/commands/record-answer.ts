@@ -6,6 +6,7 @@ import type { Movement } from '../../gateways/movement.ts'
 import type { GatewayAnswer } from '../../gateways/port.ts'
 import { Customer, Transaction } from '../entities/index.ts'
 import { orderInstant } from '../order-record.ts'
+import { statement } from '../statement.ts'
 import { transactionEvent } from '../transaction-events.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { type Bill, declineBills, lockBills, payBills, refundBills, suspendBills } from './pay-invoices.ts'
@@ -106,12 +107,11 @@ export async function recordRefund(
 ): Promise<void> {
   if (bills.length === 0) return
   const { em, organizationId } = unit
-  const [row] = await em.getConnection().execute<{ sum: string }[]>(
+  const [row] = await statement<{ sum: string }>(
+    em,
     `select coalesce(sum(amount), 0)::text as sum from transactions
       where organization_id = ? and parent_transaction_id = ? and result = 'approved' and id <> ?`,
     [organizationId, sale.id, refund.id],
-    'all',
-    em.getTransactionContext(),
   )
   await refundBills(unit, sale, bills, { before: row?.sum ?? '0', amount: refund.amount })
 }

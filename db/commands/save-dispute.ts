@@ -12,6 +12,7 @@ import { emitDisputeEvent } from '../dispute-events.ts'
 import { Dispute, Transaction } from '../entities/index.ts'
 import { orderInstant } from '../order-record.ts'
 import { references } from '../references.ts'
+import { statement } from '../statement.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { disputeBills, lockBills } from './pay-invoices.ts'
 
@@ -77,7 +78,8 @@ async function markDisputed(
   if (paid.length === 0) return
   const bills = await lockBills(unit, paid, (row) => orderInstant(unit, row))
   await em.flush()
-  const disputed = await em.getConnection().execute<{ id: string }[]>(
+  const disputed = await statement<{ id: string }>(
+    em,
     `select invoice.id from invoices invoice
       where organization_id = ? and invoice.id in (select jsonb_array_elements_text(?::jsonb))
         and exists (select from transactions sale
@@ -86,8 +88,6 @@ async function markDisputed(
              where sale.organization_id = invoice.organization_id and sale.customer_id = invoice.customer_id
                and sale.payments ->> invoice.id is not null)`,
     [organizationId, JSON.stringify(paid)],
-    'all',
-    em.getTransactionContext(),
   )
   await disputeBills(unit, bills, (invoiceId) => disputed.some(({ id }) => id === invoiceId))
 }

@@ -7,7 +7,10 @@ export const customerSearch = searchExpression('email', 'first_name', 'last_name
 const CustomerSchema = defineEntity({
   name: 'Customer',
   tableName: 'customers',
-  indexes: listIndexes('customers', customerSearch),
+  indexes: [
+    ...listIndexes('customers', customerSearch),
+    { name: 'customers_website_index', properties: ['organizationId', 'websiteId'] },
+  ],
   properties: {
     ...tenantKey,
     email: p.string().nullable(),

@@ -1,12 +1,10 @@
 import { defineEntity, p } from '@mikro-orm/core'
+import type { GivenBillingSettings } from '../../billing/billing-settings.ts'
 import { id, json, resourceColumns } from './columns.ts'
 
 export interface OrganizationSettings {
-  billing?: {
-    pendingOrderTtl?: string | null
-    /** Durations after the first decline of an invoice's charge. */
-    autopayRetries?: string[]
-  }
+  /** What was never set is absent. */
+  billing?: GivenBillingSettings
 }
 
 const OrganizationSchema = defineEntity({

@@ -1,18 +1,22 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { InvoiceTimeShift, PlanTrial, RecurringInterval } from '../../billing/order-terms.ts'
 import type { Pricing } from '../../billing/pricing.ts'
-import { json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+import { id, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
 /** What `q` searches. */
-export const planSearch = searchExpression('name', 'currency')
+export const planSearch = searchExpression('name', 'currency', 'product_id')
 
 const PlanSchema = defineEntity({
   name: 'Plan',
   tableName: 'plans',
-  indexes: listIndexes('plans', planSearch),
+  indexes: [
+    ...listIndexes('plans', planSearch),
+    { name: 'plans_product_index', properties: ['organizationId', 'productId'] },
+  ],
   properties: {
     ...tenantKey,
     name: p.string(),
+    productId: id().nullable(),
     currency: p.string().length(3),
     /** Amounts in it are decimal strings: JSON numbers outside, never floating point inside. */
     pricing: json<Pricing>(),

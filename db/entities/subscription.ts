@@ -22,12 +22,20 @@ export const subscriptionSearch = searchExpression(
   'notes',
 )
 
+/** The ids of an order's plans, as an array. Index and query spell it alike. */
+export const orderedPlans = `jsonb_path_query_array("items", '$[*]."plan"."id"')`
+
 const SubscriptionSchema = defineEntity({
   name: 'Subscription',
   tableName: 'subscriptions',
   indexes: [
     ...listIndexes('subscriptions', subscriptionSearch),
     { name: 'subscriptions_customer_index', properties: ['organizationId', 'customerId'] },
+    { name: 'subscriptions_website_index', properties: ['organizationId', 'websiteId'] },
+    {
+      name: 'subscriptions_plans_index',
+      expression: `create index "subscriptions_plans_index" on "subscriptions" using gin ("organization_id", (${orderedPlans}))`,
+    },
     {
       name: 'subscriptions_next_deadline_index',
       expression:

@@ -5,9 +5,14 @@ import { type Link, resourceUrl } from './links.ts'
 /** A plan as the API and events show it. */
 export function presentPlan(plan: Plan, baseUrl: string) {
   const self: Link = { rel: 'self', href: resourceUrl(baseUrl, plan.organizationId, 'plans', plan.id) }
+  const product: Link[] =
+    plan.productId == null
+      ? []
+      : [{ rel: 'product', href: resourceUrl(baseUrl, plan.organizationId, 'products', plan.productId) }]
   return {
     id: plan.id,
     name: plan.name,
+    productId: plan.productId ?? null,
     currency: plan.currency,
     pricing: presentPricing(plan.pricing),
     recurringInterval: plan.recurringInterval ?? null,
@@ -19,7 +24,7 @@ export function presentPlan(plan: Plan, baseUrl: string) {
     revision: plan.revision,
     createdTime: plan.createdTime.toISOString(),
     updatedTime: plan.updatedTime.toISOString(),
-    _links: [self],
+    _links: [self, ...product],
   }
 }
 

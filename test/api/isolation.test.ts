@@ -27,8 +27,9 @@ describe('organizations with equal ids', () => {
     const made = [
       await theirs.api.post('disputes', disputeBody(transactionId)),
       await theirs.api.post('subscriptions', orderBody(theirs)),
+      await theirs.api.post('products', { name: 'Seat' }),
     ]
-    expect(made.map(({ status }) => status)).toEqual([201, 201])
+    expect(made.map(({ status }) => status)).toEqual([201, 201, 201])
     const { organizationId, secretKey, api } = await service.organization()
     mine = { ...theirs, organizationId, secretKey, api }
     tables = (

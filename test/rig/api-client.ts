@@ -33,7 +33,7 @@ export function apiClient(
   const send = async <T>(method: string, path: string, init: RequestInit = {}): Promise<ApiAnswer<T>> => {
     const url = path.startsWith('/')
       ? `${baseUrl}${path}`
-      : `${baseUrl}/organizations/${organizationId}/${path}`
+      : `${baseUrl}/organizations/${organizationId}${/^[^?]/.test(path) ? '/' : ''}${path}`
     const headers = new Headers(init.headers)
     for (const [name, value] of Object.entries(credential)) if (!headers.has(name)) headers.set(name, value)
     const response = await fetch(url, { ...init, method, headers })

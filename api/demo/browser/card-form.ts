@@ -1,0 +1,169 @@
+/** What the checkout form says of each field: while one types, and once one has left it. Pure: the page hands over texts. */
+import {
+  CARD_BRANDS,
+  type CardBrand,
+  cardDigits,
+  cardIsExpired,
+  networksOfBeginning,
+  readCardNumber,
+} from '../../../billing/cards.ts'
+
+export interface Verdict {
+  /** `open`: neither right nor wrong yet. */
+  readonly state: 'open' | 'right' | 'wrong'
+  /** A sentence for the person at the form, or nothing; holds no digit of a card. */
+  readonly message: string
+}
+
+const NOTHING_YET: Verdict = { state: 'open', message: '' }
+
+/**
+ * Judges a card number. `finished` is false while one types: then a number is called wrong only for what no further
+ * digit can mend.
+ */
+export function judgeNumber(
+  written: string,
+  finished: boolean,
+): Verdict & { readonly brand: CardBrand | null } {
+  const text = written.trim()
+  if (text === '') return { ...missing('the card number', finished), brand: null }
+  const digits = cardDigits(finished ? text : text.replace(/-$/, ''))
+  if (digits === null) return { ...wrong('Digits only, in groups if you like.'), brand: null }
+  const networks = networksOfBeginning(digits)
+  if (networks.length === 0) {
+    return { ...wrong(`No card begins like that. Taken are ${CARD_BRANDS.join(', ')}.`), brand: null }
+  }
+  const known = networks.filter(({ whole }) => whole).map(({ network }) => network)
+  const read = readCardNumber(digits)
+  const brand = 'brand' in read ? read.brand : (known[0]?.brand ?? null)
+  if ('brand' in read) return { state: 'right', message: `${read.brand}: the number fits.`, brand }
+
+  const lengths = [
+    ...new Set(
+      (known.length > 0 ? known : networks.map(({ network }) => network)).flatMap(
+        (network) => network.lengths,
+      ),
+    ),
+  ].sort((a, b) => a - b)
+  const longest = lengths.at(-1) ?? 0
+  const usual = lengths.findLast((length) => length <= 16) ?? longest
+  const complete = lengths.includes(digits.length)
+  if (digits.length > longest || (finished && !complete)) {
+    return { ...wrong(`${brand ?? 'Card'} numbers have ${oneOf(lengths)} digits.`), brand }
+  }
+  if (complete && (finished || digits.length >= usual)) {
+    return { ...wrong('The check digit does not fit: a digit is wrong, or two have changed places.'), brand }
+  }
+  return { state: 'open', message: brand ?? '', brand }
+}
+
+/** Judges month and year of expiry against `now`, in milliseconds. */
+export function judgeExpiry(
+  month: string,
+  year: string,
+  now: number,
+  finished: { readonly month: boolean; readonly year: boolean },
+): { readonly month: Verdict; readonly year: Verdict } {
+  const expMonth = readMonth(month)
+  const expYear = readYear(year)
+  return {
+    month: judgeMonth(month.trim(), expMonth, finished.month),
+    year: judgeYear(year.trim(), expYear, expMonth, now, finished.year),
+  }
+}
+
+function judgeMonth(text: string, expMonth: number | null, finished: boolean): Verdict {
+  if (text === '') return missing('the month', finished)
+  if (expMonth !== null) return { state: 'right', message: '' }
+  return text === '0' && !finished ? NOTHING_YET : wrong('A month is a number from 1 to 12.')
+}
+
+function judgeYear(
+  text: string,
+  expYear: number | null,
+  expMonth: number | null,
+  now: number,
+  finished: boolean,
+): Verdict {
+  if (text === '') return missing('the year', finished)
+  if (!/^\d{1,4}$/.test(text)) return wrong('A year has two or four digits.')
+  // The 20 of a 2031 still being typed is not the year 2020.
+  const settled = finished || text.length === 4
+  if (expYear === null)
+    return settled ? wrong('A year has two or four digits, from 2000 to 2100.') : NOTHING_YET
+  if (cardIsExpired(expMonth ?? 12, expYear, now))
+    return settled ? wrong('This card has expired.') : NOTHING_YET
+  return { state: 'right', message: '' }
+}
+
+/** Judges the security code, which a payment can do without. */
+export function judgeCode(written: string, brand: CardBrand | null, finished: boolean): Verdict {
+  const text = written.trim()
+  if (text === '') return NOTHING_YET
+  if (!/^\d+$/.test(text)) return wrong('Digits only.')
+  const length = brand === 'American Express' ? 4 : 3
+  if (text.length > (brand === null ? 4 : length) || (finished && text.length < length)) {
+    return wrong(
+      length === 4
+        ? 'American Express codes have four digits.'
+        : 'The code has three digits (four on American Express).',
+    )
+  }
+  return text.length < length ? NOTHING_YET : { state: 'right', message: '' }
+}
+
+export function judgeOrganization(written: string, finished: boolean): Verdict {
+  const text = written.trim()
+  if (text === '') return missing('the organization', finished)
+  return /^[A-Za-z0-9_@~.-]{1,50}$/.test(text)
+    ? { state: 'right', message: '' }
+    : wrong('An id has 1 to 50 letters, digits, or any of _ @ ~ - and the period.')
+}
+
+/** Judges the key; a secret one is turned away, since a browser is no place for it. */
+export function judgeKey(written: string, finished: boolean): Verdict {
+  const text = written.trim()
+  if (text === '') return missing('the publishable key', finished)
+  if (text.startsWith('sk_')) {
+    return wrong('That is a secret key, which must never reach a browser. Enter the publishable one, pk_….')
+  }
+  if (/^pk_[\w-]+$/.test(text)) return { state: 'right', message: '' }
+  return !finished && 'pk_'.startsWith(text) ? NOTHING_YET : wrong('A publishable key begins with pk_.')
+}
+
+/** A month from 1 to 12, or null. */
+export function readMonth(written: string): number | null {
+  const text = written.trim()
+  return /^(?:0?[1-9]|1[0-2])$/.test(text) ? Number(text) : null
+}
+
+/** A year in full, of two or four digits; null for what cannot be one on a card. */
+export function readYear(written: string): number | null {
+  const text = written.trim()
+  if (/^\d{2}$/.test(text)) return 2000 + Number(text)
+  return /^(?:20\d\d|2100)$/.test(text) ? Number(text) : null
+}
+
+/** The digits in groups, as the networks print them. */
+export function grouped(written: string): string {
+  const digits = cardDigits(written.trim())
+  if (digits === null) return written
+  const [first] = networksOfBeginning(digits)
+  const pattern = first?.network.brand === 'American Express' ? /^(\d{1,4})(\d{0,6})(\d*)$/ : /(\d{4})(?=\d)/g
+  return first?.network.brand === 'American Express'
+    ? digits.replace(pattern, '$1 $2 $3').trim()
+    : digits.replace(pattern, '$1 ')
+}
+
+function missing(what: string, finished: boolean): Verdict {
+  return finished ? wrong(`Enter ${what}.`) : NOTHING_YET
+}
+
+function wrong(message: string): Verdict {
+  return { state: 'wrong', message }
+}
+
+function oneOf(numbers: readonly number[]): string {
+  const last = numbers.at(-1)
+  return numbers.length < 2 ? String(last) : `${numbers.slice(0, -1).join(', ')} or ${last}`
+}

@@ -1,0 +1,311 @@
+/**
+ * The checkout demo's script: judges the form while one types, makes the token with the publishable key, and shows the
+ * call with which a server uses it.
+ *
+ * Card data go from the fields into one request body and nowhere else: not into the address, storage or the console.
+ */
+import {
+  grouped,
+  judgeCode,
+  judgeExpiry,
+  judgeKey,
+  judgeNumber,
+  judgeOrganization,
+  readMonth,
+  readYear,
+  type Verdict,
+} from './card-form.ts'
+
+/** The fields, by what the API calls their members in `invalidFields`. */
+const MEMBERS: Readonly<Record<string, string>> = {
+  'paymentInstrument.pan': 'number',
+  'paymentInstrument.expMonth': 'month',
+  'paymentInstrument.expYear': 'year',
+  'paymentInstrument.cvv': 'code',
+  'billingAddress.firstName': 'first-name',
+  'billingAddress.lastName': 'last-name',
+  'billingAddress.emails.0.value': 'email',
+  'billingAddress.country': 'country',
+}
+const CARD_FIELDS = ['number', 'month', 'year', 'code'] as const
+const REMEMBERED = ['organization', 'key'] as const
+const RIGHT: Verdict = { state: 'right', message: '' }
+
+/** Fields that have been left once, or sent: from then on what is missing is said. */
+const left = new Set<string>()
+
+const JUDGES: Readonly<Record<string, (finished: boolean) => Verdict>> = {
+  organization: (finished) => judgeOrganization(value('organization'), finished),
+  key: (finished) => judgeKey(value('key'), finished),
+  number: (finished) => judgeNumber(value('number'), finished),
+  month: (finished) => expiry({ month: finished, year: true }).month,
+  year: (finished) => expiry({ month: true, year: finished }).year,
+  code: (finished) => judgeCode(value('code'), judgeNumber(value('number'), false).brand, finished),
+}
+
+restore()
+addEventListener('hashchange', restore)
+// A page taken back from the history would still show the card.
+addEventListener('pagehide', clearCard)
+
+const form = element('checkout', HTMLFormElement)
+form.addEventListener('input', ({ target }) => {
+  if (!(target instanceof HTMLInputElement)) return
+  judge(target.id)
+  // The month can make the year wrong, and the brand the code.
+  if (target.id === 'month' && value('year') !== '') judge('year')
+  if (target.id === 'number' && value('code') !== '') judge('code')
+  if (target.id === 'organization' || target.id === 'key') remember()
+})
+form.addEventListener('focusout', ({ target }) => {
+  if (!(target instanceof HTMLInputElement) || target.value.trim() === '') return
+  left.add(target.id)
+  if (target.id === 'number') target.value = grouped(target.value)
+  judge(target.id)
+})
+form.addEventListener('click', ({ target }) => {
+  if (!(target instanceof HTMLButtonElement) || target.dataset.card === undefined) return
+  const { number, month, year } = { number: field('number'), month: field('month'), year: field('year') }
+  number.value = target.dataset.card
+  if (month.value === '') month.value = '12'
+  if (year.value === '') year.value = String((new Date().getFullYear() + 3) % 100)
+  for (const id of CARD_FIELDS) if (value(id) !== '') judge(id)
+  number.focus()
+})
+form.addEventListener('submit', (event) => {
+  event.preventDefault()
+  void submit()
+})
+for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copies]')) {
+  button.addEventListener('click', () => void copy(button.dataset.copies ?? ''))
+}
+showCalls(null)
+
+async function submit(): Promise<void> {
+  const button = element('submit', HTMLButtonElement)
+  if (button.getAttribute('aria-busy') === 'true') return
+  showProblem(null)
+  for (const id of Object.keys(JUDGES)) left.add(id)
+  const wrong = Object.keys(JUDGES).filter((id) => judge(id).state === 'wrong')
+  for (const id of Object.values(MEMBERS)) if (!(id in JUDGES)) show(id, { state: 'open', message: '' })
+  const [first] = wrong
+  if (first !== undefined) return field(first).focus()
+
+  button.setAttribute('aria-busy', 'true')
+  try {
+    const response = await fetch(
+      new URL(`../organizations/${encodeURIComponent(value('organization'))}/tokens`, location.href),
+      {
+        method: 'POST',
+        headers: { Authorization: value('key'), 'Content-Type': 'application/json' },
+        body: JSON.stringify(tokenBody()),
+        credentials: 'omit',
+        cache: 'no-store',
+      },
+    )
+    const answer = await response.json()
+    if (response.ok) showToken(answer)
+    else showProblem(answer)
+  } catch {
+    showProblem({
+      title: 'The service could not be reached',
+      detail: 'Is it running? Nothing was sent twice; try again.',
+    })
+  } finally {
+    button.removeAttribute('aria-busy')
+  }
+}
+
+/** The body of the request: the only thing that the card data get into. */
+function tokenBody(): object {
+  const contact = {
+    firstName: value('first-name') || null,
+    lastName: value('last-name') || null,
+    country: value('country').toUpperCase() || null,
+    emails: value('email') === '' ? [] : [{ value: value('email'), primary: true }],
+  }
+  const says = Object.values(contact).some((member) => member !== null && member.length > 0)
+  return {
+    method: 'payment-card',
+    paymentInstrument: {
+      pan: value('number'),
+      cvv: value('code') || null,
+      expMonth: readMonth(value('month')),
+      expYear: readYear(value('year')),
+    },
+    billingAddress: says ? contact : null,
+    riskMetadata: {
+      browserData: {
+        colorDepth: screen.colorDepth,
+        isJavaEnabled: false,
+        language: navigator.language,
+        screenWidth: screen.width,
+        screenHeight: screen.height,
+        timeZoneOffset: new Date().getTimezoneOffset(),
+      },
+    },
+  }
+}
+
+interface TokenAnswer {
+  readonly id: string
+  readonly expirationTime: string
+  readonly paymentInstrument: { readonly brand?: string; readonly last4: string | null }
+}
+
+function showToken({ id, expirationTime, paymentInstrument: { brand, last4 } }: TokenAnswer): void {
+  clearCard()
+  const made = tagged('div', '')
+  made.className = 'made'
+  const until = new Date(expirationTime).toLocaleTimeString()
+  const text = tagged('p', `${brand ?? 'Card'} ending in ${last4 ?? '…'} is now the token `)
+  text.append(tagged('code', id), `, good for one use until ${until}.`)
+  made.append(text)
+  element('result', HTMLElement).replaceChildren(made)
+  showCalls(id)
+}
+
+interface ProblemAnswer {
+  readonly title?: string
+  readonly detail?: string
+  readonly type?: string
+  readonly status?: number
+  readonly invalidFields?: readonly { readonly field: string; readonly message: string }[]
+}
+
+/** Shows a problem document: beside the fields it names, and the rest of it above the button. */
+function showProblem(problem: ProblemAnswer | null): void {
+  const place = element('problem', HTMLElement)
+  place.replaceChildren()
+  if (problem === null) return
+  const elsewhere: string[] = []
+  let first: HTMLInputElement | null = null
+  for (const { field: member, message } of problem.invalidFields ?? []) {
+    const id = MEMBERS[member]
+    if (id === undefined) {
+      elsewhere.push(`${member} ${message}`)
+      continue
+    }
+    show(id, { state: 'wrong', message: `The API says: ${message}.` })
+    first ??= field(id)
+  }
+  // Of the whole request only the key can be mended here.
+  if (problem.status === 401 || problem.status === 403) {
+    show('key', { state: 'wrong', message: `The API says: ${problem.detail ?? ''}` })
+    first ??= field('key')
+  }
+  const box = tagged('div', '')
+  box.className = 'problem'
+  const detail = first === null ? (problem.detail ?? '') : elsewhere.join('; ')
+  box.append(
+    tagged('p', [problem.title ?? 'That did not work', detail].filter((text) => text !== '').join('. ')),
+  )
+  if (problem.type !== undefined && /^https?:/.test(problem.type)) {
+    const link = tagged('a', 'What this problem means')
+    link.setAttribute('href', problem.type)
+    box.append(link)
+  }
+  place.append(box)
+  first?.focus()
+}
+
+/** The calls a server makes, with what is known so far; what only the server knows stays a placeholder. */
+function showCalls(token: string | null): void {
+  const organization = encodeURIComponent(value('organization')).replaceAll("'", '%27') || 'org_…'
+  const base = new URL(`../organizations/${organization}/`, location.href).href.replaceAll('%E2%80%A6', '…')
+  const call = (path: string, body: string) =>
+    `curl -sS '${base}${path}' \\\n  -H "SVC-APIKEY: $SECRET_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'`
+  const id = token ?? 'tok_…'
+  element('charge', HTMLElement).textContent = call(
+    'transactions',
+    `{\n    "type": "sale",\n    "customerId": "cus_…",\n    "currency": "EUR",\n    "amount": 9.9,\n    "paymentInstruction": {"token": "${id}"}\n  }`,
+  )
+  element('keep', HTMLElement).textContent = call(
+    'payment-instruments',
+    `{\n    "customerId": "cus_…",\n    "token": "${id}"\n  }`,
+  )
+}
+
+async function copy(id: string): Promise<void> {
+  const copied = element('copied', HTMLElement)
+  try {
+    await navigator.clipboard.writeText(element(id, HTMLElement).textContent ?? '')
+    copied.textContent = 'Copied.'
+  } catch {
+    copied.textContent = 'This browser does not let the page copy: select the text instead.'
+  }
+}
+
+/** Judges a field and shows the verdict. */
+function judge(id: string): Verdict {
+  const verdict = JUDGES[id]?.(left.has(id)) ?? { state: 'open', message: '' }
+  show(id, verdict)
+  if (id === 'number') element('brand', HTMLElement).textContent = judgeNumber(value('number'), false).brand
+  return verdict
+}
+
+function show(id: string, { state, message }: Verdict): void {
+  const place = element(`${id}-message`, HTMLElement)
+  // Written only when it changes, or it would be read out again at every digit.
+  if (place.textContent !== message) place.textContent = message
+  place.dataset.state = state
+  const input = field(id)
+  if (state === 'wrong') input.setAttribute('aria-invalid', 'true')
+  else input.removeAttribute('aria-invalid')
+}
+
+function expiry(finished: { readonly month: boolean; readonly year: boolean }) {
+  return judgeExpiry(value('month'), value('year'), Date.now(), finished)
+}
+
+function clearCard(): void {
+  for (const id of CARD_FIELDS) {
+    field(id).value = ''
+    left.delete(id)
+    show(id, { state: 'open', message: '' })
+  }
+  element('brand', HTMLElement).textContent = ''
+}
+
+/** Takes organization and key from the address's fragment, which goes away at once, else from this tab's memory. */
+function restore(): void {
+  const given = new URLSearchParams(location.hash.slice(1))
+  if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search)
+  for (const name of REMEMBERED) {
+    const known = given.get(name) ?? sessionStorage.getItem(`checkout.${name}`)
+    if (known === null) continue
+    field(name).value = known
+    left.add(name)
+    judge(name)
+  }
+  remember()
+}
+
+/** Keeps organization and key for this tab; nothing that is wrong, and so no secret key. */
+function remember(): void {
+  for (const name of REMEMBERED) {
+    if (JUDGES[name]?.(true).state === RIGHT.state) sessionStorage.setItem(`checkout.${name}`, value(name))
+    else sessionStorage.removeItem(`checkout.${name}`)
+  }
+  showCalls(null)
+}
+
+function value(id: string): string {
+  return field(id).value.trim()
+}
+
+function field(id: string): HTMLInputElement {
+  return element(id, HTMLInputElement)
+}
+
+function element<T extends HTMLElement>(id: string, kind: { new (): T; prototype: T }): T {
+  const found = document.getElementById(id)
+  if (!(found instanceof kind)) throw new Error(`the page has no ${id}`)
+  return found
+}
+
+function tagged(tag: string, text: string): HTMLElement {
+  const made = document.createElement(tag)
+  made.textContent = text
+  return made
+}

@@ -1,0 +1,91 @@
+/** How a customer's browser comes by a JWT: the merchant's server vouches for it, the browser exchanges that word. */
+import { customerTokenExpiry } from '../../billing/customer-tokens.ts'
+import { InvalidFieldsError } from '../../billing/errors.ts'
+import { createAuthenticationToken } from '../../db/commands/create-authentication-token.ts'
+import {
+  endAuthenticationToken,
+  exchangeAuthenticationToken,
+  findAuthenticationToken,
+  isGood,
+} from '../../db/commands/use-authentication-token.ts'
+import { latestCustomerTokenKey } from '../../db/customer-token-keys.ts'
+import type { AuthenticationToken as AuthenticationTokenRow } from '../../db/entities/index.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { signCustomerToken } from '../customer-jwt.ts'
+import type { OperationAnswer, OperationContext } from '../operation.ts'
+import { Problem } from '../problems.ts'
+import type { AuthenticationToken, CustomerToken } from '../schemas/authentication-token.ts'
+import { requireGrantable, scopeProblems } from './api-keys.ts'
+
+/** POST: no `Location`, which would carry the value into the logs of whoever is on the way. */
+export async function postAuthenticationToken(context: OperationContext): Promise<OperationAnswer> {
+  const { customerId } = context.body<AuthenticationToken>()
+  return await context.commit(async (unit) => {
+    const { row, value } = await createAuthenticationToken(unit, context.keys, customerId)
+    return { body: shown(row, value) }
+  })
+}
+
+/** GET: 404 unless it still stands for its customer. */
+export async function getAuthenticationToken(context: OperationContext): Promise<OperationAnswer> {
+  const value = context.params.token ?? ''
+  const row = await findAuthenticationToken(context, context.keys.installation, value)
+  if (row === null || !isGood(row, context.now())) throw absent()
+  return { body: shown(row, value) }
+}
+
+/** DELETE: ends it and every customer token that came of it. */
+export async function deleteAuthenticationToken(context: OperationContext): Promise<OperationAnswer> {
+  return await context.commit(async (unit) => {
+    const row = await locked(unit, context)
+    if (row === null) throw absent()
+    await endAuthenticationToken(unit, row)
+    return {}
+  })
+}
+
+/** POST …/exchange: of simultaneous ones that spend the token, one gets through. */
+export async function exchangeToken(context: OperationContext): Promise<OperationAnswer> {
+  return await context.commit(async (unit) => {
+    const row = await locked(unit, context)
+    if (row === null || !isGood(row, unit.now)) throw absent()
+    const { acl, expiredTime: asked, invalidate } = context.body<CustomerToken>()
+    const expiry = customerTokenExpiry(asked == null ? null : Date.parse(asked), unit.now.getTime())
+    const failures = scopeProblems(acl, unit.organizationId)
+    if ('problem' in expiry) failures.push({ field: 'expiredTime', message: expiry.problem })
+    if (failures.length > 0 || 'problem' in expiry) throw new InvalidFieldsError(failures)
+    requireGrantable(acl, context)
+    const made = exchangeAuthenticationToken(unit, row, {
+      acl,
+      expiredTime: new Date(expiry.expiredTime),
+      isSpent: invalidate ?? true,
+    })
+    const key = await latestCustomerTokenKey(unit.em, context.keys.vault, unit.now)
+    return {
+      body: {
+        id: made.id,
+        type: 'customer',
+        token: await signCustomerToken(made, key, context.baseUrl),
+        customerId: made.customerId,
+        acl: made.acl,
+        expiredTime: made.expiredTime.toISOString(),
+      },
+    }
+  })
+}
+
+async function locked(
+  unit: UnitOfWork,
+  { keys, params }: OperationContext,
+): Promise<AuthenticationTokenRow | null> {
+  return await findAuthenticationToken(unit, keys.installation, params.token ?? '', true)
+}
+
+function shown({ customerId, expiredTime }: AuthenticationTokenRow, token: string) {
+  return { token, customerId, expiredTime: expiredTime.toISOString() }
+}
+
+/** The value is a secret: not repeated. */
+function absent(): Problem {
+  return new Problem('not-found', 'There is no such authentication token, or no more.')
+}

@@ -1,0 +1,31 @@
+/** The organization of the path itself: what it is called and what it decides for its orders. */
+import { billingSettings } from '../../billing/billing-settings.ts'
+import { Organization as OrganizationRow } from '../../db/entities/index.ts'
+import { lockOrganization } from '../../db/organization-lock.ts'
+import { presentOrganization } from '../../db/representations/organization.ts'
+import type { OperationAnswer, OperationContext } from '../operation.ts'
+import { isNotModified, requirePreconditions } from '../preconditions.ts'
+import { changeRow } from '../resource.ts'
+import type { Organization } from '../schemas/organization.ts'
+
+/** GET: 304 where the caller has it already. */
+export async function getOrganization(context: OperationContext): Promise<OperationAnswer> {
+  const { em, organizationId, preconditions, baseUrl } = context
+  const row = await em.findOneOrFail(OrganizationRow, { id: organizationId })
+  if (isNotModified(preconditions, row.revision)) return { status: 304, revision: row.revision }
+  return { body: presentOrganization(row, baseUrl), revision: row.revision }
+}
+
+/** PUT: a setting that is absent returns to its default. */
+export async function putOrganization(context: OperationContext): Promise<OperationAnswer> {
+  return await context.commit(async (unit) => {
+    const row = await lockOrganization(unit)
+    requirePreconditions(context.preconditions, row.revision)
+    const { name, settings } = context.body<Organization>()
+    await changeRow(unit, row, () => {
+      row.name = name
+      row.settings = { billing: billingSettings(settings?.billing) }
+    })
+    return { body: presentOrganization(row, context.baseUrl), revision: row.revision }
+  })
+}

@@ -1,0 +1,40 @@
+import { createProduct, type NewProduct } from '../../db/commands/create-product.ts'
+import { Product as ProductRow } from '../../db/entities/index.ts'
+import { productSearch } from '../../db/entities/product.ts'
+import { requireUnreferenced } from '../../db/references.ts'
+import { presentProduct } from '../../db/representations/product.ts'
+import type { OperationAnswer, OperationContext } from '../operation.ts'
+import { fieldsOf } from '../query/fields.ts'
+import { type Resource, remove, type Writer } from '../resource.ts'
+import { Product } from '../schemas/product.ts'
+
+export const products: Resource<ProductRow> = {
+  name: 'Product',
+  label: 'product',
+  path: 'products',
+  schema: Product,
+  entity: ProductRow,
+  table: 'products',
+  search: productSearch,
+  fields: fieldsOf(Product),
+  present: (row, { baseUrl }) => presentProduct(row, baseUrl),
+}
+
+export const productWriter: Writer<ProductRow, Product> = {
+  create: (unit, id, body) => createProduct(unit, id, valuesOf(body)),
+  update: (_, row, body) => void Object.assign(row, valuesOf(body)),
+}
+
+/** DELETE: 409 while a plan is one of it. */
+export async function deleteProduct(context: OperationContext): Promise<OperationAnswer> {
+  return await remove(context, products, (unit, row) => requireUnreferenced(unit, 'products', row.id))
+}
+
+function valuesOf(body: Product): NewProduct {
+  return {
+    name: body.name,
+    unitLabel: body.unitLabel ?? null,
+    description: body.description ?? null,
+    customFields: body.customFields ?? {},
+  }
+}

@@ -1,0 +1,23 @@
+import { Product } from '../entities/index.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
+
+export interface NewProduct {
+  readonly name: string
+  readonly unitLabel: string | null
+  readonly description: string | null
+  readonly customFields: Record<string, unknown>
+}
+
+/** Adds a product to the organization. */
+export function createProduct(unit: UnitOfWork, id: string, given: NewProduct): Product {
+  const product = unit.em.create(Product, {
+    organizationId: unit.organizationId,
+    id,
+    ...given,
+    revision: 1,
+    createdTime: unit.now,
+    updatedTime: unit.now,
+  })
+  unit.em.persist(product)
+  return product
+}

@@ -1,0 +1,23 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+
+/** What `q` searches. */
+export const productSearch = searchExpression('name', 'unit_label', 'description')
+
+const ProductSchema = defineEntity({
+  name: 'Product',
+  tableName: 'products',
+  indexes: listIndexes('products', productSearch),
+  properties: {
+    ...tenantKey,
+    name: p.string(),
+    unitLabel: p.string().nullable(),
+    description: p.text().nullable(),
+    customFields: json<Record<string, unknown>>().nullable(),
+    ...resourceColumns,
+  },
+})
+
+/** What an organization sells; plans say at which price. */
+export class Product extends ProductSchema.class {}
+ProductSchema.setClass(Product)

@@ -1,0 +1,351 @@
+/** How a customer's browser comes by a JWT, what it may do with it, and how that ends. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
+import { ROUTES } from '../../api/routes.ts'
+import { customerTokenKey, rotateCustomerTokenKey } from '../../db/customer-token-keys.ts'
+import { currentSigningKey } from '../../delivery/signing-keys.ts'
+import { removeExpired } from '../../worker/retention.ts'
+import { type ApiAnswer, type ApiClient, apiClient } from '../rig/api-client.ts'
+import { type Catalogue, catalogue } from '../rig/catalogue.ts'
+import { expectProblem } from '../rig/expect-problem.ts'
+import { startService, type TestService } from '../rig/service.ts'
+import { waitFor } from '../rig/wait-for.ts'
+
+const HOUR = 3_600_000
+const MAY_TOKENIZE = [{ permissions: ['PostToken'] }]
+const CARD = {
+  method: 'payment-card',
+  paymentInstrument: { pan: '4111111111111111', cvv: '123', expMonth: 12, expYear: 2090 },
+}
+
+describe("a customer's token", () => {
+  let service: TestService
+  let merchant: Catalogue
+  let browser: ApiClient
+
+  beforeAll(async () => {
+    service = await startService({ worker: false, settings: { RATE_LIMIT: '1000000' } })
+    merchant = await catalogue(service)
+    browser = holding(merchant.publishableKey)
+  })
+  afterAll(() => service.stop())
+
+  function holding(authorization: string): ApiClient {
+    return apiClient(service.baseUrl, merchant.organizationId, { Authorization: authorization })
+  }
+  const sql = <T = Record<string, unknown>>(text: string, values: unknown[] = []) =>
+    service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
+  const vouch = async (customerId = merchant.customerId): Promise<string> => {
+    const answer = await merchant.api.post('authentication-tokens', { mode: 'passwordless', customerId })
+    expect(answer.status).toBe(201)
+    return String(answer.body.token)
+  }
+  const exchange = (token: string, members: object = {}, api = browser) =>
+    api.post(`authentication-tokens/${token}/exchange`, { acl: MAY_TOKENIZE, ...members })
+  /** A JWT that may make payment tokens. */
+  const jwt = async (members: object = {}): Promise<string> => {
+    const { status, body } = await exchange(await vouch(), members)
+    expect(status).toBe(201)
+    return String(body.token)
+  }
+  const tokenize = (token: string): Promise<ApiAnswer> => holding(`Bearer ${token}`).post('tokens', CARD)
+
+  test('begins with the word of the merchant, which can be verified and ended', async () => {
+    const before = Date.now()
+    const made = await merchant.api.post('authentication-tokens', {
+      mode: 'passwordless',
+      customerId: merchant.customerId,
+    })
+    expect({ status: made.status, location: made.headers.get('location') }).toEqual({
+      status: 201,
+      location: null,
+    })
+    expect(made.body).toEqual({
+      token: expect.stringMatching(/^at_sandbox_[\w-]{43}$/),
+      customerId: merchant.customerId,
+      expiredTime: expect.any(String),
+    })
+    const expiredTime = Date.parse(String(made.body.expiredTime))
+    expect(expiredTime - before).toBeGreaterThanOrEqual(HOUR)
+    expect(expiredTime - Date.now()).toBeLessThanOrEqual(HOUR)
+    const path = `authentication-tokens/${made.body.token}`
+    const verified = await merchant.api.get(path)
+    expect({ status: verified.status, body: verified.body }).toEqual({ status: 200, body: made.body })
+    expect((await merchant.api.delete(path)).status).toBe(204)
+    expectProblem(await merchant.api.get(path), 404, 'not-found')
+    expectProblem(await merchant.api.delete(path), 404, 'not-found')
+    expectProblem(await exchange(String(made.body.token)), 404, 'not-found')
+  })
+
+  test.each([
+    ['no mode', { mode: undefined }, ['mode']],
+    ['a mode that is not there', { mode: 'password' }, ['mode']],
+    ['no customer', { customerId: undefined }, ['customerId']],
+    ['a customer that is not there', { customerId: 'none' }, ['customerId']],
+    ['a life of its own choice', { lifetime: 'P1D' }, ['lifetime']],
+  ])('is not begun with %s: 422', async (_, members, fields) => {
+    const body = { mode: 'passwordless', customerId: merchant.customerId, ...members }
+    const answer = await merchant.api.post('authentication-tokens', body)
+    expect(expectProblem(answer, 422, 'validation-error')).toEqual(fields)
+  })
+
+  test('is exchanged from a browser: by default for an hour, and once', async () => {
+    const word = await vouch()
+    const { status, body, headers } = await exchange(word)
+    expect({ status, location: headers.get('location') }).toEqual({ status: 201, location: null })
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(body).toEqual({
+      id: expect.any(String),
+      type: 'customer',
+      token: expect.any(String),
+      customerId: merchant.customerId,
+      acl: MAY_TOKENIZE,
+      expiredTime: expect.any(String),
+    })
+    const life = Date.parse(String(body.expiredTime)) - Date.now()
+    expect(life).toBeLessThanOrEqual(HOUR)
+    expect(life).toBeGreaterThan(HOUR - 60_000)
+    expectProblem(await exchange(word), 404, 'not-found')
+    expectProblem(await merchant.api.get(`authentication-tokens/${word}`), 404, 'not-found')
+
+    const header = decodeProtectedHeader(String(body.token))
+    expect(header).toEqual({ alg: 'HS256', typ: 'customer+jwt', kid: expect.any(String) })
+    expect(decodeJwt(String(body.token))).toMatchObject({
+      iss: `${service.baseUrl}/`,
+      aud: `${service.baseUrl}/storefront`,
+      sub: merchant.customerId,
+      jti: body.id,
+    })
+  })
+
+  test('is exchanged as often as wanted where the exchange does not spend the word', async () => {
+    const word = await vouch()
+    const first = await exchange(word, { invalidate: false })
+    const second = await exchange(word, { invalidate: false }, merchant.api)
+    expect([first.status, second.status]).toEqual([201, 201])
+    expect(second.body.id).not.toBe(first.body.id)
+    expect((await merchant.api.get(`authentication-tokens/${word}`)).status).toBe(200)
+    for (const { body } of [first, second]) expect((await tokenize(String(body.token))).status).toBe(201)
+  })
+
+  test('of exchanges at once that spend the word, one gets through', async () => {
+    const word = await vouch()
+    const answers = await Promise.all(Array.from({ length: 6 }, () => exchange(word)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 404, 404, 404, 404, 404])
+  })
+
+  test('is repeated under an Idempotency-Key, though the word was spent', async () => {
+    const word = await vouch()
+    const once = () =>
+      browser.post(
+        `authentication-tokens/${word}/exchange`,
+        { acl: MAY_TOKENIZE },
+        { 'Idempotency-Key': 'exchanged' },
+      )
+    const first = await once()
+    expect((await once()).body).toEqual(first.body)
+    expect(first.status).toBe(201)
+  })
+
+  test.each([
+    ['no acl', { acl: undefined }, ['acl']],
+    ['an acl of null', { acl: null }, ['acl']],
+    ['a permission of no such shape', { acl: [{ permissions: ['tokens'] }] }, ['acl.0.permissions.0']],
+    [
+      'the scope of another organization',
+      { acl: [{ permissions: ['PostToken'], scope: { organizationId: ['other'] } }] },
+      ['acl.0.scope.organizationId'],
+    ],
+    ['an end in the past', { expiredTime: '2020-01-01T00:00:00Z' }, ['expiredTime']],
+    ['an end beyond a day', { expiredTime: '2999-01-01T00:00:00Z' }, ['expiredTime']],
+    ['an end in words', { expiredTime: 'tomorrow' }, ['expiredTime']],
+  ])('is not exchanged with %s: 422, and nothing is spent', async (_, members, fields) => {
+    const word = await vouch()
+    expect(expectProblem(await exchange(word, members), 422, 'validation-error')).toEqual(fields)
+    expect((await exchange(word)).status).toBe(201)
+  })
+
+  test('permits no more than the key that exchanges', async () => {
+    const { body } = await merchant.api.post('api-keys', {
+      description: 'exchanges only',
+      type: 'publishable',
+      acl: [{ permissions: ['PostAuthenticationTokenExchange', 'PostToken'] }],
+    })
+    const narrow = holding(String(body.secretKey))
+    for (const permission of ['*', 'PostWebsite']) {
+      const answer = await exchange(await vouch(), { acl: [{ permissions: [permission] }] }, narrow)
+      expectProblem(answer, 403, 'forbidden')
+    }
+    expect((await exchange(await vouch(), {}, narrow)).status).toBe(201)
+  })
+
+  test('makes payment tokens, and is accepted by no other operation', async () => {
+    const bearer = holding(`Bearer ${await jwt({ acl: [{ permissions: ['*'] }] })}`)
+    const accepted: string[] = []
+    for (const { operationId, method, path, takesBody } of ROUTES) {
+      const init = takesBody ? { body: '{}', headers: { 'Content-Type': 'application/json' } } : {}
+      const answer = await bearer.send(method, path.replaceAll(/\{\w+\}/g, 'x'), init)
+      if (answer.status === 422) accepted.push(operationId)
+      else expectProblem(answer, 403, 'forbidden')
+    }
+    expect(accepted).toEqual(['PostToken'])
+    expect((await bearer.post('tokens', CARD)).status).toBe(201)
+    expect((await tokenize(await jwt())).headers.get('access-control-allow-origin')).toBe('*')
+  })
+
+  test('may do what its acl names alone', async () => {
+    for (const permissions of [[], ['GetToken', 'StorefrontGetAccount']]) {
+      expectProblem(await tokenize(await jwt({ acl: [{ permissions }] })), 403, 'forbidden')
+    }
+  })
+
+  test('is refused for another organization, and beside a key, as every credential is', async () => {
+    const other = await service.organization()
+    const token = await jwt()
+    const elsewhere = apiClient(service.baseUrl, other.organizationId, { Authorization: `bearer ${token}` })
+    expectProblem(await elsewhere.post('tokens', CARD), 403, 'forbidden')
+    const both = apiClient(service.baseUrl, merchant.organizationId, {
+      Authorization: `Bearer ${token}`,
+      'SVC-APIKEY': merchant.secretKey,
+    })
+    expectProblem(await both.post('tokens', CARD), 401, 'unauthorized')
+  })
+
+  test('is good until its end, and no longer: 401', async () => {
+    const expiredTime = new Date(Date.now() + 1_500).toISOString()
+    const { body } = await exchange(await vouch(), { expiredTime })
+    expect(body.expiredTime).toBe(expiredTime)
+    expect((await tokenize(String(body.token))).status).toBe(201)
+    const refused = await waitFor('its end', async () => {
+      const answer = await tokenize(String(body.token))
+      return answer.status === 201 ? null : answer
+    })
+    expectProblem(refused, 401, 'unauthorized')
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiredTime))
+  })
+
+  test('ends with the word it came of, spent or not; the word can no longer be exchanged after its hour', async () => {
+    const word = await vouch()
+    const { body } = await exchange(word)
+    expect((await tokenize(String(body.token))).status).toBe(201)
+    expect((await merchant.api.delete(`authentication-tokens/${word}`)).status).toBe(204)
+    expectProblem(await tokenize(String(body.token)), 401, 'unauthorized')
+
+    const late = await vouch()
+    await sql('update authentication_tokens set expired_time = now() where spent_time is null')
+    expectProblem(await merchant.api.get(`authentication-tokens/${late}`), 404, 'not-found')
+    expectProblem(await exchange(late), 404, 'not-found')
+  })
+
+  test('ends with its customer', async () => {
+    const customerId = String((await merchant.api.post('customers', {})).body.id)
+    const [word, other] = [await vouch(customerId), await vouch(customerId)]
+    const { body } = await exchange(word)
+    expect((await merchant.api.delete(`customers/${customerId}`)).status).toBe(204)
+    expectProblem(await tokenize(String(body.token)), 401, 'unauthorized')
+    expectProblem(await exchange(other), 404, 'not-found')
+  })
+
+  describe('cannot be forged', () => {
+    const claims = async () => decodeJwt(await jwt())
+    const header = async () => {
+      const { kid = '' } = decodeProtectedHeader(await jwt())
+      const secret = await customerTokenKey(service.database.orm.em.fork(), service.database.vault, kid)
+      return { kid, secret: secret ?? new Uint8Array() }
+    }
+    const signed = (
+      payload: Record<string, unknown>,
+      protectedHeader: { alg: string; typ?: string; kid: string },
+      secret: Uint8Array,
+    ) => new SignJWT(payload).setProtectedHeader(protectedHeader).sign(secret)
+
+    test('with the right key, it is good: what follows is refused for its own reason', async () => {
+      const { kid, secret } = await header()
+      const token = await signed(await claims(), { alg: 'HS256', typ: 'customer+jwt', kid }, secret)
+      expect((await tokenize(token)).status).toBe(201)
+    })
+
+    test.each<[string, object]>([
+      ['another type', { typ: 'JWT' }],
+      ['no type', { typ: undefined }],
+      ['another algorithm', { alg: 'HS512' }],
+      ['a key that is not in the ring', { kid: 'none' }],
+    ])('with %s', async (_, members) => {
+      const { kid, secret } = await header()
+      const given = { alg: 'HS256', typ: 'customer+jwt', kid, ...members }
+      expectProblem(await tokenize(await signed(await claims(), given, secret)), 401, 'unauthorized')
+    })
+
+    test.each<[string, (own: Record<string, unknown>) => Record<string, unknown>]>([
+      ['the audience of another deployment', (own) => ({ ...own, aud: 'https://other.example/storefront' })],
+      ['the audience of a webhook', (own) => ({ ...own, aud: merchant.organizationId })],
+      ['another issuer', (own) => ({ ...own, iss: 'https://other.example/' })],
+      ['an end that has passed', (own) => ({ ...own, exp: 1 })],
+      ['no end', ({ exp: _, ...own }) => own],
+      ['a row that is not there', (own) => ({ ...own, jti: 'cust_none' })],
+      ['the row of another organization', (own) => ({ ...own, organizationId: 'other' })],
+      ['an organization that is no text', (own) => ({ ...own, organizationId: 7 })],
+    ])('with %s', async (_, change) => {
+      const { kid, secret } = await header()
+      const given = change({ ...(await claims()) })
+      const token = await signed(given, { alg: 'HS256', typ: 'customer+jwt', kid }, secret)
+      expectProblem(await tokenize(token), 401, 'unauthorized')
+    })
+
+    test("with a webhook's key, which is published, nor with its own key's id as a public one", async () => {
+      const { kid, privateKey } = await currentSigningKey(
+        service.database.orm.em.fork(),
+        service.database.vault,
+        new Date(),
+      )
+      const token = await new SignJWT({ ...(await claims()) })
+        .setProtectedHeader({ alg: 'RS256', typ: 'customer+jwt', kid })
+        .sign(privateKey)
+      expectProblem(await tokenize(token), 401, 'unauthorized')
+      const { body } = await browser.get<{ keys: { kid: string }[] }>('/.well-known/keys')
+      expect(body.keys.map((key) => key.kid)).not.toContain((await header()).kid)
+      expect(JSON.stringify(body)).not.toContain('oct')
+    })
+
+    test.each(['', 'x', 'a.b.c', 'eyJhbGciOiJub25lIn0.e30.'])('as %p', async (token) => {
+      expectProblem(await tokenize(token), 401, 'unauthorized')
+    })
+  })
+
+  test('its keys are encrypted, and follow one another without ending what they signed', async () => {
+    const { orm, vault } = service.database
+    const old = await jwt()
+    const { kid } = await rotateCustomerTokenKey(orm.em.fork(), vault, new Date())
+    const fresh = await jwt()
+    expect(decodeProtectedHeader(fresh).kid).toBe(kid)
+    expect(decodeProtectedHeader(old).kid).not.toBe(kid)
+    for (const token of [old, fresh]) expect((await tokenize(token)).status).toBe(201)
+    const secret = await customerTokenKey(orm.em.fork(), vault, kid)
+    const stored = JSON.stringify(await sql('select * from customer_token_keys'))
+    expect(stored).not.toContain(Buffer.from(secret ?? []).toString('base64url'))
+
+    const tomorrow = new Date(Date.now() + 25 * HOUR)
+    await rotateCustomerTokenKey(orm.em.fork(), vault, tomorrow)
+    const left = await sql<{ kid: string }>('select kid from customer_token_keys')
+    expect(left.map((key) => key.kid)).toContain(kid)
+    expect(left).toHaveLength(2)
+  })
+
+  test('its values stand nowhere in the clear, and what has expired is removed', async () => {
+    const word = await vouch()
+    const { body } = await exchange(word)
+    const rows = JSON.stringify([
+      await sql('select * from authentication_tokens'),
+      await sql('select * from customer_tokens'),
+    ])
+    expect(rows).not.toContain(word)
+    expect(service.log.join('')).not.toContain(word)
+    expect(service.log.join('')).not.toContain(String(body.token))
+    await sql("update customer_tokens set expired_time = now() - interval '2 hours'")
+    await sql("update authentication_tokens set expired_time = now() - interval '3 days'")
+    await removeExpired(service.database.orm.em.fork())
+    expect(await sql('select 1 from customer_tokens union all select 1 from authentication_tokens')).toEqual(
+      [],
+    )
+  })
+})
