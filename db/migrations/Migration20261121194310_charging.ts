@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations'
 
-export class Migration20261121193447_charging extends Migration {
-  override name = 'Migration20261121193447_charging'
+export class Migration20261121194310_charging extends Migration {
+  override name = 'Migration20261121194310_charging'
 
   override up(): void | Promise<void> {
     this.addSql(
