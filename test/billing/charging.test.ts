@@ -300,6 +300,55 @@ describe('at one instant', () => {
     expect(pausing.charges.at(-1)).toMatchObject({ invoice: 2, late: 0 })
   })
 
+  test('past due comes before delinquency, and both before a pause', () => {
+    const agreed = { delinquencyPeriod: parseDuration('P1D') }
+    const instant = START + HOUR + DAY
+    const order = new ChargedOrder(terms({}, agreed))
+    order.command({
+      at: START,
+      act: (before, now) => changeAutopay(before, now, { ...before.terms, ...NO_AUTOPAY }, false),
+    })
+    order.live(START)
+    const pause = { id: 'pause', effectiveTime: instant, endTime: null }
+    order.command({ at: START + 1, act: (before, now) => pauseOrder(before, now, pause) })
+    order.live(instant)
+    const told = order.steps.filter((one) => one.at === instant).flatMap(({ happenings }) => happenings)
+    expect(told.map(({ type }) => type)).toEqual([
+      'invoice-past-due',
+      'subscription-pause-revoked',
+      'order-delinquency-reached',
+      'subscription-canceled',
+      'invoice-abandoned',
+    ])
+  })
+
+  test('a pause comes before the end of a trial, which then comes after it', () => {
+    const agreed = terms({ trial: { price: '0', period: { unit: 'day', length: 10 } } })
+    const end = START + 10 * DAY
+    const order = new ChargedOrder(agreed).live(START)
+    const pause = { id: 'pause', effectiveTime: end, endTime: end + DAY }
+    order.command({ at: START + 1, act: (before, now) => pauseOrder(before, now, pause) })
+    expect(order.live(end).order).toMatchObject({ status: 'paused', inTrial: true })
+    expect(order.live(end + DAY).order).toMatchObject({ status: 'active', inTrial: false, rebillNumber: 1 })
+  })
+
+  test('churn comes before a boundary: nothing is billed any more', () => {
+    const boundary = at('2027-02-28')
+    const order = charged().live(START)
+    order.command({
+      at: START + 1,
+      act: (before, now) =>
+        cancelOrder(before, now, {
+          churnTime: boundary,
+          canceledBy: 'merchant',
+          reason: null,
+          description: null,
+        }),
+    })
+    expect(order.live(END).order).toMatchObject({ status: 'churned', rebillNumber: 1 })
+    expect(order.order.invoices).toHaveLength(1)
+  })
+
   test('a command comes before all that time does: a void before the start, a cancellation before the boundary', () => {
     expect(status(charged().command({ at: START, act: voidOrder }).live(END))).toBe('voided')
     const boundary = at('2027-02-28')
@@ -315,6 +364,68 @@ describe('at one instant', () => {
         }),
     })
     expect(canceled.live(END).order).toMatchObject({ status: 'churned', rebillNumber: 1 })
+  })
+})
+
+describe('a first payment that is declined and made later', () => {
+  const trial = { price: '1', period: { unit: 'day' as const, length: 10 } }
+
+  test('begins a trial of full length', () => {
+    const order = new ChargedOrder(terms({ trial }), ['declined']).live(START + 2 * DAY)
+    expect(order.order).toMatchObject({
+      status: 'active',
+      activationTime: START + DAY,
+      inTrial: true,
+      periodEnd: START + 11 * DAY,
+    })
+  })
+
+  test('moves an explicit end of a trial by the delay', () => {
+    const agreed = terms({ trial }, { trial: { endTime: START + 4 * DAY } })
+    const order = new ChargedOrder(agreed, ['declined']).live(START + 2 * DAY)
+    expect(order.order).toMatchObject({ inTrial: true, periodEnd: START + 5 * DAY })
+  })
+})
+
+describe('an invoice that is issued early', () => {
+  const early = (days: number) =>
+    terms({
+      invoiceTimeShift: {
+        issueTimeShift: { chronology: 'before', duration: days, unit: 'day' },
+        dueTimeShift: null,
+      },
+    })
+
+  test('is not issued before the activation, nor before the reactivation', () => {
+    const order = new ChargedOrder(early(20)).live(START + HOUR)
+    order.command({
+      at: START + DAY,
+      act: (before, now) =>
+        cancelOrder(before, now, {
+          churnTime: at('2027-02-28'),
+          canceledBy: 'merchant',
+          reason: null,
+          description: null,
+        }),
+    })
+    const back = at('2027-02-20')
+    order.live(back - 1).command({ at: back, act: reactivateOrder })
+    expect(order.live(back).invoice(2)).toMatchObject({ issuedTime: back, chargeTime: at('2027-02-28') })
+    const long = new ChargedOrder(early(40)).live(START + HOUR)
+    expect(long.invoice(2).issuedTime).toBe(START)
+  })
+
+  test('is charged at its boundary, also where a pause has moved that', () => {
+    const order = new ChargedOrder(early(5)).live(at('2027-02-24'))
+    expect(order.invoice(2)).toMatchObject({ status: 'unpaid', chargeTime: at('2027-02-28') })
+    const pause = { id: 'pause', effectiveTime: at('2027-02-25'), endTime: at('2027-03-02') }
+    order.command({ at: at('2027-02-24'), act: (before, now) => pauseOrder(before, now, pause) })
+    order.live(at('2027-03-05') - 1)
+    expect(order.invoice(2)).toMatchObject({ status: 'unpaid', periodStart: at('2027-03-05') })
+    expect(order.live(at('2027-03-05')).invoice(2)).toMatchObject({
+      status: 'paid',
+      paidTime: at('2027-03-05'),
+    })
   })
 })
 
