@@ -3,6 +3,7 @@ import { parseDuration } from '../billing/durations.ts'
 import type { Invoice as InvoiceState } from '../billing/invoices.ts'
 import { isOpen } from '../billing/invoices.ts'
 import { type Happening, type Order, type Pause, renewalTime, type Step } from '../billing/order.ts'
+import { clockTime, type OrderClock } from '../billing/order-clock.ts'
 import { agreedTerms, type OrderTerms } from '../billing/order-terms.ts'
 import { Invoice, type Subscription, SubscriptionPause } from './entities/index.ts'
 import { newId } from './ids.ts'
@@ -20,9 +21,21 @@ export interface OrderRecord {
   readonly raised: Set<object>
 }
 
+/** What the rules of its clock read of an order's row. */
+type ClockColumns = Pick<Subscription, 'clockOffset' | 'movingTo' | 'settledThrough'>
+
+/** The order's own clock. */
+export function orderClock({ clockOffset, movingTo, settledThrough }: ClockColumns): OrderClock {
+  return {
+    offset: clockOffset,
+    target: milliseconds(movingTo),
+    settledThrough: milliseconds(settledThrough),
+  }
+}
+
 /** The instant a command at real time happens at, on the order's own clock. */
-export function orderInstant({ now }: UnitOfWork, row: Pick<Subscription, 'clockOffset'>): number {
-  return now.getTime() + row.clockOffset
+export function orderInstant({ now }: Pick<UnitOfWork, 'now'>, row: ClockColumns): number {
+  return clockTime(orderClock(row), now.getTime())
 }
 
 /** Reads the record of a locked order. */

@@ -6,6 +6,7 @@ import { Migration20261121180028_webhooks_rest } from './Migration20261121180028
 import { Migration20261121180510_payments } from './Migration20261121180510_payments.ts'
 import { Migration20261121180839_orders } from './Migration20261121180839_orders.ts'
 import { Migration20261121193253_resources } from './Migration20261121193253_resources.ts'
+import { Migration20261121193815_clock } from './Migration20261121193815_clock.ts'
 
 export const migrations = [
   { name: 'Migration20261121162243_first_light', class: Migration20261121162243_first_light },
@@ -15,4 +16,5 @@ export const migrations = [
   { name: 'Migration20261121180510_payments', class: Migration20261121180510_payments },
   { name: 'Migration20261121180839_orders', class: Migration20261121180839_orders },
   { name: 'Migration20261121193253_resources', class: Migration20261121193253_resources },
+  { name: 'Migration20261121193815_clock', class: Migration20261121193815_clock },
 ]
