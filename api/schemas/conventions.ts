@@ -37,6 +37,19 @@ export const ReadOnly = <T extends TSchema>(schema: T) => Type.Optional({ ...sch
 export const AbsentWhenUnknown = <T extends TSchema>(schema: T) =>
   Type.Optional({ ...schema, 'x-absent-when-unknown': true } as T)
 
+/** A choice of texts of which some stand in answers only: written, they are refused unless they stand there already. */
+export const EnumWithAnswers = <T extends string>(
+  values: readonly T[],
+  answersOnly: readonly string[],
+  options: object = {},
+) =>
+  Type.Unsafe<T>({
+    type: 'string',
+    enum: [...values, ...answersOnly],
+    'x-answers-only': answersOnly,
+    ...options,
+  })
+
 export const CustomFields = Type.Optional(
   Type.Record(Type.String(), Type.Unknown(), {
     default: {},
@@ -63,6 +76,8 @@ interface JsonSchema {
   readonly readOnly?: boolean
   readonly writeOnly?: boolean
   readonly 'x-absent-when-unknown'?: boolean
+  readonly 'x-answers-only'?: readonly string[]
+  readonly enum?: readonly unknown[]
   readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly required?: readonly string[]
@@ -76,6 +91,19 @@ interface JsonSchema {
 export function bodySchema(resource: TSchema): TSchema {
   const body = derive(resource, (member) => (member.readOnly === true ? {} : undefined), false)
   return { ...body, properties: { ...body.properties, _embedded: {} } } as TSchema
+}
+
+/** The schema of a request body as callers are told it: without what only answers hold. */
+export function documentedBodySchema(resource: TSchema): TSchema {
+  const told = derive(
+    bodySchema(resource) as JsonSchema,
+    ({ 'x-answers-only': answersOnly, ...member }) =>
+      answersOnly === undefined
+        ? undefined
+        : { ...member, enum: member.enum?.filter((value) => !answersOnly.includes(String(value))) ?? [] },
+    false,
+  )
+  return told as TSchema
 }
 
 /** The schema of an answer: every member but the write-only ones, each present. */

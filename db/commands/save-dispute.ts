@@ -1,5 +1,6 @@
 import { LockMode } from '@mikro-orm/core'
 import {
+  DISPUTE_TYPES,
   type DisputeStatus,
   type DisputeType,
   disputeCategory,
@@ -32,7 +33,7 @@ export interface DisputeValues {
  * @throws InvalidFieldsError
  */
 export async function createDispute(unit: UnitOfWork, id: string, values: DisputeValues): Promise<Dispute> {
-  const derived = await deriveDispute(unit, values)
+  const derived = await deriveDispute(unit, values, null)
   const dispute = unit.em.create(Dispute, {
     organizationId: unit.organizationId,
     id,
@@ -55,7 +56,7 @@ export async function updateDispute(
   dispute: Dispute,
   values: DisputeValues,
 ): Promise<void> {
-  const derived = await deriveDispute(unit, values)
+  const derived = await deriveDispute(unit, values, dispute)
   const resolvedTime = isResolved(values.status) ? (dispute.resolvedTime ?? unit.now) : null
   Object.assign(dispute, { ...derived, resolvedTime })
 }
@@ -93,11 +94,15 @@ export async function settleDispute(
   return null
 }
 
-async function deriveDispute(unit: UnitOfWork, values: DisputeValues) {
+async function deriveDispute(unit: UnitOfWork, values: DisputeValues, stored: Dispute | null) {
   const found = references(unit)
   const transaction = await found.required(Transaction, 'transactionId', values.transactionId)
   const problem = amountProblem(values.amount, values.currency)
   if (problem !== null) found.fail('amount', problem)
+  const isWritable = (DISPUTE_TYPES as readonly string[]).includes(values.type)
+  if (!isWritable && values.type !== stored?.type) {
+    found.fail('type', `must be one of ${DISPUTE_TYPES.join(', ')}`)
+  }
   found.check()
   if (transaction === null) throw new InvalidFieldsError([])
   return {
