@@ -11,6 +11,7 @@ import { amountProblem } from '../../billing/money.ts'
 import { Customer, PaymentInstrument, Transaction } from '../entities/index.ts'
 import type { PaymentInstruction } from '../entities/transaction.ts'
 import { type References, references } from '../references.ts'
+import { statement } from '../statement.ts'
 import { transactionEvent } from '../transaction-events.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import type { CardPath } from './create-payment-instrument.ts'
@@ -121,12 +122,11 @@ export async function startRefund(unit: UnitOfWork, id: string, refund: RefundOf
 
 /** Sum of a sale's refunds that were not declined. The sale's row is locked. */
 async function refunded({ em, organizationId }: UnitOfWork, parentTransactionId: string): Promise<string> {
-  const [row] = await em.getConnection().execute<{ sum: string }[]>(
+  const [row] = await statement<{ sum: string }>(
+    em,
     `select coalesce(sum(amount), 0)::text as sum from transactions
       where organization_id = ? and parent_transaction_id = ? and result is distinct from 'declined'`,
     [organizationId, parentTransactionId],
-    'all',
-    em.getTransactionContext(),
   )
   return row?.sum ?? '0'
 }

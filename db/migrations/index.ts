@@ -5,7 +5,8 @@ import { Migration20261121175221_contract_rest } from './Migration20261121175221
 import { Migration20261121180028_webhooks_rest } from './Migration20261121180028_webhooks_rest.ts'
 import { Migration20261121180510_payments } from './Migration20261121180510_payments.ts'
 import { Migration20261121180839_orders } from './Migration20261121180839_orders.ts'
-import { Migration20261121194424_resources } from './Migration20261121194424_resources.ts'
+import { Migration20261121193600_fill_factor } from './Migration20261121193600_fill_factor.ts'
+import { Migration20261121194603_resources } from './Migration20261121194603_resources.ts'
 
 export const migrations = [
   { name: 'Migration20261121162243_first_light', class: Migration20261121162243_first_light },
@@ -14,5 +15,6 @@ export const migrations = [
   { name: 'Migration20261121180028_webhooks_rest', class: Migration20261121180028_webhooks_rest },
   { name: 'Migration20261121180510_payments', class: Migration20261121180510_payments },
   { name: 'Migration20261121180839_orders', class: Migration20261121180839_orders },
-  { name: 'Migration20261121194424_resources', class: Migration20261121194424_resources },
+  { name: 'Migration20261121193600_fill_factor', class: Migration20261121193600_fill_factor },
+  { name: 'Migration20261121194603_resources', class: Migration20261121194603_resources },
 ]
