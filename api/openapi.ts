@@ -3,7 +3,7 @@ import { VERSION } from '../config/release.ts'
 import { KEY_HEADER } from './authentication.ts'
 import { PROBLEMS } from './problems.ts'
 import { fullPath, type KeyForm, ROUTES, type Route } from './routes.ts'
-import { answerSchema, documentedBodySchema } from './schemas/conventions.ts'
+import { answerSchema, bodySchema } from './schemas/conventions.ts'
 
 export interface OpenApiOperation {
   readonly operationId: string
@@ -39,7 +39,7 @@ export function openApiDocument(baseUrl: string): OpenApiDocument {
         ...Object.fromEntries(
           ROUTES.filter(({ takesBody }) => takesBody).map(({ resource, body = resource }) => [
             `${nameOf(body)}Body`,
-            withoutId(documentedBodySchema(body)),
+            withoutId(bodySchema(body)),
           ]),
         ),
         Problem: PROBLEM_SCHEMA,

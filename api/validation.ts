@@ -35,8 +35,6 @@ export function createQueryValidator(): (schema: TSchema) => (query: unknown) =>
 function compiler(options: ConstructorParameters<typeof Ajv2020>[0]) {
   const ajv = new Ajv2020({
     ...options,
-    // Errors know the schema they come from.
-    verbose: true,
     formats: {
       email,
       uri,
@@ -48,7 +46,6 @@ function compiler(options: ConstructorParameters<typeof Ajv2020>[0]) {
     },
   })
   ajv.addKeyword('x-absent-when-unknown')
-  ajv.addKeyword('x-answers-only')
   return (schema: TSchema) => {
     const { $id: _, ...anonymous } = schema as TSchema & { $id?: string }
     const validate: ValidateFunction = ajv.compile(anonymous)
@@ -91,17 +88,14 @@ function fieldOf({ instancePath, keyword, params }: ErrorObject): string {
   return path.join('.')
 }
 
-function messageOf({ keyword, params, message, parentSchema }: ErrorObject): string {
+function messageOf({ keyword, params, message }: ErrorObject): string {
   switch (keyword) {
     case 'required':
       return 'is required'
     case 'additionalProperties':
       return 'is not a known member'
     case 'enum':
-      return oneOf(
-        params.allowedValues as unknown[],
-        parentSchema?.['x-answers-only'] as unknown[] | undefined,
-      )
+      return `must be one of ${(params.allowedValues as unknown[]).slice(0, 20).map(String).join(', ')}${params.allowedValues.length > 20 ? ', …' : ''}`
     case 'const':
       return `must be ${String(params.allowedValue)}`
     case 'format':
@@ -115,11 +109,6 @@ function messageOf({ keyword, params, message, parentSchema }: ErrorObject): str
     default:
       return message ?? 'is not valid'
   }
-}
-
-function oneOf(allowed: readonly unknown[], answersOnly: readonly unknown[] = []): string {
-  const values = allowed.filter((value) => !answersOnly.includes(value))
-  return `must be one of ${values.slice(0, 20).map(String).join(', ')}${values.length > 20 ? ', …' : ''}`
 }
 
 const FORMAT_MESSAGES: Readonly<Record<string, string>> = {

@@ -89,26 +89,44 @@ interface JsonSchema {
  * `expand` had embedded.
  */
 export function bodySchema(resource: TSchema): TSchema {
-  const body = derive(resource, (member) => (member.readOnly === true ? {} : undefined), false)
+  const body = derive(resource, (member) => (member.readOnly === true ? {} : written(member)), false)
   return { ...body, properties: { ...body.properties, _embedded: {} } } as TSchema
-}
-
-/** The schema of a request body as callers are told it: without what only answers hold. */
-export function documentedBodySchema(resource: TSchema): TSchema {
-  const told = derive(
-    bodySchema(resource) as JsonSchema,
-    ({ 'x-answers-only': answersOnly, ...member }) =>
-      answersOnly === undefined
-        ? undefined
-        : { ...member, enum: member.enum?.filter((value) => !answersOnly.includes(String(value))) ?? [] },
-    false,
-  )
-  return told as TSchema
 }
 
 /** The schema of an answer: every member but the write-only ones, each present. */
 export function answerSchema(resource: TSchema): TSchema {
   return derive(resource, (member) => (member.writeOnly === true ? null : undefined), true) as TSchema
+}
+
+/**
+ * A body in which values that only answers hold, and that stand in the resource already, are replaced by ones that can be
+ * written: what was read can be sent back. Those values by their members.
+ */
+export function withoutAnswers(
+  resource: TSchema,
+  body: unknown,
+  stored: object,
+): { readonly body: unknown; readonly kept: Readonly<Record<string, unknown>> } {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) return { body, kept: {} }
+  const given = body as Readonly<Record<string, unknown>>
+  const there = stored as Readonly<Record<string, unknown>>
+  const members = Object.entries((resource as JsonSchema).properties ?? {}).filter(
+    ([name, member]) =>
+      given[name] === there[name] && member['x-answers-only']?.includes(String(given[name])) === true,
+  )
+  const values = (of: (name: string, member: JsonSchema) => unknown) =>
+    Object.fromEntries(members.map(([name, member]) => [name, of(name, member)]))
+  return {
+    body: { ...given, ...values((_, member) => written(member)?.enum?.[0]) },
+    kept: values((name) => given[name]),
+  }
+}
+
+/** A choice as a body may write it; undefined for what is none with values of answers only. */
+function written({ 'x-answers-only': answersOnly, ...member }: JsonSchema): JsonSchema | undefined {
+  return answersOnly === undefined
+    ? undefined
+    : { ...member, enum: (member.enum ?? []).filter((value) => !answersOnly.includes(String(value))) }
 }
 
 /** The writable part of a checked body. */

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations'
 
-export class Migration20261121194603_resources extends Migration {
-  override name = 'Migration20261121194603_resources'
+export class Migration20261121194845_resources extends Migration {
+  override name = 'Migration20261121194845_resources'
 
   override up(): void | Promise<void> {
     this.addSql(
