@@ -1,7 +1,6 @@
 import { executionTime } from '../billing/order-clock.ts'
-import type { Turn } from '../billing/order-lifecycle.ts'
 import { followFastForward } from '../db/commands/fast-forward.ts'
-import { lockSubscription, settleSubscription } from '../db/commands/settle-subscription.ts'
+import { lockSubscription, type Outlook, settleSubscription } from '../db/commands/settle-subscription.ts'
 import type { Subscription } from '../db/entities/index.ts'
 import { orderClock } from '../db/order-record.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
@@ -19,12 +18,13 @@ export async function settleOrder(
     const { revision } = order
     const realTime = unit.now.getTime()
     const time = executionTime(orderClock(order), { clock, base }, realTime)
-    const { turn } = await settleSubscription(unit, order, time.instant)
+    const { turn, calls } = await settleSubscription(unit, order, time.instant)
     await followFastForward(unit, order, time.instant, revision)
     return {
       next: nextLook(order),
       // A clock that has just come to rest is read by another base.
       base: executionTime(orderClock(order), { clock, base: time.base }, realTime).base,
+      calls,
       labels: labels ? orderLabels(order, turn) : null,
     }
   })
@@ -36,7 +36,7 @@ function nextLook({ nextDeadline, movingTo }: Subscription): number | null {
   return Math.min(nextDeadline.getTime(), movingTo?.getTime() ?? Number.POSITIVE_INFINITY)
 }
 
-function orderLabels(order: Subscription, turn: Turn | null): Labels {
+function orderLabels(order: Subscription, turn: Outlook['turn']): Labels {
   const next = order.nextDeadline?.toISOString() ?? null
   return {
     details: `Order **${order.id}** of customer ${order.customerId} is **${order.status}**, its latest invoice **${order.billingStatus}**.`,

@@ -5,6 +5,7 @@ import { addressIsAllowed } from '../billing/allowed-ips.ts'
 import { type AccessRule, grantedPermissions, permits } from '../billing/permissions.ts'
 import type { ApiKeyType } from '../db/entities/api-key.ts'
 import type { InstallationFacts } from '../db/installation.ts'
+import { statement } from '../db/statement.ts'
 import type { customerTokenReader } from './customer-jwt.ts'
 import { Problem } from './problems.ts'
 import type { KeyForm, Route } from './routes.ts'
@@ -66,12 +67,11 @@ export async function authenticate(
   }
   const [, jwt] = /^Bearer +(.*)$/i.exec(authorization) ?? []
   if (jwt !== undefined) return await customerCredential(em, readCustomerToken, jwt)
-  const [row] = await em
-    .getConnection()
-    .execute<KeyRow[]>(
-      'select organization_id, id, type, acl, allowed_ips from api_keys where key_hash = ?',
-      [installation.hashKey(key || authorization)],
-    )
+  const [row] = await statement<KeyRow>(
+    em,
+    'select organization_id, id, type, acl, allowed_ips from api_keys where key_hash = ?',
+    [installation.hashKey(key || authorization)],
+  )
   if (row === undefined) throw new Problem('unauthorized', 'The key is not known in this environment.')
   return {
     form: row.type,
@@ -92,12 +92,11 @@ async function customerCredential(
   const [row] =
     name === null
       ? []
-      : await em
-          .getConnection()
-          .execute<{ acl: AccessRule[] }[]>(
-            'select acl from customer_tokens where organization_id = ? and id = ? and expired_time > ?',
-            [name.organizationId, name.id, now],
-          )
+      : await statement<{ acl: AccessRule[] }>(
+          em,
+          'select acl from customer_tokens where organization_id = ? and id = ? and expired_time > ?',
+          [name.organizationId, name.id, now],
+        )
   if (name === null || row === undefined) {
     throw new Problem('unauthorized', 'The customer token is not known here, has expired or was ended.')
   }

@@ -7,6 +7,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { canonicalJson } from '../billing/canonical-json.ts'
 import { IdempotencyRecord } from '../db/entities/index.ts'
+import { statement } from '../db/statement.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import type { Vault } from '../db/vault.ts'
 import type { OperationAnswer } from './operation.ts'
@@ -81,14 +82,11 @@ export async function claimKey(
   request: IdempotentRequest,
 ): Promise<KeptAnswer | null> {
   const name = `${request.organizationId}\n${request.operation}\n${request.key}`
-  const [row] = await unit.em
-    .getConnection()
-    .execute<{ claimed: boolean }[]>(
-      'select pg_try_advisory_xact_lock(hashtextextended(?, 7310)) as claimed',
-      [name],
-      'all',
-      unit.em.getTransactionContext(),
-    )
+  const [row] = await statement<{ claimed: boolean }>(
+    unit.em,
+    'select pg_try_advisory_xact_lock(hashtextextended(?, 7310)) as claimed',
+    [name],
+  )
   if (row?.claimed !== true) {
     throw new StillRunning('conflict', 'The first request with this Idempotency-Key is still running.')
   }
@@ -102,7 +100,8 @@ export async function keepAnswer(
   request: IdempotentRequest,
   kept: KeptAnswer,
 ): Promise<void> {
-  await em.getConnection().execute(
+  await statement(
+    em,
     `insert into idempotency_records (organization_id, operation, key, request_hash, answer_cipher, created_time)
      values (?, ?, ?, ?, ?, now())
      on conflict (organization_id, operation, key) do update
@@ -115,8 +114,6 @@ export async function keepAnswer(
       request.requestHash,
       await vault.seal(JSON.stringify(kept)),
     ],
-    'run',
-    em.getTransactionContext(),
   )
 }
 

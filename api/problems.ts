@@ -5,6 +5,7 @@
  */
 import { withoutCardNumbers } from '../billing/cards.ts'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../billing/errors.ts'
+import { isOutdatedStatement } from '../db/prepared-statements.ts'
 import { GatewayFailedError, NoGatewayError } from '../gateways/port.ts'
 
 interface ProblemType {
@@ -147,6 +148,14 @@ export function problemOf(error: unknown): Problem {
       'unavailable',
       'The database cannot be reached.',
       { headers: { 'Retry-After': '5' } },
+      { cause: error },
+    )
+  }
+  if (isOutdatedStatement(error)) {
+    return new Problem(
+      'unavailable',
+      'The database is being changed; nothing of the request was carried out.',
+      { headers: { 'Retry-After': '1' } },
       { cause: error },
     )
   }

@@ -7,6 +7,7 @@ import { canonicalJson } from '../billing/canonical-json.ts'
 import { ID_PATTERN } from '../db/ids.ts'
 import { plainRowReader } from '../db/plain-rows.ts'
 import { resourceUrl } from '../db/representations/links.ts'
+import { statement } from '../db/statement.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import type { OperationAnswer, OperationContext } from './operation.ts'
 import { isNotModified, requirePreconditions } from './preconditions.ts'
@@ -136,8 +137,6 @@ export async function list<Row extends ResourceRow>(
   const { where, orderBy } = readListQuery(parameters, resource)
   const condition = `row.organization_id = ? and (${restriction.text}) and ${where.text}`
   const values = [organizationId, ...restriction.values, ...where.values]
-  const sql = <T>(query: string, bound: readonly unknown[]) =>
-    em.getConnection().execute<T[]>(query, [...bound])
   const rows =
     limit === 0
       ? []
@@ -151,7 +150,8 @@ export async function list<Row extends ResourceRow>(
     rows.length > 0 && rows.length < limit
       ? offset + rows.length
       : ((
-          await sql<{ total: number }>(
+          await statement<{ total: number }>(
+            em,
             `select count(*)::int as total from ${resource.table} row where ${condition}`,
             values,
           )
@@ -173,9 +173,11 @@ async function selectRows<Row extends ResourceRow>(
   condition: string,
   values: readonly unknown[],
 ): Promise<Row[]> {
-  const found = await em
-    .getConnection()
-    .execute<Record<string, unknown>[]>(`select row.* from ${table} row where ${condition}`, [...values])
+  const found = await statement<Record<string, unknown>>(
+    em,
+    `select row.* from ${table} row where ${condition}`,
+    [...values],
+  )
   return found.map(plainRowReader(em, entity))
 }
 
@@ -206,7 +208,7 @@ export async function upsert<Row extends ResourceRow, Body>(
       const row = await lockRow(unit, resource, id)
       if (row !== null) await writer.settle?.(unit, row)
       requirePreconditions(context.preconditions, row?.revision ?? null)
-      const body = context.body<Body>()
+      const body = context.body<Body>(row ?? {})
       if (row !== null) {
         const changed = await changeRow(unit, row, () => writer.update(unit, row, body, context))
         if (changed) await writer.changed?.(unit, row, context)

@@ -5,6 +5,7 @@ import { createApiKey } from './commands/create-api-key.ts'
 import { createOrganization } from './commands/create-organization.ts'
 import { ApiKey, Organization } from './entities/index.ts'
 import type { Database } from './open.ts'
+import { statement } from './statement.ts'
 import { inUnitOfWork } from './unit-of-work.ts'
 
 /** Makes sure that the configured organization exists and knows its key; processes may start together. */
@@ -27,7 +28,5 @@ export async function bootstrap(
 }
 
 async function lock(em: EntityManager): Promise<void> {
-  await em
-    .getConnection()
-    .execute('select pg_advisory_xact_lock(7310, 3)', [], 'run', em.getTransactionContext())
+  await statement(em, 'select pg_advisory_xact_lock(7310, 3)')
 }

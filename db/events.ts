@@ -6,6 +6,7 @@ import type { WorkflowName } from '../workflows/contract.ts'
 import { DELIVERY_CHANNEL, WAKE_UP_CHANNEL } from './channels.ts'
 import { newId } from './ids.ts'
 import type { Link } from './representations/links.ts'
+import { statement } from './statement.ts'
 
 export interface NewEvent {
   readonly type: EventType
@@ -78,7 +79,8 @@ export async function writeConsequences(
       }),
     }
   })
-  const [written] = await em.getConnection().execute<{ deliveries: boolean }[]>(
+  const [written] = await statement<{ deliveries: boolean }>(
+    em,
     `with given as (
        select * from jsonb_to_recordset(?::jsonb) as given
          (turn int, id text, type text, website_id text, entity_id text, event_time timestamptz, payload text,
@@ -134,8 +136,6 @@ export async function writeConsequences(
       tenant.organizationId,
       JSON.stringify(wakeUps.map(([workflow, recordId]) => ({ workflow, record_id: recordId }))),
     ],
-    'all',
-    em.getTransactionContext(),
   )
   return [
     ...(written?.deliveries === true ? [DELIVERY_CHANNEL] : []),

@@ -3,6 +3,7 @@ import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { ulid } from 'ulid'
 import { Installation } from './entities/index.ts'
+import { statement } from './statement.ts'
 import type { Vault } from './vault.ts'
 
 export interface InstallationFacts {
@@ -24,12 +25,9 @@ export async function loadInstallation(em: EntityManager, vault: Vault): Promise
 async function factOnce(em: EntityManager, name: string, make: () => Promise<string>): Promise<string> {
   const found = await em.findOne(Installation, { name }, { disableIdentityMap: true })
   if (found !== null) return found.value
-  await em
-    .getConnection()
-    .execute(
-      'insert into installation (name, value) values (?, ?) on conflict (name) do nothing',
-      [name, await make()],
-      'run',
-    )
+  await statement(em, 'insert into installation (name, value) values (?, ?) on conflict (name) do nothing', [
+    name,
+    await make(),
+  ])
   return (await em.findOneOrFail(Installation, { name }, { disableIdentityMap: true })).value
 }

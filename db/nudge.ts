@@ -6,6 +6,7 @@
  * Nothing depends on a nudge: the loops also look by themselves, every second.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { statement } from './statement.ts'
 
 interface Nudges {
   readonly waiting: Set<string>
@@ -16,9 +17,9 @@ const byPool = new WeakMap<object, Nudges>()
 
 /** Has whoever listens on the channels look now. Calls made meanwhile become one; a nudge that fails is let go. */
 export function nudge(em: EntityManager, channels: Iterable<string>): void {
-  const connection = em.getConnection()
-  const nudges = byPool.get(connection) ?? { waiting: new Set(), sending: false }
-  byPool.set(connection, nudges)
+  const pool = em.getConnection()
+  const nudges = byPool.get(pool) ?? { waiting: new Set(), sending: false }
+  byPool.set(pool, nudges)
   for (const channel of channels) nudges.waiting.add(channel)
   if (nudges.sending || nudges.waiting.size === 0) return
   nudges.sending = true
@@ -26,10 +27,8 @@ export function nudge(em: EntityManager, channels: Iterable<string>): void {
     while (nudges.waiting.size > 0) {
       const taken = [...nudges.waiting]
       nudges.waiting.clear()
-      await connection.execute(
-        `select set_config('synchronous_commit', 'off', true), ${taken.map(() => `pg_notify(?, '')`).join(', ')}`,
-        taken,
-      )
+      const calls = taken.map(() => "pg_notify(?, '')").join(', ')
+      await statement(em, `select set_config('synchronous_commit', 'off', true), ${calls}`, taken)
     }
   }
   void send()

@@ -1,6 +1,7 @@
 /** What an order refers to, read in one statement: placing orders is what the service does most. */
 import { type Organization, Plan } from './entities/index.ts'
 import { plainRowReader } from './plain-rows.ts'
+import { statement } from './statement.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
 export interface ForOrder {
@@ -21,14 +22,13 @@ export async function readForOrder(
   },
 ): Promise<ForOrder> {
   const planIds = JSON.stringify(order.items.map(({ plan }) => plan.id))
-  const [found] = await em.getConnection().execute<
-    {
-      customer: boolean
-      website: boolean
-      plans: Record<string, unknown>[]
-      settings: ForOrder['settings']
-    }[]
-  >(
+  const [found] = await statement<{
+    customer: boolean
+    website: boolean
+    plans: Record<string, unknown>[]
+    settings: ForOrder['settings']
+  }>(
+    em,
     `select coalesce((select true from customers where organization_id = organization.id and id = ? for key share), false) as customer,
               coalesce((select true from websites where organization_id = organization.id and id = ? for key share), false) as website,
               (select coalesce(jsonb_agg(to_jsonb(plan)), '[]') from (
@@ -38,8 +38,6 @@ export async function readForOrder(
               organization.settings
          from organizations organization where organization.id = ?`,
     [order.customerId, order.websiteId, planIds, organizationId],
-    'all',
-    em.getTransactionContext(),
   )
   if (found === undefined) throw new Error(`the organization ${organizationId} is gone`)
   return {

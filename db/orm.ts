@@ -1,9 +1,11 @@
 /** Opens the database through MikroORM, and brings its schema up to date. */
 import { Migrator } from '@mikro-orm/migrations'
 import { MikroORM, type Options } from '@mikro-orm/postgresql'
+import type { Pool } from 'pg'
 import { dropDeadConnections } from './dead-connections.ts'
 import * as entities from './entities/index.ts'
 import { migrations } from './migrations/index.ts'
+import { prepareStatements } from './prepared-statements.ts'
 
 export interface DatabaseOptions {
   readonly databaseUrl: string
@@ -34,7 +36,10 @@ export function ormOptions(options: DatabaseOptions): Options {
       application_name: name,
       connectionTimeoutMillis: connectTimeout,
       keepAlive: true,
-      onPoolCreated: dropDeadConnections,
+      onPoolCreated(pool: Pool) {
+        dropDeadConnections(pool)
+        prepareStatements(pool)
+      },
     },
     // Instants are bound and read as UTC whatever the machine's or the server's zone.
     timezone: 'Z',

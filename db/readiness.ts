@@ -1,14 +1,12 @@
 import type { MikroORM } from '@mikro-orm/postgresql'
+import { statement } from './statement.ts'
 
 /** Whether the database answers within two seconds. */
 export async function isReady(orm: MikroORM): Promise<boolean> {
-  const answered = orm.em
-    .getConnection()
-    .execute('select 1')
-    .then(
-      () => true,
-      () => false,
-    )
+  const answered = statement(orm.em, 'select 1').then(
+    () => true,
+    () => false,
+  )
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), 2_000)

@@ -8,6 +8,7 @@ import type { EntityClass } from '@mikro-orm/core'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../billing/errors.ts'
 import { orderedPlans } from './entities/subscription.ts'
 import { plainRowReader } from './plain-rows.ts'
+import { statement } from './statement.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
 interface TenantRow {
@@ -64,14 +65,11 @@ async function heldRow<T extends TenantRow>(
   id: string,
 ): Promise<T | null> {
   const { tableName } = em.getMetadata().get(entity as EntityClass<TenantRow>)
-  const [row] = await em
-    .getConnection()
-    .execute<Record<string, unknown>[]>(
-      `select * from ${tableName} where organization_id = ? and id = ? for key share`,
-      [organizationId, id],
-      'all',
-      em.getTransactionContext(),
-    )
+  const [row] = await statement<Record<string, unknown>>(
+    em,
+    `select * from ${tableName} where organization_id = ? and id = ? for key share`,
+    [organizationId, id],
+  )
   return row === undefined ? null : plainRowReader(em, entity)(row)
 }
 
@@ -108,14 +106,11 @@ export async function requireUnreferenced(
   id: string,
 ): Promise<void> {
   for (const referrer of REFERRERS[table]) {
-    const found = await em
-      .getConnection()
-      .execute<unknown[]>(
-        `select 1 from ${referrer.table} where organization_id = ? and ${referrer.condition} limit 1`,
-        [organizationId, id],
-        'all',
-        em.getTransactionContext(),
-      )
+    const found = await statement(
+      em,
+      `select 1 from ${referrer.table} where organization_id = ? and ${referrer.condition} limit 1`,
+      [organizationId, id],
+    )
     if (found.length > 0) throw new ConflictError(`It cannot be deleted: ${referrer.label} refers to it.`)
   }
 }

@@ -9,6 +9,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { WAKE_UP_CHANNEL } from '../db/channels.ts'
 import type { DeliveryStatus } from '../db/entities/delivery.ts'
 import { newId } from '../db/ids.ts'
+import { statement } from '../db/statement.ts'
 import type { Attempt, DueDelivery } from './attempt.ts'
 
 /** How long a dispatcher answers for what it took: longer than an attempt can last, so that none is made twice in life. */
@@ -32,7 +33,8 @@ export interface TakeOptions {
 
 /** Takes due first attempts, fairly over the webhooks that have any, each webhook's in event order. */
 export async function takeDueDeliveries(em: EntityManager, options: TakeOptions): Promise<DueDelivery[]> {
-  const rows = await em.getConnection().execute<DueDeliveryRow[]>(
+  const rows = await statement<DueDeliveryRow>(
+    em,
     `with recursive subscriber as (
        (select organization_id, webhook_id from deliveries where status = 'waiting'
          order by organization_id, webhook_id limit 1)
@@ -78,12 +80,12 @@ export async function releaseDeliveries(
   deliveries: readonly DueDelivery[],
 ): Promise<void> {
   if (deliveries.length === 0) return
-  await em.getConnection().execute(
+  await statement(
+    em,
     `update deliveries delivery set lease_until = null
        from jsonb_to_recordset(?::jsonb) as given ("organizationId" text, id text)
       where delivery.organization_id = given."organizationId" and delivery.id = given.id and delivery.status = 'waiting'`,
     [JSON.stringify(deliveries.map(({ organizationId, id }) => ({ organizationId, id })))],
-    'run',
   )
 }
 
@@ -92,20 +94,20 @@ async function cancel(
   em: EntityManager,
   deliveries: readonly { readonly organization_id: string; readonly id: string }[],
 ): Promise<void> {
-  await em.getConnection().execute(
+  await statement(
+    em,
     `update deliveries delivery set status = 'canceled', next_attempt_time = null, lease_until = null, ended_time = now()
        from jsonb_to_recordset(?::jsonb) as given (organization_id text, id text)
       where delivery.organization_id = given.organization_id and delivery.id = given.id
         and delivery.status in ('waiting', 'retrying')`,
     [JSON.stringify(deliveries.map(({ organization_id, id }) => ({ organization_id, id })))],
-    'run',
-    em.getTransactionContext(),
   )
 }
 
 /** Takes attempts that were asked for besides the schedule. */
 export async function takeResends(em: EntityManager, limit: number): Promise<DueDelivery[]> {
-  const rows = await em.getConnection().execute<DueDeliveryRow[]>(
+  const rows = await statement<DueDeliveryRow>(
+    em,
     `with due as (
        select organization_id, id from deliveries
         where resend_due and (lease_until is null or lease_until < now())
@@ -136,13 +138,12 @@ export async function readRetry(
   organizationId: string,
   id: string,
 ): Promise<(DueDelivery & { readonly nextAttemptTime: number }) | null> {
-  const [row] = await em
-    .getConnection()
-    .execute<(DueDeliveryRow & { status: string; next_attempt_time: Date | null })[]>(
-      `${DUE_DELIVERY_COLUMNS}, delivery.status, delivery.next_attempt_time
+  const [row] = await statement<DueDeliveryRow & { status: string; next_attempt_time: Date | null }>(
+    em,
+    `${DUE_DELIVERY_COLUMNS}, delivery.status, delivery.next_attempt_time
        from deliveries delivery ${DUE_DELIVERY_JOINS} where delivery.organization_id = ? and delivery.id = ?`,
-      [organizationId, id],
-    )
+    [organizationId, id],
+  )
   if (row === undefined || row.status !== 'retrying' || row.next_attempt_time === null) return null
   if (row.webhook_status !== 'active') {
     await cancel(em, [row])
@@ -178,7 +179,8 @@ export async function recordOutcomes(
     next_status: attempt.answer.failure === null ? 'delivered' : next === null ? 'exhausted' : 'retrying',
     next_attempt_time: next === null ? null : new Date(next).toISOString(),
   }))
-  return await em.getConnection().execute<MovedDelivery[]>(
+  return await statement<MovedDelivery>(
+    em,
     `with given as (
        select * from jsonb_to_recordset(?::jsonb) as given
          (${ATTEMPT_COLUMN_TYPES}, next_status text, next_attempt_time timestamptz, turn int, resend boolean)
@@ -250,8 +252,6 @@ export async function recordOutcomes(
      )
      select organization_id as "organizationId", id, status from moved`,
     [JSON.stringify(rows)],
-    'all',
-    em.getTransactionContext(),
   )
 }
 

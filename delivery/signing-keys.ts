@@ -2,6 +2,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import { SigningKey } from '../db/entities/index.ts'
+import { statement } from '../db/statement.ts'
 import type { Vault } from '../db/vault.ts'
 
 export interface PublishedKey {
@@ -87,9 +88,7 @@ function neededKeys(keys: readonly SigningKey[], now: Date): SigningKey[] {
 }
 
 async function lockKeys(trx: EntityManager): Promise<void> {
-  await trx
-    .getConnection()
-    .execute('select pg_advisory_xact_lock(7310, 2)', [], 'run', trx.getTransactionContext())
+  await statement(trx, 'select pg_advisory_xact_lock(7310, 2)')
 }
 
 async function addKey(trx: EntityManager, vault: Vault, now: Date, signsFrom: Date): Promise<string> {

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { DISABLING } from '../billing/retry-schedule.ts'
 import type { Config } from '../config/config.ts'
 import { disableWebhook } from '../db/commands/disable-webhook.ts'
+import { statement } from '../db/statement.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import { type Loop, startLoop } from './loop.ts'
 
@@ -39,12 +40,11 @@ export async function disableFailingWebhooks({
 }: DisablingOptions): Promise<number> {
   if (environment === 'live') return 0
   const since = new Date(now() - DISABLING.after).toISOString()
-  const failing = await em()
-    .getConnection()
-    .execute<{ organization_id: string; id: string }[]>(
-      "select organization_id, id from webhooks where first_failure_time <= ? and consecutive_failures >= ? and status = 'active'",
-      [since, DISABLING.failures],
-    )
+  const failing = await statement<{ organization_id: string; id: string }>(
+    em(),
+    "select organization_id, id from webhooks where first_failure_time <= ? and consecutive_failures >= ? and status = 'active'",
+    [since, DISABLING.failures],
+  )
   let disabled = 0
   for (const { organization_id: organizationId, id } of failing) {
     const tenant = { organizationId, baseUrl, now: new Date(now()) }

@@ -9,6 +9,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type Client, isGrpcServiceError } from '@temporalio/client'
 import type { Logger } from 'pino'
+import { statement } from '../db/statement.ts'
 import { CHANGED_SIGNAL, type FollowInput, type WorkflowName, workflowId } from '../workflows/contract.ts'
 import { type Loop, startLoop } from './loop.ts'
 
@@ -60,9 +61,8 @@ export function startRelay({ em, client, taskQueue, log }: RelayOptions): Loop {
   /** Carries up to a batch, or as much of it as the engine takes before it cannot be reached. */
   const carryBatch = async (): Promise<{ taken: number; unreachable: unknown }> => {
     return await em().transactional(async (trx) => {
-      const sql = (text: string, values: unknown[]) =>
-        trx.getConnection().execute<WakeUpRow[]>(text, values, 'all', trx.getTransactionContext())
-      const rows = await sql(
+      const rows = await statement<WakeUpRow>(
+        trx,
         `select id, workflow, organization_id, record_id, refusals from wake_ups
           where due_time <= now() order by due_time, id limit ? for update skip locked`,
         [BATCH],
@@ -95,12 +95,14 @@ export function startRelay({ em, client, taskQueue, log }: RelayOptions): Loop {
         }
       }
       await Promise.all(Array.from({ length: CONCURRENCY }, carry))
-      await sql(
+      await statement(
+        trx,
         'delete from wake_ups using jsonb_array_elements_text(?::jsonb) as taken where id = taken::bigint',
         [JSON.stringify(taken)],
       )
       for (const { row, reason } of refused) {
-        await sql(
+        await statement(
+          trx,
           `update wake_ups set due_time = now() + make_interval(secs => ?), refusals = ?, last_error = ? where id = ?`,
           [Math.min(30, 2 ** row.refusals), row.refusals + 1, reason.slice(0, 500), row.id],
         )

@@ -1,6 +1,7 @@
 /** Removes what has served its time: once a day, in batches, so that no removal holds locks for long. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
+import { statement } from '../db/statement.ts'
 import { type Loop, startLoop } from './loop.ts'
 
 const DAY = 86_400_000
@@ -45,11 +46,10 @@ export async function removeExpired(em: EntityManager, batch = BATCH): Promise<n
   let removed = 0
   for (const [table, condition] of Object.entries(EXPIRED)) {
     for (let last = batch; last === batch; removed += last) {
-      const rows = await em
-        .getConnection()
-        .execute<unknown[]>(
-          `delete from ${table} where ctid in (select ctid from ${table} where ${condition} limit ${batch} for update skip locked) returning 1`,
-        )
+      const rows = await statement<object>(
+        em,
+        `delete from ${table} where ctid in (select ctid from ${table} where ${condition} limit ${batch} for update skip locked) returning 1`,
+      )
       last = rows.length
     }
   }

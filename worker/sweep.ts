@@ -8,6 +8,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import { WAKE_UP_CHANNEL } from '../db/channels.ts'
+import { statement } from '../db/statement.ts'
 import { type Loop, startLoop } from './loop.ts'
 
 const INTERVAL = 60_000
@@ -34,8 +35,8 @@ export function startSweep(em: () => EntityManager, log: Logger, interval = INTE
  * @returns how many were woken, and the database's time of it.
  */
 export async function sweep(em: EntityManager, before: Date | null): Promise<{ woken: number; at: Date }> {
-  const connection = em.getConnection()
-  const [row] = await connection.execute<{ woken: number; at: Date | string }[]>(
+  const [row] = await statement<{ woken: number; at: Date | string }>(
+    em,
     `with overdue as (
        select 'subscription' as workflow, organization_id, id, now() - next_deadline as late from subscriptions
         where clock_offset = 0 and next_deadline < now() - interval '1 minute'
@@ -49,7 +50,7 @@ export async function sweep(em: EntityManager, before: Date | null): Promise<{ w
         where card_cipher is not null and expiration_time < now() - interval '1 minute'
        union all
        select 'transaction', organization_id, id, now() - next_inquiry_time from transactions
-        where status = 'pending' and next_inquiry_time < now() - interval '1 minute'
+        where status = 'pending' and subscription_id is null and next_inquiry_time < now() - interval '1 minute'
        union all
        select 'webhook-delivery', organization_id, id, now() - next_attempt_time from deliveries
         where status = 'retrying' and next_attempt_time < now() - interval '1 minute'

@@ -7,6 +7,7 @@ import { apiKeySearch } from '../../db/entities/api-key.ts'
 import { ApiKey as ApiKeyRow } from '../../db/entities/index.ts'
 import { lockOrganization } from '../../db/organization-lock.ts'
 import { resourceUrl } from '../../db/representations/links.ts'
+import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { OperationAnswer, OperationContext } from '../operation.ts'
 import { Problem } from '../problems.ts'
@@ -140,13 +141,10 @@ async function requireAnotherUnrestricted(unit: UnitOfWork, row: ApiKeyRow): Pro
   if (row.type !== 'secret' || !isUnrestricted({ acl: row.acl ?? null, allowedIps: row.allowedIps ?? null }))
     return
   await lockOrganization(unit)
-  const others = await unit.em
-    .getConnection()
-    .execute<unknown[]>(
-      `select 1 from api_keys where organization_id = ? and id <> ? and type = 'secret' and acl is null and allowed_ips is null limit 1`,
-      [unit.organizationId, row.id],
-      'all',
-      unit.em.getTransactionContext(),
-    )
+  const others = await statement<object>(
+    unit.em,
+    `select 1 from api_keys where organization_id = ? and id <> ? and type = 'secret' and acl is null and allowed_ips is null limit 1`,
+    [unit.organizationId, row.id],
+  )
   if (others.length === 0) throw new ConflictError('This is the last secret key without restrictions.')
 }

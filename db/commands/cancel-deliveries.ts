@@ -1,4 +1,5 @@
 import { WAKE_UP_CHANNEL } from '../channels.ts'
+import { statement } from '../statement.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 
 /**
@@ -8,7 +9,8 @@ import type { UnitOfWork } from '../unit-of-work.ts'
  * webhook's status itself. Waiting for them here could be waiting in a circle.
  */
 export async function cancelDeliveries({ em, organizationId }: UnitOfWork, webhookId: string): Promise<void> {
-  await em.getConnection().execute(
+  await statement(
+    em,
     `with ended as (
        select id, status from deliveries
         where organization_id = ? and webhook_id = ? and status in ('waiting', 'retrying')
@@ -23,7 +25,5 @@ export async function cancelDeliveries({ em, organizationId }: UnitOfWork, webho
      )
      select pg_notify('${WAKE_UP_CHANNEL}', '') where exists (select from woken)`,
     [organizationId, webhookId, organizationId, organizationId],
-    'run',
-    em.getTransactionContext(),
   )
 }

@@ -4,6 +4,7 @@ import { type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
 import { TOKEN_LIFETIME } from '../../billing/payment-tokens.ts'
 import { deriveRisk, type RiskInput, type Velocities } from '../../billing/risk.ts'
 import { PaymentToken } from '../entities/index.ts'
+import { statement } from '../statement.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import type { KeyStore } from './create-api-key.ts'
 
@@ -117,7 +118,8 @@ async function velocities({ em, organizationId, now }: UnitOfWork, shared: Share
   const columns = Object.entries(shared)
   const since = new Date(now.getTime() - 24 * 3_600_000)
   const card = shared.card_fingerprint
-  const [counts = {}] = await em.getConnection().execute<Record<string, number>[]>(
+  const [counts = {}] = await statement<Record<string, number>>(
+    em,
     `select (select count(*)::int from transactions where organization_id = ? and card_fingerprint = ? and type = 'sale'
                 and result = 'declined' and created_time > ?) as declined,
             (select count(*)::int from transactions where organization_id = ? and card_fingerprint = ? and type = 'sale'
@@ -133,8 +135,6 @@ async function velocities({ em, organizationId, now }: UnitOfWork, shared: Share
       ...[organizationId, card],
       ...columns.flatMap(([, value]) => [organizationId, value, since]),
     ],
-    'all',
-    em.getTransactionContext(),
   )
   const seen = (column: keyof Shared) => (shared[column] === null ? null : (counts[column] ?? 0) + 1)
   return {

@@ -2,6 +2,7 @@ import { LockMode } from '@mikro-orm/core'
 import { ConflictError } from '../../billing/errors.ts'
 import { RESEND_CHANNEL } from '../channels.ts'
 import { Delivery, Webhook } from '../entities/index.ts'
+import { statement } from '../statement.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 
 /**
@@ -28,7 +29,5 @@ export async function resendDelivery(unit: UnitOfWork, deliveryId: string): Prom
   // Its first attempt is on its way already.
   if (delivery.status === 'waiting') return
   delivery.resendDue = true
-  await em
-    .getConnection()
-    .execute(`select pg_notify('${RESEND_CHANNEL}', '')`, [], 'run', em.getTransactionContext())
+  await statement(em, `select pg_notify('${RESEND_CHANNEL}', '')`)
 }

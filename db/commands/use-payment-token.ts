@@ -1,6 +1,7 @@
 import type { CardBrand } from '../../billing/cards.ts'
 import type { Contact } from '../../billing/contacts.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
+import { statement } from '../statement.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import type { Vault } from '../vault.ts'
 
@@ -30,7 +31,8 @@ export async function usePaymentToken(
   id: string,
 ): Promise<UsedCard> {
   const { em, organizationId, now } = unit
-  const [used] = await em.getConnection().execute<UsedRow[]>(
+  const [used] = await statement<UsedRow>(
+    em,
     `with held as (
        select organization_id, id, card_cipher from payment_tokens
         where organization_id = ? and id = ? and not is_used and expiration_time > ?
@@ -43,8 +45,6 @@ export async function usePaymentToken(
      returning held.card_cipher, token.bin, token.last4, token.brand, token.exp_month, token.exp_year,
                token.card_fingerprint, token.billing_address`,
     [organizationId, id, now, now, now],
-    'all',
-    em.getTransactionContext(),
   )
   if (used === undefined) throw new InvalidFieldsError([{ field, message: await whyNot(unit, id) }])
   unit.wake('token-expiry', id)
@@ -74,14 +74,11 @@ interface UsedRow {
 }
 
 async function whyNot({ em, organizationId }: UnitOfWork, id: string): Promise<string> {
-  const [token] = await em
-    .getConnection()
-    .execute<{ is_used: boolean; last4: string | null }[]>(
-      'select is_used, last4 from payment_tokens where organization_id = ? and id = ?',
-      [organizationId, id],
-      'all',
-      em.getTransactionContext(),
-    )
+  const [token] = await statement<{ is_used: boolean; last4: string | null }>(
+    em,
+    'select is_used, last4 from payment_tokens where organization_id = ? and id = ?',
+    [organizationId, id],
+  )
   if (token === undefined) return `no payment token has the id ${id}`
   if (token.is_used) return 'the payment token was used already; make a new one'
   if (token.last4 === null) return 'the payment token holds no card number'

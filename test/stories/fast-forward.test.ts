@@ -4,6 +4,7 @@ import { createServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { ApiAnswer } from '../rig/api-client.ts'
+import { makeToken, TEST_CARDS } from '../rig/cards.ts'
 import { type Catalogue, catalogue } from '../rig/catalogue.ts'
 import { expectProblem } from '../rig/expect-problem.ts'
 import { startService, type TestService } from '../rig/service.ts'
@@ -102,6 +103,21 @@ describe('POST subscriptions/{id}/fast-forward', () => {
       inTrial: false,
       rebillNumber: 1,
     })
+  })
+
+  test('charges what falls due on the way, each at its instant and none of it late', async () => {
+    const customer = await merchant.api.post('customers', {
+      paymentToken: await makeToken(merchant.api, TEST_CARDS.approves),
+    })
+    const story = await place({ customerId: customer.body.id })
+    const moved = await forward(story, Date.now() + 100 * DAY)
+    expect([moved.status, moved.body.billingStatus, moved.body.rebillNumber]).toEqual([200, 'paid', 4])
+    const { body: paid } = await merchant.api.get<Record<string, unknown>[]>(
+      `invoices?filter=subscriptionId:${story.id}&sort=issuedTime`,
+    )
+    expect(paid.map(({ status }) => status)).toEqual(['paid', 'paid', 'paid', 'paid'])
+    for (const { issuedTime, paidTime } of paid)
+      expect(time(paidTime) - time(issuedTime)).toBeLessThan(60_000)
   })
 
   test('leaves everything about the order at real time plus its offset', async () => {

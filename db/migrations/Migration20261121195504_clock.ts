@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations'
 
-export class Migration20261121193815_clock extends Migration {
-  override name = 'Migration20261121193815_clock'
+export class Migration20261121195504_clock extends Migration {
+  override name = 'Migration20261121195504_clock'
 
   override up(): void | Promise<void> {
     this.addSql(
