@@ -1,6 +1,7 @@
 /** The activities a worker offers, bound to its dependencies. */
 import type { Activities } from '../workflows/workflows.ts'
 import { attemptDelivery } from './attempt-delivery.ts'
+import { callGateway } from './call-gateway.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { inquireTransaction } from './inquire-transaction.ts'
 import { settleDispute } from './settle-dispute.ts'
@@ -13,6 +14,7 @@ export function createActivities(dependencies: ActivityDependencies): Activities
     settleToken: (input) => settleToken(dependencies, input),
     settleOrder: (input) => settleOrder(dependencies, input),
     inquireTransaction: (input) => inquireTransaction(dependencies, input),
+    callGateway: (input) => callGateway(dependencies, input),
     attemptDelivery: (input) => attemptDelivery(dependencies, input),
   }
 }

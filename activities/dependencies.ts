@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Logger } from 'pino'
 import type { AttemptDependencies } from '../delivery/attempt.ts'
 import type { Gateway } from '../gateways/port.ts'
 
@@ -8,6 +9,9 @@ export interface ActivityDependencies {
   readonly em: () => EntityManager
   readonly attempts: AttemptDependencies
   readonly gateway: Gateway
+  readonly log: Logger
+  /** Counts payments whose outcome is asked for no more. */
+  readonly unresolved: { inc(): void }
   readonly baseUrl: string
   /** Real time, in milliseconds. */
   readonly now: () => number

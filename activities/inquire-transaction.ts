@@ -1,6 +1,9 @@
-import { pendingMovement, recordAnswer } from '../db/commands/record-answer.ts'
+import { nextInquiry } from '../billing/charge-schedule.ts'
+import { chargedAt, pendingMovement, recordAnswer } from '../db/commands/record-answer.ts'
+import type { Transaction } from '../db/entities/index.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import { inquire } from '../gateways/movement.ts'
+import type { GatewayAnswer } from '../gateways/port.ts'
 import type { SettleInput, SettleResult } from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 
@@ -9,9 +12,10 @@ import type { ActivityDependencies } from './dependencies.ts'
  * Repeating it does no harm: the request id stays the same, and only a pending transaction takes an answer.
  */
 export async function inquireTransaction(
-  { em, baseUrl, now, labels, gateway }: ActivityDependencies,
+  dependencies: ActivityDependencies,
   { organizationId, recordId, clock, base }: SettleInput,
 ): Promise<SettleResult> {
+  const { em, baseUrl, now, labels, gateway } = dependencies
   const ahead = base ?? 0
   const instant = clock + ahead
   const pending = await pendingMovement(em(), organizationId, recordId)
@@ -22,6 +26,7 @@ export async function inquireTransaction(
     const answer = await inquire(gateway, movement)
     const tenant = { organizationId, baseUrl, now: new Date(now()) }
     next = await inUnitOfWork(em(), tenant, (unit) => recordAnswer(unit, recordId, answer, instant))
+    reportUnresolved(dependencies, transaction, answer, instant)
   }
   const time = next === null ? null : new Date(next).toISOString()
   return {
@@ -42,4 +47,20 @@ export async function inquireTransaction(
           }
         : null,
   }
+}
+
+/** Tells the operator of a payment whose outcome nobody will ask for any more; it stays pending, and its invoices unpaid. */
+export function reportUnresolved(
+  { log, unresolved }: Pick<ActivityDependencies, 'log' | 'unresolved'>,
+  transaction: Transaction,
+  { result }: GatewayAnswer,
+  instant: number,
+): void {
+  if (result !== 'unknown' || nextInquiry(chargedAt(transaction), instant) !== null) return
+  const { organizationId, id, requestId, gateway } = transaction
+  unresolved.inc()
+  log.error(
+    { organizationId, transactionId: id, requestId, gateway },
+    'the outcome of a payment stays unknown',
+  )
 }

@@ -1,5 +1,4 @@
-import type { Turn } from '../billing/order-lifecycle.ts'
-import { lockSubscription, settleSubscription } from '../db/commands/settle-subscription.ts'
+import { lockSubscription, type Outlook, settleSubscription } from '../db/commands/settle-subscription.ts'
 import type { Subscription } from '../db/entities/index.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import type { Labels, SettleInput, SettleResult } from '../workflows/contract.ts'
@@ -14,16 +13,17 @@ export async function settleOrder(
     const order = await lockSubscription(unit, recordId)
     if (order === null) return { next: null, base: base ?? 0, labels: null }
     const ahead = base ?? order.clockOffset
-    const { turn } = await settleSubscription(unit, order, clock + ahead)
+    const { turn, calls } = await settleSubscription(unit, order, clock + ahead)
     return {
       next: order.nextDeadline?.getTime() ?? null,
       base: ahead,
+      calls,
       labels: labels ? orderLabels(order, turn) : null,
     }
   })
 }
 
-function orderLabels(order: Subscription, turn: Turn | null): Labels {
+function orderLabels(order: Subscription, turn: Outlook['turn']): Labels {
   const next = order.nextDeadline?.toISOString() ?? null
   return {
     details: `Order **${order.id}** of customer ${order.customerId} is **${order.status}**, its latest invoice **${order.billingStatus}**.`,

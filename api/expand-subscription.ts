@@ -1,9 +1,10 @@
 /** What `expand` embeds in orders. */
 import { upcomingInvoice } from '../billing/order-lifecycle.ts'
-import { Customer, Invoice, type Subscription, Website } from '../db/entities/index.ts'
+import { Customer, Invoice, PaymentInstrument, type Subscription, Website } from '../db/entities/index.ts'
 import { orderOf } from '../db/order-record.ts'
 import { presentCustomer } from '../db/representations/customer.ts'
 import { presentInvoice } from '../db/representations/invoice.ts'
+import { presentPaymentInstrument } from '../db/representations/payment-instrument.ts'
 import { presentUpcomingInvoice } from '../db/representations/subscription-actions.ts'
 import { presentWebsite } from '../db/representations/website.ts'
 import { embedding } from './embedding.ts'
@@ -26,5 +27,9 @@ export const subscriptionExpanders: Readonly<Record<string, Expander<Subscriptio
         return [row.id, invoice === null ? null : presentUpcomingInvoice(row, invoice)]
       }),
     ),
-  paymentInstrument: nothing,
+  paymentInstrument: embedding(
+    PaymentInstrument,
+    (row) => row.paymentInstrumentId ?? null,
+    presentPaymentInstrument,
+  ),
 }

@@ -29,11 +29,12 @@ export interface OperationContext {
   readonly log: Logger
   /**
    * The body's writable members, checked and with defaults filled in. Asked for only once the resource is found and the
-   * preconditions hold, which go before what is wrong with the body.
+   * preconditions hold, which go before what is wrong with the body. What only answers hold is let through where it is
+   * what `stored` holds already.
    *
    * @throws Problem `validation-error` naming every failing member.
    */
-  body<T>(): T
+  body<T>(stored?: object): T
   /** Whether the body as sent has a top-level member: for the few where absent and null differ. */
   has(member: string): boolean
   /** Runs a command in one transaction and answers; under an `Idempotency-Key`, once. */

@@ -33,7 +33,7 @@ import { Problem, problemBody, problemOf, summary } from './problems.ts'
 import { type RateLimit, rateHeaders, requireWithinLimit } from './rate-limit.ts'
 import { isStorable, readJsonBody } from './request-body.ts'
 import { fullPath, ROUTES, type Route } from './routes.ts'
-import { bodySchema, writablePart } from './schemas/conventions.ts'
+import { bodySchema, withoutAnswers, writablePart } from './schemas/conventions.ts'
 import type { ApiState } from './state.ts'
 import { createBodyValidator, createQueryValidator } from './validation.ts'
 
@@ -150,12 +150,13 @@ function operation(
       baseUrl: config.baseUrl,
       now: () => new Date(),
       log: ctx.state.log,
-      body<T>() {
-        const body = structuredClone(given)
+      body<T>(stored: object = {}) {
+        const schema = route.body ?? route.resource
+        const { body, kept } = withoutAnswers(schema, structuredClone(given), stored)
         const invalidFields = invalidBody?.(body) ?? []
         if (invalidFields.length > 0)
           throw new Problem('validation-error', summary(invalidFields), { invalidFields })
-        return writablePart(route.body ?? route.resource, body) as T
+        return writablePart(schema, { ...(body as object), ...kept }) as T
       },
       has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),
       commit: (work) =>

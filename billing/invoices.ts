@@ -31,6 +31,18 @@ export interface InvoiceLine {
   readonly amount: string
 }
 
+/** A charge whose outcome is not known. No other charge of its invoice starts before it is. */
+export interface OpenCharge {
+  /** Whether the order makes it by itself; else a caller does. */
+  readonly isOwn: boolean
+  /** When it counts as made. */
+  readonly at: number
+  /** What is known of it: nothing yet, that nobody knows, or that a day has passed so and it counts as declined. */
+  readonly answer: 'none' | 'unknown' | 'timed-out'
+  /** When the gateway is asked for its outcome; null: others ask, or nobody does any more. */
+  readonly askTime: number | null
+}
+
 export interface Invoice {
   /** Counts an order's invoices from 1: together with the order it names one. */
   readonly sequence: number
@@ -50,6 +62,15 @@ export interface Invoice {
   readonly voidedTime: number | null
   /** When a charge of it is due; null: not by itself. */
   readonly chargeTime: number | null
+  /** Charges the order has made by itself. */
+  readonly attempts: number
+  /** When the first of them was declined, or counted as that; retries count from it. */
+  readonly declinedTime: number | null
+  readonly charge: OpenCharge | null
+  /** Exact; what came in, refunds not taken off. */
+  readonly amountPaid: string
+  readonly amountRefunded: string
+  readonly isDisputed: boolean
 }
 
 /** Lines of the first invoice: setup, then the trial or the first period, one-time sales, shipping. */
@@ -91,6 +112,12 @@ export function draftInvoice(
     paidTime: null,
     voidedTime: null,
     chargeTime: null,
+    attempts: 0,
+    declinedTime: null,
+    charge: null,
+    amountPaid: '0',
+    amountRefunded: '0',
+    isDisputed: false,
   }
 }
 
@@ -113,6 +140,21 @@ export function issued(invoice: Invoice, terms: OrderTerms, at: number, chargedA
   }
 }
 
+/** When an invoice is due, and when delinquent, that is charged at `at` because the service was late. */
+export function dueWhenLate(
+  invoice: Invoice,
+  terms: OrderTerms,
+  at: number,
+): Pick<Invoice, 'dueTime' | 'delinquencyTime'> {
+  const dueTime = dueAfter(terms, at, at)
+  // One that was issued without a delinquency keeps that: the period may have come into the terms since.
+  const { delinquencyTime } = invoice
+  return {
+    dueTime,
+    delinquencyTime: delinquencyTime === null ? null : delinquentAfter(dueTime, terms.delinquencyPeriod),
+  }
+}
+
 /** When a renewal invoice of the boundary is issued; null where that is at the boundary itself. */
 export function earlyIssue(terms: OrderTerms, boundary: number): number | null {
   const shift = terms.invoiceTimeShift?.issueTimeShift
@@ -123,6 +165,15 @@ export function earlyIssue(terms: OrderTerms, boundary: number): number | null {
 /** When an invoice is past due: a day after it was due. */
 export function pastDueTime(dueTime: number): number {
   return dueTime + DAY
+}
+
+/** What is still to be paid of an invoice that is open or a draft; of any other, nothing. */
+export function amountDue(
+  invoice: Pick<Invoice, 'status' | 'amount' | 'amountPaid' | 'amountRefunded'>,
+): string {
+  if (invoice.status !== 'draft' && !isOpen(invoice)) return '0'
+  const { amount, amountPaid, amountRefunded } = invoice
+  return new Money(amount).minus(amountPaid).plus(amountRefunded).toFixed()
 }
 
 /** Issued and neither paid nor ended. */

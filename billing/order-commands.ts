@@ -2,14 +2,14 @@
  * What callers do to an order, as pure functions: each takes an order that is settled up to the instant and gives the
  * step that follows, or refuses it.
  */
+import { canonicalJson } from './canonical-json.ts'
+import { nextRetry } from './charging.ts'
 import { ConflictError, InvalidFieldsError } from './errors.ts'
-import { type Invoice, initialLines, isOpen } from './invoices.ts'
+import { initialLines, isOpen } from './invoices.ts'
 import { isZero, sumOf } from './money.ts'
 import {
-  activate,
   type CancelCategory,
   type CanceledBy,
-  type Cause,
   type Change,
   changeInvoice,
   changePause,
@@ -17,6 +17,7 @@ import {
   endPauses,
   isLastPeriod,
   issueRenewal,
+  moveBoundary,
   note,
   type Order,
   type Pause,
@@ -27,7 +28,8 @@ import {
   voidComing,
   voidInvoices,
 } from './order.ts'
-import { beginPause, churn, complete, resume } from './order-lifecycle.ts'
+import { beginPause, churn, resume } from './order-lifecycle.ts'
+import { payInvoice, requireNoCharge } from './order-payments.ts'
 import type { OrderTerms } from './order-terms.ts'
 
 export interface Cancellation {
@@ -57,6 +59,7 @@ export function cancelOrder(order: Order, at: number, cancellation: Cancellation
     })
     note(change, 'subscription-canceled')
     voidComing(change)
+    stopCharges(change)
     if (!isAhead) churn(change)
   })
 }
@@ -91,6 +94,7 @@ export function reactivateOrder(order: Order, at: number): Step {
       set(change, { periodEnd: endOfPeriod(change.order, number) })
     }
     note(change, 'subscription-reactivated')
+    if (goesOn) resumeRetries(change)
     const { rebillNumber, invoicedThrough } = change.order
     if (!goesOn && rebillNumber !== null && invoicedThrough < rebillNumber) {
       issueRenewal(change, rebillNumber, at)
@@ -164,48 +168,29 @@ export function voidOrder(order: Order, at: number): Step {
 
 /** @throws ConflictError for an invoice that is neither unpaid nor past due. */
 export function voidInvoice(order: Order, at: number, sequence: number): Step {
-  openInvoice(order, sequence)
+  const invoice = order.invoices.find((one) => one.sequence === sequence)
+  if (invoice?.status !== 'unpaid' && invoice?.status !== 'past-due') {
+    throw new ConflictError('Only an invoice that is unpaid or past due can be voided.')
+  }
   return step(order, at, 'api', (change) => {
     voidInvoices(change, (invoice) => invoice.sequence === sequence)
   })
 }
 
 /**
- * Records that an open invoice is paid, and what follows: a pending order begins, a one-time sale is complete.
- *
- * @throws ConflictError for an invoice that is not open.
- */
-export function payInvoice(order: Order, at: number, sequence: number, cause: Cause = 'payment'): Step {
-  const invoice = openInvoice(order, sequence)
-  const { terms } = order
-  return step(order, at, cause, (change) => {
-    changeInvoice(change, sequence, {
-      status: 'paid',
-      paidTime: at,
-      delinquencyTime: null,
-      chargeTime: null,
-    })
-    note(change, 'invoice-paid', { invoice: sequence })
-    if (order.status === 'pending' && invoice.type === 'initial') activate(change, at)
-    const isAfterTrial = terms.trial !== null && invoice.type === 'renewal'
-    if (isAfterTrial && !order.isTrialConverted && !isZero(invoice.amount)) {
-      set(change, { isTrialConverted: true })
-      note(change, 'subscription-trial-converted')
-    }
-    if (change.order.status === 'active' && terms.trial === null && terms.interval === null) complete(change)
-  })
-}
-
-/**
  * Gives a pending order other terms: its first invoice is drawn up anew, under the same id.
  *
- * @throws ConflictError for an order that is not pending.
+ * @throws ConflictError for an order that is not pending, and where that invoice is being charged or partly paid.
  */
 export function changeTerms(order: Order, at: number, terms: OrderTerms): Step {
   requireStatus(order, ['pending'], 'changed')
   return step(order, at, 'api', (change) => {
     set(change, { terms, notBefore: at })
-    reissueInitial(change)
+    const free = reissueInitial(change)
+    if (free === null) return
+    const paid = payInvoice(change.order, at, free)
+    set(change, paid.order)
+    change.happenings.push(...paid.happenings)
   })
 }
 
@@ -221,30 +206,40 @@ export function changeItems(order: Order, at: number, terms: OrderTerms): Step {
 /** Moves the next boundary of an active order, and its anchor with it. */
 export function moveRenewal(order: Order, at: number, renewalTime: number): Step {
   return step(order, at, 'api', (change) => {
-    set(change, {
-      periodEnd: renewalTime,
-      anchor: renewalTime,
-      anchorNumber: (order.rebillNumber ?? 0) + 1,
-    })
+    moveBoundary(change, renewalTime)
   })
 }
 
-function reissueInitial(change: Change): void {
+/** Draws the first invoice up anew; gives the sequence of an issued one that is now of nothing, and so paid. */
+function reissueInitial(change: Change): number | null {
   const initial = change.order.invoices.find(
     (invoice) => invoice.type === 'initial' && (invoice.status === 'draft' || isOpen(invoice)),
   )
-  if (initial === undefined) return
+  if (initial === undefined) return null
   const lines = initialLines(change.order.terms)
-  if (JSON.stringify(lines) === JSON.stringify(initial.lines)) return
+  if (canonicalJson(lines) === canonicalJson(initial.lines)) return null
+  requireNoCharge(initial)
+  if (initial.status === 'partially-paid') throw new ConflictError('The first invoice is partly paid.')
   const amount = sumOf(lines.map((line) => line.amount))
   changeInvoice(change, initial.sequence, { lines, amount })
   note(change, 'invoice-reissued', { invoice: initial.sequence })
+  return isOpen(initial) && isZero(amount) ? initial.sequence : null
 }
 
-function openInvoice(order: Order, sequence: number): Invoice {
-  const invoice = order.invoices.find((one) => one.sequence === sequence)
-  if (invoice !== undefined && isOpen(invoice)) return invoice
-  throw new ConflictError('Only an invoice that is unpaid or past due can be voided or paid.')
+/** Nothing is charged that was not due before the change's instant. */
+function stopCharges(change: Change): void {
+  for (const { sequence, chargeTime } of change.order.invoices) {
+    if (chargeTime !== null && chargeTime >= change.at) changeInvoice(change, sequence, { chargeTime: null })
+  }
+}
+
+/** Takes the schedule of declined invoices up where it is by now. */
+function resumeRetries(change: Change): void {
+  for (const invoice of change.order.invoices) {
+    if (invoice.chargeTime !== null || invoice.charge !== null) continue
+    const chargeTime = nextRetry(change.order, invoice, change.at)
+    if (chargeTime !== null) changeInvoice(change, invoice.sequence, { chargeTime })
+  }
 }
 
 function unendedPause(order: Order, id: string): Pause {

@@ -4,6 +4,7 @@
  * `settleOrder` says what has become due through an instant, in order, and when to look again. It knows no clock and no
  * database: the timer, the API and the sweep all ask it, so that being early, late or repeated gives the same record.
  */
+import { type GatewayCall, nextCall, waitsForCharge } from './charging.ts'
 import {
   draftInvoice,
   earlyIssue,
@@ -55,14 +56,16 @@ export interface Settlement {
   readonly steps: readonly Step[]
   /** What becomes due next; null when nothing ever will. At or before the instant only where `atMost` ended it. */
   readonly next: { readonly at: number; readonly turn: Turn } | null
-  /** The oldest charge that is due and has to be attempted before what depends on it can go on; null: none. */
-  readonly charge: { readonly invoice: number; readonly at: number } | null
+  /** What to ask the gateway next, due or ahead; what depends on a charge that is due waits for its answer. */
+  readonly call: GatewayCall | null
 }
 
 interface Due {
   readonly at: number
   readonly turn: Turn
   readonly cause: Cause
+  /** The invoice whose payment would have prevented it. */
+  readonly invoice?: number
   readonly work: (change: Change) => void
 }
 
@@ -77,7 +80,7 @@ export function settleOrder(order: Order, instant: number, atMost = Number.POSIT
         order: state,
         steps,
         next: due === null ? null : { at: due.at, turn: due.turn },
-        charge: chargeDue(state, instant),
+        call: nextCall(state),
       }
     }
     const made = step(state, due.at, due.cause, due.work)
@@ -94,6 +97,7 @@ export function settleBefore(order: Order, instant: number): Settlement {
 function nextDue(order: Order): Due | null {
   let first: Due | null = null
   for (const due of candidates(order)) {
+    if (waitsForCharge(order, due.at, due.invoice ?? null)) continue
     if (
       first === null ||
       due.at < first.at ||
@@ -177,6 +181,7 @@ function* pastDues(order: Order): Generator<Due> {
       at: pastDueTime(dueTime),
       turn: 'past due',
       cause: 'deadline',
+      invoice: sequence,
       work(change) {
         changeInvoice(change, sequence, { status: 'past-due' })
         note(change, 'invoice-past-due', { invoice: sequence })
@@ -192,6 +197,7 @@ function* delinquencies(order: Order, work: (change: Change) => void): Generator
       at: Math.max(invoice.delinquencyTime, order.notBefore),
       turn: 'delinquency',
       cause: 'deadline',
+      invoice: invoice.sequence,
       work,
     }
   }
@@ -323,14 +329,6 @@ export function resume(change: Change): void {
 
 function revokePauses(change: Change): void {
   for (const pause of change.order.pauses) if (pause.status === 'pending') revokePause(change, pause)
-}
-
-function chargeDue({ status, invoices }: Order, instant: number): Settlement['charge'] {
-  if (status === 'paused') return null
-  const due = invoices.flatMap(({ sequence, chargeTime }) =>
-    chargeTime !== null && chargeTime <= instant ? [{ invoice: sequence, at: chargeTime }] : [],
-  )
-  return due.sort((a, b) => a.at - b.at || a.invoice - b.invoice)[0] ?? null
 }
 
 /** The invoice a renewal will bring, as things stand; null when none will come, or while the order is not in service. */

@@ -67,6 +67,8 @@ export interface OrderTerms {
   readonly shipping: string | null
   /** Whether a charge can be attempted: autopay, and an instrument to charge. */
   readonly canCharge: boolean
+  /** When a declined charge is tried again, each after the first decline; none without autopay. */
+  readonly autopayRetries: readonly Duration[]
 }
 
 /** What an order says for itself; null leaves it to the plans. */

@@ -71,6 +71,8 @@ export interface Order {
   readonly pauses: readonly Pause[]
   /** At least those that can still change. */
   readonly invoices: readonly Invoice[]
+  /** When a charge was last made more than an hour late. */
+  readonly lateChargeTime: number | null
   /** Sequence of the next invoice. */
   readonly nextInvoice: number
 }
@@ -82,6 +84,8 @@ export interface Happening {
   readonly type: EventType
   readonly invoice?: number
   readonly pause?: string
+  /** It tells of the transaction whose answer made the step, too. */
+  readonly ofTransaction?: boolean
 }
 
 /** One change of an order at one instant: all of it happens or none. */
@@ -129,6 +133,7 @@ export function placeOrder(terms: OrderTerms): Step {
     periodEnd: null,
     pauses: [],
     invoices: [],
+    lateChargeTime: null,
     nextInvoice: 1,
   }
   return step(blank, terms.createdTime, 'api', (change) => {
@@ -163,17 +168,20 @@ export function endOfPeriod(
   return reach(anchor, periodDuration(terms.interval), number - anchorNumber + 1)
 }
 
-/** Begins service at the change's instant; `anchor` is where the first paid period begins without a trial. */
-export function activate(change: Change, anchor: number): void {
+/**
+ * Begins service as of an instant, the change's own or one before it; `anchor` is where the first paid period begins
+ * without a trial.
+ */
+export function activate(change: Change, anchor: number, asOf = change.at): void {
   const { at, order } = change
   const { terms } = order
-  set(change, { status: 'active', activationTime: at, notBefore: at })
+  set(change, { status: 'active', activationTime: asOf, notBefore: at })
   if (terms.trial !== null) {
-    const end = trialEnd(terms, at)
+    const end = trialEnd(terms, asOf)
     set(change, {
       inTrial: true,
       rebillNumber: 0,
-      periodStart: at,
+      periodStart: asOf,
       periodEnd: end,
       anchor: end,
       anchorNumber: 1,
@@ -232,24 +240,59 @@ export function voidInvoices(change: Change, fits: (invoice: Invoice) => boolean
   const ending = change.order.invoices.filter(
     (invoice) => (invoice.status === 'draft' || isOpen(invoice)) && fits(invoice),
   )
-  for (const { sequence } of ending) {
-    changeInvoice(change, sequence, {
-      status: 'voided',
-      voidedTime: change.at,
-      delinquencyTime: null,
-      chargeTime: null,
-    })
-    note(change, 'invoice-voided', { invoice: sequence })
-  }
+  for (const { sequence } of ending) voidOne(change, sequence)
   return ending.length > 0
 }
 
-/** Voids what was issued for a period that will not come; should it come after all, it is billed anew. */
+function voidOne(change: Change, sequence: number): void {
+  changeInvoice(change, sequence, {
+    status: 'voided',
+    voidedTime: change.at,
+    delinquencyTime: null,
+    chargeTime: null,
+  })
+  note(change, 'invoice-voided', { invoice: sequence })
+}
+
+/** Voids what was issued for a period that will not come, paid or not; should it come after all, it is billed anew. */
 export function voidComing(change: Change): void {
-  const current = change.order.rebillNumber
-  if (current === null) return
-  const isComing = ({ periodNumber }: Invoice) => periodNumber !== null && periodNumber > current
-  if (voidInvoices(change, isComing)) set(change, { invoicedThrough: current })
+  const { order } = change
+  const { rebillNumber } = order
+  if (rebillNumber === null) return
+  const coming = order.invoices.filter((one) => isComing(order, one) && one.status !== 'voided')
+  for (const { sequence } of coming) voidOne(change, sequence)
+  if (coming.length > 0) set(change, { invoicedThrough: rebillNumber })
+}
+
+/** Whether an invoice bills a period that has not begun. */
+export function isComing({ rebillNumber }: Order, { periodNumber }: Invoice): boolean {
+  return periodNumber !== null && rebillNumber !== null && periodNumber > rebillNumber
+}
+
+/** Has invoices of periods that have not begun follow the boundary they are charged at. */
+function moveComing(change: Change): void {
+  const { order } = change
+  const boundary = order.periodEnd
+  if (boundary === null) return
+  for (const invoice of order.invoices.filter((one) => isComing(order, one) && one.status !== 'voided')) {
+    const { sequence, dueTime, delinquencyTime, chargeTime, periodNumber } = invoice
+    const periodEnd = endOfPeriod(order, periodNumber ?? 0)
+    changeInvoice(change, sequence, { periodStart: boundary, periodEnd })
+    if (!isOpen(invoice)) continue
+    const moved = Math.max(0, boundary - (dueTime ?? boundary))
+    changeInvoice(change, sequence, {
+      dueTime: dueTime === null ? null : dueTime + moved,
+      delinquencyTime: delinquencyTime === null ? null : delinquencyTime + moved,
+      chargeTime: chargeTime === null ? null : boundary,
+    })
+  }
+}
+
+/** Makes an instant the next boundary, and the anchor of all that follow. */
+export function moveBoundary(change: Change, boundary: number): void {
+  const { rebillNumber } = change.order
+  set(change, { periodEnd: boundary, anchor: boundary, anchorNumber: (rebillNumber ?? 0) + 1 })
+  moveComing(change)
 }
 
 /** Ends every pause that has not ended: one under way as a resume does, without its event; a future one is revoked. */
@@ -265,9 +308,11 @@ export function endPause(change: Change, pause: Pause): void {
   const { order, at } = change
   const paused = at - pause.effectiveTime
   changePause(change, pause.id, { status: 'ended', endTime: at })
-  if (order.periodEnd === null) return
-  const end = order.periodEnd + paused
-  set(change, { periodEnd: end, anchor: end, anchorNumber: (order.rebillNumber ?? 0) + 1 })
+  if (order.periodEnd !== null) moveBoundary(change, order.periodEnd + paused)
+  // Charges that fell into the pause are made once, now.
+  for (const { sequence, chargeTime } of change.order.invoices) {
+    if (chargeTime !== null && chargeTime < at) changeInvoice(change, sequence, { chargeTime: at })
+  }
 }
 
 export function revokePause(change: Change, pause: Pause): void {

@@ -1,12 +1,14 @@
 /** Between an order's rows and the rules of its life cycle: loads what they read, writes what they say. */
 import { parseDuration } from '../billing/durations.ts'
 import type { Invoice as InvoiceState } from '../billing/invoices.ts'
-import { isOpen } from '../billing/invoices.ts'
+import { amountDue } from '../billing/invoices.ts'
+import { isZero } from '../billing/money.ts'
 import { type Happening, type Order, type Pause, renewalTime, type Step } from '../billing/order.ts'
 import { agreedTerms, type OrderTerms } from '../billing/order-terms.ts'
-import { Invoice, type Subscription, SubscriptionPause } from './entities/index.ts'
+import { type ChargeTerms, readChargeTerms, UNCHARGED } from './charge-terms.ts'
+import { Invoice, type Subscription, SubscriptionPause, type Transaction } from './entities/index.ts'
 import { newId } from './ids.ts'
-import { invoiceEvent, subscriptionEvent } from './subscription-events.ts'
+import { invoiceEvent, invoicePaymentEvent, subscriptionEvent } from './subscription-events.ts'
 import { timelineMessage } from './timeline-message.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
@@ -16,6 +18,9 @@ export interface OrderRecord {
   readonly invoices: Map<number, Invoice>
   readonly pauses: Map<string, SubscriptionPause>
   order: Order
+  readonly charging: ChargeTerms
+  /** Voided invoices whose money has to go back, by sequence. */
+  readonly toRefund: Set<number>
   /** Rows whose revision this commit has raised. */
   readonly raised: Set<object>
 }
@@ -25,15 +30,34 @@ export function orderInstant({ now }: UnitOfWork, row: Pick<Subscription, 'clock
   return now.getTime() + row.clockOffset
 }
 
-/** Reads the record of a locked order. */
-export async function loadOrder({ em, organizationId }: UnitOfWork, row: Subscription): Promise<OrderRecord> {
+/** What of an order is read besides what can change by itself. */
+export interface Loading {
+  /** Invoices a payment, a refund or a dispute is about. */
+  readonly invoiceIds?: readonly string[]
+}
+
+/** Reads the record of a locked order as it stands at an instant of its clock. */
+export async function loadOrder(
+  unit: UnitOfWork,
+  row: Subscription,
+  instant: number,
+  { invoiceIds = [] }: Loading = {},
+): Promise<OrderRecord> {
+  const { em, organizationId } = unit
   const subscriptionId = row.id
   const invoices = await em.find(
     Invoice,
     {
       organizationId,
       subscriptionId,
-      $or: [{ status: { $in: ['draft', 'unpaid', 'past-due', 'partially-paid'] } }, { type: 'initial' }],
+      $or: [
+        { status: { $in: ['draft', 'unpaid', 'past-due', 'partially-paid'] } },
+        { type: 'initial' },
+        { charge: { $ne: null } },
+        // One of a period that has not begun is voided where that will not come, paid or not.
+        { periodNumber: { $gt: row.rebillNumber ?? LAST_PERIOD } },
+        { id: { $in: [...invoiceIds] } },
+      ],
     },
     { orderBy: { sequence: 'asc' }, refresh: true },
   )
@@ -42,22 +66,39 @@ export async function loadOrder({ em, organizationId }: UnitOfWork, row: Subscri
     { organizationId, subscriptionId, status: { $in: ['pending', 'active'] } },
     { orderBy: { id: 'asc' }, refresh: true },
   )
+  const charging = await readChargeTerms(unit, row, instant)
   return {
     row,
     invoices: new Map(invoices.map((invoice) => [invoice.sequence, invoice])),
     pauses: new Map(pauses.map((pause) => [pause.id, pause])),
-    order: orderOf(row, invoices, pauses),
+    order: orderOf(row, { invoices, pauses, charging }),
+    charging,
+    toRefund: new Set(),
     raised: new Set(),
   }
 }
 
+/** Higher than any period's number: before its start an order has no invoice of a period to come. */
+const LAST_PERIOD = 2_147_483_647
+
 /** A record of an order that is about to be placed. */
 export function newRecord(row: Subscription, order: Order): OrderRecord {
-  return { row, invoices: new Map(), pauses: new Map(), order, raised: new Set([row]) }
+  return {
+    row,
+    invoices: new Map(),
+    pauses: new Map(),
+    order,
+    charging: UNCHARGED,
+    toRefund: new Set(),
+    raised: new Set([row]),
+  }
 }
 
-/** Terms as the rules read them from an order's row. */
-export function orderTerms(row: Subscription): OrderTerms {
+/** Terms as the rules read them from an order's row, and how it is charged where that matters. */
+export function orderTerms(
+  row: Subscription,
+  { canCharge, autopayRetries }: Pick<ChargeTerms, 'canCharge' | 'autopayRetries'> = UNCHARGED,
+): OrderTerms {
   const agreed = agreedTerms(
     row.items.map(({ priced }) => priced),
     orderChoices(row),
@@ -71,8 +112,8 @@ export function orderTerms(row: Subscription): OrderTerms {
     ...agreed,
     delinquencyPeriod: parseDuration(row.delinquencyPeriod ?? ''),
     shipping: row.shipping?.amount ?? null,
-    // Until there are payment instruments, nothing can be charged.
-    canCharge: false,
+    canCharge,
+    autopayRetries,
   }
 }
 
@@ -91,34 +132,52 @@ export function orderChoices(
 
 /**
  * Writes steps, oldest first: columns, invoices, pauses, timeline, and each step's events with the records as they stood
- * then. A row's revision rises by one, however many steps of one commit change it.
+ * then. A row's revision rises by one, however many steps of one commit change what it shows. `transaction` is the one
+ * whose answer made the steps.
  */
-export function applySteps(unit: UnitOfWork, record: OrderRecord, steps: readonly Step[]): void {
+export function applySteps(
+  unit: UnitOfWork,
+  record: OrderRecord,
+  steps: readonly Step[],
+  transaction: Transaction | null = null,
+): void {
   for (const step of steps) {
     if (step.order === record.order && step.happenings.length === 0) continue
-    raise(unit, record, record.row)
     const before = record.order
+    if (shownOf(before) !== shownOf(step.order)) raise(unit, record, record.row)
     record.order = step.order
     writeOrder(record.row, step.order)
     for (const invoice of step.order.invoices) {
-      if (!before.invoices.includes(invoice)) writeInvoice(unit, record, invoice)
+      const was = before.invoices.find(({ sequence }) => sequence === invoice.sequence)
+      if (was === invoice) continue
+      writeInvoice(unit, record, invoice, was ?? null)
+      if (invoice.status === 'voided' && was?.status !== 'voided' && !isZero(invoice.amountPaid)) {
+        record.toRefund.add(invoice.sequence)
+      }
     }
     for (const pause of step.order.pauses) {
       if (!before.pauses.includes(pause)) writePause(unit, record, pause)
     }
     writeSummary(record)
-    for (const happening of step.happenings) tell(unit, record, step, happening)
+    for (const happening of step.happenings) tell(unit, record, step, happening, transaction)
   }
 }
 
 /** The order as the rules read it; without its invoices and pauses where those do not matter. */
 export function orderOf(
   row: Subscription,
-  invoices: readonly Invoice[] = [],
-  pauses: readonly SubscriptionPause[] = [],
+  {
+    invoices = [],
+    pauses = [],
+    charging = UNCHARGED,
+  }: {
+    readonly invoices?: readonly Invoice[]
+    readonly pauses?: readonly SubscriptionPause[]
+    readonly charging?: ChargeTerms
+  } = {},
 ): Order {
   return {
-    terms: orderTerms(row),
+    terms: orderTerms(row, charging),
     status: row.status,
     activationTime: milliseconds(row.activationTime),
     notBefore: (row.notBefore ?? row.createdTime).getTime(),
@@ -156,7 +215,14 @@ export function orderOf(
       paidTime: milliseconds(invoice.paidTime),
       voidedTime: milliseconds(invoice.voidedTime),
       chargeTime: milliseconds(invoice.chargeTime),
+      attempts: invoice.attempts,
+      declinedTime: milliseconds(invoice.declinedTime),
+      charge: invoice.charge ?? null,
+      amountPaid: invoice.amountPaid,
+      amountRefunded: invoice.amountRefunded,
+      isDisputed: invoice.isDisputed,
     })),
+    lateChargeTime: milliseconds(row.lateChargeTime),
     nextInvoice: row.nextInvoice,
   }
 }
@@ -181,17 +247,44 @@ function writeOrder(row: Subscription, order: Order): void {
     periodEnd: date(order.periodEnd),
     renewalTime: date(renewalTime(order)),
     nextInvoice: order.nextInvoice,
+    lateChargeTime: date(order.lateChargeTime),
   })
 }
 
-function writeInvoice(unit: UnitOfWork, record: OrderRecord, state: InvoiceState): void {
+/** What a caller can see of an order and its invoices, as one text: only a change of that is a revision. */
+function shownOf(order: Order): string {
+  const { terms, notBefore, invoicedThrough, anchor, anchorNumber, periodStart, lateChargeTime, ...shown } =
+    order
+  return JSON.stringify({
+    ...shown,
+    renewalTime: renewalTime(order),
+    invoices: order.invoices.map(({ sequence, status }) => [sequence, status]),
+  })
+}
+
+/** As `shownOf` of one invoice. */
+function shownOfInvoice(invoice: InvoiceState): string {
+  const { chargeTime, declinedTime, charge, attempts, isDisputed, ...shown } = invoice
+  return JSON.stringify({ ...shown, retries: retriesMade(invoice) })
+}
+
+function retriesMade({ attempts }: Pick<InvoiceState, 'attempts'>): number {
+  return Math.max(0, attempts - 1)
+}
+
+function writeInvoice(
+  unit: UnitOfWork,
+  record: OrderRecord,
+  state: InvoiceState,
+  before: InvoiceState | null,
+): void {
   const { row } = record
   const values = {
     type: state.type,
     status: state.status,
     lines: [...state.lines],
     amount: state.amount,
-    amountDue: state.status === 'draft' || isOpen(state) ? state.amount : '0',
+    amountDue: amountDue(state),
     periodNumber: state.periodNumber,
     periodStart: date(state.periodStart),
     periodEnd: date(state.periodEnd),
@@ -201,10 +294,17 @@ function writeInvoice(unit: UnitOfWork, record: OrderRecord, state: InvoiceState
     paidTime: date(state.paidTime),
     voidedTime: date(state.voidedTime),
     chargeTime: date(state.chargeTime),
+    autopayRetryNumber: retriesMade(state),
+    attempts: state.attempts,
+    declinedTime: date(state.declinedTime),
+    charge: state.charge,
+    amountPaid: state.amountPaid,
+    amountRefunded: state.amountRefunded,
+    isDisputed: state.isDisputed,
   }
   const known = record.invoices.get(state.sequence)
   if (known !== undefined) {
-    raise(unit, record, known)
+    if (before === null || shownOfInvoice(before) !== shownOfInvoice(state)) raise(unit, record, known)
     Object.assign(known, values)
     return
   }
@@ -217,7 +317,6 @@ function writeInvoice(unit: UnitOfWork, record: OrderRecord, state: InvoiceState
     sequence: state.sequence,
     currency: row.currency,
     ...values,
-    autopayRetryNumber: 0,
     poNumber: row.poNumber ?? null,
     notes: row.notes ?? null,
     revision: 1,
@@ -266,18 +365,29 @@ function writeSummary({ row, order, invoices }: OrderRecord): void {
   row.billingStatus = recent.status
 }
 
-function tell(unit: UnitOfWork, { row, invoices }: OrderRecord, step: Step, happening: Happening): void {
+function tell(
+  unit: UnitOfWork,
+  record: OrderRecord,
+  step: Step,
+  happening: Happening,
+  transaction: Transaction | null,
+): void {
+  const { row } = record
   const time = new Date(step.at)
   const { type, pause } = happening
-  const invoice = happening.invoice === undefined ? undefined : invoices.get(happening.invoice)
-  unit.emit(
-    invoice !== undefined && type !== 'renewal-invoice-issued'
-      ? invoiceEvent(invoice, type, time, unit.baseUrl)
-      : subscriptionEvent(row, type, time, unit.baseUrl, {
-          ...(pause === undefined ? {} : { subscriptionPauseId: pause }),
-          ...(invoice === undefined ? {} : { invoice }),
-        }),
-  )
+  const invoice = happening.invoice === undefined ? undefined : record.invoices.get(happening.invoice)
+  if (invoice === undefined || type === 'renewal-invoice-issued') {
+    unit.emit(
+      subscriptionEvent(row, type, time, unit.baseUrl, {
+        ...(pause === undefined ? {} : { subscriptionPauseId: pause }),
+        ...(invoice === undefined ? {} : { invoice }),
+      }),
+    )
+  } else if (happening.ofTransaction) {
+    // Nobody was asked where there was nothing to charge: there is no payment to tell of.
+    if (transaction === null) return
+    unit.emit(invoicePaymentEvent(transaction, invoice, type, time, unit.baseUrl))
+  } else unit.emit(invoiceEvent(invoice, type, time, unit.baseUrl))
   unit.note({
     subscriptionId: row.id,
     type,

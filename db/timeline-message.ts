@@ -9,7 +9,7 @@ export function timelineMessage(type: EventType, about: string | null): string {
     case 'order':
       return about === null ? `The order: ${said}.` : `The order: ${said} (${about}).`
     case 'renewal':
-      return `The renewal invoice ${about} was issued.`
+      return `The renewal invoice ${about}: ${said.replace('invoice ', '')}.`
     case 'invoice':
       return `Invoice ${about}: ${said}.`
     default:

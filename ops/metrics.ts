@@ -7,6 +7,8 @@ export interface Metrics {
   readonly requests: Histogram<'operation' | 'method' | 'status'>
   /** Delivery attempts by outcome: `delivered` or the reason word of the failure. */
   readonly deliveryAttempts: Counter<'outcome'>
+  /** Payments whose outcome stayed unknown for a month: each wants an operator. */
+  readonly unresolvedPayments: Counter
 }
 
 export function createMetrics(): Metrics {
@@ -25,6 +27,11 @@ export function createMetrics(): Metrics {
       name: 'billing_webhook_attempts_total',
       help: 'Webhook delivery attempts by outcome.',
       labelNames: ['outcome'],
+      registers: [registry],
+    }),
+    unresolvedPayments: new Counter({
+      name: 'billing_payments_unresolved_total',
+      help: 'Payments whose outcome the gateway did not tell in 31 days.',
       registers: [registry],
     }),
   }

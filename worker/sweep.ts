@@ -50,7 +50,7 @@ export async function sweep(em: EntityManager, before: Date | null): Promise<{ w
         where card_cipher is not null and expiration_time < now() - interval '1 minute'
        union all
        select 'transaction', organization_id, id, now() - next_inquiry_time from transactions
-        where status = 'pending' and next_inquiry_time < now() - interval '1 minute'
+        where status = 'pending' and subscription_id is null and next_inquiry_time < now() - interval '1 minute'
        union all
        select 'webhook-delivery', organization_id, id, now() - next_attempt_time from deliveries
         where status = 'retrying' and next_attempt_time < now() - interval '1 minute'

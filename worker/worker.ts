@@ -92,6 +92,8 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
         em,
         attempts,
         gateway,
+        log,
+        unresolved: metrics.unresolvedPayments,
         baseUrl: config.baseUrl,
         now,
         labels: await ensureSearchAttributes(client, log),

@@ -52,6 +52,8 @@ export interface SettleResult {
   /** The instant to look again at, on the record's clock; null: nothing will ever be due by itself. */
   readonly next: number | null
   readonly base: number
+  /** Whether the gateway has to be asked something before looking again. */
+  readonly calls?: boolean
   readonly labels: Labels | null
 }
 

@@ -6,9 +6,11 @@
  */
 import { defineSearchAttributeKey } from '@temporalio/common'
 import {
+  ActivityFailure,
   condition,
   continueAsNew,
   defineSignal,
+  isCancellation,
   setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
@@ -26,10 +28,14 @@ import {
 /** Shortest wait: a wake-up a little before its deadline must not spin. */
 const SHORTEST_WAIT = 50
 
-/** Follows one record until nothing will be due any more and no change is waiting to be looked at. */
+/**
+ * Follows one record until nothing will be due any more and no change is waiting to be looked at. `call` does what
+ * settling left to be asked of others.
+ */
 export async function follow(
   input: FollowInput,
   settle: (input: SettleInput) => Promise<SettleResult>,
+  call: (input: SettleInput) => Promise<void> = async () => {},
 ): Promise<void> {
   const { organizationId, recordId } = input
   let base = input.base ?? null
@@ -43,6 +49,10 @@ export async function follow(
     changed = false
     const result = await settle({ organizationId, recordId, clock: Date.now(), base })
     base = result.base
+    if (result.calls) {
+      await tried(() => call({ organizationId, recordId, clock: Date.now(), base }))
+      continue
+    }
     if (result.next === null && !changed) return
     if (result.next === null) continue
     if (result.labels !== null) label(result.labels)
@@ -51,6 +61,15 @@ export async function follow(
     if (workflowInfo().continueAsNewSuggested && !changed) {
       await continueAsNew<(input: FollowInput) => Promise<void>>({ organizationId, recordId, base })
     }
+  }
+}
+
+/** Makes a call that gives up after a while, so that the next one comes with the time it is by then. */
+async function tried(call: () => Promise<void>): Promise<void> {
+  try {
+    await call()
+  } catch (error) {
+    if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error
   }
 }
 

@@ -10,6 +10,7 @@ export interface Activities {
   settleToken(input: SettleInput): Promise<SettleResult>
   inquireTransaction(input: SettleInput): Promise<SettleResult>
   attemptDelivery(input: SettleInput): Promise<SettleResult>
+  callGateway(input: SettleInput): Promise<void>
 }
 
 /** Failures of our own infrastructure only: they pass, so nothing but patience helps. Time skipping skips the waits too. */
@@ -20,9 +21,16 @@ const { settleOrder, settleDispute, settleToken } = proxyLocalActivities<Activit
   retry: RETRY_FOREVER,
 })
 
-/** Follows an order: start, abandonment. */
+/** Follows an order: everything time does to it, and its charges. */
 async function subscription(input: FollowInput): Promise<void> {
-  await follow(input, settleOrder)
+  const { callGateway } = proxyActivities<Activities>({
+    taskQueue: `${workflowInfo().taskQueue}${HTTP_QUEUE_SUFFIX}`,
+    startToCloseTimeout: '60 s',
+    // After that the order is looked at anew: the call tells the time at which it is made.
+    scheduleToCloseTimeout: '3 minutes',
+    retry: RETRY_FOREVER,
+  })
+  await follow(input, settleOrder, callGateway)
 }
 
 /** Follows a delivery whose first attempt failed: the exact retry schedule. */

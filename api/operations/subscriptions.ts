@@ -55,6 +55,7 @@ function valuesOf(body: Subscription): Omit<NewSubscription, 'isTrialOnly'> {
     delinquencyPeriod: body.delinquencyPeriod ?? null,
     shipping: body.shipping == null ? null : { amount: String(body.shipping.amount), calculator: 'manual' },
     autopay: body.autopay ?? true,
+    paymentInstrumentId: body.paymentInstrumentId ?? null,
     poNumber: body.poNumber ?? null,
     notes: body.notes ?? null,
     customFields: body.customFields ?? {},

@@ -60,7 +60,7 @@ async function start(
   { keys, gateway }: OperationContext,
 ): Promise<TransactionRow> {
   const id = newId('txn')
-  const { customerId, currency, amount, paymentInstruction, parentTransactionId } = body
+  const { customerId, currency, amount, paymentInstruction, parentTransactionId, invoiceIds = [] } = body
   const invalid: InvalidField[] = []
   switch (body.type) {
     case 'sale': {
@@ -76,13 +76,14 @@ async function start(
         throw new InvalidFieldsError(invalid)
       }
       if (invalid.length > 0) throw new InvalidFieldsError(invalid)
-      const sale = { customerId, currency, amount, paymentInstruction: instruction }
+      const sale = { customerId, currency, amount, paymentInstruction: instruction, invoiceIds }
       return await startSale(unit, { vault: keys.vault, gateway }, id, sale)
     }
     default: {
       if (paymentInstruction != null) {
         invalid.push({ field: 'paymentInstruction', message: 'is for sales only' })
       }
+      if (invoiceIds.length > 0) invalid.push({ field: 'invoiceIds', message: 'is for sales only' })
       if (parentTransactionId == null) {
         invalid.push({ field: 'parentTransactionId', message: 'is required' })
         throw new InvalidFieldsError(invalid)

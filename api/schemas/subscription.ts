@@ -83,6 +83,9 @@ export const Subscription = Type.Object(
     autopay: Type.Optional(
       Type.Boolean({ default: true, description: 'Whether payment is attempted automatically.' }),
     ),
+    paymentInstrumentId: Nullable(
+      Id("What is charged, one of the customer's; without it, or where it is inactive, their default one."),
+    ),
     startTime: Nullable(
       Instant('When the service period begins; null: now. At most one period in the past.'),
     ),

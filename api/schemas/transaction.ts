@@ -29,6 +29,14 @@ export const Transaction = Type.Object(
       ),
     ),
     parentTransactionId: Nullable(Id('The sale that is given back. A refund needs it.')),
+    invoiceIds: Type.Optional(
+      Type.Array(Id('An open invoice of the customer.'), {
+        maxItems: 100,
+        uniqueItems: true,
+        default: [],
+        description: 'Invoices a sale pays, in this order; at most what is due of them.',
+      }),
+    ),
     status: ReadOnly(
       Type.Enum(['pending', 'completed'], { description: 'pending until the outcome is known.' }),
     ),

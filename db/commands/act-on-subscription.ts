@@ -21,6 +21,7 @@ import {
 import { applySteps, type OrderRecord, orderInstant } from '../order-record.ts'
 import { references } from '../references.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
+import { giveBack } from './give-back.ts'
 import { lockSubscription, scheduleAfter, settleForCommand } from './settle-subscription.ts'
 
 /**
@@ -36,6 +37,7 @@ export async function actOnOrder(
   const instant = orderInstant(unit, row)
   const record = await settleForCommand(unit, row, instant)
   applySteps(unit, record, [command(record, instant)])
+  await giveBack(unit, record)
   scheduleAfter(record, instant)
   unit.wake('subscription', row.id)
   return record

@@ -9,7 +9,14 @@ import {
   termsProblems,
 } from '../../billing/order-terms.ts'
 import { earliestStart } from '../../billing/periods.ts'
-import { Customer, type Organization, type Plan, Subscription, Website } from '../entities/index.ts'
+import {
+  Customer,
+  type Organization,
+  PaymentInstrument,
+  type Plan,
+  Subscription,
+  Website,
+} from '../entities/index.ts'
 import type { OrderItem } from '../entities/subscription.ts'
 import { newId } from '../ids.ts'
 import { applySteps, newRecord, orderChoices, orderTerms } from '../order-record.ts'
@@ -38,6 +45,8 @@ export interface NewSubscription {
   readonly delinquencyPeriod: string | null
   readonly shipping: { amount: string; calculator: 'manual' } | null
   readonly autopay: boolean
+  /** null: the customer's default one. */
+  readonly paymentInstrumentId: string | null
   readonly notes: string | null
   readonly poNumber: string | null
   readonly customFields: Record<string, unknown> | null
@@ -59,6 +68,7 @@ export async function createSubscription(
   const known = await readForOrder(unit, given)
   if (!known.hasCustomer) found.missing(Customer, 'customerId', given.customerId)
   if (!known.hasWebsite) found.missing(Website, 'websiteId', given.websiteId)
+  await checkInstrument(found, given)
   const items = pricedItems(known.plans, found, given.items)
   const startTime = given.startTime ?? now
   checkTerms(found, items, given, startTime, now.getTime())
@@ -95,6 +105,17 @@ export async function createSubscription(
   scheduleNext(record)
   unit.wake('subscription', id)
   return row
+}
+
+/** Remembers that an instrument is not there, or another customer's. */
+export async function checkInstrument(
+  found: References,
+  { customerId, paymentInstrumentId }: Pick<NewSubscription, 'customerId' | 'paymentInstrumentId'>,
+): Promise<void> {
+  const instrument = await found.optional(PaymentInstrument, 'paymentInstrumentId', paymentInstrumentId)
+  if (instrument !== null && instrument.customerId !== customerId) {
+    found.fail('paymentInstrumentId', "must be an instrument of the order's customer")
+  }
 }
 
 /** Items with their plans as they are now; one that names the plan it names already keeps it as it was. */
@@ -155,6 +176,7 @@ export function checkTerms(
     delinquencyPeriod: null,
     shipping: given.shipping?.amount ?? null,
     canCharge: false,
+    autopayRetries: [],
   }
   for (const lines of [initialLines(terms), renewalLines(terms)]) {
     const sum = amountProblem(Number(sumOf(lines.map(({ amount }) => amount))), currency)

@@ -5,8 +5,11 @@ import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/charge-schedule.ts'
 import type { Movement } from '../../gateways/movement.ts'
 import type { GatewayAnswer } from '../../gateways/port.ts'
 import { Customer, Transaction } from '../entities/index.ts'
+import { orderInstant } from '../order-record.ts'
+import { statement } from '../statement.ts'
 import { transactionEvent } from '../transaction-events.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
+import { type Bill, declineBills, lockBills, payBills, refundBills, suspendBills } from './pay-invoices.ts'
 
 /** A pending transaction as the gateway is asked about it; null for one that is not pending, or not there. */
 export async function pendingMovement(
@@ -30,10 +33,16 @@ export async function pendingMovement(
   return { transaction, movement: { kind: 'refund', refund: { ...shared, chargeRequestId } } }
 }
 
+/** When a transaction counts as asked for: on the clock of the order that charges, else on the real one. */
+export function chargedAt({ chargedTime, createdTime }: Transaction): number {
+  return (chargedTime ?? createdTime).getTime()
+}
+
 /**
- * Records an answer on a transaction that is still pending, and emits `transaction-processed` or `transaction-declined`.
- * `unknown` leaves it pending, to be asked about by its workflow; after a day of that `transaction-timeout-resolved` is
- * emitted, once, and a later answer still counts. `instant` is the clock of who asked, in milliseconds.
+ * Records an answer on a transaction that is still pending, with what it means for the invoices it is about, and emits
+ * `transaction-processed` or `transaction-declined`. `unknown` leaves it pending, to be asked about by its workflow; after a
+ * day of that `transaction-timeout-resolved` is emitted, once, and a later answer still counts. `instant` is the clock of
+ * who asked, in milliseconds.
  *
  * @returns when to ask next; null: never.
  */
@@ -44,19 +53,28 @@ export async function recordAnswer(
   instant: number,
 ): Promise<number | null> {
   const { em, organizationId } = unit
-  const transaction = await em.findOne(
-    Transaction,
-    { organizationId, id },
-    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+  const asked = await em.findOne(Transaction, { organizationId, id }, { refresh: true })
+  if (asked?.status !== 'pending') return null
+  // A first answer counts as given when the charge was made.
+  const at = asked.subscriptionId != null && asked.result == null ? chargedAt(asked) : instant
+  const sale = asked.type === 'refund' ? await saleOf(unit, asked) : asked
+  const bills = await lockBills(unit, sale.invoiceIds, (row) =>
+    asked.subscriptionId == null ? orderInstant(unit, row) : at,
   )
+  if (asked.type === 'refund') await lockTransaction(unit, sale.id)
+  const transaction = await lockTransaction(unit, id)
   if (transaction?.status !== 'pending') return null
-  const time = new Date(instant)
-  const charged = transaction.createdTime.getTime()
+  const time = new Date(at)
+  const charged = chargedAt(transaction)
   const next = result === 'unknown' ? nextInquiry(charged, instant) : null
   const wasUnknown = transaction.result === 'unknown'
   const timesOut =
     result === 'unknown' && transaction.timeoutTime == null && instant >= charged + CHARGE_TIMEOUT
+  const isOwn = transaction.subscriptionId != null
   transaction.nextInquiryTime = next === null ? null : new Date(next)
+  if (isOwn && result === 'unknown' && (!wasUnknown || !timesOut)) {
+    await suspendBills(unit, transaction, bills, { timesOut: false, askTime: next })
+  }
   if (wasUnknown && result === 'unknown' && !timesOut) return next
 
   transaction.result = result
@@ -71,6 +89,41 @@ export async function recordAnswer(
   if (timesOut) emit('transaction-timeout-resolved')
   if (result === 'approved') emit('transaction-processed')
   if (result === 'declined') emit('transaction-declined')
-  if (result === 'unknown' && !wasUnknown) unit.wake('transaction', id)
+  if (timesOut && isOwn) await suspendBills(unit, transaction, bills, { timesOut, askTime: next })
+  if (result === 'unknown' && !wasUnknown && !isOwn) unit.wake('transaction', id)
+  if (transaction.type === 'refund') {
+    if (result === 'approved') await recordRefund(unit, transaction, sale, bills)
+  } else if (result === 'approved') await payBills(unit, transaction, bills)
+  else if (result === 'declined') await declineBills(unit, transaction, bills)
   return next
+}
+
+/** Has an approved refund show on the invoices that its sale paid. The sale is locked. */
+export async function recordRefund(
+  unit: UnitOfWork,
+  refund: Transaction,
+  sale: Transaction,
+  bills: readonly Bill[],
+): Promise<void> {
+  if (bills.length === 0) return
+  const { em, organizationId } = unit
+  const [row] = await statement<{ sum: string }>(
+    em,
+    `select coalesce(sum(amount), 0)::text as sum from transactions
+      where organization_id = ? and parent_transaction_id = ? and result = 'approved' and id <> ?`,
+    [organizationId, sale.id, refund.id],
+  )
+  await refundBills(unit, sale, bills, { before: row?.sum ?? '0', amount: refund.amount })
+}
+
+async function saleOf({ em, organizationId }: UnitOfWork, refund: Transaction): Promise<Transaction> {
+  return await em.findOneOrFail(Transaction, { organizationId, id: refund.parentTransactionId ?? '' })
+}
+
+async function lockTransaction({ em, organizationId }: UnitOfWork, id: string): Promise<Transaction | null> {
+  return await em.findOne(
+    Transaction,
+    { organizationId, id },
+    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+  )
 }

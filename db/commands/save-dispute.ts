@@ -10,8 +10,11 @@ import { InvalidFieldsError } from '../../billing/errors.ts'
 import { amountProblem } from '../../billing/money.ts'
 import { emitDisputeEvent } from '../dispute-events.ts'
 import { Dispute, Transaction } from '../entities/index.ts'
+import { orderInstant } from '../order-record.ts'
 import { references } from '../references.ts'
+import { statement } from '../statement.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
+import { disputeBills, lockBills } from './pay-invoices.ts'
 
 export interface DisputeValues {
   readonly transactionId: string
@@ -44,6 +47,7 @@ export async function createDispute(unit: UnitOfWork, id: string, values: Disput
     updatedTime: unit.now,
   })
   unit.em.persist(dispute)
+  await markDisputed(unit, dispute)
   await emitDisputeEvent(unit, dispute, 'dispute-created')
   unit.wake('dispute-deadline', id)
   return dispute
@@ -57,7 +61,35 @@ export async function updateDispute(
 ): Promise<void> {
   const derived = await deriveDispute(unit, values)
   const resolvedTime = isResolved(values.status) ? (dispute.resolvedTime ?? unit.now) : null
+  const before = dispute.transactionId
   Object.assign(dispute, { ...derived, resolvedTime })
+  await markDisputed(unit, dispute, before)
+}
+
+/** Has the invoices paid by a dispute's transaction, and by the one it was about before, show whether it is disputed. */
+async function markDisputed(
+  unit: UnitOfWork,
+  { transactionId }: Dispute,
+  before = transactionId,
+): Promise<void> {
+  const { em, organizationId } = unit
+  const sales = await em.find(Transaction, { organizationId, id: { $in: [transactionId, before] } })
+  const paid = [...new Set(sales.flatMap(({ payments }) => Object.keys(payments ?? {})))]
+  if (paid.length === 0) return
+  const bills = await lockBills(unit, paid, (row) => orderInstant(unit, row))
+  await em.flush()
+  const disputed = await statement<{ id: string }>(
+    em,
+    `select invoice.id from invoices invoice
+      where organization_id = ? and invoice.id in (select jsonb_array_elements_text(?::jsonb))
+        and exists (select from transactions sale
+              join disputes dispute on dispute.organization_id = sale.organization_id
+               and dispute.transaction_id = sale.id and dispute.status <> 'won'
+             where sale.organization_id = invoice.organization_id and sale.customer_id = invoice.customer_id
+               and sale.payments ->> invoice.id is not null)`,
+    [organizationId, JSON.stringify(paid)],
+  )
+  await disputeBills(unit, bills, (invoiceId) => disputed.some(({ id }) => id === invoiceId))
 }
 
 /** The dispute's row, locked until the transaction ends; null when there is none. */
@@ -89,6 +121,7 @@ export async function settleDispute(
   dispute.resolvedTime = time
   dispute.revision += 1
   dispute.updatedTime = unit.now
+  await markDisputed(unit, dispute)
   await emitDisputeEvent(unit, dispute, 'dispute-modified', { time, cause: 'deadline' })
   return null
 }

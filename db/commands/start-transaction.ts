@@ -7,14 +7,19 @@ import { Decimal } from 'decimal.js'
 import { cardIsExpired } from '../../billing/cards.ts'
 import { nextInquiry } from '../../billing/charge-schedule.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
+import { amountDue, type Invoice as InvoiceState, isOpen } from '../../billing/invoices.ts'
 import { amountProblem } from '../../billing/money.ts'
-import { Customer, PaymentInstrument, Transaction } from '../entities/index.ts'
+import { beginCallersCharge, requireNoCharge } from '../../billing/order-payments.ts'
+import { Customer, Invoice, PaymentInstrument, Transaction } from '../entities/index.ts'
 import type { PaymentInstruction } from '../entities/transaction.ts'
+import { type OrderRecord, orderInstant } from '../order-record.ts'
 import { type References, references } from '../references.ts'
-import { statement } from '../statement.ts'
 import { transactionEvent } from '../transaction-events.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import type { CardPath } from './create-payment-instrument.ts'
+import { refundsOf } from './give-back.ts'
+import { type Bill, lockBills, payBills, stepBills } from './pay-invoices.ts'
+import { recordRefund } from './record-answer.ts'
 import { usePaymentToken } from './use-payment-token.ts'
 
 export interface Sale {
@@ -22,6 +27,8 @@ export interface Sale {
   readonly currency: string
   readonly amount: number
   readonly paymentInstruction: PaymentInstruction
+  /** Open invoices it pays, in this order. */
+  readonly invoiceIds: readonly string[]
 }
 
 export interface RefundOf {
@@ -47,6 +54,7 @@ const EXTERNAL: Route = { gateway: null, gatewayReference: null, cardFingerprint
  * it comes and emits `transaction-processed`.
  *
  * @throws InvalidFieldsError
+ * @throws ConflictError while a charge of one of its invoices is under way.
  */
 export async function startSale(
   unit: UnitOfWork,
@@ -58,9 +66,15 @@ export async function startSale(
   const customer = await found.required(Customer, 'customerId', sale.customerId)
   const problem = amountProblem(sale.amount, sale.currency)
   if (problem !== null) found.fail('amount', problem)
-  const route = await routeOf(unit, path, found, sale)
-  return add(unit, id, customer?.websiteId ?? null, {
+  const bills = await lockBills(unit, sale.invoiceIds, (row) => orderInstant(unit, row))
+  checkBills(found, sale, bills)
+  const route = await routeOf(unit, path, found, sale, () => {
+    found.check()
+    for (const { record, sequence } of bills) requireNoCharge(stateOf(record, sequence))
+  })
+  const transaction = add(unit, id, customer?.websiteId ?? null, {
     type: 'sale',
+    invoiceIds: [...sale.invoiceIds],
     customerId: sale.customerId,
     currency: sale.currency,
     amount: new Decimal(sale.amount).toFixed(),
@@ -68,6 +82,45 @@ export async function startSale(
     parentTransactionId: null,
     ...route,
   })
+  if (transaction.result === 'approved') await payBills(unit, transaction, bills)
+  else {
+    await stepBills(unit, bills, transaction, ({ record, sequence, instant }) =>
+      beginCallersCharge(record.order, instant, sequence),
+    )
+  }
+  return transaction
+}
+
+/** Remembers every invoice that a sale cannot pay, and an amount over what is due of them. */
+function checkBills(found: References, sale: Sale, bills: readonly Bill[]): void {
+  for (const [index, id] of sale.invoiceIds.entries()) {
+    const bill = bills.find((one) => one.id === id)
+    const field = `invoiceIds.${index}`
+    if (bill === undefined) {
+      found.missing(Invoice, field, id)
+      continue
+    }
+    if (bill.row.customerId !== sale.customerId) found.fail(field, 'must be an invoice of the customer')
+    else if (bill.row.currency !== sale.currency) {
+      found.fail(field, `must be in the currency of the sale: ${sale.currency}`)
+    } else if (!isOpen(stateOf(bill.record, bill.sequence))) {
+      found.fail(field, 'must be issued and not yet paid')
+    }
+  }
+  if (bills.length === 0) return
+  const due = bills.reduce(
+    (sum, { record, sequence }) => sum.plus(amountDue(stateOf(record, sequence))),
+    new Decimal(0),
+  )
+  if (new Decimal(sale.amount).greaterThan(due)) {
+    found.fail('amount', `must not be over what is due of the invoices: ${due}`)
+  }
+}
+
+function stateOf({ order }: OrderRecord, sequence: number): InvoiceState {
+  const state = order.invoices.find((one) => one.sequence === sequence)
+  if (state === undefined) throw new Error('an invoice that was asked for is not in the record of its order')
+  return state
 }
 
 /**
@@ -79,6 +132,10 @@ export async function startRefund(unit: UnitOfWork, id: string, refund: RefundOf
   const { em, organizationId } = unit
   const found = references(unit)
   const field = 'parentTransactionId'
+  const before = await em.findOne(Transaction, { organizationId, id: refund.parentTransactionId })
+  // One outside of this service is approved as it comes, and shows on the invoices: their orders are locked first.
+  const billed = before?.gateway == null ? (before?.invoiceIds ?? []) : []
+  const bills = await lockBills(unit, billed, (row) => orderInstant(unit, row))
   const parent = await em.findOne(
     Transaction,
     { organizationId, id: refund.parentTransactionId },
@@ -98,7 +155,7 @@ export async function startRefund(unit: UnitOfWork, id: string, refund: RefundOf
   if (refund.customerId !== null && refund.customerId !== parent.customerId) {
     found.fail('customerId', 'must be that of the sale')
   }
-  const left = new Decimal(parent.amount).minus(await refunded(unit, parent.id))
+  const left = new Decimal(parent.amount).minus(await refundsOf(unit, parent.id))
   const amount = refund.amount === null ? left : new Decimal(refund.amount)
   const problem = amountProblem(amount.toNumber(), parent.currency)
   if (problem !== null) found.fail('amount', problem)
@@ -107,8 +164,9 @@ export async function startRefund(unit: UnitOfWork, id: string, refund: RefundOf
     found.fail('amount', `must not be over what is left of the sale: ${left}`)
   found.check()
   const customer = await em.findOne(Customer, { organizationId, id: parent.customerId })
-  return add(unit, id, customer?.websiteId ?? null, {
+  const transaction = add(unit, id, customer?.websiteId ?? null, {
     type: 'refund',
+    invoiceIds: [],
     customerId: parent.customerId,
     currency: parent.currency,
     amount: amount.toFixed(),
@@ -118,17 +176,8 @@ export async function startRefund(unit: UnitOfWork, id: string, refund: RefundOf
     gatewayReference: parent.gatewayReference ?? null,
     cardFingerprint: parent.cardFingerprint ?? null,
   })
-}
-
-/** Sum of a sale's refunds that were not declined. The sale's row is locked. */
-async function refunded({ em, organizationId }: UnitOfWork, parentTransactionId: string): Promise<string> {
-  const [row] = await statement<{ sum: string }>(
-    em,
-    `select coalesce(sum(amount), 0)::text as sum from transactions
-      where organization_id = ? and parent_transaction_id = ? and result is distinct from 'declined'`,
-    [organizationId, parentTransactionId],
-  )
-  return row?.sum ?? '0'
+  if (transaction.result === 'approved') await recordRefund(unit, transaction, parent, bills)
+  return transaction
 }
 
 /** Checks all that can be checked, and only then uses a token up. */
@@ -137,9 +186,10 @@ async function routeOf(
   { vault, gateway }: CardPath,
   found: References,
   { customerId, paymentInstruction }: Sale,
+  check: () => void,
 ): Promise<Route> {
   if ('token' in paymentInstruction) {
-    found.check()
+    check()
     const card = await usePaymentToken(unit, vault, 'paymentInstruction.token', paymentInstruction.token)
     return {
       gateway: gateway.name,
@@ -148,7 +198,7 @@ async function routeOf(
     }
   }
   if (!('paymentInstrumentId' in paymentInstruction)) {
-    found.check()
+    check()
     return EXTERNAL
   }
   const field = 'paymentInstruction.paymentInstrumentId'
@@ -163,7 +213,7 @@ async function routeOf(
   ) {
     found.fail(field, 'must be a card that has not expired')
   }
-  found.check()
+  check()
   return {
     gateway: instrument?.gateway ?? null,
     gatewayReference: instrument?.gatewayReference ?? null,
@@ -177,7 +227,13 @@ function add(
   websiteId: string | null,
   values: Pick<
     Transaction,
-    'type' | 'customerId' | 'currency' | 'amount' | 'paymentInstruction' | 'parentTransactionId'
+    | 'type'
+    | 'customerId'
+    | 'currency'
+    | 'amount'
+    | 'paymentInstruction'
+    | 'parentTransactionId'
+    | 'invoiceIds'
   > &
     Route,
 ): Transaction {

@@ -1,14 +1,16 @@
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import { ConflictError } from '../../billing/errors.ts'
 import { changeItems, changeTerms, moveRenewal } from '../../billing/order-commands.ts'
+import { changeAutopay } from '../../billing/order-payments.ts'
 import { agreedTerms } from '../../billing/order-terms.ts'
+import { readChargeTerms } from '../charge-terms.ts'
 import type { Subscription } from '../entities/index.ts'
 import { applySteps, type OrderRecord, orderChoices, orderInstant, orderTerms } from '../order-record.ts'
 import { readForOrder } from '../order-references.ts'
 import { references } from '../references.ts'
 import { subscriptionEvent } from '../subscription-events.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
-import { checkTerms, type NewSubscription, pricedItems } from './create-subscription.ts'
+import { checkInstrument, checkTerms, type NewSubscription, pricedItems } from './create-subscription.ts'
 import { scheduleAfter, settleForCommand } from './settle-subscription.ts'
 
 export interface SubscriptionChange extends Omit<NewSubscription, 'isTrialOnly'> {
@@ -34,6 +36,7 @@ export async function updateSubscription(
   const record = await settleForCommand(unit, row, instant)
   const before = shown(row)
   const found = references(unit)
+  if (given.paymentInstrumentId !== (row.paymentInstrumentId ?? null)) await checkInstrument(found, given)
   const items = sameItems(row, given)
     ? row.items
     : pricedItems((await readForOrder(unit, given)).plans, found, given.items, row.items)
@@ -70,13 +73,21 @@ export async function updateSubscription(
   found.check()
 
   const areItemsNew = !unchanged(row, values, ['items', 'shipping'])
+  const { autopay, paymentInstrumentId } = given
+  const isChargedAnew = !unchanged(row, { autopay, paymentInstrumentId }, ['autopay', 'paymentInstrumentId'])
   Object.assign(row, values, {
-    autopay: given.autopay,
+    autopay,
+    paymentInstrumentId,
     notes: given.notes,
     poNumber: given.poNumber,
     customFields: given.customFields,
   })
+  const charging = isChargedAnew ? await readChargeTerms(unit, row, instant) : record.charging
   if (areTermsNew) takeTerms(unit, record, instant, areItemsNew)
+  if (isChargedAnew) {
+    const terms = { ...record.order.terms, ...charging }
+    applySteps(unit, record, [changeAutopay(record.order, instant, terms, row.autopay)])
+  }
   moveBoundary(unit, record, instant, given.renewalTime)
   if (shown(row) === before) return
   scheduleAfter(record, instant)
@@ -91,7 +102,7 @@ export async function updateSubscription(
 
 /** Has the rules take the row's terms: a pending order's first invoice is drawn up anew, others take them from the next on. */
 function takeTerms(unit: UnitOfWork, record: OrderRecord, instant: number, areItemsNew: boolean): void {
-  const terms = orderTerms(record.row)
+  const terms = orderTerms(record.row, record.charging)
   if (record.row.status === 'pending') applySteps(unit, record, [changeTerms(record.order, instant, terms)])
   else if (areItemsNew) applySteps(unit, record, [changeItems(record.order, instant, terms)])
   else record.order = { ...record.order, terms }

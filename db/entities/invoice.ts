@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import type { InvoiceLine, InvoiceStatus, InvoiceType } from '../../billing/invoices.ts'
+import type { InvoiceLine, InvoiceStatus, InvoiceType, OpenCharge } from '../../billing/invoices.ts'
 import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
 /** What `q` searches. */
@@ -50,6 +50,16 @@ const InvoiceSchema = defineEntity({
     /** When a charge of it is due by itself. */
     chargeTime: instant().nullable(),
     autopayRetryNumber: p.integer().default(0),
+    /** Charges that its order has made by itself: the number of the next is one more. */
+    attempts: p.integer().default(0),
+    /** When the first of them was declined. */
+    declinedTime: instant().nullable(),
+    /** The charge whose outcome is not known. */
+    charge: json<OpenCharge>().nullable(),
+    /** Decimal strings: what came in, and what of it went back. */
+    amountPaid: p.decimal().precision(18).scale(6).default('0').$type<string>(),
+    amountRefunded: p.decimal().precision(18).scale(6).default('0').$type<string>(),
+    isDisputed: p.boolean().default(false),
     poNumber: p.string().nullable(),
     notes: p.text().nullable(),
     ...resourceColumns,

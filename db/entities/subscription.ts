@@ -88,6 +88,10 @@ const SubscriptionSchema = defineEntity({
     /** Nothing happens before this; null: its creation. */
     notBefore: instant().nullable(),
     autopay: p.boolean().default(true),
+    /** What is charged; null: the customer's default instrument. */
+    paymentInstrumentId: id().nullable(),
+    /** When a charge was last made more than an hour late. */
+    lateChargeTime: instant().nullable(),
     notes: p.text().nullable(),
     poNumber: p.string().nullable(),
     customFields: json<Record<string, unknown>>().nullable(),

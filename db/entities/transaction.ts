@@ -57,6 +57,14 @@ const TransactionSchema = defineEntity({
     amount: p.decimal().precision(18).scale(6).$type<string>(),
     paymentInstruction: json<PaymentInstruction>(),
     parentTransactionId: id().nullable(),
+    /** Invoices a sale pays, in this order. */
+    invoiceIds: json<string[]>().default('[]'),
+    /** What an approved sale paid of them, decimal strings by invoice id. */
+    payments: json<Record<string, string>>().nullable(),
+    /** The order that makes this charge by itself and asks for its outcome; null: a caller does, and its own workflow. */
+    subscriptionId: id().nullable(),
+    /** When that order made it, on its own clock. */
+    chargedTime: instant().nullable(),
     status: p.string().length(20).$type<TransactionStatus>().default('completed'),
     /** null while the gateway was not asked, or had no chance to answer. */
     result: p.string().length(20).$type<TransactionResult>().nullable(),

@@ -38,6 +38,7 @@ export function presentSubscription(order: Subscription, baseUrl: string) {
     invoiceTimeShift: order.invoiceTimeShift ?? null,
     delinquencyPeriod: order.delinquencyPeriod ?? null,
     autopay: order.autopay,
+    paymentInstrumentId: order.paymentInstrumentId ?? null,
     startTime: order.startTime.toISOString(),
     activationTime: time(order.activationTime),
     voidTime: time(order.voidTime),

@@ -10,6 +10,7 @@ export function presentTransaction(transaction: Transaction, baseUrl: string) {
     ...(transaction.parentTransactionId == null
       ? []
       : [{ rel: 'parentTransaction', href: url('transactions', transaction.parentTransactionId) }]),
+    ...transaction.invoiceIds.map((id) => ({ rel: 'invoice', href: url('invoices', id) })),
   ]
   return {
     id: transaction.id,
@@ -19,6 +20,7 @@ export function presentTransaction(transaction: Transaction, baseUrl: string) {
     amount: Number(transaction.amount),
     paymentInstruction: transaction.paymentInstruction,
     parentTransactionId: transaction.parentTransactionId ?? null,
+    invoiceIds: transaction.invoiceIds,
     status: transaction.status,
     result: transaction.result ?? null,
     gateway: transaction.gateway ?? null,

@@ -130,11 +130,11 @@ describe('the life of an order', () => {
   })
 
   test('a charge that is due is named, and a start waits for its answer', () => {
-    const { order, charge, steps } = settleOrder(
+    const { order, call, steps } = settleOrder(
       placeOrder(terms({}, { canCharge: true })).order,
       at('2027-02-01'),
     )
-    expect(charge).toEqual({ invoice: 1, at: at('2027-01-31') })
+    expect(call).toEqual({ invoice: 1, at: at('2027-01-31') })
     expect(order.status).toBe('pending')
     expect(steps.at(0)?.happenings.map(({ type }) => type)).toEqual(['invoice-issued'])
   })

@@ -7,13 +7,13 @@ import {
   cancelOrder,
   changePauseEnd,
   pauseOrder,
-  payInvoice,
   reactivateOrder,
   removePause,
   voidInvoice,
   voidOrder,
 } from '../../billing/order-commands.ts'
 import { settleBefore, settleOrder } from '../../billing/order-lifecycle.ts'
+import { payInvoice } from '../../billing/order-payments.ts'
 import { agreedTerms, type OrderTerms, type PricedPlan } from '../../billing/order-terms.ts'
 
 export const at = (text: string): number => Date.parse(text.includes('T') ? text : `${text}T00:00:00Z`)
@@ -46,6 +46,7 @@ export function terms(plan: Partial<PricedPlan> = {}, members: Partial<OrderTerm
     delinquencyPeriod: null,
     shipping: null,
     canCharge: false,
+    autopayRetries: [],
     ...members,
   }
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { inquireTransaction } from '../../activities/inquire-transaction.ts'
 import { CHARGE_TIMEOUT, INQUIRIES, nextInquiry } from '../../billing/charge-schedule.ts'
+import { createLog } from '../../config/log.ts'
 import { pendingMovement, recordAnswer } from '../../db/commands/record-answer.ts'
 import { startSale } from '../../db/commands/start-transaction.ts'
 import { newId } from '../../db/ids.ts'
@@ -337,6 +338,7 @@ describe('payments', () => {
           currency: 'EUR',
           amount: 1,
           paymentInstruction: { token: await makeToken(api) },
+          invoiceIds: [],
         }),
       )
       const [row] = await sql<{ created_time: Date }>('select created_time from transactions where id = ?', [
@@ -363,6 +365,7 @@ describe('payments', () => {
           currency: 'EUR',
           amount: 1,
           paymentInstruction: { token: await makeToken(api) },
+          invoiceIds: [],
         }),
       )
       await sql("update transactions set next_inquiry_time = now() - interval '2 minutes' where id = ?", [id])
@@ -420,6 +423,8 @@ describe('payments', () => {
           now: Date.now,
           labels: false,
           gateway,
+          log: createLog('silent'),
+          unresolved: { inc() {} },
           attempts: {} as Parameters<typeof inquireTransaction>[0]['attempts'],
         },
         { organizationId: merchant.organizationId, recordId: id, clock: Date.now() + after, base: 0 },
@@ -448,6 +453,7 @@ describe('payments', () => {
               currency: 'EUR',
               amount: 3,
               paymentInstruction: { paymentInstrumentId: String(isLate ? late : instrumentId) },
+              invoiceIds: [],
             }),
           )
           const take = async (one: (typeof steps)[number]) => {

@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { placeOrder } from '../../billing/order.ts'
-import { pauseOrder, payInvoice } from '../../billing/order-commands.ts'
+import { pauseOrder } from '../../billing/order-commands.ts'
 import { settleBefore, settleOrder } from '../../billing/order-lifecycle.ts'
+import { payInvoice } from '../../billing/order-payments.ts'
 import { at, terms } from '../billing/orders.ts'
 
 test('a one-time sale that is paid during a pause completes when the pause has ended, not before', () => {

@@ -1,5 +1,6 @@
 /** Orders through the real server's time skipping: a story places one, moves its clock, and looks at what became of it. */
 import type { ApiAnswer } from '../rig/api-client.ts'
+import { makeToken } from '../rig/cards.ts'
 import { type Catalogue, orderBody } from '../rig/catalogue.ts'
 import type { TestService } from '../rig/service.ts'
 import { skipTime } from '../rig/time-skipping.ts'
@@ -14,6 +15,16 @@ export interface ShownInvoice {
   readonly periodNumber: number | null
   readonly periodStart: string | null
   readonly type: string
+  readonly paidTime: string | null
+  readonly autopayRetryNumber: number
+}
+
+/** A movement of money as the gateway's own ledger has it. */
+export interface LedgerRow {
+  readonly requestId: string
+  readonly kind: string
+  readonly result: string
+  readonly amount: number
 }
 
 export interface Story {
@@ -24,6 +35,8 @@ export interface Story {
   order(): Promise<Record<string, unknown>>
   /** Its invoices, oldest first. */
   invoices(): Promise<ShownInvoice[]>
+  /** What the gateway was asked for its invoices, oldest first. */
+  ledger(): Promise<LedgerRow[]>
   /** Types of its events and of its invoices' in the order they were written. */
   events(): Promise<string[]>
 }
@@ -37,6 +50,13 @@ export async function makePlan(merchant: Catalogue, members: object = {}): Promi
     recurringInterval: { unit: 'month', length: 1 },
     ...members,
   })
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
+  return String(answer.body.id)
+}
+
+/** A customer with a card that is charged where an order names none; gives the customer's id. */
+export async function makePayer(merchant: Catalogue, pan: string): Promise<string> {
+  const answer = await merchant.api.post('customers', { paymentToken: await makeToken(merchant.api, pan) })
   if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
   return String(answer.body.id)
 }
@@ -68,6 +88,11 @@ export async function placeOrder(
     async skip(milliseconds) {
       await skipTime(service.temporal, workflowId, milliseconds)
       clock += milliseconds
+      // From here on callers meet the order on the clock that was moved.
+      await rows(
+        'update subscriptions set clock_offset = clock_offset + ? where organization_id = ? and id = ? returning 1',
+        [milliseconds, merchant.organizationId, id],
+      )
       await waitFor('the order to be settled that far', async () => {
         const [row] = await rows<{ done: boolean }>(
           `select next_deadline is null or next_deadline > ? as done from subscriptions
@@ -84,6 +109,15 @@ export async function placeOrder(
         `invoices?filter=subscriptionId:${id}&sort=id&limit=1000`,
       )
       return found
+    },
+    async ledger() {
+      return await rows<LedgerRow>(
+        `select request_id as "requestId", kind, result, amount::float8 as amount from test_gateway.ledger
+          where organization_id = ? and split_part(request_id, '.', 1) in
+                (select id from invoices where organization_id = ? and subscription_id = ?)
+          order by created_time, request_id`,
+        [merchant.organizationId, merchant.organizationId, id],
+      )
     },
     async events() {
       const found = await rows<{ type: string }>(

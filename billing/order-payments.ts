@@ -1,0 +1,255 @@
+/**
+ * What payments do to an order, as pure functions: charges made and answered, money that came in and went back, disputes.
+ * Each takes an order and gives the step that follows; none of them moves money.
+ */
+import { LATENESS, nextRetry } from './charging.ts'
+import { ConflictError } from './errors.ts'
+import { amountDue, dueWhenLate, type Invoice, type InvoiceStatus, isOpen, pastDueTime } from './invoices.ts'
+import { isZero, Money, sumOf } from './money.ts'
+import { activate, type Change, changeInvoice, note, type Order, type Step, set, step } from './order.ts'
+import { complete } from './order-lifecycle.ts'
+
+/**
+ * Makes the charge that is due. It counts as made when it was due, unless the service is more than an hour late; then a
+ * first charge takes the invoice's other deadlines with it.
+ */
+export function beginCharge(order: Order, now: number, sequence: number): Step {
+  const invoice = openInvoice(order, sequence)
+  const due = invoice.chargeTime ?? now
+  const isLate = now - due > LATENESS
+  const at = isLate ? now : due
+  return step(order, now, 'timer', (change) => {
+    changeInvoice(change, sequence, {
+      attempts: invoice.attempts + 1,
+      chargeTime: null,
+      charge: { isOwn: true, at, answer: 'none', askTime: at },
+      ...(isLate && invoice.attempts === 0 ? dueWhenLate(invoice, order.terms, at) : {}),
+    })
+    if (isLate) set(change, { lateChargeTime: at })
+  })
+}
+
+/**
+ * Has a caller's charge of an open invoice begin: the order makes none of its own until that one is answered.
+ *
+ * @throws ConflictError while a charge of it is under way.
+ */
+export function beginCallersCharge(order: Order, at: number, sequence: number): Step {
+  const invoice = openInvoice(order, sequence)
+  requireNoCharge(invoice)
+  return step(order, at, 'api', (change) => {
+    changeInvoice(change, sequence, { charge: { isOwn: false, at, answer: 'unknown', askTime: null } })
+  })
+}
+
+/** @throws ConflictError while the outcome of a charge of the invoice is not known. */
+export function requireNoCharge({ charge }: Pick<Invoice, 'charge'>): void {
+  if (charge === null) return
+  throw new ConflictError('A charge of the invoice is under way; its outcome has to be known first.')
+}
+
+/** Records that nobody knows the outcome of the open charge; the gateway is asked again at `askTime`. */
+export function leaveChargeUnknown(order: Order, at: number, sequence: number, askTime: number | null): Step {
+  return step(order, at, 'payment', (change) => {
+    const charge = order.invoices.find((one) => one.sequence === sequence)?.charge
+    const answer = charge?.answer === 'timed-out' ? charge.answer : 'unknown'
+    changeCharge(change, sequence, { answer, askTime })
+  })
+}
+
+/** Has a charge that stayed unknown for a day count as declined, though no other starts before it is known. */
+export function timeOutCharge(order: Order, at: number, sequence: number, askTime: number | null): Step {
+  return step(order, at, 'deadline', (change) => {
+    changeCharge(change, sequence, { answer: 'timed-out', askTime })
+    countDecline(change, sequence)
+  })
+}
+
+/** Records that the open charge of an invoice moved no money; the next attempt follows the schedule. */
+export function declineCharge(order: Order, at: number, sequence: number): Step {
+  return step(order, at, 'payment', (change) => {
+    const invoice = change.order.invoices.find((one) => one.sequence === sequence)
+    if (invoice === undefined) return
+    const { charge, chargeTime } = invoice
+    changeInvoice(change, sequence, { charge: null })
+    if (charge === null || (charge.isOwn && charge.answer !== 'timed-out')) countDecline(change, sequence)
+    // An attempt that had to wait for this answer is due now.
+    else if (chargeTime !== null) {
+      changeInvoice(change, sequence, { chargeTime: Math.max(chargeTime, at) })
+    }
+    if (invoice.type === 'renewal') {
+      note(change, 'renewal-invoice-payment-declined', { invoice: sequence, ofTransaction: true })
+    }
+  })
+}
+
+/** What a payment pays: the order afterwards, and what of the amount found an open invoice. */
+export interface Payment {
+  readonly step: Step
+  /** Exact; less than the amount where less was due. */
+  readonly used: string
+}
+
+/**
+ * Records that money came in for an invoice, and what follows: a pending order begins, a one-time sale is complete. What
+ * an invoice that is no longer open cannot use is left over.
+ */
+export function receivePayment(order: Order, at: number, sequence: number, amount: string): Payment {
+  const invoice = order.invoices.find((one) => one.sequence === sequence)
+  const used = invoice === undefined ? '0' : Money.min(amount, amountDue(invoice)).toFixed()
+  const made = step(order, at, 'payment', (change) => {
+    if (invoice === undefined) return
+    changeInvoice(change, sequence, { charge: null })
+    if (isOpen(invoice) && (!isZero(used) || isZero(amountDue(invoice)))) take(change, invoice, used)
+  })
+  return { step: made, used }
+}
+
+/**
+ * Records that an open invoice is paid in full, and what follows.
+ *
+ * @throws ConflictError for an invoice that is not open.
+ */
+export function payInvoice(order: Order, at: number, sequence: number): Step {
+  return receivePayment(order, at, sequence, amountDue(openInvoice(order, sequence))).step
+}
+
+/** Records that money of an invoice went back. */
+export function refundInvoice(order: Order, at: number, sequence: number, amount: string): Step {
+  return step(order, at, 'payment', (change) => {
+    const invoice = change.order.invoices.find((one) => one.sequence === sequence)
+    if (invoice === undefined) return
+    changeInvoice(change, sequence, { amountRefunded: sumOf([invoice.amountRefunded, amount]) })
+    showMoney(change, sequence)
+  })
+}
+
+/** Records whether any payment of an invoice is disputed. */
+export function disputeInvoice(order: Order, at: number, sequence: number, isDisputed: boolean): Step {
+  return step(order, at, 'payment', (change) => {
+    changeInvoice(change, sequence, { isDisputed })
+    showMoney(change, sequence)
+  })
+}
+
+/**
+ * Takes up whether an order can be charged: without autopay nothing is tried any more, with it declined invoices are again.
+ */
+export function changeAutopay(order: Order, at: number, terms: Order['terms'], autopay: boolean): Step {
+  return step(order, at, 'api', (change) => {
+    set(change, { terms })
+    for (const invoice of order.invoices) {
+      if (invoice.charge !== null || !isOpen(invoice)) continue
+      const chargeTime = autopay
+        ? (invoice.chargeTime ?? (terms.canCharge ? nextRetry(change.order, invoice, at) : null))
+        : null
+      if (chargeTime !== invoice.chargeTime) changeInvoice(change, invoice.sequence, { chargeTime })
+    }
+    const initial = change.order.invoices.find(({ type }) => type === 'initial')
+    // One whose first charge will never be made has nothing to wait for.
+    if (order.status === 'pending' && initial !== undefined && isNeverCharged(initial)) {
+      activate(change, terms.startTime)
+    }
+  })
+}
+
+function isNeverCharged(invoice: Invoice): boolean {
+  const { charge, chargeTime, declinedTime } = invoice
+  return isOpen(invoice) && charge === null && chargeTime === null && declinedTime === null
+}
+
+function take(change: Change, invoice: Invoice, amount: string): void {
+  const { order, at } = change
+  const { sequence } = invoice
+  const isFull = new Money(amount).equals(amountDue(invoice))
+  const amountPaid = sumOf([invoice.amountPaid, amount])
+  if (!isFull) {
+    changeInvoice(change, sequence, { amountPaid, status: 'partially-paid' })
+    note(change, 'invoice-partially-paid', { invoice: sequence })
+    return
+  }
+  changeInvoice(change, sequence, {
+    amountPaid,
+    status: 'paid',
+    paidTime: at,
+    delinquencyTime: null,
+    chargeTime: null,
+  })
+  note(change, 'invoice-paid', { invoice: sequence })
+  if (order.status === 'pending' && invoice.type === 'initial') begin(change, invoice)
+  const { terms } = order
+  const isAfterTrial = terms.trial !== null && invoice.type === 'renewal' && !order.inTrial
+  if (isAfterTrial && !order.isTrialConverted) {
+    set(change, { isTrialConverted: true })
+    note(change, 'subscription-trial-converted')
+  }
+  if (change.order.status === 'active' && terms.trial === null && terms.interval === null) complete(change)
+}
+
+/** Begins service by the first payment: as if on time, unless that was declined before. */
+function begin(change: Change, { declinedTime, charge, issuedTime }: Invoice): void {
+  const { startTime } = change.order.terms
+  if (declinedTime !== null) activate(change, Math.max(startTime, change.at))
+  else activate(change, startTime, charge?.isOwn ? (issuedTime ?? change.at) : change.at)
+}
+
+/** A decline of the order's own charge, or what counts as one: the schedule of retries begins with the first. */
+function countDecline(change: Change, sequence: number): void {
+  const invoice = change.order.invoices.find((one) => one.sequence === sequence)
+  if (invoice === undefined || !isOpen(invoice)) return
+  const declined = { ...invoice, declinedTime: invoice.declinedTime ?? change.at }
+  changeInvoice(change, sequence, {
+    declinedTime: declined.declinedTime,
+    chargeTime: nextRetry(change.order, declined, change.at),
+  })
+}
+
+/** Gives an invoice that money came in for the status that follows from payments, refunds and disputes. */
+function showMoney(change: Change, sequence: number): void {
+  const invoice = change.order.invoices.find((one) => one.sequence === sequence)
+  if (invoice === undefined) return
+  const status = moneyStatus(invoice, change.at)
+  if (status === invoice.status) return
+  changeInvoice(change, sequence, { status })
+  note(change, MONEY_EVENTS[status] ?? 'invoice-modified', { invoice: sequence })
+}
+
+const MONEY_EVENTS: Partial<Record<InvoiceStatus, 'invoice-refunded' | 'invoice-partially-refunded'>> = {
+  refunded: 'invoice-refunded',
+  'partially-refunded': 'invoice-partially-refunded',
+}
+
+function moneyStatus(invoice: Invoice, at: number): InvoiceStatus {
+  const { status, isDisputed, amountPaid, amountRefunded, dueTime } = invoice
+  const left = new Money(amountPaid).minus(amountRefunded)
+  if (isOpen(invoice)) {
+    if (status !== 'partially-paid' || left.greaterThan(0)) return status
+    return dueTime !== null && pastDueTime(dueTime) <= at ? 'past-due' : 'unpaid'
+  }
+  if (!HOLDS_MONEY.has(status)) return status
+  if (isDisputed) return 'disputed'
+  if (new Money(amountRefunded).isZero()) return 'paid'
+  return left.greaterThan(0) ? 'partially-refunded' : 'refunded'
+}
+
+const HOLDS_MONEY: ReadonlySet<InvoiceStatus> = new Set([
+  'paid',
+  'refunded',
+  'partially-refunded',
+  'disputed',
+])
+
+function changeCharge(
+  change: Change,
+  sequence: number,
+  values: Partial<NonNullable<Invoice['charge']>>,
+): void {
+  const charge = change.order.invoices.find((one) => one.sequence === sequence)?.charge
+  if (charge != null) changeInvoice(change, sequence, { charge: { ...charge, ...values } })
+}
+
+function openInvoice(order: Order, sequence: number): Invoice {
+  const invoice = order.invoices.find((one) => one.sequence === sequence)
+  if (invoice !== undefined && isOpen(invoice)) return invoice
+  throw new ConflictError('Only an invoice that is issued and not yet paid can be paid.')
+}

@@ -1,0 +1,83 @@
+/**
+ * The first of the three steps of a charge that an order makes by itself (decisions 6.5): a pending transaction with its
+ * request id, committed before the gateway is asked. The answer is recorded as that of any payment, in `record-answer.ts`.
+ */
+import { nextInquiry } from '../../billing/charge-schedule.ts'
+import { nextCall } from '../../billing/charging.ts'
+import { amountDue } from '../../billing/invoices.ts'
+import { beginCharge, declineCharge } from '../../billing/order-payments.ts'
+import { Transaction } from '../entities/index.ts'
+import { newId } from '../ids.ts'
+import { applySteps, type OrderRecord } from '../order-record.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
+import { lockSubscription, scheduleAfter, scheduleNext, settleForCommand } from './settle-subscription.ts'
+
+/**
+ * Begins the charge of a locked order that is due at an instant of its clock, or takes up the one whose answer is to be
+ * asked for. Where nothing can be charged any more, that counts as a decline.
+ *
+ * @returns the transaction to ask the gateway about; null: none.
+ */
+export async function startOrderCall(
+  unit: UnitOfWork,
+  subscriptionId: string,
+  instant: number,
+): Promise<string | null> {
+  const row = await lockSubscription(unit, subscriptionId)
+  if (row === null) return null
+  const record = await settleForCommand(unit, row, instant)
+  const call = nextCall(record.order)
+  if (call === null || call.at > instant) return null
+  const invoice = record.invoices.get(call.invoice)
+  if (invoice === undefined) return null
+  if (invoice.charge != null) return await openTransaction(unit, `${invoice.id}.${invoice.attempts}`)
+  const id = record.charging.route === null ? null : addCharge(unit, record, call.invoice, instant)
+  if (id === null) applySteps(unit, record, [declineCharge(record.order, instant, call.invoice)])
+  scheduleAfter(record, instant)
+  return id
+}
+
+function addCharge(unit: UnitOfWork, record: OrderRecord, sequence: number, instant: number): string {
+  const { row, charging } = record
+  const { now } = unit
+  applySteps(unit, record, [beginCharge(record.order, instant, sequence)])
+  scheduleNext(record)
+  const invoice = record.invoices.get(sequence)
+  const state = record.order.invoices.find((one) => one.sequence === sequence)
+  const { route } = charging
+  if (invoice === undefined || state?.charge == null || route === null) throw new Error('no charge was begun')
+  const chargedAt = state.charge.at
+  const inquiry = nextInquiry(chargedAt, chargedAt)
+  const id = newId('txn')
+  const transaction = unit.em.create(Transaction, {
+    organizationId: unit.organizationId,
+    id,
+    type: 'sale',
+    customerId: row.customerId,
+    currency: row.currency,
+    amount: amountDue(state),
+    paymentInstruction: { paymentInstrumentId: route.paymentInstrumentId },
+    invoiceIds: [invoice.id],
+    subscriptionId: row.id,
+    chargedTime: new Date(chargedAt),
+    gateway: route.gateway,
+    gatewayReference: route.gatewayReference,
+    cardFingerprint: route.cardFingerprint,
+    status: 'pending',
+    result: null,
+    requestId: `${invoice.id}.${state.attempts}`,
+    nextInquiryTime: inquiry === null ? null : new Date(inquiry),
+    revision: 1,
+    createdTime: now,
+    updatedTime: now,
+  })
+  unit.em.persist(transaction)
+  return id
+}
+
+async function openTransaction(
+  { em, organizationId }: UnitOfWork,
+  requestId: string,
+): Promise<string | null> {
+  return (await em.findOne(Transaction, { organizationId, requestId }))?.id ?? null
+}

@@ -1,0 +1,154 @@
+/** What an answer of the gateway means for the invoices a transaction is about, and for their orders. */
+import { Decimal } from 'decimal.js'
+import type { Step } from '../../billing/order.ts'
+import {
+  declineCharge,
+  disputeInvoice,
+  leaveChargeUnknown,
+  receivePayment,
+  refundInvoice,
+  timeOutCharge,
+} from '../../billing/order-payments.ts'
+import { Invoice, type Subscription, type Transaction } from '../entities/index.ts'
+import { applySteps, type OrderRecord } from '../order-record.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
+import { addRefund, giveBack } from './give-back.ts'
+import { lockSubscription, scheduleAfter, settleForCommand } from './settle-subscription.ts'
+
+/** An invoice in its order's record. */
+export interface Bill {
+  readonly id: string
+  readonly row: Invoice
+  readonly record: OrderRecord
+  readonly sequence: number
+  /** The instant it is acted on, on its order's clock. */
+  readonly instant: number
+}
+
+/**
+ * The invoices of those ids that exist, in the order given, with their orders locked (in the order of their ids, before any
+ * transaction's row is) and brought up to the instant.
+ */
+export async function lockBills(
+  unit: UnitOfWork,
+  invoiceIds: readonly string[],
+  instantOf: (row: Subscription) => number,
+): Promise<Bill[]> {
+  if (invoiceIds.length === 0) return []
+  const { em, organizationId } = unit
+  const found = await em.find(Invoice, { organizationId, id: { $in: [...invoiceIds] } })
+  const bills = new Map<string, Bill>()
+  for (const subscriptionId of [...new Set(found.map((invoice) => invoice.subscriptionId))].sort()) {
+    const order = await lockSubscription(unit, subscriptionId)
+    if (order === null) continue
+    const instant = instantOf(order)
+    const record = await settleForCommand(unit, order, instant, { invoiceIds })
+    for (const row of found.filter((invoice) => invoice.subscriptionId === subscriptionId)) {
+      bills.set(row.id, { id: row.id, row, record, sequence: row.sequence, instant })
+    }
+  }
+  return invoiceIds.flatMap((id) => bills.get(id) ?? [])
+}
+
+/** Applies a step to each of the bills, then schedules and wakes their orders. */
+export async function stepBills(
+  unit: UnitOfWork,
+  bills: readonly Bill[],
+  transaction: Transaction | null,
+  next: (bill: Bill) => Step,
+): Promise<void> {
+  for (const bill of bills) applySteps(unit, bill.record, [next(bill)], transaction)
+  for (const { record, instant } of new Map(bills.map((bill) => [bill.record, bill])).values()) {
+    await giveBack(unit, record)
+    scheduleAfter(record, instant)
+    unit.wake('subscription', record.row.id)
+  }
+}
+
+/** Has an approved sale pay its invoices, in their order; what they cannot use goes back. */
+export async function payBills(
+  unit: UnitOfWork,
+  transaction: Transaction,
+  bills: readonly Bill[],
+): Promise<void> {
+  if (transaction.invoiceIds.length === 0) return
+  let left = new Decimal(transaction.amount)
+  const payments: Record<string, string> = {}
+  await stepBills(unit, bills, transaction, ({ id, record, sequence, instant }) => {
+    const { step, used } = receivePayment(record.order, instant, sequence, left.toFixed())
+    if (!new Decimal(used).isZero()) payments[id] = used
+    left = left.minus(used)
+    return step
+  })
+  transaction.payments = payments
+  if (left.greaterThan(0)) addRefund(unit, transaction, left.toFixed())
+}
+
+/** Records on the invoices of a charge that it moved no money. */
+export async function declineBills(
+  unit: UnitOfWork,
+  transaction: Transaction,
+  bills: readonly Bill[],
+): Promise<void> {
+  await stepBills(unit, bills, transaction, ({ record, sequence, instant }) =>
+    declineCharge(record.order, instant, sequence),
+  )
+}
+
+/** Records on the invoices of an order's own charge that nobody knows its outcome, or that a day has passed so. */
+export async function suspendBills(
+  unit: UnitOfWork,
+  transaction: Transaction,
+  bills: readonly Bill[],
+  { timesOut, askTime }: { readonly timesOut: boolean; readonly askTime: number | null },
+): Promise<void> {
+  const suspend = timesOut ? timeOutCharge : leaveChargeUnknown
+  await stepBills(unit, bills, transaction, ({ record, sequence, instant }) =>
+    suspend(record.order, instant, sequence, askTime),
+  )
+}
+
+/**
+ * Records on the invoices a sale paid that an amount of it went back: first what no invoice used, then what the last
+ * invoice got. `before` is what had gone back already.
+ */
+export async function refundBills(
+  unit: UnitOfWork,
+  sale: Transaction,
+  bills: readonly Bill[],
+  { before, amount }: { readonly before: string; readonly amount: string },
+): Promise<void> {
+  const had = sharesOf(sale, new Decimal(before))
+  const has = sharesOf(sale, new Decimal(before).plus(amount))
+  const share = (id: string) => new Decimal(has.get(id) ?? 0).minus(had.get(id) ?? 0)
+  const touched = bills.filter(({ id }) => share(id).greaterThan(0))
+  await stepBills(unit, touched, null, ({ id, record, sequence, instant }) =>
+    refundInvoice(record.order, instant, sequence, share(id).toFixed()),
+  )
+}
+
+/** Records on the invoices that a disputed sale paid whether any of their payments is disputed. */
+export async function disputeBills(
+  unit: UnitOfWork,
+  bills: readonly Bill[],
+  isDisputed: (invoiceId: string) => boolean,
+): Promise<void> {
+  const changed = bills.filter(({ id, row }) => row.isDisputed !== isDisputed(id))
+  await stepBills(unit, changed, null, ({ id, record, sequence, instant }) =>
+    disputeInvoice(record.order, instant, sequence, isDisputed(id)),
+  )
+}
+
+/** How an amount that went back of a sale spreads over its invoices. */
+function sharesOf(sale: Transaction, back: Decimal): Map<string, Decimal> {
+  const payments = Object.entries(sale.payments ?? {})
+  const used = payments.reduce((sum, [, amount]) => sum.plus(amount), new Decimal(0))
+  let rest = Decimal.max(0, back.minus(new Decimal(sale.amount).minus(used)))
+  const shares = new Map<string, Decimal>()
+  for (const id of sale.invoiceIds.toReversed()) {
+    const share = Decimal.min(rest, sale.payments?.[id] ?? 0)
+    shares.set(id, share)
+    rest = rest.minus(share)
+  }
+  return shares
+}
