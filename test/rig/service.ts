@@ -19,6 +19,7 @@ import { taskQueue } from '../../workflows/contract.ts'
 import { type ApiClient, apiClient } from './api-client.ts'
 import { requireNoCardData, tablesWithCardData } from './card-data.ts'
 import { testEngines } from './engines.ts'
+import { eventProblems } from './event-shapes.ts'
 import { closed, opened } from './open-things.ts'
 
 export interface TestService {
@@ -117,9 +118,11 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       await database.orm.close()
       requireNoCardData('the logs', log.join(''))
       const tables = await tablesWithCardData(databaseUrl)
+      const misshapen = await eventProblems(databaseUrl)
       if (options.databaseUrl === undefined) await dropDatabase(databaseUrl)
       closed(service)
       if (tables.length > 0) throw new Error(`card data in the clear in ${tables.join(', ')}`)
+      if (misshapen.length > 0) throw new Error(`events not as their types promise: ${misshapen.join('; ')}`)
     },
   }
   return opened(service, 'service')
