@@ -7,6 +7,7 @@ import type { Attempt, DueDelivery } from '../delivery/attempt.ts'
 import type { WebhookTargets } from '../delivery/webhook-url.ts'
 import type { Gateway } from '../gateways/port.ts'
 import type { Credential } from './authentication.ts'
+import type { Engine } from './engine.ts'
 import type { Preconditions } from './preconditions.ts'
 
 export interface OperationContext {
@@ -24,16 +25,19 @@ export interface OperationContext {
   /** Makes one attempt, signed as every attempt is, that no log keeps. */
   readonly sendWebhook: (delivery: DueDelivery) => Promise<Attempt>
   readonly gateway: Gateway
+  /** null: this API is connected to no engine. */
+  readonly engine: Engine | null
   readonly baseUrl: string
   readonly now: () => Date
   readonly log: Logger
   /**
    * The body's writable members, checked and with defaults filled in. Asked for only once the resource is found and the
-   * preconditions hold, which go before what is wrong with the body.
+   * preconditions hold, which go before what is wrong with the body. What only answers hold is let through where it is
+   * what `stored` holds already.
    *
    * @throws Problem `validation-error` naming every failing member.
    */
-  body<T>(): T
+  body<T>(stored?: object): T
   /** Whether the body as sent has a top-level member: for the few where absent and null differ. */
   has(member: string): boolean
   /** Runs a command in one transaction and answers; under an `Idempotency-Key`, once. */

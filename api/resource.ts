@@ -208,7 +208,7 @@ export async function upsert<Row extends ResourceRow, Body>(
       const row = await lockRow(unit, resource, id)
       if (row !== null) await writer.settle?.(unit, row)
       requirePreconditions(context.preconditions, row?.revision ?? null)
-      const body = context.body<Body>()
+      const body = context.body<Body>(row ?? {})
       if (row !== null) {
         const changed = await changeRow(unit, row, () => writer.update(unit, row, body, context))
         if (changed) await writer.changed?.(unit, row, context)

@@ -10,7 +10,7 @@ export const DISPUTE_STATUSES = [
 ] as const
 export type DisputeStatus = (typeof DISPUTE_STATUSES)[number]
 
-/** Types that can be written; `paypal-claim` stands in answers only. */
+/** Types that can be written. */
 export const DISPUTE_TYPES = [
   'information-request',
   'first-chargeback',
@@ -21,7 +21,9 @@ export const DISPUTE_TYPES = [
   'ethoca-alert',
   'verifi-alert',
 ] as const
-export type DisputeType = (typeof DISPUTE_TYPES)[number] | 'paypal-claim'
+/** Types that stand in answers only: no caller opens such a dispute. */
+export const ANSWERED_DISPUTE_TYPES = ['paypal-claim'] as const
+export type DisputeType = (typeof DISPUTE_TYPES)[number] | (typeof ANSWERED_DISPUTE_TYPES)[number]
 
 export const DISPUTE_CATEGORIES = [
   'fraud',

@@ -8,6 +8,13 @@ export interface Field {
   readonly sql: string
   readonly values?: readonly unknown[]
   readonly type: FieldType
+  /**
+   * The case in which every row has it: then a value is folded instead of the column, whose own index and statistics
+   * (how common is each value?) can answer.
+   */
+  readonly folded?: 'lower' | 'upper'
+  /** Whether it is an integer column: compared as one, for the same reason. */
+  readonly whole?: boolean
   /** Whether every row has it: then an order needs no place for nulls, and an index gives it as it stands. */
   readonly always?: boolean
 }
@@ -37,7 +44,12 @@ export function fieldsOf(schema: TSchema, overrides: Readonly<Record<string, Fie
       if (override !== undefined) found[dotted] = override
       else if (member.properties !== undefined) visit(member.properties, full)
       else if (type !== null)
-        found[dotted] = { sql: expression(full, type), type, always: isAlways(member, full) }
+        found[dotted] = {
+          sql: expression(full, type),
+          type,
+          always: isAlways(member, full),
+          ...known(member, full),
+        }
     }
   }
   visit((schema as Member).properties ?? {}, [])
@@ -55,6 +67,18 @@ export function customField(name: string): Field | null {
 /** A column of its own that is never null. */
 function isAlways({ type }: Member, path: readonly string[]): boolean {
   return path.length === 1 && type !== undefined && ![type].flat().includes('null')
+}
+
+/** What a column of its own holds for sure. */
+function known(
+  { type, format, enum: values }: Member,
+  path: readonly string[],
+): Pick<Field, 'folded' | 'whole'> {
+  if (path.length > 1) return {}
+  if (format === 'currency') return { folded: 'upper' }
+  if ([type].flat().includes('integer')) return { whole: true }
+  const texts = (values ?? []).filter((value) => value !== null).map(String)
+  return texts.length > 0 && texts.every((text) => text === text.toLowerCase()) ? { folded: 'lower' } : {}
 }
 
 function scalarType({ type, format, enum: values }: Member): FieldType | null {

@@ -111,21 +111,28 @@ function condition({ name, excludes, values }: FilterClause, field: Field | null
   return { text, values: matches.flatMap(({ values: bound }) => bound) }
 }
 
-function match(name: string, { sql, type, values: inside = [] }: Field, value: FilterValue): Sql {
+function match(name: string, field: Field, value: FilterValue): Sql {
+  const { sql, type, folded = 'lower', values: inside = [] } = field
   switch (value.kind) {
     case 'null':
       return { text: `${sql} is null`, values: inside }
     case 'literal':
       return type === 'text'
-        ? { text: `lower(${sql}) = lower(?)`, values: [...inside, value.text] }
-        : { text: `${sql} = ?${BOUND_AS[type]}`, values: [...inside, typed(name, type, value.text)] }
+        ? {
+            text: `${field.folded === undefined ? `lower(${sql})` : sql} = ${folded}(?)`,
+            values: [...inside, value.text],
+          }
+        : {
+            text: `${sql} = ?${boundAs(field, value.text)}`,
+            values: [...inside, typed(name, type, value.text)],
+          }
     case 'range': {
       const ends = [
         ...(value.from === null ? [] : [{ operator: '>=', text: value.from }]),
         ...(value.to === null ? [] : [{ operator: '<=', text: value.to }]),
       ]
       return {
-        text: `(${ends.map(({ operator }) => `${sql} ${operator} ?${BOUND_AS[type]}`).join(' and ')})`,
+        text: `(${ends.map(({ operator, text }) => `${sql} ${operator} ?${boundAs(field, text)}`).join(' and ')})`,
         values: ends.flatMap(({ text }) => [...inside, typed(name, type, text)]),
       }
     }
@@ -133,6 +140,11 @@ function match(name: string, { sql, type, values: inside = [] }: Field, value: F
 }
 
 const BOUND_AS = { text: '::text', number: '::numeric', time: '::timestamptz', boolean: '::boolean' } as const
+
+/** The type a value is compared in; a whole number beside a whole column as such. */
+function boundAs({ type, whole }: Field, text: string): string {
+  return whole === true && /^-?\d{1,18}$/.test(text) ? '::bigint' : BOUND_AS[type]
+}
 
 /** The value as its type writes it; never handed to the database unread. */
 function typed(name: string, type: Field['type'], text: string): string {

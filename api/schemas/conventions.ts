@@ -37,6 +37,19 @@ export const ReadOnly = <T extends TSchema>(schema: T) => Type.Optional({ ...sch
 export const AbsentWhenUnknown = <T extends TSchema>(schema: T) =>
   Type.Optional({ ...schema, 'x-absent-when-unknown': true } as T)
 
+/** A choice of texts of which some stand in answers only: written, they are refused unless they stand there already. */
+export const EnumWithAnswers = <T extends string>(
+  values: readonly T[],
+  answersOnly: readonly string[],
+  options: object = {},
+) =>
+  Type.Unsafe<T>({
+    type: 'string',
+    enum: [...values, ...answersOnly],
+    'x-answers-only': answersOnly,
+    ...options,
+  })
+
 export const CustomFields = Type.Optional(
   Type.Record(Type.String(), Type.Unknown(), {
     default: {},
@@ -63,6 +76,8 @@ interface JsonSchema {
   readonly readOnly?: boolean
   readonly writeOnly?: boolean
   readonly 'x-absent-when-unknown'?: boolean
+  readonly 'x-answers-only'?: readonly string[]
+  readonly enum?: readonly unknown[]
   readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly required?: readonly string[]
@@ -74,13 +89,44 @@ interface JsonSchema {
  * `expand` had embedded.
  */
 export function bodySchema(resource: TSchema): TSchema {
-  const body = derive(resource, (member) => (member.readOnly === true ? {} : undefined), false)
+  const body = derive(resource, (member) => (member.readOnly === true ? {} : written(member)), false)
   return { ...body, properties: { ...body.properties, _embedded: {} } } as TSchema
 }
 
 /** The schema of an answer: every member but the write-only ones, each present. */
 export function answerSchema(resource: TSchema): TSchema {
   return derive(resource, (member) => (member.writeOnly === true ? null : undefined), true) as TSchema
+}
+
+/**
+ * A body in which values that only answers hold, and that stand in the resource already, are replaced by ones that can be
+ * written: what was read can be sent back. Those values by their members.
+ */
+export function withoutAnswers(
+  resource: TSchema,
+  body: unknown,
+  stored: object,
+): { readonly body: unknown; readonly kept: Readonly<Record<string, unknown>> } {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) return { body, kept: {} }
+  const given = body as Readonly<Record<string, unknown>>
+  const there = stored as Readonly<Record<string, unknown>>
+  const members = Object.entries((resource as JsonSchema).properties ?? {}).filter(
+    ([name, member]) =>
+      given[name] === there[name] && member['x-answers-only']?.includes(String(given[name])) === true,
+  )
+  const values = (of: (name: string, member: JsonSchema) => unknown) =>
+    Object.fromEntries(members.map(([name, member]) => [name, of(name, member)]))
+  return {
+    body: { ...given, ...values((_, member) => written(member)?.enum?.[0]) },
+    kept: values((name) => given[name]),
+  }
+}
+
+/** A choice as a body may write it; undefined for what is none with values of answers only. */
+function written({ 'x-answers-only': answersOnly, ...member }: JsonSchema): JsonSchema | undefined {
+  return answersOnly === undefined
+    ? undefined
+    : { ...member, enum: (member.enum ?? []).filter((value) => !answersOnly.includes(String(value))) }
 }
 
 /** The writable part of a checked body. */

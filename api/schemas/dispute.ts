@@ -1,6 +1,22 @@
 import Type, { type Static } from 'typebox'
-import { DISPUTE_CATEGORIES, DISPUTE_STATUSES, DISPUTE_TYPES } from '../../billing/disputes.ts'
-import { Amount, Id, Instant, Nullable, OrNull, ReadOnly, resourceMembers, Text } from './conventions.ts'
+import {
+  ANSWERED_DISPUTE_TYPES,
+  DISPUTE_CATEGORIES,
+  DISPUTE_STATUSES,
+  DISPUTE_TYPES,
+  type DisputeType,
+} from '../../billing/disputes.ts'
+import {
+  Amount,
+  EnumWithAnswers,
+  Id,
+  Instant,
+  Nullable,
+  OrNull,
+  ReadOnly,
+  resourceMembers,
+  Text,
+} from './conventions.ts'
 
 export const Dispute = Type.Object(
   {
@@ -18,7 +34,9 @@ export const Dispute = Type.Object(
     }),
     reasonDescription: ReadOnly(OrNull(Type.String({ maxLength: 512, description: 'What the code means.' }))),
     category: ReadOnly(Type.Enum([...DISPUTE_CATEGORIES])),
-    type: Type.Enum([...DISPUTE_TYPES]),
+    type: EnumWithAnswers<DisputeType>(DISPUTE_TYPES, ANSWERED_DISPUTE_TYPES, {
+      description: 'What kind of dispute it is.',
+    }),
     status: Type.Enum([...DISPUTE_STATUSES]),
     postedTime: Instant('When it was posted.'),
     deadlineTime: Nullable(Instant('Latest time for a representment; missed, the dispute is lost.')),

@@ -29,9 +29,25 @@ export const newestIndex = (table: string) => ({
   expression: `create index "${table}_newest_index" on "${table}" ("organization_id", "created_time" desc, "id")`,
 })
 
-/** Indexes of a listed resource: its default order, and `q`. */
+/** An index that answers a filter on a text, without case, in the default order. Filters spell it alike. */
+export const filterIndex = (table: string, column: string, condition = '') => ({
+  name: `${table}_by_${column}_index`,
+  expression: `create index "${table}_by_${column}_index" on "${table}" ("organization_id", lower("${column}"), "created_time" desc, "id")${condition}`,
+})
+
+/** As `filterIndex`, for a text of few values that all are in lower case. */
+export const choiceIndex = (table: string, column: string) => ({
+  name: `${table}_${column}_newest_index`,
+  expression: `create index "${table}_${column}_newest_index" on "${table}" ("organization_id", "${column}", "created_time" desc, "id")`,
+})
+
+/** Indexes of a listed resource: its default order, a filter on its id, and `q`. */
 export const listIndexes = (table: string, search: string) => [
   newestIndex(table),
+  {
+    name: `${table}_by_id_index`,
+    expression: `create index "${table}_by_id_index" on "${table}" ("organization_id", lower("id"))`,
+  },
   {
     name: `${table}_search_index`,
     expression: `create index "${table}_search_index" on "${table}" using gin ("organization_id", (${search}) gin_trgm_ops)`,

@@ -1,6 +1,15 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { DisputeCategory, DisputeStatus, DisputeType } from '../../billing/disputes.ts'
-import { id, instant, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+import {
+  choiceIndex,
+  filterIndex,
+  id,
+  instant,
+  listIndexes,
+  resourceColumns,
+  searchExpression,
+  tenantKey,
+} from './columns.ts'
 
 /** What `q` searches. */
 export const disputeSearch = searchExpression(
@@ -21,11 +30,20 @@ const DisputeSchema = defineEntity({
   indexes: [
     ...listIndexes('disputes', disputeSearch),
     { name: 'disputes_transaction_index', properties: ['organizationId', 'transactionId'] },
+    choiceIndex('disputes', 'status'),
+    choiceIndex('disputes', 'category'),
+    choiceIndex('disputes', 'type'),
+    filterIndex('disputes', 'customer_id'),
+    filterIndex('disputes', 'transaction_id'),
+    filterIndex('disputes', 'reason_code'),
+    filterIndex('disputes', 'case_id', ' where "case_id" is not null'),
+    filterIndex('disputes', 'acquirer_reference_number', ' where "acquirer_reference_number" is not null'),
+    { name: 'disputes_amount_index', properties: ['organizationId', 'amount'] },
+    { name: 'disputes_posted_index', properties: ['organizationId', 'postedTime'] },
     {
-      name: 'disputes_by_status_index',
-      // Spelled as filters spell it. Enum texts with few values: it also tells the planner how common each is.
+      name: 'disputes_by_deadline_index',
       expression:
-        'create index "disputes_by_status_index" on "disputes" ("organization_id", lower("status"), "created_time" desc, "id")',
+        'create index "disputes_by_deadline_index" on "disputes" ("organization_id", "deadline_time") where "deadline_time" is not null',
     },
     {
       name: 'disputes_deadline_index',

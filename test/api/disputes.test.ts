@@ -1,5 +1,8 @@
 /** Disputes: their members, what time does to them, and what receivers hear of it. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { disputeWriter } from '../../api/operations/disputes.ts'
+import { lockDispute, settleDispute } from '../../db/commands/save-dispute.ts'
+import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import type { ApiAnswer } from '../rig/api-client.ts'
 import { type Catalogue, catalogue } from '../rig/catalogue.ts'
 import { disputeBody, externalSale } from '../rig/dispute.ts'
@@ -229,6 +232,34 @@ describe('disputes', () => {
     expectProblem(await merchant.api.get(`disputes/${made.body.id}?expand=nothing`), 400, 'malformed-request')
   })
 
+  test('the wallet claim is a type of answers alone: it cannot be written, and what was read can be sent back', async () => {
+    const refused = await merchant.api.post('disputes', disputeBody(transactionId, { type: 'paypal-claim' }))
+    expect(expectProblem(refused, 422, 'validation-error')).toEqual(['type'])
+    const { body } = await open()
+    expectProblem(
+      await merchant.api.put(`disputes/${body.id}`, { ...body, type: 'paypal-claim' }),
+      422,
+      'validation-error',
+    )
+    await service.database.orm.em
+      .fork()
+      .getConnection()
+      .execute(`update disputes set type = 'paypal-claim' where id = ?`, [body.id])
+    const claim = await read(body.id)
+    expect(claim.type).toBe('paypal-claim')
+    const again = await merchant.api.put(`disputes/${body.id}`, claim)
+    expect({ status: again.status, body: again.body }).toEqual({ status: 200, body: claim })
+
+    const { body: contract } = await merchant.api.get<{
+      components: { schemas: Record<string, { properties: { type: { enum: string[] } } }> }
+    }>('/openapi.json')
+    const types = (name: string) => contract.components.schemas[name]?.properties.type.enum
+    expect(types('Dispute')).toEqual([...(types('DisputeBody') ?? []), 'paypal-claim'])
+    expect(types('DisputeBody')).toHaveLength(8)
+    const unknown = await merchant.api.post('disputes', disputeBody(transactionId, { type: 'nonsense' }))
+    expect(JSON.stringify(unknown.body)).not.toContain('paypal-claim')
+  })
+
   /** The execution that follows a dispute, once it runs. */
   const execution = async (id: unknown): Promise<string> => {
     const workflowId = `dispute-deadline/${merchant.organizationId}/${id}`
@@ -286,6 +317,69 @@ describe('disputes', () => {
       return now.status === 'lost' ? now : null
     })
     expect(lost.resolvedTime).toBe(deadlineTime)
+  })
+})
+
+describe('a dispute at the instant of its deadline', () => {
+  let service: TestService
+  let merchant: Catalogue
+  let transactionId: string
+
+  beforeAll(async () => {
+    service = await startService({ worker: false })
+    merchant = await catalogue(service)
+    transactionId = await externalSale(merchant.api, merchant.customerId)
+  })
+  afterAll(() => service.stop())
+
+  const deadline = Date.now() + DAY
+  const open = async (): Promise<string> => {
+    const members = { status: 'response-needed', deadlineTime: new Date(deadline).toISOString() }
+    return String((await merchant.api.post('disputes', disputeBody(transactionId, members))).body.id)
+  }
+  /** Runs a command at an instant of its own. */
+  const at = (instant: number, work: (unit: UnitOfWork) => Promise<unknown>) =>
+    inUnitOfWork(
+      service.database.orm.em.fork(),
+      { organizationId: merchant.organizationId, baseUrl: service.baseUrl, now: new Date(instant) },
+      work,
+    )
+  const locked = async (unit: UnitOfWork, id: string) => {
+    const dispute = await lockDispute(unit, id)
+    if (dispute === null) throw new Error('the dispute is gone')
+    return dispute
+  }
+
+  test('is not lost one millisecond before it, and is lost at it', async () => {
+    const id = await open()
+    await at(deadline - 1, async (unit) => {
+      expect(await settleDispute(unit, await locked(unit, id), deadline - 1)).toBe(deadline)
+    })
+    expect((await merchant.api.get(`disputes/${id}`)).body).toMatchObject({
+      status: 'response-needed',
+      revision: 1,
+    })
+    await at(deadline, async (unit) => {
+      expect(await settleDispute(unit, await locked(unit, id), deadline)).toBeNull()
+    })
+    expect((await merchant.api.get(`disputes/${id}`)).body).toMatchObject({
+      status: 'lost',
+      revision: 2,
+      resolvedTime: new Date(deadline).toISOString(),
+    })
+  })
+
+  test.each([
+    ['one millisecond before', -1, 'response-needed'],
+    ['at', 0, 'response-needed'],
+    ['one millisecond after', 1, 'lost'],
+  ])('finds a command %s it with the status %s', async (_, offset, status) => {
+    const id = await open()
+    await at(deadline + offset, async (unit) => {
+      const dispute = await locked(unit, id)
+      await disputeWriter.settle?.(unit, dispute)
+      expect(dispute.status).toBe(status)
+    })
   })
 })
 

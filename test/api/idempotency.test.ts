@@ -1,18 +1,24 @@
 /** `Idempotency-Key` on POST: the first answer is the answer. */
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
+import { freePort } from '../../dev/engines/ports.ts'
 import { removeExpired } from '../../worker/retention.ts'
+import { apiClient } from '../rig/api-client.ts'
 import { type Catalogue, catalogue } from '../rig/catalogue.ts'
 import { disputeBody, externalSale } from '../rig/dispute.ts'
 import { expectProblem } from '../rig/expect-problem.ts'
+import { serviceProcess } from '../rig/processes.ts'
 import { startService, type TestService } from '../rig/service.ts'
+import { waitFor } from '../rig/wait-for.ts'
 
 describe('an Idempotency-Key', () => {
   let service: TestService
   let merchant: Catalogue
+  const masterKey = randomBytes(32).toString('base64')
 
   beforeAll(async () => {
-    service = await startService({ worker: false })
+    service = await startService({ worker: false, settings: { MASTER_KEY: masterKey } })
     merchant = await catalogue(service)
   })
   afterAll(() => service.stop())
@@ -117,6 +123,50 @@ describe('an Idempotency-Key', () => {
     const disputes = await sql('select 1 from disputes where organization_id = ?', [merchant.organizationId])
     expect(disputes).toHaveLength(1)
   })
+
+  test('is free again when the process of its first request was killed in the middle, and nothing was made', async () => {
+    const port = await freePort()
+    const env = {
+      DATABASE_URL: service.databaseUrl,
+      MASTER_KEY: masterKey,
+      PORT: String(port),
+      OPS_PORT: '0',
+      LOG_LEVEL: 'warn',
+    }
+    const process = serviceProcess('api/main.ts', env, '/dev/null')
+    await process.start()
+    const blocker = new pg.Client({ connectionString: service.databaseUrl })
+    await blocker.connect()
+    try {
+      const victim = apiClient(`http://127.0.0.1:${port}`, merchant.organizationId, {
+        'SVC-APIKEY': merchant.secretKey,
+      })
+      await blocker.query('begin')
+      await blocker.query('lock table websites in share mode')
+      const first = post({ name: 'Killed' }, 'killed', victim).catch((error: unknown) => error)
+      await waitFor('the request to be in the middle of its transaction', async () => {
+        const held = await sql(
+          `select 1 from pg_stat_activity where datname = current_database() and application_name = 'billing api'
+              and wait_event_type = 'Lock'`,
+        )
+        return held.length > 0 ? true : null
+      })
+      expectProblem(await post({ name: 'Killed' }, 'killed'), 409, 'conflict')
+      await process.kill()
+      expect(Error.isError(await first)).toBe(true)
+      await blocker.query('rollback')
+      const again = await waitFor('the key to be free', async () => {
+        const answer = await post({ name: 'Killed' }, 'killed')
+        return answer.status === 409 ? null : answer
+      })
+      expect(again.status).toBe(201)
+      expect((await post({ name: 'Killed' }, 'killed')).body).toEqual(again.body)
+      expect(await count('Killed')).toBe(1)
+    } finally {
+      await process.kill()
+      await blocker.end()
+    }
+  }, 60_000)
 
   test('is kept in the transaction of the change: without the record no change, without the change no record', async () => {
     await sql(

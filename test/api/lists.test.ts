@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { disputes } from '../../api/operations/disputes.ts'
 import { type FilterClause, type FilterValue, printFilter } from '../../api/query/filter.ts'
-import { listQuery } from '../../api/query/list-query.ts'
+import { type ListParameters, listQuery } from '../../api/query/list-query.ts'
 import { ROUTES } from '../../api/routes.ts'
 import type { ApiAnswer } from '../rig/api-client.ts'
 import { type Catalogue, catalogue } from '../rig/catalogue.ts'
@@ -385,9 +385,13 @@ describe('over many rows', () => {
     const connection = service.database.orm.em.fork().getConnection()
     await connection.execute(
       `insert into disputes (organization_id, id, customer_id, transaction_id, currency, amount, reason_code, category, type,
-                             status, posted_time, source, revision, created_time, updated_time)
-       select organization, 'd' || n, 'c' || n % 1000, 't' || n, 'EUR', n % 100, '10.4', 'fraud', 'first-chargeback',
-              (array['won', 'lost', 'under-review'])[1 + n % 3], now(), 'api', 1, now() - n * interval '1 second', now()
+                             status, posted_time, deadline_time, case_id, acquirer_reference_number, source, revision,
+                             created_time, updated_time)
+       select organization, 'd' || n, 'c' || n % 1000, 't' || n, 'EUR', n % 1000, 'code ' || n % 500,
+              case n % 9 when 0 then 'fraud' else 'authorization' end, case n % 9 when 0 then 'fraud' else 'arbitration' end,
+              (array['won', 'lost', 'under-review'])[1 + n % 3], now() - n * interval '1 minute',
+              case when n % 3 = 0 then now() + n * interval '1 minute' end, case when n % 4 = 0 then 'case ' || n end,
+              case when n % 5 = 0 then 'reference ' || n end, 'api', 1, now() - n * interval '1 second', now()
          from generate_series(1, 15000) n, (values (?), ('another')) as organizations (organization)`,
       [merchant.organizationId],
     )
@@ -395,17 +399,8 @@ describe('over many rows', () => {
   })
   afterAll(() => service.stop())
 
-  test.each([
-    ['the default order', {}, 'disputes_newest_index'],
-    ['a filter in the default order', { filter: 'status:won;amount:10..90' }, 'disputes_'],
-    [
-      'a filter by status, sorted',
-      { filter: 'status:won', sort: '-createdTime' },
-      'disputes_by_status_index',
-    ],
-    ['the default order by name', { sort: '-createdTime' }, 'disputes_newest_index'],
-    ['a search for a part', { q: 'd1499' }, 'disputes_search_index'],
-  ])('%s is answered from an index', async (_, parameters, index) => {
+  /** How PostgreSQL would answer a list of disputes. */
+  const planOf = async (parameters: ListParameters): Promise<string> => {
     const { where, orderBy } = listQuery(parameters, disputes.fields, disputes.search, false)
     const rows = await service.database.orm.em
       .fork()
@@ -414,10 +409,63 @@ describe('over many rows', () => {
         `explain select row.id from disputes row where row.organization_id = ? and ${where.text} order by ${orderBy.text} limit 100`,
         [merchant.organizationId, ...where.values, ...orderBy.values],
       )
-    const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+    return rows.map((row) => row['QUERY PLAN']).join('\n')
+  }
+
+  test.each([
+    ['the default order', {}, 'disputes_newest_index'],
+    ['a filter in the default order', { filter: 'status:won;amount:10..90' }, 'disputes_'],
+    [
+      'a filter by status, sorted',
+      { filter: 'status:won', sort: '-createdTime' },
+      'disputes_status_newest_index',
+    ],
+    ['the default order by name', { sort: '-createdTime' }, 'disputes_newest_index'],
+    ['a search for a part', { q: 'd1499' }, 'disputes_search_index'],
+  ])('%s is answered from an index', async (_, parameters, index) => {
+    const plan = await planOf(parameters)
     expect(plan).toContain(index)
     expect(plan).not.toContain('Seq Scan')
   })
+
+  const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
+
+  /** What a filter on each member is answered from: an index of its own, or that of the default order. */
+  const answeredBy = {
+    id: ['D77', 'disputes_by_id_index'],
+    customerId: ['c77', 'disputes_by_customer_id_index'],
+    transactionId: ['t77', 'disputes_by_transaction_id_index'],
+    caseId: ['case 76', 'disputes_by_case_id_index'],
+    acquirerReferenceNumber: ['reference 75', 'disputes_by_acquirer_reference_number_index'],
+    reasonCode: ['code 77', 'disputes_by_reason_code_index'],
+    status: ['Won', 'disputes_status_newest_index'],
+    postedTime: [`${at(-90)}..${at(-60)}`, 'disputes_posted_index'],
+    deadlineTime: [`${at(60)}..${at(90)}`, 'disputes_by_deadline_index'],
+    createdTime: [`${at(-2)}..${at(-1)}`, 'disputes_newest_index'],
+    category: ['fraud', 'disputes_category_newest_index'],
+    type: ['FRAUD', 'disputes_type_newest_index'],
+    currency: ['EUR', 'disputes_newest_index'],
+    source: ['api', 'disputes_newest_index'],
+    amount: ['77', 'disputes_amount_index'],
+    revision: ['1', 'disputes_newest_index'],
+    updatedTime: [`${at(-90)}..${at(60)}`, 'disputes_newest_index'],
+    resolvedTime: ['null', 'disputes_newest_index'],
+    rawResponse: ['null', 'disputes_newest_index'],
+    reasonDescription: ['null', 'disputes_newest_index'],
+  } as const
+
+  test('every member that disputes can be filtered by is here', () => {
+    expect(Object.keys(answeredBy).sort()).toEqual(Object.keys(disputes.fields).sort())
+  })
+
+  test.each(Object.entries(answeredBy))(
+    'a filter on %s alone is answered from an index',
+    async (member, [value, index]) => {
+      const plan = await planOf({ filter: `${member}:${value}` })
+      expect(plan).toContain(index)
+      expect(plan).not.toContain('Seq Scan')
+    },
+  )
 
   test('one pages past offset 1000 by createdTime', async () => {
     const first = await merchant.api.get<Shown[]>('disputes?limit=1000&offset=1000')
