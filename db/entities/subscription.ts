@@ -124,6 +124,8 @@ const SubscriptionSchema = defineEntity({
     settledThrough: instant().nullable(),
     /** Milliseconds by which the order's own clock is ahead of real time (sandbox clock). */
     clockOffset: p.bigint('number').default(0),
+    /** Where that clock is being moved to; null: it rests. */
+    movingTo: instant().nullable(),
     ...resourceColumns,
   },
 })

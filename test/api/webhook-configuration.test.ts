@@ -233,6 +233,57 @@ describe('the configuration of webhooks', () => {
     for (const webhook of webhooks) await remove(webhook)
   })
 
+  test('events of an order and of its invoices belong to the website of the order, whatever that of its customer', async () => {
+    const [one, other] = [await make('websites', { name: 'One' }), await make('websites', { name: 'Other' })]
+    const webhooks = [
+      await hook('/one', { websiteId: one.id, eventsFilter: [] }),
+      await hook('/other', { websiteId: other.id, eventsFilter: [] }),
+    ]
+    const customer = await make('customers', { websiteId: other.id })
+    const plan = await make('plans', {
+      name: 'Monthly',
+      currency: 'EUR',
+      pricing: { formula: 'fixed-fee', price: 9.9 },
+      recurringInterval: { unit: 'month', length: 1 },
+    })
+    const order = await make('subscriptions', {
+      orderType: 'subscription-order',
+      startTime: new Date(Date.now() + 86_400_000).toISOString(),
+      customerId: customer.id,
+      websiteId: one.id,
+      items: [{ plan: { id: plan.id } }],
+    })
+    const rows = await sql<{ type: string; url: string }>(
+      `select events.type, webhook.url from deliveries join events on events.id = event_id
+          join webhooks webhook on webhook.id = webhook_id
+        where entity_id in (?, ?, ?) order by events.id`,
+      [customer.id, order.id, order.initialInvoiceId],
+    )
+    expect(rows.map(({ type, url }) => [type, url.slice(receiver.url.length)])).toEqual([
+      ['customer-created', '/other'],
+      ['subscription-created', '/one'],
+      ['invoice-created', '/one'],
+    ])
+    for (const webhook of webhooks) await remove(webhook)
+  })
+
+  test('filter and website are judged when the event happens: what waits goes out, and nothing older is added', async () => {
+    const [one, other] = [await make('websites', { name: 'One' }), await make('websites', { name: 'Other' })]
+    const waiting = await hook('/waiting', { websiteId: one.id, eventsFilter: ['customer-created'] })
+    const customer = await make('customers', { websiteId: one.id })
+    const change = { url: waiting.url, websiteId: other.id, eventsFilter: ['dispute-created'] }
+    expect((await api.put(`webhooks/${waiting.id}`, change)).status).toBe(200)
+    const late = await hook('/late', { websiteId: one.id, eventsFilter: ['customer-created'] })
+    const rows = await sql<{ webhook_id: string; status: string }>(
+      `select webhook_id, deliveries.status from deliveries join events on events.id = event_id
+        where entity_id = ? and webhook_id in (?, ?)`,
+      [customer.id, waiting.id, late.id],
+    )
+    expect(rows.map(({ webhook_id: id }) => id)).toEqual([waiting.id])
+    expect(rows[0]?.status).not.toBe('canceled')
+    for (const webhook of [waiting, late]) await remove(webhook)
+  })
+
   test('25 can be active and no more, however many are made or switched on at once', async () => {
     const { api: other } = await service.organization()
     const body = JSON.stringify({ url: 'https://shop.example/' })

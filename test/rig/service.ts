@@ -19,6 +19,7 @@ import { taskQueue } from '../../workflows/contract.ts'
 import { type ApiClient, apiClient } from './api-client.ts'
 import { requireNoCardData, tablesWithCardData } from './card-data.ts'
 import { testEngines } from './engines.ts'
+import { eventProblems } from './event-shapes.ts'
 import { closed, opened } from './open-things.ts'
 
 export interface TestService {
@@ -43,6 +44,8 @@ export interface ServiceOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** A migrated database that is the test's own; default a clone of the template. */
   readonly databaseUrl?: string
+  /** Whether the API is connected to no engine; the worker is. */
+  readonly apiWithoutEngine?: boolean
   /** Where the engine is; default the test run's. */
   readonly temporalAddress?: string
 }
@@ -69,8 +72,9 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   })
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
   const metrics = createMetrics()
-  const api = await startApi({ config, ...database, databaseUrl, metrics, log: logger }, config)
   const address = options.temporalAddress ?? engines.temporalAddress
+  const temporal = options.apiWithoutEngine === true ? null : { address }
+  const api = await startApi({ config, ...database, databaseUrl, temporal, metrics, log: logger }, config)
   const connection = Connection.lazy({ address })
   const startOne = () => {
     installRuntimeOnce(logger)
@@ -114,9 +118,11 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       await database.orm.close()
       requireNoCardData('the logs', log.join(''))
       const tables = await tablesWithCardData(databaseUrl)
+      const misshapen = await eventProblems(databaseUrl)
       if (options.databaseUrl === undefined) await dropDatabase(databaseUrl)
       closed(service)
       if (tables.length > 0) throw new Error(`card data in the clear in ${tables.join(', ')}`)
+      if (misshapen.length > 0) throw new Error(`events not as their types promise: ${misshapen.join('; ')}`)
     },
   }
   return opened(service, 'service')

@@ -10,27 +10,17 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import pg from 'pg'
-import { createOrganization } from '../../db/commands/create-organization.ts'
-import { type Database, openDatabase } from '../../db/open.ts'
-import { migrate } from '../../db/orm.ts'
-import { inUnitOfWork } from '../../db/unit-of-work.ts'
-import { freePort } from '../../dev/engines/ports.ts'
-import { startPostgres } from '../../dev/engines/postgres.ts'
-import { startTemporal } from '../../dev/engines/temporal.ts'
 import { createVerifier } from '../../dev/verify-webhook.ts'
-import { apiClient } from '../rig/api-client.ts'
-import { type Catalogue, makeCatalogue, orderBody } from '../rig/catalogue.ts'
-import { serviceProcess } from '../rig/processes.ts'
+import { type Catalogue, orderBody } from '../rig/catalogue.ts'
 import { type Receiver, startReceiver } from '../rig/receiver.ts'
 import { waitFor } from '../rig/wait-for.ts'
+import { delay, killEverything, mulberry32, rows, startWorld, type World } from './world.ts'
 
 const SEEDS = Number(process.env.KILL_SEEDS ?? 3)
 const ORDERS = 200
 const CLIENTS = 20
 /** The burst's kills fall into this time, in milliseconds. */
 const KILLING = 4_000
-const NAMESPACE = 'billing-kill'
 
 describe('a burst of 200 orders, with everything killed once meanwhile', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'billing-kill-'))
@@ -55,15 +45,9 @@ describe('a burst of 200 orders, with everything killed once meanwhile', () => {
     async (seed) => {
       const random = mulberry32(seed)
       const merchant = await world.merchant(`org_seed_${seed}`, receiver.url)
-      const killings = world.victims.map(async (victim) => {
-        await delay(random() * KILLING)
-        await victim.kill()
-        await delay(random() * 1_000)
-        // As a supervisor does: what cannot start, because another part is still down, is started again.
-        await waitFor('a killed part to be back', () => victim.start().then(yes, no), 60_000)
-      })
+      const killing = killEverything(world, random, KILLING)
       const burst = placeOrders(merchant, random)
-      await Promise.all(killings)
+      await killing
       bursts.push({ seed, merchant, accepted: await burst })
     },
     120_000,
@@ -146,104 +130,6 @@ interface Burst {
   readonly accepted: readonly string[]
 }
 
-interface Victim {
-  kill(): Promise<void>
-  start(): Promise<void>
-}
-
-interface World {
-  readonly baseUrl: string
-  readonly victims: readonly Victim[]
-  /** A new organization with what an order needs, and a webhook to `url`. */
-  merchant(organizationId: string, url: string): Promise<Catalogue>
-  query(): Promise<pg.Client>
-  stop(): Promise<void>
-}
-
-/** Engines and processes of the test's own, each of which can be killed. */
-async function startWorld(dataDir: string, masterKey: string): Promise<World> {
-  const postgresDir = join(dataDir, 'postgres')
-  const temporalDir = join(dataDir, 'temporal')
-  let postgres = await startPostgres({ dataDir: postgresDir })
-  const { port: postgresPort, url } = postgres
-  const databaseUrl = new URL('/billing', url).href
-  const admin = new pg.Client({ connectionString: url })
-  await admin.connect()
-  await admin.query('create database billing')
-  await admin.end()
-  await migrate(databaseUrl)
-
-  const temporalPort = await freePort()
-  const startEngine = () =>
-    startTemporal({
-      dataDir: temporalDir,
-      postgresUrl: url,
-      port: temporalPort,
-      uiPort: null,
-      namespace: NAMESPACE,
-    })
-  let temporal = await startEngine()
-
-  const port = await freePort()
-  const baseUrl = `http://127.0.0.1:${port}`
-  const env = {
-    DATABASE_URL: databaseUrl,
-    MASTER_KEY: masterKey,
-    TEMPORAL_ADDRESS: temporal.address,
-    TEMPORAL_NAMESPACE: NAMESPACE,
-    WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
-    PORT: String(port),
-    OPS_PORT: '0',
-    LOG_LEVEL: 'warn',
-  }
-  const api = serviceProcess('api/main.ts', env, join(dataDir, 'api.log'))
-  const worker = serviceProcess('worker/main.ts', env, join(dataDir, 'worker.log'))
-  const stopAll = async (): Promise<void> => {
-    await Promise.all([api.stop(), worker.stop()])
-    await temporal.stop()
-    await postgres.stop()
-  }
-  await Promise.all([api.start(), worker.start()]).catch(async (error: unknown) => {
-    await stopAll()
-    throw error
-  })
-
-  return {
-    baseUrl,
-    victims: [
-      api,
-      worker,
-      {
-        kill: () => temporal.kill(),
-        async start() {
-          temporal = await startEngine()
-        },
-      },
-      {
-        kill: () => postgres.kill(),
-        async start() {
-          postgres = await startPostgres({ dataDir: postgresDir, port: postgresPort })
-        },
-      },
-    ],
-    async merchant(organizationId, receiverUrl) {
-      const database: Database = await openDatabase({ databaseUrl, masterKeys: [masterKey], poolSize: 1 })
-      const tenant = { organizationId, baseUrl, now: new Date() }
-      const keys = await inUnitOfWork(database.orm.em.fork(), tenant, (unit) =>
-        createOrganization(unit, { ...database, environment: 'sandbox' }, { name: organizationId }),
-      ).finally(() => database.orm.close())
-      const client = apiClient(baseUrl, organizationId, { 'SVC-APIKEY': keys.secretKey })
-      return await makeCatalogue({ ...keys, api: client }, { webhook: receiverUrl })
-    },
-    async query() {
-      const client = new pg.Client({ connectionString: databaseUrl })
-      await client.connect()
-      return client
-    },
-    stop: stopAll,
-  }
-}
-
 /** Places the burst's orders; a request that gets no 201 is made anew, so that as many as wanted are accepted. */
 async function placeOrders(merchant: Catalogue, random: () => number): Promise<string[]> {
   const accepted: string[] = []
@@ -270,24 +156,4 @@ async function placeOrders(merchant: Catalogue, random: () => number): Promise<s
   }
   await Promise.all(Array.from({ length: CLIENTS }, client))
   return accepted
-}
-
-async function rows<T>(client: pg.Client, text: string, values: unknown[]): Promise<T[]> {
-  return (await client.query(text, values)).rows as T[]
-}
-
-const yes = () => true as const
-const no = () => null
-const delay = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds))
-
-/** A small seeded generator of numbers in [0, 1). */
-function mulberry32(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
 }

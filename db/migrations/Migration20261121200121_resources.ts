@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations'
 
-export class Migration20261121195932_resources extends Migration {
-  override name = 'Migration20261121195932_resources'
+export class Migration20261121200121_resources extends Migration {
+  override name = 'Migration20261121200121_resources'
 
   override up(): void | Promise<void> {
     this.addSql(

@@ -1,0 +1,51 @@
+/** A rotation while events are delivered, to a receiver that fetched the keys once and asks no more. */
+import { test } from '@jest/globals'
+import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose'
+import { statement } from '../../db/statement.ts'
+import { KEY_OVERLAP, rotateSigningKey } from '../../delivery/signing-keys.ts'
+import { catalogue } from '../rig/catalogue.ts'
+import { startReceiver } from '../rig/receiver.ts'
+import { startService } from '../rig/service.ts'
+import { waitFor } from '../rig/wait-for.ts'
+
+/** How long the old key still signs, in milliseconds: enough for some deliveries under it. */
+const UNTIL_SWITCH = 10_000
+
+test('keys change under load, and a receiver that keeps the keys for its hour meets no unknown one', async () => {
+  const service = await startService({ worker: false })
+  const receiver = await startReceiver()
+  try {
+    const merchant = await catalogue(service, { webhook: receiver.url })
+    await statement(
+      service.database.orm.em.fork(),
+      "update signing_keys set signs_from = signs_from - interval '1 day', created_time = created_time - interval '1 day'",
+    )
+    // Made as long ago as a rotation takes: published for everyone since, and about to sign.
+    const made = new Date(Date.now() - KEY_OVERLAP + UNTIL_SWITCH)
+    await rotateSigningKey(service.database.orm.em.fork(), service.database.vault, made)
+    // Fetched once, before the change; a remote key set would fetch again at an unknown kid, and hide it.
+    const keys = createLocalJWKSet(
+      (await (await fetch(`${service.baseUrl}/.well-known/keys`)).json()) as JSONWebKeySet,
+    )
+    service.startWorker()
+    const kids = () =>
+      receiver.received.map(({ headers }) => decodeProtectedHeader(String(headers['security-signature'])).kid)
+    await waitFor(
+      'deliveries under both keys',
+      async () => {
+        await Promise.all(
+          Array.from({ length: 10 }, () => merchant.api.post('customers', { firstName: 'Ada' })),
+        )
+        const met = Map.groupBy(kids(), (kid) => kid)
+        return met.size === 2 && [...met.values()].every(({ length }) => length > 20) ? true : null
+      },
+      60_000,
+    )
+    for (const { headers, at } of receiver.received) {
+      await jwtVerify(String(headers['security-signature']), keys, { currentDate: new Date(at) })
+    }
+  } finally {
+    await receiver.close()
+    await service.stop()
+  }
+}, 120_000)
