@@ -68,6 +68,16 @@ export function cpuSeconds(pid: number): number | null {
   }
 }
 
+/** Memory of a process that is in RAM, in megabytes; null where the system does not tell. */
+export function residentMegabytes(pid: number): number | null {
+  try {
+    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    return kilobytes === undefined ? null : Number(kilobytes) / 1024
+  } catch {
+    return null
+  }
+}
+
 /** A meter of the CPU time of a process's children, also of those that have ended since it was last read. */
 export function childrenMeter(pid: number): () => number | null {
   const seen = new Map<number, number>()
