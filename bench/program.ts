@@ -68,6 +68,16 @@ export function cpuSeconds(pid: number): number | null {
   }
 }
 
+/** Memory a process holds, in megabytes; null where the system does not tell. */
+export function residentMegabytes(pid: number): number | null {
+  try {
+    const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+    return kilobytes === undefined ? null : Number(kilobytes) / 1024
+  } catch {
+    return null
+  }
+}
+
 /** A meter of the CPU time of a process's children, also of those that have ended since it was last read. */
 export function childrenMeter(pid: number): () => number | null {
   const seen = new Map<number, number>()
