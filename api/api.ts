@@ -3,18 +3,20 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { RELEASE } from '../config/release.ts'
+import type { TemporalConnection } from '../config/temporal-connection.ts'
 import { createAddressGuard } from '../delivery/address-guard.ts'
 import { attemptDelivery } from '../delivery/attempt.ts'
 import { signingKeyCache } from '../delivery/key-cache.ts'
 import { createSender } from '../delivery/sender.ts'
 import { createGateway } from '../gateways/gateways.ts'
+import { connectEngine } from './engine.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { type ApiDependencies, createServer } from './server.ts'
 
 /** How long requests under way may take after a stop. */
 const DRAIN = 25_000
 
-type ApiConfig = Pick<Config, 'host' | 'port' | 'rateLimit' | 'rateLimitWindowSeconds'>
+type ApiConfig = Pick<Config, 'host' | 'port' | 'rateLimit' | 'rateLimitWindowSeconds' | 'temporalNamespace'>
 
 export interface RunningApi {
   readonly port: number
@@ -28,13 +30,18 @@ export interface RunningApi {
  * @throws Error with code EADDRINUSE when the port is taken.
  */
 export async function startApi(
-  dependencies: ApiDependencies & { readonly databaseUrl: string },
+  dependencies: ApiDependencies & {
+    readonly databaseUrl: string
+    /** How the engine is reached; null: not from here. Only what moves a sandbox's clocks needs it. */
+    readonly temporal: TemporalConnection | null
+  },
   config: ApiConfig,
 ): Promise<RunningApi> {
   const { host, port, rateLimit: limit, rateLimitWindowSeconds: windowSeconds } = config
   const rateLimit = createRateLimit({ databaseUrl: dependencies.databaseUrl, limit, windowSeconds })
   const gateway = createGateway(dependencies.config.environment, dependencies.databaseUrl)
-  const { orm, vault, config: shared } = dependencies
+  const { orm, vault, temporal, config: shared } = dependencies
+  const engine = temporal === null ? null : connectEngine(temporal, config.temporalNamespace)
   const now = () => Date.now()
   const addressGuard = createAddressGuard(shared.webhookAllowedCidrs)
   const sender = createSender(addressGuard)
@@ -44,6 +51,7 @@ export async function startApi(
     ...dependencies,
     rateLimit,
     gateway,
+    engine,
     addressGuard,
     sendWebhook: (delivery) => attemptDelivery(delivery, attempts),
   })
@@ -55,6 +63,7 @@ export async function startApi(
       await sender.close()
       await rateLimit.close()
       await gateway.close()
+      await engine?.close()
     },
   }
 }

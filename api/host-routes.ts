@@ -7,11 +7,12 @@ import { checkoutPage } from './demo/checkout-page.ts'
 import { openApiDocument } from './openapi.ts'
 import { docsPage, problemPage } from './pages.ts'
 import { PROBLEMS, Problem, type ProblemCode } from './problems.ts'
+import { routesOf } from './routes.ts'
 import type { ApiDependencies } from './server.ts'
 import type { ApiState } from './state.ts'
 
 export function hostRoutes(router: Router<ApiState>, { config, orm }: ApiDependencies): void {
-  const document = openApiDocument(config.baseUrl)
+  const document = openApiDocument(config.baseUrl, routesOf(config.environment))
   const documentText = JSON.stringify(document, null, 2)
   const docs = docsPage(document)
 

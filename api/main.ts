@@ -2,6 +2,7 @@
 import { ConfigurationError, loadConfig } from '../config/config.ts'
 import { createLog } from '../config/log.ts'
 import { runProcess, untilAvailable } from '../config/process.ts'
+import { temporalConnection } from '../config/temporal-connection.ts'
 import { bootstrap } from '../db/bootstrap.ts'
 import { openDatabase } from '../db/open.ts'
 import { isReady } from '../db/readiness.ts'
@@ -12,7 +13,7 @@ import { startApi } from './api.ts'
 
 await runProcess(async (stopping) => {
   const config = loadConfig(process.env)
-  const { databaseUrl, masterKeys } = config
+  const { databaseUrl, masterKeys, temporalAddress } = config
   if (databaseUrl === null) throw new ConfigurationError(['DATABASE_URL is required'])
   if (masterKeys.length === 0) throw new ConfigurationError(['MASTER_KEY is required'])
   const log = createLog(config.logLevel)
@@ -24,7 +25,9 @@ await runProcess(async (stopping) => {
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
   await bootstrap(database, config, new Date())
   const metrics = createMetrics()
-  const api = await startApi({ config, ...database, databaseUrl, metrics, log }, config)
+  const temporal =
+    config.environment === 'sandbox' && temporalAddress !== null ? temporalConnection(temporalAddress) : null
+  const api = await startApi({ config, ...database, databaseUrl, temporal, metrics, log }, config)
   const ops = await startOpsServer({
     host: config.host,
     port: config.opsPort,

@@ -2,7 +2,7 @@
 import { VERSION } from '../config/release.ts'
 import { KEY_HEADER } from './authentication.ts'
 import { PROBLEMS } from './problems.ts'
-import { fullPath, type KeyForm, ROUTES, type Route } from './routes.ts'
+import { fullPath, type KeyForm, type Route } from './routes.ts'
 import { answerSchema, bodySchema } from './schemas/conventions.ts'
 
 export interface OpenApiOperation {
@@ -17,10 +17,10 @@ export interface OpenApiDocument {
   readonly [member: string]: unknown
 }
 
-/** The document of this deployment. */
-export function openApiDocument(baseUrl: string): OpenApiDocument {
+/** The document of a deployment that has these routes. */
+export function openApiDocument(baseUrl: string, routes: readonly Route[]): OpenApiDocument {
   const paths: Record<string, Record<string, OpenApiOperation>> = {}
-  for (const route of ROUTES) {
+  for (const route of routes) {
     const path = fullPath(route)
     paths[path] ??= {}
     paths[path][route.method.toLowerCase()] = operationOf(route)
@@ -34,13 +34,12 @@ export function openApiDocument(baseUrl: string): OpenApiDocument {
     components: {
       schemas: {
         ...Object.fromEntries(
-          ROUTES.map(({ resource }) => [nameOf(resource), withoutId(answerSchema(resource))]),
+          routes.map(({ resource }) => [nameOf(resource), withoutId(answerSchema(resource))]),
         ),
         ...Object.fromEntries(
-          ROUTES.filter(({ takesBody }) => takesBody).map(({ resource, body = resource }) => [
-            `${nameOf(body)}Body`,
-            withoutId(bodySchema(body)),
-          ]),
+          routes
+            .filter(({ takesBody }) => takesBody)
+            .map(({ resource, body = resource }) => [`${nameOf(body)}Body`, withoutId(bodySchema(body))]),
         ),
         Problem: PROBLEM_SCHEMA,
       },
@@ -76,6 +75,9 @@ function operationOf(route: Route): OpenApiOperation {
       : {}),
     responses: {
       [route.success]: { description: 'Done.', ...answerContent(route, nameOf(route.resource)) },
+      ...(route.accepted === undefined
+        ? {}
+        : { 202: { description: 'Under way: see `Location`.', content: content(nameOf(route.accepted)) } }),
       default: {
         description: `A problem: ${Object.keys(PROBLEMS).join(', ')}.`,
         content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },

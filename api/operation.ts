@@ -7,6 +7,7 @@ import type { Attempt, DueDelivery } from '../delivery/attempt.ts'
 import type { WebhookTargets } from '../delivery/webhook-url.ts'
 import type { Gateway } from '../gateways/port.ts'
 import type { Credential } from './authentication.ts'
+import type { Engine } from './engine.ts'
 import type { Preconditions } from './preconditions.ts'
 
 export interface OperationContext {
@@ -24,6 +25,8 @@ export interface OperationContext {
   /** Makes one attempt, signed as every attempt is, that no log keeps. */
   readonly sendWebhook: (delivery: DueDelivery) => Promise<Attempt>
   readonly gateway: Gateway
+  /** null: this API is connected to no engine. */
+  readonly engine: Engine | null
   readonly baseUrl: string
   readonly now: () => Date
   readonly log: Logger

@@ -5,6 +5,7 @@
  * both from the same row.
  */
 import type { TSchema } from 'typebox'
+import type { Config } from '../config/config.ts'
 import { type IdPrefix, newId } from '../db/ids.ts'
 import type { OperationHandler } from './operation.ts'
 import { apiKeys, apiKeyWriter, deleteApiKey } from './operations/api-keys.ts'
@@ -16,6 +17,7 @@ import {
 } from './operations/authentication-tokens.ts'
 import { customers, customerWriter, deleteCustomer } from './operations/customers.ts'
 import { disputes, disputeWriter } from './operations/disputes.ts'
+import { getFastForward, postFastForward } from './operations/fast-forward.ts'
 import { invoices } from './operations/invoices.ts'
 import { getOrganization, putOrganization } from './operations/organizations.ts'
 import { paymentInstruments, paymentInstrumentWriter } from './operations/payment-instruments.ts'
@@ -63,6 +65,7 @@ import {
   type Writer,
 } from './resource.ts'
 import { AuthenticationToken, CustomerToken } from './schemas/authentication-token.ts'
+import { FastForward } from './schemas/fast-forward.ts'
 import { Organization } from './schemas/organization.ts'
 import { ServiceCredentialStatus } from './schemas/service-credential.ts'
 import { UpcomingInvoice } from './schemas/subscription-actions.ts'
@@ -89,6 +92,10 @@ export interface Route {
   readonly answers: 'one' | 'many' | 'nothing'
   readonly query?: TSchema
   readonly success: 200 | 201 | 202 | 204
+  /** What 202 answers, where it can take longer than a caller waits. */
+  readonly accepted?: TSchema
+  /** Whether it is there in the sandbox alone. */
+  readonly sandboxOnly?: boolean
   /** Whether a repetition under an `Idempotency-Key` goes on where the first request stopped, instead of being replayed. */
   readonly continues?: boolean
   readonly handler: OperationHandler
@@ -101,6 +108,11 @@ const BROWSER: readonly KeyForm[] = ['publishable', 'customer']
 /** A route's whole path, its parameters in braces. */
 export function fullPath({ path }: Pick<Route, 'path'>): string {
   return ['/organizations/{organizationId}', ...(path === '' ? [] : [path])].join('/')
+}
+
+/** The routes a deployment of that environment has. */
+export function routesOf(environment: Config['environment']): readonly Route[] {
+  return ROUTES.filter(({ sandboxOnly = false }) => environment === 'sandbox' || !sandboxOnly)
 }
 
 export const ROUTES: readonly Route[] = [
@@ -304,6 +316,36 @@ export const ROUTES: readonly Route[] = [
     operationId: 'GetSubscriptionTimelineCollection',
     summary: 'List what happened to a subscription',
     handler: getTimeline,
+  },
+
+  {
+    operationId: 'PostSubscriptionFastForward',
+    method: 'POST',
+    path: 'subscriptions/{id}/fast-forward',
+    summary: "Move a subscription's clock forward; everything due until then happens",
+    accepts: SECRET,
+    resource: subscriptions.schema,
+    takesBody: true,
+    body: FastForward,
+    answers: 'one',
+    success: 200,
+    accepted: FastForward,
+    sandboxOnly: true,
+    continues: true,
+    handler: postFastForward,
+  },
+  {
+    operationId: 'GetSubscriptionFastForward',
+    method: 'GET',
+    path: 'subscriptions/{id}/fast-forward/{fastForwardId}',
+    summary: "Read how far a move of a subscription's clock has come",
+    accepts: SECRET,
+    resource: FastForward,
+    takesBody: false,
+    answers: 'one',
+    success: 200,
+    sandboxOnly: true,
+    handler: getFastForward,
   },
 
   getMany(cancellations),

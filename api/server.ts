@@ -16,6 +16,7 @@ import type { Metrics } from '../ops/metrics.ts'
 import { authenticate, authorize, type Credential } from './authentication.ts'
 import { crossOriginHeaders, preflightHeaders } from './cors.ts'
 import { customerTokenReader } from './customer-jwt.ts'
+import type { Engine } from './engine.ts'
 import { hostRoutes } from './host-routes.ts'
 import {
   claimKey,
@@ -32,7 +33,7 @@ import { entityTag } from './preconditions.ts'
 import { Problem, problemBody, problemOf, summary } from './problems.ts'
 import { type RateLimit, rateHeaders, requireWithinLimit } from './rate-limit.ts'
 import { isStorable, readJsonBody } from './request-body.ts'
-import { fullPath, ROUTES, type Route } from './routes.ts'
+import { fullPath, ROUTES, type Route, routesOf } from './routes.ts'
 import { bodySchema, withoutAnswers, writablePart } from './schemas/conventions.ts'
 import type { ApiState } from './state.ts'
 import { createBodyValidator, createQueryValidator } from './validation.ts'
@@ -48,6 +49,8 @@ export interface ApiDependencies {
 
 interface ServerDependencies extends ApiDependencies {
   readonly gateway: Gateway
+  /** null: this API is connected to no engine. */
+  readonly engine: Engine | null
   readonly rateLimit: RateLimit
   readonly addressGuard: AddressGuard
   readonly sendWebhook: OperationContext['sendWebhook']
@@ -72,7 +75,7 @@ export function createServer(dependencies: ServerDependencies): Server {
     body: createBodyValidator(),
     query: createQueryValidator(),
   }
-  for (const route of ROUTES) {
+  for (const route of routesOf(config.environment)) {
     const path = fullPath(route).replaceAll(/\{(\w+)\}/g, ':$1')
     router.register(path, [route.method.toLowerCase()], operation(route, dependencies, judges), {
       name: route.operationId,
@@ -110,7 +113,8 @@ function operation(
   dependencies: ServerDependencies,
   judges: Judges,
 ): RouterMiddleware<ApiState> {
-  const { orm, vault, installation, config, rateLimit, gateway, addressGuard, sendWebhook } = dependencies
+  const { orm, vault, installation, config, rateLimit, gateway, engine, addressGuard, sendWebhook } =
+    dependencies
   const invalidBody = route.takesBody ? judges.body(bodySchema(route.body ?? route.resource)) : null
   const invalidQuery = judges.query(route.query ?? Type.Object({}, { additionalProperties: false }))
   const keys = { vault, installation, environment: config.environment }
@@ -147,6 +151,7 @@ function operation(
       webhookTargets: { guard: addressGuard, environment: config.environment },
       sendWebhook,
       gateway,
+      engine,
       baseUrl: config.baseUrl,
       now: () => new Date(),
       log: ctx.state.log,

@@ -24,6 +24,7 @@ export type IdPrefix =
   | 'pause'
   | 'cancel'
   | 'react'
+  | 'ff'
   | 'tl'
   | 'auth'
   | 'cust'

@@ -4,6 +4,7 @@ import type { Invoice as InvoiceState } from '../billing/invoices.ts'
 import { amountDue } from '../billing/invoices.ts'
 import { isZero } from '../billing/money.ts'
 import { type Happening, type Order, type Pause, renewalTime, type Step } from '../billing/order.ts'
+import { clockTime, type OrderClock } from '../billing/order-clock.ts'
 import { agreedTerms, type OrderTerms } from '../billing/order-terms.ts'
 import { type ChargeTerms, readChargeTerms, UNCHARGED } from './charge-terms.ts'
 import { Invoice, type Subscription, SubscriptionPause, type Transaction } from './entities/index.ts'
@@ -25,9 +26,21 @@ export interface OrderRecord {
   readonly raised: Set<object>
 }
 
+/** What the rules of its clock read of an order's row. */
+type ClockColumns = Pick<Subscription, 'clockOffset' | 'movingTo' | 'settledThrough'>
+
+/** The order's own clock. */
+export function orderClock({ clockOffset, movingTo, settledThrough }: ClockColumns): OrderClock {
+  return {
+    offset: clockOffset,
+    target: milliseconds(movingTo),
+    settledThrough: milliseconds(settledThrough),
+  }
+}
+
 /** The instant a command at real time happens at, on the order's own clock. */
-export function orderInstant({ now }: UnitOfWork, row: Pick<Subscription, 'clockOffset'>): number {
-  return now.getTime() + row.clockOffset
+export function orderInstant({ now }: Pick<UnitOfWork, 'now'>, row: ClockColumns): number {
+  return clockTime(orderClock(row), now.getTime())
 }
 
 /** What of an order is read besides what can change by itself. */
@@ -353,6 +366,17 @@ function writePause(unit: UnitOfWork, record: OrderRecord, { id, ...state }: Pau
   unit.em.persist(pause)
   record.pauses.set(id, pause)
   record.raised.add(pause)
+}
+
+/** Writes the order's notes and purchase order number, which have changed, to invoices that are not issued yet. */
+export function annotateDrafts(unit: UnitOfWork, record: OrderRecord, instant: number): void {
+  const { poNumber = null, notes = null } = record.row
+  for (const invoice of record.invoices.values()) {
+    if (invoice.status !== 'draft') continue
+    raise(unit, record, invoice)
+    Object.assign(invoice, { poNumber, notes })
+    unit.emit(invoiceEvent(invoice, 'invoice-modified', new Date(instant), unit.baseUrl))
+  }
 }
 
 /** What the order shows of its invoices. */

@@ -15,6 +15,8 @@ export class VaultError extends Error {
 export interface Vault {
   /** Encrypts UTF-8 text; the same text never gives the same ciphertext twice. */
   seal(plaintext: string): Promise<string>
+  /** What everything begins with that the first key of the ring has sealed, and nothing else. */
+  readonly beginning: string
   /** @throws VaultError when the ring lacks the key or the ciphertext was changed. */
   open(ciphertext: string): Promise<string>
 }
@@ -30,11 +32,11 @@ export function createVault(masterKeys: readonly string[]): Vault {
   const first = ring.entries().next().value
   if (first === undefined) throw new VaultError('the key ring is empty')
   const [kid, key] = first
+  const header = { alg: 'dir', enc: 'A256GCM', kid }
   return {
+    beginning: `${Buffer.from(JSON.stringify(header)).toString('base64url')}.`,
     seal: (plaintext) =>
-      new CompactEncrypt(Buffer.from(plaintext, 'utf8'))
-        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid })
-        .encrypt(key),
+      new CompactEncrypt(Buffer.from(plaintext, 'utf8')).setProtectedHeader(header).encrypt(key),
     async open(ciphertext) {
       try {
         const { plaintext } = await compactDecrypt(

@@ -60,17 +60,18 @@ await runProcess(async (stopping) => {
     const log = createLog(config.logLevel)
     const metrics = createMetrics()
     installTemporalRuntime(log)
+    const temporal = temporalConnection(engines.temporalAddress)
     const worker = startWorker({
       config,
       ...database,
       databaseUrl,
-      temporal: temporalConnection(engines.temporalAddress),
+      temporal,
       workflowBundle: await bundle,
       metrics,
       log,
     })
     stops.push(worker.stop)
-    const api = await startApi({ config, ...database, databaseUrl, metrics, log }, config)
+    const api = await startApi({ config, ...database, databaseUrl, temporal, metrics, log }, config)
     stops.push(api.stop)
     const ops = await startOpsServer({
       host: config.host,

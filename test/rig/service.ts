@@ -44,6 +44,8 @@ export interface ServiceOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** A migrated database that is the test's own; default a clone of the template. */
   readonly databaseUrl?: string
+  /** Whether the API is connected to no engine; the worker is. */
+  readonly apiWithoutEngine?: boolean
   /** Where the engine is; default the test run's. */
   readonly temporalAddress?: string
 }
@@ -70,8 +72,9 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   })
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
   const metrics = createMetrics()
-  const api = await startApi({ config, ...database, databaseUrl, metrics, log: logger }, config)
   const address = options.temporalAddress ?? engines.temporalAddress
+  const temporal = options.apiWithoutEngine === true ? null : { address }
+  const api = await startApi({ config, ...database, databaseUrl, temporal, metrics, log: logger }, config)
   const connection = Connection.lazy({ address })
   const startOne = () => {
     installRuntimeOnce(logger)

@@ -36,7 +36,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 
 /** Where settings come in. Everything else is handed a value. */
 const MAY_READ_ENVIRONMENT =
-  /^(?:config\/|dev\/|bench\/|test\/|\w+\/main\.ts$|db\/migrate\.ts$|worker\/rotate-keys\.ts$)/
+  /^(?:config\/|dev\/|bench\/|test\/|\w+\/main\.ts$|db\/migrate\.ts$|worker\/(?:rotate|reseal)-keys\.ts$)/
 /** Where an instant is always an argument. */
 const WITHOUT_CLOCK = /^(?:billing|db|delivery|activities|gateways)\//
 

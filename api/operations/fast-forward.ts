@@ -1,0 +1,120 @@
+/** The sandbox's clock of one order: POST moves it, GET tells how far a long move has come. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beginFastForward, failFastForward } from '../../db/commands/fast-forward.ts'
+import { lockSubscription } from '../../db/commands/settle-subscription.ts'
+import { FastForward as FastForwardRow, Subscription } from '../../db/entities/index.ts'
+import { newId } from '../../db/ids.ts'
+import { orderInstant } from '../../db/order-record.ts'
+import { presentFastForward } from '../../db/representations/fast-forward.ts'
+import { fastForwardUrl } from '../../db/representations/links.ts'
+import { inUnitOfWork } from '../../db/unit-of-work.ts'
+import { workflowId } from '../../workflows/contract.ts'
+import type { Engine } from '../engine.ts'
+import type { OperationAnswer, OperationContext } from '../operation.ts'
+import { Problem } from '../problems.ts'
+import { absent, answerOne } from '../resource.ts'
+import type { FastForward } from '../schemas/fast-forward.ts'
+import { subscriptions } from './subscriptions.ts'
+
+/** After that a move answers 202, and goes on. Milliseconds. */
+const PATIENCE = 10_000
+/** How often it is looked whether the clock is there. Milliseconds. */
+const GLANCE = 25
+
+/**
+ * POST subscriptions/{id}/fast-forward: the order at that time, or where to ask for it. A repetition under an
+ * `Idempotency-Key` goes on with the same move.
+ */
+export async function postFastForward(context: OperationContext): Promise<OperationAnswer> {
+  const until = performance.now() + PATIENCE
+  const id = context.params.id ?? ''
+  const engine = context.engine
+  const begun = await context.commit(async (unit) => {
+    const row = await lockSubscription(unit, id)
+    if (row === null) throw absent(subscriptions, id)
+    const { to } = context.body<FastForward>()
+    const move = await beginFastForward(unit, row, newId('ff'), new Date(to))
+    if (move === null) return await answerOne(context, subscriptions, row)
+    if (engine === null) {
+      throw new Problem('unavailable', 'This API is connected to no workflow engine, which moves clocks.', {
+        headers: { 'Retry-After': '60' },
+      })
+    }
+    await engine.requireTimeSkipping()
+    return accepted(context, move)
+  })
+  if (begun.status !== 202 || engine === null) return begun
+  const { id: moveId } = begun.body as { readonly id: string }
+  await skipTime(context, engine, id, moveId, until)
+  for (;;) {
+    const move = await readMove(context, id, moveId)
+    if (move.status === 'completed')
+      return await answerOne(context, subscriptions, await readOrder(context, id))
+    if (move.status === 'failed' || performance.now() >= until) return accepted(context, move)
+    await sleep(GLANCE)
+  }
+}
+
+/** GET subscriptions/{id}/fast-forward/{fastForwardId}. */
+export async function getFastForward(context: OperationContext): Promise<OperationAnswer> {
+  const { id = '', fastForwardId = '' } = context.params
+  const { em, organizationId, baseUrl } = context
+  const order = await em.count(Subscription, { organizationId, id })
+  if (order === 0) throw absent(subscriptions, id)
+  return { body: presentFastForward(await readMove(context, id, fastForwardId), baseUrl, context.now()) }
+}
+
+/** Has the engine skip what lies between the order's clock and the target, once the order has an execution. */
+async function skipTime(
+  context: OperationContext,
+  engine: Engine,
+  id: string,
+  moveId: string,
+  until: number,
+): Promise<void> {
+  const { organizationId } = context
+  const execution = workflowId('subscription', organizationId, id)
+  try {
+    do {
+      const row = await readOrder(context, id)
+      if (row.movingTo == null) return
+      const ahead = row.movingTo.getTime() - orderInstant({ now: context.now() }, row)
+      if (ahead <= 0 || (await engine.skipTime(execution, moveId, ahead))) return
+      await sleep(GLANCE)
+    } while (performance.now() < until)
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    await giveUp(context, id, error.message)
+    throw error
+  }
+}
+
+async function giveUp(context: OperationContext, id: string, reason: string): Promise<void> {
+  const { em, organizationId, baseUrl } = context
+  await inUnitOfWork(em.fork(), { organizationId, baseUrl, now: context.now() }, async (unit) => {
+    const row = await lockSubscription(unit, id)
+    if (row?.movingTo != null) await failFastForward(unit, row, reason)
+  })
+}
+
+function accepted({ baseUrl, now }: OperationContext, move: FastForwardRow): OperationAnswer {
+  return {
+    status: 202,
+    location: fastForwardUrl(move, baseUrl),
+    body: presentFastForward(move, baseUrl, now()),
+  }
+}
+
+async function readOrder({ em, organizationId }: OperationContext, id: string): Promise<Subscription> {
+  return await em.fork().findOneOrFail(Subscription, { organizationId, id })
+}
+
+async function readMove(
+  { em, organizationId }: OperationContext,
+  subscriptionId: string,
+  id: string,
+): Promise<FastForwardRow> {
+  const move = await em.fork().findOne(FastForwardRow, { organizationId, id, subscriptionId })
+  if (move === null) throw absent({ label: 'fast-forward of this subscription' }, id)
+  return move
+}

@@ -1,0 +1,128 @@
+/** Moving one order's clock (sandbox): begun by a caller, carried by the engine's time skipping, ended by the settling. */
+import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
+import { moveProblem, offsetAt } from '../../billing/order-clock.ts'
+import { FastForward, type Subscription } from '../entities/index.ts'
+import { orderClock, orderInstant } from '../order-record.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
+import { settleForCommand } from './settle-subscription.ts'
+
+/** A move that has settled nothing for so long blocks no other. Milliseconds. */
+export const STALLED_AFTER = 60_000
+
+/**
+ * Begins to move a locked order's clock and wakes its workflow, which the engine then lets skip time; where nothing will
+ * ever be due, moves it at once.
+ *
+ * @returns the move; null when the clock is there already.
+ * @throws InvalidFieldsError when `to` lies behind, or more than five years ahead of real time.
+ * @throws ConflictError while another move of the order makes progress.
+ */
+export async function beginFastForward(
+  unit: UnitOfWork,
+  row: Subscription,
+  id: string,
+  to: Date,
+): Promise<FastForward | null> {
+  const { em, organizationId, now } = unit
+  const problem = moveProblem(orderClock(row), to.getTime(), now.getTime())
+  if (problem !== null) throw new InvalidFieldsError([{ field: 'to', message: problem }])
+  await endStalled(unit, row)
+  await settleForCommand(unit, row, orderInstant(unit, row))
+  if (row.nextDeadline == null) {
+    arrive(unit, row, to, row.revision)
+    return null
+  }
+  const move = em.create(FastForward, {
+    organizationId,
+    id,
+    subscriptionId: row.id,
+    toTime: to,
+    status: 'running',
+    detail: null,
+    progressTime: now,
+    revision: 1,
+    createdTime: now,
+    updatedTime: now,
+  })
+  em.persist(move)
+  row.movingTo = to
+  unit.wake('subscription', row.id)
+  return move
+}
+
+/**
+ * After settling a locked order on its way: ends the move when the clock is there, or when nothing will be due on the
+ * way, else remembers the progress. `revision` is the row's before settling.
+ */
+export async function followFastForward(
+  unit: UnitOfWork,
+  row: Subscription,
+  instant: number,
+  revision: number,
+): Promise<void> {
+  const { movingTo } = row
+  if (movingTo == null) return
+  const next = row.nextDeadline?.getTime() ?? null
+  const isThere = next === null || (instant >= movingTo.getTime() && next > movingTo.getTime())
+  if (isThere) arrive(unit, row, movingTo, revision)
+  const move = await runningMove(unit, row)
+  if (move === null) return
+  move.progressTime = unit.now
+  if (isThere) end(unit, move, 'completed', null)
+}
+
+/** Gives a move up: the order's clock stays where it has come to. */
+export async function failFastForward(unit: UnitOfWork, row: Subscription, detail: string): Promise<void> {
+  const move = await runningMove(unit, row)
+  if (move !== null) end(unit, move, 'failed', detail)
+  const reached = orderInstant(unit, row)
+  row.movingTo = null
+  moveTo(unit, row, reached, row.revision)
+}
+
+/** Whether a move has stopped making progress. */
+export function hasStalled({ status, progressTime }: FastForward, now: Date): boolean {
+  return status === 'running' && now.getTime() - progressTime.getTime() > STALLED_AFTER
+}
+
+export const STALLED_DETAIL =
+  'Nothing was settled for a minute. Move the clock again once the workers and the engine run.'
+
+async function endStalled(unit: UnitOfWork, row: Subscription): Promise<void> {
+  if (row.movingTo == null) return
+  const move = await runningMove(unit, row)
+  if (move !== null && !hasStalled(move, unit.now)) {
+    throw new ConflictError(`The clock of this order is being moved already, by ${move.id}.`)
+  }
+  await failFastForward(unit, row, STALLED_DETAIL)
+}
+
+/** Ends at the target: nothing up to it is left to settle. */
+function arrive(unit: UnitOfWork, row: Subscription, to: Date, revision: number): void {
+  row.movingTo = null
+  row.settledThrough = new Date(Math.max(to.getTime(), row.settledThrough?.getTime() ?? 0))
+  moveTo(unit, row, to.getTime(), revision)
+}
+
+function moveTo(unit: UnitOfWork, row: Subscription, instant: number, revision: number): void {
+  row.clockOffset = offsetAt(instant, unit.now.getTime(), orderClock(row))
+  // What was settled in this commit has raised it already.
+  if (row.revision === revision) row.revision += 1
+  row.updatedTime = unit.now
+}
+
+async function runningMove(
+  { em, organizationId }: UnitOfWork,
+  row: Subscription,
+): Promise<FastForward | null> {
+  return await em.findOne(FastForward, { organizationId, subscriptionId: row.id, status: 'running' })
+}
+
+function end(
+  { now }: UnitOfWork,
+  move: FastForward,
+  status: 'completed' | 'failed',
+  detail: string | null,
+): void {
+  Object.assign(move, { status, detail, revision: move.revision + 1, updatedTime: now })
+}

@@ -1,0 +1,58 @@
+/** Seals what the vault keeps anew with the first key of the ring, so that an older key can be destroyed. */
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { statement } from './statement.ts'
+import type { Vault } from './vault.ts'
+
+/** Every column that holds what the vault has sealed, with the rows that do. */
+export const SEALED = [
+  { table: 'installation', column: 'value', where: "name = 'lookup-key'" },
+  { table: 'api_keys', column: 'key_cipher', where: 'true' },
+  { table: 'customer_token_keys', column: 'key_cipher', where: 'true' },
+  { table: 'idempotency_records', column: 'answer_cipher', where: 'true' },
+  { table: 'payment_tokens', column: 'card_cipher', where: 'card_cipher is not null' },
+  { table: 'service_credentials', column: 'auth_cipher', where: 'true' },
+  { table: 'signing_keys', column: 'private_cipher', where: 'true' },
+] as const
+
+/** Rows to a transaction. */
+const BATCH = 200
+
+/**
+ * Seals every record of another key anew. It may run beside the service, and again after it was stopped.
+ *
+ * @returns how many records it sealed; 0: nothing is left that needs another key of the ring.
+ * @throws VaultError when the ring lacks the key of a record.
+ */
+export async function resealAll(em: EntityManager, vault: Vault): Promise<number> {
+  let resealed = 0
+  for (const place of SEALED) {
+    for (let last = BATCH; last === BATCH; resealed += last) last = await resealBatch(em, vault, place)
+  }
+  return resealed
+}
+
+async function resealBatch(
+  em: EntityManager,
+  vault: Vault,
+  { table, column, where }: (typeof SEALED)[number],
+): Promise<number> {
+  return await em.transactional(async (trx) => {
+    const rows = await statement<{ place: string; sealed: string }>(
+      trx,
+      `select ctid as place, ${column} as sealed from ${table}
+        where ${where} and not starts_with(${column}, ?) limit ${BATCH} for update`,
+      [vault.beginning],
+    )
+    const anew = await Promise.all(
+      rows.map(async ({ place, sealed }) => ({ place, sealed: await vault.seal(await vault.open(sealed)) })),
+    )
+    await statement(
+      trx,
+      `update ${table} set ${column} = anew.sealed
+         from jsonb_to_recordset(?::jsonb) as anew (place text, sealed text)
+        where ${table}.ctid = anew.place::tid`,
+      [JSON.stringify(anew)],
+    )
+    return rows.length
+  })
+}
