@@ -68,10 +68,10 @@ export function cpuSeconds(pid: number): number | null {
   }
 }
 
-/** Memory of a process that is in RAM, in megabytes; null where the system does not tell. */
+/** Memory a process holds, in megabytes; null where the system does not tell. */
 export function residentMegabytes(pid: number): number | null {
   try {
-    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
     return kilobytes === undefined ? null : Number(kilobytes) / 1024
   } catch {
     return null

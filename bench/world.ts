@@ -26,6 +26,8 @@ export interface World {
   readonly api: Program
   /** Its only webhook goes to the receiver and gets every event. */
   readonly merchant: Catalogue
+  /** Process id of the Temporal server. */
+  readonly enginePid: number
   readonly load: Helper<LoadCalls>
   readonly receiver: Helper<ReceiverCalls>
   readonly receiverUrl: string
@@ -37,6 +39,8 @@ export interface World {
   databaseCpu(): number | null
   /** Runs a command of the merchant's organization. */
   command<T>(work: (unit: UnitOfWork) => Promise<T>): Promise<T>
+  /** Asks the database. */
+  query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   /** Milliseconds until the worker has nothing left to do. */
   quiet(patience: number): Promise<number>
   /** Milliseconds until every delivery's outcome is recorded. */
@@ -67,7 +71,7 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
     signal,
   })
   teardown.add(async () => (await starting.catch(() => null))?.stop())
-  const { databaseUrl, temporalAddress } = await starting
+  const { databaseUrl, temporalAddress, temporalPid } = await starting
   await migrate(databaseUrl)
 
   const masterKey = randomBytes(32).toString('base64')
@@ -134,6 +138,9 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
     databaseUrl,
     port,
     api,
+    enginePid: temporalPid ?? 0,
+    query: async <Row extends object>(text: string, values: unknown[] = []) =>
+      (await query.query(text, values)).rows as Row[],
     merchant,
     load: startHelper<LoadCalls>('load.ts', teardown),
     receiver,

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { type Postgres, startPostgres } from './postgres.ts'
 import { startTemporal, stopStaleTemporal, type Temporal } from './temporal.ts'
+import type { DynamicConfig } from './temporal-settings.ts'
 
 export type EnginesConfig = {
   /** Engines keep their data in the folders postgres and temporal inside. One launcher at a time. */
@@ -14,6 +15,8 @@ export type EnginesConfig = {
   temporalNamespace: string
   temporalPort: number
   temporalUiPort: number | null
+  /** Settings of the embedded Temporal server besides ours. */
+  temporalSettings?: DynamicConfig | undefined
   log: (line: string) => void
   /** Of the embedded PostgreSQL, see PostgresOptions. */
   durable?: boolean
@@ -26,6 +29,8 @@ export type Engines = {
   temporalAddress: string
   /** null where Temporal is external, or has no UI. */
   temporalUiUrl: string | null
+  /** Process id of the Temporal server; null where it is external. */
+  temporalPid: number | null
   /** Resolves with the name of an engine that ended without being asked to; never after stop(). */
   ended: Promise<string>
   /** Ends what was started here: Temporal's UI, Temporal, PostgreSQL. */
@@ -68,6 +73,7 @@ export async function startEngines(config: EnginesConfig): Promise<Engines> {
         namespace: config.temporalNamespace,
         port: config.temporalPort,
         uiPort: config.temporalUiPort,
+        dynamicConfig: config.temporalSettings,
         log,
         signal,
       })
@@ -98,6 +104,7 @@ function handle(
     databaseUrl,
     temporalAddress: started.temporal?.address ?? config.temporalAddress ?? '',
     temporalUiUrl: started.temporal?.uiUrl ?? null,
+    temporalPid: started.temporal?.pid ?? null,
     ended,
     stop: () => {
       stopping ??= stop()
