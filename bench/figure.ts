@@ -3,7 +3,7 @@ import { median } from './statistics.ts'
 
 export interface Figure {
   readonly what: string
-  readonly unit: '/s' | 's'
+  readonly unit: '/s' | 's' | 'ms' | 'MiB'
   /** One value for each round. */
   readonly service: readonly number[]
   /** The floor's value of the same rounds; empty where there is no floor. */
