@@ -5,7 +5,7 @@ import type { Expander } from './resource.ts'
 export function embedding<Row extends { id: string }, Other extends { organizationId: string; id: string }>(
   entity: EntityClass<Other>,
   reference: (row: Row) => string | null,
-  present: (row: Other, baseUrl: string) => object,
+  present: (row: Other, baseUrl: string) => object | null,
 ): Expander<Row> {
   return async (rows, { em, organizationId, baseUrl }) => {
     const ids = [...new Set(rows.flatMap((row) => reference(row) ?? []))]

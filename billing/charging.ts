@@ -33,19 +33,32 @@ export function nextCall(order: Order): GatewayCall | null {
   return first === undefined ? null : { invoice: first.invoice, at: first.at }
 }
 
-/** Whether something that would happen at `at` has to wait for the answer of a charge that comes before it. */
-export function waitsForCharge(order: Order, at: number, about: number | null): boolean {
-  return order.invoices.some((invoice) => {
+/** A charge whose first answer is awaited: it is due, or was made and nothing is heard of it yet. */
+export interface AwaitedCharge {
+  readonly invoice: Invoice
+  readonly since: number
+}
+
+export function awaitedCharges(order: Order): AwaitedCharge[] {
+  return order.invoices.flatMap((invoice) => {
     const since = awaitedSince(order, invoice)
-    if (since === null) return false
-    // The charge of a start is part of the start; one that is tried again comes last at its instant.
-    const isPending = order.status === 'pending'
-    const isFirst = invoice.declinedTime === null
-    if (at < since || (at === since && !(isPending && isFirst))) return false
-    if (isPending || about === invoice.sequence) return true
-    const endsOrder = order.status === 'active' || order.status === 'paused'
-    return endsOrder && invoice.delinquencyTime !== null && at >= invoice.delinquencyTime
+    return since === null ? [] : [{ invoice, since }]
   })
+}
+
+/** Whether something that would happen at `at`, to an invoice or to none, has to wait for the answer of a charge. */
+export function waitsFor(
+  { status }: Order,
+  { invoice, since }: AwaitedCharge,
+  at: number,
+  about: number | null,
+): boolean {
+  // The charge of a start is part of the start; one that is tried again comes last at its instant.
+  const isFirst = status === 'pending' && invoice.declinedTime === null
+  if (at < since || (at === since && !isFirst)) return false
+  if (status === 'pending' || about === invoice.sequence) return true
+  const endsOrder = status === 'active' || status === 'paused'
+  return endsOrder && invoice.delinquencyTime !== null && at >= invoice.delinquencyTime
 }
 
 /** When a declined charge is tried again, later than `after`; null: not by itself. */
@@ -73,7 +86,6 @@ function isChargeable(order: Order, invoice: Invoice): invoice is Chargeable {
   )
 }
 
-/** Since when the first answer of a charge is awaited: it is due, or was made and nothing is heard of it yet. */
 function awaitedSince(order: Order, invoice: Invoice): number | null {
   const { charge, chargeTime } = invoice
   if (charge !== null) return charge.isOwn && charge.answer === 'none' && isOpen(invoice) ? charge.at : null

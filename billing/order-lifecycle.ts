@@ -4,7 +4,7 @@
  * `settleOrder` says what has become due through an instant, in order, and when to look again. It knows no clock and no
  * database: the timer, the API and the sweep all ask it, so that being early, late or repeated gives the same record.
  */
-import { type GatewayCall, nextCall, waitsForCharge } from './charging.ts'
+import { awaitedCharges, type GatewayCall, nextCall, waitsFor } from './charging.ts'
 import {
   draftInvoice,
   earlyIssue,
@@ -23,6 +23,7 @@ import {
   endOfPeriod,
   endPause,
   endPauses,
+  isComing,
   isLastPeriod,
   issue,
   issueRenewal,
@@ -96,8 +97,9 @@ export function settleBefore(order: Order, instant: number): Settlement {
 
 function nextDue(order: Order): Due | null {
   let first: Due | null = null
+  const awaited = awaitedCharges(order)
   for (const due of candidates(order)) {
-    if (waitsForCharge(order, due.at, due.invoice ?? null)) continue
+    if (awaited.some((charge) => waitsFor(order, charge, due.at, due.invoice ?? null))) continue
     if (
       first === null ||
       due.at < first.at ||
@@ -175,8 +177,9 @@ function* ofActive(order: Order): Generator<Due> {
 }
 
 function* pastDues(order: Order): Generator<Due> {
-  for (const { sequence, status, dueTime } of order.invoices) {
-    if (status !== 'unpaid' || dueTime === null) continue
+  for (const invoice of order.invoices) {
+    const { sequence, status, dueTime } = invoice
+    if (status !== 'unpaid' || dueTime === null || awaitsResume(order, invoice)) continue
     yield {
       at: pastDueTime(dueTime),
       turn: 'past due',
@@ -192,7 +195,7 @@ function* pastDues(order: Order): Generator<Due> {
 
 function* delinquencies(order: Order, work: (change: Change) => void): Generator<Due> {
   for (const invoice of order.invoices) {
-    if (!isOpen(invoice) || invoice.delinquencyTime === null) continue
+    if (!isOpen(invoice) || invoice.delinquencyTime === null || awaitsResume(order, invoice)) continue
     yield {
       at: Math.max(invoice.delinquencyTime, order.notBefore),
       turn: 'delinquency',
@@ -201,6 +204,11 @@ function* delinquencies(order: Order, work: (change: Change) => void): Generator
       work,
     }
   }
+}
+
+/** Whether an invoice is due at a boundary that the end of the pause will move. */
+function awaitsResume(order: Order, invoice: Invoice): boolean {
+  return order.status === 'paused' && isComing(order, invoice)
 }
 
 function* pauses(order: Order): Generator<Due> {

@@ -1,5 +1,7 @@
 /** What callers do to orders: change, void, cancel, pause, reactivate; and what they can read beside them. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { lockSubscription, settleSubscription } from '../../db/commands/settle-subscription.ts'
+import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
 import { expectProblem } from '../rig/expect-problem.ts'
 import { startService, type TestService } from '../rig/service.ts'
@@ -215,6 +217,49 @@ describe('an order and its callers', () => {
       upcomingInvoice: null,
       paymentInstrument: null,
     })
+  })
+
+  test('is reactivated from no other final state', async () => {
+    const { id } = await place({ startTime: later(1) })
+    await merchant.api.post(`subscriptions/${id}/void`, {})
+    const answer = await merchant.api.post('subscription-reactivations', { subscriptionId: id })
+    expectProblem(answer, 409, 'conflict')
+    expect(await order(id)).toMatchObject({ status: 'voided' })
+  })
+
+  test('a cancellation ends a pause under way without an event of its own, and revokes one ahead', async () => {
+    const { id } = await place()
+    const pause = await make('subscription-pauses', { subscriptionId: id })
+    await make('subscription-cancellations', { subscriptionId: id })
+    expect((await merchant.api.get(`subscription-pauses/${pause.id}`)).body).toMatchObject({
+      status: 'ended',
+    })
+    const { body } = await merchant.api.get<{ type: string }[]>(`subscriptions/${id}/timeline`)
+    expect(body.map(({ type }) => type)).not.toContain('subscription-resumed')
+    expect(await order(id)).toMatchObject({ status: 'churned' })
+  })
+
+  test('an instant that is settled already is not settled again', async () => {
+    const { id } = await place({ startTime: later(1) })
+    const settle = (days: number) =>
+      inUnitOfWork(
+        service.database.orm.em.fork(),
+        { organizationId: merchant.organizationId, baseUrl: service.baseUrl, now: new Date() },
+        async (unit) => {
+          const row = await lockSubscription(unit, String(id))
+          if (row !== null) await settleSubscription(unit, row, Date.now() + days * 86_400_000)
+        },
+      )
+    await settle(2)
+    const { revision, status } = await order(id)
+    expect(status).toBe('active')
+    // As if the start had been undone: only a look at an instant not yet settled may begin it again.
+    await service.database.orm.em
+      .fork()
+      .getConnection()
+      .execute("update subscriptions set status = 'pending' where id = ? returning 1", [String(id)])
+    await settle(1.5)
+    expect(await order(id)).toMatchObject({ status: 'pending', revision })
   })
 
   test('has a timeline of every transition, newest first, and 404 where nothing is upcoming', async () => {

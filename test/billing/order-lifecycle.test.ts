@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { isOpen } from '../../billing/invoices.ts'
-import { sumOf } from '../../billing/money.ts'
 import { type Order, placeOrder, renewalTime, type Step } from '../../billing/order.ts'
 import { settleOrder } from '../../billing/order-lifecycle.ts'
+import { expectEventsOfTransitions, expectPeriodsBilledOnce, illegal } from './legal.ts'
 import { anyCommands, anyTerms, at, day, END, live, terms } from './orders.ts'
 
 const RUNS = { numRuns: 2_000 }
@@ -178,23 +177,7 @@ describe('for any terms, any commands and any passing of time', () => {
     fc.assert(
       fc.property(anyTerms, anyCommands, (agreed, commands) => {
         const { order, steps } = live(agreed, commands)
-        const counted = order.invoices.filter(
-          ({ status, periodNumber }) => status !== 'voided' && periodNumber !== null,
-        )
-        const numbers = counted.map(({ periodNumber }) => periodNumber ?? -1)
-        expect(new Set(numbers).size).toBe(numbers.length)
-        const everBilled = new Set(order.invoices.map(({ periodNumber }) => periodNumber))
-        for (let number = 1; number <= (order.rebillNumber ?? 0); number += 1)
-          expect(everBilled).toContain(number)
-        const begun = steps.flatMap(({ order: { periodStart, rebillNumber } }) =>
-          rebillNumber === null || periodStart === null ? [] : [[rebillNumber, periodStart] as const],
-        )
-        for (const [index, [number, start]] of begun.entries()) {
-          const [before, startBefore] = begun[index - 1] ?? [number, start]
-          expect(number - before).toBeGreaterThanOrEqual(0)
-          expect(number - before).toBeLessThanOrEqual(1)
-          if (number > before) expect(start).toBeGreaterThanOrEqual(startBefore)
-        }
+        expectPeriodsBilledOnce(order, steps)
       }),
       RUNS,
     )
@@ -213,28 +196,7 @@ describe('for any terms, any commands and any passing of time', () => {
     fc.assert(
       fc.property(anyTerms, anyCommands, (agreed, commands) => {
         const { steps } = live(agreed, commands)
-        const untold: unknown[] = []
-        let before: Order | null = null
-        for (const { order, happenings } of steps) {
-          const told = happenings.map(({ type }) => type as string)
-          if (before !== null && before.status !== order.status) {
-            expect(told.filter((type) => STATUS_EVENTS[order.status]?.includes(type)).length).toBeGreaterThan(
-              0,
-            )
-          }
-          for (const invoice of order.invoices) {
-            const was = before?.invoices.find(({ sequence }) => sequence === invoice.sequence)?.status ?? null
-            const events: string[] = happenings
-              .filter((one) => one.invoice === invoice.sequence)
-              .map(({ type }) => type)
-            expect(events.includes(INVOICE_EVENTS[invoice.status] ?? 'invoice-issued')).toBe(
-              was !== invoice.status,
-            )
-            expect(new Set(events).size).toBe(events.length)
-          }
-          before = order
-        }
-        expect(untold).toEqual([])
+        expectEventsOfTransitions(steps)
         const instants = steps.map((one) => one.at)
         expect(instants).toEqual([...instants].sort((a, b) => a - b))
       }),
@@ -244,57 +206,3 @@ describe('for any terms, any commands and any passing of time', () => {
 })
 
 const NO_TIME = { years: 0, months: 0, weeks: 0, days: 0, hours: 0, minutes: 0, seconds: 0 }
-
-const STATUS_EVENTS: Readonly<Record<string, readonly string[]>> = {
-  active: ['subscription-activated', 'subscription-resumed', 'subscription-reactivated'],
-  abandoned: ['order-abandoned'],
-  canceled: ['subscription-canceled'],
-  churned: ['subscription-churned'],
-  paused: ['subscription-paused'],
-  voided: ['order-voided'],
-  completed: ['order-completed'],
-  'trial-ended': ['subscription-trial-ended'],
-}
-
-const INVOICE_EVENTS: Readonly<Record<string, string>> = {
-  draft: 'invoice-created',
-  unpaid: 'invoice-issued',
-  'past-due': 'invoice-past-due',
-  paid: 'invoice-paid',
-  voided: 'invoice-voided',
-  abandoned: 'invoice-abandoned',
-}
-
-/** What is wrong with a state, in words. */
-function illegal(order: Order): string[] {
-  const wrong: string[] = []
-  const must = (holds: boolean, what: string): void => void (holds || wrong.push(`${order.status}: ${what}`))
-  const active = order.pauses.filter(({ status }) => status === 'active')
-  must(active.length === (order.status === 'paused' ? 1 : 0), 'a pause is under way exactly while paused')
-  must(
-    order.status === 'active' ||
-      order.pauses.every((one) => one.status !== 'pending') ||
-      order.status === 'paused',
-    'future pauses only in service',
-  )
-  must(
-    (order.churnTime !== null) === ['canceled', 'churned'].includes(order.status),
-    'a churn time exactly once canceled',
-  )
-  must((order.voidTime !== null) === (order.status === 'voided'), 'a void time exactly once voided')
-  must(
-    !['pending', 'abandoned', 'voided'].includes(order.status) === (order.activationTime !== null),
-    'activation',
-  )
-  must(
-    !['abandoned', 'voided'].includes(order.status) ||
-      !order.invoices.some((one) => isOpen(one) || one.status === 'draft'),
-    'open invoices',
-  )
-  for (const { lines, amount, status, issuedTime, dueTime } of order.invoices) {
-    must(amount === sumOf(lines.map((line) => line.amount)), 'totals are sums')
-    must(status !== 'paid' || issuedTime !== null, 'paid ones were issued')
-    must(dueTime === null || (issuedTime ?? 0) <= dueTime, 'due after issue')
-  }
-  return wrong
-}

@@ -13,7 +13,7 @@ import {
   voidOrder,
 } from '../../billing/order-commands.ts'
 import { settleBefore, settleOrder } from '../../billing/order-lifecycle.ts'
-import { payInvoice } from '../../billing/order-payments.ts'
+import { beginCallersCharge, payInvoice } from '../../billing/order-payments.ts'
 import { agreedTerms, type OrderTerms, type PricedPlan } from '../../billing/order-terms.ts'
 
 export const at = (text: string): number => Date.parse(text.includes('T') ? text : `${text}T00:00:00Z`)
@@ -144,7 +144,10 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
   fc.constant<Command['act']>((order, now) => removePause(order, now, `pause-${order.pauses.length}`)),
   fc.constant<Command['act']>((order, now) => voidOrder(order, now)),
   fc.constant<Command['act']>((order, now) => voidInvoice(order, now, order.nextInvoice - 1)),
-  fc.constant<Command['act']>((order, now) => payInvoice(order, now, order.nextInvoice - 1)),
+  fc.constant<Command['act']>((order, now) => {
+    const sequence = order.nextInvoice - 1
+    return payInvoice(beginCallersCharge(order, now, sequence).order, now, sequence)
+  }),
 )
 
 /** Up to a dozen commands over ten months, oldest first. */

@@ -82,6 +82,18 @@ async function record(): Promise<void> {
     await skipTime(service.temporal, later, 2 * 86_400_000)
     await save('subscription-started-later-after-a-change', later)
 
+    // One that is charged at its start and again a day later, and abandoned for its debt.
+    const { body: customer } = await merchant.api.post('customers', {
+      paymentToken: await makeToken(merchant.api, TEST_CARDS.lacksFunds),
+    })
+    const charged = await place({
+      customerId: customer.id,
+      shipping: { amount: 5 },
+      delinquencyPeriod: 'P2D',
+    })
+    await skipTime(service.temporal, charged, 3 * 86_400_000)
+    await save('subscription-charged-and-abandoned', charged)
+
     const token = `token-expiry/${merchant.organizationId}/${await makeToken(merchant.api)}`
     await started(token)
     await skipTime(service.temporal, token, 3_600_000)

@@ -1,0 +1,602 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/charge-schedule.ts'
+import { nextCall } from '../../billing/charging.ts'
+import { parseDuration } from '../../billing/durations.ts'
+import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
+import { isOpen } from '../../billing/invoices.ts'
+import { Money } from '../../billing/money.ts'
+import { type Order, placeOrder, type Step } from '../../billing/order.ts'
+import { cancelOrder, pauseOrder, reactivateOrder, voidOrder } from '../../billing/order-commands.ts'
+import { settleBefore, settleOrder } from '../../billing/order-lifecycle.ts'
+import {
+  beginCharge,
+  changeAutopay,
+  declineCharge,
+  leaveChargeUnknown,
+  receivePayment,
+  timeOutCharge,
+} from '../../billing/order-payments.ts'
+import type { OrderTerms } from '../../billing/order-terms.ts'
+import { expectEventsOfTransitions, expectPeriodsBilledOnce, illegal } from './legal.ts'
+import { anyCommands, anyTerms, at, type Command, END, terms } from './orders.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const RETRIES = ['P1D', 'P3D', 'P5D'].flatMap((text) => parseDuration(text) ?? [])
+const DELINQUENT_AFTER_3_DAYS = { delinquencyPeriod: parseDuration('P3D') }
+
+/** What the gateway says; `lost`: the service died before it could write that down. */
+type Answer = 'approved' | 'declined' | 'unknown' | 'lost'
+
+interface Asked {
+  readonly invoice: number
+  readonly attempt: number
+  /** When the charge was begun, and how much later than it was due. */
+  readonly now: number
+  readonly late: number
+}
+
+/** An order with a gateway that answers as told, and then approves. */
+class ChargedOrder {
+  order: Order
+  readonly steps: Step[]
+  readonly charges: Asked[] = []
+  /** What the gateway moved, by request id: once each. */
+  readonly moved = new Map<string, string>()
+  /** Exact; what no invoice could use, and so has to go back. */
+  leftOver = '0'
+  readonly #answers: Answer[]
+
+  constructor(agreed: OrderTerms, answers: readonly Answer[] = []) {
+    const placed = placeOrder({ ...agreed, canCharge: true, autopayRetries: RETRIES })
+    this.order = placed.order
+    this.steps = [placed]
+    this.#answers = [...answers]
+  }
+
+  /** Looks once, as the timer does: settles, and asks the gateway for all that is due. */
+  look(now: number): this {
+    for (;;) {
+      const { steps, order } = settleOrder(this.order, now)
+      this.steps.push(...steps)
+      this.order = order
+      if (!this.#ask(now)) return this
+    }
+  }
+
+  /** Looks at each deadline until the instant, as much too late each time as told. */
+  live(through: number, lateness: () => number = () => 0): this {
+    for (;;) {
+      const next = this.nextDeadline()
+      if (next === null || next > through) return this.look(through)
+      this.look(Math.min(through, next + lateness()))
+    }
+  }
+
+  command({ at: now, act }: Command): this {
+    const { steps, order } = settleBefore(this.order, now)
+    this.steps.push(...steps)
+    this.order = order
+    try {
+      this.#take(act(this.order, now))
+    } catch (error) {
+      if (!(error instanceof ConflictError || error instanceof InvalidFieldsError)) throw error
+    }
+    return this
+  }
+
+  nextDeadline(): number | null {
+    const { next, call } = settleOrder(this.order, Number.NEGATIVE_INFINITY)
+    const first = Math.min(next?.at ?? Number.POSITIVE_INFINITY, call?.at ?? Number.POSITIVE_INFINITY)
+    return Number.isFinite(first) ? first : null
+  }
+
+  invoice(sequence: number) {
+    const found = this.order.invoices.find((one) => one.sequence === sequence)
+    if (found === undefined) throw new Error('there is no such invoice')
+    return found
+  }
+
+  #ask(now: number): boolean {
+    const call = nextCall(this.order)
+    if (call === null || call.at > now) return false
+    const sequence = call.invoice
+    const { chargeTime, charge } = this.invoice(sequence)
+    if (charge === null) {
+      this.#take(beginCharge(this.order, now, sequence))
+      const { attempts } = this.invoice(sequence)
+      this.charges.push({ invoice: sequence, attempt: attempts, now, late: now - (chargeTime ?? now) })
+    }
+    const open = this.invoice(sequence).charge
+    if (open === null) throw new Error('no charge was begun')
+    const request = `${sequence}.${this.invoice(sequence).attempts}`
+    const amount = this.invoice(sequence).amount
+    const isFirst = open.answer === 'none'
+    const instant = isFirst ? open.at : now
+    const answer = this.moved.has(request) ? 'approved' : (this.#answers.shift() ?? 'approved')
+    switch (answer) {
+      case 'lost':
+        // The money has moved; nobody here knows yet.
+        this.moved.set(request, amount)
+        return false
+      case 'declined':
+        this.#take(declineCharge(this.order, instant, sequence))
+        return true
+      case 'unknown': {
+        const askTime = nextInquiry(open.at, now)
+        const timesOut = open.answer !== 'timed-out' && now >= open.at + CHARGE_TIMEOUT
+        this.#take((timesOut ? timeOutCharge : leaveChargeUnknown)(this.order, instant, sequence, askTime))
+        return true
+      }
+      case 'approved': {
+        this.moved.set(request, amount)
+        const { step, used } = receivePayment(this.order, instant, sequence, amount)
+        this.#take(step)
+        this.leftOver = new Money(this.leftOver).plus(amount).minus(used).toFixed()
+        return true
+      }
+    }
+  }
+
+  #take(step: Step): void {
+    this.steps.push(step)
+    this.order = step.order
+  }
+}
+
+const charged = (members: Partial<OrderTerms> = {}, answers: readonly Answer[] = []) =>
+  new ChargedOrder(terms({}, members), answers)
+const status = ({ order }: ChargedOrder) => order.status
+const START = at('2027-01-31')
+
+describe('a charge that is late', () => {
+  test('by less than an hour counts as on time, by more moves due, delinquency and retries', () => {
+    const soon = charged(DELINQUENT_AFTER_3_DAYS, ['declined']).look(START + 59 * MINUTE)
+    expect(soon.invoice(1)).toMatchObject({
+      dueTime: START + HOUR,
+      delinquencyTime: START + HOUR + 3 * DAY,
+      declinedTime: START,
+      chargeTime: START + DAY,
+    })
+    const late = START + 5 * HOUR
+    const then = charged(DELINQUENT_AFTER_3_DAYS, ['declined']).look(late)
+    expect(then.invoice(1)).toMatchObject({
+      dueTime: late + HOUR,
+      delinquencyTime: late + HOUR + 3 * DAY,
+      declinedTime: late,
+      chargeTime: late + DAY,
+    })
+  })
+
+  test('begins the order as if on time, whatever the outage', () => {
+    for (const outage of [0, 30 * MINUTE, 20 * DAY]) {
+      const { order } = charged().look(START + outage)
+      expect(order).toMatchObject({ status: 'active', activationTime: START, anchor: START })
+    }
+  })
+
+  test('waits an hour for the one before it, the oldest first; what is due on time does not wait', () => {
+    const order = charged()
+    order.live(START + DAY)
+    const back = at('2027-05-15')
+    order.look(back)
+    order.live(back + 5 * HOUR)
+    const late = order.charges.slice(1)
+    expect(late.map(({ invoice }) => invoice)).toEqual([2, 3, 4])
+    expect(late.map(({ now }) => now)).toEqual([back, back + HOUR, back + 2 * HOUR])
+    expect(order.order.rebillNumber).toBe(4)
+    const next = order.live(at('2027-06-01')).charges.at(-1)
+    expect(next).toMatchObject({ invoice: 5, late: 0 })
+  })
+})
+
+describe('settling stops at a charge', () => {
+  test('of a start with everything: an abandonment waits for the answer', () => {
+    const agreed = { abandonTime: START + HOUR }
+    const placed = charged(agreed).order
+    const { order, call, next } = settleOrder(placed, START + 2 * HOUR)
+    expect({ status: order.status, call, next }).toEqual({
+      status: 'pending',
+      call: { invoice: 1, at: START },
+      next: null,
+    })
+    expect(status(charged(agreed).look(START + 2 * HOUR))).toBe('active')
+    expect(status(charged(agreed, ['declined']).look(START + 2 * HOUR))).toBe('abandoned')
+  })
+
+  test('in service only with its own past due and delinquency: boundaries go on', () => {
+    const order = charged().live(START + DAY)
+    const { order: later } = settleOrder(order.order, at('2027-05-15'))
+    expect(later.rebillNumber).toBe(4)
+    expect(later.invoices.slice(1).map((one) => one.status)).toEqual(['unpaid', 'unpaid', 'unpaid'])
+    const owing = charged(DELINQUENT_AFTER_3_DAYS).live(START + DAY)
+    expect(settleOrder(owing.order, at('2027-05-15')).order).toMatchObject({
+      status: 'active',
+      // Past the delinquency of the second invoice nothing can be known.
+      rebillNumber: 2,
+    })
+  })
+
+  test('only until its first answer: with an unknown one, other deadlines go on', () => {
+    const agreed = { abandonTime: START + HOUR }
+    const order = charged(agreed, ['unknown', 'unknown', 'unknown', 'unknown']).live(START + 65 * MINUTE)
+    expect(order.order).toMatchObject({ status: 'abandoned', invoices: [{ status: 'voided' }] })
+    // The approval that comes late pays nothing any more.
+    order.live(START + 2 * HOUR)
+    expect({ leftOver: order.leftOver, status: status(order) }).toEqual({
+      leftOver: '9.9',
+      status: 'abandoned',
+    })
+  })
+})
+
+describe('an outcome nobody knows', () => {
+  test('then approved, begins the order as if on time; approved after a decline, at that instant', () => {
+    expect(charged({}, ['unknown', 'unknown']).live(START + HOUR).order).toMatchObject({
+      status: 'active',
+      activationTime: START,
+      anchor: START,
+    })
+    const retried = charged({}, ['declined', 'unknown']).live(START + DAY + HOUR)
+    expect(retried.order).toMatchObject({
+      status: 'active',
+      activationTime: START + DAY + MINUTE,
+      anchor: START + DAY + MINUTE,
+    })
+  })
+
+  test('for a day counts as declined, but no other charge begins before it is known', () => {
+    const unknowns = Array.from({ length: 28 }, () => 'unknown' as const)
+    const order = charged({}, [...unknowns, 'declined']).live(START + 26 * HOUR)
+    expect(order.invoice(1)).toMatchObject({
+      declinedTime: START + DAY,
+      chargeTime: START + 2 * DAY,
+      charge: { answer: 'timed-out' },
+      attempts: 1,
+    })
+    order.live(START + 2 * DAY - MINUTE)
+    expect(order.charges).toHaveLength(1)
+    // Asked daily from then on: declined at last, and the retry that had to wait for it is made at once.
+    order.live(START + 3 * DAY + MINUTE)
+    expect(order.charges.map(({ attempt }) => attempt)).toEqual([1, 2])
+    expect(order.order.status).toBe('active')
+  })
+
+  test('is asked for a month, and then no more: nothing is charged instead', () => {
+    const unknowns = Array.from({ length: 100 }, () => 'unknown' as const)
+    const order = charged({}, unknowns).live(START + 60 * DAY)
+    expect(order.charges).toHaveLength(1)
+    expect(order.invoice(1).charge).toEqual({ isOwn: true, at: START, answer: 'timed-out', askTime: null })
+    expect(order.order.status).toBe('pending')
+  })
+})
+
+describe('at one instant', () => {
+  const declining: readonly Answer[] = ['declined', 'declined', 'declined', 'declined']
+
+  test('a retry comes after delinquency, and so is never made', () => {
+    // Due after an hour, delinquent a day less an hour later: at the instant of the first retry.
+    const agreed = { delinquencyPeriod: parseDuration('PT23H') }
+    const order = charged(agreed, declining).live(START + 2 * DAY)
+    expect(status(order)).toBe('abandoned')
+    expect(order.charges).toHaveLength(1)
+  })
+
+  test('a pause comes before a boundary, a boundary before its charge', () => {
+    const pausing = charged().live(START + DAY)
+    const boundary = at('2027-02-28')
+    const pause = { id: 'pause', effectiveTime: boundary, endTime: boundary + 3 * DAY }
+    pausing.command({ at: START + 2 * DAY, act: (order, now) => pauseOrder(order, now, pause) })
+    pausing.live(boundary + HOUR)
+    expect({ status: status(pausing), charges: pausing.charges.length }).toEqual({
+      status: 'paused',
+      charges: 1,
+    })
+    // The boundary comes at the resume, not before.
+    pausing.live(boundary + 3 * DAY)
+    expect(pausing.order).toMatchObject({ status: 'active', rebillNumber: 2 })
+    expect(pausing.charges.at(-1)).toMatchObject({ invoice: 2, late: 0 })
+  })
+
+  test('past due comes before delinquency, and both before a pause', () => {
+    const agreed = { delinquencyPeriod: parseDuration('P1D') }
+    const instant = START + HOUR + DAY
+    const order = new ChargedOrder(terms({}, agreed))
+    order.command({
+      at: START,
+      act: (before, now) => changeAutopay(before, now, { ...before.terms, ...NO_AUTOPAY }, false),
+    })
+    order.live(START)
+    const pause = { id: 'pause', effectiveTime: instant, endTime: null }
+    order.command({ at: START + 1, act: (before, now) => pauseOrder(before, now, pause) })
+    order.live(instant)
+    const told = order.steps.filter((one) => one.at === instant).flatMap(({ happenings }) => happenings)
+    expect(told.map(({ type }) => type)).toEqual([
+      'invoice-past-due',
+      'subscription-pause-revoked',
+      'order-delinquency-reached',
+      'subscription-canceled',
+      'invoice-abandoned',
+    ])
+  })
+
+  test('a pause comes before the end of a trial, which then comes after it', () => {
+    const agreed = terms({ trial: { price: '0', period: { unit: 'day', length: 10 } } })
+    const end = START + 10 * DAY
+    const order = new ChargedOrder(agreed).live(START)
+    const pause = { id: 'pause', effectiveTime: end, endTime: end + DAY }
+    order.command({ at: START + 1, act: (before, now) => pauseOrder(before, now, pause) })
+    expect(order.live(end).order).toMatchObject({ status: 'paused', inTrial: true })
+    expect(order.live(end + DAY).order).toMatchObject({ status: 'active', inTrial: false, rebillNumber: 1 })
+  })
+
+  test('churn comes before a boundary: nothing is billed any more', () => {
+    const boundary = at('2027-02-28')
+    const order = charged().live(START)
+    order.command({
+      at: START + 1,
+      act: (before, now) =>
+        cancelOrder(before, now, {
+          churnTime: boundary,
+          canceledBy: 'merchant',
+          reason: null,
+          description: null,
+        }),
+    })
+    expect(order.live(END).order).toMatchObject({ status: 'churned', rebillNumber: 1 })
+    expect(order.order.invoices).toHaveLength(1)
+  })
+
+  test('a command comes before all that time does: a void before the start, a cancellation before the boundary', () => {
+    expect(status(charged().command({ at: START, act: voidOrder }).live(END))).toBe('voided')
+    const boundary = at('2027-02-28')
+    const canceled = charged().live(boundary - 1)
+    canceled.command({
+      at: boundary,
+      act: (order, now) =>
+        cancelOrder(order, now, {
+          churnTime: null,
+          canceledBy: 'merchant',
+          reason: null,
+          description: null,
+        }),
+    })
+    expect(canceled.live(END).order).toMatchObject({ status: 'churned', rebillNumber: 1 })
+  })
+})
+
+describe('a first payment that is declined and made later', () => {
+  const trial = { price: '1', period: { unit: 'day' as const, length: 10 } }
+
+  test('begins a trial of full length', () => {
+    const order = new ChargedOrder(terms({ trial }), ['declined']).live(START + 2 * DAY)
+    expect(order.order).toMatchObject({
+      status: 'active',
+      activationTime: START + DAY,
+      inTrial: true,
+      periodEnd: START + 11 * DAY,
+    })
+  })
+
+  test('moves an explicit end of a trial by the delay', () => {
+    const agreed = terms({ trial }, { trial: { endTime: START + 4 * DAY } })
+    const order = new ChargedOrder(agreed, ['declined']).live(START + 2 * DAY)
+    expect(order.order).toMatchObject({ inTrial: true, periodEnd: START + 5 * DAY })
+  })
+})
+
+describe('an invoice that is issued early', () => {
+  const early = (days: number) =>
+    terms({
+      invoiceTimeShift: {
+        issueTimeShift: { chronology: 'before', duration: days, unit: 'day' },
+        dueTimeShift: null,
+      },
+    })
+
+  test('is not issued before the activation, nor before the reactivation', () => {
+    const order = new ChargedOrder(early(20)).live(START + HOUR)
+    order.command({
+      at: START + DAY,
+      act: (before, now) =>
+        cancelOrder(before, now, {
+          churnTime: at('2027-02-28'),
+          canceledBy: 'merchant',
+          reason: null,
+          description: null,
+        }),
+    })
+    const back = at('2027-02-20')
+    order.live(back - 1).command({ at: back, act: reactivateOrder })
+    expect(order.live(back).invoice(2)).toMatchObject({ issuedTime: back, chargeTime: at('2027-02-28') })
+    const long = new ChargedOrder(early(40)).live(START + HOUR)
+    expect(long.invoice(2).issuedTime).toBe(START)
+  })
+
+  test('is charged at its boundary, also where a pause has moved that', () => {
+    const order = new ChargedOrder(early(5)).live(at('2027-02-24'))
+    expect(order.invoice(2)).toMatchObject({ status: 'unpaid', chargeTime: at('2027-02-28') })
+    const pause = { id: 'pause', effectiveTime: at('2027-02-25'), endTime: at('2027-03-02') }
+    order.command({ at: at('2027-02-24'), act: (before, now) => pauseOrder(before, now, pause) })
+    order.live(at('2027-03-05') - 1)
+    expect(order.invoice(2)).toMatchObject({ status: 'unpaid', periodStart: at('2027-03-05') })
+    expect(order.live(at('2027-03-05')).invoice(2)).toMatchObject({
+      status: 'paid',
+      paidTime: at('2027-03-05'),
+    })
+  })
+})
+
+describe('autopay', () => {
+  test('switched off stops retries, switched on takes them up where the schedule is by then', () => {
+    const order = charged({}, ['declined', 'declined']).live(START + 2 * DAY)
+    const change = (autopay: boolean, now: number) =>
+      order.command({
+        at: now,
+        act: (before) => {
+          const members = autopay ? { canCharge: true, autopayRetries: RETRIES } : NO_AUTOPAY
+          return changeAutopay(before, now, { ...before.terms, ...members }, autopay)
+        },
+      })
+    change(false, START + 2 * DAY)
+    expect(order.live(START + 4 * DAY).charges).toHaveLength(2)
+    change(true, START + 4 * DAY)
+    expect(order.live(START + 6 * DAY).charges).toHaveLength(3)
+    expect(order.charges.at(-1)?.now).toBe(START + 5 * DAY)
+    expect(status(order)).toBe('active')
+  })
+
+  test('switched off before the first charge was made lets the order start unpaid', () => {
+    const order = charged()
+    order.order = settleOrder(order.order, START).order
+    order.command({
+      at: START + MINUTE,
+      act: (before, now) => changeAutopay(before, now, { ...before.terms, ...NO_AUTOPAY }, false),
+    })
+    expect(order.order).toMatchObject({ status: 'active', anchor: START, invoices: [{ status: 'unpaid' }] })
+  })
+})
+
+describe('for any terms, commands, answers and outages', () => {
+  const answers = fc.array(
+    fc.constantFrom<Answer>('approved', 'approved', 'declined', 'declined', 'unknown', 'lost'),
+    { maxLength: 60 },
+  )
+  const looks = fc.array(
+    fc.integer({ min: 0, max: 400 * 24 }).map((hour) => START + hour * HOUR),
+    {
+      maxLength: 12,
+    },
+  )
+  /** Commands, and looks of a timer that runs only now and then; on time from ten months on. */
+  const run = (agreed: OrderTerms, commands: readonly Command[], given: readonly Answer[], at: number[]) => {
+    const order = new ChargedOrder(agreed, given)
+    const instants = [...commands, ...at.map((look) => ({ at: look, act: null }))].sort((a, b) => a.at - b.at)
+    for (const one of instants) {
+      if (one.act === null) order.look(one.at)
+      else order.command(one)
+    }
+    return order.live(END)
+  }
+  const inputs = [anyTerms, anyCommands, answers, looks] as const
+  const RUNS = { numRuns: 600 }
+
+  test('every state is a legal one, and events follow transitions one to one', () => {
+    fc.assert(
+      fc.property(...inputs, (agreed, commands, given, instants) => {
+        const { steps } = run(agreed, commands, given, instants)
+        expect(steps.flatMap(({ order }) => illegal(order))).toEqual([])
+        expectEventsOfTransitions(steps)
+      }),
+      RUNS,
+    )
+  })
+
+  test('no period is billed twice and none is left out', () => {
+    fc.assert(
+      fc.property(...inputs, (agreed, commands, given, instants) => {
+        const { order, steps } = run(agreed, commands, given, instants)
+        expectPeriodsBilledOnce(order, steps)
+      }),
+      RUNS,
+    )
+  })
+
+  test('no invoice is charged while a charge of it is open, nor paid twice, and no money is left unaccounted for', () => {
+    fc.assert(
+      fc.property(...inputs, (agreed, commands, given, instants) => {
+        const ran = run(agreed, commands, given, instants)
+        const seen = new Set(ran.charges.map(({ invoice, attempt }) => `${invoice}.${attempt}`))
+        expect(seen.size).toBe(ran.charges.length)
+        const known = [...ran.moved].filter(
+          ([request]) => ran.invoice(Number(request.split('.')[0])).charge === null,
+        )
+        const moved = known.reduce((sum, [, amount]) => sum.plus(amount), new Money(0))
+        const byCharge = ran.steps.reduce((sum, one, index) => {
+          const before = ran.steps[index - 1]?.order.invoices ?? []
+          return one.order.invoices.reduce((all, invoice) => {
+            const was = before.find(({ sequence }) => sequence === invoice.sequence)
+            const hadCharge = was?.charge?.isOwn ?? false
+            const paid = new Money(invoice.amountPaid).minus(was?.amountPaid ?? 0)
+            return hadCharge ? all.plus(paid) : all
+          }, sum)
+        }, new Money(0))
+        expect(byCharge.plus(ran.leftOver).toFixed()).toBe(moved.toFixed())
+        for (const invoice of ran.order.invoices) {
+          expect(new Money(invoice.amountPaid).lessThanOrEqualTo(invoice.amount)).toBe(true)
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  test('late charges come at least an hour apart', () => {
+    fc.assert(
+      fc.property(...inputs, (agreed, commands, given, instants) => {
+        const late = run(agreed, commands, given, instants).charges.filter((one) => one.late > HOUR)
+        for (const [index, { now }] of late.entries()) {
+          if (index > 0) expect(now - (late[index - 1]?.now ?? 0)).toBeGreaterThanOrEqual(HOUR)
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  test('a timer that is up to an hour late gives the same record as one on time', () => {
+    const known = fc.array(fc.constantFrom<Answer>('approved', 'declined'), { maxLength: 40 })
+    const delays = fc.infiniteStream(fc.integer({ min: 0, max: 50 * MINUTE }))
+    fc.assert(
+      fc.property(anyTerms, known, delays, (agreed, given, late) => {
+        const onTime = new ChargedOrder(agreed, given).live(END)
+        const delayed = new ChargedOrder(agreed, given)
+        delayed.live(END - DAY, () => late.next().value ?? 0).live(END)
+        expect(recordOf(delayed.order)).toEqual(recordOf(onTime.order))
+      }),
+      RUNS,
+    )
+  })
+
+  test('where everything is approved, nothing that was issued is owed', () => {
+    fc.assert(
+      fc.property(anyTerms, looks, (agreed, instants) => {
+        // Late charges come an hour apart: time for those that the end of the last outage left.
+        const { order } = run(agreed, [], [], instants).live(END + 3 * DAY)
+        const owed = order.invoices.filter(
+          (one) => isOpen(one) && (one.chargeTime === null || one.chargeTime <= END),
+        )
+        expect(owed).toEqual([])
+      }),
+      RUNS,
+    )
+  })
+
+  test('a reactivated order is charged like a new one', () => {
+    const order = charged({}, ['approved', 'declined']).live(at('2027-02-28') + HOUR)
+    order.command({
+      at: at('2027-02-28') + 2 * HOUR,
+      act: (before, now) =>
+        cancelOrder(before, now, {
+          churnTime: null,
+          canceledBy: 'merchant',
+          reason: null,
+          description: null,
+        }),
+    })
+    order.live(at('2027-04-01'))
+    expect(order.charges).toHaveLength(2)
+    order.command({ at: at('2027-04-02'), act: reactivateOrder })
+    order.live(at('2027-04-02'))
+    expect(order.order).toMatchObject({ status: 'active', rebillNumber: 3 })
+    expect(order.invoice(3)).toMatchObject({ status: 'paid', paidTime: at('2027-04-02') })
+  })
+})
+
+const NO_AUTOPAY = { canCharge: false, autopayRetries: [] }
+
+/** An order without what only says how it came to be. */
+function recordOf(order: Order) {
+  const { notBefore: _, ...rest } = order
+  return rest
+}

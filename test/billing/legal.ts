@@ -1,0 +1,102 @@
+/** What holds of every order, whatever happens to it: for property tests. */
+import { expect } from '@jest/globals'
+import { isOpen } from '../../billing/invoices.ts'
+import { Money, sumOf } from '../../billing/money.ts'
+import type { Order, Step } from '../../billing/order.ts'
+
+/** No period is billed twice and none is left out; boundaries strictly increase. */
+export function expectPeriodsBilledOnce(order: Order, steps: readonly Step[]): void {
+  const counted = order.invoices.filter(
+    ({ status, periodNumber }) => status !== 'voided' && periodNumber !== null,
+  )
+  const numbers = counted.map(({ periodNumber }) => periodNumber ?? -1)
+  expect(new Set(numbers).size).toBe(numbers.length)
+  const everBilled = new Set(order.invoices.map(({ periodNumber }) => periodNumber))
+  for (let number = 1; number <= (order.rebillNumber ?? 0); number += 1) expect(everBilled).toContain(number)
+  const begun = steps.flatMap(({ order: { periodStart, rebillNumber } }) =>
+    rebillNumber === null || periodStart === null ? [] : [[rebillNumber, periodStart] as const],
+  )
+  for (const [index, [number, start]] of begun.entries()) {
+    const [before, startBefore] = begun[index - 1] ?? [number, start]
+    expect(number - before).toBeGreaterThanOrEqual(0)
+    expect(number - before).toBeLessThanOrEqual(1)
+    if (number > before) expect(start).toBeGreaterThanOrEqual(startBefore)
+  }
+}
+
+/** Every change of a status is told, and every event of a status tells of a change. */
+export function expectEventsOfTransitions(steps: readonly Step[]): void {
+  let before: Order | null = null
+  for (const { order, happenings } of steps) {
+    const told = happenings.map(({ type }) => type as string)
+    if (before !== null && before.status !== order.status) {
+      expect(told.filter((type) => STATUS_EVENTS[order.status]?.includes(type)).length).toBeGreaterThan(0)
+    }
+    for (const invoice of order.invoices) {
+      const was = before?.invoices.find(({ sequence }) => sequence === invoice.sequence)?.status ?? null
+      const events: string[] = happenings
+        .filter((one) => one.invoice === invoice.sequence)
+        .map(({ type }) => type)
+      expect(events.includes(INVOICE_EVENTS[invoice.status] ?? 'invoice-issued')).toBe(was !== invoice.status)
+      expect(new Set(events).size).toBe(events.length)
+    }
+    before = order
+  }
+}
+
+const STATUS_EVENTS: Readonly<Record<string, readonly string[]>> = {
+  active: ['subscription-activated', 'subscription-resumed', 'subscription-reactivated'],
+  abandoned: ['order-abandoned'],
+  canceled: ['subscription-canceled'],
+  churned: ['subscription-churned'],
+  paused: ['subscription-paused'],
+  voided: ['order-voided'],
+  completed: ['order-completed'],
+  'trial-ended': ['subscription-trial-ended'],
+}
+
+const INVOICE_EVENTS: Readonly<Record<string, string>> = {
+  draft: 'invoice-created',
+  unpaid: 'invoice-issued',
+  'past-due': 'invoice-past-due',
+  'partially-paid': 'invoice-partially-paid',
+  paid: 'invoice-paid',
+  voided: 'invoice-voided',
+  abandoned: 'invoice-abandoned',
+}
+
+/** What is wrong with a state, in words. */
+export function illegal(order: Order): string[] {
+  const wrong: string[] = []
+  const must = (holds: boolean, what: string): void => void (holds || wrong.push(`${order.status}: ${what}`))
+  const active = order.pauses.filter(({ status }) => status === 'active')
+  must(active.length === (order.status === 'paused' ? 1 : 0), 'a pause is under way exactly while paused')
+  must(
+    order.status === 'active' ||
+      order.pauses.every((one) => one.status !== 'pending') ||
+      order.status === 'paused',
+    'future pauses only in service',
+  )
+  must(
+    (order.churnTime !== null) === ['canceled', 'churned'].includes(order.status),
+    'a churn time exactly once canceled',
+  )
+  must((order.voidTime !== null) === (order.status === 'voided'), 'a void time exactly once voided')
+  must(
+    !['pending', 'abandoned', 'voided'].includes(order.status) === (order.activationTime !== null),
+    'activation',
+  )
+  must(
+    !['abandoned', 'voided'].includes(order.status) ||
+      !order.invoices.some((one) => isOpen(one) || one.status === 'draft'),
+    'open invoices',
+  )
+  for (const { lines, amount, status, issuedTime, dueTime, amountPaid, charge } of order.invoices) {
+    must(new Money(amountPaid).lessThanOrEqualTo(amount), 'paid once at most')
+    must(status !== 'paid' || charge === null, 'no charge of what is paid')
+    must(amount === sumOf(lines.map((line) => line.amount)), 'totals are sums')
+    must(status !== 'paid' || issuedTime !== null, 'paid ones were issued')
+    must(dueTime === null || (issuedTime ?? 0) <= dueTime, 'due after issue')
+  }
+  return wrong
+}

@@ -1,0 +1,284 @@
+/** Charges of orders against the gateway's own ledger, wherever they are interrupted and whatever is repeated. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { callGateway } from '../../activities/call-gateway.ts'
+import type { ActivityDependencies } from '../../activities/dependencies.ts'
+import { inquireTransaction } from '../../activities/inquire-transaction.ts'
+import { settleOrder } from '../../activities/settle-order.ts'
+import { CHARGE_TIMEOUT } from '../../billing/charge-schedule.ts'
+import { createLog } from '../../config/log.ts'
+import { startOrderCall } from '../../db/commands/charge-order.ts'
+import { pendingMovement } from '../../db/commands/record-answer.ts'
+import { statement } from '../../db/statement.ts'
+import { inUnitOfWork } from '../../db/unit-of-work.ts'
+import { createGateway } from '../../gateways/gateways.ts'
+import { move } from '../../gateways/movement.ts'
+import type { Gateway } from '../../gateways/port.ts'
+import { makeToken, TEST_CARDS } from '../rig/cards.ts'
+import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
+import { startService, type TestService } from '../rig/service.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+describe('an order is charged', () => {
+  let service: TestService
+  let merchant: Catalogue
+  let gateway: Gateway
+
+  beforeAll(async () => {
+    // Without a worker: the tests run its activities themselves, as often and as broken as they like.
+    service = await startService({ worker: false, settings: { RATE_LIMIT: '1000000' } })
+    merchant = await catalogue(service)
+    gateway = createGateway('sandbox', service.databaseUrl)
+  })
+  afterAll(async () => {
+    await gateway?.close()
+    await service.stop()
+  })
+
+  const em = () => service.database.orm.em.fork()
+  const sql = <T extends object>(text: string, values: unknown[] = []) => statement<T>(em(), text, values)
+  const dependencies = (
+    by: Gateway,
+    logged: string[] = [],
+    unresolved = { inc() {} },
+  ): ActivityDependencies => ({
+    em,
+    baseUrl: service.baseUrl,
+    now: Date.now,
+    labels: false,
+    gateway: by,
+    log: createLog('error', { write: (line) => void logged.push(line) }),
+    unresolved,
+    attempts: {} as ActivityDependencies['attempts'],
+  })
+  const input = (recordId: string, ahead: number) => ({
+    organizationId: merchant.organizationId,
+    recordId,
+    clock: Date.now() + ahead,
+    base: 0,
+  })
+  const unit = () => ({
+    organizationId: merchant.organizationId,
+    baseUrl: service.baseUrl,
+    now: new Date(),
+  })
+  /** A new order of a new customer with that card, not looked at yet. */
+  const place = async (pan: string, members: object = {}) => {
+    const { body: customer } = await merchant.api.post('customers', {
+      paymentToken: await makeToken(merchant.api, pan),
+    })
+    const { body: order } = await merchant.api.post(
+      'subscriptions',
+      orderBody(merchant, { customerId: customer.id, ...members }),
+    )
+    const { paymentInstrumentId } = customer.defaultPaymentInstrument as { paymentInstrumentId: string }
+    return {
+      id: String(order.id),
+      customerId: String(customer.id),
+      invoiceId: String(order.initialInvoiceId),
+      paymentInstrumentId,
+    }
+  }
+  type Placed = Awaited<ReturnType<typeof place>>
+  /** A gateway that does what it is asked, and whose answer never arrives. */
+  const deaf = (): Gateway => ({
+    ...gateway,
+    charge: async (charge) => {
+      await gateway.charge(charge)
+      throw new Error('the answer was lost')
+    },
+    find: async () => {
+      throw new Error('the answer was lost')
+    },
+  })
+  /** Does as a worker would until nothing is left to do at that instant: of the order, then of its refunds. */
+  const work = async ({ id, customerId }: Placed, ahead: number, by = gateway) => {
+    for (let turn = 0; turn < 40; turn += 1) {
+      if (!(await settleOrder(dependencies(by), input(id, ahead))).calls) break
+      await callGateway(dependencies(by), input(id, ahead))
+    }
+    const pending = await sql<{ id: string }>(
+      "select id from transactions where customer_id = ? and status = 'pending' and subscription_id is null",
+      [customerId],
+    )
+    for (const one of pending) await inquireTransaction(dependencies(by), input(one.id, ahead))
+  }
+  /** What the gateway holds of a customer's money, what its invoices say they hold, and what its sales say they paid. */
+  const money = async ({ customerId }: Placed) => {
+    const [row] = await sql<{ held: number; paid: number; charges: number }>(
+      `select (select coalesce(sum(case when kind = 'charge' then ledger.amount else -ledger.amount end), 0)
+                 from test_gateway.ledger join transactions using (organization_id, request_id)
+                where customer_id = ? and ledger.result = 'approved')::float8 as held,
+              (select coalesce(sum(amount_paid - amount_refunded), 0) from invoices
+                where customer_id = ?)::float8 as paid,
+              (select count(*) from test_gateway.ledger join transactions using (organization_id, request_id)
+                where customer_id = ? and kind = 'charge' and ledger.result = 'approved')::int as charges`,
+      [customerId, customerId, customerId],
+    )
+    return row
+  }
+
+  test('never twice, wherever it is interrupted, whatever is repeated, and whoever else pays or voids', async () => {
+    const step = fc.constantFrom(
+      'settle',
+      'call',
+      'call',
+      'unrecorded',
+      'lost',
+      'later',
+      'sale',
+      'void',
+      'cash',
+    )
+    const pans = fc.constantFrom(
+      TEST_CARDS.approves,
+      TEST_CARDS.answersLate,
+      TEST_CARDS.lacksFunds,
+      TEST_CARDS.declinesRenewals,
+    )
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 2, maxLength: 8 }),
+        pans,
+        fc.boolean(),
+        async (steps, pan, atOnce) => {
+          const placed = await place(pan)
+          await settleOrder(dependencies(gateway), input(placed.id, 0))
+          let ahead = 0
+          const pay = (paymentInstruction: object) =>
+            merchant.api.post('transactions', {
+              type: 'sale',
+              customerId: placed.customerId,
+              currency: 'EUR',
+              amount: 9.9,
+              paymentInstruction,
+              invoiceIds: [placed.invoiceId],
+            })
+          const take = async (one: (typeof steps)[number]): Promise<void> => {
+            switch (one) {
+              case 'settle':
+                return void (await settleOrder(dependencies(gateway), input(placed.id, ahead)))
+              case 'call':
+                return await callGateway(dependencies(gateway), input(placed.id, ahead))
+              case 'lost':
+                return await callGateway(dependencies(deaf()), input(placed.id, ahead))
+              case 'unrecorded': {
+                // As where the worker is killed after the gateway was asked.
+                const id = await inUnitOfWork(em(), unit(), (work) =>
+                  startOrderCall(work, placed.id, Date.now() + ahead),
+                )
+                const pending = id === null ? null : await pendingMovement(em(), merchant.organizationId, id)
+                if (pending !== null) await move(gateway, pending.movement)
+                return
+              }
+              case 'later':
+                ahead += 2 * MINUTE
+                return
+              case 'sale': {
+                const { status } = await pay({ paymentInstrumentId: placed.paymentInstrumentId })
+                return expect([201, 409, 422]).toContain(status)
+              }
+              case 'cash':
+                return expect([201, 409, 422]).toContain((await pay({ method: 'external' })).status)
+              case 'void': {
+                const { status } = await merchant.api.post(`invoices/${placed.invoiceId}/void`, {})
+                return expect([201, 409]).toContain(status)
+              }
+            }
+          }
+          if (atOnce) await Promise.all(steps.map(take))
+          else for (const one of steps) await take(one)
+          // Whatever happened, time goes on until everything is known.
+          for (const after of [ahead, ahead + 3 * MINUTE, ahead + 2 * HOUR, ahead + 30 * HOUR]) {
+            await work(placed, after)
+            await work(placed, after)
+          }
+          const cash = steps.includes('cash')
+          const found = await money(placed)
+          const [external] = await sql<{ sum: number }>(
+            `select coalesce(sum(amount), 0)::float8 as sum from transactions
+              where customer_id = ? and gateway is null and result = 'approved'`,
+            [placed.customerId],
+          )
+          expect(external?.sum === 0 || cash).toBe(true)
+          expect((found?.held ?? 0) + (external?.sum ?? 0)).toBeCloseTo(found?.paid ?? -1, 6)
+          const { body: invoice } = await merchant.api.get(`invoices/${placed.invoiceId}`)
+          expect(found?.paid).toBeCloseTo(invoice.status === 'paid' ? 9.9 : 0, 6)
+          expect(found?.charges).toBeLessThanOrEqual(2) // the second, if any, went back: what is held says so
+          const open = await sql('select 1 from invoices where customer_id = ? and charge is not null', [
+            placed.customerId,
+          ])
+          expect(open).toEqual([])
+        },
+      ),
+      { numRuns: 40 },
+    )
+  }, 240_000)
+
+  test('once, by however many workers at the same time', async () => {
+    const placed = await place(TEST_CARDS.approves)
+    await settleOrder(dependencies(gateway), input(placed.id, 0))
+    await Promise.all(
+      Array.from({ length: 12 }, () => callGateway(dependencies(gateway), input(placed.id, 0))),
+    )
+    expect(await money(placed)).toEqual({ held: 9.9, paid: 9.9, charges: 1 })
+    const { body } = await merchant.api.get(`subscriptions/${placed.id}`)
+    expect(body).toMatchObject({ status: 'active', billingStatus: 'paid' })
+  })
+
+  test('raises one revision for what it shows, and none for what it does not', async () => {
+    const placed = await place(TEST_CARDS.lacksFunds)
+    await settleOrder(dependencies(gateway), input(placed.id, 0))
+    const revision = async () => (await merchant.api.get(`invoices/${placed.invoiceId}`)).body.revision
+    const issued = await revision()
+    await callGateway(dependencies(gateway), input(placed.id, 0))
+    // A first decline leaves everything an invoice shows as it was.
+    expect(await revision()).toBe(issued)
+    await callGateway(dependencies(gateway), input(placed.id, DAY + MINUTE))
+    expect((await merchant.api.get(`invoices/${placed.invoiceId}`)).body).toMatchObject({
+      revision: Number(issued) + 1,
+      autopayRetryNumber: 1,
+    })
+  })
+
+  test('of which nobody learns the outcome: told of after a day, asked for a month, then the operator is called', async () => {
+    const placed = await place(TEST_CARDS.approves)
+    const silent: Gateway = {
+      ...gateway,
+      charge: async () => ({ result: 'unknown', raw: '{}' }),
+      find: async () => null,
+    }
+    await settleOrder(dependencies(silent), input(placed.id, 0))
+    const logged: string[] = []
+    let alerts = 0
+    const alerting = dependencies(silent, logged, {
+      inc() {
+        alerts += 1
+      },
+    })
+    const ask = (ahead: number) => callGateway(alerting, input(placed.id, ahead))
+    await ask(0)
+    await ask(CHARGE_TIMEOUT + MINUTE)
+    const events = await sql<{ type: string }>(
+      `select type from events where payload::jsonb #>> '{_embedded,transaction,customerId}' = ?`,
+      [placed.customerId],
+    )
+    expect(events.map(({ type }) => type)).toEqual(['transaction-timeout-resolved'])
+    // Counted as declined: no other charge though, before this one is known.
+    await ask(3 * DAY)
+    expect((await sql('select 1 from transactions where customer_id = ?', [placed.customerId])).length).toBe(
+      1,
+    )
+    expect({ alerts, logged }).toEqual({ alerts: 0, logged: [] })
+    await ask(32 * DAY)
+    expect(alerts).toBe(1)
+    expect(logged.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 50, msg: 'the outcome of a payment stays unknown', requestId: `${placed.invoiceId}.1` },
+    ])
+    const { calls, next } = await settleOrder(dependencies(silent), input(placed.id, 40 * DAY))
+    expect({ calls, next }).toEqual({ calls: false, next: null })
+  })
+})
