@@ -3,6 +3,7 @@ import { median } from './statistics.ts'
 
 export interface Figure {
   readonly what: string
+  /** Of the values; what is a time is better the smaller it is, and its ratio says how many times the floor it takes. */
   readonly unit: '/s' | 's' | 'ms' | 'MiB'
   /** One value for each round. */
   readonly service: readonly number[]

@@ -70,11 +70,11 @@ export function cpuSeconds(pid: number): number | null {
   }
 }
 
-/** Memory that a process has in RAM, in MiB; null where the system does not tell. */
-export function residentMemory(pid: number): number | null {
+/** Memory a process holds, in megabytes; null where the system does not tell. */
+export function residentMegabytes(pid: number): number | null {
   try {
-    const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-    return kibibytes === undefined ? null : Number(kibibytes) / 1024
+    const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+    return kilobytes === undefined ? null : Number(kilobytes) / 1024
   } catch {
     return null
   }

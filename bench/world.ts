@@ -31,8 +31,6 @@ export interface World {
     /** SIGKILL, then a start on the same data; resolves when it takes work again. */
     killAndStart(): Promise<void>
   }
-  /** Asks the database. */
-  query<Row extends object>(text: string): Promise<Row[]>
   /** What commands that seal something take. */
   readonly vault: Database['vault']
   readonly installation: Database['installation']
@@ -49,6 +47,8 @@ export interface World {
   databaseCpu(): number | null
   /** Runs a command of the merchant's organization. */
   command<T>(work: (unit: UnitOfWork) => Promise<T>): Promise<T>
+  /** Asks the database. */
+  query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   /** Milliseconds until the worker has nothing left to do. */
   quiet(patience: number): Promise<number>
   /** Milliseconds until the condition, an SQL expression, does not hold any more. */
@@ -173,9 +173,10 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
         await engine
       },
     },
-    query: async <Row extends object>(text: string) => (await query.query<Row>(text)).rows,
     vault: database.vault,
     installation: database.installation,
+    query: async <Row extends object>(text: string, values: unknown[] = []) =>
+      (await query.query(text, values)).rows as Row[],
     merchant,
     load: startHelper<LoadCalls>('load.ts', teardown),
     receiver,

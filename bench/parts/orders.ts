@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { orderBody } from '../../test/rig/catalogue.ts'
 import { type Figure, medianKnown, withCpu } from '../figure.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'
-import { cpuSeconds, type Program, residentMemory } from '../program.ts'
+import { cpuSeconds, type Program, residentMegabytes } from '../program.ts'
 import { median, percentile } from '../statistics.ts'
 import type { World } from '../world.ts'
 import { placeOrders } from './create.ts'
@@ -81,12 +81,12 @@ async function placedAndStarted({ divisor, say }: PartContext, world: World): Pr
 async function armed({ divisor, say }: PartContext, world: World, worker: Program): Promise<Figure[]> {
   const count = ARMED / divisor
   const pids = { engine: await world.engine.pid(), worker: worker.pid }
-  const before = { engine: residentMemory(pids.engine), worker: residentMemory(pids.worker) }
+  const before = { engine: residentMegabytes(pids.engine), worker: residentMegabytes(pids.worker) }
   await placeAt(world, count, () => Date.now() + YEAR)
   await world.quiet(PATIENCE)
   await world.untilNot('exists (select from wake_ups)', PATIENCE)
   return (['engine', 'worker'] as const).map((name) => {
-    const [was, is] = [before[name], residentMemory(pids[name])]
+    const [was, is] = [before[name], residentMegabytes(pids[name])]
     const each = was === null || is === null ? Number.NaN : ((is - was) * 1000) / count
     say(`orders: ${each.toFixed(1)} MiB of the ${name} per 1,000 armed orders`)
     return {

@@ -6,7 +6,7 @@ import { type Figure, medianKnown, withCpu } from '../figure.ts'
 import { startHelper } from '../helper.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'
 import type { TokenFloorCalls } from '../processes/token-floor.ts'
-import { cpuSeconds, residentMemory } from '../program.ts'
+import { cpuSeconds, residentMegabytes } from '../program.ts'
 import { median, percentile } from '../statistics.ts'
 import type { World } from '../world.ts'
 import type { PartContext } from './part.ts'
@@ -90,10 +90,10 @@ async function making({ teardown, divisor, rounds, say }: PartContext, world: Wo
 async function armed({ divisor, say }: PartContext, world: World): Promise<Figure> {
   const count = ARMED / divisor
   const pid = await world.engine.pid()
-  const before = residentMemory(pid)
+  const before = residentMegabytes(pid)
   await makeTokens(world, count, (now) => now + 30 * MINUTE)
   await world.quiet(PATIENCE)
-  const after = residentMemory(pid)
+  const after = residentMegabytes(pid)
   await world.query('update payment_tokens set card_cipher = null')
   const each = before === null || after === null ? Number.NaN : ((after - before) * 1000) / count
   say(`tokens: ${each.toFixed(1)} MiB of the engine per 1,000 armed expiries`)
