@@ -4,7 +4,7 @@ import { median } from './statistics.ts'
 export interface Figure {
   readonly what: string
   /** Of the values; what is a time is better the smaller it is, and its ratio says how many times the floor it takes. */
-  readonly unit: '/s' | 's' | 'ms' | 'MiB'
+  readonly unit: '/s' | 's' | 'ms' | 'MB'
   /** One value for each round. */
   readonly service: readonly number[]
   /** The floor's value of the same rounds; empty where there is no floor. */

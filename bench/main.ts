@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { create } from './parts/create.ts'
 import { deliver } from './parts/deliver.ts'
+import { disputes } from './parts/disputes.ts'
 import { latency } from './parts/latency.ts'
 import { orders } from './parts/orders.ts'
 import type { Part } from './parts/part.ts'
@@ -33,6 +34,7 @@ const PARTS: ReadonlyMap<string, Part> = new Map([
   ['create', create],
   ['tokens', tokens],
   ['orders', orders],
+  ['disputes', disputes],
   ['start', start],
 ])
 const RESULTS = fileURLToPath(new URL('results', import.meta.url))

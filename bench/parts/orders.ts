@@ -21,6 +21,8 @@ const READERS = 10
 const READ = 100
 const AIM = 0.5
 const PATIENCE = 300_000
+/** Orders whose workflow has not looked at them yet. */
+const NOT_FOLLOWED = 'exists (select from subscriptions where settled_through is null)'
 /** Started, and its first invoice issued. */
 const NOT_STARTED = `exists (select from subscriptions where status = 'pending' and start_time <= now() + interval '1 hour')`
 
@@ -83,19 +85,19 @@ async function armed({ divisor, say }: PartContext, world: World, worker: Progra
   const pids = { engine: await world.engine.pid(), worker: worker.pid }
   const before = { engine: residentMegabytes(pids.engine), worker: residentMegabytes(pids.worker) }
   await placeAt(world, count, () => Date.now() + YEAR)
+  await world.untilNot(NOT_FOLLOWED, PATIENCE)
   await world.quiet(PATIENCE)
-  await world.untilNot('exists (select from wake_ups)', PATIENCE)
   return (['engine', 'worker'] as const).map((name) => {
     const [was, is] = [before[name], residentMegabytes(pids[name])]
     const each = was === null || is === null ? Number.NaN : ((is - was) * 1000) / count
-    say(`orders: ${each.toFixed(1)} MiB of the ${name} per 1,000 armed orders`)
+    say(`orders: ${each.toFixed(1)} MB of the ${name} per 1,000 armed orders`)
     return {
       what: `memory of the ${name} per 1,000 armed orders`,
-      unit: 'MiB',
+      unit: 'MB',
       service: [each],
       floor: [],
       aim: null,
-      beside: { armed: count, 'before MiB': was, 'after MiB': is },
+      beside: { armed: count, 'before MB': was, 'after MB': is },
       note: 'Resident memory of the process before and after; its caches and its garbage are part of it.',
     } as const
   })
@@ -160,7 +162,7 @@ async function placeAhead(
   for (let lead = LEAD + count * 10; ; lead *= 2) {
     const first = Date.now() + lead
     const ids = await placeAt(world, count, (turn) => first + at(turn))
-    await world.untilNot('exists (select from wake_ups)', PATIENCE)
+    await world.untilNot(NOT_FOLLOWED, PATIENCE)
     if (Date.now() + LEAD / 5 < first) return { ids, first }
     await world.untilNot(NOT_STARTED, PATIENCE)
     await world.quiet(PATIENCE)

@@ -96,14 +96,14 @@ async function armed({ divisor, say }: PartContext, world: World): Promise<Figur
   const after = residentMegabytes(pid)
   await world.query('update payment_tokens set card_cipher = null')
   const each = before === null || after === null ? Number.NaN : ((after - before) * 1000) / count
-  say(`tokens: ${each.toFixed(1)} MiB of the engine per 1,000 armed expiries`)
+  say(`tokens: ${each.toFixed(1)} MB of the engine per 1,000 armed expiries`)
   return {
     what: 'memory of the engine per 1,000 armed expiries',
-    unit: 'MiB',
+    unit: 'MB',
     service: [each],
     floor: [],
     aim: null,
-    beside: { armed: count, 'before MiB': before, 'after MiB': after },
+    beside: { armed: count, 'before MB': before, 'after MB': after },
     note: 'Resident memory of the server process before and after; its caches and its garbage are part of it.',
   }
 }
