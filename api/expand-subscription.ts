@@ -15,7 +15,11 @@ const nothing: Expander<Subscription> = async () => new Map()
 
 export const subscriptionExpanders: Readonly<Record<string, Expander<Subscription>>> = {
   customer: embedding(Customer, (row) => row.customerId, presentCustomer),
-  leadSource: nothing,
+  leadSource: embedding(
+    Customer,
+    (row) => row.customerId,
+    (customer) => customer.leadSource ?? null,
+  ),
   website: embedding(Website, (row) => row.websiteId, presentWebsite),
   shippingRate: nothing,
   initialInvoice: embedding(Invoice, (row) => row.initialInvoiceId ?? null, presentInvoice),
@@ -27,9 +31,21 @@ export const subscriptionExpanders: Readonly<Record<string, Expander<Subscriptio
         return [row.id, invoice === null ? null : presentUpcomingInvoice(row, invoice)]
       }),
     ),
-  paymentInstrument: embedding(
-    PaymentInstrument,
-    (row) => row.paymentInstrumentId ?? null,
-    presentPaymentInstrument,
-  ),
+  /** What it is charged by: the one it names, else its customer's default one. */
+  paymentInstrument: async (rows, { em, organizationId, baseUrl }) => {
+    const byId = <T extends { id: string }>(found: readonly T[]) => new Map(found.map((one) => [one.id, one]))
+    const customers = byId(
+      await em.find(Customer, { organizationId, id: { $in: rows.map(({ customerId }) => customerId) } }),
+    )
+    const defaultOf = (row: Subscription) => customers.get(row.customerId)?.defaultPaymentInstrumentId ?? null
+    const ids = rows.flatMap((row) => [row.paymentInstrumentId ?? [], defaultOf(row) ?? []].flat())
+    const instruments = byId(await em.find(PaymentInstrument, { organizationId, id: { $in: ids } }))
+    return new Map(
+      rows.map((row) => {
+        const named = instruments.get(row.paymentInstrumentId ?? '')
+        const used = named?.status === 'active' ? named : (instruments.get(defaultOf(row) ?? '') ?? named)
+        return [row.id, used === undefined ? null : presentPaymentInstrument(used, baseUrl)]
+      }),
+    )
+  },
 }

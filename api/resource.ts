@@ -38,6 +38,8 @@ export interface Resource<Row extends ResourceRow> {
   readonly schema: TSchema
   readonly entity: EntityClass<Row>
   readonly table: string
+  /** Columns beside the table's own, as a select lists them. */
+  readonly computed?: string
   /** Expression over the row that `q` searches. */
   readonly search: string
   readonly fields: Fields
@@ -169,13 +171,13 @@ export async function list<Row extends ResourceRow>(
 /** Rows to be shown, which nothing will change. */
 async function selectRows<Row extends ResourceRow>(
   em: EntityManager,
-  { entity, table }: Resource<Row>,
+  { entity, table, computed }: Resource<Row>,
   condition: string,
   values: readonly unknown[],
 ): Promise<Row[]> {
   const found = await statement<Record<string, unknown>>(
     em,
-    `select row.* from ${table} row where ${condition}`,
+    `select row.*${computed === undefined ? '' : `, ${computed}`} from ${table} row where ${condition}`,
     [...values],
   )
   return found.map(plainRowReader(em, entity))

@@ -73,7 +73,10 @@ function isCurrency(code: string): boolean {
 }
 
 function invalidFields(errors: readonly ErrorObject[]): InvalidField[] {
-  const fields = errors.map((error) => ({ field: fieldOf(error), message: messageOf(error) }))
+  // Which branch of a condition failed says nothing that its own errors do not.
+  const fields = errors
+    .filter(({ keyword }) => keyword !== 'if')
+    .map((error) => ({ field: fieldOf(error), message: messageOf(error) }))
   const distinct = new Map(fields.map((field) => [`${field.field} ${field.message}`, field]))
   return [...distinct.values()]
 }

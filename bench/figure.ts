@@ -3,7 +3,8 @@ import { median } from './statistics.ts'
 
 export interface Figure {
   readonly what: string
-  readonly unit: '/s' | 's'
+  /** Of the values; what is a time is better the smaller it is, and its ratio says how many times the floor it takes. */
+  readonly unit: '/s' | 's' | 'ms' | 'MB'
   /** One value for each round. */
   readonly service: readonly number[]
   /** The floor's value of the same rounds; empty where there is no floor. */

@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: what the service does per second on this machine, beside the least that could do the same.
  *
- *     npm run bench -- [read] [deliver] [create] [start] [--quick] [--profile]
+ *     npm run bench -- [part …] [--quick] [--profile]
  *
  * Engines, API, worker and helpers run as processes of their own in a temporary directory, on loopback and free ports,
  * and are gone afterwards. Exits with 0 when everything could be measured, whether or not an aim was met.
@@ -13,9 +13,14 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { create } from './parts/create.ts'
 import { deliver } from './parts/deliver.ts'
+import { disputes } from './parts/disputes.ts'
+import { latency } from './parts/latency.ts'
+import { orders } from './parts/orders.ts'
 import type { Part } from './parts/part.ts'
 import { read } from './parts/read.ts'
 import { start } from './parts/start.ts'
+import { tokens } from './parts/tokens.ts'
+import { waiting } from './parts/waiting.ts'
 import { beginRun, conditions, notes, type PartResult, table, writeJson } from './report.ts'
 import { createTeardown, type Teardown } from './teardown.ts'
 import { startWorld, type World } from './world.ts'
@@ -24,7 +29,12 @@ import { startWorld, type World } from './world.ts'
 const PARTS: ReadonlyMap<string, Part> = new Map([
   ['read', read],
   ['deliver', deliver],
+  ['latency', latency],
+  ['waiting', waiting],
   ['create', create],
+  ['tokens', tokens],
+  ['orders', orders],
+  ['disputes', disputes],
   ['start', start],
 ])
 const RESULTS = fileURLToPath(new URL('results', import.meta.url))

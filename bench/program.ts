@@ -12,6 +12,8 @@ export interface Program {
   readonly readyAfter: number
   /** SIGTERM, and SIGKILL when that does not help in time; false when it had to be killed. */
   stop(): Promise<boolean>
+  /** SIGKILL, as a machine that fails gives no notice either. */
+  kill(): Promise<void>
 }
 
 export interface ProgramOptions {
@@ -53,7 +55,7 @@ export async function startProgram(options: ProgramOptions, teardown: Teardown):
     }
     await delay(20)
   }
-  return { pid, readyAfter: performance.now() - started, stop }
+  return { pid, readyAfter: performance.now() - started, stop, kill: () => killed(pid) }
 }
 
 /** CPU time a process has used so far with all its threads, in seconds; null where the system does not tell. */
@@ -63,6 +65,16 @@ export function cpuSeconds(pid: number): number | null {
     // pid (name, which may hold blanks) state …; the 14th and 15th fields are user and system time in ticks of 10 ms.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return (Number(fields[11]) + Number(fields[12])) / 100
+  } catch {
+    return null
+  }
+}
+
+/** Memory a process holds, in megabytes; null where the system does not tell. */
+export function residentMegabytes(pid: number): number | null {
+  try {
+    const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+    return kilobytes === undefined ? null : Number(kilobytes) / 1024
   } catch {
     return null
   }
@@ -93,6 +105,10 @@ async function end(pid: number): Promise<boolean> {
     await stopProcess(pid, [{ signal: 'SIGKILL', wait: 10_000 }])
     return false
   }
+}
+
+async function killed(pid: number): Promise<void> {
+  await stopProcess(pid, [{ signal: 'SIGKILL', wait: 10_000 }])
 }
 
 function tail(logFile: string): string {

@@ -68,10 +68,10 @@ export function notes(results: readonly PartResult[]): string[] {
       '',
       `${name}: ${figure.what}`,
       `  ${figure.note}`,
-      `  rounds: ${figure.service.map((value) => rounded(value)).join(', ')}${figure.unit === 's' ? ' s' : ' /s'}${
+      `  rounds: ${figure.service.map((value) => rounded(value)).join(', ')} ${figure.unit}${
         figure.floor.length === 0
           ? ''
-          : `; floor: ${figure.floor.map((value) => rounded(value)).join(', ')} /s`
+          : `; floor: ${figure.floor.map((value) => rounded(value)).join(', ')} ${figure.unit}`
       }`,
       ...(Object.keys(figure.beside).length === 0
         ? []

@@ -368,6 +368,17 @@ function writePause(unit: UnitOfWork, record: OrderRecord, { id, ...state }: Pau
   record.raised.add(pause)
 }
 
+/** Writes the order's notes and purchase order number, which have changed, to invoices that are not issued yet. */
+export function annotateDrafts(unit: UnitOfWork, record: OrderRecord, instant: number): void {
+  const { poNumber = null, notes = null } = record.row
+  for (const invoice of record.invoices.values()) {
+    if (invoice.status !== 'draft') continue
+    raise(unit, record, invoice)
+    Object.assign(invoice, { poNumber, notes })
+    unit.emit(invoiceEvent(invoice, 'invoice-modified', new Date(instant), unit.baseUrl))
+  }
+}
+
 /** What the order shows of its invoices. */
 function writeSummary({ row, order, invoices }: OrderRecord): void {
   const initial = order.invoices.find(({ type }) => type === 'initial')

@@ -1,5 +1,6 @@
 /** What an order refers to, read in one statement: placing orders is what the service does most. */
 import { type Organization, Plan } from './entities/index.ts'
+import { type Captured, captured } from './order-risk.ts'
 import { plainRowReader } from './plain-rows.ts'
 import { statement } from './statement.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
@@ -10,6 +11,8 @@ export interface ForOrder {
   /** Those of the items' plans that exist. */
   readonly plans: readonly Plan[]
   readonly settings: Organization['settings']
+  /** What the instrument it will be charged by remembers of its token; null: there is none. */
+  readonly captured: Captured | null
 }
 
 /** Reads what a new order of the unit's organization is made of, and holds it as `references()` does. */
@@ -18,6 +21,7 @@ export async function readForOrder(
   order: {
     readonly customerId: string
     readonly websiteId: string
+    readonly paymentInstrumentId: string | null
     readonly items: readonly { readonly plan: { readonly id: string } }[]
   },
 ): Promise<ForOrder> {
@@ -27,6 +31,7 @@ export async function readForOrder(
     website: boolean
     plans: Record<string, unknown>[]
     settings: ForOrder['settings']
+    captured: Captured | null
   }>(
     em,
     `select coalesce((select true from customers where organization_id = organization.id and id = ? for key share), false) as customer,
@@ -35,9 +40,16 @@ export async function readForOrder(
                  select * from plans where organization_id = organization.id
                     and id in (select jsonb_array_elements_text(?::jsonb)) for key share
                ) plan) as plans,
-              organization.settings
+              organization.settings,
+              ${captured} as captured
          from organizations organization where organization.id = ?`,
-    [order.customerId, order.websiteId, planIds, organizationId],
+    [
+      order.customerId,
+      order.websiteId,
+      planIds,
+      ...[order.customerId, order.paymentInstrumentId, order.customerId],
+      organizationId,
+    ],
   )
   if (found === undefined) throw new Error(`the organization ${organizationId} is gone`)
   return {
@@ -45,5 +57,6 @@ export async function readForOrder(
     hasWebsite: found.website,
     plans: found.plans.map(plainRowReader(em, Plan)),
     settings: found.settings,
+    captured: found.captured,
   }
 }

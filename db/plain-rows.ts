@@ -24,7 +24,7 @@ function makeReader(em: EntityManager, entity: EntityClass<object>): Reader {
   const members = em
     .getMetadata()
     .get(entity)
-    .props.filter(({ persist }) => persist !== false)
+    .props.filter(({ persist, formula }) => persist !== false || formula !== undefined)
     .map(({ name, fieldNames: [column = name], runtimeType }) => ({ name, column, runtimeType }))
   return (raw) => {
     const row: Record<string, unknown> = {}

@@ -87,6 +87,8 @@ async function makeDemo(
       lastName: 'Lovelace',
       websiteId: null,
       defaultPaymentInstrumentId: null,
+      primaryAddress: null,
+      leadSource: null,
       customFields: null,
     })
     const plan = await createPlan(unit, newId('plan'), {

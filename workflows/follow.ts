@@ -55,12 +55,14 @@ export async function follow(
     }
     if (result.next === null && !changed) return
     if (result.next === null) continue
-    if (result.labels !== null) label(result.labels)
-    const wait = Math.max(result.next - base - Date.now(), SHORTEST_WAIT)
-    await condition(() => changed, wait, result.labels === null ? {} : { summary: result.labels.timer })
+    // Before the wait, which a change may end: a record that changes all the time would never get past it otherwise. The
+    // server takes no ending while a signal waits.
     if (workflowInfo().continueAsNewSuggested && !changed) {
       await continueAsNew<(input: FollowInput) => Promise<void>>({ organizationId, recordId, base })
     }
+    if (result.labels !== null) label(result.labels)
+    const wait = Math.max(result.next - base - Date.now(), SHORTEST_WAIT)
+    await condition(() => changed, wait, result.labels === null ? {} : { summary: result.labels.timer })
   }
 }
 

@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../billing/canonical-json.ts'
 import {
   checkedCustomer,
   createCustomer,
@@ -13,7 +14,9 @@ import { presentCustomer } from '../../db/representations/customer.ts'
 import type { OperationAnswer, OperationContext } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
 import { type Resource, remove, type Writer } from '../resource.ts'
+import { contactOf } from '../schemas/contact.ts'
 import { Customer } from '../schemas/customer.ts'
+import { leadSourceOf } from '../schemas/lead-source.ts'
 
 export const customers: Resource<CustomerRow> = {
   name: 'Customer',
@@ -24,6 +27,7 @@ export const customers: Resource<CustomerRow> = {
   table: 'customers',
   search: customerSearch,
   fields: fieldsOf(Customer, {
+    'primaryAddress.hash': null,
     'defaultPaymentInstrument.method': null,
     'defaultPaymentInstrument.paymentInstrumentId': {
       sql: 'row.default_payment_instrument_id',
@@ -36,7 +40,12 @@ export const customers: Resource<CustomerRow> = {
 export const customerWriter: Writer<CustomerRow, Customer> = {
   create: (unit, id, body, context) => createCustomer(unit, id, valuesOf(body), tokenOf(body, context)),
   async update(unit, row, body, context) {
+    const known = canonicalJson(row.leadSource ?? null)
     Object.assign(row, await checkedCustomer(unit, row.id, valuesOf(body), tokenOf(body, context)))
+    if (canonicalJson(row.leadSource) === known) return
+    row.revision += 1
+    row.updatedTime = unit.now
+    unit.emit(customerEvent(row, 'lead-source-changed', unit))
   },
   changed: (unit, row) => unit.emit(customerEvent(row, 'customer-updated', unit)),
 }
@@ -60,6 +69,8 @@ function valuesOf(body: Customer): NewCustomer {
     lastName: body.lastName ?? null,
     websiteId: body.websiteId ?? null,
     defaultPaymentInstrumentId: body.defaultPaymentInstrument?.paymentInstrumentId ?? null,
+    primaryAddress: contactOf(body.primaryAddress),
+    leadSource: leadSourceOf(body.leadSource),
     customFields: body.customFields ?? {},
   }
 }

@@ -5,7 +5,9 @@ import { presentPaymentToken } from '../../db/representations/payment-token.ts'
 import type { OperationHandler } from '../operation.ts'
 import { type Resource, readOne, type Writer } from '../resource.ts'
 import { contactOf } from '../schemas/contact.ts'
+import { leadSourceOf } from '../schemas/lead-source.ts'
 import { PaymentToken } from '../schemas/payment-token.ts'
+import { riskOf } from '../schemas/risk-metadata.ts'
 
 export const paymentTokens: Resource<PaymentTokenRow> = {
   name: 'Token',
@@ -30,16 +32,7 @@ export const paymentTokenWriter: Pick<Writer<PaymentTokenRow, PaymentToken>, 'cr
         expYear: body.paymentInstrument.expYear,
       },
       billingAddress: contactOf(body.billingAddress),
-      riskMetadata:
-        body.riskMetadata == null
-          ? null
-          : {
-              ipAddress: body.riskMetadata.ipAddress ?? null,
-              fingerprint: body.riskMetadata.fingerprint ?? null,
-              httpHeaders: body.riskMetadata.httpHeaders ?? {},
-              browserData: body.riskMetadata.browserData ?? null,
-              extraData: body.riskMetadata.extraData ?? {},
-            },
+      riskMetadata: riskOf(body.riskMetadata),
       leadSource: leadSourceOf(body.leadSource),
     }),
 }
@@ -47,8 +40,3 @@ export const paymentTokenWriter: Pick<Writer<PaymentTokenRow, PaymentToken>, 'cr
 /** GET of one: the path calls it `token`. */
 export const readPaymentToken: OperationHandler = (context) =>
   readOne({ ...context, params: { ...context.params, id: context.params.token ?? '' } }, paymentTokens)
-
-function leadSourceOf(given: PaymentToken['leadSource']): Record<string, string | null> | null {
-  if (given == null) return null
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value ?? null]))
-}

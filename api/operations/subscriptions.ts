@@ -1,11 +1,13 @@
 import { createSubscription, type NewSubscription } from '../../db/commands/create-subscription.ts'
 import { updateSubscription } from '../../db/commands/update-subscription.ts'
 import { Subscription as SubscriptionRow } from '../../db/entities/index.ts'
-import { subscriptionSearch } from '../../db/entities/subscription.ts'
+import { newestPlans, subscriptionSearch } from '../../db/entities/subscription.ts'
 import { presentSubscription } from '../../db/representations/subscription.ts'
 import { subscriptionExpanders } from '../expand-subscription.ts'
 import { fieldsOf } from '../query/fields.ts'
 import type { Resource, Writer } from '../resource.ts'
+import { contactOf } from '../schemas/contact.ts'
+import { riskOf } from '../schemas/risk-metadata.ts'
 import { Subscription } from '../schemas/subscription.ts'
 import { intervalOf, timeShiftOf } from './billing-terms.ts'
 
@@ -16,11 +18,14 @@ export const subscriptions: Resource<SubscriptionRow> = {
   schema: Subscription,
   entity: SubscriptionRow,
   table: 'subscriptions',
+  computed: `${newestPlans('row.organization_id', 'row.items')} as newest_plans`,
   search: subscriptionSearch,
   fields: fieldsOf(Subscription, {
     orderId: { sql: 'row.id', type: 'text' },
     orderType: null,
     billingPortalToken: null,
+    'billingAddress.hash': null,
+    'deliveryAddress.hash': null,
     'lineItemSubtotal.currency': null,
     'lineItemSubtotal.amount': null,
     clockOffset: { sql: '(row.clock_offset / 1000.0)', type: 'number' },
@@ -46,7 +51,7 @@ function valuesOf(body: Subscription): Omit<NewSubscription, 'isTrialOnly'> {
   return {
     customerId: body.customerId,
     websiteId: body.websiteId,
-    items: body.items.map((item) => ({ plan: { id: item.plan.id }, quantity: item.quantity ?? 1 })),
+    items: body.items.map(itemOf),
     startTime: instant(body.startTime),
     abandonTime: instant(body.abandonTime),
     trial: body.trial == null ? null : { enabled: body.trial.enabled, endTime: iso(body.trial.endTime) },
@@ -56,9 +61,25 @@ function valuesOf(body: Subscription): Omit<NewSubscription, 'isTrialOnly'> {
     shipping: body.shipping == null ? null : { amount: String(body.shipping.amount), calculator: 'manual' },
     autopay: body.autopay ?? true,
     paymentInstrumentId: body.paymentInstrumentId ?? null,
+    deliveryAddress: contactOf(body.deliveryAddress),
+    billingAddress: contactOf(body.billingAddress),
+    riskMetadata: riskOf(body.riskMetadata),
     poNumber: body.poNumber ?? null,
     notes: body.notes ?? null,
     customFields: body.customFields ?? {},
+  }
+}
+
+function itemOf({ plan, planId, quantity, quantityFilled, usageLimits }: Subscription['items'][number]) {
+  return {
+    // The schema lets none through that names no plan.
+    plan: { id: plan?.id ?? planId ?? '' },
+    quantity: quantity ?? 1,
+    quantityFilled: quantityFilled ?? 0,
+    usageLimits:
+      usageLimits == null
+        ? null
+        : { softLimit: usageLimits.softLimit ?? null, hardLimit: usageLimits.hardLimit ?? null },
   }
 }
 

@@ -1,5 +1,7 @@
 import Type, { type Static } from 'typebox'
+import { Contact } from './contact.ts'
 import { CustomFields, Id, Nullable, OrNull, resourceMembers, Text } from './conventions.ts'
+import { LeadSource } from './lead-source.ts'
 
 export const Customer = Type.Object(
   {
@@ -22,6 +24,8 @@ export const Customer = Type.Object(
         writeOnly: true,
       }),
     ),
+    primaryAddress: Nullable(Contact),
+    leadSource: Nullable(LeadSource),
     customFields: CustomFields,
   },
   { $id: 'Customer', additionalProperties: false, description: 'Whom the organization bills.' },

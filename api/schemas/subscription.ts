@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { INVOICE_STATUSES } from '../../billing/invoices.ts'
 import { CANCEL_CATEGORIES, ORDER_STATUSES } from '../../billing/order.ts'
 import { NullableInterval, NullableTimeShift } from './billing-terms.ts'
+import { Contact } from './contact.ts'
 import {
   CustomFields,
   Id,
@@ -12,6 +13,15 @@ import {
   resourceMembers,
   Text,
 } from './conventions.ts'
+import { RiskMetadata } from './risk-metadata.ts'
+
+const usageLimit = (description: string) =>
+  Nullable(
+    Type.Object(
+      { quantity: Type.Integer({ minimum: 0, maximum: 1_000_000_000 }) },
+      { additionalProperties: false, description },
+    ),
+  )
 
 export const Subscription = Type.Object(
   {
@@ -25,7 +35,13 @@ export const Subscription = Type.Object(
       Type.Object(
         {
           id: ReadOnly(Id('Unique in the order.')),
-          plan: Type.Object({ id: Id('An existing plan.') }, { additionalProperties: false }),
+          plan: Type.Optional(
+            Type.Object(
+              { id: Id('An existing plan.') },
+              { additionalProperties: false, description: 'What is ordered. Required.' },
+            ),
+          ),
+          planId: Type.Optional(Id('Deprecated: the plan, where `plan` does not say.')),
           quantity: Type.Optional(
             Type.Integer({
               minimum: 1,
@@ -34,8 +50,38 @@ export const Subscription = Type.Object(
               description: 'Units of the plan.',
             }),
           ),
+          quantityFilled: Type.Optional(
+            Type.Integer({
+              minimum: 0,
+              maximum: 1_000_000_000,
+              default: 0,
+              description: 'Units that were handed over.',
+            }),
+          ),
+          usageLimits: Type.Optional(
+            OrNull(
+              Type.Object(
+                {
+                  softLimit: usageLimit('Told when it is passed.'),
+                  hardLimit: usageLimit('Not to be passed.'),
+                },
+                { additionalProperties: false, description: 'Of metered plans.' },
+              ),
+            ),
+          ),
+          revision: ReadOnly(Type.Integer({ minimum: 1, description: 'Raised by each change of the item.' })),
+          isModified: ReadOnly(Type.Boolean({ description: 'Whether it carries a plan of its own.' })),
+          isGrandfathered: ReadOnly(
+            Type.Boolean({ description: 'Whether the plan has changed since the item was priced.' }),
+          ),
+          _embedded: ReadOnly(Type.Object({})),
         },
-        { additionalProperties: false },
+        {
+          additionalProperties: false,
+          if: { not: { required: ['planId'] } },
+          // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+          then: { required: ['plan'] },
+        },
       ),
       { minItems: 1, maxItems: 100, description: 'What was ordered.' },
     ),
@@ -110,6 +156,14 @@ export const Subscription = Type.Object(
     billingPortalToken: ReadOnly(OrNull(Text('Experimental; null.'))),
     abandonTime: Nullable(
       Instant("When it is abandoned if still pending; null: by the organization's setting."),
+    ),
+    deliveryAddress: Nullable(Contact),
+    billingAddress: Nullable(Contact),
+    riskMetadata: Type.Optional(
+      OrNull(RiskMetadata, {
+        description:
+          "What is known of the risk; null takes what was captured with the token of the order's instrument.",
+      }),
     ),
     poNumber: Nullable(Text('Purchase order number, shown on invoices.')),
     notes: Nullable(Type.String({ maxLength: 1000, description: 'Shown on invoices.' })),

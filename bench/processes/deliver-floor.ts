@@ -1,5 +1,6 @@
 /** The floor of delivering: a bare loop that signs (RS256, a key of the same 2048 bits) and posts, and records nothing. */
 import { createHash, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type CryptoKey, generateKeyPair, SignJWT } from 'jose'
 import pg from 'pg'
 import { Agent, request } from 'undici'
@@ -16,6 +17,8 @@ export interface DeliverFloorJob {
 export type DeliverFloorCalls = {
   /** Reads the bodies of the organization's events of that type: the bytes the service has sent. */
   load(source: { databaseUrl: string; organizationId: string; eventType: string }): Promise<number>
+  /** Signs and posts one every `interval` milliseconds, and gives the milliseconds each took until it was answered. */
+  paced(job: { url: string; count: number; interval: number }): Promise<number[]>
   /** Seconds it took. */
   run(job: DeliverFloorJob): Promise<number>
 }
@@ -36,6 +39,17 @@ answerCalls({
     await client.end()
     bodies = rows.map(({ payload }) => payload)
     return bodies.length
+  },
+  async paced({ url, count, interval }: Parameters<DeliverFloorCalls['paced']>[0]) {
+    const started = performance.now()
+    return await Promise.all(
+      Array.from({ length: count }, async (_, turn) => {
+        await delay(Math.max(0, started + turn * interval - performance.now()))
+        const began = performance.now()
+        await signAndPost(url, bodies[turn % bodies.length] ?? '')
+        return performance.now() - began
+      }),
+    )
   },
   async run({ url, count, concurrency }: DeliverFloorJob) {
     let turn = 0

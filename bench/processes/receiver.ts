@@ -1,4 +1,7 @@
-/** A receiver that reads what comes, counts it when it is signed, and answers 200. */
+/**
+ * A receiver that reads what comes and counts it when it is signed. It answers 200, but at `/fail` 500, and at `/hang`
+ * not within the time a sender waits.
+ */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerCalls } from '../helper.ts'
@@ -8,17 +11,24 @@ export type ReceiverCalls = {
   listen(none: null): Promise<string>
   /** Counts from nothing again. */
   reset(none: null): Promise<void>
+  /** When each event came first since the last reset, by its id, in milliseconds since the epoch. */
+  arrivals(none: null): Promise<Map<string, number>>
   /** Resolves when as many have come since the last reset. */
   until(count: number): Promise<void>
 }
 
 let came = 0
+const arrivals = new Map<string, number>()
 let wanted = Number.POSITIVE_INFINITY
 let reached: () => void = () => {}
 
 const server = createServer((request, response) => {
   request.resume().once('end', () => {
-    response.writeHead(200).end()
+    const at = performance.timeOrigin + performance.now()
+    const id = String(request.headers['webhook-id'])
+    if (request.url === '/hang') return void setTimeout(() => response.destroy(), 30_000).unref()
+    if (!arrivals.has(id)) arrivals.set(id, at)
+    response.writeHead(request.url === '/fail' ? 500 : 200).end()
     if (request.headers['security-signature'] !== undefined) came += 1
     if (came >= wanted) reached()
   })
@@ -31,7 +41,11 @@ answerCalls({
   },
   async reset() {
     came = 0
+    arrivals.clear()
     wanted = Number.POSITIVE_INFINITY
+  },
+  async arrivals() {
+    return arrivals
   },
   async until(count: number) {
     await new Promise<void>((resolve) => {

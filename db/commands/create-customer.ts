@@ -1,3 +1,4 @@
+import type { Contact } from '../../billing/contacts.ts'
 import { customerEvent } from '../customer-events.ts'
 import { Customer, PaymentInstrument, Website } from '../entities/index.ts'
 import { references } from '../references.ts'
@@ -11,6 +12,8 @@ export interface NewCustomer {
   readonly websiteId: string | null
   /** An instrument of the customer; a new one has none yet. */
   readonly defaultPaymentInstrumentId: string | null
+  readonly primaryAddress: Contact | null
+  readonly leadSource: Record<string, string | null> | null
   readonly customFields: Record<string, unknown> | null
 }
 

@@ -66,6 +66,7 @@ export async function instrumentOfToken(
     expYear: card.expYear,
     status: 'active',
     billingAddress: card.billingAddress,
+    riskMetadata: card.riskMetadata,
     gateway: gateway.name,
     gatewayReference: await gateway.store(unit.organizationId, card),
     cardFingerprint: card.fingerprint,

@@ -1,11 +1,11 @@
 import { cardIsExpired, readCardNumber } from '../../billing/cards.ts'
-import { type Contact, contactHash } from '../../billing/contacts.ts'
+import type { Contact } from '../../billing/contacts.ts'
 import { type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
 import { TOKEN_LIFETIME } from '../../billing/payment-tokens.ts'
-import { deriveRisk, type RiskInput, type Velocities } from '../../billing/risk.ts'
+import { deriveRisk, type RiskInput } from '../../billing/risk.ts'
 import { PaymentToken } from '../entities/index.ts'
-import { statement } from '../statement.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
+import { sharedBy, velocities } from '../velocities.ts'
 import type { KeyStore } from './create-api-key.ts'
 
 export interface NewPaymentToken {
@@ -53,13 +53,8 @@ export async function createPaymentToken(
   if (invalid.length > 0) throw new InvalidFieldsError(invalid)
 
   const { billingAddress, riskMetadata } = given
-  const shared: Shared = {
-    card_fingerprint: number === null ? null : installation.hashKey(`card:${number.pan}`),
-    ip_address: riskMetadata?.ipAddress ?? null,
-    device: riskMetadata?.fingerprint ?? null,
-    email: primaryEmail(billingAddress),
-    billing_address_hash: billingAddress === null ? null : contactHash(billingAddress),
-  }
+  const fingerprint = number === null ? null : installation.hashKey(`card:${number.pan}`)
+  const shared = sharedBy(riskMetadata, billingAddress, fingerprint)
   const token = unit.em.create(PaymentToken, {
     organizationId: unit.organizationId,
     id,
@@ -87,7 +82,7 @@ export async function createPaymentToken(
             ...deriveRisk(
               riskMetadata,
               billingAddress?.country ?? null,
-              await velocities(unit, shared),
+              await velocities(unit, shared, 1),
               unit.now.getTime(),
             ),
           },
@@ -101,49 +96,4 @@ export async function createPaymentToken(
   unit.em.persist(token)
   if (token.cardCipher != null) unit.wake('token-expiry', id)
   return token
-}
-
-/** What a token has in common with others, by column. */
-type Shared = Readonly<
-  Record<'card_fingerprint' | 'ip_address' | 'device' | 'email' | 'billing_address_hash', string | null>
->
-
-function primaryEmail(contact: Contact | null): string | null {
-  const emails = contact?.emails ?? []
-  return (emails.find(({ primary }) => primary) ?? emails[0])?.value.toLowerCase() ?? null
-}
-
-/** Counts the organization's tokens of the last 24 hours that share each, the one to come included, and the card's sales. */
-async function velocities({ em, organizationId, now }: UnitOfWork, shared: Shared): Promise<Velocities> {
-  const columns = Object.entries(shared)
-  const since = new Date(now.getTime() - 24 * 3_600_000)
-  const card = shared.card_fingerprint
-  const [counts = {}] = await statement<Record<string, number>>(
-    em,
-    `select (select count(*)::int from transactions where organization_id = ? and card_fingerprint = ? and type = 'sale'
-                and result = 'declined' and created_time > ?) as declined,
-            (select count(*)::int from transactions where organization_id = ? and card_fingerprint = ? and type = 'sale'
-                and result = 'approved') as approved,
-            ${columns
-              .map(
-                ([column]) =>
-                  `(select count(*)::int from payment_tokens where organization_id = ? and ${column} = ? and created_time > ?) as ${column}`,
-              )
-              .join(', ')}`,
-    [
-      ...[organizationId, card, since],
-      ...[organizationId, card],
-      ...columns.flatMap(([, value]) => [organizationId, value, since]),
-    ],
-  )
-  const seen = (column: keyof Shared) => (shared[column] === null ? null : (counts[column] ?? 0) + 1)
-  return {
-    paymentInstrumentVelocity: seen('card_fingerprint'),
-    deviceVelocity: seen('device'),
-    ipVelocity: seen('ip_address'),
-    emailVelocity: seen('email'),
-    billingAddressVelocity: seen('billing_address_hash'),
-    declinedPaymentInstrumentVelocity: card === null ? null : (counts.declined ?? 0),
-    paymentInstrumentApprovedTransactionCount: card === null ? null : (counts.approved ?? 0),
-  }
 }

@@ -1,3 +1,5 @@
+import { canonicalJson } from '../../billing/canonical-json.ts'
+import type { Contact } from '../../billing/contacts.ts'
 import { parseDuration, reach } from '../../billing/durations.ts'
 import { initialLines, renewalLines } from '../../billing/invoices.ts'
 import { amountProblem, currencyExponent, sumOf } from '../../billing/money.ts'
@@ -9,6 +11,7 @@ import {
   termsProblems,
 } from '../../billing/order-terms.ts'
 import { earliestStart } from '../../billing/periods.ts'
+import type { RiskInput } from '../../billing/risk.ts'
 import {
   Customer,
   type Organization,
@@ -21,14 +24,15 @@ import type { OrderItem } from '../entities/subscription.ts'
 import { newId } from '../ids.ts'
 import { applySteps, newRecord, orderChoices, orderTerms } from '../order-record.ts'
 import { readForOrder } from '../order-references.ts'
+import { orderRisk } from '../order-risk.ts'
 import { type References, references } from '../references.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { scheduleNext } from './settle-subscription.ts'
 
-export interface SubscriptionItem {
-  readonly plan: { readonly id: string }
-  readonly quantity: number
-}
+/** What a caller says of an item. */
+export type SubscriptionItem = Readonly<
+  Pick<OrderItem, 'plan' | 'quantity' | 'quantityFilled' | 'usageLimits'>
+>
 
 export interface NewSubscription {
   readonly customerId: string
@@ -47,6 +51,10 @@ export interface NewSubscription {
   readonly autopay: boolean
   /** null: the customer's default one. */
   readonly paymentInstrumentId: string | null
+  readonly deliveryAddress: Contact | null
+  readonly billingAddress: Contact | null
+  /** null: what was captured with the token of the instrument. */
+  readonly riskMetadata: RiskInput | null
   readonly notes: string | null
   readonly poNumber: string | null
   readonly customFields: Record<string, unknown> | null
@@ -76,12 +84,15 @@ export async function createSubscription(
     found.fail('abandonTime', 'must be in the future')
   }
   found.check()
+  const { billingAddress } = given
+  const riskMetadata = await orderRisk(unit, given.riskMetadata, billingAddress, null, () => known.captured)
 
   const row = em.create(Subscription, {
     organizationId,
     id,
     ...given,
     items,
+    riskMetadata,
     status: 'pending',
     currency: items[0]?.priced.currency ?? '',
     startTime,
@@ -127,18 +138,25 @@ export function pricedItems(
 ): OrderItem[] {
   const byId = new Map(plans.map((plan) => [plan.id, plan]))
   const kept = [...known]
-  return items.flatMap(({ plan: { id }, quantity }, index) => {
+  return items.flatMap((given, index) => {
+    const { id } = given.plan
     const before = kept.findIndex(({ plan }) => plan.id === id)
     const [item] = before < 0 ? [] : kept.splice(before, 1)
-    if (item !== undefined) return [{ ...item, quantity }]
+    if (item !== undefined) return [changedItem(item, given)]
     const plan = byId.get(id)
     if (plan === undefined) {
       found.fail(`items.${index}.plan.id`, `no plan has the id ${id}`)
       return []
     }
     if (!plan.isActive) found.fail(`items.${index}.plan.id`, 'the plan is not active')
-    return [{ id: newId('item'), plan: { id }, quantity, priced: priced(plan) }]
+    return [{ ...given, id: newId('item'), revision: 1, priced: priced(plan) }]
   })
+}
+
+/** The item as its caller has it now, with the plan as it was priced. */
+function changedItem(item: OrderItem, { plan: _, ...given }: SubscriptionItem): OrderItem {
+  const changed = { ...item, ...given }
+  return canonicalJson(changed) === canonicalJson(item) ? item : { ...changed, revision: item.revision + 1 }
 }
 
 /** Remembers every way in which items and choices do not make an order. */

@@ -35,7 +35,7 @@ export interface DisputeValues {
  * @throws InvalidFieldsError
  */
 export async function createDispute(unit: UnitOfWork, id: string, values: DisputeValues): Promise<Dispute> {
-  const derived = await deriveDispute(unit, values)
+  const { derived, transaction } = await deriveDispute(unit, values)
   const dispute = unit.em.create(Dispute, {
     organizationId: unit.organizationId,
     id,
@@ -47,8 +47,8 @@ export async function createDispute(unit: UnitOfWork, id: string, values: Disput
     updatedTime: unit.now,
   })
   unit.em.persist(dispute)
-  await markDisputed(unit, dispute)
-  await emitDisputeEvent(unit, dispute, 'dispute-created')
+  await markDisputed(unit, [transaction])
+  await emitDisputeEvent(unit, dispute, 'dispute-created', { transaction })
   unit.wake('dispute-deadline', id)
   return dispute
 }
@@ -59,21 +59,24 @@ export async function updateDispute(
   dispute: Dispute,
   values: DisputeValues,
 ): Promise<void> {
-  const derived = await deriveDispute(unit, values)
+  const { derived, transaction } = await deriveDispute(unit, values)
   const resolvedTime = isResolved(values.status) ? (dispute.resolvedTime ?? unit.now) : null
   const before = dispute.transactionId
   Object.assign(dispute, { ...derived, resolvedTime })
-  await markDisputed(unit, dispute, before)
+  const earlier = before === transaction.id ? [] : await salesOf(unit, before)
+  await markDisputed(unit, [transaction, ...earlier])
 }
 
-/** Has the invoices paid by a dispute's transaction, and by the one it was about before, show whether it is disputed. */
+async function salesOf({ em, organizationId }: UnitOfWork, id: string): Promise<Transaction[]> {
+  return await em.find(Transaction, { organizationId, id })
+}
+
+/** Has the invoices that transactions have paid show whether one of these is disputed. */
 async function markDisputed(
   unit: UnitOfWork,
-  { transactionId }: Dispute,
-  before = transactionId,
+  sales: readonly Pick<Transaction, 'payments'>[],
 ): Promise<void> {
   const { em, organizationId } = unit
-  const sales = await em.find(Transaction, { organizationId, id: { $in: [transactionId, before] } })
   const paid = [...new Set(sales.flatMap(({ payments }) => Object.keys(payments ?? {})))]
   if (paid.length === 0) return
   const bills = await lockBills(unit, paid, (row) => orderInstant(unit, row))
@@ -121,7 +124,7 @@ export async function settleDispute(
   dispute.resolvedTime = time
   dispute.revision += 1
   dispute.updatedTime = unit.now
-  await markDisputed(unit, dispute)
+  await markDisputed(unit, await salesOf(unit, dispute.transactionId))
   await emitDisputeEvent(unit, dispute, 'dispute-modified', { time, cause: 'deadline' })
   return null
 }
@@ -134,9 +137,12 @@ async function deriveDispute(unit: UnitOfWork, values: DisputeValues) {
   found.check()
   if (transaction === null) throw new InvalidFieldsError([])
   return {
-    ...values,
-    amount: String(values.amount),
-    customerId: transaction.customerId,
-    category: disputeCategory(values.type, values.reasonCode),
+    transaction,
+    derived: {
+      ...values,
+      amount: String(values.amount),
+      customerId: transaction.customerId,
+      category: disputeCategory(values.type, values.reasonCode),
+    },
   }
 }

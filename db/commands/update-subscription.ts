@@ -5,8 +5,16 @@ import { changeAutopay } from '../../billing/order-payments.ts'
 import { agreedTerms } from '../../billing/order-terms.ts'
 import { readChargeTerms } from '../charge-terms.ts'
 import type { Subscription } from '../entities/index.ts'
-import { applySteps, type OrderRecord, orderChoices, orderInstant, orderTerms } from '../order-record.ts'
+import {
+  annotateDrafts,
+  applySteps,
+  type OrderRecord,
+  orderChoices,
+  orderInstant,
+  orderTerms,
+} from '../order-record.ts'
 import { readForOrder } from '../order-references.ts'
+import { orderRisk, readCaptured } from '../order-risk.ts'
 import { references } from '../references.ts'
 import { subscriptionEvent } from '../subscription-events.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
@@ -75,13 +83,22 @@ export async function updateSubscription(
   const areItemsNew = !unchanged(row, values, ['items', 'shipping'])
   const { autopay, paymentInstrumentId } = given
   const isChargedAnew = !unchanged(row, { autopay, paymentInstrumentId }, ['autopay', 'paymentInstrumentId'])
+  const { deliveryAddress, billingAddress, notes, poNumber } = given
+  const areNotesNew = !unchanged(row, { notes, poNumber }, ['notes', 'poNumber'])
+  const stored = row.riskMetadata ?? null
   Object.assign(row, values, {
     autopay,
     paymentInstrumentId,
-    notes: given.notes,
-    poNumber: given.poNumber,
+    deliveryAddress,
+    billingAddress,
+    riskMetadata: await orderRisk(unit, given.riskMetadata, billingAddress, stored, () =>
+      readCaptured(unit, given),
+    ),
+    notes,
+    poNumber,
     customFields: given.customFields,
   })
+  if (areNotesNew) annotateDrafts(unit, record, instant)
   const charging = isChargedAnew ? await readChargeTerms(unit, row, instant) : record.charging
   if (areTermsNew) takeTerms(unit, record, instant, areItemsNew)
   if (isChargedAnew) {
@@ -165,9 +182,14 @@ function unchanged<T extends Partial<Subscription>>(
   )
 }
 
-/** Whether the items name the same plans in the same quantities, so that they stay as they were priced. */
+/** Whether the items are the ones there are, so that they stay as they were priced. */
 function sameItems(row: Subscription, given: Pick<NewSubscription, 'items'>): boolean {
-  const known = row.items.map(({ plan, quantity }) => ({ plan: { id: plan.id }, quantity }))
+  const known = row.items.map(({ plan, quantity, quantityFilled, usageLimits }) => ({
+    plan,
+    quantity,
+    quantityFilled,
+    usageLimits,
+  }))
   return canonicalJson(known) === canonicalJson(given.items)
 }
 

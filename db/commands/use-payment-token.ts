@@ -1,6 +1,7 @@
 import type { CardBrand } from '../../billing/cards.ts'
 import type { Contact } from '../../billing/contacts.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
+import type { DerivedRisk, RiskInput } from '../../billing/risk.ts'
 import { statement } from '../statement.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import type { Vault } from '../vault.ts'
@@ -16,6 +17,8 @@ export interface UsedCard {
   readonly expYear: number
   readonly fingerprint: string
   readonly billingAddress: Contact | null
+  /** What was captured with it. */
+  readonly riskMetadata: (RiskInput & DerivedRisk) | null
 }
 
 /**
@@ -43,7 +46,7 @@ export async function usePaymentToken(
         set is_used = true, usage_time = ?, card_cipher = null, revision = revision + 1, updated_time = ?
        from held where token.organization_id = held.organization_id and token.id = held.id
      returning held.card_cipher, token.bin, token.last4, token.brand, token.exp_month, token.exp_year,
-               token.card_fingerprint, token.billing_address`,
+               token.card_fingerprint, token.billing_address, token.risk_metadata`,
     [organizationId, id, now, now, now],
   )
   if (used === undefined) throw new InvalidFieldsError([{ field, message: await whyNot(unit, id) }])
@@ -59,6 +62,7 @@ export async function usePaymentToken(
     expYear: used.exp_year,
     fingerprint: used.card_fingerprint,
     billingAddress: used.billing_address,
+    riskMetadata: used.risk_metadata,
   }
 }
 
@@ -71,6 +75,7 @@ interface UsedRow {
   exp_year: number
   card_fingerprint: string
   billing_address: Contact | null
+  risk_metadata: (RiskInput & DerivedRisk) | null
 }
 
 async function whyNot({ em, organizationId }: UnitOfWork, id: string): Promise<string> {

@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
+import type { Contact } from '../../billing/contacts.ts'
 import { id, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
 /** What `q` searches. */
@@ -19,6 +20,8 @@ const CustomerSchema = defineEntity({
     websiteId: id().nullable(),
     /** The instrument that is charged where an order names none. */
     defaultPaymentInstrumentId: id().nullable(),
+    primaryAddress: json<Contact>().nullable(),
+    leadSource: json<Record<string, string | null>>().nullable(),
     customFields: json<Record<string, unknown>>().nullable(),
     ...resourceColumns,
   },

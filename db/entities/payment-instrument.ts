@@ -1,6 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { CardBrand } from '../../billing/cards.ts'
 import type { Contact } from '../../billing/contacts.ts'
+import type { DerivedRisk, RiskInput } from '../../billing/risk.ts'
 import { id, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
 /** What `q` searches. */
@@ -31,6 +32,8 @@ const PaymentInstrumentSchema = defineEntity({
     expYear: p.smallint(),
     status: p.string().length(20).$type<'active' | 'inactive'>(),
     billingAddress: json<Contact>().nullable(),
+    /** What was captured with the token it was made of; shown by orders that name no other. */
+    riskMetadata: json<RiskInput & DerivedRisk>().nullable(),
     gateway: p.string().length(50),
     /** What the gateway knows the card by; never shown. */
     gatewayReference: p.string(),

@@ -1,13 +1,24 @@
 import { defineEntity, p } from '@mikro-orm/core'
+import type { Contact } from '../../billing/contacts.ts'
 import type { InvoiceStatus } from '../../billing/invoices.ts'
 import type { CancelCategory, CanceledBy, OrderStatus } from '../../billing/order.ts'
 import type { InvoiceTimeShift, PricedPlan, RecurringInterval } from '../../billing/order-terms.ts'
+import type { DerivedRisk, RiskInput } from '../../billing/risk.ts'
 import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+
+export interface UsageLimits {
+  softLimit: { quantity: number } | null
+  hardLimit: { quantity: number } | null
+}
 
 export interface OrderItem {
   id: string
   plan: { id: string }
   quantity: number
+  quantityFilled: number
+  usageLimits: UsageLimits | null
+  /** Counts changes of what stands above, from 1. */
+  revision: number
   /** The plan as it was when the item was priced. */
   priced: PricedPlan & { readonly revision: number }
 }
@@ -24,6 +35,11 @@ export const subscriptionSearch = searchExpression(
 
 /** The ids of an order's plans, as an array. Index and query spell it alike. */
 export const orderedPlans = `jsonb_path_query_array("items", '$[*]."plan"."id"')`
+
+/** The revisions that the plans of an order's items have now, by plan. */
+export const newestPlans = (organizationId: string, items: string) =>
+  `(select jsonb_object_agg(plan.id, plan.revision) from plans plan where plan.organization_id = ${organizationId}
+      and plan.id in (select item #>> '{plan,id}' from jsonb_array_elements(${items}) item))`
 
 const SubscriptionSchema = defineEntity({
   name: 'Subscription',
@@ -52,6 +68,10 @@ const SubscriptionSchema = defineEntity({
     customerId: id(),
     websiteId: id(),
     items: json<OrderItem[]>(),
+    /** Read with the row: an order is not changed when a plan is. */
+    newestPlans: json<Record<string, number>>()
+      .formula((columns) => newestPlans(`${columns.organizationId}`, `${columns.items}`))
+      .nullable(),
     status: p.string().length(20).$type<OrderStatus>(),
     currency: p.string().length(3),
     startTime: instant(),
@@ -92,6 +112,9 @@ const SubscriptionSchema = defineEntity({
     paymentInstrumentId: id().nullable(),
     /** When a charge was last made more than an hour late. */
     lateChargeTime: instant().nullable(),
+    deliveryAddress: json<Contact>().nullable(),
+    billingAddress: json<Contact>().nullable(),
+    riskMetadata: json<RiskInput & DerivedRisk>().nullable(),
     notes: p.text().nullable(),
     poNumber: p.string().nullable(),
     customFields: json<Record<string, unknown>>().nullable(),

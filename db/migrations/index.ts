@@ -7,8 +7,8 @@ import { Migration20261121180510_payments } from './Migration20261121180510_paym
 import { Migration20261121180839_orders } from './Migration20261121180839_orders.ts'
 import { Migration20261121193600_fill_factor } from './Migration20261121193600_fill_factor.ts'
 import { Migration20261121194310_charging } from './Migration20261121194310_charging.ts'
-import { Migration20261121194845_resources } from './Migration20261121194845_resources.ts'
 import { Migration20261121195504_clock } from './Migration20261121195504_clock.ts'
+import { Migration20261121200121_resources } from './Migration20261121200121_resources.ts'
 
 export const migrations = [
   { name: 'Migration20261121162243_first_light', class: Migration20261121162243_first_light },
@@ -19,6 +19,6 @@ export const migrations = [
   { name: 'Migration20261121180839_orders', class: Migration20261121180839_orders },
   { name: 'Migration20261121193600_fill_factor', class: Migration20261121193600_fill_factor },
   { name: 'Migration20261121194310_charging', class: Migration20261121194310_charging },
-  { name: 'Migration20261121194845_resources', class: Migration20261121194845_resources },
   { name: 'Migration20261121195504_clock', class: Migration20261121195504_clock },
+  { name: 'Migration20261121200121_resources', class: Migration20261121200121_resources },
 ]

@@ -1,4 +1,5 @@
 import type { Customer } from '../entities/index.ts'
+import { presentContact } from './contact.ts'
 import { type Link, resourceUrl } from './links.ts'
 
 /** A customer as the API and events show it. */
@@ -17,6 +18,8 @@ export function presentCustomer(customer: Customer, baseUrl: string) {
       customer.defaultPaymentInstrumentId == null
         ? null
         : { method: 'payment-card' as const, paymentInstrumentId: customer.defaultPaymentInstrumentId },
+    primaryAddress: presentContact(customer.primaryAddress),
+    leadSource: customer.leadSource ?? null,
     customFields: customer.customFields ?? {},
     revision: customer.revision,
     createdTime: customer.createdTime.toISOString(),

@@ -1,4 +1,6 @@
 import type { Subscription } from '../entities/index.ts'
+import type { OrderItem } from '../entities/subscription.ts'
+import { presentContact } from './contact.ts'
 import { type Link, resourceUrl } from './links.ts'
 
 /** Addresses of an order and of what it refers to. */
@@ -26,7 +28,7 @@ export function presentSubscription(order: Subscription, baseUrl: string) {
     organizationId: order.organizationId,
     customerId: order.customerId,
     websiteId: order.websiteId,
-    items: order.items.map((item) => ({ id: item.id, plan: item.plan, quantity: item.quantity })),
+    items: order.items.map((item) => presentItem(item, order.newestPlans ?? {})),
     status: order.status,
     billingStatus: order.billingStatus,
     currency: order.currency,
@@ -57,6 +59,9 @@ export function presentSubscription(order: Subscription, baseUrl: string) {
     canceledBy: order.canceledBy ?? null,
     cancelCategory: order.cancelCategory ?? null,
     cancelDescription: order.cancelDescription ?? null,
+    deliveryAddress: presentContact(order.deliveryAddress),
+    billingAddress: presentContact(order.billingAddress),
+    riskMetadata: order.riskMetadata ?? null,
     poNumber: order.poNumber ?? null,
     notes: order.notes ?? null,
     customFields: order.customFields ?? {},
@@ -66,6 +71,21 @@ export function presentSubscription(order: Subscription, baseUrl: string) {
     createdTime: order.createdTime.toISOString(),
     updatedTime: order.updatedTime.toISOString(),
     _links: subscriptionLinks(order, baseUrl),
+  }
+}
+
+function presentItem(item: OrderItem, newest: Readonly<Record<string, number>>) {
+  return {
+    id: item.id,
+    plan: item.plan,
+    planId: item.plan.id,
+    quantity: item.quantity,
+    quantityFilled: item.quantityFilled ?? 0,
+    usageLimits: item.usageLimits ?? null,
+    revision: item.revision ?? 1,
+    isModified: false,
+    isGrandfathered: (newest[item.plan.id] ?? 0) > item.priced.revision,
+    _embedded: {},
   }
 }
 

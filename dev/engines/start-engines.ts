@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { type Postgres, startPostgres } from './postgres.ts'
 import { startTemporal, stopStaleTemporal, type Temporal } from './temporal.ts'
+import type { DynamicConfig } from './temporal-settings.ts'
 
 export type EnginesConfig = {
   /** Engines keep their data in the folders postgres and temporal inside. One launcher at a time. */
@@ -14,6 +15,8 @@ export type EnginesConfig = {
   temporalNamespace: string
   temporalPort: number
   temporalUiPort: number | null
+  /** Settings of the embedded Temporal server besides ours. */
+  temporalSettings?: DynamicConfig | undefined
   log: (line: string) => void
   /** Of the embedded PostgreSQL, see PostgresOptions. */
   durable?: boolean
@@ -68,6 +71,7 @@ export async function startEngines(config: EnginesConfig): Promise<Engines> {
         namespace: config.temporalNamespace,
         port: config.temporalPort,
         uiPort: config.temporalUiPort,
+        dynamicConfig: config.temporalSettings,
         log,
         signal,
       })

@@ -1,7 +1,7 @@
 // The Temporal server inside the `temporal` CLI, where one that is new enough is installed.
 import { join } from 'node:path'
 import { runProgram } from './run-program.ts'
-import { dynamicConfigArguments } from './temporal-settings.ts'
+import { type DynamicConfig, dynamicConfigArguments } from './temporal-settings.ts'
 
 /** The first server that can skip time in single executions. */
 const OLDEST_SERVER = [1, 32] as const
@@ -26,6 +26,7 @@ export type CliOptions = {
   uiPort: number | null
   httpPort: number
   metricsPort: number
+  dynamicConfig?: DynamicConfig | undefined
 }
 
 /** What to run: the development server with its data in one SQLite file. */
@@ -39,7 +40,7 @@ export function temporalCliCommand(options: CliOptions) {
       : ['--ui-ip', '127.0.0.1', '--ui-port', String(options.uiPort)]),
     ...['--db-filename', join(options.dataDir, 'temporal.db')],
     ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
-    ...dynamicConfigArguments(),
+    ...dynamicConfigArguments(options.dynamicConfig),
   ]
   return { file: 'temporal', args, env: { PATH: process.env.PATH, HOME: process.env.HOME } }
 }

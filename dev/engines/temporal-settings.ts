@@ -1,7 +1,9 @@
 // The local Temporal server's dynamic configuration: what differs from the defaults, and why.
 
 /** Keys and values as the server reads them. */
-export const DYNAMIC_CONFIG: Readonly<Record<string, boolean | number | string>> = {
+export type DynamicConfig = Readonly<Record<string, boolean | number | string>>
+
+const OURS: DynamicConfig = {
   // Fast-forwarding of single executions, and more skips at a stretch than the default 200.
   'frontend.WorkflowTimeSkippingEnabled': true,
   'frontend.WorkflowTimeSkippingMaxSkipPerSession': 100_000,
@@ -19,13 +21,13 @@ export const DYNAMIC_CONFIG: Readonly<Record<string, boolean | number | string>>
 }
 
 /** The same as the YAML file the server polls. */
-export function dynamicConfigFile(): string {
-  const entries = Object.entries(DYNAMIC_CONFIG)
+export function dynamicConfigFile(besides: DynamicConfig = {}): string {
+  const entries = Object.entries({ ...OURS, ...besides })
   return entries.map(([key, value]) => `${key}:\n  - value: ${JSON.stringify(value)}\n`).join('')
 }
 
 /** The same as arguments of the CLI's development server. */
-export function dynamicConfigArguments(): string[] {
-  const entries = Object.entries(DYNAMIC_CONFIG)
+export function dynamicConfigArguments(besides: DynamicConfig = {}): string[] {
+  const entries = Object.entries({ ...OURS, ...besides })
   return entries.flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${JSON.stringify(value)}`])
 }

@@ -10,7 +10,7 @@ import { findTemporalCli, temporalCliCommand } from './temporal-cli.ts'
 import { ensureNamespace } from './temporal-namespace.ts'
 import { ensureTemporalSchema } from './temporal-schema.ts'
 import { INNER_PORTS, type InnerPorts, temporalServerCommand } from './temporal-server.ts'
-import { dynamicConfigFile } from './temporal-settings.ts'
+import { type DynamicConfig, dynamicConfigFile } from './temporal-settings.ts'
 import { startTemporalUi } from './temporal-ui.ts'
 
 export type TemporalOptions = {
@@ -24,6 +24,8 @@ export type TemporalOptions = {
   uiPort?: number | null
   /** Registered if it is missing. */
   namespace: string
+  /** Settings of the server besides ours, or in their place. */
+  dynamicConfig?: DynamicConfig | undefined
   log?: (line: string) => void
   /** Gives the start up: rejects with its reason, and nothing is left running. */
   signal?: AbortSignal | undefined
@@ -107,7 +109,14 @@ async function startCli(
 ): Promise<Running> {
   const { dataDir } = options
   const [httpPort, metricsPort] = [await freePort(), await freePort()]
-  const command = temporalCliCommand({ dataDir, port, uiPort, httpPort, metricsPort })
+  const command = temporalCliCommand({
+    dataDir,
+    port,
+    uiPort,
+    httpPort,
+    metricsPort,
+    dynamicConfig: options.dynamicConfig,
+  })
   const server = await startServer(options, port, command, begun)
   return { server, kind: 'cli', port, ui: null, uiPort }
 }
@@ -131,7 +140,7 @@ async function startBuilt(
     typeof options.postgresUrl === 'string' ? options.postgresUrl : await options.postgresUrl()
   await ensureTemporalSchema(postgresUrl, programs.sqlTool, signal)
   const configFile = join(dataDir, 'dynamic-config.yaml')
-  writeFileSync(configFile, dynamicConfigFile())
+  writeFileSync(configFile, dynamicConfigFile(options.dynamicConfig))
   const innerPorts = await rememberedPorts(dataDir)
   const command = temporalServerCommand({
     program: programs.server,

@@ -51,7 +51,7 @@ describe('what the host answers without a credential', () => {
     )
     expect(ids.sort()).toEqual(ROUTES.map(({ operationId }) => operationId).sort())
 
-    const ajv = new Ajv2020({ strict: false, formats: { ...fullFormats, currency: true } })
+    const ajv = new Ajv2020({ strict: false, formats: { ...fullFormats, currency: true, ip: true } })
     const merchant = await catalogue(service)
     const placed = await merchant.api.post('subscriptions', orderBody(merchant, { poNumber: 'PO 1' }))
     const answers = {

@@ -24,6 +24,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   'transaction-': TRANSACTION,
   'dispute-': { ids: ['disputeId', 'transactionId'], embedded: ['dispute', 'transaction'] },
   'customer-': { ids: ['customerId'], embedded: ['customer'] },
+  'lead-source-changed': { ids: ['customerId'], embedded: ['customer'] },
   'payment-instrument-': { ids: ['paymentInstrumentId'], embedded: ['paymentInstrument'] },
   'payment-card-': { ids: ['paymentCardId'], embedded: ['paymentInstrument'] },
   'webhook-': { ids: ['webhookId'], embedded: ['webhook'] },

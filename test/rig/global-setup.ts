@@ -19,6 +19,8 @@ export default async function setUp(): Promise<void> {
     temporalNamespace: NAMESPACE,
     temporalPort: await freePort(),
     temporalUiPort: null,
+    // Long histories are left early, so that going on in a new one happens in many a test; the default is ten times this.
+    temporalSettings: { 'limit.historyCount.suggestContinueAsNew': 400 },
     durable: false,
     log: (line) => console.log(line),
   })

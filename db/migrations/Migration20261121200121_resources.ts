@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations'
 
-export class Migration20261121194845_resources extends Migration {
-  override name = 'Migration20261121194845_resources'
+export class Migration20261121200121_resources extends Migration {
+  override name = 'Migration20261121200121_resources'
 
   override up(): void | Promise<void> {
     this.addSql(
@@ -41,6 +41,7 @@ export class Migration20261121194845_resources extends Migration {
 
     this.addSql(`create index "api_keys_by_id_index" on "api_keys" ("organization_id", lower("id"));`)
 
+    this.addSql(`alter table "customers" add "primary_address" jsonb null, add "lead_source" jsonb null;`)
     this.addSql(`create index "customers_by_id_index" on "customers" ("organization_id", lower("id"));`)
     this.addSql(`create index "customers_website_index" on "customers" ("organization_id", "website_id");`)
 
@@ -78,6 +79,7 @@ export class Migration20261121194845_resources extends Migration {
 
     this.addSql(`create index "invoices_by_id_index" on "invoices" ("organization_id", lower("id"));`)
 
+    this.addSql(`alter table "payment_instruments" add "risk_metadata" jsonb null;`)
     this.addSql(
       `create index "payment_instruments_by_id_index" on "payment_instruments" ("organization_id", lower("id"));`,
     )
@@ -90,6 +92,9 @@ export class Migration20261121194845_resources extends Migration {
       `create index "service_credentials_by_id_index" on "service_credentials" ("organization_id", lower("id"));`,
     )
 
+    this.addSql(
+      `alter table "subscriptions" add "delivery_address" jsonb null, add "billing_address" jsonb null, add "risk_metadata" jsonb null;`,
+    )
     this.addSql(
       `create index "subscriptions_by_id_index" on "subscriptions" ("organization_id", lower("id"));`,
     )
@@ -141,6 +146,7 @@ export class Migration20261121194845_resources extends Migration {
 
     this.addSql(`drop index "customers_by_id_index";`)
     this.addSql(`drop index "customers_website_index";`)
+    this.addSql(`alter table "customers" drop column "primary_address", drop column "lead_source";`)
 
     this.addSql(`drop index "disputes_by_id_index";`)
     this.addSql(`drop index "disputes_status_newest_index";`)
@@ -161,6 +167,7 @@ export class Migration20261121194845_resources extends Migration {
     this.addSql(`drop index "invoices_by_id_index";`)
 
     this.addSql(`drop index "payment_instruments_by_id_index";`)
+    this.addSql(`alter table "payment_instruments" drop column "risk_metadata";`)
 
     this.addSql(`drop index "plans_by_id_index";`)
     this.addSql(`drop index "plans_product_index";`)
@@ -177,6 +184,9 @@ export class Migration20261121194845_resources extends Migration {
     this.addSql(`drop index "subscriptions_by_id_index";`)
     this.addSql(`drop index "subscriptions_website_index";`)
     this.addSql(`drop index "subscriptions_plans_index";`)
+    this.addSql(
+      `alter table "subscriptions" drop column "delivery_address", drop column "billing_address", drop column "risk_metadata";`,
+    )
 
     this.addSql(`drop index "transactions_by_id_index";`)
 

@@ -1,0 +1,205 @@
+/** Disputes: read and opened beside bare Koa, listed over many, and what the API's memory does under minutes of it. */
+import pg from 'pg'
+import { disputeBody, externalSale } from '../../test/rig/dispute.ts'
+import { type Figure, medianKnown, withCpu } from '../figure.ts'
+import { startHelper } from '../helper.ts'
+import type { DisputeFloorCalls } from '../processes/dispute-floor.ts'
+import type { LoadJob, LoadResult } from '../processes/load.ts'
+import { cpuSeconds, residentMegabytes } from '../program.ts'
+import { median } from '../statistics.ts'
+import type { World } from '../world.ts'
+import type { PartContext } from './part.ts'
+
+const CLIENTS = 10
+const ROUND = 5_000
+const READ_AIM = 0.4
+const CREATE_AIM = 0.25
+const LISTED = 200_000
+const LIST_CLIENTS = 2
+const MEMORY_LOAD = 180_000
+/** How often the memory is looked at during that load. */
+const LOOKS = 9
+
+export async function disputes(context: PartContext): Promise<Figure[]> {
+  const world = await context.world()
+  const floor = startHelper<DisputeFloorCalls>('dispute-floor.ts', context.teardown)
+  const floorPort = await floor.call('listen', world.databaseUrl, 10_000)
+  const transactionId = await externalSale(world.merchant.api, world.merchant.customerId)
+  const create = requestOf(world, 'POST', 'disputes', disputeBody(transactionId))
+  const opened = await world.merchant.api.post('disputes', disputeBody(transactionId))
+  const read = requestOf(world, 'GET', `disputes/${opened.body.id}`)
+  const beside = { port: floorPort, pid: floor.pid }
+  return [
+    await besideFloor(context, world, beside, {
+      what: `GET disputes/{id}, ${CLIENTS} clients`,
+      request: read,
+      status: 200,
+      aim: READ_AIM,
+      note: 'Secret key looked up, one row read, worker stopped. Floor: bare Koa, select of that row by primary key, its JSON.',
+    }),
+    await besideFloor(context, world, beside, {
+      what: `POST disputes, ${CLIENTS} clients, API alone`,
+      request: create,
+      status: 201,
+      aim: CREATE_AIM,
+      note: 'Webhook registered, worker stopped: dispute, event, delivery and wake-up are committed and wait. Floor: bare Koa, AJV with the same schema, one insert into a table like that of disputes.',
+    }),
+    await listed(context, world),
+    await memory(context, world, create, read),
+  ]
+}
+
+interface Measured {
+  readonly what: string
+  readonly request: string
+  readonly status: number
+  readonly aim: number
+  readonly note: string
+}
+
+async function besideFloor(
+  { divisor, rounds, say }: PartContext,
+  world: World,
+  floor: { readonly port: number; readonly pid: number },
+  { what, request, status, aim, note }: Measured,
+): Promise<Figure> {
+  const run = async (port: number, pid: number) => {
+    const duration = ROUND / divisor
+    const job: LoadJob = { port, clients: CLIENTS, duration, requests: [request], status }
+    return await withCpu(
+      { server: () => cpuSeconds(pid), database: world.databaseCpu },
+      () => world.load.call('run', job, duration + 30_000),
+      (result) => result.requests,
+    )
+  }
+  const service: Awaited<ReturnType<typeof run>>[] = []
+  const bare: typeof service = []
+  await run(world.port, world.api.pid)
+  await run(floor.port, floor.pid)
+  for (let round = 1; round <= rounds; round += 1) {
+    const one = await run(world.port, world.api.pid)
+    const other = await run(floor.port, floor.pid)
+    service.push(one)
+    bare.push(other)
+    say(
+      `${what} ${round}/${rounds}: ${Math.round(one.result.rate)}/s, floor ${Math.round(other.result.rate)}/s`,
+    )
+  }
+  return {
+    what,
+    unit: '/s',
+    service: service.map(({ result }) => result.rate),
+    floor: bare.map(({ result }) => result.rate),
+    aim,
+    beside: {
+      'p50 ms': median(service.map(({ result }) => result.p50)),
+      'p99 ms': median(service.map(({ result }) => result.p99)),
+      'floor p50 ms': median(bare.map(({ result }) => result.p50)),
+      'floor p99 ms': median(bare.map(({ result }) => result.p99)),
+      'CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.server)),
+      'with database CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.database)),
+      'floor CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.server)),
+      'with its database CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.database)),
+    },
+    note,
+  }
+}
+
+/** A page of a hundred with filter, order and total, over many disputes of one organization. */
+async function listed({ divisor, rounds, say }: PartContext, world: World): Promise<Figure> {
+  const count = LISTED / divisor
+  await fill(world, count)
+  const query = 'limit=100&filter=status:lost;amount:100..900&sort=-createdTime'
+  const requests = [requestOf(world, 'GET', `disputes?${query}`)]
+  const duration = ROUND / divisor
+  const run = (): Promise<LoadResult> =>
+    world.load.call(
+      'run',
+      { port: world.port, clients: LIST_CLIENTS, duration, requests, status: 200 },
+      duration + 60_000,
+    )
+  await run()
+  const results: LoadResult[] = []
+  for (let round = 1; round <= rounds; round += 1) {
+    const result = await run()
+    results.push(result)
+    say(`disputes, list ${round}/${rounds}: ${Math.round(result.rate)}/s, p99 ${Math.round(result.p99)} ms`)
+  }
+  return {
+    what: `GET disputes?${query} over ${count.toLocaleString('en')}`,
+    unit: '/s',
+    service: results.map(({ rate }) => rate),
+    floor: [],
+    aim: null,
+    beside: {
+      'p50 ms': median(results.map(({ p50 }) => p50)),
+      'p95 ms': median(results.map(({ p95 }) => p95)),
+      'p99 ms': median(results.map(({ p99 }) => p99)),
+    },
+    note: `${LIST_CLIENTS} clients. A sixth of the disputes match; all of them are counted for Pagination-Total.`,
+  }
+}
+
+/** The API's resident memory, looked at in equal steps of a load of reads, lists and creations. */
+async function memory(
+  { divisor, say }: PartContext,
+  world: World,
+  create: string,
+  read: string,
+): Promise<Figure> {
+  const duration = MEMORY_LOAD / divisor / LOOKS
+  const page = requestOf(world, 'GET', 'disputes?limit=100')
+  const load = async (clients: number, requests: readonly string[], status: number): Promise<void> => {
+    const job: LoadJob = { port: world.port, clients, duration, requests, status }
+    await world.load.call('run', job, duration + 60_000)
+  }
+  const looks: number[] = []
+  for (let look = 1; look <= LOOKS; look += 1) {
+    await Promise.all([load(4, [read, page], 200), load(2, [create], 201)])
+    looks.push(residentMegabytes(world.api.pid) ?? Number.NaN)
+    say(`disputes, memory ${look}/${LOOKS}: ${Math.round(looks.at(-1) ?? Number.NaN)} MB`)
+  }
+  const third = LOOKS / 3
+  const [middle, last] = [looks.slice(third, 2 * third), looks.slice(2 * third)].map(median)
+  return {
+    what: `memory of the API over ${(MEMORY_LOAD / divisor / 60_000).toFixed(1)} minutes of load`,
+    unit: 'MB',
+    service: looks,
+    floor: [],
+    aim: null,
+    beside: {
+      'median MB of the middle third': middle ?? null,
+      'of the last third': last ?? null,
+      'growth in %': middle === undefined || last === undefined ? null : (last / middle - 1) * 100,
+    },
+    note: 'Resident memory after each ninth of the load: four clients read disputes and pages of a hundred, two open disputes.',
+  }
+}
+
+/** Disputes of the merchant, a third of them lost, spread over the last months. */
+async function fill({ databaseUrl, merchant }: World, count: number): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    await client.query(
+      `insert into disputes (organization_id, id, customer_id, transaction_id, currency, amount, reason_code, category, type,
+                             status, posted_time, source, revision, created_time, updated_time)
+       select $1, 'dp_bench_' || n, $2, 'txn_bench_' || n, 'EUR', n % 1600, '10.4', 'fraud', 'first-chargeback',
+              (array['won', 'lost', 'under-review'])[1 + n % 3], now(), 'api', 1, now() - n * interval '1 minute', now()
+         from generate_series(1, $3::int) n`,
+      [merchant.organizationId, merchant.customerId, count],
+    )
+    await client.query('vacuum analyze disputes')
+  } finally {
+    await client.end()
+  }
+}
+
+function requestOf({ merchant }: World, method: string, path: string, body?: object): string {
+  const text = body === undefined ? '' : JSON.stringify(body)
+  const content =
+    body === undefined
+      ? ''
+      : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n`
+  return `${method} /organizations/${merchant.organizationId}/${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nSVC-APIKEY: ${merchant.secretKey}\r\n${content}\r\n${text}`
+}

@@ -1,0 +1,125 @@
+/** Deliveries that wait in the schedule of retries: what they cost while they wait, and how late they are tried again. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Figure } from '../figure.ts'
+import { residentMegabytes } from '../program.ts'
+import { percentile } from '../statistics.ts'
+import type { World } from '../world.ts'
+import type { PartContext } from './part.ts'
+
+const WAITING = 10_000
+/** How many of them are due within the minute that is looked at. */
+const DUE = 1_000
+const MINUTE = 60_000
+const PATIENCE = 600_000
+
+export async function waiting({ world, divisor, say }: PartContext): Promise<Figure[]> {
+  const running = await world()
+  const worker = await running.startWorker()
+  await running.quiet(PATIENCE)
+  const enginePid = await running.engine.pid()
+  const memory = () => ({
+    engine: residentMegabytes(enginePid),
+    worker: residentMegabytes(worker.pid),
+  })
+  const before = memory()
+  const count = WAITING / divisor
+  const due = DUE / divisor
+  const webhookId = await failingWebhook(running)
+  say(`waiting: ${count} deliveries get their timers`)
+  const armedIn = await arm(running, webhookId, count)
+  await delay(5_000)
+  const after = memory()
+  say(`waiting: armed in ${Math.round(armedIn)} s; ${due} of them come due within a minute`)
+  const lateness = await come(running, webhookId, due)
+  await worker.stop()
+  const perThousand = (name: 'engine' | 'worker'): number | null =>
+    before[name] === null || after[name] === null ? null : ((after[name] - before[name]) * 1_000) / count
+  return [
+    {
+      what: `lateness of ${due} retries that come due within a minute, ${count} waiting`,
+      unit: 'ms',
+      service: [percentile(lateness, 0.5)],
+      floor: [],
+      aim: null,
+      beside: {
+        'p95 ms': percentile(lateness, 0.95),
+        'p99 ms': percentile(lateness, 0.99),
+        'max ms': Math.max(...lateness),
+        'engine MB per 1,000 waiting': perThousand('engine'),
+        'worker MB per 1,000 waiting': perThousand('worker'),
+        'timers armed/s': count / armedIn,
+      },
+      note: 'From the time a retry is due to the beginning of its attempt. Each waiting delivery is a workflow with a durable timer.',
+    },
+  ]
+}
+
+/** A webhook whose receiver fails every time and that hears of nothing by itself. */
+async function failingWebhook({ merchant, receiverUrl }: World): Promise<string> {
+  const url = new URL('/fail', receiverUrl).href
+  const made = await merchant.api.post('webhooks', { url, eventsFilter: ['kyc-request-failed'] })
+  if (made.status !== 201) throw new Error(`a webhook was refused: ${JSON.stringify(made.body)}`)
+  return String(made.body.id)
+}
+
+/**
+ * Puts deliveries whose first attempt has failed into the schedule, a day before they are due, and gives the seconds
+ * until every one of them has its timer.
+ */
+async function arm({ query, quiet, merchant }: World, webhookId: string, count: number): Promise<number> {
+  const { organizationId } = merchant
+  await query(
+    `with event as (
+       insert into events (organization_id, id, type, entity_id, event_time, payload, created_time)
+       select $1, 'evt_waiting_' || number, 'kyc-request-failed', 'waiting', now(), '{"eventType":"kyc-request-failed"}', now()
+         from generate_series(1, $3::int) as number
+       returning id
+     ), delivery as (
+       insert into deliveries (organization_id, id, event_id, webhook_id, status, attempts, next_attempt_time, created_time)
+       select $1, 'dlv_' || id, id, $2, 'retrying', 1, now() + interval '1 day', now() from event
+       returning id
+     )
+     insert into wake_ups (workflow, organization_id, record_id, due_time)
+     select 'webhook-delivery', $1, id, now() from delivery`,
+    [organizationId, webhookId, count],
+  )
+  const started = performance.now()
+  await quiet(PATIENCE)
+  return (performance.now() - started) / 1_000
+}
+
+/** Has some of them come due within a minute, and gives by how many milliseconds each was late. */
+async function come({ query, merchant }: World, webhookId: string, count: number): Promise<number[]> {
+  const { organizationId } = merchant
+  // Far enough ahead for every execution to learn of its new time before.
+  const ahead = 20_000 + count * 30
+  await query(
+    `with chosen as (
+       select id, row_number() over (order by id) as turn from deliveries
+        where organization_id = $1 and webhook_id = $2 order by id limit $3
+     ), moved as (
+       update deliveries set next_attempt_time = now() + ($4 + chosen.turn * ${MINUTE} / $3) * interval '1 millisecond'
+         from chosen where deliveries.organization_id = $1 and deliveries.id = chosen.id
+       returning deliveries.id, deliveries.next_attempt_time
+     ), remembered as (
+       insert into events (organization_id, id, type, entity_id, event_time, payload, created_time)
+       select $1, 'due_' || id, 'kyc-request-failed', id, next_attempt_time, '{}', now() from moved
+     )
+     insert into wake_ups (workflow, organization_id, record_id, due_time)
+     select 'webhook-delivery', $1, id, now() from moved`,
+    [organizationId, webhookId, count, ahead],
+  )
+  const until = Date.now() + ahead + MINUTE + PATIENCE
+  for (;;) {
+    const rows = await query<{ late: number }>(
+      `select extract(epoch from attempt.initiated_time - due.event_time)::float8 * 1000 as late
+         from delivery_attempts attempt join events due
+           on due.organization_id = attempt.organization_id and due.id = 'due_' || attempt.delivery_id
+        where attempt.organization_id = $1 and attempt.attempt = 2`,
+      [organizationId],
+    )
+    if (rows.length === count) return rows.map(({ late }) => late)
+    if (Date.now() > until) throw new Error(`only ${rows.length} of ${count} retries came`)
+    await delay(500)
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * The floors of disputes: bare Koa. GET: one `select` of the row by its primary key. POST: the body checked by AJV against
+ * the same schema, one `insert`. Both give the row as JSON.
+ */
+import type { AddressInfo } from 'node:net'
+import Koa from 'koa'
+import pg from 'pg'
+import { bodySchema } from '../../api/schemas/conventions.ts'
+import { Dispute } from '../../api/schemas/dispute.ts'
+import { createBodyValidator } from '../../api/validation.ts'
+import { newId } from '../../db/ids.ts'
+import { answerCalls } from '../helper.ts'
+
+export type DisputeFloorCalls = {
+  /** Makes a table like that of disputes, with its indexes, and gives the port it listens on. */
+  listen(databaseUrl: string): Promise<number>
+}
+
+const SELECT = 'select * from disputes where organization_id = $1 and id = $2'
+const INSERT = `insert into bench_disputes (organization_id, id, transaction_id, currency, amount, reason_code, category, type,
+  status, posted_time, source, revision, created_time, updated_time)
+  values ($1, $2, $3, $4, $5, $6, 'uncategorized', $7, $8, $9, 'api', 1, $10, $10) returning *`
+
+answerCalls({
+  async listen(databaseUrl: string) {
+    const pool = new pg.Pool({ connectionString: databaseUrl, max: 20 })
+    await pool.query('create table if not exists bench_disputes (like disputes including all)')
+    const invalidFieldsOf = createBodyValidator()(bodySchema(Dispute))
+    const app = new Koa()
+    app.use(async (ctx) => {
+      const [, , organizationId, , id] = ctx.path.split('/')
+      if (ctx.method === 'GET') {
+        ctx.body = (await pool.query(SELECT, [organizationId, id])).rows[0]
+        return
+      }
+      const chunks: Buffer[] = []
+      for await (const chunk of ctx.req) chunks.push(chunk as Buffer)
+      const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Dispute
+      ctx.status = 422
+      if (invalidFieldsOf(body).length > 0) return
+      const { transactionId, currency, amount, reasonCode, type, status, postedTime } = body
+      const { rows } = await pool.query(INSERT, [
+        organizationId,
+        newId('dp'),
+        ...[transactionId, currency, amount, reasonCode, type, status],
+        postedTime,
+        new Date(),
+      ])
+      ctx.status = 201
+      ctx.body = rows[0]
+    })
+    return await new Promise<number>((resolve) => {
+      const server = app.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
+    })
+  },
+})

@@ -1,0 +1,46 @@
+/** An execution whose history has grown long goes on in a new one, and nothing of its record is missed. */
+import { expect, test } from '@jest/globals'
+import { CHANGED_SIGNAL } from '../../workflows/contract.ts'
+import { catalogue, orderBody } from '../rig/catalogue.ts'
+import { startService } from '../rig/service.ts'
+import { skipTime } from '../rig/time-skipping.ts'
+import { waitFor } from '../rig/wait-for.ts'
+
+const DAY = 86_400_000
+/** More than any server lets a history grow by: each makes at least five events. */
+const SIGNALS = 2_000
+
+test('a history that has grown long is left for a new one, which starts the order on time', async () => {
+  const service = await startService()
+  try {
+    const merchant = await catalogue(service)
+    const startTime = new Date(Date.now() + 20 * DAY).toISOString()
+    const { body } = await merchant.api.post('subscriptions', orderBody(merchant, { startTime }))
+    const workflowId = `subscription/${merchant.organizationId}/${body.id}`
+    const execution = service.temporal.workflow.getHandle(workflowId)
+    const first = await waitFor('the execution', () => execution.describe().catch(() => null))
+
+    let current = first
+    for (let sent = 0; current.runId === first.runId; sent += 20) {
+      if (sent > SIGNALS) throw new Error(`still the first history after ${sent} signals`)
+      for (let one = 0; one < 20; one += 1) await execution.signal(CHANGED_SIGNAL)
+      current = await execution.describe()
+    }
+    const left = await service.temporal.workflow.getHandle(workflowId, first.runId).describe()
+    expect(left.status.name).toBe('CONTINUED_AS_NEW')
+    expect(current.status.name).toBe('RUNNING')
+    expect((await merchant.api.get(`subscriptions/${body.id}`)).body).toMatchObject({
+      status: 'pending',
+      revision: 1,
+    })
+
+    await skipTime(service.temporal, workflowId, 20 * DAY + 60_000)
+    const active = await waitFor('the order to start', async () => {
+      const { body: order } = await merchant.api.get(`subscriptions/${body.id}`)
+      return order.status === 'active' ? order : null
+    })
+    expect(active.activationTime).toBe(startTime)
+  } finally {
+    await service.stop()
+  }
+}, 180_000)
