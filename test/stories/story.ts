@@ -3,10 +3,11 @@ import type { ApiAnswer } from '../rig/api-client.ts'
 import { makeToken } from '../rig/cards.ts'
 import { type Catalogue, orderBody } from '../rig/catalogue.ts'
 import type { TestService } from '../rig/service.ts'
-import { skipTime } from '../rig/time-skipping.ts'
 import { waitFor } from '../rig/wait-for.ts'
 
 export const DAY = 86_400_000
+/** What lies no further ahead is waited for: it could be past before the clock is moved. */
+const SOON = 500
 
 export interface ShownInvoice {
   readonly id: string
@@ -32,6 +33,8 @@ export interface Story {
   readonly created: ApiAnswer
   /** Moves the order's clock to `milliseconds` after the last move's end and waits until it is settled that far. */
   skip(milliseconds: number): Promise<Record<string, unknown>>
+  /** Moves the order's clock to `instant` as a merchant does, through the API, and gives the order at that time. */
+  forwardTo(instant: number): Promise<Record<string, unknown>>
   order(): Promise<Record<string, unknown>>
   /** Its invoices, oldest first. */
   invoices(): Promise<ShownInvoice[]>
@@ -86,13 +89,9 @@ export async function placeOrder(
     id,
     created,
     async skip(milliseconds) {
-      await skipTime(service.temporal, workflowId, milliseconds)
       clock += milliseconds
-      // From here on callers meet the order on the clock that was moved.
-      await rows(
-        'update subscriptions set clock_offset = clock_offset + ? where organization_id = ? and id = ? returning 1',
-        [milliseconds, merchant.organizationId, id],
-      )
+      const { clockOffset } = await story.order()
+      if (clock > Date.now() + Number(clockOffset) * 1000 + SOON) await story.forwardTo(clock)
       await waitFor('the order to be settled that far', async () => {
         const [row] = await rows<{ done: boolean }>(
           `select next_deadline is null or next_deadline > ? as done from subscriptions
@@ -101,6 +100,24 @@ export async function placeOrder(
         )
         return row?.done ? true : null
       })
+      return await story.order()
+    },
+    async forwardTo(instant) {
+      const to = new Date(instant).toISOString()
+      const answer = await merchant.api.post(`subscriptions/${id}/fast-forward`, { to })
+      if (answer.status === 200) return answer.body
+      const place = answer.headers.get('location')
+      if (place === null) throw new Error(JSON.stringify(answer.body))
+      const status = async () => (await merchant.api.send('GET', new URL(place).pathname)).body
+      await waitFor(
+        'the end of the move',
+        async () => {
+          const { status: now, detail } = await status()
+          if (now === 'failed') throw new Error(String(detail))
+          return now === 'completed' ? true : null
+        },
+        90_000,
+      )
       return await story.order()
     },
     order: async () => (await merchant.api.get(`subscriptions/${id}`)).body,
