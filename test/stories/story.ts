@@ -6,8 +6,6 @@ import type { TestService } from '../rig/service.ts'
 import { waitFor } from '../rig/wait-for.ts'
 
 export const DAY = 86_400_000
-/** What lies no further ahead is waited for: it could be past before the clock is moved. */
-const SOON = 500
 
 export interface ShownInvoice {
   readonly id: string
@@ -31,7 +29,7 @@ export interface LedgerRow {
 export interface Story {
   readonly id: string
   readonly created: ApiAnswer
-  /** Moves the order's clock to `milliseconds` after the last move's end and waits until it is settled that far. */
+  /** Moves the order's clock by `milliseconds`, with everything that is due until then, and gives the order. */
   skip(milliseconds: number): Promise<Record<string, unknown>>
   /** Moves the order's clock to `instant` as a merchant does, through the API, and gives the order at that time. */
   forwardTo(instant: number): Promise<Record<string, unknown>>
@@ -82,25 +80,14 @@ export async function placeOrder(
       .describe()
       .catch(() => null),
   )
-  let clock = Date.now()
   const rows = <T>(text: string, values: unknown[]) =>
     service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
   const story: Story = {
     id,
     created,
     async skip(milliseconds) {
-      clock += milliseconds
       const { clockOffset } = await story.order()
-      if (clock > Date.now() + Number(clockOffset) * 1000 + SOON) await story.forwardTo(clock)
-      await waitFor('the order to be settled that far', async () => {
-        const [row] = await rows<{ done: boolean }>(
-          `select next_deadline is null or next_deadline > ? as done from subscriptions
-            where organization_id = ? and id = ?`,
-          [new Date(clock), merchant.organizationId, id],
-        )
-        return row?.done ? true : null
-      })
-      return await story.order()
+      return await story.forwardTo(Date.now() + Number(clockOffset) * 1_000 + milliseconds)
     },
     async forwardTo(instant) {
       const to = new Date(instant).toISOString()
