@@ -15,14 +15,17 @@ export async function callGateway(
   { organizationId, recordId, clock, base }: SettleInput,
 ): Promise<void> {
   const { em, baseUrl, now, gateway } = dependencies
-  const instant = clock + (base ?? 0)
   const tenant = () => ({ organizationId, baseUrl, now: new Date(now()) })
-  const id = await inUnitOfWork(em(), tenant(), (unit) => startOrderCall(unit, recordId, instant))
-  const pending = id === null ? null : await pendingMovement(em(), organizationId, id)
-  if (id === null || pending === null) return
+  const call = await inUnitOfWork(em(), tenant(), (unit) =>
+    startOrderCall(unit, recordId, clock + (base ?? 0)),
+  )
+  if (call === null) return
+  const { transactionId, instant } = call
+  const pending = await pendingMovement(em(), organizationId, transactionId)
+  if (pending === null) return
   // Of one without any answer, an earlier try may have died before the gateway heard of it.
   const ask = pending.transaction.result === 'unknown' ? inquire : move
   const answer = await ask(gateway, pending.movement)
-  await inUnitOfWork(em(), tenant(), (unit) => recordAnswer(unit, id, answer, instant))
+  await inUnitOfWork(em(), tenant(), (unit) => recordAnswer(unit, transactionId, answer, instant))
   reportUnresolved(dependencies, pending.transaction, answer, instant)
 }

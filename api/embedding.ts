@@ -1,4 +1,6 @@
 import type { EntityClass } from '@mikro-orm/core'
+import { plainRowReader } from '../db/plain-rows.ts'
+import { statement } from '../db/statement.ts'
 import type { Expander } from './resource.ts'
 
 /** An expander that embeds the row a member refers to; one query for a whole page. */
@@ -9,11 +11,16 @@ export function embedding<Row extends { id: string }, Other extends { organizati
 ): Expander<Row> {
   return async (rows, { em, organizationId, baseUrl }) => {
     const ids = [...new Set(rows.flatMap((row) => reference(row) ?? []))]
-    const found = (await em.find(entity as EntityClass<{ organizationId: string; id: string }>, {
-      organizationId,
-      id: { $in: ids },
-    })) as Other[]
-    const shown = new Map(found.map((other) => [other.id, present(other, baseUrl)]))
+    if (ids.length === 0) return new Map()
+    const { tableName } = em.getMetadata().get(entity)
+    const found = await statement<Record<string, unknown>>(
+      em,
+      `select * from ${tableName} where organization_id = ? and id = any(?)`,
+      [organizationId, ids],
+    )
+    const shown = new Map(
+      found.map(plainRowReader(em, entity)).map((other) => [other.id, present(other, baseUrl)]),
+    )
     return new Map(rows.map((row) => [row.id, shown.get(reference(row) ?? '') ?? null]))
   }
 }

@@ -15,9 +15,11 @@ import { create } from './parts/create.ts'
 import { deliver } from './parts/deliver.ts'
 import { disputes } from './parts/disputes.ts'
 import { latency } from './parts/latency.ts'
+import { orders } from './parts/orders.ts'
 import type { Part } from './parts/part.ts'
 import { read } from './parts/read.ts'
 import { start } from './parts/start.ts'
+import { tokens } from './parts/tokens.ts'
 import { waiting } from './parts/waiting.ts'
 import { beginRun, conditions, notes, type PartResult, table, writeJson } from './report.ts'
 import { createTeardown, type Teardown } from './teardown.ts'
@@ -30,6 +32,8 @@ const PARTS: ReadonlyMap<string, Part> = new Map([
   ['latency', latency],
   ['waiting', waiting],
   ['create', create],
+  ['tokens', tokens],
+  ['orders', orders],
   ['disputes', disputes],
   ['start', start],
 ])

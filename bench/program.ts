@@ -12,6 +12,8 @@ export interface Program {
   readonly readyAfter: number
   /** SIGTERM, and SIGKILL when that does not help in time; false when it had to be killed. */
   stop(): Promise<boolean>
+  /** SIGKILL, as a machine that fails gives no notice either. */
+  kill(): Promise<void>
 }
 
 export interface ProgramOptions {
@@ -53,7 +55,7 @@ export async function startProgram(options: ProgramOptions, teardown: Teardown):
     }
     await delay(20)
   }
-  return { pid, readyAfter: performance.now() - started, stop }
+  return { pid, readyAfter: performance.now() - started, stop, kill: () => killed(pid) }
 }
 
 /** CPU time a process has used so far with all its threads, in seconds; null where the system does not tell. */
@@ -103,6 +105,10 @@ async function end(pid: number): Promise<boolean> {
     await stopProcess(pid, [{ signal: 'SIGKILL', wait: 10_000 }])
     return false
   }
+}
+
+async function killed(pid: number): Promise<void> {
+  await stopProcess(pid, [{ signal: 'SIGKILL', wait: 10_000 }])
 }
 
 function tail(logFile: string): string {

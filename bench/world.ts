@@ -11,6 +11,7 @@ import { inUnitOfWork, type UnitOfWork } from '../db/unit-of-work.ts'
 import { freePort } from '../dev/engines/ports.ts'
 import { processFacts } from '../dev/engines/processes.ts'
 import { startEngines } from '../dev/engines/start-engines.ts'
+import { startTemporal } from '../dev/engines/temporal.ts'
 import { apiClient } from '../test/rig/api-client.ts'
 import { type Catalogue, makeCatalogue, orderBody } from '../test/rig/catalogue.ts'
 import { type Helper, startHelper } from './helper.ts'
@@ -24,10 +25,17 @@ export interface World {
   /** Of the API, on 127.0.0.1. */
   readonly port: number
   readonly api: Program
+  /** The workflow engine's server. */
+  readonly engine: {
+    pid(): Promise<number>
+    /** SIGKILL, then a start on the same data; resolves when it takes work again. */
+    killAndStart(): Promise<void>
+  }
+  /** What commands that seal something take. */
+  readonly vault: Database['vault']
+  readonly installation: Database['installation']
   /** Its only webhook goes to the receiver and gets every event. */
   readonly merchant: Catalogue
-  /** Process id of the Temporal server. */
-  readonly enginePid: number
   readonly load: Helper<LoadCalls>
   readonly receiver: Helper<ReceiverCalls>
   readonly receiverUrl: string
@@ -43,6 +51,8 @@ export interface World {
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   /** Milliseconds until the worker has nothing left to do. */
   quiet(patience: number): Promise<number>
+  /** Milliseconds until the condition, an SQL expression, does not hold any more. */
+  untilNot(condition: string, patience: number): Promise<number>
   /** Milliseconds until every delivery's outcome is recorded. */
   recorded(patience: number): Promise<number>
 }
@@ -62,16 +72,33 @@ const YEAR = 365 * 24 * 3_600_000
 
 export async function startWorld(options: WorldOptions, teardown: Teardown): Promise<World> {
   const { directory, say, signal, profiles } = options
+  const temporalPort = await freePort()
+  const dataDir = join(directory, 'engines')
   const starting = startEngines({
-    dataDir: join(directory, 'engines'),
+    dataDir,
+    // Started apart, so that a part can kill it.
+    temporalAddress: `127.0.0.1:${temporalPort}`,
     temporalNamespace: NAMESPACE,
-    temporalPort: await freePort(),
+    temporalPort,
     temporalUiPort: null,
     log: say,
     signal,
   })
   teardown.add(async () => (await starting.catch(() => null))?.stop())
-  const { databaseUrl, temporalAddress, temporalPid } = await starting
+  const { databaseUrl, temporalAddress } = await starting
+  const startEngine = () =>
+    startTemporal({
+      dataDir: join(dataDir, 'temporal'),
+      postgresUrl: databaseUrl,
+      namespace: NAMESPACE,
+      port: temporalPort,
+      uiPort: null,
+      log: say,
+      signal,
+    })
+  let engine = startEngine()
+  teardown.add(async () => (await engine.catch(() => null))?.stop())
+  await engine
   await migrate(databaseUrl)
 
   const masterKey = randomBytes(32).toString('base64')
@@ -138,7 +165,16 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
     databaseUrl,
     port,
     api,
-    enginePid: temporalPid ?? 0,
+    engine: {
+      pid: async () => (await engine).pid,
+      async killAndStart() {
+        await (await engine).kill()
+        engine = startEngine()
+        await engine
+      },
+    },
+    vault: database.vault,
+    installation: database.installation,
     query: async <Row extends object>(text: string, values: unknown[] = []) =>
       (await query.query(text, values)).rows as Row[],
     merchant,
@@ -154,6 +190,7 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
     },
     databaseCpu: postmaster === undefined ? () => null : childrenMeter(postmaster),
     command,
+    untilNot: (condition, patience) => untilNone(condition, condition, patience),
     quiet: (patience) =>
       untilNone(
         'the worker to have nothing left to do',

@@ -176,6 +176,11 @@ export function amountDue(
   return new Money(amount).minus(amountPaid).plus(amountRefunded).toFixed()
 }
 
+/** Whether no charge of an invoice was made, is under way or is planned. */
+export function isUncharged({ charge, chargeTime, declinedTime }: Invoice): boolean {
+  return charge === null && chargeTime === null && declinedTime === null
+}
+
 /** Issued and neither paid nor ended. */
 export function isOpen({ status }: Pick<Invoice, 'status'>): boolean {
   return status === 'unpaid' || status === 'past-due' || status === 'partially-paid'

@@ -11,6 +11,7 @@ import {
   type Invoice,
   isOpen,
   issued,
+  isUncharged,
   pastDueTime,
   renewalLines,
 } from './invoices.ts'
@@ -277,8 +278,17 @@ function beginPeriod(change: Change, boundary: number): void {
 }
 
 function billPeriod(change: Change, boundary: number): void {
-  const { rebillNumber, invoicedThrough } = change.order
-  if (rebillNumber !== null && invoicedThrough < rebillNumber) issueRenewal(change, rebillNumber, boundary)
+  const { rebillNumber, invoicedThrough, invoices, terms } = change.order
+  if (rebillNumber === null) return
+  if (invoicedThrough < rebillNumber) {
+    issueRenewal(change, rebillNumber, boundary)
+    return
+  }
+  // Issued earlier, while there was nothing to charge: what counts is whether there is now.
+  const early = invoices.find((one) => one.periodNumber === rebillNumber && isOpen(one))
+  if (early !== undefined && terms.canCharge && isUncharged(early)) {
+    changeInvoice(change, early.sequence, { chargeTime: Math.max(boundary, change.at) })
+  }
 }
 
 /** Ends an order that has served what was agreed. */

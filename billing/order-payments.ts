@@ -4,7 +4,15 @@
  */
 import { LATENESS, nextRetry } from './charging.ts'
 import { ConflictError } from './errors.ts'
-import { amountDue, dueWhenLate, type Invoice, type InvoiceStatus, isOpen, pastDueTime } from './invoices.ts'
+import {
+  amountDue,
+  dueWhenLate,
+  type Invoice,
+  type InvoiceStatus,
+  isOpen,
+  isUncharged,
+  pastDueTime,
+} from './invoices.ts'
 import { isZero, Money, sumOf } from './money.ts'
 import { activate, type Change, changeInvoice, note, type Order, type Step, set, step } from './order.ts'
 import { complete } from './order-lifecycle.ts'
@@ -147,15 +155,10 @@ export function changeAutopay(order: Order, at: number, terms: Order['terms'], a
     }
     const initial = change.order.invoices.find(({ type }) => type === 'initial')
     // One whose first charge will never be made has nothing to wait for.
-    if (order.status === 'pending' && initial !== undefined && isNeverCharged(initial)) {
+    if (order.status === 'pending' && initial !== undefined && isOpen(initial) && isUncharged(initial)) {
       activate(change, terms.startTime)
     }
   })
-}
-
-function isNeverCharged(invoice: Invoice): boolean {
-  const { charge, chargeTime, declinedTime } = invoice
-  return isOpen(invoice) && charge === null && chargeTime === null && declinedTime === null
 }
 
 function take(change: Change, invoice: Invoice, amount: string): void {

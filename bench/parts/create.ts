@@ -94,14 +94,15 @@ async function alone({ teardown, divisor, rounds, say }: PartContext, world: Wor
   }
 }
 
-/** Places orders that start now, for `duration` milliseconds. */
-async function placeOrders(
+/** Places orders, which start now where nothing else is said, for `duration` milliseconds. */
+export async function placeOrders(
   { load, merchant, databaseCpu }: World,
   port: number,
   pid: number,
   duration: number,
+  members: object = {},
 ) {
-  const body = JSON.stringify(orderBody(merchant))
+  const body = JSON.stringify(orderBody(merchant, members))
   const request = `POST /organizations/${merchant.organizationId}/subscriptions HTTP/1.1\r\nHost: 127.0.0.1\r\nSVC-APIKEY: ${merchant.secretKey}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   const job: LoadJob = { port, clients: CLIENTS, duration, requests: [request], status: 201 }
   return await withCpu(

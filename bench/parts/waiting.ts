@@ -16,8 +16,9 @@ export async function waiting({ world, divisor, say }: PartContext): Promise<Fig
   const running = await world()
   const worker = await running.startWorker()
   await running.quiet(PATIENCE)
+  const enginePid = await running.engine.pid()
   const memory = () => ({
-    engine: residentMegabytes(running.enginePid),
+    engine: residentMegabytes(enginePid),
     worker: residentMegabytes(worker.pid),
   })
   const before = memory()

@@ -10,38 +10,52 @@ import { Transaction } from '../entities/index.ts'
 import { newId } from '../ids.ts'
 import { applySteps, type OrderRecord } from '../order-record.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
-import { lockSubscription, scheduleAfter, scheduleNext, settleForCommand } from './settle-subscription.ts'
+import { lockSubscription, scheduleAfter, settleForCommand } from './settle-subscription.ts'
+
+/** What the gateway is to be asked about, and when that is on the order's clock. */
+export interface OrderCall {
+  readonly transactionId: string
+  readonly instant: number
+}
 
 /**
- * Begins the charge of a locked order that is due at an instant of its clock, or takes up the one whose answer is to be
- * asked for. Where nothing can be charged any more, that counts as a decline.
+ * Begins the charge of an order that is due at an instant of its clock, or takes up the one whose answer is to be asked
+ * for. Where nothing can be charged any more, that counts as a decline.
  *
- * @returns the transaction to ask the gateway about; null: none.
+ * @returns null where there is nothing to ask.
  */
 export async function startOrderCall(
   unit: UnitOfWork,
   subscriptionId: string,
-  instant: number,
-): Promise<string | null> {
+  now: number,
+): Promise<OrderCall | null> {
   const row = await lockSubscription(unit, subscriptionId)
   if (row === null) return null
+  // A clock on its way does not go past its target, however long its execution has slept.
+  const instant = Math.min(now, row.movingTo?.getTime() ?? Number.POSITIVE_INFINITY)
   const record = await settleForCommand(unit, row, instant)
   const call = nextCall(record.order)
   if (call === null || call.at > instant) return null
   const invoice = record.invoices.get(call.invoice)
   if (invoice === undefined) return null
-  if (invoice.charge != null) return await openTransaction(unit, `${invoice.id}.${invoice.attempts}`)
-  const id = record.charging.route === null ? null : addCharge(unit, record, call.invoice, instant)
-  if (id === null) applySteps(unit, record, [declineCharge(record.order, instant, call.invoice)])
+  if (invoice.charge != null) {
+    const transactionId = await openTransaction(unit, `${invoice.id}.${invoice.attempts}`)
+    return transactionId === null ? null : { transactionId, instant }
+  }
+  if (record.charging.route === null) {
+    applySteps(unit, record, [declineCharge(record.order, instant, call.invoice)])
+    scheduleAfter(record, instant)
+    return null
+  }
+  const transactionId = addCharge(unit, record, call.invoice, instant)
   scheduleAfter(record, instant)
-  return id
+  return { transactionId, instant }
 }
 
 function addCharge(unit: UnitOfWork, record: OrderRecord, sequence: number, instant: number): string {
   const { row, charging } = record
   const { now } = unit
   applySteps(unit, record, [beginCharge(record.order, instant, sequence)])
-  scheduleNext(record)
   const invoice = record.invoices.get(sequence)
   const state = record.order.invoices.find((one) => one.sequence === sequence)
   const { route } = charging

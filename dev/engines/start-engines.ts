@@ -29,8 +29,6 @@ export type Engines = {
   temporalAddress: string
   /** null where Temporal is external, or has no UI. */
   temporalUiUrl: string | null
-  /** Process id of the Temporal server; null where it is external. */
-  temporalPid: number | null
   /** Resolves with the name of an engine that ended without being asked to; never after stop(). */
   ended: Promise<string>
   /** Ends what was started here: Temporal's UI, Temporal, PostgreSQL. */
@@ -104,7 +102,6 @@ function handle(
     databaseUrl,
     temporalAddress: started.temporal?.address ?? config.temporalAddress ?? '',
     temporalUiUrl: started.temporal?.uiUrl ?? null,
-    temporalPid: started.temporal?.pid ?? null,
     ended,
     stop: () => {
       stopping ??= stop()

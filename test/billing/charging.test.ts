@@ -415,6 +415,22 @@ describe('an invoice that is issued early', () => {
     expect(long.invoice(2).issuedTime).toBe(START)
   })
 
+  test('while there was nothing to charge is charged at its boundary where there is by then', () => {
+    const autopay = (isOn: boolean) => (before: Order, now: number) =>
+      changeAutopay(
+        before,
+        now,
+        { ...before.terms, ...(isOn ? { canCharge: true, autopayRetries: RETRIES } : NO_AUTOPAY) },
+        isOn,
+      )
+    const order = new ChargedOrder(early(5)).live(at('2027-02-01'))
+    order.command({ at: at('2027-02-01'), act: autopay(false) }).live(at('2027-02-24'))
+    expect(order.invoice(2)).toMatchObject({ status: 'unpaid', chargeTime: null })
+    order.command({ at: at('2027-02-24'), act: autopay(true) }).live(at('2027-02-28') - 1)
+    expect(order.invoice(2).status).toBe('unpaid')
+    expect(order.live(at('2027-02-28')).invoice(2).status).toBe('paid')
+  })
+
   test('is charged at its boundary, also where a pause has moved that', () => {
     const order = new ChargedOrder(early(5)).live(at('2027-02-24'))
     expect(order.invoice(2)).toMatchObject({ status: 'unpaid', chargeTime: at('2027-02-28') })

@@ -167,10 +167,11 @@ describe('an order is charged', () => {
                 return await callGateway(dependencies(deaf()), input(placed.id, ahead))
               case 'unrecorded': {
                 // As where the worker is killed after the gateway was asked.
-                const id = await inUnitOfWork(em(), unit(), (work) =>
+                const call = await inUnitOfWork(em(), unit(), (work) =>
                   startOrderCall(work, placed.id, Date.now() + ahead),
                 )
-                const pending = id === null ? null : await pendingMovement(em(), merchant.organizationId, id)
+                const id = call?.transactionId ?? 'none'
+                const pending = await pendingMovement(em(), merchant.organizationId, id)
                 if (pending !== null) await move(gateway, pending.movement)
                 return
               }

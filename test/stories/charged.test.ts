@@ -65,6 +65,40 @@ describe('orders that are charged, on a clock that skips', () => {
     ])
   })
 
+  test('24 renewals in one go are each charged once, at their boundaries', async () => {
+    const story = await charged(TEST_CARDS.approves)
+    await active(story)
+    expect(await story.skip(745 * DAY)).toMatchObject({ status: 'active', rebillNumber: 25 })
+    const invoices = await story.invoices()
+    expect(invoices.map(({ status }) => status)).toEqual(Array(25).fill('paid'))
+    expect(invoices.map(({ paidTime }) => paidTime)).toEqual(invoices.map(({ periodStart }) => periodStart))
+    expect(await approvals(story)).toEqual(Array(25).fill(10))
+  })
+
+  test('a renewal that is approved when the order was canceled for it already goes back', async () => {
+    const story = await charged(
+      TEST_CARDS.answersLate,
+      {
+        trial: WEEK_FREE,
+        invoiceTimeShift: { dueTimeShift: { chronology: 'after', duration: 0, unit: 'hour' } },
+      },
+      { delinquencyPeriod: 'PT30S' },
+    )
+    await active(story)
+    const canceled = await story.skip(7 * DAY + 50_000)
+    expect(canceled).toMatchObject({ status: 'canceled', billingStatus: 'abandoned' })
+    await story.skip(HOUR)
+    const refund = await waitFor('the refund', async () => {
+      const { body } = await merchant.api.get<Record<string, unknown>[]>(
+        `transactions?filter=customerId:${story.created.body.customerId};type:refund;result:approved`,
+      )
+      return body[0] ?? null
+    })
+    expect(refund).toMatchObject({ amount: 10 })
+    expect(await story.order()).toMatchObject({ status: 'canceled', billingStatus: 'abandoned' })
+    expect(await approvals(story)).toEqual([10])
+  })
+
   test('a free trial charges nothing until its end, then converts', async () => {
     const story = await charged(TEST_CARDS.approves, { trial: WEEK_FREE })
     expect(await story.skip(6 * DAY)).toMatchObject({ inTrial: true, isTrialConverted: false })

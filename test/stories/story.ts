@@ -3,7 +3,6 @@ import type { ApiAnswer } from '../rig/api-client.ts'
 import { makeToken } from '../rig/cards.ts'
 import { type Catalogue, orderBody } from '../rig/catalogue.ts'
 import type { TestService } from '../rig/service.ts'
-import { skipTime } from '../rig/time-skipping.ts'
 import { waitFor } from '../rig/wait-for.ts'
 
 export const DAY = 86_400_000
@@ -30,8 +29,10 @@ export interface LedgerRow {
 export interface Story {
   readonly id: string
   readonly created: ApiAnswer
-  /** Moves the order's clock to `milliseconds` after the last move's end and waits until it is settled that far. */
+  /** Moves the order's clock by `milliseconds`, with everything that is due until then, and gives the order. */
   skip(milliseconds: number): Promise<Record<string, unknown>>
+  /** Moves the order's clock to `instant` as a merchant does, through the API, and gives the order at that time. */
+  forwardTo(instant: number): Promise<Record<string, unknown>>
   order(): Promise<Record<string, unknown>>
   /** Its invoices, oldest first. */
   invoices(): Promise<ShownInvoice[]>
@@ -79,28 +80,31 @@ export async function placeOrder(
       .describe()
       .catch(() => null),
   )
-  let clock = Date.now()
   const rows = <T>(text: string, values: unknown[]) =>
     service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
   const story: Story = {
     id,
     created,
     async skip(milliseconds) {
-      await skipTime(service.temporal, workflowId, milliseconds)
-      clock += milliseconds
-      // From here on callers meet the order on the clock that was moved.
-      await rows(
-        'update subscriptions set clock_offset = clock_offset + ? where organization_id = ? and id = ? returning 1',
-        [milliseconds, merchant.organizationId, id],
+      const { clockOffset } = await story.order()
+      return await story.forwardTo(Date.now() + Number(clockOffset) * 1_000 + milliseconds)
+    },
+    async forwardTo(instant) {
+      const to = new Date(instant).toISOString()
+      const answer = await merchant.api.post(`subscriptions/${id}/fast-forward`, { to })
+      if (answer.status === 200) return answer.body
+      const place = answer.headers.get('location')
+      if (place === null) throw new Error(JSON.stringify(answer.body))
+      const status = async () => (await merchant.api.send('GET', new URL(place).pathname)).body
+      await waitFor(
+        'the end of the move',
+        async () => {
+          const { status: now, detail } = await status()
+          if (now === 'failed') throw new Error(String(detail))
+          return now === 'completed' ? true : null
+        },
+        90_000,
       )
-      await waitFor('the order to be settled that far', async () => {
-        const [row] = await rows<{ done: boolean }>(
-          `select next_deadline is null or next_deadline > ? as done from subscriptions
-            where organization_id = ? and id = ?`,
-          [new Date(clock), merchant.organizationId, id],
-        )
-        return row?.done ? true : null
-      })
       return await story.order()
     },
     order: async () => (await merchant.api.get(`subscriptions/${id}`)).body,

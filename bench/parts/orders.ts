@@ -1,0 +1,239 @@
+/** Orders over time: placing and starting them, thousands armed, a minute full of transitions, and one with a kill in it. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { orderBody } from '../../test/rig/catalogue.ts'
+import { type Figure, medianKnown, withCpu } from '../figure.ts'
+import type { LoadJob, LoadResult } from '../processes/load.ts'
+import { cpuSeconds, type Program, residentMegabytes } from '../program.ts'
+import { median, percentile } from '../statistics.ts'
+import type { World } from '../world.ts'
+import { placeOrders } from './create.ts'
+import type { PartContext } from './part.ts'
+
+const PLACING = 20_000
+const ARMED = 10_000
+const TRANSITIONS = 1_000
+const MINUTE = 60_000
+/** From placing the last order to the first start. */
+const LEAD = 5_000
+const YEAR = 365 * 24 * 3_600_000
+const ROUND = 5_000
+const READERS = 10
+const READ = 100
+const AIM = 0.5
+const PATIENCE = 300_000
+/** Orders whose workflow has not looked at them yet. */
+const NOT_FOLLOWED = 'exists (select from subscriptions where settled_through is null)'
+/** Started, and its first invoice issued. */
+const NOT_STARTED = `exists (select from subscriptions where status = 'pending' and start_time <= now() + interval '1 hour')`
+
+export async function orders(context: PartContext): Promise<Figure[]> {
+  const world = await context.world()
+  const expanding = await expanded(context, world)
+  const worker = await world.startWorker()
+  const placed = await placedAndStarted(context, world)
+  const memory = await armed(context, world, worker)
+  const minute = await transitions(context, world, {
+    what: 'spread over a minute',
+    at: (turn, count) => (MINUTE / context.divisor) * (turn / count),
+  })
+  const moment = await transitions(context, world, { what: 'due at one moment', at: () => 0 })
+  const killed = await transitions(context, world, {
+    what: 'spread over a minute, worker and engine killed in it',
+    at: (turn, count) => (MINUTE / context.divisor) * (turn / count),
+    async during() {
+      await delay(MINUTE / context.divisor / 4)
+      await worker.kill()
+      await world.engine.killAndStart()
+      return await world.startWorker()
+    },
+  })
+  await killed.worker?.stop()
+  return [placed, ...memory, minute.figure, moment.figure, killed.figure, expanding]
+}
+
+/** Placing orders that start now while the worker runs, until every one is active and its first invoice issued. */
+async function placedAndStarted({ divisor, say }: PartContext, world: World): Promise<Figure> {
+  await placeOrders(world, world.port, world.api.pid, 1_000)
+  await world.untilNot(NOT_STARTED, PATIENCE)
+  const began = performance.now()
+  const { result } = await placeOrders(world, world.port, world.api.pid, PLACING / divisor)
+  await world.untilNot(NOT_STARTED, PATIENCE)
+  const seconds = (performance.now() - began) / 1000
+  await world.quiet(PATIENCE)
+  say(
+    `orders: ${Math.round(result.rate)} placed/s, ${Math.round(result.requests / seconds)} active and issued/s`,
+  )
+  return {
+    what: 'orders placed, 20 clients, worker running',
+    unit: '/s',
+    service: [result.rate],
+    floor: [],
+    aim: null,
+    beside: {
+      orders: result.requests,
+      'p50 ms': result.p50,
+      'p99 ms': result.p99,
+      'active and issued/s': result.requests / seconds,
+    },
+    note: 'Priced, invoiced, event and wake-up in the transaction. Active and issued: from the first request to the last start, everything on the same cores.',
+  }
+}
+
+/** Memory of worker and engine for orders whose next deadline lies a year ahead. */
+async function armed({ divisor, say }: PartContext, world: World, worker: Program): Promise<Figure[]> {
+  const count = ARMED / divisor
+  const pids = { engine: await world.engine.pid(), worker: worker.pid }
+  const before = { engine: residentMegabytes(pids.engine), worker: residentMegabytes(pids.worker) }
+  await placeAt(world, count, () => Date.now() + YEAR)
+  await world.untilNot(NOT_FOLLOWED, PATIENCE)
+  await world.quiet(PATIENCE)
+  return (['engine', 'worker'] as const).map((name) => {
+    const [was, is] = [before[name], residentMegabytes(pids[name])]
+    const each = was === null || is === null ? Number.NaN : ((is - was) * 1000) / count
+    say(`orders: ${each.toFixed(1)} MB of the ${name} per 1,000 armed orders`)
+    return {
+      what: `memory of the ${name} per 1,000 armed orders`,
+      unit: 'MB',
+      service: [each],
+      floor: [],
+      aim: null,
+      beside: { armed: count, 'before MB': was, 'after MB': is },
+      note: 'Resident memory of the process before and after; its caches and its garbage are part of it.',
+    } as const
+  })
+}
+
+interface Schedule {
+  readonly what: string
+  /** Milliseconds from the first start to that of the order of that turn. */
+  readonly at: (turn: number, count: number) => number
+  /** What happens meanwhile; gives the worker that runs afterwards. */
+  readonly during?: () => Promise<Program>
+}
+
+/** How late orders start whose starts fall into a minute. */
+async function transitions(
+  { divisor, say }: PartContext,
+  world: World,
+  { what, at, during }: Schedule,
+): Promise<{ figure: Figure; worker: Program | null }> {
+  const count = TRANSITIONS / divisor
+  const { ids, first } = await placeAhead(world, count, (turn) => at(turn, count))
+  await delay(Math.max(0, first - Date.now()))
+  const worker = (await during?.()) ?? null
+  await world.untilNot(NOT_STARTED, PATIENCE)
+  const rows = await world.query<{ late: number }>(
+    `select extract(epoch from created_time - event_time)::double precision * 1000 as late from events
+      where type = 'subscription-activated' and entity_id in (${ids.map((id) => `'${id}'`).join(', ')})`,
+  )
+  await world.quiet(PATIENCE)
+  const late = rows.map((row) => row.late)
+  const [p50, p99] = [percentile(late, 0.5), percentile(late, 0.99)]
+  say(`orders ${what}: ${p50.toFixed(0)} ms late, p99 ${p99.toFixed(0)} ms, ${count - late.length} missed`)
+  return {
+    worker,
+    figure: {
+      what: `lateness of ${count} starts ${what}`,
+      unit: 'ms',
+      service: [p50],
+      floor: [],
+      aim: null,
+      beside: {
+        'p50 ms': p50,
+        'p99 ms': p99,
+        'max ms': Math.max(...late),
+        missed: Math.max(0, count - late.length),
+        'started twice': Math.max(0, late.length - count),
+      },
+      note:
+        during === undefined
+          ? 'From the start time to the transaction that activates. API, worker, engine and database share the cores.'
+          : 'SIGKILL of both a quarter into the minute, both started again at once; what was due meanwhile counts from its own start time.',
+    },
+  }
+}
+
+/** Orders whose starts all come after the last of them is placed and its workflow waits, however long that takes. */
+async function placeAhead(
+  world: World,
+  count: number,
+  at: (turn: number) => number,
+): Promise<{ ids: string[]; first: number }> {
+  for (let lead = LEAD + count * 10; ; lead *= 2) {
+    const first = Date.now() + lead
+    const ids = await placeAt(world, count, (turn) => first + at(turn))
+    await world.untilNot(NOT_FOLLOWED, PATIENCE)
+    if (Date.now() + LEAD / 5 < first) return { ids, first }
+    await world.untilNot(NOT_STARTED, PATIENCE)
+    await world.quiet(PATIENCE)
+  }
+}
+
+/** Orders that start at the instants; gives their ids. */
+async function placeAt({ merchant }: World, count: number, at: (turn: number) => number): Promise<string[]> {
+  const ids: string[] = []
+  let turn = 0
+  const client = async (): Promise<void> => {
+    while (turn < count) {
+      const startTime = new Date(at(turn++)).toISOString()
+      const { status, body } = await merchant.api.post('subscriptions', orderBody(merchant, { startTime }))
+      if (status !== 201) throw new Error(`an order was refused: ${JSON.stringify(body)}`)
+      ids.push(String(body.id))
+    }
+  }
+  await Promise.all(Array.from({ length: 20 }, client))
+  return ids
+}
+
+/** GET with `expand` of what merchants expand most, beside the same GET without. */
+async function expanded({ divisor, rounds, say }: PartContext, world: World): Promise<Figure> {
+  const { port, api, merchant, load, placeOrder, databaseCpu } = world
+  const paths: string[] = []
+  for (let order = 0; order < READ; order += 1) {
+    paths.push(`/organizations/${merchant.organizationId}/subscriptions/${await placeOrder()}`)
+  }
+  const run = async (query: string) => {
+    const requests = paths.map(
+      (path) =>
+        `GET ${path}${query} HTTP/1.1\r\nHost: 127.0.0.1\r\nSVC-APIKEY: ${merchant.secretKey}\r\n\r\n`,
+    )
+    const duration = ROUND / divisor
+    const job: LoadJob = { port, clients: READERS, duration, requests, status: 200 }
+    const work = (): Promise<LoadResult> => load.call('run', job, duration + 30_000)
+    return await withCpu(
+      { server: () => cpuSeconds(api.pid), database: databaseCpu },
+      work,
+      (result) => result.requests,
+    )
+  }
+  const expand = '?expand=customer,website,recentInvoice'
+  const service: Awaited<ReturnType<typeof run>>[] = []
+  const bare: typeof service = []
+  await run(expand)
+  await run('')
+  for (let round = 1; round <= rounds; round += 1) {
+    const one = await run(expand)
+    const other = await run('')
+    service.push(one)
+    bare.push(other)
+    say(
+      `expand ${round}/${rounds}: ${Math.round(one.result.rate)}/s, without ${Math.round(other.result.rate)}/s`,
+    )
+  }
+  return {
+    what: `GET subscriptions/{id}${expand}, ${READERS} clients`,
+    unit: '/s',
+    service: service.map(({ result }) => result.rate),
+    floor: bare.map(({ result }) => result.rate),
+    aim: AIM,
+    beside: {
+      'p50 ms': median(service.map(({ result }) => result.p50)),
+      'p99 ms': median(service.map(({ result }) => result.p99)),
+      'without, p50 ms': median(bare.map(({ result }) => result.p50)),
+      'without, p99 ms': median(bare.map(({ result }) => result.p99)),
+      'CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.server)),
+      'without, CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.server)),
+    },
+    note: 'Worker stopped. Floor: the same service, the same orders, without expand.',
+  }
+}

@@ -1,0 +1,179 @@
+/** Payment tokens: making them, erasing their card data on time, and what an armed expiry costs the engine. */
+import { createPaymentToken } from '../../db/commands/create-payment-token.ts'
+import { newId } from '../../db/ids.ts'
+import { TEST_CARDS, tokenBody } from '../../test/rig/cards.ts'
+import { type Figure, medianKnown, withCpu } from '../figure.ts'
+import { startHelper } from '../helper.ts'
+import type { LoadJob, LoadResult } from '../processes/load.ts'
+import type { TokenFloorCalls } from '../processes/token-floor.ts'
+import { cpuSeconds, residentMegabytes } from '../program.ts'
+import { median, percentile } from '../statistics.ts'
+import type { World } from '../world.ts'
+import type { PartContext } from './part.ts'
+
+const CLIENTS = 20
+const ROUND = 5_000
+const AIM = 0.4
+/** How many expire within a minute, and how many lie armed. */
+const EXPIRING = 1_000
+const ARMED = 5_000
+const MINUTE = 60_000
+/** Until the first expires: the engine has every timer by then. */
+const LEAD = 15_000
+const PATIENCE = 300_000
+const HELD = 'exists (select from payment_tokens where card_cipher is not null and expiration_time <= now())'
+
+export async function tokens(context: PartContext): Promise<Figure[]> {
+  const world = await context.world()
+  const made = await making(context, world)
+  // What making has left in the outbox would be armed along with the rest.
+  await world.query(`delete from wake_ups where workflow = 'token-expiry'`)
+  await world.query('update payment_tokens set card_cipher = null')
+  const worker = await world.startWorker()
+  await world.quiet(PATIENCE)
+  const memory = await armed(context, world)
+  const lateness = await erasing(context, world)
+  await worker.stop()
+  return [made, ...lateness, memory]
+}
+
+async function making({ teardown, divisor, rounds, say }: PartContext, world: World): Promise<Figure> {
+  const { databaseUrl, port, api, merchant, load, databaseCpu } = world
+  const floor = startHelper<TokenFloorCalls>('token-floor.ts', teardown)
+  const floorPort = await floor.call('listen', databaseUrl, 10_000)
+  const body = JSON.stringify(tokenBody(TEST_CARDS.approves))
+  const request = `POST /organizations/${merchant.organizationId}/tokens HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${merchant.publishableKey}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  const run = async (to: number, pid: number) => {
+    const duration = ROUND / divisor
+    const job: LoadJob = { port: to, clients: CLIENTS, duration, requests: [request], status: 201 }
+    const work = (): Promise<LoadResult> => load.call('run', job, duration + 30_000)
+    return await withCpu(
+      { server: () => cpuSeconds(pid), database: databaseCpu },
+      work,
+      (result) => result.requests,
+    )
+  }
+  const service: Awaited<ReturnType<typeof run>>[] = []
+  const bare: typeof service = []
+  await run(port, api.pid)
+  await run(floorPort, floor.pid)
+  for (let round = 1; round <= rounds; round += 1) {
+    const one = await run(port, api.pid)
+    const other = await run(floorPort, floor.pid)
+    service.push(one)
+    bare.push(other)
+    say(
+      `tokens ${round}/${rounds}: ${Math.round(one.result.rate)}/s, floor ${Math.round(other.result.rate)}/s`,
+    )
+  }
+  return {
+    what: `POST tokens, ${CLIENTS} clients, API alone`,
+    unit: '/s',
+    service: service.map(({ result }) => result.rate),
+    floor: bare.map(({ result }) => result.rate),
+    aim: AIM,
+    beside: {
+      'p50 ms': median(service.map(({ result }) => result.p50)),
+      'p99 ms': median(service.map(({ result }) => result.p99)),
+      'floor p50 ms': median(bare.map(({ result }) => result.p50)),
+      'floor p99 ms': median(bare.map(({ result }) => result.p99)),
+      'CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.server)),
+      'with database CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.database)),
+      'floor CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.server)),
+      'with its database CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.database)),
+    },
+    note: 'Publishable key looked up, worker stopped: token and wake-up are committed and wait. Floor: bare Koa, AJV with the same schema, the same JWE, one insert into a table like that of tokens.',
+  }
+}
+
+/** Memory of the engine for expiries that lie ahead. */
+async function armed({ divisor, say }: PartContext, world: World): Promise<Figure> {
+  const count = ARMED / divisor
+  const pid = await world.engine.pid()
+  const before = residentMegabytes(pid)
+  await makeTokens(world, count, (now) => now + 30 * MINUTE)
+  await world.quiet(PATIENCE)
+  const after = residentMegabytes(pid)
+  await world.query('update payment_tokens set card_cipher = null')
+  const each = before === null || after === null ? Number.NaN : ((after - before) * 1000) / count
+  say(`tokens: ${each.toFixed(1)} MB of the engine per 1,000 armed expiries`)
+  return {
+    what: 'memory of the engine per 1,000 armed expiries',
+    unit: 'MB',
+    service: [each],
+    floor: [],
+    aim: null,
+    beside: { armed: count, 'before MB': before, 'after MB': after },
+    note: 'Resident memory of the server process before and after; its caches and its garbage are part of it.',
+  }
+}
+
+/** How late card data are erased of tokens that expire evenly over a minute. */
+async function erasing({ divisor, say }: PartContext, world: World): Promise<Figure[]> {
+  const count = EXPIRING / divisor
+  const span = MINUTE / divisor
+  await world.query(`create table bench_erasures (late double precision not null)`)
+  await world.query(`create function bench_erased() returns trigger language plpgsql as $$ begin
+    insert into bench_erasures values (extract(epoch from clock_timestamp() - new.expiration_time) * 1000);
+    return null; end $$`)
+  await world.query(`create trigger bench_erased after update on payment_tokens for each row
+    when (old.card_cipher is not null and new.card_cipher is null) execute function bench_erased()`)
+  const start = await makeTokens(world, count, (now, turn) => now + LEAD + (span * turn) / count)
+  await world.untilNot('exists (select from wake_ups)', PATIENCE)
+  if (Date.now() > start + LEAD) throw new Error('the first token expired before the last was made')
+  await world.untilNot('exists (select from payment_tokens where card_cipher is not null)', PATIENCE)
+  await world.query('drop trigger bench_erased on payment_tokens')
+  const rows = await world.query<{ late: number }>('select late from bench_erasures')
+  const late = rows.map((row) => row.late)
+  const [left] = await world.query<{ held: boolean }>(`select ${HELD} as held`)
+  say(
+    `tokens: erased ${percentile(late, 0.5).toFixed(0)} ms late, p99 ${percentile(late, 0.99).toFixed(0)} ms`,
+  )
+  return [
+    {
+      what: `lateness of erasure, ${count} tokens expiring in ${span / 1000} s`,
+      unit: 'ms',
+      service: [percentile(late, 0.5)],
+      floor: [],
+      aim: null,
+      beside: {
+        'p50 ms': percentile(late, 0.5),
+        'p99 ms': percentile(late, 0.99),
+        'max ms': Math.max(...late),
+        erased: late.length,
+        'not erased': count - late.length + (left?.held === true ? 1 : 0),
+      },
+      note: 'From the expiration time to the statement that erases. The tokens are made by the benchmark with a short lifetime; nothing of the service is configured otherwise.',
+    },
+  ]
+}
+
+/** Makes tokens as the API does, but for when they expire; gives the instant counted from. */
+async function makeTokens(
+  { command, vault, installation }: World,
+  count: number,
+  expirationTime: (now: number, turn: number) => number,
+): Promise<number> {
+  const start = Date.now()
+  const batch = 100
+  for (let made = 0; made < count; made += batch) {
+    await command(async (unit) => {
+      for (let turn = made; turn < Math.min(count, made + batch); turn += 1) {
+        const token = await createPaymentToken(
+          unit,
+          { vault, installation, environment: 'sandbox' },
+          newId('tok'),
+          {
+            method: 'payment-card',
+            card: { pan: TEST_CARDS.approves, cvv: null, expMonth: 12, expYear: 2090 },
+            billingAddress: null,
+            riskMetadata: null,
+            leadSource: null,
+          },
+        )
+        token.expirationTime = new Date(expirationTime(start, turn))
+      }
+    })
+  }
+  return start
+}

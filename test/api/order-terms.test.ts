@@ -1,0 +1,276 @@
+/** What an order sets in its plans' place, and what it takes from them: trial, period, when invoices are due, money. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
+import { expectProblem } from '../rig/expect-problem.ts'
+import { startService, type TestService } from '../rig/service.ts'
+
+const DAY = 86_400_000
+
+// Without a worker: commands settle an order up to their own instant first, and so find it begun.
+describe('an order', () => {
+  let service: TestService
+  let merchant: Catalogue
+
+  beforeAll(async () => {
+    service = await startService({ worker: false, settings: { RATE_LIMIT: '1000000' } })
+    merchant = await catalogue(service)
+  })
+  afterAll(() => service.stop())
+
+  type Body = Record<string, unknown>
+  const later = (days: number) => new Date(Date.now() + days * DAY).toISOString()
+  const make = async (path: string, body: object): Promise<Body> => {
+    const answer = await merchant.api.post(path, body)
+    expect({ status: answer.status, body: answer.status === 201 ? null : answer.body }).toEqual({
+      status: 201,
+      body: null,
+    })
+    return answer.body
+  }
+  const plan = async (members: object = {}) => {
+    const { id } = await make('plans', {
+      name: 'Plan',
+      currency: 'EUR',
+      pricing: { formula: 'flat-rate', price: 10 },
+      recurringInterval: { unit: 'month', length: 1 },
+      ...members,
+    })
+    return { plan: { id } }
+  }
+  const read = async (path: string) => (await merchant.api.get(path)).body
+  /** An order of the items that has begun, and its first invoice. */
+  const begun = async (items: object[], members: object = {}): Promise<{ order: Body; invoice: Body }> => {
+    const { id } = await make('subscriptions', orderBody(merchant, { items, ...members }))
+    const ahead = { subscriptionId: id, effectiveTime: later(800), endTime: later(900) }
+    await make('subscription-pauses', ahead)
+    const order = await read(`subscriptions/${id}`)
+    return { order, invoice: await read(`invoices/${order.initialInvoiceId}`) }
+  }
+  const lines = ({ items }: Body) => (items as Body[]).map(({ type, amount }) => [type, amount])
+  const daysOn = (order: Body, days: number) =>
+    new Date(Date.parse(String(order.startTime)) + days * DAY).toISOString()
+  const TRIAL = { price: 2, period: { unit: 'week', length: 1 } }
+
+  describe('has the trial', () => {
+    test.each([
+      ['absent', {}],
+      ['null', { trial: null }],
+    ])('of its plans where its own is %s', async (_, members) => {
+      const { order, invoice } = await begun([await plan({ trial: TRIAL })], members)
+      expect(order).toMatchObject({
+        inTrial: true,
+        rebillNumber: 0,
+        trial: null,
+        renewalTime: daysOn(order, 7),
+      })
+      expect(lines(invoice)).toEqual([['trial', 2]])
+    })
+
+    test('it gives itself, which costs nothing on a plan that has none', async () => {
+      const trial = { enabled: true, endTime: later(3) }
+      const { order, invoice } = await begun([await plan()], { trial })
+      expect(order).toMatchObject({ inTrial: true, rebillNumber: 0, trial, renewalTime: trial.endTime })
+      expect(invoice).toMatchObject({ amount: 0, status: 'paid' })
+    })
+
+    test('it gives itself in place of that of its plans', async () => {
+      const trial = { enabled: true, endTime: later(3) }
+      const { order, invoice } = await begun([await plan({ trial: TRIAL })], { trial })
+      expect(order).toMatchObject({ inTrial: true, renewalTime: trial.endTime })
+      expect(lines(invoice)).toEqual([['trial', 2]])
+    })
+
+    test('not of its plans where it switches it off', async () => {
+      const { order, invoice } = await begun([await plan({ trial: TRIAL, setup: { price: 5 } })], {
+        trial: { enabled: false },
+      })
+      expect(order).toMatchObject({ inTrial: false, rebillNumber: 1 })
+      expect(lines(invoice)).toEqual([
+        ['setup', 5],
+        ['plan', 10],
+      ])
+    })
+
+    test('which plans must have alike, unless it gives one: 422', async () => {
+      const items = [await plan({ trial: TRIAL }), await plan()]
+      const other = await plan({ trial: { ...TRIAL, period: { unit: 'week', length: 2 } } })
+      for (const mixed of [items, [items[0], other]]) {
+        const answer = await merchant.api.post('subscriptions', orderBody(merchant, { items: mixed }))
+        expect(expectProblem(answer, 422, 'validation-error')).toEqual(['items.1.plan.id'])
+      }
+      const { order } = await begun(items, { trial: { enabled: true, endTime: later(5) } })
+      expect(order).toMatchObject({ inTrial: true })
+    })
+
+    test('alone where it says so, whatever the recurring settings', async () => {
+      const recurringInterval = { unit: 'month', length: 1 }
+      const { order } = await begun([await plan({ trial: TRIAL })], { isTrialOnly: true, recurringInterval })
+      expect(order).toMatchObject({ isTrialOnly: true, inTrial: true, renewalTime: daysOn(order, 7) })
+      const upcoming = await merchant.api.get(`subscriptions/${order.id}/upcoming-invoice`)
+      expectProblem(upcoming, 404, 'not-found')
+      const both = await begun([await plan({ trial: TRIAL })])
+      expect(both.order).toMatchObject({ isTrialOnly: false })
+      expect((await merchant.api.get(`subscriptions/${both.order.id}/upcoming-invoice`)).status).toBe(200)
+    })
+  })
+
+  test('has the period of its plans, or its own', async () => {
+    const item = await plan({ recurringInterval: { unit: 'week', length: 1 } })
+    const plain = await begun([item], { recurringInterval: null })
+    expect(plain.order).toMatchObject({ recurringInterval: null, renewalTime: daysOn(plain.order, 7) })
+    const recurringInterval = { unit: 'day', length: 10, limit: 3 }
+    const own = await begun([item], { recurringInterval })
+    expect(own.order).toMatchObject({ recurringInterval, renewalTime: daysOn(own.order, 10) })
+  })
+
+  test('has invoices due as its plans say, or as it says itself', async () => {
+    const shift = (days: number) => ({
+      issueTimeShift: null,
+      dueTimeShift: { chronology: 'after', duration: days, unit: 'day' },
+    })
+    const item = await plan({ invoiceTimeShift: shift(2) })
+    const due = ({ invoice }: { invoice: Body }) =>
+      (Date.parse(String(invoice.dueTime)) - Date.parse(String(invoice.issuedTime))) / DAY
+    expect(due(await begun([item], { invoiceTimeShift: null }))).toBe(2)
+    expect(due(await begun([item], { invoiceTimeShift: shift(5) }))).toBe(5)
+    expect(due(await begun([await plan()])) * 24).toBeCloseTo(1)
+  })
+
+  test('with a time shift of its own still wants plans of one period: 422', async () => {
+    const items = [await plan(), await plan({ recurringInterval: { unit: 'year', length: 1 } })]
+    const dueTimeShift = { chronology: 'after', duration: 1, unit: 'day' }
+    const body = orderBody(merchant, { items, invoiceTimeShift: { dueTimeShift } })
+    const answer = await merchant.api.post('subscriptions', body)
+    expect(expectProblem(answer, 422, 'validation-error')).toEqual(['items.1.plan.id'])
+  })
+
+  test.each([
+    [
+      'of a quantity',
+      { invoiceTimeShift: { dueTimeShift: { chronology: 'before', duration: 1, unit: 'day' } } },
+    ],
+    [
+      'in decades',
+      { invoiceTimeShift: { dueTimeShift: { chronology: 'after', duration: 1, unit: 'decade' } } },
+    ],
+    ['of half a month', { recurringInterval: { unit: 'month', length: 0.5 } }],
+    ['of no month', { recurringInterval: { unit: 'month', length: 0 } }],
+    ['limited to nothing', { recurringInterval: { unit: 'month', length: 1, limit: 0 } }],
+  ])('is refused with a period or shift %s: 422', async (_, members) => {
+    const [member = ''] = Object.keys(members)
+    const answer = await merchant.api.post('subscriptions', orderBody(merchant, members))
+    for (const field of expectProblem(answer, 422, 'validation-error')) expect(field).toContain(member)
+  })
+
+  test('is billed exactly: decimals add up, in the database and outside', async () => {
+    const price = async (amount: number) => await plan({ pricing: { formula: 'flat-rate', price: amount } })
+    const items = [
+      await price(0.1),
+      { ...(await price(0.2)), quantity: 1 },
+      { ...(await price(0.7)), quantity: 3 },
+    ]
+    const { invoice } = await begun(items)
+    expect(lines(invoice)).toEqual([
+      ['plan', 0.1],
+      ['plan', 0.2],
+      ['plan', 2.1],
+    ])
+    expect(invoice).toMatchObject({ amount: 2.4, amountDue: 2.4 })
+    const [stored] = await service.database.orm.em
+      .fork()
+      .getConnection()
+      .execute<{ type: string; amount: string }[]>(
+        'select pg_typeof(amount)::text as type, amount::text from invoices where id = ?',
+        [invoice.id],
+      )
+    expect(stored).toEqual({ type: 'numeric', amount: '2.400000' })
+    const large = await begun([await price(999_999_999_999.99)])
+    expect(large.invoice).toMatchObject({ amount: 999_999_999_999.99 })
+    for (const wrong of [1e12, 0.001, -1]) {
+      const pricing = { formula: 'flat-rate', price: wrong }
+      const answer = await merchant.api.post('plans', { name: 'P', currency: 'EUR', pricing })
+      expect(expectProblem(answer, 422, 'validation-error')).toEqual(['pricing.price'])
+    }
+  })
+
+  test('of more than the service can write down is refused: 422', async () => {
+    const items = [
+      { ...(await plan({ pricing: { formula: 'flat-rate', price: 999_999_999_999 } })), quantity: 2 },
+    ]
+    const answer = await merchant.api.post('subscriptions', orderBody(merchant, { items }))
+    expect(expectProblem(answer, 422, 'validation-error')).toEqual(['items'])
+  })
+
+  test('shows another revision when the status of its invoice changes', async () => {
+    const { order } = await begun([await plan()])
+    await make(`invoices/${order.initialInvoiceId}/void`, {})
+    const shown = await read(`subscriptions/${order.id}`)
+    expect(shown).toMatchObject({ billingStatus: 'voided', revision: Number(order.revision) + 1 })
+  })
+
+  test('keeps a cancellation’s description of 255 characters, and no more', async () => {
+    const { order } = await begun([await plan()])
+    const cancel = (description: string) =>
+      merchant.api.post('subscription-cancellations', { subscriptionId: order.id, description })
+    expect(expectProblem(await cancel('x'.repeat(256)), 422, 'validation-error')).toEqual(['description'])
+    expect((await cancel('x'.repeat(255))).status).toBe(201)
+    expect(await read(`subscriptions/${order.id}`)).toMatchObject({ cancelDescription: 'x'.repeat(255) })
+  })
+
+  test('has one of nine statuses, and one of ten for its billing', async () => {
+    const { body } = await merchant.api.get<{
+      components: { schemas: Record<string, { properties: Record<string, { enum?: string[] }> }> }
+    }>('/openapi.json')
+    const choices = (member: string) =>
+      body.components.schemas.Subscription?.properties[member]?.enum?.toSorted()
+    expect(choices('status')).toEqual([
+      'abandoned',
+      'active',
+      'canceled',
+      'churned',
+      'completed',
+      'paused',
+      'pending',
+      'trial-ended',
+      'voided',
+    ])
+    expect(choices('billingStatus')).toEqual([
+      'abandoned',
+      'disputed',
+      'draft',
+      'paid',
+      'partially-paid',
+      'partially-refunded',
+      'past-due',
+      'refunded',
+      'unpaid',
+      'voided',
+    ])
+  })
+
+  test('is listed: filtered, sorted, searched, paged and expanded', async () => {
+    const other = await catalogue(service)
+    const ids: string[] = []
+    for (const poNumber of ['PO 3', 'PO 1', 'PO 2']) {
+      const body = orderBody(other, { poNumber, startTime: later(1), notes: `for ${poNumber}` })
+      ids.push(String((await other.api.post('subscriptions', body)).body.id))
+    }
+    const [three, one, two] = ids
+    const list = async (query: string) => {
+      const { body, headers } = await other.api.get<Body[]>(`subscriptions?${query}`)
+      return { ids: body.map(({ id }) => id), total: headers.get('pagination-total'), body }
+    }
+    expect(await list('sort=poNumber')).toMatchObject({ ids: [one, two, three], total: '3' })
+    expect(await list('sort=-poNumber&limit=1&offset=1')).toMatchObject({ ids: [two], total: '3' })
+    expect(await list('filter=poNumber:po 1,po 3;status:pending;autopay:true&sort=id')).toMatchObject({
+      ids: [three, one],
+    })
+    expect(await list('filter=status:active')).toMatchObject({ ids: [], total: '0' })
+    expect(await list('q=FOR po 2')).toMatchObject({ ids: [two], total: '1' })
+    const expanded = await list('limit=1&expand=customer,initialInvoice')
+    expect(expanded.body[0]?._embedded).toMatchObject({
+      customer: { id: other.customerId },
+      initialInvoice: { status: 'draft' },
+    })
+  })
+})
