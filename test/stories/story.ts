@@ -31,6 +31,8 @@ export interface Story {
   readonly created: ApiAnswer
   /** Moves the order's clock by `milliseconds`, with everything that is due until then, and gives the order. */
   skip(milliseconds: number): Promise<Record<string, unknown>>
+  /** Moves the order's clock to `instant` as a merchant does, through the API, and gives the order at that time. */
+  forwardTo(instant: number): Promise<Record<string, unknown>>
   order(): Promise<Record<string, unknown>>
   /** Its invoices, oldest first. */
   invoices(): Promise<ShownInvoice[]>
@@ -85,13 +87,23 @@ export async function placeOrder(
     created,
     async skip(milliseconds) {
       const { clockOffset } = await story.order()
-      const to = new Date(Date.now() + Number(clockOffset) * 1_000 + milliseconds).toISOString()
-      const { status, headers, body } = await merchant.api.post(`subscriptions/${id}/fast-forward`, { to })
-      if (status === 200) return body
-      if (status !== 202) throw new Error(JSON.stringify(body))
-      const move = new URL(headers.get('location') ?? '').pathname
-      await waitFor('the end of the move', async () =>
-        (await merchant.api.get(move)).body.status === 'running' ? null : true,
+      return await story.forwardTo(Date.now() + Number(clockOffset) * 1_000 + milliseconds)
+    },
+    async forwardTo(instant) {
+      const to = new Date(instant).toISOString()
+      const answer = await merchant.api.post(`subscriptions/${id}/fast-forward`, { to })
+      if (answer.status === 200) return answer.body
+      const place = answer.headers.get('location')
+      if (place === null) throw new Error(JSON.stringify(answer.body))
+      const status = async () => (await merchant.api.send('GET', new URL(place).pathname)).body
+      await waitFor(
+        'the end of the move',
+        async () => {
+          const { status: now, detail } = await status()
+          if (now === 'failed') throw new Error(String(detail))
+          return now === 'completed' ? true : null
+        },
+        90_000,
       )
       return await story.order()
     },
