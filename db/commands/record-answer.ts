@@ -83,9 +83,9 @@ export async function recordAnswer(
   if (timesOut) transaction.timeoutTime = time
   transaction.revision += 1
   transaction.updatedTime = unit.now
-  const customer = await em.findOne(Customer, { organizationId, id: transaction.customerId })
+  const websiteId = await websiteOf(unit, transaction, bills)
   const emit = (type: Parameters<typeof transactionEvent>[1]) =>
-    unit.emit(transactionEvent(transaction, type, unit, time, customer?.websiteId ?? null))
+    unit.emit(transactionEvent(transaction, type, unit, time, websiteId))
   if (timesOut) emit('transaction-timeout-resolved')
   if (result === 'approved') emit('transaction-processed')
   if (result === 'declined') emit('transaction-declined')
@@ -96,6 +96,16 @@ export async function recordAnswer(
   } else if (result === 'approved') await payBills(unit, transaction, bills)
   else if (result === 'declined') await declineBills(unit, transaction, bills)
   return next
+}
+
+/** The website that events of a transaction belong to: of the invoices it is about, else of its customer. */
+async function websiteOf(
+  { em, organizationId }: UnitOfWork,
+  { customerId }: Transaction,
+  [bill]: readonly Bill[],
+): Promise<string | null> {
+  if (bill !== undefined) return bill.row.websiteId
+  return (await em.findOne(Customer, { organizationId, id: customerId }))?.websiteId ?? null
 }
 
 /** Has an approved refund show on the invoices that its sale paid. The sale is locked. */

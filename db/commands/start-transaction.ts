@@ -72,7 +72,7 @@ export async function startSale(
     found.check()
     for (const { record, sequence } of bills) requireNoCharge(stateOf(record, sequence))
   })
-  const transaction = add(unit, id, customer?.websiteId ?? null, {
+  const transaction = add(unit, id, bills[0]?.row.websiteId ?? customer?.websiteId ?? null, {
     type: 'sale',
     invoiceIds: [...sale.invoiceIds],
     customerId: sale.customerId,
@@ -160,7 +160,7 @@ export async function startRefund(unit: UnitOfWork, id: string, refund: RefundOf
     found.fail('amount', `must not be over what is left of the sale: ${left}`)
   found.check()
   const customer = await em.findOne(Customer, { organizationId, id: parent.customerId })
-  const transaction = add(unit, id, customer?.websiteId ?? null, {
+  const transaction = add(unit, id, bills[0]?.row.websiteId ?? customer?.websiteId ?? null, {
     type: 'refund',
     invoiceIds: [],
     customerId: parent.customerId,
