@@ -1,10 +1,10 @@
 /** The last step of a payment (decisions 6.5): what the gateway answered, where nothing was recorded before. */
-import { LockMode } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/charge-schedule.ts'
 import type { Movement } from '../../gateways/movement.ts'
 import type { GatewayAnswer } from '../../gateways/port.ts'
 import { Customer, Transaction } from '../entities/index.ts'
+import { lockRow } from '../lock-row.ts'
 import { orderInstant } from '../order-record.ts'
 import { statement } from '../statement.ts'
 import { transactionEvent } from '../transaction-events.ts'
@@ -61,8 +61,8 @@ export async function recordAnswer(
   const bills = await lockBills(unit, sale.invoiceIds, (row) =>
     asked.subscriptionId == null ? orderInstant(unit, row) : at,
   )
-  if (asked.type === 'refund') await lockTransaction(unit, sale.id)
-  const transaction = await lockTransaction(unit, id)
+  if (asked.type === 'refund') await lockRow(unit, Transaction, sale.id)
+  const transaction = await lockRow(unit, Transaction, id)
   if (transaction?.status !== 'pending') return null
   const time = new Date(at)
   const charged = chargedAt(transaction)
@@ -128,12 +128,4 @@ export async function recordRefund(
 
 async function saleOf({ em, organizationId }: UnitOfWork, refund: Transaction): Promise<Transaction> {
   return await em.findOneOrFail(Transaction, { organizationId, id: refund.parentTransactionId ?? '' })
-}
-
-async function lockTransaction({ em, organizationId }: UnitOfWork, id: string): Promise<Transaction | null> {
-  return await em.findOne(
-    Transaction,
-    { organizationId, id },
-    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
-  )
 }
