@@ -1,4 +1,3 @@
-import { LockMode } from '@mikro-orm/core'
 import {
   type DisputeStatus,
   type DisputeType,
@@ -10,6 +9,7 @@ import { InvalidFieldsError } from '../../billing/errors.ts'
 import { amountProblem } from '../../billing/money.ts'
 import { emitDisputeEvent } from '../dispute-events.ts'
 import { Dispute, Transaction } from '../entities/index.ts'
+import { lockRow } from '../lock-row.ts'
 import { orderInstant } from '../order-record.ts'
 import { references } from '../references.ts'
 import { statement } from '../statement.ts'
@@ -96,12 +96,8 @@ async function markDisputed(
 }
 
 /** The dispute's row, locked until the transaction ends; null when there is none. */
-export async function lockDispute({ em, organizationId }: UnitOfWork, id: string): Promise<Dispute | null> {
-  return await em.findOne(
-    Dispute,
-    { organizationId, id },
-    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
-  )
+export async function lockDispute(unit: UnitOfWork, id: string): Promise<Dispute | null> {
+  return await lockRow(unit, Dispute, id)
 }
 
 /**
