@@ -11,6 +11,7 @@ import { emitDisputeEvent } from '../dispute-events.ts'
 import { Dispute, Transaction } from '../entities/index.ts'
 import { lockRow } from '../lock-row.ts'
 import { orderInstant } from '../order-record.ts'
+import { plainRowReader } from '../plain-rows.ts'
 import { references } from '../references.ts'
 import { statement } from '../statement.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
@@ -127,7 +128,8 @@ export async function settleDispute(
 
 async function deriveDispute(unit: UnitOfWork, values: DisputeValues) {
   const found = references(unit)
-  const transaction = await found.required(Transaction, 'transactionId', values.transactionId)
+  const transaction = await readTransaction(unit, values.transactionId)
+  if (transaction === null) found.missing(Transaction, 'transactionId', values.transactionId)
   const problem = amountProblem(values.amount, values.currency)
   if (problem !== null) found.fail('amount', problem)
   found.check()
@@ -141,4 +143,14 @@ async function deriveDispute(unit: UnitOfWork, values: DisputeValues) {
       category: disputeCategory(values.type, values.reasonCode),
     },
   }
+}
+
+/** Read without a lock: none is ever deleted, and the orders it paid for are locked before it is. */
+async function readTransaction({ em, organizationId }: UnitOfWork, id: string): Promise<Transaction | null> {
+  const [row] = await statement<Record<string, unknown>>(
+    em,
+    'select * from transactions where organization_id = ? and id = ?',
+    [organizationId, id],
+  )
+  return row === undefined ? null : plainRowReader(em, Transaction)(row)
 }

@@ -63,10 +63,11 @@ export async function startSale(
   sale: Sale,
 ): Promise<Transaction> {
   const found = references(unit)
+  // Orders before what they refer to, as everywhere.
+  const bills = await lockBills(unit, sale.invoiceIds, (row) => orderInstant(unit, row))
   const customer = await found.required(Customer, 'customerId', sale.customerId)
   const problem = amountProblem(sale.amount, sale.currency)
   if (problem !== null) found.fail('amount', problem)
-  const bills = await lockBills(unit, sale.invoiceIds, (row) => orderInstant(unit, row))
   checkBills(found, sale, bills)
   const route = await routeOf(unit, path, found, sale, () => {
     found.check()
