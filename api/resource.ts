@@ -1,10 +1,11 @@
 /** What every resource does the same way: read, list, create, upsert, delete, expand. */
-import { DecimalType, type EntityClass, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core'
+import { DecimalType, type EntityClass, UniqueConstraintViolationException } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { Decimal } from 'decimal.js'
 import Type, { type TSchema } from 'typebox'
 import { canonicalJson } from '../billing/canonical-json.ts'
 import { ID_PATTERN } from '../db/ids.ts'
+import { lockRow } from '../db/lock-row.ts'
 import { plainRowReader } from '../db/plain-rows.ts'
 import { resourceUrl } from '../db/representations/links.ts'
 import { statement } from '../db/statement.ts'
@@ -207,7 +208,7 @@ export async function upsert<Row extends ResourceRow, Body>(
   requireKnownExpansions(context, resource)
   const attempt = () =>
     context.commit(async (unit) => {
-      const row = await lockRow(unit, resource, id)
+      const row = await lockRow(unit, resource.entity, id)
       if (row !== null) await writer.settle?.(unit, row)
       requirePreconditions(context.preconditions, row?.revision ?? null)
       const body = context.body<Body>(row ?? {})
@@ -245,26 +246,13 @@ export async function remove<Row extends ResourceRow>(
 ): Promise<OperationAnswer> {
   const id = context.params.id ?? ''
   return await context.commit(async (unit) => {
-    const row = await lockRow(unit, resource, id)
+    const row = await lockRow(unit, resource.entity, id)
     if (row === null) throw absent(resource, id)
     requirePreconditions(context.preconditions, row.revision)
     await refuse(unit, row)
     unit.em.remove(row)
     return {}
   })
-}
-
-/** The row of that id, locked until the transaction ends, as the database has it now; null when there is none. */
-export async function lockRow<Row extends ResourceRow>(
-  unit: UnitOfWork,
-  resource: Pick<Resource<Row>, 'entity'>,
-  id: string,
-): Promise<Row | null> {
-  return (await unit.em.findOne(
-    resource.entity as EntityClass<ResourceRow>,
-    { organizationId: unit.organizationId, id },
-    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
-  )) as Row | null
 }
 
 export function absent({ label }: Pick<Resource<ResourceRow>, 'label'>, id: string): Problem {

@@ -6,7 +6,6 @@
  */
 import type { EntityClass } from '@mikro-orm/core'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../billing/errors.ts'
-import { orderedPlans } from './entities/subscription.ts'
 import { plainRowReader } from './plain-rows.ts'
 import { statement } from './statement.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
@@ -89,7 +88,7 @@ const REFERRERS = {
     {
       label: 'a subscription',
       table: 'subscriptions',
-      condition: `${orderedPlans} @> to_jsonb(?::text)`,
+      condition: `items @> jsonb_build_array(jsonb_build_object('plan', jsonb_build_object('id', ?::text)))`,
     },
   ],
   products: [{ label: 'a plan', table: 'plans', condition: 'product_id = ?' }],

@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
 import { ServiceCredential as ServiceCredentialRow } from '../../db/entities/index.ts'
 import { serviceCredentialSearch, type WebhookAuth } from '../../db/entities/service-credential.ts'
+import { lockRow } from '../../db/lock-row.ts'
 import { presentServiceCredential } from '../../db/representations/service-credential.ts'
 import type { OperationAnswer, OperationContext } from '../operation.ts'
 import { requirePreconditions } from '../preconditions.ts'
 import { fieldsOf } from '../query/fields.ts'
-import { absent, answerOne, changeRow, lockRow, type Resource, type Writer } from '../resource.ts'
+import { absent, answerOne, changeRow, type Resource, type Writer } from '../resource.ts'
 import { ServiceCredential, type ServiceCredentialStatus } from '../schemas/service-credential.ts'
 
 export const serviceCredentials: Resource<ServiceCredentialRow> = {
@@ -52,7 +53,7 @@ export const newCredentialHash = (): string => randomBytes(20).toString('hex')
 export async function patchServiceCredential(context: OperationContext): Promise<OperationAnswer> {
   const id = context.params.id ?? ''
   return await context.commit(async (unit) => {
-    const row = await lockRow(unit, serviceCredentials, id)
+    const row = await lockRow(unit, serviceCredentials.entity, id)
     if (row === null) throw absent(serviceCredentials, id)
     requirePreconditions(context.preconditions, row.revision)
     const { status } = context.body<ServiceCredentialStatus>()

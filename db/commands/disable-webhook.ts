@@ -1,6 +1,6 @@
-import { LockMode } from '@mikro-orm/core'
 import { DISABLING } from '../../billing/retry-schedule.ts'
 import { Webhook } from '../entities/index.ts'
+import { lockRow } from '../lock-row.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { emitWebhookEvent } from '../webhook-events.ts'
 import { cancelDeliveries } from './cancel-deliveries.ts'
@@ -12,11 +12,7 @@ import { cancelDeliveries } from './cancel-deliveries.ts'
  * @returns whether it was disabled.
  */
 export async function disableWebhook(unit: UnitOfWork, id: string): Promise<boolean> {
-  const webhook = await unit.em.findOne(
-    Webhook,
-    { organizationId: unit.organizationId, id },
-    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
-  )
+  const webhook = await lockRow(unit, Webhook, id)
   if (webhook?.status !== 'active' || webhook.firstFailureTime == null) return false
   const since = unit.now.getTime() - webhook.firstFailureTime.getTime()
   if (webhook.consecutiveFailures < DISABLING.failures || since < DISABLING.after) return false

@@ -1,8 +1,8 @@
 /** Money that has to go back because what it paid will not be delivered: the refund is decided with the reason for it. */
-import { LockMode } from '@mikro-orm/core'
 import { Decimal } from 'decimal.js'
 import { Transaction } from '../entities/index.ts'
 import { newId } from '../ids.ts'
+import { lockRow } from '../lock-row.ts'
 import type { OrderRecord } from '../order-record.ts'
 import { statement } from '../statement.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
@@ -24,11 +24,8 @@ export async function giveBack(unit: UnitOfWork, { row, invoices, toRefund }: Or
       [organizationId, row.customerId, invoiceId],
     )
     for (const { id } of sales) {
-      const sale = await em.findOneOrFail(
-        Transaction,
-        { organizationId, id },
-        { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
-      )
+      const sale = await lockRow(unit, Transaction, id)
+      if (sale === null) continue
       const left = new Decimal(sale.amount).minus(await refundsOf(unit, id))
       const amount = Decimal.min(left, sale.payments?.[invoiceId] ?? 0)
       if (amount.greaterThan(0)) addRefund(unit, sale, amount.toFixed())

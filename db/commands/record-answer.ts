@@ -1,10 +1,10 @@
 /** The last step of a payment (decisions 6.5): what the gateway answered, where nothing was recorded before. */
-import { LockMode } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/charge-schedule.ts'
 import type { Movement } from '../../gateways/movement.ts'
 import type { GatewayAnswer } from '../../gateways/port.ts'
 import { Customer, Transaction } from '../entities/index.ts'
+import { lockRow } from '../lock-row.ts'
 import { orderInstant } from '../order-record.ts'
 import { statement } from '../statement.ts'
 import { transactionEvent } from '../transaction-events.ts'
@@ -61,8 +61,8 @@ export async function recordAnswer(
   const bills = await lockBills(unit, sale.invoiceIds, (row) =>
     asked.subscriptionId == null ? orderInstant(unit, row) : at,
   )
-  if (asked.type === 'refund') await lockTransaction(unit, sale.id)
-  const transaction = await lockTransaction(unit, id)
+  if (asked.type === 'refund') await lockRow(unit, Transaction, sale.id)
+  const transaction = await lockRow(unit, Transaction, id)
   if (transaction?.status !== 'pending') return null
   const time = new Date(at)
   const charged = chargedAt(transaction)
@@ -83,9 +83,9 @@ export async function recordAnswer(
   if (timesOut) transaction.timeoutTime = time
   transaction.revision += 1
   transaction.updatedTime = unit.now
-  const customer = await em.findOne(Customer, { organizationId, id: transaction.customerId })
+  const websiteId = await websiteOf(unit, transaction, bills)
   const emit = (type: Parameters<typeof transactionEvent>[1]) =>
-    unit.emit(transactionEvent(transaction, type, unit, time, customer?.websiteId ?? null))
+    unit.emit(transactionEvent(transaction, type, unit, time, websiteId))
   if (timesOut) emit('transaction-timeout-resolved')
   if (result === 'approved') emit('transaction-processed')
   if (result === 'declined') emit('transaction-declined')
@@ -96,6 +96,16 @@ export async function recordAnswer(
   } else if (result === 'approved') await payBills(unit, transaction, bills)
   else if (result === 'declined') await declineBills(unit, transaction, bills)
   return next
+}
+
+/** The website that events of a transaction belong to: of the invoices it is about, else of its customer. */
+async function websiteOf(
+  { em, organizationId }: UnitOfWork,
+  { customerId }: Transaction,
+  [bill]: readonly Bill[],
+): Promise<string | null> {
+  if (bill !== undefined) return bill.row.websiteId
+  return (await em.findOne(Customer, { organizationId, id: customerId }))?.websiteId ?? null
 }
 
 /** Has an approved refund show on the invoices that its sale paid. The sale is locked. */
@@ -118,12 +128,4 @@ export async function recordRefund(
 
 async function saleOf({ em, organizationId }: UnitOfWork, refund: Transaction): Promise<Transaction> {
   return await em.findOneOrFail(Transaction, { organizationId, id: refund.parentTransactionId ?? '' })
-}
-
-async function lockTransaction({ em, organizationId }: UnitOfWork, id: string): Promise<Transaction | null> {
-  return await em.findOne(
-    Transaction,
-    { organizationId, id },
-    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
-  )
 }

@@ -1,7 +1,7 @@
-import { LockMode } from '@mikro-orm/core'
 import { ConflictError } from '../../billing/errors.ts'
 import { RESEND_CHANNEL } from '../channels.ts'
 import { Delivery, Webhook } from '../entities/index.ts'
+import { lockRow } from '../lock-row.ts'
 import { statement } from '../statement.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 
@@ -13,11 +13,8 @@ import type { UnitOfWork } from '../unit-of-work.ts'
  */
 export async function resendDelivery(unit: UnitOfWork, deliveryId: string): Promise<void> {
   const { em, organizationId } = unit
-  const delivery = await em.findOneOrFail(
-    Delivery,
-    { organizationId, id: deliveryId },
-    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
-  )
+  const delivery = await lockRow(unit, Delivery, deliveryId)
+  if (delivery === null) throw new Error(`the delivery ${deliveryId} is gone`)
   const webhook = await em.findOne(Webhook, { organizationId, id: delivery.webhookId })
   if (webhook?.status !== 'active') {
     throw new ConflictError(

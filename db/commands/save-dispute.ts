@@ -1,4 +1,3 @@
-import { LockMode } from '@mikro-orm/core'
 import {
   type DisputeStatus,
   type DisputeType,
@@ -10,7 +9,9 @@ import { InvalidFieldsError } from '../../billing/errors.ts'
 import { amountProblem } from '../../billing/money.ts'
 import { emitDisputeEvent } from '../dispute-events.ts'
 import { Dispute, Transaction } from '../entities/index.ts'
+import { lockRow } from '../lock-row.ts'
 import { orderInstant } from '../order-record.ts'
+import { plainRowReader } from '../plain-rows.ts'
 import { references } from '../references.ts'
 import { statement } from '../statement.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
@@ -96,12 +97,8 @@ async function markDisputed(
 }
 
 /** The dispute's row, locked until the transaction ends; null when there is none. */
-export async function lockDispute({ em, organizationId }: UnitOfWork, id: string): Promise<Dispute | null> {
-  return await em.findOne(
-    Dispute,
-    { organizationId, id },
-    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
-  )
+export async function lockDispute(unit: UnitOfWork, id: string): Promise<Dispute | null> {
+  return await lockRow(unit, Dispute, id)
 }
 
 /**
@@ -131,7 +128,8 @@ export async function settleDispute(
 
 async function deriveDispute(unit: UnitOfWork, values: DisputeValues) {
   const found = references(unit)
-  const transaction = await found.required(Transaction, 'transactionId', values.transactionId)
+  const transaction = await readTransaction(unit, values.transactionId)
+  if (transaction === null) found.missing(Transaction, 'transactionId', values.transactionId)
   const problem = amountProblem(values.amount, values.currency)
   if (problem !== null) found.fail('amount', problem)
   found.check()
@@ -145,4 +143,14 @@ async function deriveDispute(unit: UnitOfWork, values: DisputeValues) {
       category: disputeCategory(values.type, values.reasonCode),
     },
   }
+}
+
+/** Read without a lock: none is ever deleted, and the orders it paid for are locked before it is. */
+async function readTransaction({ em, organizationId }: UnitOfWork, id: string): Promise<Transaction | null> {
+  const [row] = await statement<Record<string, unknown>>(
+    em,
+    'select * from transactions where organization_id = ? and id = ?',
+    [organizationId, id],
+  )
+  return row === undefined ? null : plainRowReader(em, Transaction)(row)
 }

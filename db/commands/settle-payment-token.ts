@@ -1,6 +1,6 @@
-import { LockMode } from '@mikro-orm/core'
 import { eraseAt } from '../../billing/payment-tokens.ts'
 import { PaymentToken } from '../entities/index.ts'
+import { lockRow } from '../lock-row.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 
 /**
@@ -10,15 +10,11 @@ import type { UnitOfWork } from '../unit-of-work.ts'
  * @returns when to look again, in milliseconds; null: never.
  */
 export async function settlePaymentToken(
-  { em, organizationId }: UnitOfWork,
+  unit: UnitOfWork,
   id: string,
   instant: number,
 ): Promise<number | null> {
-  const token = await em.findOne(
-    PaymentToken,
-    { organizationId, id },
-    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
-  )
+  const token = await lockRow(unit, PaymentToken, id)
   if (token === null) return null
   const due = eraseAt({
     holdsCard: token.cardCipher != null,

@@ -1,21 +1,13 @@
-import { LockMode } from '@mikro-orm/core'
 import { settleBefore, settleOrder, type Turn } from '../../billing/order-lifecycle.ts'
 import { Subscription } from '../entities/index.ts'
+import { lockRow } from '../lock-row.ts'
 import { applySteps, type Loading, loadOrder, type OrderRecord } from '../order-record.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { giveBack } from './give-back.ts'
 
 /** The order's row, locked until the transaction ends, as the database has it now; null when there is none. */
-export async function lockSubscription(
-  { em, organizationId }: UnitOfWork,
-  id: string,
-): Promise<Subscription | null> {
-  return await em.findOne(
-    Subscription,
-    { organizationId, id },
-    // Without the refresh the identity map would hand back a copy read before the lock was ours.
-    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
-  )
+export async function lockSubscription(unit: UnitOfWork, id: string): Promise<Subscription | null> {
+  return await lockRow(unit, Subscription, id)
 }
 
 /** Steps a timer takes in one commit: enough for years of months, few enough for a short transaction. */

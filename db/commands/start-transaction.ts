@@ -2,7 +2,6 @@
  * The first of the three steps of a payment (decisions 6.5): a pending transaction with its request id, committed before
  * the gateway is asked. The other two are `gateways/movement.ts` and `record-answer.ts`.
  */
-import { LockMode } from '@mikro-orm/core'
 import { Decimal } from 'decimal.js'
 import { cardIsExpired } from '../../billing/cards.ts'
 import { nextInquiry } from '../../billing/charge-schedule.ts'
@@ -12,6 +11,7 @@ import { amountProblem } from '../../billing/money.ts'
 import { beginCallersCharge, requireNoCharge } from '../../billing/order-payments.ts'
 import { Customer, Invoice, PaymentInstrument, Transaction } from '../entities/index.ts'
 import type { PaymentInstruction } from '../entities/transaction.ts'
+import { lockRow } from '../lock-row.ts'
 import { type OrderRecord, orderInstant } from '../order-record.ts'
 import { type References, references } from '../references.ts'
 import { transactionEvent } from '../transaction-events.ts'
@@ -63,16 +63,17 @@ export async function startSale(
   sale: Sale,
 ): Promise<Transaction> {
   const found = references(unit)
+  // Orders before what they refer to, as everywhere.
+  const bills = await lockBills(unit, sale.invoiceIds, (row) => orderInstant(unit, row))
   const customer = await found.required(Customer, 'customerId', sale.customerId)
   const problem = amountProblem(sale.amount, sale.currency)
   if (problem !== null) found.fail('amount', problem)
-  const bills = await lockBills(unit, sale.invoiceIds, (row) => orderInstant(unit, row))
   checkBills(found, sale, bills)
   const route = await routeOf(unit, path, found, sale, () => {
     found.check()
     for (const { record, sequence } of bills) requireNoCharge(stateOf(record, sequence))
   })
-  const transaction = add(unit, id, customer?.websiteId ?? null, {
+  const transaction = add(unit, id, bills[0]?.row.websiteId ?? customer?.websiteId ?? null, {
     type: 'sale',
     invoiceIds: [...sale.invoiceIds],
     customerId: sale.customerId,
@@ -136,11 +137,7 @@ export async function startRefund(unit: UnitOfWork, id: string, refund: RefundOf
   // One outside of this service is approved as it comes, and shows on the invoices: their orders are locked first.
   const billed = before?.gateway == null ? (before?.invoiceIds ?? []) : []
   const bills = await lockBills(unit, billed, (row) => orderInstant(unit, row))
-  const parent = await em.findOne(
-    Transaction,
-    { organizationId, id: refund.parentTransactionId },
-    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
-  )
+  const parent = await lockRow(unit, Transaction, refund.parentTransactionId)
   if (parent === null) {
     throw new InvalidFieldsError([
       { field, message: `no transaction has the id ${refund.parentTransactionId}` },
@@ -164,7 +161,7 @@ export async function startRefund(unit: UnitOfWork, id: string, refund: RefundOf
     found.fail('amount', `must not be over what is left of the sale: ${left}`)
   found.check()
   const customer = await em.findOne(Customer, { organizationId, id: parent.customerId })
-  const transaction = add(unit, id, customer?.websiteId ?? null, {
+  const transaction = add(unit, id, bills[0]?.row.websiteId ?? customer?.websiteId ?? null, {
     type: 'refund',
     invoiceIds: [],
     customerId: parent.customerId,

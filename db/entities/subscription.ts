@@ -33,9 +33,6 @@ export const subscriptionSearch = searchExpression(
   'notes',
 )
 
-/** The ids of an order's plans, as an array. Index and query spell it alike. */
-export const orderedPlans = `jsonb_path_query_array("items", '$[*]."plan"."id"')`
-
 /** The revisions that the plans of an order's items have now, by plan. */
 export const newestPlans = (organizationId: string, items: string) =>
   `(select jsonb_object_agg(plan.id, plan.revision) from plans plan where plan.organization_id = ${organizationId}
@@ -47,11 +44,6 @@ const SubscriptionSchema = defineEntity({
   indexes: [
     ...listIndexes('subscriptions', subscriptionSearch),
     { name: 'subscriptions_customer_index', properties: ['organizationId', 'customerId'] },
-    { name: 'subscriptions_website_index', properties: ['organizationId', 'websiteId'] },
-    {
-      name: 'subscriptions_plans_index',
-      expression: `create index "subscriptions_plans_index" on "subscriptions" using gin ("organization_id", (${orderedPlans}))`,
-    },
     {
       name: 'subscriptions_next_deadline_index',
       expression:

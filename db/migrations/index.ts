@@ -8,7 +8,7 @@ import { Migration20261121180839_orders } from './Migration20261121180839_orders
 import { Migration20261121193600_fill_factor } from './Migration20261121193600_fill_factor.ts'
 import { Migration20261121194310_charging } from './Migration20261121194310_charging.ts'
 import { Migration20261121195504_clock } from './Migration20261121195504_clock.ts'
-import { Migration20261121200121_resources } from './Migration20261121200121_resources.ts'
+import { Migration20261121202224_resources } from './Migration20261121202224_resources.ts'
 
 export const migrations = [
   { name: 'Migration20261121162243_first_light', class: Migration20261121162243_first_light },
@@ -20,5 +20,5 @@ export const migrations = [
   { name: 'Migration20261121193600_fill_factor', class: Migration20261121193600_fill_factor },
   { name: 'Migration20261121194310_charging', class: Migration20261121194310_charging },
   { name: 'Migration20261121195504_clock', class: Migration20261121195504_clock },
-  { name: 'Migration20261121200121_resources', class: Migration20261121200121_resources },
+  { name: 'Migration20261121202224_resources', class: Migration20261121202224_resources },
 ]

@@ -35,7 +35,7 @@ export function temporalServerCommand(options: ServerOptions) {
     ...Object.fromEntries(innerPorts),
     NUM_HISTORY_SHARDS: '4',
     DYNAMIC_CONFIG_FILE_PATH: options.dynamicConfigFile,
-    DB: 'postgres12',
+    DB: 'postgres12_pgx',
     DBNAME: TEMPORAL_DATABASES.main,
     VISIBILITY_DBNAME: TEMPORAL_DATABASES.visibility,
     POSTGRES_SEEDS: hostname,

@@ -10,9 +10,8 @@ const OURS: DynamicConfig = {
   // How far timers are read ahead; the default second makes them, and each skip, late. On several nodes it must stay
   // above their clocks' differences.
   'history.timerProcessorMaxTimeShift': '20ms',
-  // A new namespace and a new search attribute can be used at once.
+  // A new namespace can be used at once, and so can new search attributes, whose names are the namespace's.
   'system.namespaceCacheRefreshInterval': '500ms',
-  'system.forceSearchAttributesCacheRefreshOnRead': true,
   // One node: one partition answers faster than four that forward to each other.
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,

@@ -67,6 +67,29 @@ describe('what the host answers without a credential', () => {
     }
   })
 
+  test('the catalogue of problems is the one clients switch on, each with its status', () => {
+    const catalogue = Object.entries(PROBLEMS).map(([code, { status }]) => [code, status])
+    expect(Object.fromEntries(catalogue)).toEqual({
+      'malformed-request': 400,
+      unauthorized: 401,
+      forbidden: 403,
+      'not-found': 404,
+      'method-not-allowed': 405,
+      conflict: 409,
+      'precondition-failed': 412,
+      'payload-too-large': 413,
+      'unsupported-media-type': 415,
+      'validation-error': 422,
+      'idempotency-key-reused': 422,
+      'rate-limit-exceeded': 429,
+      'internal-error': 500,
+      'not-implemented': 501,
+      'upstream-failed': 502,
+      unavailable: 503,
+      'not-configured': 503,
+    })
+  })
+
   test.each(Object.keys(PROBLEMS))('/problems/%s explains the problem', async (slug) => {
     const { status, body, headers } = await host.get<string>(`/problems/${slug}`)
     expect(status).toBe(200)

@@ -230,6 +230,35 @@ describe('an order is charged', () => {
     expect(body).toMatchObject({ status: 'active', billingStatus: 'paid' })
   })
 
+  test('after an outage for one period an hour, the oldest first', async () => {
+    const placed = await place(TEST_CARDS.approves)
+    await work(placed, 0)
+    const outage = 100 * DAY
+    const paid = async (ahead: number) => {
+      await work(placed, ahead)
+      const { body } = await merchant.api.get<{ periodNumber: number; status: string }[]>(
+        `invoices?filter=subscriptionId:${placed.id}&sort=id`,
+      )
+      return body.filter(({ status }) => status === 'paid').map(({ periodNumber }) => periodNumber)
+    }
+    expect(await paid(outage)).toEqual([1, 2])
+    expect(await paid(outage + 59 * MINUTE)).toEqual([1, 2])
+    expect(await paid(outage + 61 * MINUTE)).toEqual([1, 2, 3])
+    expect(await paid(outage + 3 * HOUR)).toEqual([1, 2, 3, 4])
+    expect(await money(placed)).toEqual({ held: 39.6, paid: 39.6, charges: 4 })
+  })
+
+  test('and the events of its payments belong to the website of the order', async () => {
+    const { body: website } = await merchant.api.post('websites', { name: 'Another shop' })
+    const placed = await place(TEST_CARDS.approves, { websiteId: website.id })
+    await work(placed, 0)
+    const events = await sql<{ type: string; website_id: string }>(
+      `select type, website_id from events where payload::jsonb #>> '{_embedded,transaction,customerId}' = ?`,
+      [placed.customerId],
+    )
+    expect(events).toEqual([{ type: 'transaction-processed', website_id: website.id }])
+  })
+
   test('raises one revision for what it shows, and none for what it does not', async () => {
     const placed = await place(TEST_CARDS.lacksFunds)
     await settleOrder(dependencies(gateway), input(placed.id, 0))

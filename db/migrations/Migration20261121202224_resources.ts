@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations'
 
-export class Migration20261121200121_resources extends Migration {
-  override name = 'Migration20261121200121_resources'
+export class Migration20261121202224_resources extends Migration {
+  override name = 'Migration20261121202224_resources'
 
   override up(): void | Promise<void> {
     this.addSql(
@@ -98,12 +98,6 @@ export class Migration20261121200121_resources extends Migration {
     this.addSql(
       `create index "subscriptions_by_id_index" on "subscriptions" ("organization_id", lower("id"));`,
     )
-    this.addSql(
-      `create index "subscriptions_website_index" on "subscriptions" ("organization_id", "website_id");`,
-    )
-    this.addSql(
-      `create index "subscriptions_plans_index" on "subscriptions" using gin ("organization_id", (jsonb_path_query_array("items", '$[*]."plan"."id"')));`,
-    )
 
     this.addSql(
       `create index "subscription_cancellations_by_id_index" on "subscription_cancellations" ("organization_id", lower("id"));`,
@@ -127,6 +121,10 @@ export class Migration20261121200121_resources extends Migration {
     this.addSql(`drop index "plans_search_index";`)
     this.addSql(
       `create index "plans_search_index" on "plans" using gin ("organization_id", (lower("id" || E'\\n' || coalesce("name", '') || E'\\n' || coalesce("currency", '') || E'\\n' || coalesce("product_id", ''))) gin_trgm_ops);`,
+    )
+
+    this.addSql(
+      `update "subscriptions" set "items" = (select jsonb_agg('{"quantityFilled": 0, "usageLimits": null, "revision": 1}'::jsonb || "item") from jsonb_array_elements("items") "item");`,
     )
   }
 
@@ -182,8 +180,6 @@ export class Migration20261121200121_resources extends Migration {
     this.addSql(`drop index "subscription_reactivations_by_id_index";`)
 
     this.addSql(`drop index "subscriptions_by_id_index";`)
-    this.addSql(`drop index "subscriptions_website_index";`)
-    this.addSql(`drop index "subscriptions_plans_index";`)
     this.addSql(
       `alter table "subscriptions" drop column "delivery_address", drop column "billing_address", drop column "risk_metadata";`,
     )
