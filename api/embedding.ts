@@ -3,7 +3,7 @@ import { plainRowReader } from '../db/plain-rows.ts'
 import { statement } from '../db/statement.ts'
 import type { Expander } from './resource.ts'
 
-/** An expander that embeds the row a member refers to; one query for a whole page. */
+/** An expander that embeds the row a member refers to, or what is shown of it; one query for a whole page. */
 export function embedding<Row extends { id: string }, Other extends { organizationId: string; id: string }>(
   entity: EntityClass<Other>,
   reference: (row: Row) => string | null,
@@ -12,10 +12,10 @@ export function embedding<Row extends { id: string }, Other extends { organizati
   return async (rows, { em, organizationId, baseUrl }) => {
     const ids = [...new Set(rows.flatMap((row) => reference(row) ?? []))]
     if (ids.length === 0) return new Map()
-    const { tableName } = em.getMetadata().get(entity)
+    const { tableName } = em.getMetadata().get(entity as EntityClass<{ organizationId: string; id: string }>)
     const found = await statement<Record<string, unknown>>(
       em,
-      `select * from ${tableName} where organization_id = ? and id = any(?)`,
+      `select * from ${tableName} where organization_id = ? and id = any(?::text[])`,
       [organizationId, ids],
     )
     const shown = new Map(

@@ -3,7 +3,7 @@ import type Router from '@koa/router'
 import { RELEASE } from '../config/release.ts'
 import { isReady } from '../db/readiness.ts'
 import { publishedKeys } from '../delivery/signing-keys.ts'
-import { checkoutPage } from './demo/checkout-page.ts'
+import { demoPages } from './demo/demo-pages.ts'
 import { openApiDocument } from './openapi.ts'
 import { docsPage, problemPage } from './pages.ts'
 import { PROBLEMS, Problem, type ProblemCode } from './problems.ts'
@@ -16,7 +16,7 @@ export function hostRoutes(router: Router<ApiState>, { config, orm }: ApiDepende
   const documentText = JSON.stringify(document, null, 2)
   const docs = docsPage(document)
 
-  if (config.environment === 'sandbox') checkoutPage(router)
+  if (config.environment === 'sandbox') demoPages(router)
   router.get('/status', (ctx) => {
     ctx.body = { status: 'ok', time: new Date().toISOString(), release: RELEASE }
   })

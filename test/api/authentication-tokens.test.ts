@@ -212,6 +212,16 @@ describe("a customer's token", () => {
     expectProblem(await both.post('tokens', CARD), 401, 'unauthorized')
   })
 
+  test('of another organization is not there, under whatever key: 404', async () => {
+    const other = await service.organization()
+    const word = await vouch()
+    const path = `authentication-tokens/${word}`
+    expectProblem(await other.api.get(path), 404, 'not-found')
+    expectProblem(await other.api.post(`${path}/exchange`, { acl: MAY_TOKENIZE }), 404, 'not-found')
+    expectProblem(await other.api.delete(path), 404, 'not-found')
+    expect((await merchant.api.get(path)).status).toBe(200)
+  })
+
   test('is good until its end, and no longer: 401', async () => {
     const expiredTime = new Date(Date.now() + 1_500).toISOString()
     const { body } = await exchange(await vouch(), { expiredTime })

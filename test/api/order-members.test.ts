@@ -536,6 +536,22 @@ describe('an order', () => {
       expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: order })
     })
 
+    test.each([
+      ['startTime', { startTime: later(-40) }, 'startTime'],
+      ['abandonTime', { abandonTime: later(-1) }, 'abandonTime'],
+      ['trial', { trial: { enabled: true, endTime: later(-1) } }, 'trial.endTime'],
+      ['trial without an end', { trial: { enabled: true } }, 'trial.endTime'],
+      ['trial alone without a trial', { isTrialOnly: true }, 'isTrialOnly'],
+      ['delinquency of nothing', { delinquencyPeriod: 'P0D' }, 'delinquencyPeriod'],
+    ])(
+      'pending: a new %s that cannot be is refused, and nothing is written: 422',
+      async (_, members, field) => {
+        const order = await inState('pending')
+        expect(expectProblem(await put(order, members), 422, 'validation-error')).toEqual([field])
+        expect(await read(order.id)).toEqual(order)
+      },
+    )
+
     test('unchanged is taken at any later time, though its times have passed', async () => {
       const placed = await place({
         startTime: later(1),

@@ -1,14 +1,8 @@
 /** What the checkout form says of a field: a pure judgement, the same rules as the API's. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import {
-  grouped,
-  judgeCode,
-  judgeExpiry,
-  judgeKey,
-  judgeNumber,
-  readYear,
-} from '../../api/demo/browser/card-form.ts'
+import { grouped, judgeCode, judgeExpiry, judgeNumber, readYear } from '../../api/demo/browser/card-form.ts'
+import { judgePublishableKey, judgeSecretKey } from '../../api/demo/browser/merchant-form.ts'
 import { cardDigits, NETWORKS, networksOfBeginning, passesLuhn, readCardNumber } from '../../billing/cards.ts'
 import { TEST_CARDS } from '../rig/cards.ts'
 
@@ -152,7 +146,14 @@ test('the code has four digits on American Express and three elsewhere, and may 
 })
 
 test('a secret key is turned away', () => {
-  expect(judgeKey('sk_sandbox_x', false).message).toContain('must never reach a browser')
-  expect(judgeKey('pk', false).state).toBe('open')
-  expect(judgeKey('pk_sandbox_a-b_c', true).state).toBe('right')
+  expect(judgePublishableKey('sk_sandbox_x', false).message).toContain('must never reach a browser')
+  expect(judgePublishableKey('pk', false).state).toBe('open')
+  expect(judgePublishableKey('pk_sandbox_a-b_c', true).state).toBe('right')
+})
+
+test("the page of an order takes a sandbox's secret key, and no live one", () => {
+  expect(judgeSecretKey('sk_', false).state).toBe('open')
+  expect(judgeSecretKey('sk_live_a', false).state).toBe('wrong')
+  expect(judgeSecretKey('pk_sandbox_a', false).state).toBe('wrong')
+  expect(judgeSecretKey('sk_sandbox_a-b_c', true).state).toBe('right')
 })

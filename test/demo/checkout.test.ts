@@ -6,6 +6,7 @@ import type { ApiClient } from '../rig/api-client.ts'
 import { type Browser, startBrowser } from '../rig/browser.ts'
 import { filesWithCardData, tablesWithCardData } from '../rig/card-data.ts'
 import { startService, type TestService } from '../rig/service.ts'
+import { contrasts } from './legibility.ts'
 
 /** A published test card that the page itself does not list, so that it can be looked for wherever it might stay. */
 const PAN = '4242424242424242'
@@ -254,7 +255,7 @@ describe('the checkout demo', () => {
       worker: false,
       settings: { ENVIRONMENT: 'live', TEMPORAL_ADDRESS: '127.0.0.1:1', WEBHOOK_ALLOWED_CIDRS: '' },
     })
-    const answers = ['checkout', 'checkout.css', 'modules/billing/cards.ts'].map(async (path) => [
+    const answers = ['checkout', 'demo.css', 'modules/billing/cards.ts'].map(async (path) => [
       (await fetch(`${service.baseUrl}/demo/${path}`)).status,
       (await fetch(`${live.baseUrl}/demo/${path}`)).status,
     ])
@@ -315,32 +316,3 @@ describe('the checkout demo', () => {
     expect(service.log.join('')).not.toMatch(TYPED)
   })
 })
-
-/** In the page: the poorest contrast of a text with what lies behind it (WCAG 2.2, 1.4.3), and how far the page overflows. */
-function contrasts(): { poorest: { ratio: number; text: string }; overflow: number } {
-  const channels = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number)
-  const luminance = (color: string) => {
-    const [red = 0, green = 0, blue = 0] = channels(color).map((channel) => {
-      const part = channel / 255
-      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
-    })
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-  }
-  const ground = (element: Element | null): string => {
-    if (element === null) return 'rgb(255, 255, 255)'
-    const { backgroundColor } = getComputedStyle(element)
-    return channels(backgroundColor)[3] === 0 ? ground(element.parentElement) : backgroundColor
-  }
-  let poorest = { ratio: 21, text: '' }
-  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
-  for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
-    const { parentElement: element } = node
-    if (element === null || node.textContent?.trim() === '' || !element.checkVisibility()) continue
-    const [light = 0, dark = 0] = [getComputedStyle(element).color, ground(element)]
-      .map(luminance)
-      .sort((a, b) => b - a)
-    const ratio = (light + 0.05) / (dark + 0.05)
-    if (ratio < poorest.ratio) poorest = { ratio, text: node.textContent ?? '' }
-  }
-  return { poorest, overflow: document.documentElement.scrollWidth - innerWidth }
-}

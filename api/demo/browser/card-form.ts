@@ -7,15 +7,7 @@ import {
   networksOfBeginning,
   readCardNumber,
 } from '../../../billing/cards.ts'
-
-export interface Verdict {
-  /** `open`: neither right nor wrong yet. */
-  readonly state: 'open' | 'right' | 'wrong'
-  /** A sentence for the person at the form, or nothing; holds no digit of a card. */
-  readonly message: string
-}
-
-const NOTHING_YET: Verdict = { state: 'open', message: '' }
+import { missing, OPEN, RIGHT, type Verdict, wrong } from './merchant-form.ts'
 
 /**
  * Judges a card number. `finished` is false while one types: then a number is called wrong only for what no further
@@ -74,8 +66,8 @@ export function judgeExpiry(
 
 function judgeMonth(text: string, expMonth: number | null, finished: boolean): Verdict {
   if (text === '') return missing('the month', finished)
-  if (expMonth !== null) return { state: 'right', message: '' }
-  return text === '0' && !finished ? NOTHING_YET : wrong('A month is a number from 1 to 12.')
+  if (expMonth !== null) return RIGHT
+  return text === '0' && !finished ? OPEN : wrong('A month is a number from 1 to 12.')
 }
 
 function judgeYear(
@@ -89,17 +81,15 @@ function judgeYear(
   if (!/^\d{1,4}$/.test(text)) return wrong('A year has two or four digits.')
   // The 20 of a 2031 still being typed is not the year 2020.
   const settled = finished || text.length === 4
-  if (expYear === null)
-    return settled ? wrong('A year has two or four digits, from 2000 to 2100.') : NOTHING_YET
-  if (cardIsExpired(expMonth ?? 12, expYear, now))
-    return settled ? wrong('This card has expired.') : NOTHING_YET
-  return { state: 'right', message: '' }
+  if (expYear === null) return settled ? wrong('A year has two or four digits, from 2000 to 2100.') : OPEN
+  if (cardIsExpired(expMonth ?? 12, expYear, now)) return settled ? wrong('This card has expired.') : OPEN
+  return RIGHT
 }
 
 /** Judges the security code, which a payment can do without. */
 export function judgeCode(written: string, brand: CardBrand | null, finished: boolean): Verdict {
   const text = written.trim()
-  if (text === '') return NOTHING_YET
+  if (text === '') return OPEN
   if (!/^\d+$/.test(text)) return wrong('Digits only.')
   const length = brand === 'American Express' ? 4 : 3
   if (text.length > (brand === null ? 4 : length) || (finished && text.length < length)) {
@@ -109,26 +99,7 @@ export function judgeCode(written: string, brand: CardBrand | null, finished: bo
         : 'The code has three digits (four on American Express).',
     )
   }
-  return text.length < length ? NOTHING_YET : { state: 'right', message: '' }
-}
-
-export function judgeOrganization(written: string, finished: boolean): Verdict {
-  const text = written.trim()
-  if (text === '') return missing('the organization', finished)
-  return /^[A-Za-z0-9_@~.-]{1,50}$/.test(text)
-    ? { state: 'right', message: '' }
-    : wrong('An id has 1 to 50 letters, digits, or any of _ @ ~ - and the period.')
-}
-
-/** Judges the key; a secret one is turned away, since a browser is no place for it. */
-export function judgeKey(written: string, finished: boolean): Verdict {
-  const text = written.trim()
-  if (text === '') return missing('the publishable key', finished)
-  if (text.startsWith('sk_')) {
-    return wrong('That is a secret key, which must never reach a browser. Enter the publishable one, pk_….')
-  }
-  if (/^pk_[\w-]+$/.test(text)) return { state: 'right', message: '' }
-  return !finished && 'pk_'.startsWith(text) ? NOTHING_YET : wrong('A publishable key begins with pk_.')
+  return text.length < length ? OPEN : RIGHT
 }
 
 /** A month from 1 to 12, or null. */
@@ -153,14 +124,6 @@ export function grouped(written: string): string {
   return first?.network.brand === 'American Express'
     ? digits.replace(pattern, '$1 $2 $3').trim()
     : digits.replace(pattern, '$1 ')
-}
-
-function missing(what: string, finished: boolean): Verdict {
-  return finished ? wrong(`Enter ${what}.`) : NOTHING_YET
-}
-
-function wrong(message: string): Verdict {
-  return { state: 'wrong', message }
 }
 
 function oneOf(numbers: readonly number[]): string {

@@ -4,17 +4,9 @@
  *
  * Card data go from the fields into one request body and nowhere else: not into the address, storage or the console.
  */
-import {
-  grouped,
-  judgeCode,
-  judgeExpiry,
-  judgeKey,
-  judgeNumber,
-  judgeOrganization,
-  readMonth,
-  readYear,
-  type Verdict,
-} from './card-form.ts'
+import { grouped, judgeCode, judgeExpiry, judgeNumber, readMonth, readYear } from './card-form.ts'
+import { judgeOrganization, judgePublishableKey, OPEN, type Verdict } from './merchant-form.ts'
+import { element, field, keep, type ProblemAnswer, problemBox, recall, show, tagged, value } from './page.ts'
 
 /** The fields, by what the API calls their members in `invalidFields`. */
 const MEMBERS: Readonly<Record<string, string>> = {
@@ -28,15 +20,15 @@ const MEMBERS: Readonly<Record<string, string>> = {
   'billingAddress.country': 'country',
 }
 const CARD_FIELDS = ['number', 'month', 'year', 'code'] as const
-const REMEMBERED = ['organization', 'key'] as const
-const RIGHT: Verdict = { state: 'right', message: '' }
+/** What this tab remembers, by field. */
+const REMEMBERED = { organization: 'organization', key: 'publishable-key' } as const
 
 /** Fields that have been left once, or sent: from then on what is missing is said. */
 const left = new Set<string>()
 
 const JUDGES: Readonly<Record<string, (finished: boolean) => Verdict>> = {
   organization: (finished) => judgeOrganization(value('organization'), finished),
-  key: (finished) => judgeKey(value('key'), finished),
+  key: (finished) => judgePublishableKey(value('key'), finished),
   number: (finished) => judgeNumber(value('number'), finished),
   month: (finished) => expiry({ month: finished, year: true }).month,
   year: (finished) => expiry({ month: true, year: finished }).year,
@@ -87,7 +79,7 @@ async function submit(): Promise<void> {
   showProblem(null)
   for (const id of Object.keys(JUDGES)) left.add(id)
   const wrong = Object.keys(JUDGES).filter((id) => judge(id).state === 'wrong')
-  for (const id of Object.values(MEMBERS)) if (!(id in JUDGES)) show(id, { state: 'open', message: '' })
+  for (const id of Object.values(MEMBERS)) if (!(id in JUDGES)) show(id, OPEN)
   const [first] = wrong
   if (first !== undefined) return field(first).focus()
 
@@ -155,22 +147,13 @@ interface TokenAnswer {
 
 function showToken({ id, expirationTime, paymentInstrument: { brand, last4 } }: TokenAnswer): void {
   clearCard()
-  const made = tagged('div', '')
-  made.className = 'made'
+  const made = tagged('div', '', 'made')
   const until = new Date(expirationTime).toLocaleTimeString()
   const text = tagged('p', `${brand ?? 'Card'} ending in ${last4 ?? '…'} is now the token `)
   text.append(tagged('code', id), `, good for one use until ${until}.`)
   made.append(text)
   element('result', HTMLElement).replaceChildren(made)
   showCalls(id)
-}
-
-interface ProblemAnswer {
-  readonly title?: string
-  readonly detail?: string
-  readonly type?: string
-  readonly status?: number
-  readonly invalidFields?: readonly { readonly field: string; readonly message: string }[]
 }
 
 /** Shows a problem document: beside the fields it names, and the rest of it above the button. */
@@ -194,18 +177,7 @@ function showProblem(problem: ProblemAnswer | null): void {
     show('key', { state: 'wrong', message: `The API says: ${problem.detail ?? ''}` })
     first ??= field('key')
   }
-  const box = tagged('div', '')
-  box.className = 'problem'
-  const detail = first === null ? (problem.detail ?? '') : elsewhere.join('; ')
-  box.append(
-    tagged('p', [problem.title ?? 'That did not work', detail].filter((text) => text !== '').join('. ')),
-  )
-  if (problem.type !== undefined && /^https?:/.test(problem.type)) {
-    const link = tagged('a', 'What this problem means')
-    link.setAttribute('href', problem.type)
-    box.append(link)
-  }
-  place.append(box)
+  place.append(problemBox(problem, first === null ? (problem.detail ?? '') : elsewhere.join('; ')))
   first?.focus()
 }
 
@@ -238,20 +210,10 @@ async function copy(id: string): Promise<void> {
 
 /** Judges a field and shows the verdict. */
 function judge(id: string): Verdict {
-  const verdict = JUDGES[id]?.(left.has(id)) ?? { state: 'open', message: '' }
+  const verdict = JUDGES[id]?.(left.has(id)) ?? OPEN
   show(id, verdict)
   if (id === 'number') element('brand', HTMLElement).textContent = judgeNumber(value('number'), false).brand
   return verdict
-}
-
-function show(id: string, { state, message }: Verdict): void {
-  const place = element(`${id}-message`, HTMLElement)
-  // Written only when it changes, or it would be read out again at every digit.
-  if (place.textContent !== message) place.textContent = message
-  place.dataset.state = state
-  const input = field(id)
-  if (state === 'wrong') input.setAttribute('aria-invalid', 'true')
-  else input.removeAttribute('aria-invalid')
 }
 
 function expiry(finished: { readonly month: boolean; readonly year: boolean }) {
@@ -262,50 +224,21 @@ function clearCard(): void {
   for (const id of CARD_FIELDS) {
     field(id).value = ''
     left.delete(id)
-    show(id, { state: 'open', message: '' })
+    show(id, OPEN)
   }
   element('brand', HTMLElement).textContent = ''
 }
 
-/** Takes organization and key from the address's fragment, which goes away at once, else from this tab's memory. */
 function restore(): void {
-  const given = new URLSearchParams(location.hash.slice(1))
-  if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search)
-  for (const name of REMEMBERED) {
-    const known = given.get(name) ?? sessionStorage.getItem(`checkout.${name}`)
-    if (known === null) continue
-    field(name).value = known
-    left.add(name)
-    judge(name)
+  for (const id of recall(REMEMBERED)) {
+    left.add(id)
+    judge(id)
   }
   remember()
 }
 
 /** Keeps organization and key for this tab; nothing that is wrong, and so no secret key. */
 function remember(): void {
-  for (const name of REMEMBERED) {
-    if (JUDGES[name]?.(true).state === RIGHT.state) sessionStorage.setItem(`checkout.${name}`, value(name))
-    else sessionStorage.removeItem(`checkout.${name}`)
-  }
+  for (const [id, name] of Object.entries(REMEMBERED)) keep(name, id, JUDGES[id]?.(true) ?? OPEN)
   showCalls(null)
-}
-
-function value(id: string): string {
-  return field(id).value.trim()
-}
-
-function field(id: string): HTMLInputElement {
-  return element(id, HTMLInputElement)
-}
-
-function element<T extends HTMLElement>(id: string, kind: { new (): T; prototype: T }): T {
-  const found = document.getElementById(id)
-  if (!(found instanceof kind)) throw new Error(`the page has no ${id}`)
-  return found
-}
-
-function tagged(tag: string, text: string): HTMLElement {
-  const made = document.createElement(tag)
-  made.textContent = text
-  return made
 }

@@ -1,5 +1,5 @@
 /**
- * The checkout demo of the sandbox: a page that holds no data, its style and its modules, all from here.
+ * The demo pages of the sandbox: they hold no data, and load their style and modules from here alone.
  *
  * The browser runs our own TypeScript less its types, the card rules of `billing/` among it, so that a number is judged
  * by one rule on both sides.
@@ -10,7 +10,14 @@ import type Router from '@koa/router'
 import type { ApiState } from '../state.ts'
 
 /** What the browser may load, by path from the root; the modules import each other by these. */
-const MODULES = ['api/demo/browser/checkout.ts', 'api/demo/browser/card-form.ts', 'billing/cards.ts'] as const
+const MODULES = [
+  'api/demo/browser/card-form.ts',
+  'api/demo/browser/checkout.ts',
+  'api/demo/browser/merchant-form.ts',
+  'api/demo/browser/order.ts',
+  'api/demo/browser/page.ts',
+  'billing/cards.ts',
+] as const
 
 const SECURITY_HEADERS = {
   'Content-Security-Policy': [
@@ -31,8 +38,8 @@ const SECURITY_HEADERS = {
   'Cache-Control': 'no-store',
 }
 
-/** Adds the page and what it loads, each read when it is first asked for. */
-export function checkoutPage(router: Router<ApiState>): void {
+/** Adds the pages and what they load, each read when it is first asked for. */
+export function demoPages(router: Router<ApiState>): void {
   const serve = (path: string, type: string, read: () => Promise<string>): void => {
     let text: Promise<string> | null = null
     router.get(path, async (ctx) => {
@@ -43,7 +50,9 @@ export function checkoutPage(router: Router<ApiState>): void {
     })
   }
   serve('/demo/checkout', 'text/html; charset=utf-8', () => source('api/demo/checkout.html'))
-  serve('/demo/checkout.css', 'text/css; charset=utf-8', () => source('api/demo/checkout.css'))
+  // Whether there is such an order is found out with the key, by the page.
+  serve('/demo/orders/:id', 'text/html; charset=utf-8', () => source('api/demo/order.html'))
+  serve('/demo/demo.css', 'text/css; charset=utf-8', () => source('api/demo/demo.css'))
   for (const path of MODULES) {
     serve(`/demo/modules/${path}`, 'text/javascript; charset=utf-8', async () =>
       stripTypeScriptTypes(await source(path)),

@@ -1,0 +1,49 @@
+/** What the demo pages say of an organization and its key. Pure: the pages hand over texts. */
+
+export interface Verdict {
+  /** `open`: neither right nor wrong yet. */
+  readonly state: 'open' | 'right' | 'wrong'
+  /** A sentence for the person at the form, or nothing; holds no digit of a card and no part of a key. */
+  readonly message: string
+}
+
+export const OPEN: Verdict = { state: 'open', message: '' }
+export const RIGHT: Verdict = { state: 'right', message: '' }
+
+export function wrong(message: string): Verdict {
+  return { state: 'wrong', message }
+}
+
+/** The verdict on an empty field: wrong once it was left. */
+export function missing(what: string, finished: boolean): Verdict {
+  return finished ? wrong(`Enter ${what}.`) : OPEN
+}
+
+export function judgeOrganization(written: string, finished: boolean): Verdict {
+  const text = written.trim()
+  if (text === '') return missing('the organization', finished)
+  return /^[A-Za-z0-9_@~.-]{1,50}$/.test(text)
+    ? RIGHT
+    : wrong('An id has 1 to 50 letters, digits, or any of _ @ ~ - and the period.')
+}
+
+/** Judges a publishable key; a secret one is turned away, since a payer's browser is no place for it. */
+export function judgePublishableKey(written: string, finished: boolean): Verdict {
+  const text = written.trim()
+  if (text === '') return missing('the publishable key', finished)
+  if (text.startsWith('sk_')) {
+    return wrong('That is a secret key, which must never reach a browser. Enter the publishable one, pk_….')
+  }
+  if (/^pk_[\w-]+$/.test(text)) return RIGHT
+  return !finished && 'pk_'.startsWith(text) ? OPEN : wrong('A publishable key begins with pk_.')
+}
+
+/** Judges a sandbox's secret key, for pages that only a merchant opens. */
+export function judgeSecretKey(written: string, finished: boolean): Verdict {
+  const text = written.trim()
+  if (text === '') return missing('the secret key', finished)
+  if (/^sk_sandbox_[\w-]+$/.test(text)) return RIGHT
+  return !finished && 'sk_sandbox_'.startsWith(text)
+    ? OPEN
+    : wrong("The sandbox's secret keys begin with sk_sandbox_.")
+}

@@ -1,0 +1,230 @@
+/** The order demo's script: shows one order, its invoices and its timeline, and moves its clock. */
+import { judgeOrganization, judgeSecretKey, OPEN, RIGHT, type Verdict, wrong } from './merchant-form.ts'
+import { element, field, keep, type ProblemAnswer, problemBox, recall, show, tagged, value } from './page.ts'
+
+const DAY = 86_400_000
+/** How often a long move is looked after. Milliseconds. */
+const GLANCE = 500
+
+interface Order {
+  readonly status: string
+  readonly billingStatus: string
+  readonly rebillNumber: number | null
+  readonly activationTime: string | null
+  readonly renewalTime: string | null
+  readonly churnTime: string | null
+  readonly clockOffset: number
+}
+
+interface Invoice {
+  readonly periodNumber: number | null
+  readonly periodStart: string | null
+  readonly amount: number
+  readonly currency: string
+  readonly status: string
+}
+
+interface Entry {
+  readonly occurredTime: string
+  readonly message: string
+  readonly cause: string
+}
+
+/** What this tab remembers, by field. */
+const REMEMBERED = { organization: 'organization', key: 'secret-key' } as const
+const ID = decodeURIComponent(location.pathname.split('/').at(-1) ?? '')
+const JUDGES: Readonly<Record<string, (finished: boolean) => Verdict>> = {
+  organization: (finished) => judgeOrganization(value('organization'), finished),
+  key: (finished) => judgeSecretKey(value('key'), finished),
+}
+
+let order: Order | null = null
+
+element('title', HTMLElement).textContent = ID
+document.title = `Order ${ID}`
+restore()
+addEventListener('hashchange', restore)
+
+const merchant = element('merchant', HTMLFormElement)
+merchant.addEventListener('input', ({ target }) => {
+  if (target instanceof HTMLInputElement) show(target.id, JUDGES[target.id]?.(false) ?? OPEN)
+})
+merchant.addEventListener('submit', (event) => {
+  event.preventDefault()
+  void begin()
+})
+const clock = element('clock', HTMLFormElement)
+clock.addEventListener('click', ({ target }) => {
+  if (!(target instanceof HTMLButtonElement) || order === null) return
+  const { days } = target.dataset
+  if (days !== undefined) offer(orderTime(order) + Number(days) * DAY)
+  else if (target.id === 'renewal' && order.renewalTime !== null)
+    offer(Date.parse(order.renewalTime) + 60_000)
+})
+clock.addEventListener('submit', (event) => {
+  event.preventDefault()
+  void move()
+})
+element('refresh', HTMLButtonElement).addEventListener('click', () => void refresh())
+
+/** Shows the order to whoever has given what it takes; else leads to what is missing. */
+async function begin(): Promise<void> {
+  const wrongOnes = Object.entries(JUDGES).filter(([id, judge]) => {
+    const verdict = judge(true)
+    show(id, verdict)
+    return verdict.state === 'wrong'
+  })
+  const [first] = wrongOnes
+  if (first !== undefined) return field(first[0]).focus()
+  for (const [id, name] of Object.entries(REMEMBERED)) keep(name, id, RIGHT)
+  await refresh()
+}
+
+async function refresh(): Promise<void> {
+  say(null)
+  try {
+    const [found, invoices, timeline] = await Promise.all([
+      ask<Order>(`subscriptions/${encodeURIComponent(ID)}`),
+      ask<Invoice[]>(`invoices?limit=100&filter=${encodeURIComponent(`subscriptionId:${ID}`)}`),
+      ask<Entry[]>(`subscriptions/${encodeURIComponent(ID)}/timeline?limit=100`),
+    ])
+    order = found
+    showOrder(found, invoices, timeline)
+  } catch (error) {
+    refuse(error)
+  }
+}
+
+/** Moves the clock and stays with the move until it has come to an end. */
+async function move(): Promise<void> {
+  const button = element('move', HTMLButtonElement)
+  if (button.getAttribute('aria-busy') === 'true') return
+  const to = Date.parse(withZone(value('to')))
+  const verdict = Number.isNaN(to) ? wrong('Write it as 2027-01-31 09:00.') : OPEN
+  show('to', verdict)
+  if (verdict.state === 'wrong') return field('to').focus()
+  say(null)
+  const progress = element('progress', HTMLElement)
+  progress.textContent = 'Moving: what is due until then happens in its turn.'
+  button.setAttribute('aria-busy', 'true')
+  try {
+    const path = `subscriptions/${encodeURIComponent(ID)}/fast-forward`
+    let answer = await ask<{ id: string; status: string; detail?: string | null }>(path, { to: new Date(to) })
+    while (answer.status === 'running') {
+      await new Promise((resolve) => setTimeout(resolve, GLANCE))
+      answer = await ask(`${path}/${answer.id}`)
+    }
+    if (answer.status === 'failed')
+      throw { title: 'The clock did not get there', detail: answer.detail ?? '' }
+    await refresh()
+    progress.textContent = 'The clock is there.'
+    field('to').value = ''
+  } catch (error) {
+    progress.textContent = ''
+    refuse(error)
+  } finally {
+    button.removeAttribute('aria-busy')
+  }
+}
+
+/** An operation of the organization; throws the problem document of a refusal. */
+async function ask<T>(path: string, body?: object): Promise<T> {
+  const address = `../../organizations/${encodeURIComponent(value('organization'))}/${path}`
+  let response: Response
+  try {
+    response = await fetch(new URL(address, location.href), {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { 'SVC-APIKEY': value('key'), 'Content-Type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      credentials: 'omit',
+      cache: 'no-store',
+    })
+  } catch {
+    throw { title: 'The service could not be reached', detail: 'Is it running?' } satisfies ProblemAnswer
+  }
+  const answer = await response.json()
+  if (!response.ok) throw answer
+  return answer
+}
+
+/** Shows what an operation refused with: beside the field that can mend it, or in words. */
+function refuse(error: unknown): void {
+  const problem = error as ProblemAnswer
+  const late = problem.invalidFields?.find((one) => one.field === 'to')
+  if (late !== undefined) {
+    show('to', wrong(`The API says: ${late.message}.`))
+    field('to').focus()
+  } else if (problem.status === 401 || problem.status === 403) {
+    show('key', wrong(`The API says: ${problem.detail ?? ''}`))
+    field('key').focus()
+  }
+  say(problemBox(problem, late === undefined ? (problem.detail ?? '') : ''))
+}
+
+function showOrder(found: Order, invoices: readonly Invoice[], timeline: readonly Entry[]): void {
+  element('order', HTMLElement).hidden = false
+  clock.hidden = false
+  const now = element('now', HTMLTimeElement)
+  now.dateTime = new Date(orderTime(found)).toISOString()
+  now.textContent = `${written(now.dateTime)}${found.clockOffset === 0 ? ', as everywhere' : ', ahead of real time'}`
+  element('renewal', HTMLButtonElement).disabled = found.renewalTime === null
+  const facts: readonly (readonly [string, string | null])[] = [
+    ['Status', found.status],
+    ['Latest invoice', found.billingStatus],
+    ['Period', found.rebillNumber === null ? null : String(found.rebillNumber)],
+    ['Active since', found.activationTime === null ? null : written(found.activationTime)],
+    ['Renews', found.renewalTime === null ? null : written(found.renewalTime)],
+    ['Service ends', found.churnTime === null ? null : written(found.churnTime)],
+  ]
+  element('facts', HTMLElement).replaceChildren(
+    ...facts.flatMap(([name, text]) => (text === null ? [] : [tagged('dt', name), tagged('dd', text)])),
+  )
+  element('invoices', HTMLElement).replaceChildren(
+    ...invoices.map(({ periodNumber, periodStart, amount, currency, status }) => {
+      const row = tagged('tr')
+      const money = new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(amount)
+      const begins = periodStart === null ? '–' : written(periodStart)
+      row.append(...[String(periodNumber ?? '–'), begins, money, status].map((text) => tagged('td', text)))
+      return row
+    }),
+  )
+  element('timeline', HTMLElement).replaceChildren(
+    ...timeline.map(({ occurredTime, message, cause }) => {
+      const item = tagged('li')
+      const when = tagged('time', written(occurredTime), 'hint')
+      when.setAttribute('datetime', occurredTime)
+      item.append(when, tagged('span', message), tagged('span', cause, 'badge'))
+      return item
+    }),
+  )
+}
+
+function restore(): void {
+  recall(REMEMBERED)
+  if (Object.values(JUDGES).every((judge) => judge(true).state === 'right')) void begin()
+}
+
+function offer(instant: number): void {
+  field('to').value = written(new Date(instant).toISOString())
+  show('to', OPEN)
+}
+
+function say(box: HTMLElement | null): void {
+  element('problem', HTMLElement).replaceChildren(...(box === null ? [] : [box]))
+}
+
+/** The order's own time now. */
+function orderTime({ clockOffset }: Order): number {
+  return Date.now() + clockOffset * 1_000
+}
+
+/** An instant as people write it, in UTC to the second: `2027-01-31 09:00:00`. */
+function written(instant: string): string {
+  return instant.slice(0, 19).replace('T', ' ')
+}
+
+/** What people write as an instant of ISO 8601; without a zone it is UTC. */
+function withZone(text: string): string {
+  const spaced = text.replace(' ', 'T')
+  return /^\d{4}-\d\d-\d\d$/.test(spaced) || /(?:Z|[+-]\d\d:\d\d)$/.test(spaced) ? spaced : `${spaced}Z`
+}
