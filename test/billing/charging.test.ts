@@ -266,7 +266,7 @@ describe('an outcome nobody knows', () => {
     expect(order.order.status).toBe('active')
   })
 
-  test('for more than a day, then approved, begins the order at that instant: it had counted as declined', () => {
+  test('known after a day only: it had counted as declined, so an approval begins the order at its instant', () => {
     const unknowns = Array.from({ length: 28 }, () => 'unknown' as const)
     const order = charged({}, unknowns).live(START + 3 * DAY)
     expect(order.order).toMatchObject({
