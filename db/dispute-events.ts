@@ -1,16 +1,22 @@
-import type { Dispute } from './entities/index.ts'
-import { Transaction } from './entities/index.ts'
+import { type Dispute, Transaction } from './entities/index.ts'
+import { plainRowReader } from './plain-rows.ts'
 import { disputeLinks, presentDispute } from './representations/dispute.ts'
 import { presentTransaction } from './representations/transaction.ts'
 import { statement } from './statement.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
+/** What a dispute is about: a transaction, and the website of its customer. */
+export interface DisputedSale {
+  readonly transaction: Transaction
+  readonly websiteId: string | null
+}
+
 interface DisputeHappening {
   /** Default: the unit's. */
   readonly time?: Date
   readonly cause?: 'api' | 'deadline'
-  /** The dispute's transaction as it stands, where it was read already. */
-  readonly transaction?: Transaction | undefined
+  /** As it stands, where it was read already. */
+  readonly sale?: DisputedSale
 }
 
 /**
@@ -21,27 +27,43 @@ export async function emitDisputeEvent(
   unit: UnitOfWork,
   dispute: Dispute,
   type: 'dispute-created' | 'dispute-modified',
-  { time = unit.now, cause = 'api', transaction }: DisputeHappening = {},
+  { time = unit.now, cause = 'api', sale }: DisputeHappening = {},
 ): Promise<void> {
-  const { organizationId, baseUrl, em } = unit
-  const sale = transaction ?? (await em.findOne(Transaction, { organizationId, id: dispute.transactionId }))
-  const [customer] = await statement<{ website_id: string | null }>(
-    em,
-    'select website_id from customers where organization_id = ? and id = ?',
-    [organizationId, dispute.customerId ?? null],
-  )
+  const { baseUrl } = unit
+  const about = sale ?? (await readDisputedSale(unit, dispute.transactionId))
   unit.emit({
     type,
     time,
-    websiteId: customer?.website_id ?? null,
+    websiteId: about?.websiteId ?? null,
     ids: { disputeId: dispute.id, transactionId: dispute.transactionId },
     embedded: {
       dispute: presentDispute(dispute, baseUrl),
-      transaction: sale === null ? null : presentTransaction(sale, baseUrl),
+      transaction: about === null ? null : presentTransaction(about.transaction, baseUrl),
     },
     links: disputeLinks(dispute, baseUrl).map((link) =>
       link.rel === 'self' ? { ...link, rel: 'dispute' } : link,
     ),
     extra: { cause },
   })
+}
+
+/**
+ * The transaction of that id; null when there is none. Read without a lock: none is ever deleted, and the orders it paid
+ * for are locked before it is.
+ */
+export async function readDisputedSale(
+  { em, organizationId }: UnitOfWork,
+  id: string,
+): Promise<DisputedSale | null> {
+  const [row] = await statement<Record<string, unknown> & { customer_website: string | null }>(
+    em,
+    `select row.*, customer.website_id as customer_website
+       from transactions row
+       left join customers customer
+         on customer.organization_id = row.organization_id and customer.id = row.customer_id
+      where row.organization_id = ? and row.id = ?`,
+    [organizationId, id],
+  )
+  if (row === undefined) return null
+  return { transaction: plainRowReader(em, Transaction)(row), websiteId: row.customer_website }
 }

@@ -7,11 +7,10 @@ import {
 } from '../../billing/disputes.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import { amountProblem } from '../../billing/money.ts'
-import { emitDisputeEvent } from '../dispute-events.ts'
+import { emitDisputeEvent, readDisputedSale } from '../dispute-events.ts'
 import { Dispute, Transaction } from '../entities/index.ts'
 import { lockRow } from '../lock-row.ts'
 import { orderInstant } from '../order-record.ts'
-import { plainRowReader } from '../plain-rows.ts'
 import { references } from '../references.ts'
 import { statement } from '../statement.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
@@ -36,7 +35,7 @@ export interface DisputeValues {
  * @throws InvalidFieldsError
  */
 export async function createDispute(unit: UnitOfWork, id: string, values: DisputeValues): Promise<Dispute> {
-  const { derived, transaction } = await deriveDispute(unit, values)
+  const { derived, transaction, websiteId } = await deriveDispute(unit, values)
   const dispute = unit.em.create(Dispute, {
     organizationId: unit.organizationId,
     id,
@@ -49,7 +48,7 @@ export async function createDispute(unit: UnitOfWork, id: string, values: Disput
   })
   unit.em.persist(dispute)
   await markDisputed(unit, [transaction])
-  await emitDisputeEvent(unit, dispute, 'dispute-created', { transaction })
+  await emitDisputeEvent(unit, dispute, 'dispute-created', { sale: { transaction, websiteId } })
   unit.wake('dispute-deadline', id)
   return dispute
 }
@@ -128,29 +127,19 @@ export async function settleDispute(
 
 async function deriveDispute(unit: UnitOfWork, values: DisputeValues) {
   const found = references(unit)
-  const transaction = await readTransaction(unit, values.transactionId)
-  if (transaction === null) found.missing(Transaction, 'transactionId', values.transactionId)
+  const sale = await readDisputedSale(unit, values.transactionId)
+  if (sale === null) found.missing(Transaction, 'transactionId', values.transactionId)
   const problem = amountProblem(values.amount, values.currency)
   if (problem !== null) found.fail('amount', problem)
   found.check()
-  if (transaction === null) throw new InvalidFieldsError([])
+  if (sale === null) throw new InvalidFieldsError([])
   return {
-    transaction,
+    ...sale,
     derived: {
       ...values,
       amount: String(values.amount),
-      customerId: transaction.customerId,
+      customerId: sale.transaction.customerId,
       category: disputeCategory(values.type, values.reasonCode),
     },
   }
-}
-
-/** Read without a lock: none is ever deleted, and the orders it paid for are locked before it is. */
-async function readTransaction({ em, organizationId }: UnitOfWork, id: string): Promise<Transaction | null> {
-  const [row] = await statement<Record<string, unknown>>(
-    em,
-    'select * from transactions where organization_id = ? and id = ?',
-    [organizationId, id],
-  )
-  return row === undefined ? null : plainRowReader(em, Transaction)(row)
 }

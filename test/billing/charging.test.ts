@@ -4,7 +4,7 @@ import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/charge-schedule.ts'
 import { nextCall } from '../../billing/charging.ts'
 import { parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
-import { isOpen } from '../../billing/invoices.ts'
+import { amountDue, isOpen } from '../../billing/invoices.ts'
 import { Money } from '../../billing/money.ts'
 import { type Order, placeOrder, type Step } from '../../billing/order.ts'
 import { cancelOrder, pauseOrder, reactivateOrder, voidOrder } from '../../billing/order-commands.ts'
@@ -13,8 +13,10 @@ import {
   beginCharge,
   changeAutopay,
   declineCharge,
+  disputeInvoice,
   leaveChargeUnknown,
   receivePayment,
+  refundInvoice,
   timeOutCharge,
 } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
@@ -264,6 +266,17 @@ describe('an outcome nobody knows', () => {
     expect(order.order.status).toBe('active')
   })
 
+  test('known after a day only: it had counted as declined, so an approval begins the order at its instant', () => {
+    const unknowns = Array.from({ length: 28 }, () => 'unknown' as const)
+    const order = charged({}, unknowns).live(START + 3 * DAY)
+    expect(order.order).toMatchObject({
+      status: 'active',
+      activationTime: START + 2 * DAY,
+      anchor: START + 2 * DAY,
+      invoices: [{ status: 'paid', attempts: 1, periodStart: START + 2 * DAY }],
+    })
+  })
+
   test('is asked for a month, and then no more: nothing is charged instead', () => {
     const unknowns = Array.from({ length: 100 }, () => 'unknown' as const)
     const order = charged({}, unknowns).live(START + 60 * DAY)
@@ -442,6 +455,47 @@ describe('an invoice that is issued early', () => {
       status: 'paid',
       paidTime: at('2027-03-05'),
     })
+  })
+})
+
+describe('money of an invoice', () => {
+  const owing = () => {
+    const order = charged()
+    order.order = settleOrder(order.order, START).order
+    return order.command({
+      at: START,
+      act: (before, now) => changeAutopay(before, now, { ...before.terms, ...NO_AUTOPAY }, false),
+    })
+  }
+  const pay = (order: ChargedOrder, amount: string) =>
+    order.command({ at: START, act: (before, now) => receivePayment(before, now, 1, amount).step })
+  const giveBack = (order: ChargedOrder, amount: string, now = START) =>
+    order.command({ at: now, act: (before) => refundInvoice(before, now, 1, amount) })
+  const dispute = (order: ChargedOrder, isDisputed: boolean) =>
+    order.command({ at: START, act: (before, now) => disputeInvoice(before, now, 1, isDisputed) })
+
+  test('in part leaves the rest due; given back, it is due as before', () => {
+    const order = pay(owing(), '4')
+    expect(order.invoice(1)).toMatchObject({ status: 'partially-paid' })
+    expect(amountDue(order.invoice(1))).toBe('5.9')
+    giveBack(order, '4')
+    expect(order.invoice(1).status).toBe('unpaid')
+    expect(amountDue(order.invoice(1))).toBe('9.9')
+    const later = giveBack(pay(owing(), '4').look(START + 3 * DAY), '4', START + 3 * DAY)
+    expect(later.invoice(1).status).toBe('past-due')
+  })
+
+  test('given back after it was paid shows how much of it; a dispute goes before that until it is won', () => {
+    const order = pay(owing(), '9.9')
+    const statuses = [
+      giveBack(order, '3').invoice(1).status,
+      dispute(order, true).invoice(1).status,
+      giveBack(order, '6.9').invoice(1).status,
+      dispute(order, false).invoice(1).status,
+    ]
+    expect(statuses).toEqual(['partially-refunded', 'disputed', 'disputed', 'refunded'])
+    expect(amountDue(order.invoice(1))).toBe('0')
+    expect(order.order.status).toBe('active')
   })
 })
 
