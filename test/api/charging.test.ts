@@ -146,6 +146,7 @@ describe('charging', () => {
       expect(await get(`subscriptions/${part.subscriptionId}`)).toMatchObject({
         billingStatus: 'partially-paid',
       })
+      expectProblem(await merchant.api.post(`invoices/${one}/void`, {}), 409, 'conflict')
       expect((await pay(customerId, [one], 4.8)).status).toBe(201)
       expect(await get(`invoices/${one}`)).toMatchObject({ status: 'paid', amountDue: 0 })
       expect((await eventsOf(one)).slice(-2)).toEqual(['invoice-partially-paid', 'invoice-paid'])

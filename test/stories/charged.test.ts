@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import pg from 'pg'
 import { makeToken, TEST_CARDS } from '../rig/cards.ts'
 import { type Catalogue, catalogue } from '../rig/catalogue.ts'
 import { startService, type TestService } from '../rig/service.ts'
@@ -292,5 +293,28 @@ describe('orders that are charged, on a clock that skips', () => {
     expect(await story.ledger()).toEqual([
       { requestId: `${invoice?.id}.1`, kind: 'charge', result: 'approved', amount: 10 },
     ])
+  })
+
+  test('a gateway that is away for a while: the order waits, time goes on, and the charge is made once', async () => {
+    const client = new pg.Client({ connectionString: service.databaseUrl })
+    await client.connect()
+    try {
+      await client.query('begin')
+      await client.query('lock table test_gateway.ledger in exclusive mode')
+      const story = await charged(TEST_CARDS.approves)
+      const path = `transactions?filter=customerId:${story.created.body.customerId}`
+      await waitFor('an answer that nobody knows', async () => {
+        const { body } = await merchant.api.get<Record<string, unknown>[]>(path)
+        return body[0]?.result === 'unknown' ? true : null
+      })
+      expect(await story.order()).toMatchObject({ status: 'pending', billingStatus: 'unpaid' })
+      await client.query('rollback')
+      const order = await story.skip(2 * 60_000)
+      expect(order).toMatchObject({ status: 'active', billingStatus: 'paid' })
+      expect(time(order.activationTime)).toBe(time(order.startTime))
+      expect(await approvals(story)).toEqual([10])
+    } finally {
+      await client.end()
+    }
   })
 })
