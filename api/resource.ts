@@ -137,7 +137,7 @@ export async function list<Row extends ResourceRow>(
   const { em, organizationId } = context
   const { limit, offset, ...parameters } = context.query as unknown as ListParameters &
     Record<'limit' | 'offset', number>
-  const { where, orderBy } = readListQuery(parameters, resource)
+  const { where, orderBy } = readListQuery(parameters, resource, organizationId)
   const condition = `row.organization_id = ? and (${restriction.text}) and ${where.text}`
   const values = [organizationId, ...restriction.values, ...where.values]
   const rows =
@@ -347,10 +347,12 @@ function requireKnownExpansions<Row extends ResourceRow>(
 function readListQuery(
   parameters: ListParameters,
   { fields, search, schema }: Pick<Resource<ResourceRow>, 'fields' | 'search' | 'schema'>,
+  organizationId: string,
 ) {
   try {
     const { properties = {} } = schema as { properties?: object }
-    return listQuery(parameters, fields, search, 'customFields' in properties)
+    const hasCustomFields = 'customFields' in properties
+    return listQuery(parameters, fields, search, { organizationId, hasCustomFields })
   } catch (error) {
     if (!(error instanceof ListQueryError)) throw error
     throw new Problem('malformed-request', error.message, { invalidFields: error.fields })

@@ -21,6 +21,7 @@ import { startDisabling } from './disabling.ts'
 import { startDispatcher } from './dispatcher.ts'
 import { startRelay } from './relay.ts'
 import { startRetention } from './retention.ts'
+import { startStalledMoves } from './stalled-moves.ts'
 import { startSweep } from './sweep.ts'
 import { ensureSearchAttributes, lazyClient, startPolling } from './temporal.ts'
 
@@ -71,6 +72,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   const relay = startRelay({ em, client, taskQueue: queue, log })
   const sweep = startSweep(em, log)
   const disabling = startDisabling({ em, environment: config.environment, baseUrl: config.baseUrl, now }, log)
+  const stalledMoves = startStalledMoves({ em, baseUrl: config.baseUrl, now }, log)
   const retention = startRetention(em, log)
   const listener = listen(
     databaseUrl,
@@ -103,7 +105,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   return {
     ready: polling.ready,
     async stop() {
-      const loops = [sweep, disabling, retention, relay, dispatcher, polling]
+      const loops = [sweep, disabling, stalledMoves, retention, relay, dispatcher, polling]
       await Promise.all([...loops.map((loop) => loop.stop()), listener.close()])
       await sender.close()
       await gateway.close()

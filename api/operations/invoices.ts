@@ -1,7 +1,7 @@
 import { Invoice as InvoiceRow } from '../../db/entities/index.ts'
 import { invoiceSearch } from '../../db/entities/invoice.ts'
 import { presentInvoice } from '../../db/representations/invoice.ts'
-import { fieldsOf } from '../query/fields.ts'
+import { fieldsOf, reference } from '../query/fields.ts'
 import type { Resource } from '../resource.ts'
 import { Invoice } from '../schemas/invoice.ts'
 
@@ -13,6 +13,6 @@ export const invoices: Resource<InvoiceRow> = {
   entity: InvoiceRow,
   table: 'invoices',
   search: invoiceSearch,
-  fields: fieldsOf(Invoice),
+  fields: fieldsOf(Invoice, { subscriptionId: reference('subscription_id', 'subscriptions') }),
   present: (row, { baseUrl }) => presentInvoice(row, baseUrl),
 }

@@ -4,7 +4,7 @@ import { paymentInstrumentSearch } from '../../db/entities/payment-instrument.ts
 import { presentCustomer } from '../../db/representations/customer.ts'
 import { presentPaymentInstrument } from '../../db/representations/payment-instrument.ts'
 import { embedding } from '../embedding.ts'
-import { fieldsOf } from '../query/fields.ts'
+import { fieldsOf, reference } from '../query/fields.ts'
 import type { Resource, Writer } from '../resource.ts'
 import { PaymentInstrument } from '../schemas/payment-instrument.ts'
 
@@ -16,7 +16,10 @@ export const paymentInstruments: Resource<PaymentInstrumentRow> = {
   entity: PaymentInstrumentRow,
   table: 'payment_instruments',
   search: paymentInstrumentSearch,
-  fields: fieldsOf(PaymentInstrument, { 'billingAddress.hash': null }),
+  fields: fieldsOf(PaymentInstrument, {
+    customerId: reference('customer_id', 'customers'),
+    'billingAddress.hash': null,
+  }),
   present: (row, { baseUrl }) => presentPaymentInstrument(row, baseUrl),
   expanders: { customer: embedding(Customer, (row) => row.customerId, presentCustomer) },
 }

@@ -32,7 +32,7 @@ import {
 } from '../../db/representations/subscription-actions.ts'
 import type { OperationAnswer, OperationContext } from '../operation.ts'
 import { requirePreconditions } from '../preconditions.ts'
-import { fieldsOf } from '../query/fields.ts'
+import { fieldsOf, reference } from '../query/fields.ts'
 import { absent, answerOne, list, type Resource, type Writer } from '../resource.ts'
 import {
   SubscriptionCancellation,
@@ -73,7 +73,7 @@ export const pauses: Resource<PauseRow> = {
   entity: PauseRow,
   table: 'subscription_pauses',
   search: pauseSearch,
-  fields: fieldsOf(SubscriptionPause),
+  fields: fieldsOf(SubscriptionPause, { subscriptionId: reference('subscription_id', 'subscriptions') }),
   present: (row, { baseUrl }) => presentPause(row, baseUrl),
 }
 

@@ -4,7 +4,7 @@ import { Subscription as SubscriptionRow } from '../../db/entities/index.ts'
 import { newestPlans, subscriptionSearch } from '../../db/entities/subscription.ts'
 import { presentSubscription } from '../../db/representations/subscription.ts'
 import { subscriptionExpanders } from '../expand-subscription.ts'
-import { fieldsOf } from '../query/fields.ts'
+import { fieldsOf, reference } from '../query/fields.ts'
 import type { Resource, Writer } from '../resource.ts'
 import { contactOf } from '../schemas/contact.ts'
 import { riskOf } from '../schemas/risk-metadata.ts'
@@ -21,6 +21,7 @@ export const subscriptions: Resource<SubscriptionRow> = {
   computed: `${newestPlans('row.organization_id', 'row.items')} as newest_plans`,
   search: subscriptionSearch,
   fields: fieldsOf(Subscription, {
+    customerId: reference('customer_id', 'customers'),
     orderId: { sql: 'row.id', type: 'text' },
     orderType: null,
     billingPortalToken: null,

@@ -8,7 +8,7 @@ import { presentTransaction } from '../../db/representations/transaction.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import { move } from '../../gateways/movement.ts'
 import type { OperationAnswer, OperationContext, OperationHandler } from '../operation.ts'
-import { fieldsOf } from '../query/fields.ts'
+import { fieldsOf, reference } from '../query/fields.ts'
 import { answerCreated, type Resource } from '../resource.ts'
 import { Transaction } from '../schemas/transaction.ts'
 
@@ -20,7 +20,7 @@ export const transactions: Resource<TransactionRow> = {
   entity: TransactionRow,
   table: 'transactions',
   search: transactionSearch,
-  fields: fieldsOf(Transaction),
+  fields: fieldsOf(Transaction, { customerId: reference('customer_id', 'customers') }),
   present: (row, { baseUrl }) => presentTransaction(row, baseUrl),
 }
 

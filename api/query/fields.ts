@@ -15,6 +15,11 @@ export interface Field {
   readonly folded?: 'lower' | 'upper'
   /** Whether it is an integer column: compared as one, for the same reason. */
   readonly whole?: boolean
+  /**
+   * The table whose ids it holds, of rows that are there as long as this one is: a value is looked up there by its index,
+   * whatever its case, and then here as it is written.
+   */
+  readonly refersTo?: string
   /** Whether every row has it: then an order needs no place for nulls, and an index gives it as it stands. */
   readonly always?: boolean
 }
@@ -55,6 +60,11 @@ export function fieldsOf(schema: TSchema, overrides: Readonly<Record<string, Fie
   visit((schema as Member).properties ?? {}, [])
   for (const [name, override] of Object.entries(overrides)) if (override !== null) found[name] ??= override
   return found
+}
+
+/** A column that every row has and that names a row of another table, which is there as long as this one is. */
+export function reference(column: string, refersTo: string): Field {
+  return { sql: `row.${column}`, type: 'text', always: true, refersTo }
 }
 
 /** A member of the free-form `customFields`, compared as text; null for other names. */

@@ -15,6 +15,13 @@ export interface ListParameters {
   readonly sort?: string
 }
 
+/** Whose list it is. */
+export interface ListOwner {
+  readonly organizationId: string
+  /** Whether members of free-form `customFields` can be named. */
+  readonly hasCustomFields: boolean
+}
+
 export interface ListQuery {
   readonly where: Sql
   readonly orderBy: Sql
@@ -36,7 +43,7 @@ const DEFAULT_ORDER = 'row.created_time desc, row.id asc'
 
 /**
  * The condition and the order that the parameters ask for, over a row aliased `row`. `q` searches the
- * expression `search`; where the row `hasCustomFields`, their members can be named too.
+ * expression `search`.
  *
  * @throws ListQueryError naming `filter` or `sort`.
  */
@@ -44,7 +51,7 @@ export function listQuery(
   parameters: ListParameters,
   fields: Fields,
   search: string,
-  hasCustomFields = true,
+  { organizationId, hasCustomFields }: ListOwner,
 ): ListQuery {
   const failures: InvalidField[] = []
   const conditions: Sql[] = []
@@ -55,7 +62,7 @@ export function listQuery(
     try {
       const hasRanges = (name: string) => ['number', 'time'].includes(fieldOf(name)?.type ?? '')
       for (const clause of parseFilter(parameters.filter, hasRanges))
-        conditions.push(condition(clause, fieldOf(clause.name)))
+        conditions.push(condition(clause, fieldOf(clause.name), organizationId))
     } catch (error) {
       if (!(error instanceof FilterSyntaxError)) throw error
       failures.push({ field: 'filter', message: error.message })
@@ -102,21 +109,31 @@ function nullsOf({ always }: Field, descending: boolean): string {
   return descending ? ' nulls last' : ' nulls first'
 }
 
-function condition({ name, excludes, values }: FilterClause, field: Field | null): Sql {
+function condition(
+  { name, excludes, values }: FilterClause,
+  field: Field | null,
+  organizationId: string,
+): Sql {
   if (field === null) throw new FilterSyntaxError(`cannot filter by ${name}`)
-  const matches = values.map((value) => match(name, field, value))
+  const matches = values.map((value) => match(name, field, value, organizationId))
   const any = matches.map(({ text }) => text).join(' or ')
   // What is absent equals nothing, so it is not left out by an exclusion of a value.
   const text = excludes ? `not coalesce(${any}, false)` : any
   return { text, values: matches.flatMap(({ values: bound }) => bound) }
 }
 
-function match(name: string, field: Field, value: FilterValue): Sql {
-  const { sql, type, folded = 'lower', values: inside = [] } = field
+function match(name: string, field: Field, value: FilterValue, organizationId: string): Sql {
+  const { sql, type, folded = 'lower', refersTo, values: inside = [] } = field
   switch (value.kind) {
     case 'null':
       return { text: `${sql} is null`, values: inside }
     case 'literal':
+      if (refersTo !== undefined) {
+        return {
+          text: `${sql} in (select id from ${refersTo} where organization_id = ? and lower(id) = lower(?))`,
+          values: [organizationId, value.text],
+        }
+      }
       return type === 'text'
         ? {
             text: `${field.folded === undefined ? `lower(${sql})` : sql} = ${folded}(?)`,

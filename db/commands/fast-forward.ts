@@ -4,7 +4,7 @@ import { moveProblem, offsetAt } from '../../billing/order-clock.ts'
 import { FastForward, type Subscription } from '../entities/index.ts'
 import { orderClock, orderInstant } from '../order-record.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
-import { settleForCommand } from './settle-subscription.ts'
+import { lockSubscription, settleForCommand } from './settle-subscription.ts'
 
 /** A move that has settled nothing for so long blocks no other. Milliseconds. */
 export const STALLED_AFTER = 60_000
@@ -71,13 +71,24 @@ export async function followFastForward(
   if (isThere) end(unit, move, 'completed', null)
 }
 
-/** Gives a move up: the order's clock stays where it has come to. */
+/** Gives an order's move up if it has stalled; false when it has not. */
+export async function giveUpStalled(unit: UnitOfWork, subscriptionId: string): Promise<boolean> {
+  const row = await lockSubscription(unit, subscriptionId)
+  if (row?.movingTo == null) return false
+  const move = await runningMove(unit, row)
+  if (move === null || !hasStalled(move, unit.now)) return false
+  await failFastForward(unit, row, STALLED_DETAIL)
+  return true
+}
+
+/** Gives a move up: the order's clock stays where it has come to, and its workflow takes the order on from there. */
 export async function failFastForward(unit: UnitOfWork, row: Subscription, detail: string): Promise<void> {
   const move = await runningMove(unit, row)
   if (move !== null) end(unit, move, 'failed', detail)
   const reached = orderInstant(unit, row)
   row.movingTo = null
   moveTo(unit, row, reached, row.revision)
+  unit.wake('subscription', row.id)
 }
 
 /** Whether a move has stopped making progress. */

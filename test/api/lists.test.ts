@@ -2,11 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { disputes } from '../../api/operations/disputes.ts'
+import { subscriptions } from '../../api/operations/subscriptions.ts'
 import { type FilterClause, type FilterValue, printFilter } from '../../api/query/filter.ts'
 import { type ListParameters, listQuery } from '../../api/query/list-query.ts'
 import { ROUTES } from '../../api/routes.ts'
 import type { ApiAnswer } from '../rig/api-client.ts'
-import { type Catalogue, catalogue } from '../rig/catalogue.ts'
+import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
 import { disputeBody, externalSale } from '../rig/dispute.ts'
 import { expectProblem } from '../rig/expect-problem.ts'
 import { startService, type TestService } from '../rig/service.ts'
@@ -399,14 +400,20 @@ describe('over many rows', () => {
   })
   afterAll(() => service.stop())
 
-  /** How PostgreSQL would answer a list of disputes. */
-  const planOf = async (parameters: ListParameters): Promise<string> => {
-    const { where, orderBy } = listQuery(parameters, disputes.fields, disputes.search, false)
+  /** How PostgreSQL would answer a list. */
+  const planOf = async (
+    parameters: ListParameters,
+    resource: Pick<typeof disputes | typeof subscriptions, 'fields' | 'search' | 'table'> = disputes,
+  ): Promise<string> => {
+    const { where, orderBy } = listQuery(parameters, resource.fields, resource.search, {
+      organizationId: merchant.organizationId,
+      hasCustomFields: false,
+    })
     const rows = await service.database.orm.em
       .fork()
       .getConnection()
       .execute<Record<string, string>[]>(
-        `explain select row.id from disputes row where row.organization_id = ? and ${where.text} order by ${orderBy.text} limit 100`,
+        `explain select row.id from ${resource.table} row where row.organization_id = ? and ${where.text} order by ${orderBy.text} limit 100`,
         [merchant.organizationId, ...where.values, ...orderBy.values],
       )
     return rows.map((row) => row['QUERY PLAN']).join('\n')
@@ -466,6 +473,38 @@ describe('over many rows', () => {
       expect(plan).not.toContain('Seq Scan')
     },
   )
+
+  test("a customer's orders are found among all by the index of what they refer to, in any case of letters", async () => {
+    const { body: placed } = await merchant.api.post('subscriptions', orderBody(merchant))
+    const connection = service.database.orm.em.fork().getConnection()
+    await connection.execute(
+      `insert into customers (organization_id, id, created_time, updated_time)
+       select ?, 'Customer' || n, now(), now() from generate_series(1, 300) n`,
+      [merchant.organizationId],
+    )
+    await connection.execute(
+      `insert into subscriptions select (jsonb_populate_record(row, jsonb_build_object(
+           'id', 's' || n, 'customer_id', 'Customer' || (1 + n % 300), 'next_deadline', null))).*
+         from subscriptions row, generate_series(1, 9000) n where row.id = ?`,
+      [placed.id],
+    )
+    await connection.execute('analyze subscriptions, customers')
+    const plan = await planOf({ filter: 'customerId:customer7' }, subscriptions)
+    expect(plan).toContain('customers_by_id_index')
+    expect(plan).toContain('subscriptions_customer_index')
+    expect(plan).not.toContain('Seq Scan')
+    for (const id of ['Customer7', 'customer7']) {
+      const { body, headers } = await merchant.api.get<Shown[]>(`subscriptions?filter=customerId:${id}`)
+      expect(headers.get('pagination-total')).toBe('30')
+      expect(new Set(body.map(({ customerId }) => customerId))).toEqual(new Set(['Customer7']))
+    }
+    const others = await merchant.api.get<Shown[]>('subscriptions?filter=customerId:!customer7&limit=0')
+    expect(others.headers.get('pagination-total')).toBe('8971')
+    const mixed = await merchant.api.get<Shown[]>(
+      'subscriptions?filter=customerId:customer7,none,CUSTOMER8&limit=0',
+    )
+    expect(mixed.headers.get('pagination-total')).toBe('60')
+  })
 
   test('one pages past offset 1000 by createdTime', async () => {
     const first = await merchant.api.get<Shown[]>('disputes?limit=1000&offset=1000')

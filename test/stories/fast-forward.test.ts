@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { ApiAnswer } from '../rig/api-client.ts'
+import { giveUpStalledMoves } from '../../worker/stalled-moves.ts'
+import { type ApiAnswer, type ApiClient, apiClient } from '../rig/api-client.ts'
 import { makeToken, TEST_CARDS } from '../rig/cards.ts'
 import { type Catalogue, catalogue } from '../rig/catalogue.ts'
 import { expectProblem } from '../rig/expect-problem.ts'
@@ -33,12 +34,21 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     await waitFor('its start', async () => ((await story.order()).status === 'active' ? true : null))
     return story
   }
-  const forward = (story: Pick<Story, 'id'>, to: number | string, headers?: Record<string, string>) =>
-    merchant.api.post(
+  const forward = (
+    story: Pick<Story, 'id'>,
+    to: number | string,
+    headers?: Record<string, string>,
+    { api }: { api: ApiClient } = merchant,
+  ) =>
+    api.post(
       `subscriptions/${story.id}/fast-forward`,
       { to: typeof to === 'number' ? new Date(to).toISOString() : to },
       headers,
     )
+  /** The merchant's client of another API over the same database. */
+  const through = ({ baseUrl }: TestService) => ({
+    api: apiClient(baseUrl, merchant.organizationId, { 'SVC-APIKEY': merchant.secretKey }),
+  })
   const sql = <T>(text: string, values: readonly unknown[]) =>
     service.database.orm.em
       .fork()
@@ -202,7 +212,7 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     )
     const before = await story.events()
     const to = Date.now() + 400 * DAY
-    const answer = await forward(story, to)
+    const answer = await forward(story, to, {}, through(alone))
     expect([answer.status, answer.body.status]).toEqual([200, 'voided'])
     expect(Math.abs(clockOf(answer) - to)).toBeLessThan(2_000)
     expect(await story.events()).toEqual(before)
@@ -263,6 +273,39 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     expect((await story.order()).rebillNumber).toBe(3)
   }, 90_000)
 
+  test('one whose execution was ended on the way is given up, and the order lives on from where its clock has come to', async () => {
+    const story = await active()
+    const renewal = time((await story.order()).renewalTime)
+    await service.stopWorker()
+    const answer = await forward(story, renewal + 70 * DAY)
+    expect(answer.status).toBe(202)
+    const id = `subscription/${merchant.organizationId}/${story.id}`
+    await service.temporal.workflow.getHandle(id).terminate('by an operator')
+    // As if it had come to three seconds before the renewal, and then nothing for more than a minute.
+    await sql('update subscriptions set settled_through = ? where id = ?', [
+      new Date(renewal - 3_000),
+      story.id,
+    ])
+    await sql(`update fast_forwards set progress_time = progress_time - interval '61 seconds' where id = ?`, [
+      answer.body.id,
+    ])
+    const givenUp = await giveUpStalledMoves({
+      em: () => service.database.orm.em.fork(),
+      baseUrl: service.baseUrl,
+      now: () => Date.now(),
+    })
+    expect(givenUp).toBe(1)
+    const { body: move } = await merchant.api.send(
+      'GET',
+      new URL(answer.headers.get('location') ?? '').pathname,
+    )
+    expect(move).toMatchObject({ status: 'failed', detail: expect.stringContaining('Move the clock again') })
+    expect(Math.abs(clockOf({ ...answer, body: await story.order() }) - renewal)).toBeLessThan(10_000)
+    service.startWorker()
+    await waitFor('the renewal', async () => ((await story.order()).rebillNumber === 2 ? true : null))
+    expect((await forward(story, renewal + 70 * DAY)).body).toMatchObject({ rebillNumber: 4 })
+  }, 90_000)
+
   test('an API without an engine, and one that cannot reach it, answer 503 and move nothing', async () => {
     const story = await active()
     for (const options of [{ apiWithoutEngine: true }, { temporalAddress: NOWHERE }]) {
@@ -272,15 +315,8 @@ describe('POST subscriptions/{id}/fast-forward', () => {
         settings: SETTINGS,
         ...options,
       })
-      const answer = await fetch(
-        `${cut.baseUrl}/organizations/${merchant.organizationId}/subscriptions/${story.id}/fast-forward`,
-        {
-          method: 'POST',
-          headers: { 'SVC-APIKEY': merchant.secretKey, 'Content-Type': 'application/json' },
-          body: JSON.stringify({ to: new Date(Date.now() + DAY) }),
-        },
-      )
-      expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([503, 'unavailable'])
+      const answer = await forward(story, Date.now() + DAY, {}, through(cut))
+      expectProblem(answer, 503, 'unavailable')
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
       await cut.stop()
     }
@@ -304,17 +340,9 @@ describe('POST subscriptions/{id}/fast-forward', () => {
       temporalAddress: `127.0.0.1:${port}`,
     })
     const story = await active()
-    const answer = await fetch(
-      `${old.baseUrl}/organizations/${merchant.organizationId}/subscriptions/${story.id}/fast-forward`,
-      {
-        method: 'POST',
-        headers: { 'SVC-APIKEY': merchant.secretKey, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ to: new Date(Date.now() + DAY) }),
-      },
-    )
-    const body = (await answer.json()) as { code: string; detail: string }
-    expect([answer.status, body.code]).toEqual([501, 'not-implemented'])
-    expect(body.detail).toContain('frontend.WorkflowTimeSkippingEnabled')
+    const answer = await forward(story, Date.now() + DAY, {}, through(old))
+    expectProblem(answer, 501, 'not-implemented')
+    expect(answer.body.detail).toContain('frontend.WorkflowTimeSkippingEnabled')
     expect(await story.order()).toMatchObject({ clockOffset: 0, rebillNumber: 1 })
     await old.stop()
     await new Promise((resolve) => engine.close(resolve))

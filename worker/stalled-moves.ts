@@ -1,0 +1,47 @@
+/**
+ * Sandbox only: gives up moves of orders' clocks that have stalled, so that the order lives on from where its clock has
+ * come to. An execution that an operator ended on the way, or an engine that lost it, leaves such a move behind.
+ */
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Logger } from 'pino'
+import { giveUpStalled, STALLED_AFTER } from '../db/commands/fast-forward.ts'
+import { statement } from '../db/statement.ts'
+import { inUnitOfWork } from '../db/unit-of-work.ts'
+import { type Loop, startLoop } from './loop.ts'
+
+const INTERVAL = 60_000
+
+export interface StalledMovesOptions {
+  readonly em: () => EntityManager
+  readonly baseUrl: string
+  /** Real time, in milliseconds. */
+  readonly now: () => number
+}
+
+export function startStalledMoves(options: StalledMovesOptions, log: Logger): Loop {
+  return startLoop({
+    name: 'stalled moves',
+    interval: INTERVAL,
+    log,
+    async turn() {
+      const givenUp = await giveUpStalledMoves(options)
+      if (givenUp > 0) log.warn({ givenUp }, "gave up moves of orders' clocks that made no progress")
+      return false
+    },
+  })
+}
+
+/** Gives up every move without progress; gives their number. Live, no clock is ever moved. */
+export async function giveUpStalledMoves({ em, baseUrl, now }: StalledMovesOptions): Promise<number> {
+  const stalled = await statement<{ organization_id: string; subscription_id: string }>(
+    em(),
+    "select organization_id, subscription_id from fast_forwards where status = 'running' and progress_time < ?",
+    [new Date(now() - STALLED_AFTER)],
+  )
+  let givenUp = 0
+  for (const { organization_id: organizationId, subscription_id: id } of stalled) {
+    const tenant = { organizationId, baseUrl, now: new Date(now()) }
+    if (await inUnitOfWork(em(), tenant, (unit) => giveUpStalled(unit, id))) givenUp += 1
+  }
+  return givenUp
+}
