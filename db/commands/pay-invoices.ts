@@ -61,7 +61,8 @@ export async function stepBills(
   for (const { record, instant } of new Map(bills.map((bill) => [bill.record, bill])).values()) {
     await giveBack(unit, record)
     scheduleAfter(record, instant)
-    unit.wake('subscription', record.row.id)
+    // The workflow of an order's own charge asked for the answer, and looks again by itself.
+    if (transaction?.subscriptionId !== record.row.id) unit.wake('subscription', record.row.id)
   }
 }
 
