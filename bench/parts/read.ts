@@ -11,23 +11,18 @@ const CLIENTS = 10
 const ORDERS = 100
 const ROUND = 5_000
 const AIM = 0.4
-const EXPANDED_AIM = 0.5
 
 export async function read({ world, teardown, divisor, rounds, say }: PartContext): Promise<Figure[]> {
   const { databaseUrl, port, api, merchant, load, placeOrder, databaseCpu } = await world()
   const floor = startHelper<ReadFloorCalls>('read-floor.ts', teardown)
   const floorPort = await floor.call('listen', databaseUrl, 10_000)
   const requests: string[] = []
-  const expanded: string[] = []
   for (let order = 0; order < ORDERS; order += 1) {
     const path = `/organizations/${merchant.organizationId}/subscriptions/${await placeOrder()}`
-    const get = (what: string) =>
-      `GET ${what} HTTP/1.1\r\nHost: 127.0.0.1\r\nSVC-APIKEY: ${merchant.secretKey}\r\n\r\n`
-    requests.push(get(path))
-    expanded.push(get(`${path}?expand=customer,website,recentInvoice`))
+    requests.push(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nSVC-APIKEY: ${merchant.secretKey}\r\n\r\n`)
   }
-  const run = async (to: number, pid: number, duration: number, sent = requests) => {
-    const job: LoadJob = { port: to, clients: CLIENTS, duration, requests: sent, status: 200 }
+  const run = async (to: number, pid: number, duration: number) => {
+    const job: LoadJob = { port: to, clients: CLIENTS, duration, requests, status: 200 }
     const work = (): Promise<LoadResult> => load.call('run', job, duration + 30_000)
     return await withCpu(
       { server: () => cpuSeconds(pid), database: databaseCpu },
@@ -37,20 +32,14 @@ export async function read({ world, teardown, divisor, rounds, say }: PartContex
   }
   const service: Awaited<ReturnType<typeof run>>[] = []
   const bare: typeof service = []
-  const whole: typeof service = []
   await run(port, api.pid, ROUND / divisor)
   await run(floorPort, floor.pid, ROUND / divisor)
-  await run(port, api.pid, ROUND / divisor, expanded)
   for (let round = 1; round <= rounds; round += 1) {
     const one = await run(port, api.pid, ROUND / divisor)
     const other = await run(floorPort, floor.pid, ROUND / divisor)
-    const third = await run(port, api.pid, ROUND / divisor, expanded)
     service.push(one)
     bare.push(other)
-    whole.push(third)
-    say(
-      `read ${round}/${rounds}: ${Math.round(one.result.rate)}/s, floor ${Math.round(other.result.rate)}/s, expanded ${Math.round(third.result.rate)}/s`,
-    )
+    say(`read ${round}/${rounds}: ${Math.round(one.result.rate)}/s, floor ${Math.round(other.result.rate)}/s`)
   }
   return [
     {
@@ -70,20 +59,6 @@ export async function read({ world, teardown, divisor, rounds, say }: PartContex
         'with its database CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.database)),
       },
       note: 'Secret key looked up, one row read, worker stopped. Floor: bare Koa, select of that row by primary key, its JSON.',
-    },
-    {
-      what: 'GET subscriptions/{id} with expand of customer, website and recentInvoice',
-      unit: '/s',
-      service: whole.map(({ result }) => result.rate),
-      floor: service.map(({ result }) => result.rate),
-      aim: EXPANDED_AIM,
-      beside: {
-        'p50 ms': median(whole.map(({ result }) => result.p50)),
-        'p99 ms': median(whole.map(({ result }) => result.p99)),
-        'CPU s/1000': medianKnown(whole.map(({ cpu }) => cpu.server)),
-        'with database CPU s/1000': medianKnown(whole.map(({ cpu }) => cpu.database)),
-      },
-      note: 'Floor: the same without expand.',
     },
   ]
 }
