@@ -159,6 +159,14 @@ export function problemOf(error: unknown): Problem {
       { cause: error },
     )
   }
+  if (isLockConflict(error)) {
+    return new Problem(
+      'unavailable',
+      'Another request was at the same records; nothing of this one was carried out.',
+      { headers: { 'Retry-After': '1' } },
+      { cause: error },
+    )
+  }
   return new Problem('internal-error', 'The request could not be completed.', {}, { cause: error })
 }
 
@@ -197,6 +205,14 @@ const UNREACHABLE = new Set([
   'ENOTFOUND',
   'ENOENT',
 ])
+
+/** PostgreSQL's serialization_failure and deadlock_detected: of two transactions in each other's way one was undone. */
+function isLockConflict(error: unknown): boolean {
+  for (let cause = error; Error.isError(cause); cause = cause.cause) {
+    if ('code' in cause && (cause.code === '40001' || cause.code === '40P01')) return true
+  }
+  return false
+}
 
 /** Connection failures, and PostgreSQL's own classes 08 (connection), 53 (resources) and 57P (shutting down, starting). */
 function isDatabaseUnavailable(error: unknown): boolean {

@@ -173,7 +173,7 @@ function take(change: Change, invoice: Invoice, amount: string): void {
   }
   changeInvoice(change, sequence, {
     amountPaid,
-    status: 'paid',
+    status: invoice.isDisputed ? 'disputed' : 'paid',
     paidTime: at,
     delinquencyTime: null,
     chargeTime: null,

@@ -5,7 +5,7 @@ import { presentTransaction } from './representations/transaction.ts'
 import { statement } from './statement.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
-/** What a dispute is about: a transaction, and the website of its customer. */
+/** What a dispute is about: a transaction, and the website of the first invoice it paid, else of its customer. */
 export interface DisputedSale {
   readonly transaction: Transaction
   readonly websiteId: string | null
@@ -21,7 +21,7 @@ interface DisputeHappening {
 
 /**
  * Emits an event about a dispute, holding the dispute and its transaction as they stand at this moment. It belongs to the
- * website of its customer.
+ * website of the sale's first invoice, else of its customer.
  */
 export async function emitDisputeEvent(
   unit: UnitOfWork,
@@ -55,15 +55,19 @@ export async function readDisputedSale(
   { em, organizationId }: UnitOfWork,
   id: string,
 ): Promise<DisputedSale | null> {
-  const [row] = await statement<Record<string, unknown> & { customer_website: string | null }>(
+  const [row] = await statement<Record<string, unknown> & { about_website: string | null }>(
     em,
-    `select row.*, customer.website_id as customer_website
+    `select row.*, coalesce(invoice.website_id, customer.website_id) as about_website
        from transactions row
+       left join transactions sale
+         on sale.organization_id = row.organization_id and sale.id = coalesce(row.parent_transaction_id, row.id)
+       left join invoices invoice
+         on invoice.organization_id = sale.organization_id and invoice.id = sale.invoice_ids ->> 0
        left join customers customer
          on customer.organization_id = row.organization_id and customer.id = row.customer_id
       where row.organization_id = ? and row.id = ?`,
     [organizationId, id],
   )
   if (row === undefined) return null
-  return { transaction: plainRowReader(em, Transaction)(row), websiteId: row.customer_website }
+  return { transaction: plainRowReader(em, Transaction)(row), websiteId: row.about_website }
 }

@@ -37,7 +37,7 @@ export async function actOnOrder(
   const instant = orderInstant(unit, row)
   const record = await settleForCommand(unit, row, instant)
   applySteps(unit, record, [command(record, instant)])
-  await giveBack(unit, record)
+  await giveBack(unit, [record])
   scheduleAfter(record, instant)
   unit.wake('subscription', row.id)
   return record

@@ -9,30 +9,45 @@ import type { UnitOfWork } from '../unit-of-work.ts'
 
 /**
  * Starts the refunds of invoices that were voided after money had come in. They are made by the workflow of each refund;
- * what was paid outside of this service is not for it to give back.
+ * what was paid outside of this service is not for it to give back. Locks the sales that paid, in the order of their ids:
+ * whoever calls has locked every order it will, for one sale may have paid invoices of several.
  */
-export async function giveBack(unit: UnitOfWork, { row, invoices, toRefund }: OrderRecord): Promise<void> {
-  if (toRefund.size === 0) return
+export async function giveBack(unit: UnitOfWork, records: readonly OrderRecord[]): Promise<void> {
+  const voided = records.flatMap(({ row, invoices, toRefund }) =>
+    [...toRefund].map((sequence) => ({
+      customerId: row.customerId,
+      invoiceId: invoices.get(sequence)?.id ?? '',
+    })),
+  )
+  if (voided.length === 0) return
+  for (const { toRefund } of records) toRefund.clear()
   const { em, organizationId } = unit
   await em.flush()
-  for (const sequence of toRefund) {
-    const invoiceId = invoices.get(sequence)?.id ?? ''
-    const sales = await statement<{ id: string }>(
-      em,
-      `select id from transactions where organization_id = ? and customer_id = ? and type = 'sale'
-          and gateway is not null and payments ->> ? is not null order by id`,
-      [organizationId, row.customerId, invoiceId],
-    )
-    for (const { id } of sales) {
-      const sale = await lockRow(unit, Transaction, id)
-      if (sale === null) continue
+  const sales = await statement<{ id: string }>(
+    em,
+    `select sale.id from transactions sale
+      where sale.organization_id = ? and sale.type = 'sale' and sale.gateway is not null
+        and sale.customer_id in (select jsonb_array_elements_text(?::jsonb))
+        and exists (select from jsonb_array_elements_text(?::jsonb) invoice(id)
+              where sale.payments ->> invoice.id is not null)
+      order by sale.id`,
+    [
+      organizationId,
+      JSON.stringify([...new Set(voided.map(({ customerId }) => customerId))]),
+      JSON.stringify(voided.map(({ invoiceId }) => invoiceId)),
+    ],
+  )
+  for (const { id } of sales) {
+    const sale = await lockRow(unit, Transaction, id)
+    if (sale === null) continue
+    for (const { invoiceId } of voided) {
       const left = new Decimal(sale.amount).minus(await refundsOf(unit, id))
       const amount = Decimal.min(left, sale.payments?.[invoiceId] ?? 0)
-      if (amount.greaterThan(0)) addRefund(unit, sale, amount.toFixed())
+      if (!amount.greaterThan(0)) continue
+      addRefund(unit, sale, amount.toFixed())
       await em.flush()
     }
   }
-  toRefund.clear()
 }
 
 /** Sum of a sale's refunds that were not declined, those under way included. The sale's row is locked. */

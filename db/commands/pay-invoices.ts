@@ -9,11 +9,11 @@ import {
   refundInvoice,
   timeOutCharge,
 } from '../../billing/order-payments.ts'
-import { Invoice, type Subscription, type Transaction } from '../entities/index.ts'
+import { Dispute, Invoice, type Subscription, type Transaction } from '../entities/index.ts'
 import { applySteps, type OrderRecord } from '../order-record.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { addRefund, giveBack } from './give-back.ts'
-import { lockSubscription, scheduleAfter, settleForCommand } from './settle-subscription.ts'
+import { lockSubscription, scheduleAfter, settleBeforeRefunds } from './settle-subscription.ts'
 
 /** An invoice in its order's record. */
 export interface Bill {
@@ -26,8 +26,8 @@ export interface Bill {
 }
 
 /**
- * The invoices of those ids that exist, in the order given, with their orders locked (in the order of their ids, before any
- * transaction's row is) and brought up to the instant.
+ * The invoices of those ids that exist, in the order given, with their orders locked (in the order of their ids, all of
+ * them before any transaction's row is) and brought up to the instant.
  */
 export async function lockBills(
   unit: UnitOfWork,
@@ -37,16 +37,22 @@ export async function lockBills(
   if (invoiceIds.length === 0) return []
   const { em, organizationId } = unit
   const found = await em.find(Invoice, { organizationId, id: { $in: [...invoiceIds] } })
-  const bills = new Map<string, Bill>()
+  const orders: Subscription[] = []
   for (const subscriptionId of [...new Set(found.map((invoice) => invoice.subscriptionId))].sort()) {
     const order = await lockSubscription(unit, subscriptionId)
-    if (order === null) continue
+    if (order !== null) orders.push(order)
+  }
+  const bills = new Map<string, Bill>()
+  const records: OrderRecord[] = []
+  for (const order of orders) {
     const instant = instantOf(order)
-    const record = await settleForCommand(unit, order, instant, { invoiceIds })
-    for (const row of found.filter((invoice) => invoice.subscriptionId === subscriptionId)) {
+    const record = await settleBeforeRefunds(unit, order, instant, { invoiceIds })
+    records.push(record)
+    for (const row of found.filter((invoice) => invoice.subscriptionId === order.id)) {
       bills.set(row.id, { id: row.id, row, record, sequence: row.sequence, instant })
     }
   }
+  await giveBack(unit, records)
   return invoiceIds.flatMap((id) => bills.get(id) ?? [])
 }
 
@@ -58,8 +64,8 @@ export async function stepBills(
   next: (bill: Bill) => Step,
 ): Promise<void> {
   for (const bill of bills) applySteps(unit, bill.record, [next(bill)], transaction)
+  await giveBack(unit, [...new Set(bills.map(({ record }) => record))])
   for (const { record, instant } of new Map(bills.map((bill) => [bill.record, bill])).values()) {
-    await giveBack(unit, record)
     scheduleAfter(record, instant)
     // The workflow of an order's own charge asked for the answer, and looks again by itself.
     if (transaction?.subscriptionId !== record.row.id) unit.wake('subscription', record.row.id)
@@ -82,6 +88,13 @@ export async function payBills(
     return step
   })
   transaction.payments = payments
+  if (await isDisputed(unit, transaction)) {
+    await disputeBills(
+      unit,
+      bills.filter(({ id }) => payments[id] !== undefined),
+      () => true,
+    )
+  }
   if (left.greaterThan(0)) addRefund(unit, transaction, left.toFixed())
 }
 
@@ -138,6 +151,16 @@ export async function disputeBills(
   await stepBills(unit, changed, null, ({ id, record, sequence, instant }) =>
     disputeInvoice(record.order, instant, sequence, isDisputed(id)),
   )
+}
+
+/** Whether a transaction is disputed, be it since before its outcome was known. */
+async function isDisputed(
+  { em, organizationId }: UnitOfWork,
+  { id, gateway }: Transaction,
+): Promise<boolean> {
+  // One outside of this service is approved as it comes: nobody could dispute it before.
+  if (gateway == null) return false
+  return (await em.count(Dispute, { organizationId, transactionId: id, status: { $ne: 'won' } })) > 0
 }
 
 /** How an amount that went back of a sale spreads over its invoices. */

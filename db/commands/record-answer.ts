@@ -71,18 +71,21 @@ export async function recordAnswer(
   const timesOut =
     result === 'unknown' && transaction.timeoutTime == null && instant >= charged + CHARGE_TIMEOUT
   const isOwn = transaction.subscriptionId != null
+  const isMoved = next !== (transaction.nextInquiryTime?.getTime() ?? null)
   transaction.nextInquiryTime = next === null ? null : new Date(next)
   if (isOwn && result === 'unknown' && (!wasUnknown || !timesOut)) {
     await suspendBills(unit, transaction, bills, { timesOut: false, askTime: next })
   }
-  if (wasUnknown && result === 'unknown' && !timesOut) return next
+  if (wasUnknown && result === 'unknown' && !timesOut) {
+    if (isMoved) raise(transaction, unit)
+    return next
+  }
 
   transaction.result = result
   transaction.rawResponse = raw
   if (result !== 'unknown') transaction.status = 'completed'
   if (timesOut) transaction.timeoutTime = time
-  transaction.revision += 1
-  transaction.updatedTime = unit.now
+  raise(transaction, unit)
   const websiteId = await websiteOf(unit, transaction, bills)
   const emit = (type: Parameters<typeof transactionEvent>[1]) =>
     unit.emit(transactionEvent(transaction, type, unit, time, websiteId))
@@ -96,6 +99,12 @@ export async function recordAnswer(
   } else if (result === 'approved') await payBills(unit, transaction, bills)
   else if (result === 'declined') await declineBills(unit, transaction, bills)
   return next
+}
+
+/** Counts a change of what a transaction shows. */
+function raise(transaction: Transaction, { now }: UnitOfWork): void {
+  transaction.revision += 1
+  transaction.updatedTime = now
 }
 
 /** The website that events of a transaction belong to: of the invoices it is about, else of its customer. */

@@ -71,15 +71,18 @@ async function salesOf({ em, organizationId }: UnitOfWork, id: string): Promise<
   return await em.find(Transaction, { organizationId, id })
 }
 
-/** Has the invoices that transactions have paid show whether one of these is disputed. */
+/**
+ * Has the invoices that transactions have paid show whether one of these is disputed. Locks the orders of those that are
+ * still to be paid, too: the answer of a sale finds the dispute, or the dispute what the sale has paid.
+ */
 async function markDisputed(
   unit: UnitOfWork,
-  sales: readonly Pick<Transaction, 'payments'>[],
+  sales: readonly Pick<Transaction, 'invoiceIds'>[],
 ): Promise<void> {
   const { em, organizationId } = unit
-  const paid = [...new Set(sales.flatMap(({ payments }) => Object.keys(payments ?? {})))]
-  if (paid.length === 0) return
-  const bills = await lockBills(unit, paid, (row) => orderInstant(unit, row))
+  const billed = [...new Set(sales.flatMap(({ invoiceIds }) => invoiceIds))]
+  if (billed.length === 0) return
+  const bills = await lockBills(unit, billed, (row) => orderInstant(unit, row))
   await em.flush()
   const disputed = await statement<{ id: string }>(
     em,
@@ -90,7 +93,7 @@ async function markDisputed(
                and dispute.transaction_id = sale.id and dispute.status <> 'won'
              where sale.organization_id = invoice.organization_id and sale.customer_id = invoice.customer_id
                and sale.payments ->> invoice.id is not null)`,
-    [organizationId, JSON.stringify(paid)],
+    [organizationId, JSON.stringify(billed)],
   )
   await disputeBills(unit, bills, (invoiceId) => disputed.some(({ id }) => id === invoiceId))
 }

@@ -37,7 +37,7 @@ export async function settleSubscription(
   }
   const { steps, next } = settleOrder(record.order, instant, STEPS_AT_ONCE)
   applySteps(unit, record, steps)
-  await giveBack(unit, record)
+  await giveBack(unit, [record])
   const isCut = next !== null && next.at <= instant
   row.settledThrough = new Date(isCut ? (steps.at(-1)?.at ?? instant) : instant)
   scheduleNext(record)
@@ -63,11 +63,22 @@ export async function settleForCommand(
   instant: number,
   loading: Loading = {},
 ): Promise<OrderRecord> {
+  const record = await settleBeforeRefunds(unit, row, instant, loading)
+  await giveBack(unit, [record])
+  return record
+}
+
+/** As `settleForCommand`, for one order of several: its refunds are left to whoever settles the last of them. */
+export async function settleBeforeRefunds(
+  unit: UnitOfWork,
+  row: Subscription,
+  instant: number,
+  loading: Loading = {},
+): Promise<OrderRecord> {
   const record = await loadOrder(unit, row, instant, loading)
   if (row.settledThrough == null || instant - 1 >= row.settledThrough.getTime()) {
     const { steps } = settleBefore(record.order, instant)
     applySteps(unit, record, steps)
-    await giveBack(unit, record)
     if (steps.length > 0) scheduleAfter(record, instant)
   }
   return record
