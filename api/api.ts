@@ -9,7 +9,6 @@ import { attemptDelivery } from '../delivery/attempt.ts'
 import { signingKeyCache } from '../delivery/key-cache.ts'
 import { createSender } from '../delivery/sender.ts'
 import { createGateway } from '../gateways/gateways.ts'
-import { connectEngine } from './engine.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { type ApiDependencies, createServer } from './server.ts'
 
@@ -41,7 +40,9 @@ export async function startApi(
   const rateLimit = createRateLimit({ databaseUrl: dependencies.databaseUrl, limit, windowSeconds })
   const gateway = createGateway(dependencies.config.environment, dependencies.databaseUrl)
   const { orm, vault, temporal, config: shared } = dependencies
-  const engine = temporal === null ? null : connectEngine(temporal, config.temporalNamespace)
+  // Loaded where it is used: an API without an engine carries none of its client.
+  const engine =
+    temporal === null ? null : (await import('./engine.ts')).connectEngine(temporal, config.temporalNamespace)
   const now = () => Date.now()
   const addressGuard = createAddressGuard(shared.webhookAllowedCidrs)
   const sender = createSender(addressGuard)

@@ -22,6 +22,9 @@ export interface CustomerTokenName {
   readonly id: string
 }
 
+/** What the ids of our keys look like. */
+const KID = /^[\w-]{1,50}$/
+
 /** The JWT of a customer token. */
 export async function signCustomerToken(
   token: CustomerToken,
@@ -46,7 +49,9 @@ export function customerTokenReader(
   baseUrl: string,
 ): (em: EntityManager, jwt: string, now: Date) => Promise<CustomerTokenName | null> {
   const keys = new Map<string, Uint8Array>()
-  const keyOf = async (em: EntityManager, kid: string): Promise<Uint8Array> => {
+  const keyOf = async (em: EntityManager, kid: unknown): Promise<Uint8Array> => {
+    // Nobody has signed it yet: it may hold anything.
+    if (typeof kid !== 'string' || !KID.test(kid)) throw new errors.JWKSNoMatchingKey()
     const key = keys.get(kid) ?? (await customerTokenKey(em, vault, kid))
     if (key === null) throw new errors.JWKSNoMatchingKey()
     keys.set(kid, key)
@@ -54,7 +59,7 @@ export function customerTokenReader(
   }
   return async (em, jwt, now) => {
     try {
-      const { payload } = await jwtVerify(jwt, ({ kid = '' }) => keyOf(em, kid), {
+      const { payload } = await jwtVerify(jwt, ({ kid }) => keyOf(em, kid), {
         algorithms: [ALGORITHM],
         typ: TYPE,
         issuer: `${baseUrl}/`,

@@ -1,4 +1,5 @@
 /** What `expand` embeds in orders. */
+import { isUsable } from '../billing/cards.ts'
 import { upcomingInvoice } from '../billing/order-lifecycle.ts'
 import { Customer, Invoice, PaymentInstrument, type Subscription, Website } from '../db/entities/index.ts'
 import { orderOf } from '../db/order-record.ts'
@@ -31,8 +32,8 @@ export const subscriptionExpanders: Readonly<Record<string, Expander<Subscriptio
         return [row.id, invoice === null ? null : presentUpcomingInvoice(row, invoice)]
       }),
     ),
-  /** What it is charged by: the one it names, else its customer's default one. */
-  paymentInstrument: async (rows, { em, organizationId, baseUrl }) => {
+  /** What it would be charged by now: the one it names where that can be used, else its customer's default one. */
+  paymentInstrument: async (rows, { em, organizationId, baseUrl, now }) => {
     const byId = <T extends { id: string }>(found: readonly T[]) => new Map(found.map((one) => [one.id, one]))
     const customers = byId(
       await em.find(Customer, { organizationId, id: { $in: rows.map(({ customerId }) => customerId) } }),
@@ -43,7 +44,9 @@ export const subscriptionExpanders: Readonly<Record<string, Expander<Subscriptio
     return new Map(
       rows.map((row) => {
         const named = instruments.get(row.paymentInstrumentId ?? '')
-        const used = named?.status === 'active' ? named : (instruments.get(defaultOf(row) ?? '') ?? named)
+        const clock = now().getTime() + row.clockOffset
+        const isCharged = named !== undefined && isUsable(named, clock)
+        const used = isCharged ? named : (instruments.get(defaultOf(row) ?? '') ?? named)
         return [row.id, used === undefined ? null : presentPaymentInstrument(used, baseUrl)]
       }),
     )

@@ -7,6 +7,7 @@ import { canonicalJson } from '../billing/canonical-json.ts'
 import { ID_PATTERN } from '../db/ids.ts'
 import { lockRow } from '../db/lock-row.ts'
 import { plainRowReader } from '../db/plain-rows.ts'
+import { COMPOSED } from '../db/prepared-statements.ts'
 import { resourceUrl } from '../db/representations/links.ts'
 import { statement } from '../db/statement.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
@@ -44,6 +45,8 @@ export interface Resource<Row extends ResourceRow> {
   /** Expression over the row that `q` searches. */
   readonly search: string
   readonly fields: Fields
+  /** Whether it may show what has changed without its own revision: it is then never answered as not modified. */
+  readonly isVolatile?: (row: Row) => boolean
   readonly present: (row: Row, context: OperationContext) => object | Promise<object>
   /** Shows a page of them at once, where each alone would ask the database. */
   readonly presentPage?: (rows: readonly Row[], context: OperationContext) => Promise<object[]>
@@ -117,12 +120,13 @@ export async function readOne<Row extends ResourceRow>(
   resource: Resource<Row>,
 ): Promise<OperationAnswer> {
   const id = context.params.id ?? ''
-  const [row = null] = await selectRows(context.em, resource, 'row.organization_id = ? and row.id = ?', [
+  const [row = null] = await selectRows(context.em, '', resource, 'row.organization_id = ? and row.id = ?', [
     context.organizationId,
     id,
   ])
   if (row === null) throw absent(resource, id)
-  if (context.query.expand === undefined && isNotModified(context.preconditions, row.revision)) {
+  const isNeverSame = context.query.expand !== undefined || resource.isVolatile?.(row) === true
+  if (!isNeverSame && isNotModified(context.preconditions, row.revision)) {
     return { status: 304, revision: row.revision }
   }
   return await answerOne(context, resource, row)
@@ -143,7 +147,7 @@ export async function list<Row extends ResourceRow>(
   const rows =
     limit === 0
       ? []
-      : await selectRows(em, resource, `${condition} order by ${orderBy.text} limit ? offset ?`, [
+      : await selectRows(em, COMPOSED, resource, `${condition} order by ${orderBy.text} limit ? offset ?`, [
           ...values,
           ...orderBy.values,
           limit,
@@ -155,7 +159,7 @@ export async function list<Row extends ResourceRow>(
       : ((
           await statement<{ total: number }>(
             em,
-            `select count(*)::int as total from ${resource.table} row where ${condition}`,
+            `${COMPOSED}select count(*)::int as total from ${resource.table} row where ${condition}`,
             values,
           )
         )[0]?.total ?? 0)
@@ -172,13 +176,14 @@ export async function list<Row extends ResourceRow>(
 /** Rows to be shown, which nothing will change. */
 async function selectRows<Row extends ResourceRow>(
   em: EntityManager,
+  kind: '' | typeof COMPOSED,
   { entity, table, computed }: Resource<Row>,
   condition: string,
   values: readonly unknown[],
 ): Promise<Row[]> {
   const found = await statement<Record<string, unknown>>(
     em,
-    `select row.*${computed === undefined ? '' : `, ${computed}`} from ${table} row where ${condition}`,
+    `${kind}select row.*${computed === undefined ? '' : `, ${computed}`} from ${table} row where ${condition}`,
     [...values],
   )
   return found.map(plainRowReader(em, entity))

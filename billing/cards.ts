@@ -118,6 +118,14 @@ export function cardIsExpired(expMonth: number, expYear: number, now: number): b
   return now >= Date.UTC(expYear, expMonth, 1)
 }
 
+/** Whether an instrument can be charged at an instant (specification 2.6: else the customer's default one is). */
+export function isUsable(
+  instrument: { readonly status: string; readonly expMonth: number; readonly expYear: number },
+  instant: number,
+): boolean {
+  return instrument.status === 'active' && !cardIsExpired(instrument.expMonth, instrument.expYear, instant)
+}
+
 export interface CardNumber {
   readonly pan: string
   readonly brand: CardBrand

@@ -1,6 +1,6 @@
 /** What an order is charged by: its instrument, else its customer's default one; and when a declined charge is repeated. */
 import { billingSettings } from '../billing/billing-settings.ts'
-import { cardIsExpired } from '../billing/cards.ts'
+import { isUsable } from '../billing/cards.ts'
 import { type Duration, parseDuration } from '../billing/durations.ts'
 import type { OrderTerms } from '../billing/order-terms.ts'
 import type { Subscription } from './entities/index.ts'
@@ -41,23 +41,25 @@ export async function readChargeTerms(
     gateway: string
     gateway_reference: string
     card_fingerprint: string
+    status: string
     exp_month: number
     exp_year: number
   }>(
     em,
     `select organization.settings, instrument.id, instrument.gateway, instrument.gateway_reference,
-            instrument.card_fingerprint, instrument.exp_month, instrument.exp_year
+            instrument.card_fingerprint, instrument.status, instrument.exp_month, instrument.exp_year
        from organizations organization
        left join customers customer on customer.organization_id = organization.id and customer.id = ?
        left join payment_instruments instrument
          on instrument.organization_id = organization.id and instrument.customer_id = customer.id
-        and instrument.status = 'active' and instrument.id in (?, customer.default_payment_instrument_id)
+        and instrument.id in (?, customer.default_payment_instrument_id)
       where organization.id = ?
       order by instrument.id = ? desc nulls last`,
     [customerId, paymentInstrumentId, organizationId, paymentInstrumentId],
   )
   const usable = found.find(
-    ({ id, exp_month, exp_year }) => id !== null && !cardIsExpired(exp_month, exp_year, instant),
+    ({ id, status, exp_month: expMonth, exp_year: expYear }) =>
+      id !== null && isUsable({ status, expMonth, expYear }, instant),
   )
   return {
     canCharge: usable !== undefined,

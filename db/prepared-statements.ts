@@ -4,7 +4,7 @@
  */
 import type { Pool, PoolClient } from 'pg'
 
-/** Calls after which a text gets a name: what callers compose of filters is mostly asked once. */
+/** Calls after which a text gets a name. */
 const OFTEN = 5
 /** Names at most, kept by every connection: enough for all our own statements. */
 const NAMES = 300
@@ -14,6 +14,9 @@ const COUNTED = 2_000
 const names = new Map<string, string>()
 const calls = new Map<string, number>()
 let generation = 0
+
+/** Begins a text that is put together of what a caller asks for: such texts have no end, and get no names. */
+export const COMPOSED = '/* composed */ '
 
 /** Has the pool's connections run by name what is asked often. */
 export function prepareStatements(pool: Pool): void {
@@ -33,6 +36,7 @@ function prepareOn(client: PoolClient): void {
     const [text, values, ...rest] = given
     if (typeof text !== 'string' || !Array.isArray(values) || values.length === 0 || rest.length > 0)
       return query(...given)
+    if (text.startsWith(COMPOSED)) return query(text, values)
     const name = nameOf(text)
     if (name === null) return query(text, values)
     return (query({ name, text, values }) as Promise<unknown>).catch((error: unknown) => {

@@ -28,6 +28,8 @@ async function subscription(input: FollowInput): Promise<void> {
     startToCloseTimeout: '60 s',
     // After that the order is looked at anew: the call tells the time at which it is made.
     scheduleToCloseTimeout: '3 minutes',
+    // Ahead of the webhook attempts that share the queue: a thousand slow receivers must not make a charge late.
+    priority: { priorityKey: 1 },
     retry: RETRY_FOREVER,
   })
   await follow(input, settleOrder, callGateway)

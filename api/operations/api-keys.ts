@@ -36,8 +36,8 @@ export const apiKeys: Resource<ApiKeyRow> = {
 export const apiKeyWriter: Writer<ApiKeyRow, ApiKey> = {
   async create(unit, id, body, context) {
     const reach = { acl: body.acl ?? null, allowedIps: body.allowedIps ?? null }
-    requireValid(reach, unit.organizationId)
     requireNoEscalation(reach, context)
+    requireValid(reach, unit.organizationId)
     const { key } = await createApiKey(unit, context.keys, {
       id,
       type: body.type ?? 'secret',
@@ -51,8 +51,8 @@ export const apiKeyWriter: Writer<ApiKeyRow, ApiKey> = {
       acl: context.has('acl') ? (body.acl ?? null) : (row.acl ?? null),
       allowedIps: context.has('allowedIps') ? (body.allowedIps ?? null) : (row.allowedIps ?? null),
     }
-    requireValid(reach, unit.organizationId)
     requireNoEscalation(reach, context)
+    requireValid(reach, unit.organizationId)
     if (body.type !== undefined && body.type !== row.type)
       throw new ConflictError('The type of a key cannot change.')
     if (!isUnrestricted(reach)) await requireAnotherUnrestricted(unit, row)

@@ -50,11 +50,11 @@ export async function exchangeToken(context: OperationContext): Promise<Operatio
     const row = await locked(unit, context)
     if (row === null || !isGood(row, unit.now)) throw absent()
     const { acl, expiredTime: asked, invalidate } = context.body<CustomerToken>()
+    requireGrantable(acl, context)
     const expiry = customerTokenExpiry(asked == null ? null : Date.parse(asked), unit.now.getTime())
     const failures = scopeProblems(acl, unit.organizationId)
     if ('problem' in expiry) failures.push({ field: 'expiredTime', message: expiry.problem })
     if (failures.length > 0 || 'problem' in expiry) throw new InvalidFieldsError(failures)
-    requireGrantable(acl, context)
     const made = exchangeAuthenticationToken(unit, row, {
       acl,
       expiredTime: new Date(expiry.expiredTime),

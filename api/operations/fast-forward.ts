@@ -29,18 +29,17 @@ export async function postFastForward(context: OperationContext): Promise<Operat
   const until = performance.now() + PATIENCE
   const id = context.params.id ?? ''
   const engine = context.engine
+  if ((await context.em.count(Subscription, { organizationId: context.organizationId, id })) === 0)
+    throw absent(subscriptions, id)
+  // Asked before the order is locked, which must not wait for the engine; judged only where a move needs one.
+  const lack = await lackOf(engine)
   const begun = await context.commit(async (unit) => {
     const row = await lockSubscription(unit, id)
     if (row === null) throw absent(subscriptions, id)
     const { to } = context.body<FastForward>()
     const move = await beginFastForward(unit, row, newId('ff'), new Date(to))
     if (move === null) return await answerOne(context, subscriptions, row)
-    if (engine === null) {
-      throw new Problem('unavailable', 'This API is connected to no workflow engine, which moves clocks.', {
-        headers: { 'Retry-After': '60' },
-      })
-    }
-    await engine.requireTimeSkipping()
+    if (lack !== null) throw lack
     return accepted(context, move)
   })
   if (begun.status !== 202 || engine === null) return begun
@@ -52,6 +51,22 @@ export async function postFastForward(context: OperationContext): Promise<Operat
       return await answerOne(context, subscriptions, await readOrder(context, id))
     if (move.status === 'failed' || performance.now() >= until) return accepted(context, move)
     await sleep(GLANCE)
+  }
+}
+
+/** Why clocks cannot be moved; null: they can. */
+async function lackOf(engine: Engine | null): Promise<Problem | null> {
+  if (engine === null) {
+    return new Problem('unavailable', 'This API is connected to no workflow engine, which moves clocks.', {
+      headers: { 'Retry-After': '60' },
+    })
+  }
+  try {
+    await engine.requireTimeSkipping()
+    return null
+  } catch (error) {
+    if (error instanceof Problem) return error
+    throw error
   }
 }
 

@@ -2,7 +2,7 @@ import { createSubscription, type NewSubscription } from '../../db/commands/crea
 import { updateSubscription } from '../../db/commands/update-subscription.ts'
 import { Subscription as SubscriptionRow } from '../../db/entities/index.ts'
 import { newestPlans, subscriptionSearch } from '../../db/entities/subscription.ts'
-import { presentSubscription } from '../../db/representations/subscription.ts'
+import { isGrandfathered, presentSubscription } from '../../db/representations/subscription.ts'
 import { subscriptionExpanders } from '../expand-subscription.ts'
 import { fieldsOf, reference } from '../query/fields.ts'
 import type { Resource, Writer } from '../resource.ts'
@@ -31,6 +31,8 @@ export const subscriptions: Resource<SubscriptionRow> = {
     'lineItemSubtotal.amount': null,
     clockOffset: { sql: '(row.clock_offset / 1000.0)', type: 'number' },
   }),
+  // A plan's newer revision makes it grandfathered without a change of its own.
+  isVolatile: (row) => row.items.some((item) => isGrandfathered(item, row.newestPlans ?? {})),
   present: (row, { baseUrl }) => presentSubscription(row, baseUrl),
   expanders: subscriptionExpanders,
 }

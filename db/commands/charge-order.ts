@@ -10,6 +10,7 @@ import { Transaction } from '../entities/index.ts'
 import { newId } from '../ids.ts'
 import { applySteps, type OrderRecord } from '../order-record.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
+import { noteProgress } from './fast-forward.ts'
 import { lockSubscription, scheduleAfter, settleForCommand } from './settle-subscription.ts'
 
 /** What the gateway is to be asked about, and when that is on the order's clock. */
@@ -31,6 +32,7 @@ export async function startOrderCall(
 ): Promise<OrderCall | null> {
   const row = await lockSubscription(unit, subscriptionId)
   if (row === null) return null
+  await noteProgress(unit, row)
   // A clock on its way does not go past its target, however long its execution has slept.
   const instant = Math.min(now, row.movingTo?.getTime() ?? Number.POSITIVE_INFINITY)
   const record = await settleForCommand(unit, row, instant)

@@ -71,6 +71,13 @@ export async function followFastForward(
   if (isThere) end(unit, move, 'completed', null)
 }
 
+/** Remembers that work of an order on its way is done: a call that takes its time is not a stall. */
+export async function noteProgress(unit: UnitOfWork, row: Subscription): Promise<void> {
+  if (row.movingTo == null) return
+  const move = await runningMove(unit, row)
+  if (move !== null) move.progressTime = unit.now
+}
+
 /** Gives an order's move up if it has stalled; false when it has not. */
 export async function giveUpStalled(unit: UnitOfWork, subscriptionId: string): Promise<boolean> {
   const row = await lockSubscription(unit, subscriptionId)

@@ -84,9 +84,14 @@ function presentItem(item: OrderItem, newest: Readonly<Record<string, number>>) 
     usageLimits: item.usageLimits,
     revision: item.revision,
     isModified: false,
-    isGrandfathered: (newest[item.plan.id] ?? 0) > item.priced.revision,
+    isGrandfathered: isGrandfathered(item, newest),
     _embedded: {},
   }
+}
+
+/** Whether its plan has a newer revision than the item was priced by. */
+export function isGrandfathered(item: OrderItem, newest: Readonly<Record<string, number>>): boolean {
+  return (newest[item.plan.id] ?? 0) > item.priced.revision
 }
 
 function time(value: Date | null | undefined): string | null {

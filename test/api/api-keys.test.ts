@@ -252,6 +252,9 @@ describe('API keys', () => {
         403,
         'forbidden',
       )
+      // Whatever else is wrong with it.
+      const wrong = { description: 'more', acl: [{ permissions: ['*'] }], allowedIps: ['not an address'] }
+      expectProblem(await limited.post('api-keys', wrong), 403, 'forbidden')
       const fewer = { description: 'fewer', acl: [{ permissions: ['GetWebsite'] }] }
       expect((await limited.post('api-keys', fewer)).status).toBe(201)
     })

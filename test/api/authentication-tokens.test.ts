@@ -318,6 +318,16 @@ describe("a customer's token", () => {
       expect(JSON.stringify(body)).not.toContain('oct')
     })
 
+    test.each([{ $ne: '' }, { $re: '.' }, 'a\0b', 7, null, ['x'], 'k'.repeat(60)])(
+      "with a key's id that is none: %j",
+      async (kid) => {
+        const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+        const head = part({ alg: 'HS256', typ: 'customer+jwt', kid })
+        const token = `${head}.${part(await claims())}.${part('not a signature')}`
+        expectProblem(await tokenize(token), 401, 'unauthorized')
+      },
+    )
+
     test.each(['', 'x', 'a.b.c', 'eyJhbGciOiJub25lIn0.e30.'])('as %p', async (token) => {
       expectProblem(await tokenize(token), 401, 'unauthorized')
     })

@@ -1,5 +1,6 @@
 /** What an order is charged by, and what callers pay, give back and dispute of its invoices. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { statement } from '../../db/statement.ts'
 import { makeToken, TEST_CARDS } from '../rig/cards.ts'
 import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
 import { disputeBody } from '../rig/dispute.ts'
@@ -105,6 +106,24 @@ describe('charging', () => {
       expect(changed.body).toMatchObject({
         paymentInstrumentId: second,
         _embedded: { paymentInstrument: { id: second } },
+      })
+    })
+
+    test("where it has expired, the customer's default one is shown as what is charged", async () => {
+      const made = await make('customers', { paymentToken: await makeToken(merchant.api) })
+      const customerId = String(made.id)
+      const { paymentInstrumentId: byDefault } = made.defaultPaymentInstrument as Body
+      const expired = await card(customerId, TEST_CARDS.approvesToo)
+      await statement(
+        service.database.orm.em.fork(),
+        'update payment_instruments set exp_year = 2020 where id = ?',
+        [expired],
+      )
+      const { id } = await place({ customerId, paymentInstrumentId: expired, startTime: later(1) })
+      const { body } = await merchant.api.get(`subscriptions/${id}?expand=paymentInstrument`)
+      expect(body).toMatchObject({
+        paymentInstrumentId: expired,
+        _embedded: { paymentInstrument: { id: byDefault } },
       })
     })
 

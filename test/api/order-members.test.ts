@@ -291,6 +291,10 @@ describe('an order', () => {
     const [item] = placed.items as Body[]
     const grandfathered = { ...placed, items: [{ ...item, isGrandfathered: true }] }
     expect(await read(placed.id)).toEqual(grandfathered)
+    // What it shows has changed without a revision of its own: a copy from before is not the same.
+    const conditional = { 'If-None-Match': `"${placed.revision}"` }
+    const again = await merchant.api.get(`subscriptions/${placed.id}`, conditional)
+    expect(again).toMatchObject({ status: 200, body: grandfathered })
     expect((await merchant.api.get<Body[]>(`subscriptions?filter=id:${placed.id}`)).body).toEqual([
       grandfathered,
     ])

@@ -7,7 +7,13 @@ import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { amountDue, isOpen } from '../../billing/invoices.ts'
 import { Money } from '../../billing/money.ts'
 import { type Order, placeOrder, type Step } from '../../billing/order.ts'
-import { cancelOrder, pauseOrder, reactivateOrder, voidOrder } from '../../billing/order-commands.ts'
+import {
+  cancelOrder,
+  changeTerms,
+  pauseOrder,
+  reactivateOrder,
+  voidOrder,
+} from '../../billing/order-commands.ts'
 import { settleBefore, settleOrder } from '../../billing/order-lifecycle.ts'
 import {
   beginCharge,
@@ -15,6 +21,7 @@ import {
   declineCharge,
   disputeInvoice,
   leaveChargeUnknown,
+  payInvoice,
   receivePayment,
   refundInvoice,
   timeOutCharge,
@@ -397,6 +404,123 @@ describe('a first payment that is declined and made later', () => {
     const agreed = terms({ trial }, { trial: { endTime: START + 4 * DAY } })
     const order = new ChargedOrder(agreed, ['declined']).live(START + 2 * DAY)
     expect(order.order).toMatchObject({ inTrial: true, periodEnd: START + 5 * DAY })
+  })
+})
+
+describe('an order whose start is moved ahead after its first charge was due', () => {
+  const ahead = START + 30 * DAY
+  const move =
+    (startTime: number, members: Partial<OrderTerms> = {}): Command['act'] =>
+    (order, now) =>
+      changeTerms(order, now, { ...order.terms, ...members, startTime })
+
+  test('declined, is charged again at that start and begins then; it is due no sooner', () => {
+    const order = charged(DELINQUENT_AFTER_3_DAYS, ['declined']).live(START + HOUR)
+    order.command({ at: START + 2 * HOUR, act: move(ahead) })
+    expect(order.invoice(1)).toMatchObject({
+      chargeTime: ahead,
+      dueTime: ahead,
+      delinquencyTime: ahead + 3 * DAY,
+    })
+    expect(order.live(ahead - 1).order).toMatchObject({ status: 'pending', invoices: [{ attempts: 1 }] })
+    expect(order.live(ahead).order).toMatchObject({ status: 'active', activationTime: ahead, anchor: ahead })
+  })
+
+  test('and back again, is charged as the schedule has it by then', () => {
+    const order = charged({}, ['declined']).live(START + HOUR)
+    order.command({ at: START + 2 * HOUR, act: move(ahead) })
+    order.command({ at: START + 3 * HOUR, act: move(START) })
+    expect(order.invoice(1)).toMatchObject({ chargeTime: START + DAY })
+    expect(order.live(START + DAY).order).toMatchObject({ status: 'active', activationTime: START + DAY })
+  })
+
+  test('before that charge was made, is charged at that start', () => {
+    const order = charged()
+    order.order = settleOrder(order.order, START).order
+    order.command({ at: START + MINUTE, act: move(ahead) })
+    expect(order.live(ahead - 1).charges).toEqual([])
+    expect(order.live(ahead).order).toMatchObject({ status: 'active', activationTime: ahead })
+  })
+
+  test('while the outcome of that charge is unknown: no retry and no start before it, approved or declined', () => {
+    const moved = (answer: Answer) =>
+      charged({}, ['unknown', answer])
+        .live(START)
+        .command({ at: START + 1, act: move(ahead) })
+    for (const answer of ['approved', 'declined'] as const) {
+      const order = moved(answer).live(ahead - 1)
+      expect(status(order)).toBe('pending')
+      expect(order.charges).toHaveLength(1)
+      expect(order.live(ahead).order).toMatchObject({
+        status: 'active',
+        activationTime: ahead,
+        anchor: ahead,
+      })
+    }
+  })
+
+  test('paid by its caller, waits for that start; without it, what was paid is voided', () => {
+    const paid = () => {
+      const order = charged({}, ['declined'])
+        .live(START)
+        .command({ at: START + 1, act: move(ahead) })
+      return order.command({ at: START + DAY, act: (before, now) => payInvoice(before, now, 1) })
+    }
+    expect(paid().live(ahead - 1).order).toMatchObject({ status: 'pending', invoices: [{ status: 'paid' }] })
+    expect(paid().live(ahead).order).toMatchObject({ status: 'active', activationTime: ahead, anchor: ahead })
+    const leaving = [
+      paid().command({ at: START + 2 * DAY, act: voidOrder }),
+      paid()
+        .command({ at: START + 2 * DAY, act: move(ahead, { abandonTime: START + 3 * DAY }) })
+        .live(START + 3 * DAY),
+    ]
+    expect(leaving.map(({ order }) => [order.status, order.invoices[0]?.status])).toEqual([
+      ['voided', 'voided'],
+      ['abandoned', 'voided'],
+    ])
+  })
+
+  test('without autopay by then, starts unpaid at that start; with it again, is charged then', () => {
+    const switched = (...autopay: boolean[]) => {
+      const order = charged()
+      order.order = settleOrder(order.order, START).order
+      order.command({ at: START + 1, act: move(ahead) })
+      for (const isOn of autopay) {
+        const members = isOn ? { canCharge: true, autopayRetries: RETRIES } : NO_AUTOPAY
+        order.command({
+          at: START + 2,
+          act: (before, now) => changeAutopay(before, now, { ...before.terms, ...members }, isOn),
+        })
+      }
+      expect(status(order.live(ahead - 1))).toBe('pending')
+      return order.live(ahead)
+    }
+    const begun = { status: 'active', activationTime: ahead, anchor: ahead }
+    expect(switched(false).order).toMatchObject({ ...begun, invoices: [{ status: 'unpaid' }] })
+    expect(switched(false, true).order).toMatchObject({ ...begun, invoices: [{ status: 'paid' }] })
+  })
+})
+
+describe('a pending order past the delinquency time of its first invoice', () => {
+  const agreed = { delinquencyPeriod: parseDuration('PT3H') }
+  const unknowns = Array.from({ length: 28 }, () => 'unknown' as const)
+
+  test('waits as long as nobody knows whether that is paid, and begins when it is', () => {
+    const order = charged(agreed, unknowns.slice(0, 12)).live(START + 8 * HOUR)
+    expect(status(order)).toBe('pending')
+    expect(order.live(START + DAY).order).toMatchObject({ status: 'active', activationTime: START })
+  })
+
+  test('is abandoned when the charge is known to be declined, or counts as that', () => {
+    const late = charged(agreed, [...unknowns.slice(0, 12), 'declined']).live(START + DAY)
+    expect(status(late)).toBe('abandoned')
+    const never = charged(agreed, unknowns).live(START + DAY - 1)
+    expect(status(never)).toBe('pending')
+    expect(status(never.live(START + DAY))).toBe('abandoned')
+    for (const { steps } of [late, never]) {
+      const instants = steps.map((one) => one.at)
+      expect(instants).toEqual(instants.toSorted((a, b) => a - b))
+    }
   })
 })
 

@@ -7,12 +7,19 @@ import type { Order, Step } from '../../billing/order.ts'
 /** No period is billed twice and none is left out; boundaries strictly increase. */
 export function expectPeriodsBilledOnce(order: Order, steps: readonly Step[]): void {
   const counted = order.invoices.filter(
-    ({ status, periodNumber }) => status !== 'voided' && periodNumber !== null,
+    ({ status, periodNumber }) => status !== 'voided' && status !== 'abandoned' && periodNumber !== null,
   )
   const numbers = counted.map(({ periodNumber }) => periodNumber ?? -1)
   expect(new Set(numbers).size).toBe(numbers.length)
   const everBilled = new Set(order.invoices.map(({ periodNumber }) => periodNumber))
   for (let number = 1; number <= (order.rebillNumber ?? 0); number += 1) expect(everBilled).toContain(number)
+  // What was abandoned before its period began has not billed that.
+  for (const [index, { order: then }] of steps.entries()) {
+    const number = then.rebillNumber
+    if (number === null || number === (steps[index - 1]?.order.rebillNumber ?? null)) continue
+    const of = then.invoices.filter(({ periodNumber }) => periodNumber === number)
+    expect(of.some(({ status }) => status !== 'abandoned')).toBe(true)
+  }
   const begun = steps.flatMap(({ order: { periodStart, rebillNumber } }) =>
     rebillNumber === null || periodStart === null ? [] : [[rebillNumber, periodStart] as const],
   )
@@ -86,6 +93,7 @@ export function illegal(order: Order): string[] {
     !['pending', 'abandoned', 'voided'].includes(order.status) === (order.activationTime !== null),
     'activation',
   )
+  must((order.activationTime ?? order.terms.startTime) >= order.terms.startTime, 'no start before its time')
   must(
     !['abandoned', 'voided'].includes(order.status) ||
       !order.invoices.some((one) => isOpen(one) || one.status === 'draft'),

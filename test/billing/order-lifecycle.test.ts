@@ -1,7 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { type Order, placeOrder, renewalTime, type Step } from '../../billing/order.ts'
+import { changeItems, reactivateOrder } from '../../billing/order-commands.ts'
 import { settleOrder } from '../../billing/order-lifecycle.ts'
+import { payInvoice } from '../../billing/order-payments.ts'
+import type { OrderTerms } from '../../billing/order-terms.ts'
 import { expectEventsOfTransitions, expectPeriodsBilledOnce, illegal } from './legal.ts'
 import { anyCommands, anyTerms, at, day, END, live, terms } from './orders.ts'
 
@@ -126,6 +129,48 @@ describe('the life of an order', () => {
       periodNumber: 2,
     })
     expect(settled(agreed, '2027-02-28').invoices).toHaveLength(2)
+  })
+
+  test('a delinquency also ends what was issued for the next period: reactivated, that is billed anew', () => {
+    const issueTimeShift = { chronology: 'before', duration: 7, unit: 'day' } as const
+    const agreed = terms(
+      { invoiceTimeShift: { issueTimeShift, dueTimeShift: null } },
+      { delinquencyPeriod: { ...NO_TIME, days: 25 } },
+    )
+    const statuses = ({ invoices }: Order) =>
+      invoices.map(({ periodNumber, status }) => [periodNumber, status])
+    const canceled = settled(agreed, '2027-02-26')
+    expect(canceled.status).toBe('canceled')
+    expect(statuses(canceled)).toEqual([
+      [1, 'abandoned'],
+      [2, 'abandoned'],
+    ])
+    expect(statuses(reactivateOrder(canceled, at('2027-02-27')).order)).toEqual([
+      [1, 'abandoned'],
+      [2, 'abandoned'],
+      [2, 'unpaid'],
+    ])
+    const before = settled(agreed, '2027-02-25')
+    const paidAhead = payInvoice(before, at('2027-02-25'), 2).order
+    const voided = settleOrder(paidAhead, at('2027-02-26')).order
+    expect(statuses(voided)).toEqual([
+      [1, 'abandoned'],
+      [2, 'voided'],
+    ])
+    expect(statuses(reactivateOrder(voided, at('2027-02-27')).order).at(-1)).toEqual([2, 'unpaid'])
+  })
+
+  test('a trial is converted by the first payment after it, whatever the plans are by then', () => {
+    const trial = { price: '1', period: { unit: 'day', length: 10 } } as const
+    const converted = (began: OrderTerms, becomes: OrderTerms) => {
+      const { order } = changeItems(settled(began, '2027-02-01'), at('2027-02-01'), becomes)
+      const renewed = settleOrder(order, at('2027-03-01')).order
+      const { order: paid, happenings } = payInvoice(renewed, at('2027-03-01'), 2)
+      const told = happenings.some(({ type }) => type === 'subscription-trial-converted')
+      return [paid.isTrialConverted, told]
+    }
+    expect(converted(terms({ trial }), terms())).toEqual([true, true])
+    expect(converted(terms(), terms({ trial }))).toEqual([false, false])
   })
 
   test('a charge that is due is named, and a start waits for its answer', () => {

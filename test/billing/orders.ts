@@ -6,6 +6,7 @@ import { type Order, placeOrder, type Step } from '../../billing/order.ts'
 import {
   cancelOrder,
   changePauseEnd,
+  changeTerms,
   pauseOrder,
   reactivateOrder,
   removePause,
@@ -143,6 +144,11 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
   ),
   fc.constant<Command['act']>((order, now) => removePause(order, now, `pause-${order.pauses.length}`)),
   fc.constant<Command['act']>((order, now) => voidOrder(order, now)),
+  days.map(
+    (ahead): Command['act'] =>
+      (order, now) =>
+        changeTerms(order, now, { ...order.terms, startTime: now + ahead * DAY }),
+  ),
   fc.constant<Command['act']>((order, now) => voidInvoice(order, now, order.nextInvoice - 1)),
   fc.constant<Command['act']>((order, now) => {
     const sequence = order.nextInvoice - 1

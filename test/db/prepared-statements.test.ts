@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { MikroORM } from '@mikro-orm/postgresql'
 import { openOrm } from '../../db/orm.ts'
-import { isOutdatedStatement } from '../../db/prepared-statements.ts'
+import { COMPOSED, isOutdatedStatement } from '../../db/prepared-statements.ts'
 import { statement } from '../../db/statement.ts'
 import { startService, type TestService } from '../rig/service.ts'
 
@@ -23,13 +23,15 @@ describe('statements that are asked often', () => {
   const kept = async (part: string) =>
     await ask<{ name: string }>(`select name from pg_prepared_statements where statement like '%${part}%'`)
 
-  test('are parsed once and kept by the connection; a text asked once is not', async () => {
+  test('are parsed once and kept by the connection; a text asked once, or composed for a caller, is not', async () => {
     for (let turn = 0; turn < 20; turn += 1) {
       expect(await ask('select ?::int * 2 as often', [turn])).toEqual([{ often: turn * 2 }])
     }
     expect(await kept('as often')).toHaveLength(1)
     for (let turn = 0; turn < 20; turn += 1) await ask(`select ?::int as seldom_${turn}`, [turn])
     expect(await kept('as seldom')).toEqual([])
+    for (let turn = 0; turn < 20; turn += 1) await ask(`${COMPOSED}select ?::int as composed`, [turn])
+    expect(await kept('as composed')).toEqual([])
   })
 
   test('are given up when their table has changed: one call fails, and none after it', async () => {

@@ -295,6 +295,19 @@ describe('orders that are charged, on a clock that skips', () => {
     ])
   })
 
+  test('its charges go ahead of the webhook attempts that share their queue', async () => {
+    const story = await charged(TEST_CARDS.approves)
+    await active(story)
+    const execution = service.temporal.workflow.getHandle(
+      `subscription/${merchant.organizationId}/${story.id}`,
+    )
+    const { events } = await execution.fetchHistory()
+    const calls = events?.flatMap((event) => event.activityTaskScheduledEventAttributes ?? []) ?? []
+    expect(calls.map(({ activityType, priority }) => [activityType?.name, priority?.priorityKey])).toEqual([
+      ['callGateway', 1],
+    ])
+  })
+
   test('a gateway that is away for a while: the order waits, time goes on, and the charge is made once', async () => {
     const client = new pg.Client({ connectionString: service.databaseUrl })
     await client.connect()

@@ -1,7 +1,7 @@
 /** The sandbox's clock of one order, through the API and the engine's own time skipping. */
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { giveUpStalledMoves } from '../../worker/stalled-moves.ts'
 import { type ApiAnswer, type ApiClient, apiClient } from '../rig/api-client.ts'
@@ -345,6 +345,33 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     expect(answer.body.detail).toContain('frontend.WorkflowTimeSkippingEnabled')
     expect(await story.order()).toMatchObject({ clockOffset: 0, rebillNumber: 1 })
     await old.stop()
+    await new Promise((resolve) => engine.close(resolve))
+  })
+
+  test('an engine that does not answer holds up nobody else who changes the order', async () => {
+    const asked: Socket[] = []
+    const engine = createTcpServer((socket) => void asked.push(socket))
+    await new Promise<void>((resolve) => engine.listen(0, '127.0.0.1', resolve))
+    const { port } = engine.address() as AddressInfo
+    const stuck = await startService({
+      worker: false,
+      databaseUrl: service.databaseUrl,
+      settings: SETTINGS,
+      temporalAddress: `127.0.0.1:${port}`,
+    })
+    const story = await active()
+    let isAnswered = false
+    const moving = forward(story, Date.now() + DAY, {}, through(stuck)).finally(() => {
+      isAnswered = true
+    })
+    await waitFor('the engine to be asked', () => asked.length > 0 || null)
+    const order = await story.order()
+    const changed = await merchant.api.put(`subscriptions/${story.id}`, { ...order, notes: 'meanwhile' })
+    expect(changed.status).toBe(200)
+    expect(isAnswered).toBe(false)
+    expectProblem(await moving, 503, 'unavailable')
+    await stuck.stop()
+    for (const socket of asked) socket.destroy()
     await new Promise((resolve) => engine.close(resolve))
   })
 
