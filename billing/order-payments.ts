@@ -219,7 +219,8 @@ function showMoney(change: Change, sequence: number): void {
   const status = moneyStatus(invoice, change.at)
   if (status === invoice.status) return
   changeInvoice(change, sequence, { status })
-  note(change, MONEY_EVENTS[status] ?? 'invoice-modified', { invoice: sequence })
+  const type = MONEY_EVENTS[status]
+  if (type !== undefined) note(change, type, { invoice: sequence })
 }
 
 const MONEY_EVENTS: Partial<Record<InvoiceStatus, 'invoice-refunded' | 'invoice-partially-refunded'>> = {

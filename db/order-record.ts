@@ -2,7 +2,7 @@
 import { parseDuration } from '../billing/durations.ts'
 import type { Invoice as InvoiceState } from '../billing/invoices.ts'
 import { amountDue } from '../billing/invoices.ts'
-import { isZero } from '../billing/money.ts'
+import { isZero, Money } from '../billing/money.ts'
 import { type Happening, isComing, type Order, type Pause, renewalTime, type Step } from '../billing/order.ts'
 import { clockTime, type OrderClock } from '../billing/order-clock.ts'
 import { agreedTerms, type OrderTerms } from '../billing/order-terms.ts'
@@ -172,7 +172,10 @@ export function applySteps(
       if (!before.pauses.includes(pause)) writePause(unit, record, pause)
     }
     writeSummary(record)
-    for (const happening of step.happenings) tell(unit, record, step, happening, transaction)
+    const untold = modified(before, step, transaction)
+    for (const happening of [...step.happenings, ...untold]) {
+      tell(unit, record, step, happening, transaction)
+    }
   }
 }
 
@@ -283,8 +286,22 @@ function shownOf(order: Order): string {
 
 /** As `shownOf` of one invoice. */
 function shownOfInvoice(invoice: InvoiceState): string {
-  const { chargeTime, declinedTime, charge, attempts, isDisputed, ...shown } = invoice
-  return JSON.stringify({ ...shown, retries: retriesMade(invoice) })
+  const { chargeTime, declinedTime, charge, attempts, isDisputed, amountPaid, amountRefunded, ...shown } =
+    invoice
+  return JSON.stringify({ ...shown, retries: retriesMade(invoice), due: new Money(amountDue(invoice)) })
+}
+
+/** Tells of invoices that a step has show something else, where nothing that happened to them does. */
+function modified(before: Order, { order, happenings }: Step, transaction: Transaction | null): Happening[] {
+  return order.invoices.flatMap((invoice) => {
+    const { sequence } = invoice
+    const was = before.invoices.find((one) => one.sequence === sequence)
+    if (was === undefined || was === invoice || shownOfInvoice(was) === shownOfInvoice(invoice)) return []
+    const isTold = happenings.some(
+      (one) => one.invoice === sequence && (transaction !== null || one.ofTransaction !== true),
+    )
+    return isTold ? [] : [{ type: 'invoice-modified', invoice: sequence }]
+  })
 }
 
 function retriesMade({ attempts }: Pick<InvoiceState, 'attempts'>): number {

@@ -41,7 +41,7 @@ export function chargedAt({ chargedTime, createdTime }: Transaction): number {
  * Records an answer on a transaction that is still pending, with what it means for the invoices it is about, and emits
  * `transaction-processed` or `transaction-declined`. `unknown` leaves it pending, to be asked about by its workflow; after a
  * day of that `transaction-timeout-resolved` is emitted, once, and a later answer still counts. `instant` is the clock of
- * who asked, in milliseconds.
+ * who asked, in milliseconds: inquiries go by it, the events by the clock of the first invoice's order.
  *
  * @returns when to ask next; null: never.
  */
@@ -63,7 +63,7 @@ export async function recordAnswer(
   if (asked.type === 'refund') await lockRow(unit, Transaction, sale.id)
   const transaction = await lockRow(unit, Transaction, id)
   if (transaction?.status !== 'pending') return null
-  const time = new Date(at)
+  const time = new Date(bills[0]?.instant ?? at)
   const charged = chargedAt(transaction)
   const next = result === 'unknown' ? nextInquiry(charged, instant) : null
   const wasUnknown = transaction.result === 'unknown'
@@ -83,7 +83,7 @@ export async function recordAnswer(
   transaction.result = result
   transaction.rawResponse = raw
   if (result !== 'unknown') transaction.status = 'completed'
-  if (timesOut) transaction.timeoutTime = time
+  if (timesOut) transaction.timeoutTime = new Date(at)
   raise(transaction, unit)
   const websiteId = await websiteOf(unit, transaction, bills)
   const emit = (type: Parameters<typeof transactionEvent>[1]) =>

@@ -69,11 +69,12 @@ export async function startSale(
   const problem = amountProblem(sale.amount, sale.currency)
   if (problem !== null) found.fail('amount', problem)
   checkBills(found, sale, bills)
-  const route = await routeOf(unit, path, found, sale, () => {
+  const instant = bills[0]?.instant ?? unit.now.getTime()
+  const route = await routeOf(unit, path, found, { ...sale, instant }, () => {
     found.check()
     for (const { record, sequence } of bills) requireNoCharge(stateOf(record, sequence))
   })
-  const transaction = add(unit, id, bills[0]?.row.websiteId ?? customer?.websiteId ?? null, {
+  const transaction = add(unit, id, scopeOf(unit, bills, customer), {
     type: 'sale',
     invoiceIds: [...sale.invoiceIds],
     customerId: sale.customerId,
@@ -164,7 +165,7 @@ export async function startRefund(unit: UnitOfWork, id: string, refund: RefundOf
     found.fail('amount', `must not be over what is left of the sale: ${left}`)
   found.check()
   const customer = await em.findOne(Customer, { organizationId, id: parent.customerId })
-  const transaction = add(unit, id, bills[0]?.row.websiteId ?? customer?.websiteId ?? null, {
+  const transaction = add(unit, id, scopeOf(unit, bills, customer), {
     type: 'refund',
     invoiceIds: [],
     customerId: parent.customerId,
@@ -186,7 +187,7 @@ async function routeOf(
   unit: UnitOfWork,
   { vault, gateway }: CardPath,
   found: References,
-  { customerId, paymentInstruction }: Sale,
+  { customerId, paymentInstruction, instant }: Sale & { readonly instant: number },
   check: () => void,
 ): Promise<Route> {
   if ('token' in paymentInstruction) {
@@ -208,10 +209,7 @@ async function routeOf(
     found.fail(field, 'must be an instrument of the customer')
   } else if (instrument !== null && instrument.status !== 'active') {
     found.fail(field, 'must be an active instrument')
-  } else if (
-    instrument !== null &&
-    cardIsExpired(instrument.expMonth, instrument.expYear, unit.now.getTime())
-  ) {
+  } else if (instrument !== null && cardIsExpired(instrument.expMonth, instrument.expYear, instant)) {
     found.fail(field, 'must be a card that has not expired')
   }
   check()
@@ -222,10 +220,21 @@ async function routeOf(
   }
 }
 
+/** Whose a transaction's event is, and when it happens: by the first invoice and its order's clock, where there is one. */
+interface Scope {
+  readonly websiteId: string | null
+  readonly time: Date
+}
+
+function scopeOf({ now }: UnitOfWork, [bill]: readonly Bill[], customer: Customer | null): Scope {
+  if (bill !== undefined) return { websiteId: bill.row.websiteId, time: new Date(bill.instant) }
+  return { websiteId: customer?.websiteId ?? null, time: now }
+}
+
 function add(
   unit: UnitOfWork,
   id: string,
-  websiteId: string | null,
+  { websiteId, time }: Scope,
   values: Pick<
     Transaction,
     | 'type'
@@ -256,6 +265,6 @@ function add(
     updatedTime: now,
   })
   unit.em.persist(transaction)
-  if (isExternal) unit.emit(transactionEvent(transaction, 'transaction-processed', unit, now, websiteId))
+  if (isExternal) unit.emit(transactionEvent(transaction, 'transaction-processed', unit, time, websiteId))
   return transaction
 }

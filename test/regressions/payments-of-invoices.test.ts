@@ -1,5 +1,6 @@
 /** What payments, refunds and disputes mean for the invoices they are about, where several meet. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { startOrderCall } from '../../db/commands/charge-order.ts'
 import { recordAnswer } from '../../db/commands/record-answer.ts'
 import { lockSubscription, settleSubscription } from '../../db/commands/settle-subscription.ts'
 import { startSale } from '../../db/commands/start-transaction.ts'
@@ -7,9 +8,10 @@ import { newId } from '../../db/ids.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import { createGateway } from '../../gateways/gateways.ts'
 import type { Gateway } from '../../gateways/port.ts'
-import { makeToken } from '../rig/cards.ts'
+import { makeToken, TEST_CARDS, TEST_CVV, tokenBody } from '../rig/cards.ts'
 import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
 import { disputeBody } from '../rig/dispute.ts'
+import { expectProblem } from '../rig/expect-problem.ts'
 import { startService, type TestService } from '../rig/service.ts'
 
 type Body = Record<string, unknown>
@@ -55,6 +57,12 @@ describe('invoices', () => {
   /** An order that is active and owes its first invoice. */
   const owing = async ({ customerId }: Payer, members: object = {}): Promise<Body> =>
     await make('subscriptions', orderBody(merchant, { customerId, autopay: false, ...members }))
+  /** Has an order do what is due by now, as its workflow would. */
+  const settle = (id: unknown) =>
+    inUnit(async (unit) => {
+      const row = await lockSubscription(unit, String(id))
+      if (row !== null) await settleSubscription(unit, row, Date.now())
+    })
   /** A sale that the gateway has not answered yet; gives its id. */
   const unanswered = async (from: Payer, invoiceIds: string[], amount: number): Promise<string> => {
     const id = newId('txn')
@@ -134,6 +142,159 @@ describe('invoices', () => {
     expect(after.body.revision).toBe(Number(before.body.revision) + 1)
   })
 
+  /** Events that hold an invoice by its id, or are of the transaction, oldest first. */
+  const eventsOf = (about: 'invoiceId' | 'transactionId', id: unknown) =>
+    sql<{ type: string; payload: string }>(
+      'select type, payload from events where payload::jsonb ->> ? = ? order by id',
+      [about, id],
+    ).then((rows) => rows.map(({ type, payload }): Body => ({ type, ...(JSON.parse(payload) as Body) })))
+
+  describe('of an order whose clock is a year ahead', () => {
+    const YEAR = 365 * 86_400_000
+    const ahead = async (from: Payer) => {
+      const { id, initialInvoiceId } = await owing(from)
+      await sql('update subscriptions set clock_offset = ? where id = ?', [YEAR, id])
+      return String(initialInvoiceId)
+    }
+    const isAhead = (event: Body | undefined) =>
+      Date.parse(String(event?.eventTime)) - Date.now() > YEAR - 3_600_000
+
+    test.each(['card', 'cash'])(
+      'events of a payment by %s, and of its refund, happen on its clock as those of the invoice do',
+      async (by) => {
+        const from = await payer()
+        const invoiceId = await ahead(from)
+        const paymentInstruction = by === 'cash' ? { method: 'external' } : from.paymentInstruction
+        const sale = { type: 'sale', customerId: from.customerId, currency: 'EUR', amount: 9.9 }
+        const { id } = await make('transactions', { ...sale, paymentInstruction, invoiceIds: [invoiceId] })
+        const refund = await make('transactions', { type: 'refund', parentTransactionId: id })
+        const told = [
+          ...(await eventsOf('transactionId', id)),
+          ...(await eventsOf('transactionId', refund.id)),
+          ...(await eventsOf('invoiceId', invoiceId)).filter(({ type }) =>
+            /paid|refunded/.test(String(type)),
+          ),
+        ]
+        expect(told.map(({ type }) => type)).toEqual([
+          'transaction-processed',
+          'transaction-processed',
+          'invoice-paid',
+          'invoice-refunded',
+        ])
+        expect(told.filter((event) => !isAhead(event))).toEqual([])
+      },
+    )
+
+    test('a card that will have expired by then does not pay', async () => {
+      const from = await payer()
+      const soon = new Date(Date.now() + 40 * 86_400_000)
+      const { body: token } = await merchant.api.post('tokens', {
+        ...tokenBody(),
+        paymentInstrument: {
+          pan: TEST_CARDS.approves,
+          cvv: TEST_CVV,
+          expMonth: soon.getUTCMonth() + 1,
+          expYear: soon.getUTCFullYear(),
+        },
+      })
+      const card = await make('payment-instruments', { customerId: from.customerId, token: token.id })
+      const pay = (invoiceId: unknown) =>
+        merchant.api.post('transactions', {
+          type: 'sale',
+          customerId: from.customerId,
+          currency: 'EUR',
+          amount: 9.9,
+          paymentInstruction: { paymentInstrumentId: card.id },
+          invoiceIds: [invoiceId],
+        })
+      expectProblem(await pay(await ahead(from)), 422, 'validation-error')
+      expect((await pay((await owing(from)).initialInvoiceId)).status).toBe(201)
+    })
+
+    test('inquiries about a payment of it go by real time', async () => {
+      const from = await payer()
+      const id = await unanswered(from, [await ahead(from)], 9.9)
+      await answer(id, 'unknown')
+      const { createdTime, nextInquiryTime } = await get(`transactions/${id}`)
+      expect(Date.parse(String(nextInquiryTime)) - Date.parse(String(createdTime))).toBe(60_000)
+    })
+  })
+
+  describe('tell of every change of what they show, once:', () => {
+    /** Types of the events since the invoice was issued; each shows a later revision of it than the one before. */
+    const told = async (invoiceId: unknown) => {
+      const found = (await eventsOf('invoiceId', invoiceId)).filter(({ _embedded }) =>
+        Object.hasOwn(_embedded as Body, 'invoice'),
+      )
+      const last = found.at(-1)?._embedded as { invoice: Body } | undefined
+      expect(last?.invoice).toEqual(await get(`invoices/${invoiceId}`))
+      return found.map(({ type }) => type).filter((type) => !/created|issued/.test(String(type)))
+    }
+
+    test('a part that goes back of a part that was paid', async () => {
+      const from = await payer()
+      const invoiceId = (await owing(from)).initialInvoiceId
+      const members = { ...from, currency: 'EUR', amount: 4, invoiceIds: [invoiceId] }
+      const { id } = await make('transactions', { type: 'sale', ...members })
+      await make('transactions', { type: 'refund', parentTransactionId: id, amount: 1 })
+      expect(await get(`invoices/${invoiceId}`)).toMatchObject({ status: 'partially-paid', amountDue: 6.9 })
+      expect(await told(invoiceId)).toEqual(['invoice-partially-paid', 'invoice-modified'])
+      await make('transactions', { type: 'refund', parentTransactionId: id })
+      expect(await told(invoiceId)).toEqual([
+        'invoice-partially-paid',
+        'invoice-modified',
+        'invoice-modified',
+      ])
+    })
+
+    test('a second part that goes back changes nothing that is shown, and is no revision', async () => {
+      const from = await payer()
+      const invoiceId = (await owing(from)).initialInvoiceId
+      const members = { ...from, currency: 'EUR', amount: 9.9, invoiceIds: [invoiceId] }
+      const { id } = await make('transactions', { type: 'sale', ...members })
+      for (let part = 1; part <= 2; part += 1) {
+        await make('transactions', { type: 'refund', parentTransactionId: id, amount: part })
+        expect(await told(invoiceId)).toEqual(['invoice-paid', 'invoice-partially-refunded'])
+      }
+    })
+
+    test('a dispute, and its end', async () => {
+      const from = await payer()
+      const invoiceId = (await owing(from)).initialInvoiceId
+      const members = { ...from, currency: 'EUR', amount: 9.9, invoiceIds: [invoiceId] }
+      const { id } = await make('transactions', { type: 'sale', ...members })
+      const dispute = await make('disputes', disputeBody(String(id)))
+      await merchant.api.put(`disputes/${dispute.id}`, { ...dispute, status: 'won' })
+      expect(await told(invoiceId)).toEqual(['invoice-paid', 'invoice-modified', 'invoice-modified'])
+    })
+
+    test('another retry of its charge, and due times that follow a late one', async () => {
+      const { customerId } = await payer()
+      const { id, initialInvoiceId } = await make('subscriptions', orderBody(merchant, { customerId }))
+      const charge = async (instant: number) => {
+        const call = await inUnit((unit) => startOrderCall(unit, String(id), instant))
+        expect(call).not.toBeNull()
+        const seen = await told(initialInvoiceId)
+        await answer(String(call?.transactionId), 'declined', instant)
+        return seen
+      }
+      const [HOUR, DAY] = [3_600_000, 86_400_000]
+      const late = Date.now() + 3 * HOUR
+      expect(await charge(late)).toEqual(['invoice-modified'])
+      expect(await charge(late + DAY)).toEqual(['invoice-modified', 'invoice-modified'])
+      expect(await get(`invoices/${initialInvoiceId}`)).toMatchObject({ autopayRetryNumber: 1 })
+    })
+
+    test('a churn that ends the delinquency of what is owed', async () => {
+      const from = await payer()
+      const { id, initialInvoiceId } = await owing(from, { delinquencyPeriod: 'P30D' })
+      await settle(id)
+      expect((await get(`invoices/${initialInvoiceId}`)).delinquencyTime).not.toBeNull()
+      await make('subscription-cancellations', { subscriptionId: id })
+      expect(await told(initialInvoiceId)).toEqual(['invoice-modified'])
+    })
+  })
+
   describe('of which one is for a period that does not come', () => {
     const HOUR = 3_600_000
 
@@ -149,10 +310,7 @@ describe('invoices', () => {
       })
       const startTime = new Date(Date.now() - 2 * HOUR).toISOString()
       const { id } = await owing(from, { items: [{ plan: { id: plan.id } }], startTime })
-      await inUnit(async (unit) => {
-        const row = await lockSubscription(unit, String(id))
-        if (row !== null) await settleSubscription(unit, row, Date.now())
-      })
+      await settle(id)
       const { initialInvoiceId, recentInvoiceId } = await get(`subscriptions/${id}`)
       const [a, b] = [String(initialInvoiceId), String(recentInvoiceId)]
       expect(a).not.toBe(b)
