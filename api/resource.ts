@@ -59,6 +59,8 @@ export interface Writer<Row extends ResourceRow, Body> {
   settle?(unit: UnitOfWork, row: Row): void | Promise<void>
   /** Makes the row of that id. */
   create(unit: UnitOfWork, id: string, body: Body, context: OperationContext): Row | Promise<Row>
+  /** Whether `create` only reads, without locks, and has the unit insert. */
+  readonly onlyInserts?: boolean
   /** Changes the row; what it leaves as it was raises no revision. */
   update(unit: UnitOfWork, row: Row, body: Body, context: OperationContext): void | Promise<void>
   /** What follows from a change that was one: events, wake-ups. */
@@ -193,12 +195,13 @@ async function selectRows<Row extends ResourceRow>(
 export async function create<Row extends ResourceRow, Body>(
   context: OperationContext,
   resource: Resource<Row>,
-  writer: Pick<Writer<Row, Body>, 'create'>,
+  writer: Pick<Writer<Row, Body>, 'create' | 'onlyInserts'>,
   newId: () => string,
 ): Promise<OperationAnswer> {
   requireKnownExpansions(context, resource)
   const body = context.body<Body>()
-  return await context.commit(async (unit) =>
+  const run = writer.onlyInserts === true ? context.insert : context.commit
+  return await run(async (unit) =>
     answerCreated(context, resource, await writer.create(unit, newId(), body, context)),
   )
 }
