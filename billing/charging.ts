@@ -61,12 +61,16 @@ export function waitsFor(
   return endsOrder && invoice.delinquencyTime !== null && at >= invoice.delinquencyTime
 }
 
-/** When a declined charge is tried again, later than `after`; null: not by itself. */
+/**
+ * When a declined charge is tried again, later than `after` and not before the start of a pending order; null: not by
+ * itself.
+ */
 export function nextRetry(order: Order, { declinedTime, status }: Invoice, after: number): number | null {
   if (declinedTime === null || !isOpen({ status }) || !RETRYING.has(order.status)) return null
   const times = order.terms.autopayRetries.flatMap((wait) => reach(declinedTime, wait) ?? [])
   const ahead = times.filter((time) => time > after)
-  return ahead.length === 0 ? null : Math.min(...ahead)
+  if (ahead.length === 0) return null
+  return Math.max(Math.min(...ahead), order.status === 'pending' ? order.terms.startTime : after)
 }
 
 /** While an order is any other, its declined charges are not tried again. */

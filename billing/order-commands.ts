@@ -5,7 +5,7 @@
 import { canonicalJson } from './canonical-json.ts'
 import { nextRetry } from './charging.ts'
 import { ConflictError, InvalidFieldsError } from './errors.ts'
-import { initialLines, isOpen } from './invoices.ts'
+import { type Invoice, initialLines, isOpen } from './invoices.ts'
 import { isZero, sumOf } from './money.ts'
 import {
   type CancelCategory,
@@ -25,6 +25,7 @@ import {
   type Step,
   set,
   step,
+  voidAll,
   voidComing,
   voidInvoices,
 } from './order.ts'
@@ -162,7 +163,7 @@ export function voidOrder(order: Order, at: number): Step {
   return step(order, at, 'api', (change) => {
     set(change, { status: 'voided', voidTime: at })
     note(change, 'order-voided')
-    voidInvoices(change)
+    voidAll(change)
   })
 }
 
@@ -178,15 +179,17 @@ export function voidInvoice(order: Order, at: number, sequence: number): Step {
 }
 
 /**
- * Gives a pending order other terms: its first invoice is drawn up anew, under the same id.
+ * Gives a pending order other terms: its first invoice is drawn up anew, under the same id. One that is issued already
+ * is charged and due no sooner than the start there is now, and the order waits for that.
  *
- * @throws ConflictError for an order that is not pending, and where that invoice is being charged or partly paid.
+ * @throws ConflictError for an order that is not pending, and where that invoice is being charged or paid, in part too.
  */
 export function changeTerms(order: Order, at: number, terms: OrderTerms): Step {
   requireStatus(order, ['pending'], 'changed')
   return step(order, at, 'api', (change) => {
     set(change, { terms, notBefore: at })
     const free = reissueInitial(change)
+    if (terms.startTime !== order.terms.startTime) moveInitial(change)
     if (free === null) return
     const paid = payInvoice(change.order, at, free)
     set(change, paid.order)
@@ -212,18 +215,43 @@ export function moveRenewal(order: Order, at: number, renewalTime: number): Step
 
 /** Draws the first invoice up anew; gives the sequence of an issued one that is now of nothing, and so paid. */
 function reissueInitial(change: Change): number | null {
-  const initial = change.order.invoices.find(
-    (invoice) => invoice.type === 'initial' && (invoice.status === 'draft' || isOpen(invoice)),
-  )
+  const initial = change.order.invoices.find(({ type, status }) => type === 'initial' && status !== 'voided')
   if (initial === undefined) return null
   const lines = initialLines(change.order.terms)
   if (canonicalJson(lines) === canonicalJson(initial.lines)) return null
   requireNoCharge(initial)
-  if (initial.status === 'partially-paid') throw new ConflictError('The first invoice is partly paid.')
+  if (initial.status !== 'draft' && (!isOpen(initial) || initial.status === 'partially-paid')) {
+    throw new ConflictError(`The first invoice is ${initial.status}.`)
+  }
   const amount = sumOf(lines.map((line) => line.amount))
   changeInvoice(change, initial.sequence, { lines, amount })
   note(change, 'invoice-reissued', { invoice: initial.sequence })
   return isOpen(initial) && isZero(amount) ? initial.sequence : null
+}
+
+/** Has an issued first invoice follow its order's start, which was moved. */
+function moveInitial(change: Change): void {
+  const { order, at } = change
+  const { startTime } = order.terms
+  const initial = order.invoices.find((invoice) => invoice.type === 'initial' && isOpen(invoice))
+  if (initial === undefined) return
+  const { sequence, dueTime, delinquencyTime } = initial
+  const moved = Math.max(0, startTime - (dueTime ?? startTime))
+  changeInvoice(change, sequence, {
+    chargeTime: movedCharge(order, initial, at),
+    dueTime: dueTime === null ? null : dueTime + moved,
+    delinquencyTime: delinquencyTime === null ? null : delinquencyTime + moved,
+  })
+  if (moved > 0) note(change, 'invoice-modified', { invoice: sequence })
+}
+
+/** When a first invoice that was to be charged is charged under the start there is now. */
+function movedCharge(order: Order, initial: Invoice, at: number): number | null {
+  const { chargeTime } = initial
+  const { startTime } = order.terms
+  if (chargeTime === null) return null
+  if (chargeTime <= at) return Math.max(startTime, chargeTime)
+  return nextRetry(order, initial, at) ?? Math.max(startTime, at)
 }
 
 /** Nothing is charged that was not due before the change's instant. */

@@ -34,7 +34,8 @@ import {
   type Step,
   set,
   step,
-  voidInvoices,
+  voidAll,
+  voidComing,
 } from './order.ts'
 
 /** What becomes due at one instant happens in this order. */
@@ -136,16 +137,29 @@ function* candidates(order: Order): Generator<Due> {
 function* ofPending(order: Order): Generator<Due> {
   const { terms, notBefore } = order
   const startsAt = Math.max(terms.startTime, notBefore)
-  const draft = order.invoices.find(({ status, type }) => status === 'draft' && type === 'initial')
-  if (draft !== undefined) {
-    yield { at: startsAt, turn: 'start', cause: 'timer', work: (change) => start(change, draft) }
+  const initial = order.invoices.find(({ type }) => type === 'initial')
+  if (initial?.status === 'draft') {
+    yield { at: startsAt, turn: 'start', cause: 'timer', work: (change) => start(change, initial) }
+  } else if (initial !== undefined && waitsForStart(initial)) {
+    yield { at: startsAt, turn: 'start', cause: 'timer', work: (change) => startIssued(change, initial) }
   }
   if (terms.abandonTime !== null) {
     const at = Math.max(terms.abandonTime, notBefore)
     yield { at, turn: 'abandonment', cause: 'deadline', work: abandon }
   }
-  // Only a first payment that was declined leaves a pending order with an invoice that can become delinquent.
-  yield* delinquencies(order, abandon)
+  for (const due of delinquencies(order, abandon)) {
+    // Only a first payment that was declined ends the order; a charge that nobody knows of counts as that after a day,
+    // which may be later than the delinquency time.
+    const declinedTime = order.invoices.find(({ sequence }) => sequence === due.invoice)?.declinedTime
+    if (declinedTime != null) yield { ...due, at: Math.max(due.at, declinedTime) }
+  }
+}
+
+/** Whether a first invoice that is issued keeps its order from nothing but a start that was moved ahead. */
+function waitsForStart(initial: Invoice): boolean {
+  if (!isOpen(initial)) return initial.paidTime !== null && initial.status !== 'voided'
+  const isOwnCharge = initial.charge?.isOwn ?? false
+  return !isOwnCharge && initial.chargeTime === null && initial.declinedTime === null
 }
 
 function* ofActive(order: Order): Generator<Due> {
@@ -240,9 +254,17 @@ function start(change: Change, draft: Invoice): void {
   activate(change, terms.startTime)
 }
 
+/** Starts an order whose first invoice was issued for a start before it was moved ahead. */
+function startIssued(change: Change, { sequence, declinedTime, paidTime }: Invoice): void {
+  const { startTime, canCharge } = change.order.terms
+  // Nothing could be charged when it was issued: what counts is whether there is now.
+  if (paidTime === null && canCharge) changeInvoice(change, sequence, { chargeTime: change.at })
+  else activate(change, declinedTime === null ? startTime : Math.max(startTime, change.at))
+}
+
 function abandon(change: Change): void {
   set(change, { status: 'abandoned' })
-  voidInvoices(change)
+  voidAll(change)
   note(change, 'order-abandoned')
 }
 
@@ -327,6 +349,7 @@ function cancelForDelinquency(change: Change): void {
     changeInvoice(change, sequence, { status: 'abandoned', delinquencyTime: null, chargeTime: null })
     note(change, 'invoice-abandoned', { invoice: sequence })
   }
+  voidComing(change)
 }
 
 /** Suspends service: nothing is issued or charged until it is resumed. */

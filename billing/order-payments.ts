@@ -155,9 +155,8 @@ export function changeAutopay(order: Order, at: number, terms: Order['terms'], a
     }
     const initial = change.order.invoices.find(({ type }) => type === 'initial')
     // One whose first charge will never be made has nothing to wait for.
-    if (order.status === 'pending' && initial !== undefined && isOpen(initial) && isUncharged(initial)) {
-      activate(change, terms.startTime)
-    }
+    if (order.status !== 'pending' || initial === undefined || terms.startTime > at) return
+    if (isOpen(initial) && isUncharged(initial)) activate(change, terms.startTime)
   })
 }
 
@@ -181,7 +180,9 @@ function take(change: Change, invoice: Invoice, amount: string): void {
   note(change, 'invoice-paid', { invoice: sequence })
   if (order.status === 'pending' && invoice.type === 'initial') begin(change, invoice)
   const { terms } = order
-  const isAfterTrial = terms.trial !== null && invoice.type === 'renewal' && !order.inTrial
+  // What counts is that it began with one, whatever its plans are now.
+  const hadTrial = order.invoices.some(({ type, periodNumber }) => type === 'initial' && periodNumber === 0)
+  const isAfterTrial = hadTrial && invoice.type === 'renewal' && !order.inTrial
   if (isAfterTrial && !order.isTrialConverted) {
     set(change, { isTrialConverted: true })
     note(change, 'subscription-trial-converted')
@@ -189,11 +190,15 @@ function take(change: Change, invoice: Invoice, amount: string): void {
   if (change.order.status === 'active' && terms.trial === null && terms.interval === null) complete(change)
 }
 
-/** Begins service by the first payment: as if on time, unless that was declined before. */
+/**
+ * Begins service by the first payment: as if on time, unless that was declined before. An order whose start was moved
+ * ahead of it waits for that.
+ */
 function begin(change: Change, { declinedTime, charge, issuedTime }: Invoice): void {
   const { startTime } = change.order.terms
+  if (startTime > change.at) return
   if (declinedTime !== null) activate(change, Math.max(startTime, change.at))
-  else activate(change, startTime, charge?.isOwn ? (issuedTime ?? change.at) : change.at)
+  else activate(change, startTime, charge?.isOwn ? Math.max(startTime, issuedTime ?? change.at) : change.at)
 }
 
 /** A decline of the order's own charge, or what counts as one: the schedule of retries begins with the first. */

@@ -244,6 +244,11 @@ export function voidInvoices(change: Change, fits: (invoice: Invoice) => boolean
   return ending.length > 0
 }
 
+/** Voids every invoice of an order that will not begin, paid or not. */
+export function voidAll(change: Change): void {
+  for (const { sequence, status } of change.order.invoices) if (status !== 'voided') voidOne(change, sequence)
+}
+
 function voidOne(change: Change, sequence: number): void {
   changeInvoice(change, sequence, {
     status: 'voided',
@@ -254,13 +259,13 @@ function voidOne(change: Change, sequence: number): void {
   note(change, 'invoice-voided', { invoice: sequence })
 }
 
-/** Voids what was issued for a period that will not come, paid or not; should it come after all, it is billed anew. */
+/** Voids what was issued for a period that will not come, unless that is abandoned; should it come after all, it is billed anew. */
 export function voidComing(change: Change): void {
   const { order } = change
   const { rebillNumber } = order
   if (rebillNumber === null) return
   const coming = order.invoices.filter((one) => isComing(order, one) && one.status !== 'voided')
-  for (const { sequence } of coming) voidOne(change, sequence)
+  for (const { sequence, status } of coming) if (status !== 'abandoned') voidOne(change, sequence)
   if (coming.length > 0) set(change, { invoicedThrough: rebillNumber })
 }
 

@@ -3,7 +3,7 @@ import { parseDuration } from '../billing/durations.ts'
 import type { Invoice as InvoiceState } from '../billing/invoices.ts'
 import { amountDue } from '../billing/invoices.ts'
 import { isZero } from '../billing/money.ts'
-import { type Happening, type Order, type Pause, renewalTime, type Step } from '../billing/order.ts'
+import { type Happening, isComing, type Order, type Pause, renewalTime, type Step } from '../billing/order.ts'
 import { clockTime, type OrderClock } from '../billing/order-clock.ts'
 import { agreedTerms, type OrderTerms } from '../billing/order-terms.ts'
 import { type ChargeTerms, readChargeTerms, UNCHARGED } from './charge-terms.ts'
@@ -20,7 +20,7 @@ export interface OrderRecord {
   readonly pauses: Map<string, SubscriptionPause>
   order: Order
   readonly charging: ChargeTerms
-  /** Voided invoices whose money has to go back, by sequence. */
+  /** Invoices that ended with nothing delivered for their money, which has to go back; by sequence. */
   readonly toRefund: Set<number>
   /** Rows whose revision this commit has raised. */
   readonly raised: Set<object>
@@ -164,7 +164,7 @@ export function applySteps(
       const was = before.invoices.find(({ sequence }) => sequence === invoice.sequence)
       if (was === invoice) continue
       writeInvoice(unit, record, invoice, was ?? null)
-      if (invoice.status === 'voided' && was?.status !== 'voided' && !isZero(invoice.amountPaid)) {
+      if (invoice.status !== was?.status && endsUndelivered(step.order, invoice)) {
         record.toRefund.add(invoice.sequence)
       }
     }
@@ -174,6 +174,12 @@ export function applySteps(
     writeSummary(record)
     for (const happening of step.happenings) tell(unit, record, step, happening, transaction)
   }
+}
+
+/** Whether an invoice that money came in for ends without what it bills: voided, or abandoned before its period began. */
+function endsUndelivered(order: Order, invoice: InvoiceState): boolean {
+  if (isZero(invoice.amountPaid)) return false
+  return invoice.status === 'voided' || (invoice.status === 'abandoned' && isComing(order, invoice))
 }
 
 /** The order as the rules read it; without its invoices and pauses where those do not matter. */

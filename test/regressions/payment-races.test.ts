@@ -1,10 +1,14 @@
 /** Commands that meet at the same orders, customers and transactions lock them in one order: none waits for another in a ring. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
+import { startOrderCall } from '../../db/commands/charge-order.ts'
+import { recordAnswer } from '../../db/commands/record-answer.ts'
+import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import type { ApiAnswer } from '../rig/api-client.ts'
 import { makeToken } from '../rig/cards.ts'
 import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
 import { disputeBody } from '../rig/dispute.ts'
+import { expectProblem } from '../rig/expect-problem.ts'
 import { startService, type TestService } from '../rig/service.ts'
 import { waitFor } from '../rig/wait-for.ts'
 
@@ -123,5 +127,92 @@ describe('at the same time', () => {
     )
     expect(answers.map(({ status }) => status)).toEqual(Array(24).fill(201))
     expect((await merchant.api.get(`invoices/${invoiceId}`)).body.status).toBe('disputed')
+  })
+
+  test('an order is settled for a command on several before any sale is locked: a sale that goes back waits for no order', async () => {
+    const { body: customer } = await merchant.api.post('customers', {
+      paymentToken: await makeToken(merchant.api),
+    })
+    const customerId = customer.id
+    const { body: first } = await merchant.api.post('subscriptions', orderBody(merchant, { customerId }))
+    const { body: second } = await merchant.api.post(
+      'subscriptions',
+      orderBody(merchant, { customerId, autopay: false }),
+    )
+    const inUnit = <T>(work: (unit: UnitOfWork) => Promise<T>) =>
+      inUnitOfWork(
+        service.database.orm.em.fork(),
+        { organizationId: merchant.organizationId, baseUrl: service.baseUrl, now: new Date() },
+        work,
+      )
+    const call = await inUnit((unit) => startOrderCall(unit, String(first.id), Date.now()))
+    const declined = { result: 'declined', raw: '{}' } as const
+    await inUnit((unit) => recordAnswer(unit, String(call?.transactionId), declined, Date.now()))
+    const { paymentInstrumentId } = customer.defaultPaymentInstrument as { paymentInstrumentId: string }
+    const { body: paid } = await merchant.api.post('transactions', {
+      type: 'sale',
+      customerId,
+      currency: 'EUR',
+      amount: 12,
+      paymentInstruction: { paymentInstrumentId },
+      invoiceIds: [second.initialInvoiceId, first.initialInvoiceId],
+    })
+    expect(paid.result).toBe('approved')
+    const sql = (text: string) => service.database.orm.em.fork().getConnection().execute(text, [first.id])
+    await sql('update subscriptions set abandon_time = now() where id = ?')
+    const request = () => merchant.api.post('disputes', disputeBody(String(paid.id)))
+    expect(await heldMeanwhile(second.id, request, [['transactions', paid.id]])).toEqual({
+      held: [],
+      status: 201,
+    })
+    expect((await merchant.api.get(`subscriptions/${first.id}`)).body.status).toBe('abandoned')
+    const back = await merchant.api.get(`transactions?filter=parentTransactionId:${paid.id}`)
+    expect(back.body).toMatchObject([{ type: 'refund', amount: 2.1 }])
+  })
+
+  test('of two in a ring the one that PostgreSQL undoes is told to come again, and has done nothing', async () => {
+    const { customer, order, invoiceId } = await owing()
+    const { body: later } = await merchant.api.post(
+      'subscriptions',
+      orderBody(merchant, { customerId: customer.id, autopay: false }),
+    )
+    const clients = [0, 1].map(() => new pg.Client({ connectionString: service.databaseUrl }))
+    const [holder, other] = clients
+    if (holder === undefined || other === undefined) throw new Error('no clients')
+    const lock = 'select from subscriptions where id = $1 for update'
+    const waiting = (count: number) =>
+      waitFor(`${count} to wait`, async () => {
+        const { rowCount } = await holder.query(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+        return rowCount === count ? true : null
+      })
+    try {
+      for (const client of clients) await client.connect()
+      // Only the request looks for a ring, so it is the one that is undone.
+      await other.query("set deadlock_timeout = '1h'")
+      for (const client of clients) await client.query('begin')
+      await other.query(lock, [later.id])
+      await holder.query(lock, [order.id])
+      const request = merchant.api.post('transactions', {
+        type: 'sale',
+        customerId: customer.id,
+        currency: 'EUR',
+        amount: 12,
+        paymentInstruction: { method: 'external' },
+        invoiceIds: [invoiceId, later.initialInvoiceId],
+      })
+      await waiting(1)
+      const ring = other.query(lock, [order.id])
+      await waiting(2)
+      await holder.query('rollback')
+      const answer = await request
+      await ring
+      expectProblem(answer, 503, 'unavailable')
+      expect(answer.headers.get('retry-after')).toBe('1')
+      expect((await merchant.api.get(`invoices/${invoiceId}`)).body.amountDue).toBe(9.9)
+    } finally {
+      for (const client of clients) await client.end()
+    }
   })
 })
