@@ -8,7 +8,7 @@ import Type from 'typebox'
 import type { InvalidField } from '../billing/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { InstallationFacts } from '../db/installation.ts'
-import { inOneStatement, inUnitOfWork } from '../db/unit-of-work.ts'
+import { inOneStatement, inUnitOfWork, TransactionNeededError } from '../db/unit-of-work.ts'
 import type { Vault } from '../db/vault.ts'
 import type { AddressGuard } from '../delivery/address-guard.ts'
 import type { Gateway } from '../gateways/port.ts'
@@ -174,8 +174,15 @@ function operation(
       },
       has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),
       commit,
-      insert: (work) =>
-        request === null ? inOneStatement(em, { ...unit, now: new Date() }, work) : commit(work),
+      async insert(work) {
+        if (request !== null) return await commit(work)
+        try {
+          return await inOneStatement(em, { ...unit, now: new Date() }, work)
+        } catch (error) {
+          if (error instanceof TransactionNeededError) return await commit(work)
+          throw error
+        }
+      },
     }
     respond(ctx, route, await answered(context, route, request, vault))
   }

@@ -13,6 +13,8 @@ import { nudge } from './nudge.ts'
 
 export interface UnitOfWork {
   readonly em: EntityManager
+  /** false: it is one statement, which locks nothing before. */
+  readonly isTransaction: boolean
   readonly organizationId: string
   /** Real time at which the transaction began. */
   readonly now: Date
@@ -37,6 +39,11 @@ export interface UnitOfWorkOptions {
   readonly baseUrl: string
 }
 
+/** Thrown by work that was begun in one statement and has to lock something first. */
+export class TransactionNeededError extends Error {
+  override readonly name = 'TransactionNeededError'
+}
+
 /** Runs `work` in one transaction and commits it with its events, deliveries and wake-ups. */
 export async function inUnitOfWork<T>(
   em: EntityManager,
@@ -44,7 +51,7 @@ export async function inUnitOfWork<T>(
   work: (unit: UnitOfWork) => Promise<T>,
 ): Promise<T> {
   const { result, channels } = await em.transactional(async (trx) => {
-    const { unit, consequences } = collecting(trx, options)
+    const { unit, consequences } = collecting(trx, options, true)
     const result = await work(unit)
     await trx.flush()
     return { result, channels: await writeConsequences(trx, options, consequences()) }
@@ -54,15 +61,17 @@ export async function inUnitOfWork<T>(
 }
 
 /**
- * Runs `work` that only reads, without locks, and inserts: what it inserts, its events, deliveries and wake-ups are one
+ * Runs `work` that reads, without locks, and inserts: what it inserts, its events, deliveries and wake-ups are one
  * statement, which is a transaction by itself and saves two round trips.
+ *
+ * @throws TransactionNeededError where the work cannot do so; nothing is written.
  */
 export async function inOneStatement<T>(
   em: EntityManager,
   options: UnitOfWorkOptions,
   work: (unit: UnitOfWork) => Promise<T>,
 ): Promise<T> {
-  const { unit, consequences } = collecting(em, options)
+  const { unit, consequences } = collecting(em, options, false)
   const result = await work(unit)
   if (em.getUnitOfWork().getPersistStack().size > 0) throw new Error('work of one statement changed a record')
   nudge(em, await writeConsequences(em, options, consequences()))
@@ -72,6 +81,7 @@ export async function inOneStatement<T>(
 function collecting(
   em: EntityManager,
   options: UnitOfWorkOptions,
+  isTransaction: boolean,
 ): { readonly unit: UnitOfWork; readonly consequences: () => Consequences } {
   const rows: NewRow[] = []
   const events: NewEvent[] = []
@@ -81,6 +91,7 @@ function collecting(
     unit: {
       ...options,
       em,
+      isTransaction,
       insert<Row extends object>(entity: EntityClass<Row>, row: RequiredEntityData<Row>): Row {
         rows.push({ entity, row })
         return row as Row
