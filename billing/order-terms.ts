@@ -101,11 +101,11 @@ export function agreedTerms(plans: readonly PricedPlan[], choices: OrderChoices)
   }
 }
 
-/** Why plans cannot stand in one order, or not with these choices: every reason. */
+/** Why plans cannot stand in one order, or not with these choices and a trial that ends after `trialAfter`: every reason. */
 export function termsProblems(
   plans: readonly PricedPlan[],
   choices: OrderChoices,
-  startTime: number,
+  trialAfter: number,
 ): InvalidField[] {
   const problems: InvalidField[] = []
   const [first] = plans
@@ -134,7 +134,7 @@ export function termsProblems(
   if (choices.trial?.enabled === true) {
     if (choices.trial.endTime === null) {
       problems.push({ field: 'trial.endTime', message: 'is required where a trial is enabled' })
-    } else if (choices.trial.endTime <= startTime) {
+    } else if (choices.trial.endTime <= trialAfter) {
       problems.push({ field: 'trial.endTime', message: 'must be after the start' })
     }
     if (plans.length > 0 && ongoing.length === 0) {

@@ -324,7 +324,8 @@ function writeInvoice(
   const known = record.invoices.get(state.sequence)
   if (known !== undefined) {
     if (before === null || shownOfInvoice(before) !== shownOfInvoice(state)) raise(unit, record, known)
-    Object.assign(known, values)
+    // A draft follows its order into another currency; what is issued keeps its own.
+    Object.assign(known, values, before?.status === 'draft' ? { currency: row.currency } : {})
     return
   }
   const invoice = unit.em.create(Invoice, {

@@ -79,7 +79,7 @@ export async function createSubscription(
   await checkInstrument(found, given)
   const items = pricedItems(known.plans, found, given.items)
   const startTime = given.startTime ?? now
-  checkTerms(found, items, given, startTime, now.getTime())
+  checkTerms(found, items, given, { start: startTime, trialAfter: laterOf(startTime, now) }, now.getTime())
   if (given.abandonTime !== null && given.abandonTime.getTime() <= now.getTime()) {
     found.fail('abandonTime', 'must be in the future')
   }
@@ -159,7 +159,7 @@ function changedItem(item: OrderItem, { plan: _, ...given }: SubscriptionItem): 
   return canonicalJson(changed) === canonicalJson(item) ? item : { ...changed, revision: item.revision + 1 }
 }
 
-/** Remembers every way in which items and choices do not make an order. */
+/** Remembers every way in which items and choices do not make an order; a trial has to end after `trialAfter`. */
 export function checkTerms(
   found: References,
   items: readonly OrderItem[],
@@ -167,17 +167,17 @@ export function checkTerms(
     NewSubscription,
     'trial' | 'isTrialOnly' | 'recurringInterval' | 'invoiceTimeShift' | 'shipping' | 'items'
   >,
-  startTime: Date,
+  { start, trialAfter }: { readonly start: Date; readonly trialAfter: Date },
   now: number,
 ): void {
   if (items.length < given.items.length) return // a plan is missing: what follows from it is unknown
   const plans = items.map(({ priced: plan }) => plan)
   const choices = orderChoices(given)
-  for (const { field, message } of termsProblems(plans, choices, Math.max(startTime.getTime(), now))) {
+  for (const { field, message } of termsProblems(plans, choices, trialAfter.getTime())) {
     found.fail(field, message)
   }
   const agreed = agreedTerms(plans, choices)
-  if (agreed.interval !== null && startTime.getTime() < earliestStart(now, agreed.interval)) {
+  if (agreed.interval !== null && start.getTime() < earliestStart(now, agreed.interval)) {
     found.fail('startTime', 'must not be more than one service period in the past')
   }
   const currency = plans[0]?.currency ?? ''
@@ -203,6 +203,10 @@ export function checkTerms(
       return
     }
   }
+}
+
+function laterOf(a: Date, b: Date): Date {
+  return a.getTime() > b.getTime() ? a : b
 }
 
 /** The plan as an item keeps it. */

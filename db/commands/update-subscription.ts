@@ -5,6 +5,7 @@ import { changeAutopay } from '../../billing/order-payments.ts'
 import { agreedTerms } from '../../billing/order-terms.ts'
 import { readChargeTerms } from '../charge-terms.ts'
 import type { Subscription } from '../entities/index.ts'
+import type { OrderItem } from '../entities/subscription.ts'
 import {
   annotateDrafts,
   applySteps,
@@ -50,6 +51,7 @@ export async function updateSubscription(
     : pricedItems((await readForOrder(unit, given)).plans, found, given.items, row.items)
   const values = {
     items,
+    currency: items[0]?.priced.currency ?? row.currency,
     startTime: given.startTime ?? row.startTime,
     abandonTime: given.abandonTime ?? row.abandonTime ?? null,
     trial: given.trial ?? row.trial ?? null,
@@ -59,26 +61,22 @@ export async function updateSubscription(
     delinquencyPeriod: given.delinquencyPeriod,
     shipping: given.shipping,
   }
-  const { customerId, websiteId } = given
-  requireUnchanged(row, { customerId, websiteId }, ['customerId', 'websiteId'])
-  if (row.status !== 'pending') {
-    requireUnchanged(row, values, ['startTime', 'abandonTime', 'trial', 'isTrialOnly', 'recurringInterval'])
-  }
-  if (row.status !== 'pending' && row.status !== 'active' && row.status !== 'paused') {
-    requireUnchanged(row, values, ['items', 'shipping', 'delinquencyPeriod', 'invoiceTimeShift'])
-  }
   const isStartNew = values.startTime.getTime() !== row.startTime.getTime()
   const areTermsNew = !unchanged(row, values, Object.keys(values) as (keyof typeof values)[])
   if (areTermsNew) {
-    const start = isStartNew ? values.startTime : new Date(Math.max(row.startTime.getTime(), instant))
-    checkTerms(found, items, { ...values, items: given.items }, start, instant)
-    checkKept(found, row, values)
+    const soonest = new Date(Math.max(values.startTime.getTime(), instant))
+    const start = isStartNew ? values.startTime : soonest
+    // A trial that is kept may have ended by now.
+    const trialAfter = unchanged(row, values, ['trial']) ? values.startTime : soonest
+    checkTerms(found, items, { ...values, items: given.items }, { start, trialAfter }, instant)
+    checkKept(found, record, items)
   }
   const isAbandonNew = values.abandonTime?.getTime() !== row.abandonTime?.getTime()
   if (isAbandonNew && values.abandonTime !== null && values.abandonTime.getTime() <= instant) {
     found.fail('abandonTime', 'must be in the future')
   }
   found.check()
+  requireKept(row, given, values)
 
   const areItemsNew = !unchanged(row, values, ['items', 'shipping'])
   const { autopay, paymentInstrumentId } = given
@@ -137,39 +135,47 @@ function moveBoundary(
   applySteps(unit, record, [moveRenewal(record.order, instant, wanted)])
 }
 
-/** What new items of an order in service have to keep: its currency and its period. */
+/** What new items have to keep: in service currency, kind and period; before it the currency of an invoice that is issued. */
 function checkKept(
   found: ReturnType<typeof references>,
-  row: Subscription,
-  values: Pick<Subscription, 'items' | 'trial' | 'isTrialOnly' | 'recurringInterval' | 'invoiceTimeShift'>,
+  { row, order }: OrderRecord,
+  items: readonly OrderItem[],
 ): void {
-  if (values.items.length === 0 || row.status === 'pending') return
-  if (values.items[0]?.priced.currency !== row.currency) {
+  const [first] = items
+  if (first === undefined) return
+  const { status } = row
+  const isIssued = order.invoices.some((invoice) => invoice.type === 'initial' && invoice.status !== 'draft')
+  if (first.priced.currency !== row.currency && isIssued) {
     found.fail('items.0.plan.id', `the order is in ${row.currency}`)
   }
-  const now = agreedTerms(
-    row.items.map(({ priced }) => priced),
-    orderChoices(row),
-  ).interval
-  const then = agreedTerms(
-    values.items.map(({ priced }) => priced),
-    orderChoices(values),
-  ).interval
-  if (canonicalJson(now) !== canonicalJson(then)) {
-    found.fail('items.0.plan.id', "the order keeps its plans' service period and limit")
+  if (status !== 'active' && status !== 'paused') return
+  if (canonicalJson(kindOf(row, row.items)) !== canonicalJson(kindOf(row, items))) {
+    found.fail('items.0.plan.id', "the order keeps its kind and its plans' service period and limit")
   }
 }
 
-function requireUnchanged<T extends Partial<Subscription> | Partial<NewSubscription>>(
+/** Whether an order of the items is a one-time sale, a trial alone or lasting; and the period and limit of a lasting one. */
+function kindOf(row: Subscription, items: readonly OrderItem[]) {
+  const plans = items.map(({ priced }) => priced)
+  const { interval, trial } = agreedTerms(plans, orderChoices(row))
+  return { interval, isOneTime: interval === null && trial === null }
+}
+
+/** @throws ConflictError naming what an order in its state keeps and the values would change. */
+function requireKept(
   row: Subscription,
-  values: T,
-  members: readonly (keyof T & keyof Subscription)[],
+  { customerId, websiteId }: Pick<SubscriptionChange, 'customerId' | 'websiteId'>,
+  values: Partial<Subscription>,
 ): void {
-  const changed = members.filter(
-    (member) => canonicalJson(row[member] ?? null) !== canonicalJson(values[member] ?? null),
-  )
+  const { status } = row
+  const kept: (keyof Subscription)[] = ['customerId', 'websiteId']
+  if (status !== 'pending') kept.push('startTime', 'abandonTime', 'trial', 'isTrialOnly', 'recurringInterval')
+  if (status !== 'pending' && status !== 'active' && status !== 'paused') {
+    kept.push('items', 'shipping', 'delinquencyPeriod', 'invoiceTimeShift')
+  }
+  const changed = kept.filter((member) => !unchanged(row, { customerId, websiteId, ...values }, [member]))
   if (changed.length === 0) return
-  throw new ConflictError(`An order that is ${row.status} keeps its ${changed.join(', ')}.`)
+  throw new ConflictError(`An order that is ${status} keeps its ${changed.join(', ')}.`)
 }
 
 function unchanged<T extends Partial<Subscription>>(

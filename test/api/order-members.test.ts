@@ -556,6 +556,91 @@ describe('an order', () => {
       },
     )
 
+    const planned = async (members: object) => {
+      const { id } = await make('plans', {
+        name: 'Other',
+        currency: 'EUR',
+        pricing: { formula: 'fixed-fee', price: 500 },
+        ...members,
+      })
+      return { items: [{ plan: { id } }] }
+    }
+    const MONTHLY = { recurringInterval: { unit: 'month', length: 1 } }
+    const YEN = { currency: 'JPY', ...MONTHLY }
+
+    test('pending: plans of another currency take the order and its draft invoice with them', async () => {
+      const order = await inState('pending', { shipping: { amount: 2, calculator: 'manual' } })
+      const answer = await put(order, await planned(YEN))
+      expect({ status: answer.status, body: answer.body }).toMatchObject({
+        status: 200,
+        body: { currency: 'JPY', lineItemSubtotal: { currency: 'JPY' } },
+      })
+      expect((await merchant.api.get(`invoices/${order.initialInvoiceId}`)).body).toMatchObject({
+        currency: 'JPY',
+        amount: 502,
+        status: 'draft',
+      })
+      const cents = await put(answer.body, { shipping: { amount: 2.5, calculator: 'manual' } })
+      expect(expectProblem(cents, 422, 'validation-error')).toEqual(['shipping.amount'])
+    })
+
+    test('pending with an invoice that is issued: its currency stays: 422', async () => {
+      const customerId = String((await make('customers', {})).id)
+      const placed = await place({ customerId, paymentInstrumentId: await instrument(customerId) })
+      const order = (await put(placed, { notes: 'Now due.' })).body
+      expect(order).toMatchObject({ status: 'pending', billingStatus: 'unpaid' })
+      const answer = await put(order, await planned(YEN))
+      expect(expectProblem(answer, 422, 'validation-error')).toEqual(['items.0.plan.id'])
+      expect(await read(order.id)).toEqual(order)
+    })
+
+    const TRIAL = { trial: { price: 1, period: { unit: 'week', length: 1 } } }
+    test.each([
+      ['a trial alone', TRIAL, 'a one-time sale', {}],
+      ['a one-time sale', {}, 'a trial alone', TRIAL],
+      ['a one-time sale', {}, 'a lasting order', MONTHLY],
+      ['a lasting order', MONTHLY, 'a one-time sale', {}],
+    ])('active: %s stays what it is: 422', async (_, kind, __, other) => {
+      const order = await inState('active', await planned(kind))
+      const answer = await put(order, await planned(other))
+      expect(expectProblem(answer, 422, 'validation-error')).toEqual(['items.0.plan.id'])
+      const same = await put(order, await planned(kind))
+      expect({ status: same.status, body: same.body }).toMatchObject({
+        status: 200,
+        body: { status: 'active' },
+      })
+    })
+
+    test('active: items and shipping can be changed when a trial with an end of its own is over', async () => {
+      const { id } = await inState('active', { trial: { enabled: true, endTime: later(2) } })
+      await sql(
+        `update subscriptions set start_time = start_time - interval '1 year',
+                trial = jsonb_set(trial, '{endTime}', to_jsonb(?::text)) where id = ?`,
+        [later(-300), id],
+      )
+      const order = await read(id)
+      const answer = await put(order, {
+        ...(await planned(MONTHLY)),
+        shipping: { amount: 3, calculator: 'manual' },
+      })
+      expect({ status: answer.status, body: answer.body }).toMatchObject({
+        status: 200,
+        body: { shipping: { amount: 3 }, trial: order.trial },
+      })
+    })
+
+    test.each(states.filter((state) => state !== 'pending'))(
+      '%s: what is wrong of itself is told before what cannot be changed: 422, not 409',
+      async (state) => {
+        const order = await inState(state)
+        const wrong = { items: [{ plan: { id: 'none' } }], startTime: later(2) }
+        expect(expectProblem(await put(order, wrong), 422, 'validation-error')).toEqual(['items.0.plan.id'])
+        const { id: customerId } = await make('customers', {})
+        const answer = await put(order, { customerId, paymentInstrumentId: 'none' })
+        expect(expectProblem(answer, 422, 'validation-error')).toEqual(['paymentInstrumentId'])
+      },
+    )
+
     test('unchanged is taken at any later time, though its times have passed', async () => {
       const placed = await place({
         startTime: later(1),
