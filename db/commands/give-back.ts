@@ -1,5 +1,6 @@
 /** Money that has to go back because what it paid will not be delivered: the refund is decided with the reason for it. */
-import { Decimal } from 'decimal.js'
+import { isZero } from '../../billing/money.ts'
+import { leftOfInvoice, type Paid, type Return } from '../../billing/refunds.ts'
 import { Transaction } from '../entities/index.ts'
 import { newId } from '../ids.ts'
 import { lockRow } from '../lock-row.ts'
@@ -41,31 +42,46 @@ export async function giveBack(unit: UnitOfWork, records: readonly OrderRecord[]
     const sale = await lockRow(unit, Transaction, id)
     if (sale === null) continue
     for (const { invoiceId } of voided) {
-      const left = new Decimal(sale.amount).minus(await refundsOf(unit, id))
-      const amount = Decimal.min(left, sale.payments?.[invoiceId] ?? 0)
-      if (!amount.greaterThan(0)) continue
-      addRefund(unit, sale, amount.toFixed())
+      const amount = leftOfInvoice(paidOf(sale), await returnsOf(unit, id), invoiceId)
+      if (isZero(amount)) continue
+      addRefund(unit, sale, amount, { [invoiceId]: amount })
       await em.flush()
     }
   }
 }
 
-/** Sum of a sale's refunds that were not declined, those under way included. The sale's row is locked. */
-export async function refundsOf(
+/** What a sale paid, as the rules of refunds read it. */
+export function paidOf({ amount, payments, invoiceIds }: Transaction): Paid {
+  // The order of the ids is that of payment; the columns of a JSON object have none.
+  return {
+    amount,
+    payments: invoiceIds.flatMap((id) => {
+      const got = payments?.[id]
+      return got === undefined ? [] : [[id, got] as const]
+    }),
+  }
+}
+
+/** A sale's refunds that were not declined, those under way included. The sale's row is locked. */
+export async function returnsOf(
   { em, organizationId }: UnitOfWork,
   parentTransactionId: string,
-): Promise<string> {
-  const [row] = await statement<{ sum: string }>(
+): Promise<Return[]> {
+  return await statement<{ amount: string; shares: Record<string, string> }>(
     em,
-    `select coalesce(sum(amount), 0)::text as sum from transactions
+    `select amount::text as amount, shares from transactions
       where organization_id = ? and parent_transaction_id = ? and result is distinct from 'declined'`,
     [organizationId, parentTransactionId],
   )
-  return row?.sum ?? '0'
 }
 
-/** Adds a refund of a sale that the refund's own workflow makes at once. */
-export function addRefund(unit: UnitOfWork, sale: Transaction, amount: string): Transaction {
+/** Adds a refund of a sale that the refund's own workflow makes at once; `shares` is what of it is of which invoice. */
+export function addRefund(
+  unit: UnitOfWork,
+  sale: Transaction,
+  amount: string,
+  shares: Readonly<Record<string, string>>,
+): Transaction {
   const { em, now } = unit
   const id = newId('txn')
   const refund = em.create(Transaction, {
@@ -78,6 +94,7 @@ export function addRefund(unit: UnitOfWork, sale: Transaction, amount: string): 
     paymentInstruction: sale.paymentInstruction,
     parentTransactionId: sale.id,
     invoiceIds: [],
+    shares: { ...shares },
     gateway: sale.gateway ?? null,
     gatewayReference: sale.gatewayReference ?? null,
     cardFingerprint: sale.cardFingerprint ?? null,

@@ -95,7 +95,7 @@ export async function payBills(
       () => true,
     )
   }
-  if (left.greaterThan(0)) addRefund(unit, transaction, left.toFixed())
+  if (left.greaterThan(0)) addRefund(unit, transaction, left.toFixed(), {})
 }
 
 /** Records on the invoices of a charge that it moved no money. */
@@ -122,22 +122,15 @@ export async function suspendBills(
   )
 }
 
-/**
- * Records on the invoices a sale paid that an amount of it went back: first what no invoice used, then what the last
- * invoice got. `before` is what had gone back already.
- */
+/** Records on the invoices of a sale what an approved refund gave back of each. */
 export async function refundBills(
   unit: UnitOfWork,
-  sale: Transaction,
+  { shares }: Transaction,
   bills: readonly Bill[],
-  { before, amount }: { readonly before: string; readonly amount: string },
 ): Promise<void> {
-  const had = sharesOf(sale, new Decimal(before))
-  const has = sharesOf(sale, new Decimal(before).plus(amount))
-  const share = (id: string) => new Decimal(has.get(id) ?? 0).minus(had.get(id) ?? 0)
-  const touched = bills.filter(({ id }) => share(id).greaterThan(0))
+  const touched = bills.filter(({ id }) => shares[id] !== undefined)
   await stepBills(unit, touched, null, ({ id, record, sequence, instant }) =>
-    refundInvoice(record.order, instant, sequence, share(id).toFixed()),
+    refundInvoice(record.order, instant, sequence, shares[id] ?? '0'),
   )
 }
 
@@ -161,18 +154,4 @@ async function isDisputed(
   // One outside of this service is approved as it comes: nobody could dispute it before.
   if (gateway == null) return false
   return (await em.count(Dispute, { organizationId, transactionId: id, status: { $ne: 'won' } })) > 0
-}
-
-/** How an amount that went back of a sale spreads over its invoices. */
-function sharesOf(sale: Transaction, back: Decimal): Map<string, Decimal> {
-  const payments = Object.entries(sale.payments ?? {})
-  const used = payments.reduce((sum, [, amount]) => sum.plus(amount), new Decimal(0))
-  let rest = Decimal.max(0, back.minus(new Decimal(sale.amount).minus(used)))
-  const shares = new Map<string, Decimal>()
-  for (const id of sale.invoiceIds.toReversed()) {
-    const share = Decimal.min(rest, sale.payments?.[id] ?? 0)
-    shares.set(id, share)
-    rest = rest.minus(share)
-  }
-  return shares
 }

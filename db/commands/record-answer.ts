@@ -6,7 +6,6 @@ import type { GatewayAnswer } from '../../gateways/port.ts'
 import { Customer, Transaction } from '../entities/index.ts'
 import { lockRow } from '../lock-row.ts'
 import { orderInstant } from '../order-record.ts'
-import { statement } from '../statement.ts'
 import { transactionEvent } from '../transaction-events.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { type Bill, declineBills, lockBills, payBills, refundBills, suspendBills } from './pay-invoices.ts'
@@ -95,7 +94,7 @@ export async function recordAnswer(
   if (timesOut && isOwn) await suspendBills(unit, transaction, bills, { timesOut, askTime: next })
   if (result === 'unknown' && !wasUnknown && !isOwn) unit.wake('transaction', id)
   if (transaction.type === 'refund') {
-    if (result === 'approved') await recordRefund(unit, transaction, sale, bills)
+    if (result === 'approved') await refundBills(unit, transaction, bills)
   } else if (result === 'approved') await payBills(unit, transaction, bills)
   else if (result === 'declined') await declineBills(unit, transaction, bills)
   return next
@@ -115,24 +114,6 @@ async function websiteOf(
 ): Promise<string | null> {
   if (bill !== undefined) return bill.row.websiteId
   return (await em.findOne(Customer, { organizationId, id: customerId }))?.websiteId ?? null
-}
-
-/** Has an approved refund show on the invoices that its sale paid. The sale is locked. */
-export async function recordRefund(
-  unit: UnitOfWork,
-  refund: Transaction,
-  sale: Transaction,
-  bills: readonly Bill[],
-): Promise<void> {
-  if (bills.length === 0) return
-  const { em, organizationId } = unit
-  const [row] = await statement<{ sum: string }>(
-    em,
-    `select coalesce(sum(amount), 0)::text as sum from transactions
-      where organization_id = ? and parent_transaction_id = ? and result = 'approved' and id <> ?`,
-    [organizationId, sale.id, refund.id],
-  )
-  await refundBills(unit, sale, bills, { before: row?.sum ?? '0', amount: refund.amount })
 }
 
 async function saleOf({ em, organizationId }: UnitOfWork, refund: Transaction): Promise<Transaction> {

@@ -9,6 +9,7 @@ import { InvalidFieldsError } from '../../billing/errors.ts'
 import { amountDue, type Invoice as InvoiceState, isOpen } from '../../billing/invoices.ts'
 import { amountProblem } from '../../billing/money.ts'
 import { beginCallersCharge, requireNoCharge } from '../../billing/order-payments.ts'
+import { leftOf, sharesOf } from '../../billing/refunds.ts'
 import { Customer, Invoice, PaymentInstrument, Transaction } from '../entities/index.ts'
 import type { PaymentInstruction } from '../entities/transaction.ts'
 import { lockRow } from '../lock-row.ts'
@@ -17,9 +18,8 @@ import { type References, references } from '../references.ts'
 import { transactionEvent } from '../transaction-events.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import type { CardPath } from './create-payment-instrument.ts'
-import { refundsOf } from './give-back.ts'
-import { type Bill, lockBills, payBills, stepBills } from './pay-invoices.ts'
-import { recordRefund } from './record-answer.ts'
+import { paidOf, returnsOf } from './give-back.ts'
+import { type Bill, lockBills, payBills, refundBills, stepBills } from './pay-invoices.ts'
 import { usePaymentToken } from './use-payment-token.ts'
 
 export interface Sale {
@@ -81,6 +81,7 @@ export async function startSale(
     amount: new Decimal(sale.amount).toFixed(),
     paymentInstruction: sale.paymentInstruction,
     parentTransactionId: null,
+    shares: {},
     ...route,
   })
   if (transaction.result === 'approved') await payBills(unit, transaction, bills)
@@ -152,7 +153,9 @@ export async function startRefund(unit: UnitOfWork, id: string, refund: RefundOf
   if (refund.customerId !== null && refund.customerId !== parent.customerId) {
     found.fail('customerId', 'must be that of the sale')
   }
-  const left = new Decimal(parent.amount).minus(await refundsOf(unit, parent.id))
+  const paid = paidOf(parent)
+  const returns = await returnsOf(unit, parent.id)
+  const left = new Decimal(leftOf(paid, returns))
   const amount = refund.amount === null ? left : new Decimal(refund.amount)
   const problem = amountProblem(amount.toNumber(), parent.currency)
   if (problem !== null) found.fail('amount', problem)
@@ -169,11 +172,12 @@ export async function startRefund(unit: UnitOfWork, id: string, refund: RefundOf
     amount: amount.toFixed(),
     paymentInstruction: parent.paymentInstruction,
     parentTransactionId: parent.id,
+    shares: sharesOf(paid, returns, amount.toFixed()),
     gateway: parent.gateway ?? null,
     gatewayReference: parent.gatewayReference ?? null,
     cardFingerprint: parent.cardFingerprint ?? null,
   })
-  if (transaction.result === 'approved') await recordRefund(unit, transaction, parent, bills)
+  if (transaction.result === 'approved') await refundBills(unit, transaction, bills)
   return transaction
 }
 
@@ -231,6 +235,7 @@ function add(
     | 'paymentInstruction'
     | 'parentTransactionId'
     | 'invoiceIds'
+    | 'shares'
   > &
     Route,
 ): Transaction {

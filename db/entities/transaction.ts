@@ -61,6 +61,8 @@ const TransactionSchema = defineEntity({
     invoiceIds: json<string[]>().default('[]'),
     /** What an approved sale paid of them, decimal strings by invoice id. */
     payments: json<Record<string, string>>().nullable(),
+    /** What a refund gives back of them, decimal strings by invoice id; the rest of it is of no invoice. */
+    shares: json<Record<string, string>>().default('{}'),
     /** The order that makes this charge by itself and asks for its outcome; null: a caller does, and its own workflow. */
     subscriptionId: id().nullable(),
     /** When that order made it, on its own clock. */

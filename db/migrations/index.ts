@@ -9,6 +9,7 @@ import { Migration20261121193600_fill_factor } from './Migration20261121193600_f
 import { Migration20261121194310_charging } from './Migration20261121194310_charging.ts'
 import { Migration20261121195504_clock } from './Migration20261121195504_clock.ts'
 import { Migration20261121202224_resources } from './Migration20261121202224_resources.ts'
+import { Migration20261121205902_fixmoney } from './Migration20261121205902_fixmoney.ts'
 
 export const migrations = [
   { name: 'Migration20261121162243_first_light', class: Migration20261121162243_first_light },
@@ -21,4 +22,5 @@ export const migrations = [
   { name: 'Migration20261121194310_charging', class: Migration20261121194310_charging },
   { name: 'Migration20261121195504_clock', class: Migration20261121195504_clock },
   { name: 'Migration20261121202224_resources', class: Migration20261121202224_resources },
+  { name: 'Migration20261121205902_fixmoney', class: Migration20261121205902_fixmoney },
 ]

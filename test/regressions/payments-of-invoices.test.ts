@@ -1,6 +1,7 @@
 /** What payments, refunds and disputes mean for the invoices they are about, where several meet. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { recordAnswer } from '../../db/commands/record-answer.ts'
+import { lockSubscription, settleSubscription } from '../../db/commands/settle-subscription.ts'
 import { startSale } from '../../db/commands/start-transaction.ts'
 import { newId } from '../../db/ids.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
@@ -131,5 +132,74 @@ describe('invoices', () => {
     expect(after.status).toBe(200)
     expect(after.body.nextInquiryTime).not.toBe(before.body.nextInquiryTime)
     expect(after.body.revision).toBe(Number(before.body.revision) + 1)
+  })
+
+  describe('of which one is for a period that does not come', () => {
+    const HOUR = 3_600_000
+
+    /** Sale of an invoice that is served, A, and of one that is not going to be, B; in the order asked for. */
+    const paidAhead = async (inOrder: (a: string, b: string) => string[]) => {
+      const from = await payer()
+      const plan = await make('plans', {
+        name: 'Ahead',
+        currency: 'EUR',
+        pricing: { formula: 'fixed-fee', price: 10 },
+        recurringInterval: { unit: 'day', length: 1 },
+        invoiceTimeShift: { issueTimeShift: { chronology: 'before', duration: 23, unit: 'hour' } },
+      })
+      const startTime = new Date(Date.now() - 2 * HOUR).toISOString()
+      const { id } = await owing(from, { items: [{ plan: { id: plan.id } }], startTime })
+      await inUnit(async (unit) => {
+        const row = await lockSubscription(unit, String(id))
+        if (row !== null) await settleSubscription(unit, row, Date.now())
+      })
+      const { initialInvoiceId, recentInvoiceId } = await get(`subscriptions/${id}`)
+      const [a, b] = [String(initialInvoiceId), String(recentInvoiceId)]
+      expect(a).not.toBe(b)
+      const invoiceIds = inOrder(a, b)
+      const sale = await make('transactions', {
+        type: 'sale',
+        ...from,
+        currency: 'EUR',
+        amount: 20,
+        invoiceIds,
+      })
+      const refunds = async () => {
+        const { body } = await merchant.api.get<Body[]>(
+          `transactions?filter=parentTransactionId:${sale.id}&sort=id`,
+        )
+        return body.map(({ id, amount }) => ({ id: String(id), amount }))
+      }
+      const cancel = () => make('subscription-cancellations', { subscriptionId: id })
+      const status = async (invoiceId: string) => (await get(`invoices/${invoiceId}`)).status
+      return { a, b, sale, refunds, cancel, status }
+    }
+
+    test('gives back no more of it than is left of it', async () => {
+      const { a, b, sale, refunds, cancel, status } = await paidAhead((a, b) => [a, b])
+      await make('transactions', { type: 'refund', parentTransactionId: sale.id, amount: 4 })
+      expect(await status(b)).toBe('partially-refunded')
+      await cancel()
+      const [, back, ...others] = await refunds()
+      expect([back?.amount, others]).toEqual([6, []])
+      await answer(String(back?.id), 'approved')
+      expect([await status(a), await status(b)]).toEqual(['paid', 'voided'])
+      // What is left is that of the invoice that is served.
+      await make('transactions', { type: 'refund', parentTransactionId: sale.id })
+      expect((await refunds())[2]?.amount).toBe(10)
+      expect(await status(a)).toBe('refunded')
+    })
+
+    test('marks the one that is served neither when it was paid last nor while the refund is under way', async () => {
+      const { a, b, sale, refunds, cancel, status } = await paidAhead((a, b) => [b, a])
+      await cancel()
+      const [back, ...others] = await refunds()
+      expect([back?.amount, others]).toEqual([10, []])
+      // Before that one is answered, another part goes back: of what is served, since the other is spoken for.
+      await make('transactions', { type: 'refund', parentTransactionId: sale.id, amount: 3 })
+      expect(await status(a)).toBe('partially-refunded')
+      await answer(String(back?.id), 'approved')
+      expect([await status(a), await status(b)]).toEqual(['partially-refunded', 'voided'])
+    })
   })
 })

@@ -1,0 +1,55 @@
+/**
+ * How money that goes back of a sale spreads over the invoices that the sale paid. Amounts are exact decimal strings of
+ * one currency.
+ */
+import { isZero, Money, sumOf } from './money.ts'
+
+/** What an approved sale paid. */
+export interface Paid {
+  readonly amount: string
+  /** What each of its invoices got, in the order they were paid. */
+  readonly payments: readonly (readonly [invoiceId: string, amount: string])[]
+}
+
+/** A refund that was not declined, be it under way: what it gives back, and what of that is of which invoice. */
+export interface Return {
+  readonly amount: string
+  /** The rest is of no invoice. */
+  readonly shares: Readonly<Record<string, string>>
+}
+
+/** What is left to give back of a sale. */
+export function leftOf({ amount }: Pick<Paid, 'amount'>, returns: readonly Return[]): string {
+  return atLeastNothing(new Money(amount).minus(sumOf(returns.map((one) => one.amount))))
+}
+
+/** What is left to give back of what a sale paid of an invoice: never more than is left of the sale. */
+export function leftOfInvoice(paid: Paid, returns: readonly Return[], invoiceId: string): string {
+  const got = sumOf(paid.payments.flatMap(([id, amount]) => (id === invoiceId ? [amount] : [])))
+  const back = sumOf(returns.flatMap(({ shares }) => shares[invoiceId] ?? []))
+  return Money.min(atLeastNothing(new Money(got).minus(back)), leftOf(paid, returns)).toFixed()
+}
+
+/**
+ * The shares that invoices have in a refund that names none: first goes what no invoice used, then what is left of the
+ * invoice that was paid last. An amount over what is left has shares of no more than that.
+ */
+export function sharesOf(paid: Paid, returns: readonly Return[], amount: string): Record<string, string> {
+  const used = sumOf(paid.payments.map(([, got]) => got))
+  const unattributed = returns.map((one) =>
+    new Money(one.amount).minus(sumOf(Object.values(one.shares))).toFixed(),
+  )
+  const unused = atLeastNothing(new Money(paid.amount).minus(used).minus(sumOf(unattributed)))
+  let rest = atLeastNothing(new Money(amount).minus(unused))
+  const shares: Record<string, string> = {}
+  for (const [id] of paid.payments.toReversed()) {
+    const share = Money.min(rest, leftOfInvoice(paid, returns, id)).toFixed()
+    if (!isZero(share)) shares[id] = share
+    rest = new Money(rest).minus(share).toFixed()
+  }
+  return shares
+}
+
+function atLeastNothing(amount: Money): string {
+  return Money.max(amount, 0).toFixed()
+}

@@ -1,0 +1,91 @@
+/** Money that goes back of a sale is of the invoices that the sale paid, and of none more than that got. */
+import { expect, test } from '@jest/globals'
+import { Decimal } from 'decimal.js'
+import fc from 'fast-check'
+import { leftOf, leftOfInvoice, type Paid, type Return, sharesOf } from '../../billing/refunds.ts'
+
+const cents = (value: number) => new Decimal(value).dividedBy(100).toFixed()
+const sum = (amounts: readonly string[]) => amounts.reduce((total, one) => total.plus(one), new Decimal(0))
+
+const sale: fc.Arbitrary<Paid> = fc
+  .record({
+    got: fc.array(fc.integer({ min: 1, max: 5_000 }), { maxLength: 5 }),
+    unused: fc.integer({ min: 0, max: 2_000 }),
+  })
+  .map(({ got, unused }) => ({
+    amount: cents(got.reduce((total, one) => total + one, unused)),
+    payments: got.map((amount, index) => [`in_${index}`, cents(amount)] as const),
+  }))
+
+/** Refunds asked for one after the other: of the sale, or of one of its invoices; never more than is left. */
+const asks = fc.array(fc.record({ part: fc.integer({ min: 1, max: 100 }), invoice: fc.nat({ max: 7 }) }), {
+  maxLength: 8,
+})
+
+function refunded(paid: Paid, wanted: readonly { part: number; invoice: number }[]): Return[] {
+  const returns: Return[] = []
+  for (const { part, invoice } of wanted) {
+    const id = paid.payments[invoice]?.[0]
+    const left = id === undefined ? leftOf(paid, returns) : leftOfInvoice(paid, returns, id)
+    const amount = new Decimal(left).times(part).dividedBy(100).toDecimalPlaces(2).toFixed()
+    returns.push({ amount, shares: id === undefined ? sharesOf(paid, returns, amount) : { [id]: amount } })
+  }
+  return returns
+}
+
+test('no invoice gives back more than it got, and a sale not more than it took', () => {
+  fc.assert(
+    fc.property(sale, asks, (paid, wanted) => {
+      const returns = refunded(paid, wanted)
+      expect(sum(returns.map(({ amount }) => amount)).lessThanOrEqualTo(paid.amount)).toBe(true)
+      for (const [id, got] of paid.payments) {
+        const back = sum(returns.flatMap(({ shares }) => shares[id] ?? []))
+        expect(back.lessThanOrEqualTo(got)).toBe(true)
+      }
+    }),
+  )
+})
+
+test('what is left of a sale is what is left of its invoices and what none of them used', () => {
+  fc.assert(
+    fc.property(sale, asks, (paid, wanted) => {
+      const returns = refunded(paid, wanted)
+      const all = leftOf(paid, returns)
+      const shares = sharesOf(paid, returns, all)
+      for (const [id] of paid.payments) {
+        expect(shares[id] ?? '0').toBe(leftOfInvoice(paid, returns, id))
+      }
+      expect(sum(Object.values(shares)).lessThanOrEqualTo(all)).toBe(true)
+    }),
+  )
+})
+
+test('a refund in pieces is of the same invoices as one at once', () => {
+  fc.assert(
+    fc.property(sale, asks, fc.integer({ min: 0, max: 100 }), (paid, wanted, part) => {
+      const before = refunded(paid, wanted)
+      const all = leftOf(paid, before)
+      const first = new Decimal(all).times(part).dividedBy(100).toDecimalPlaces(2).toFixed()
+      const one = { amount: first, shares: sharesOf(paid, before, first) }
+      const rest = new Decimal(all).minus(first).toFixed()
+      const two = sharesOf(paid, [...before, one], rest)
+      const atOnce = sharesOf(paid, before, all)
+      for (const [id] of paid.payments) {
+        expect(sum([one.shares[id] ?? '0', two[id] ?? '0']).toFixed()).toBe(atOnce[id] ?? '0')
+      }
+    }),
+  )
+})
+
+test('what no invoice used goes first, then what the last one got', () => {
+  const paid: Paid = {
+    amount: '25',
+    payments: [
+      ['a', '10'],
+      ['b', '10'],
+    ],
+  }
+  expect(sharesOf(paid, [], '5')).toEqual({})
+  expect(sharesOf(paid, [], '9')).toEqual({ b: '4' })
+  expect(sharesOf(paid, [{ amount: '10', shares: { b: '10' } }], '9')).toEqual({ a: '4' })
+})
