@@ -59,6 +59,8 @@ export interface Writer<Row extends ResourceRow, Body> {
   settle?(unit: UnitOfWork, row: Row): void | Promise<void>
   /** Makes the row of that id. */
   create(unit: UnitOfWork, id: string, body: Body, context: OperationContext): Row | Promise<Row>
+  /** Whether `create` reads without locks and has the unit insert, or else asks for a transaction. */
+  readonly onlyInserts?: boolean
   /** Changes the row; what it leaves as it was raises no revision. */
   update(unit: UnitOfWork, row: Row, body: Body, context: OperationContext): void | Promise<void>
   /** What follows from a change that was one: events, wake-ups. */
@@ -193,12 +195,13 @@ async function selectRows<Row extends ResourceRow>(
 export async function create<Row extends ResourceRow, Body>(
   context: OperationContext,
   resource: Resource<Row>,
-  writer: Pick<Writer<Row, Body>, 'create'>,
+  writer: Pick<Writer<Row, Body>, 'create' | 'onlyInserts'>,
   newId: () => string,
 ): Promise<OperationAnswer> {
   requireKnownExpansions(context, resource)
   const body = context.body<Body>()
-  return await context.commit(async (unit) =>
+  const run = writer.onlyInserts === true ? context.insert : context.commit
+  return await run(async (unit) =>
     answerCreated(context, resource, await writer.create(unit, newId(), body, context)),
   )
 }
@@ -235,9 +238,15 @@ export async function upsert<Row extends ResourceRow, Body>(
       return await attempt()
     } catch (error) {
       // Another made it first. One that is deleted and made anew meanwhile can take more than one attempt.
-      if (!(error instanceof UniqueConstraintViolationException) || made === MOST_ATTEMPTS) throw error
+      if (!isDuplicate(error) || made === MOST_ATTEMPTS) throw error
     }
   }
+}
+
+/** Whether a row of that key is there already, as the ORM or the driver tells. */
+function isDuplicate(error: unknown): boolean {
+  if (error instanceof UniqueConstraintViolationException) return true
+  return Error.isError(error) && (error as { code?: unknown }).code === '23505'
 }
 
 /** How often an upsert may lose the race for its id before something else must be wrong. */

@@ -8,7 +8,7 @@ import Type from 'typebox'
 import type { InvalidField } from '../billing/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { InstallationFacts } from '../db/installation.ts'
-import { inUnitOfWork } from '../db/unit-of-work.ts'
+import { inOneStatement, inUnitOfWork, TransactionNeededError } from '../db/unit-of-work.ts'
 import type { Vault } from '../db/vault.ts'
 import type { AddressGuard } from '../delivery/address-guard.ts'
 import type { Gateway } from '../gateways/port.ts'
@@ -140,6 +140,15 @@ function operation(
     }
     const unit = { organizationId, baseUrl: config.baseUrl }
     const request = idempotentRequest(ctx, route, credential, given, installation.hashKey)
+    const commit: OperationContext['commit'] = (work) =>
+      inUnitOfWork(em, { ...unit, now: new Date() }, async (inside) => {
+        if (request === null) return await work(inside)
+        const kept = await claimKey(inside, vault, request)
+        if (kept !== null) return replay(kept)
+        const answer = await work(inside)
+        await keepAnswer(inside.em, vault, request, { status: answer.status ?? route.success, answer })
+        return answer
+      })
     const context: OperationContext = {
       organizationId,
       credential,
@@ -164,15 +173,16 @@ function operation(
         return writablePart(schema, { ...(body as object), ...kept }) as T
       },
       has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),
-      commit: (work) =>
-        inUnitOfWork(em, { ...unit, now: new Date() }, async (inside) => {
-          if (request === null) return await work(inside)
-          const kept = await claimKey(inside, vault, request)
-          if (kept !== null) return replay(kept)
-          const answer = await work(inside)
-          await keepAnswer(inside.em, vault, request, { status: answer.status ?? route.success, answer })
-          return answer
-        }),
+      commit,
+      async insert(work) {
+        if (request !== null) return await commit(work)
+        try {
+          return await inOneStatement(em, { ...unit, now: new Date() }, work)
+        } catch (error) {
+          if (error instanceof TransactionNeededError) return await commit(work)
+          throw error
+        }
+      },
     }
     respond(ctx, route, await answered(context, route, request, vault))
   }

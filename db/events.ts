@@ -5,6 +5,7 @@ import type { Cause } from '../billing/order.ts'
 import type { WorkflowName } from '../workflows/contract.ts'
 import { DELIVERY_CHANNEL, WAKE_UP_CHANNEL } from './channels.ts'
 import { newId } from './ids.ts'
+import { insertion, type NewRow } from './insert-row.ts'
 import type { Link } from './representations/links.ts'
 import { statement } from './statement.ts'
 
@@ -36,6 +37,8 @@ export interface NewTimelineEntry {
 }
 
 export interface Consequences {
+  /** Records that are new, besides those the ORM writes. */
+  readonly rows: readonly NewRow[]
   readonly events: readonly NewEvent[]
   readonly timeline: readonly NewTimelineEntry[]
   readonly wakeUps: readonly (readonly [WorkflowName, string])[]
@@ -47,7 +50,7 @@ interface Tenant {
 }
 
 /**
- * Writes what follows from a change, in one statement: the events, a delivery of each for every active webhook whose
+ * Writes new records and what follows from a change, in one statement: the events, a delivery of each for every active webhook whose
  * filter and website fit (judged now), entries of timelines, and the wake-ups of workflows.
  *
  * @returns the channels to nudge once it is committed.
@@ -55,9 +58,10 @@ interface Tenant {
 export async function writeConsequences(
   em: EntityManager,
   tenant: Tenant,
-  { events, timeline, wakeUps }: Consequences,
+  { rows: records, events, timeline, wakeUps }: Consequences,
 ): Promise<string[]> {
-  if (events.length === 0 && timeline.length === 0 && wakeUps.length === 0) return []
+  if (records.length + events.length + timeline.length + wakeUps.length === 0) return []
+  const insertions = records.map((record) => insertion(em, record))
   const rows = events.map((event, turn) => {
     const id = newId('evt')
     return {
@@ -81,7 +85,7 @@ export async function writeConsequences(
   })
   const [written] = await statement<{ deliveries: boolean }>(
     em,
-    `with given as (
+    `with ${insertions.map(({ text }, turn) => `record_${turn} as (${text}), `).join('')}given as (
        select * from jsonb_to_recordset(?::jsonb) as given
          (turn int, id text, type text, website_id text, entity_id text, event_time timestamptz, payload text,
           except_webhook_id text)
@@ -115,6 +119,7 @@ export async function writeConsequences(
      )
      select exists (select from new_deliveries) as deliveries`,
     [
+      ...insertions.flatMap(({ values }) => values),
       JSON.stringify(rows),
       tenant.organizationId,
       tenant.now,

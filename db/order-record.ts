@@ -16,6 +16,8 @@ import type { UnitOfWork } from './unit-of-work.ts'
 /** An order with the rows that can still change, all locked by the order's row. */
 export interface OrderRecord {
   readonly row: Subscription
+  /** It is being placed: nothing of the unit reads it from the database. */
+  readonly isNew: boolean
   readonly invoices: Map<number, Invoice>
   readonly pauses: Map<string, SubscriptionPause>
   order: Order
@@ -86,6 +88,7 @@ export async function loadOrder(
     pauses: new Map(pauses.map((pause) => [pause.id, pause])),
     order: orderOf(row, { invoices, pauses, charging }),
     charging,
+    isNew: false,
     toRefund: new Set(),
     raised: new Set(),
   }
@@ -102,6 +105,7 @@ export function newRecord(row: Subscription, order: Order): OrderRecord {
     pauses: new Map(),
     order,
     charging: UNCHARGED,
+    isNew: true,
     toRefund: new Set(),
     raised: new Set([row]),
   }
@@ -345,7 +349,7 @@ function writeInvoice(
     Object.assign(known, values, before?.status === 'draft' ? { currency: row.currency } : {})
     return
   }
-  const invoice = unit.em.create(Invoice, {
+  const made = {
     organizationId: unit.organizationId,
     id: newId('in'),
     subscriptionId: row.id,
@@ -359,8 +363,9 @@ function writeInvoice(
     revision: 1,
     createdTime: unit.now,
     updatedTime: unit.now,
-  })
-  unit.em.persist(invoice)
+  }
+  const invoice = record.isNew ? unit.insert(Invoice, made) : unit.em.create(Invoice, made)
+  if (!record.isNew) unit.em.persist(invoice)
   record.invoices.set(state.sequence, invoice)
   record.raised.add(invoice)
 }

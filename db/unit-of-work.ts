@@ -4,18 +4,27 @@
  * Everything a command changes, the events of the change, their deliveries and the wake-ups of workflows commit
  * together or not at all; wake-ups are written last.
  */
+import type { EntityClass, RequiredEntityData } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { WorkflowName } from '../workflows/contract.ts'
-import { type NewEvent, type NewTimelineEntry, writeConsequences } from './events.ts'
+import { type Consequences, type NewEvent, type NewTimelineEntry, writeConsequences } from './events.ts'
+import type { NewRow } from './insert-row.ts'
 import { nudge } from './nudge.ts'
 
 export interface UnitOfWork {
   readonly em: EntityManager
+  /** false: it is one statement, which locks nothing before. */
+  readonly isTransaction: boolean
   readonly organizationId: string
   /** Real time at which the transaction began. */
   readonly now: Date
   /** Public address of the deployment, for `_links`. */
   readonly baseUrl: string
+  /**
+   * Has a new record written at the end, by the statement that writes what follows from it: nothing of the unit finds it
+   * before. Gives it back.
+   */
+  insert<Row extends object>(entity: EntityClass<Row>, row: RequiredEntityData<Row>): Row
   /** Has the event, and a delivery for every webhook that wants it, written with the transaction. */
   emit(event: NewEvent): void
   /** Has the entry written to its order's timeline with the transaction. */
@@ -30,6 +39,11 @@ export interface UnitOfWorkOptions {
   readonly baseUrl: string
 }
 
+/** Thrown by work that was begun in one statement and has to lock something first. */
+export class TransactionNeededError extends Error {
+  override readonly name = 'TransactionNeededError'
+}
+
 /** Runs `work` in one transaction and commits it with its events, deliveries and wake-ups. */
 export async function inUnitOfWork<T>(
   em: EntityManager,
@@ -37,20 +51,55 @@ export async function inUnitOfWork<T>(
   work: (unit: UnitOfWork) => Promise<T>,
 ): Promise<T> {
   const { result, channels } = await em.transactional(async (trx) => {
-    const events: NewEvent[] = []
-    const timeline: NewTimelineEntry[] = []
-    const wakeUps = new Map<string, readonly [WorkflowName, string]>()
-    const result = await work({
-      ...options,
-      em: trx,
-      emit: (event) => void events.push(event),
-      note: (entry) => void timeline.push(entry),
-      wake: (workflow, recordId) => void wakeUps.set(`${workflow}/${recordId}`, [workflow, recordId]),
-    })
+    const { unit, consequences } = collecting(trx, options, true)
+    const result = await work(unit)
     await trx.flush()
-    const consequences = { events, timeline, wakeUps: [...wakeUps.values()] }
-    return { result, channels: await writeConsequences(trx, options, consequences) }
+    return { result, channels: await writeConsequences(trx, options, consequences()) }
   })
   nudge(em, channels)
   return result
+}
+
+/**
+ * Runs `work` that reads, without locks, and inserts: what it inserts, its events, deliveries and wake-ups are one
+ * statement, which is a transaction by itself and saves two round trips.
+ *
+ * @throws TransactionNeededError where the work cannot do so; nothing is written.
+ */
+export async function inOneStatement<T>(
+  em: EntityManager,
+  options: UnitOfWorkOptions,
+  work: (unit: UnitOfWork) => Promise<T>,
+): Promise<T> {
+  const { unit, consequences } = collecting(em, options, false)
+  const result = await work(unit)
+  if (em.getUnitOfWork().getPersistStack().size > 0) throw new Error('work of one statement changed a record')
+  nudge(em, await writeConsequences(em, options, consequences()))
+  return result
+}
+
+function collecting(
+  em: EntityManager,
+  options: UnitOfWorkOptions,
+  isTransaction: boolean,
+): { readonly unit: UnitOfWork; readonly consequences: () => Consequences } {
+  const rows: NewRow[] = []
+  const events: NewEvent[] = []
+  const timeline: NewTimelineEntry[] = []
+  const wakeUps = new Map<string, readonly [WorkflowName, string]>()
+  return {
+    unit: {
+      ...options,
+      em,
+      isTransaction,
+      insert<Row extends object>(entity: EntityClass<Row>, row: RequiredEntityData<Row>): Row {
+        rows.push({ entity, row })
+        return row as Row
+      },
+      emit: (event) => void events.push(event),
+      note: (entry) => void timeline.push(entry),
+      wake: (workflow, recordId) => void wakeUps.set(`${workflow}/${recordId}`, [workflow, recordId]),
+    },
+    consequences: () => ({ rows, events, timeline, wakeUps: [...wakeUps.values()] }),
+  }
 }

@@ -55,9 +55,9 @@ export async function follow(
     }
     if (result.next === null && !changed) return
     if (result.next === null) continue
-    // Before the wait, which a change may end: a record that changes all the time would never get past it otherwise. The
-    // server takes no ending while a signal waits.
-    if (workflowInfo().continueAsNewSuggested && !changed) {
+    // Whether or not something has changed meanwhile, or it would never come to it where changes do not end: the new run
+    // settles first of all, and the server takes no ending while a signal waits.
+    if (workflowInfo().continueAsNewSuggested) {
       await continueAsNew<(input: FollowInput) => Promise<void>>({ organizationId, recordId, base })
     }
     if (result.labels !== null) label(result.labels)

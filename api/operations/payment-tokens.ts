@@ -21,7 +21,8 @@ export const paymentTokens: Resource<PaymentTokenRow> = {
   present: (row, { baseUrl }) => presentPaymentToken(row, baseUrl),
 }
 
-export const paymentTokenWriter: Pick<Writer<PaymentTokenRow, PaymentToken>, 'create'> = {
+export const paymentTokenWriter: Pick<Writer<PaymentTokenRow, PaymentToken>, 'create' | 'onlyInserts'> = {
+  onlyInserts: true,
   create: (unit, id, body, { keys }) =>
     createPaymentToken(unit, keys, id, {
       method: 'payment-card',

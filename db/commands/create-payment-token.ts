@@ -55,7 +55,7 @@ export async function createPaymentToken(
   const { billingAddress, riskMetadata } = given
   const fingerprint = number === null ? null : installation.hashKey(`card:${number.pan}`)
   const shared = sharedBy(riskMetadata, billingAddress, fingerprint)
-  const token = unit.em.create(PaymentToken, {
+  const token = unit.insert(PaymentToken, {
     organizationId: unit.organizationId,
     id,
     method: given.method,
@@ -93,7 +93,6 @@ export async function createPaymentToken(
     createdTime: unit.now,
     updatedTime: unit.now,
   })
-  unit.em.persist(token)
   if (token.cardCipher != null) unit.wake('token-expiry', id)
   return token
 }

@@ -71,7 +71,7 @@ export async function createSubscription(
   id: string,
   given: NewSubscription,
 ): Promise<Subscription> {
-  const { em, organizationId, now } = unit
+  const { organizationId, now } = unit
   const found = references(unit)
   const known = await readForOrder(unit, given)
   if (!known.hasCustomer) found.missing(Customer, 'customerId', given.customerId)
@@ -87,7 +87,7 @@ export async function createSubscription(
   const { billingAddress } = given
   const riskMetadata = await orderRisk(unit, given.riskMetadata, billingAddress, null, () => known.captured)
 
-  const row = em.create(Subscription, {
+  const row = unit.insert(Subscription, {
     organizationId,
     id,
     ...given,
@@ -108,7 +108,6 @@ export async function createSubscription(
     createdTime: now,
     updatedTime: now,
   })
-  em.persist(row)
   const placed = placeOrder(orderTerms(row))
   const record = newRecord(row, { ...placed.order, invoices: [] })
   applySteps(unit, record, [placed])

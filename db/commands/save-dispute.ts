@@ -13,7 +13,7 @@ import { lockRow } from '../lock-row.ts'
 import { orderInstant } from '../order-record.ts'
 import { references } from '../references.ts'
 import { statement } from '../statement.ts'
-import type { UnitOfWork } from '../unit-of-work.ts'
+import { TransactionNeededError, type UnitOfWork } from '../unit-of-work.ts'
 import { disputeBills, lockBills } from './pay-invoices.ts'
 
 export interface DisputeValues {
@@ -33,10 +33,13 @@ export interface DisputeValues {
  * Opens a dispute of a transaction (specification 2.5). Emits `dispute-created` and wakes the dispute-deadline workflow.
  *
  * @throws InvalidFieldsError
+ * @throws TransactionNeededError where a sale of invoices is disputed in one statement: their orders have to be locked.
  */
 export async function createDispute(unit: UnitOfWork, id: string, values: DisputeValues): Promise<Dispute> {
   const { derived, transaction, websiteId } = await deriveDispute(unit, values)
-  const dispute = unit.em.create(Dispute, {
+  const isBilled = transaction.invoiceIds.length > 0
+  if (isBilled && !unit.isTransaction) throw new TransactionNeededError()
+  const row = {
     organizationId: unit.organizationId,
     id,
     ...derived,
@@ -45,9 +48,12 @@ export async function createDispute(unit: UnitOfWork, id: string, values: Disput
     revision: 1,
     createdTime: unit.now,
     updatedTime: unit.now,
-  })
-  unit.em.persist(dispute)
-  await markDisputed(unit, [transaction])
+  } as const
+  const dispute = isBilled ? unit.em.create(Dispute, row) : unit.insert(Dispute, row)
+  if (isBilled) {
+    unit.em.persist(dispute)
+    await markDisputed(unit, [transaction])
+  }
   await emitDisputeEvent(unit, dispute, 'dispute-created', { sale: { transaction, websiteId } })
   unit.wake('dispute-deadline', id)
   return dispute

@@ -3,7 +3,7 @@
  *
  * The oracle, per burst: every accepted order exists; every order is active; each of its two events was written exactly
  * once; every event reached the receiver, verified, at least once; no order was ever in a state it may not be in.
- * `KILL_SEEDS` (default 3; 20 takes a quarter of an hour) is how many bursts; a burst's seed stands in its name.
+ * `KILL_SEEDS` (default 20) is how many bursts; a burst's seed stands in its name.
  */
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { type Receiver, startReceiver } from '../rig/receiver.ts'
 import { waitFor } from '../rig/wait-for.ts'
 import { delay, killEverything, mulberry32, rows, startWorld, type World } from './world.ts'
 
-const SEEDS = Number(process.env.KILL_SEEDS ?? 3)
+const SEEDS = Number(process.env.KILL_SEEDS ?? 20)
 const ORDERS = 200
 const CLIENTS = 20
 /** The burst's kills fall into this time, in milliseconds. */

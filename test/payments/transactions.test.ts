@@ -369,12 +369,9 @@ describe('payments', () => {
         }),
       )
       await sql("update transactions set next_inquiry_time = now() - interval '2 minutes' where id = ?", [id])
-      // The wake-up that started the execution may be in the outbox still, uncommitted.
-      await waitFor(
-        'the sweep to wake it',
-        async () => (await sweep(service.database.orm.em.fork(), null)).woken > 0 || null,
-      )
+      // Again until it is seen: the wake-up that started the execution may be in the outbox still, uncommitted.
       await waitFor('the outcome', async () => {
+        await sweep(service.database.orm.em.fork(), null)
         const { body } = await api.get(`transactions/${id}`)
         return body.result === 'approved' ? body : null
       })

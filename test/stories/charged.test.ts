@@ -148,6 +148,20 @@ describe('orders that are charged, on a clock that skips', () => {
     expect((await story.ledger()).map(({ result }) => result)).toEqual(['declined', 'approved'])
   })
 
+  test('declined, then its start moved ahead: charged at that start, not before, and begun then', async () => {
+    const story = await charged(TEST_CARDS.lacksFunds, {}, { delinquencyPeriod: 'P2D' })
+    const pending = await unpaid(story)
+    const startTime = new Date(time(pending.startTime) + 30 * DAY).toISOString()
+    const moved = await merchant.api.put(`subscriptions/${story.id}`, { ...pending, startTime })
+    expect({ status: moved.status, body: moved.body }).toMatchObject({ status: 200, body: { startTime } })
+    await giveCard(story, TEST_CARDS.approves)
+    expect(await story.skip(29 * DAY)).toMatchObject({ status: 'pending', billingStatus: 'unpaid' })
+    expect(await story.ledger()).toHaveLength(1)
+    const order = await story.skip(DAY + HOUR)
+    expect(order).toMatchObject({ status: 'active', billingStatus: 'paid', activationTime: startTime })
+    expect((await story.ledger()).map(({ result }) => result)).toEqual(['declined', 'approved'])
+  })
+
   test('declined at every retry, then abandoned at the delinquency of its first invoice', async () => {
     const story = await charged(TEST_CARDS.declines, {}, { delinquencyPeriod: 'P6D' })
     expect(await story.skip(8 * DAY)).toMatchObject({
@@ -212,6 +226,47 @@ describe('orders that are charged, on a clock that skips', () => {
     expect((await story.invoices()).map(({ status }) => status)).toEqual(['paid', 'abandoned', 'paid'])
     expect(await approvals(story)).toEqual([10, 10])
   })
+
+  test.each([
+    ['paid', 10, 'voided'],
+    ['paid in part', 4, 'abandoned'],
+  ])(
+    'delinquent with the next period %s: its money goes back, and a reactivation bills it',
+    async (_, amount, ended) => {
+      const issueTimeShift = { chronology: 'before', duration: 7, unit: 'day' }
+      const members = { autopay: false, delinquencyPeriod: 'P25D' }
+      const story = await charged(TEST_CARDS.approves, { invoiceTimeShift: { issueTimeShift } }, members)
+      expect(await story.skip(24.5 * DAY)).toMatchObject({ status: 'active', rebillNumber: 1 })
+      const [, next] = await story.invoices()
+      const { customerId } = story.created.body
+      const { body: payer } = await merchant.api.get(`customers/${customerId}`)
+      const { paymentInstrumentId } = payer.defaultPaymentInstrument as Record<string, unknown>
+      const sale = await merchant.api.post('transactions', {
+        type: 'sale',
+        customerId,
+        currency: 'EUR',
+        amount,
+        paymentInstruction: { paymentInstrumentId },
+        invoiceIds: [next?.id],
+      })
+      expect(sale.body).toMatchObject({ result: 'approved' })
+      expect(await story.skip(DAY)).toMatchObject({ status: 'canceled', rebillNumber: 1 })
+      expect((await story.invoices()).map(({ status }) => status)).toEqual(['abandoned', ended])
+      const refund = await waitFor('the refund', async () => {
+        const { body } = await merchant.api.get<Record<string, unknown>[]>(
+          `transactions?filter=parentTransactionId:${sale.body.id};result:approved`,
+        )
+        return body[0] ?? null
+      })
+      expect(refund).toMatchObject({ amount })
+      await merchant.api.post('subscription-reactivations', { subscriptionId: story.id })
+      expect((await story.invoices()).map(({ periodNumber, status }) => [periodNumber, status])).toEqual([
+        [1, 'abandoned'],
+        [2, ended],
+        [2, 'unpaid'],
+      ])
+    },
+  )
 
   test('delinquent in trial: canceled before its first paid period', async () => {
     const members = { autopay: false, delinquencyPeriod: 'P2D' }

@@ -1,0 +1,35 @@
+/** A new row as part of a statement, without the bookkeeping that lets the ORM notice changes. */
+import type { EntityClass } from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/postgresql'
+
+/** A row to be written: the members that it lacks take the defaults of their columns. */
+export interface NewRow {
+  readonly entity: EntityClass<object>
+  readonly row: object
+}
+
+export interface Insertion {
+  /** With `?` for each value. */
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** The `insert` of a row. Equal sets of members give equal texts. */
+export function insertion(em: EntityManager, { entity, row }: NewRow): Insertion {
+  const { tableName, props } = em.getMetadata().get(entity)
+  const columns: string[] = []
+  const values: unknown[] = []
+  for (const {
+    name,
+    persist,
+    fieldNames: [column = name],
+    columnTypes,
+  } of props) {
+    const value = (row as Record<string, unknown>)[name]
+    if (persist === false || value === undefined) continue
+    columns.push(`"${column}"`)
+    values.push(columnTypes[0] === 'jsonb' && value !== null ? JSON.stringify(value) : value)
+  }
+  const places = columns.map(() => '?').join(', ')
+  return { text: `insert into "${tableName}" (${columns.join(', ')}) values (${places})`, values }
+}
