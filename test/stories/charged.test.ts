@@ -138,6 +138,11 @@ describe('orders that are charged, on a clock that skips', () => {
     const story = await charged(TEST_CARDS.lacksFunds)
     const pending = await unpaid(story)
     expect(pending.status).toBe('pending')
+    // Issued is not declined yet: another card would pay at once.
+    const declined = `transactions?filter=customerId:${story.created.body.customerId};result:declined`
+    await waitFor('the decline', async () =>
+      (await merchant.api.get<unknown[]>(declined)).body.length > 0 ? true : null,
+    )
     await giveCard(story, TEST_CARDS.approves)
     const order = await story.skip(DAY + HOUR)
     expect(order).toMatchObject({ status: 'active', billingStatus: 'paid' })
