@@ -26,7 +26,7 @@ const FEWEST_SLOTS = 4
 /** An answer that takes longer than this, in milliseconds, is slow. */
 const SLOW = 2_000
 /** Deliveries taken ahead of their slots, as a multiple of them: the next query runs while these are sent. */
-const AHEAD = 3
+const AHEAD = 6
 /** Taking is worth a query when at least this many more can be held. */
 const WORTH_TAKING = 32
 /** Attempts that were asked for, taken at once. */
