@@ -1,10 +1,12 @@
 /** The `Security-Signature` of a webhook request (specification 6.2). */
-import { createHash, randomUUID } from 'node:crypto'
-import { SignJWT } from 'jose'
+import { hash, randomUUID } from 'node:crypto'
+import { CompactSign } from 'jose'
 import type { SigningKeyPair } from './signing-keys.ts'
 
 /** Seconds between `iat` and `exp`. */
 const WINDOW_SECONDS = 300
+
+const ENCODER = new TextEncoder()
 
 export interface SignatureSubject {
   /** Public address of the deployment, without trailing slash. */
@@ -21,14 +23,15 @@ export async function signWebhook(
   now: Date,
 ): Promise<string> {
   const issuedAt = Math.floor(now.getTime() / 1000)
-  return await new SignJWT({
-    requestBodyHash: createHash('sha256').update(subject.body, 'utf8').digest('hex'),
-  })
+  const claims = {
+    requestBodyHash: hash('sha256', subject.body),
+    iss: `${subject.baseUrl}/`,
+    aud: subject.organizationId,
+    iat: issuedAt,
+    exp: issuedAt + WINDOW_SECONDS,
+    jti: randomUUID(),
+  }
+  return await new CompactSign(ENCODER.encode(JSON.stringify(claims)))
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: key.kid })
-    .setIssuer(`${subject.baseUrl}/`)
-    .setAudience(subject.organizationId)
-    .setIssuedAt(issuedAt)
-    .setExpirationTime(issuedAt + WINDOW_SECONDS)
-    .setJti(randomUUID())
     .sign(key.privateKey)
 }

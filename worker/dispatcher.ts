@@ -38,7 +38,7 @@ const MAX_RESENDS = 16
 const LONGEST_HOLD = 1_000
 /** Outcomes are gathered this long, in milliseconds, or until there are this many, before they are recorded. */
 const GATHER = 20
-const GATHER_COUNT = 64
+const GATHER_COUNT = 128
 const POLL = 1_000
 
 export interface DispatcherOptions {
