@@ -43,6 +43,26 @@ export async function withCpu<T, Name extends string>(
   return { result, cpu: Object.fromEntries(cpu) as Record<Name, number | null> }
 }
 
+/** A load on the service or its floor, with the CPU time of the process that answers and of the database. */
+interface Loaded {
+  readonly result: { readonly p50: number; readonly p99: number }
+  readonly cpu: Readonly<Record<'server' | 'database', number | null>>
+}
+
+/** What stands beside the rate of a load and that of its floor: latencies and CPU time, the median of the rounds. */
+export function besideFloor(service: readonly Loaded[], bare: readonly Loaded[]): Figure['beside'] {
+  return {
+    'p50 ms': median(service.map(({ result }) => result.p50)),
+    'p99 ms': median(service.map(({ result }) => result.p99)),
+    'floor p50 ms': median(bare.map(({ result }) => result.p50)),
+    'floor p99 ms': median(bare.map(({ result }) => result.p99)),
+    'CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.server)),
+    'with database CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.database)),
+    'floor CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.server)),
+    'with its database CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.database)),
+  }
+}
+
 /** The median of what is known; null where nothing is. */
 export function medianKnown(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null)

@@ -1,10 +1,9 @@
 /** Reading an order by its id, authenticated, beside bare Koa with one `select`. */
-import { type Figure, medianKnown, withCpu } from '../figure.ts'
+import { besideFloor, type Figure, withCpu } from '../figure.ts'
 import { startHelper } from '../helper.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'
 import type { ReadFloorCalls } from '../processes/read-floor.ts'
 import { cpuSeconds } from '../program.ts'
-import { median } from '../statistics.ts'
 import type { PartContext } from './part.ts'
 
 const CLIENTS = 10
@@ -48,16 +47,7 @@ export async function read({ world, teardown, divisor, rounds, say }: PartContex
       service: service.map(({ result }) => result.rate),
       floor: bare.map(({ result }) => result.rate),
       aim: AIM,
-      beside: {
-        'p50 ms': median(service.map(({ result }) => result.p50)),
-        'p99 ms': median(service.map(({ result }) => result.p99)),
-        'floor p50 ms': median(bare.map(({ result }) => result.p50)),
-        'floor p99 ms': median(bare.map(({ result }) => result.p99)),
-        'CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.server)),
-        'with database CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.database)),
-        'floor CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.server)),
-        'with its database CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.database)),
-      },
+      beside: besideFloor(service, bare),
       note: 'Secret key looked up, one row read, worker stopped. Floor: bare Koa, select of that row by primary key, its JSON.',
     },
   ]

@@ -2,12 +2,12 @@
 import { createPaymentToken } from '../../db/commands/create-payment-token.ts'
 import { newId } from '../../db/ids.ts'
 import { TEST_CARDS, tokenBody } from '../../test/rig/cards.ts'
-import { type Figure, medianKnown, withCpu } from '../figure.ts'
+import { besideFloor, type Figure, withCpu } from '../figure.ts'
 import { startHelper } from '../helper.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'
 import type { TokenFloorCalls } from '../processes/token-floor.ts'
 import { cpuSeconds, residentMegabytes } from '../program.ts'
-import { median, percentile } from '../statistics.ts'
+import { percentile } from '../statistics.ts'
 import type { World } from '../world.ts'
 import type { PartContext } from './part.ts'
 
@@ -72,16 +72,7 @@ async function making({ teardown, divisor, rounds, say }: PartContext, world: Wo
     service: service.map(({ result }) => result.rate),
     floor: bare.map(({ result }) => result.rate),
     aim: AIM,
-    beside: {
-      'p50 ms': median(service.map(({ result }) => result.p50)),
-      'p99 ms': median(service.map(({ result }) => result.p99)),
-      'floor p50 ms': median(bare.map(({ result }) => result.p50)),
-      'floor p99 ms': median(bare.map(({ result }) => result.p99)),
-      'CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.server)),
-      'with database CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.database)),
-      'floor CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.server)),
-      'with its database CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.database)),
-    },
+    beside: besideFloor(service, bare),
     note: 'Publishable key looked up, worker stopped: token and wake-up are committed and wait. Floor: bare Koa, AJV with the same schema, the same JWE, one insert into a table like that of tokens.',
   }
 }
