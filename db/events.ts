@@ -36,12 +36,20 @@ export interface NewTimelineEntry {
   readonly message: string
 }
 
+/** A workflow that has to look at its record. */
+export interface WakeUp {
+  readonly workflow: WorkflowName
+  readonly recordId: string
+  /** Whether the record is new, so that nothing follows it yet. */
+  readonly starts: boolean
+}
+
 export interface Consequences {
   /** Records that are new, besides those the ORM writes. */
   readonly rows: readonly NewRow[]
   readonly events: readonly NewEvent[]
   readonly timeline: readonly NewTimelineEntry[]
-  readonly wakeUps: readonly (readonly [WorkflowName, string])[]
+  readonly wakeUps: readonly WakeUp[]
 }
 
 interface Tenant {
@@ -113,9 +121,9 @@ export async function writeConsequences(
          from jsonb_to_recordset(?::jsonb) as given
            (id text, subscription_id text, type text, occurred_time timestamptz, cause text, message text)
      ), woken as (
-       insert into wake_ups (workflow, organization_id, record_id, due_time)
-       select workflow, ?, record_id, now()
-         from jsonb_to_recordset(?::jsonb) as given (workflow text, record_id text)
+       insert into wake_ups (workflow, organization_id, record_id, starts, due_time)
+       select workflow, ?, "recordId", starts, now()
+         from jsonb_to_recordset(?::jsonb) as given (workflow text, "recordId" text, starts boolean)
      )
      select exists (select from new_deliveries) as deliveries`,
     [
@@ -139,7 +147,7 @@ export async function writeConsequences(
         })),
       ),
       tenant.organizationId,
-      JSON.stringify(wakeUps.map(([workflow, recordId]) => ({ workflow, record_id: recordId }))),
+      JSON.stringify(wakeUps),
     ],
   )
   return [

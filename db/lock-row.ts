@@ -1,16 +1,20 @@
 /** Rows that are about to be changed, held for one transaction at a time. */
 import { type EntityClass, LockMode } from '@mikro-orm/core'
-import type { UnitOfWork } from './unit-of-work.ts'
+import { requireTransaction, type UnitOfWork } from './unit-of-work.ts'
 
 /**
  * A row of the unit's organization, locked until the transaction ends, as the database has it now; null when there is
  * none.
+ *
+ * @throws TransactionNeededError in work of one statement.
  */
 export async function lockRow<Row extends { organizationId: string; id: string }>(
-  { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
+  unit: Pick<UnitOfWork, 'em' | 'organizationId' | 'isTransaction'>,
   entity: EntityClass<Row>,
   id: string,
 ): Promise<Row | null> {
+  requireTransaction(unit)
+  const { em, organizationId } = unit
   const row = await em.findOne(
     entity as EntityClass<{ organizationId: string; id: string }>,
     { organizationId, id },

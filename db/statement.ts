@@ -4,6 +4,21 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 
+/** Thrown where a statement would lock or write outside of a transaction that it needs. */
+export class TransactionNeededError extends Error {
+  override readonly name = 'TransactionNeededError'
+}
+
+const readers = new WeakSet<EntityManager>()
+
+/** Has statements by `em` that lock or write fail: what they do would not end with the work that they are part of. */
+export function onlyReading(em: EntityManager): EntityManager {
+  readers.add(em)
+  return em
+}
+
+const DOES_MORE = /\b(insert|update|delete|share)\b/i
+
 const numbered = new Map<string, string>()
 /** Texts whose placeholders are remembered: what callers compose of filters comes by once. */
 const REMEMBERED = 1_000
@@ -12,12 +27,14 @@ const REMEMBERED = 1_000
  * Runs one statement, each `?` in it standing for the next value, in the transaction of `em` where there is one.
  *
  * @returns the rows it gives; none where it gives nothing.
+ * @throws TransactionNeededError where `em` is only for reading and it does more.
  */
 export async function statement<Row extends object>(
   em: EntityManager,
   text: string,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
+  if (readers.has(em) && DOES_MORE.test(text)) throw new TransactionNeededError()
   const connection = em.getConnection()
   await connection.ensureConnection()
   const client = em.getTransactionContext<ReturnType<typeof connection.getClient>>() ?? connection.getClient()

@@ -7,9 +7,16 @@
 import type { EntityClass, RequiredEntityData } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { WorkflowName } from '../workflows/contract.ts'
-import { type Consequences, type NewEvent, type NewTimelineEntry, writeConsequences } from './events.ts'
+import {
+  type Consequences,
+  type NewEvent,
+  type NewTimelineEntry,
+  type WakeUp,
+  writeConsequences,
+} from './events.ts'
 import type { NewRow } from './insert-row.ts'
 import { nudge } from './nudge.ts'
+import { onlyReading, TransactionNeededError } from './statement.ts'
 
 export interface UnitOfWork {
   readonly em: EntityManager
@@ -29,8 +36,12 @@ export interface UnitOfWork {
   emit(event: NewEvent): void
   /** Has the entry written to its order's timeline with the transaction. */
   note(entry: NewTimelineEntry): void
+  /** Has a workflow follow a record that none follows yet, once the transaction is committed. */
+  follow(workflow: WorkflowName, recordId: string): void
   /** Has the record's workflow look again once the transaction is committed. */
   wake(workflow: WorkflowName, recordId: string): void
+  /** Has whoever listens on the channel look once the transaction is committed. */
+  nudge(channel: string): void
 }
 
 export interface UnitOfWorkOptions {
@@ -39,9 +50,9 @@ export interface UnitOfWorkOptions {
   readonly baseUrl: string
 }
 
-/** Thrown by work that was begun in one statement and has to lock something first. */
-export class TransactionNeededError extends Error {
-  override readonly name = 'TransactionNeededError'
+/** @throws TransactionNeededError in work of one statement. */
+export function requireTransaction({ isTransaction }: Pick<UnitOfWork, 'isTransaction'>): void {
+  if (!isTransaction) throw new TransactionNeededError()
 }
 
 /** Runs `work` in one transaction and commits it with its events, deliveries and wake-ups. */
@@ -51,10 +62,11 @@ export async function inUnitOfWork<T>(
   work: (unit: UnitOfWork) => Promise<T>,
 ): Promise<T> {
   const { result, channels } = await em.transactional(async (trx) => {
-    const { unit, consequences } = collecting(trx, options, true)
+    const { unit, consequences, channels } = collecting(trx, options, true)
     const result = await work(unit)
     await trx.flush()
-    return { result, channels: await writeConsequences(trx, options, consequences()) }
+    const written = await writeConsequences(trx, options, consequences())
+    return { result, channels: [...channels, ...written] }
   })
   nudge(em, channels)
   return result
@@ -71,10 +83,13 @@ export async function inOneStatement<T>(
   options: UnitOfWorkOptions,
   work: (unit: UnitOfWork) => Promise<T>,
 ): Promise<T> {
-  const { unit, consequences } = collecting(em, options, false)
+  const reading = onlyReading(em.fork())
+  const { unit, consequences, channels } = collecting(reading, options, false)
   const result = await work(unit)
-  if (em.getUnitOfWork().getPersistStack().size > 0) throw new Error('work of one statement changed a record')
-  nudge(em, await writeConsequences(em, options, consequences()))
+  if (reading.getUnitOfWork().getPersistStack().size > 0)
+    throw new Error('work of one statement changed a record')
+  const written = await writeConsequences(em, options, consequences())
+  nudge(em, [...channels, ...written])
   return result
 }
 
@@ -82,11 +97,20 @@ function collecting(
   em: EntityManager,
   options: UnitOfWorkOptions,
   isTransaction: boolean,
-): { readonly unit: UnitOfWork; readonly consequences: () => Consequences } {
+): {
+  readonly unit: UnitOfWork
+  readonly consequences: () => Consequences
+  readonly channels: ReadonlySet<string>
+} {
   const rows: NewRow[] = []
   const events: NewEvent[] = []
   const timeline: NewTimelineEntry[] = []
-  const wakeUps = new Map<string, readonly [WorkflowName, string]>()
+  const channels = new Set<string>()
+  const wakeUps = new Map<string, WakeUp>()
+  const wakes = (workflow: WorkflowName, recordId: string, starts: boolean): void => {
+    const key = `${workflow}/${recordId}`
+    if (!wakeUps.has(key)) wakeUps.set(key, { workflow, recordId, starts })
+  }
   return {
     unit: {
       ...options,
@@ -98,8 +122,11 @@ function collecting(
       },
       emit: (event) => void events.push(event),
       note: (entry) => void timeline.push(entry),
-      wake: (workflow, recordId) => void wakeUps.set(`${workflow}/${recordId}`, [workflow, recordId]),
+      follow: (workflow, recordId) => wakes(workflow, recordId, true),
+      wake: (workflow, recordId) => wakes(workflow, recordId, false),
+      nudge: (channel) => void channels.add(channel),
     },
+    channels,
     consequences: () => ({ rows, events, timeline, wakeUps: [...wakeUps.values()] }),
   }
 }

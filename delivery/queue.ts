@@ -3,10 +3,10 @@
  *
  * A lease says who answers for a delivery; when its holder dies it runs out and another takes over. Outcomes of many
  * attempts are written by one statement. A failed first attempt, the time of the second and the wake-up of the
- * webhook-delivery workflow are one commit: from there the workflow owns the schedule.
+ * webhook-delivery workflow are one commit: from there the workflow owns the schedule. Nobody is nudged for it: the relay
+ * looks every second, and a retry is half an hour away.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { WAKE_UP_CHANNEL } from '../db/channels.ts'
 import type { DeliveryStatus } from '../db/entities/delivery.ts'
 import { newId } from '../db/ids.ts'
 import { statement } from '../db/statement.ts'
@@ -245,10 +245,9 @@ export async function recordOutcomes(
          .join(', ')}
          from given join moved on moved.organization_id = given.organization_id and moved.id = given.delivery_id
      ), woken as (
-       insert into wake_ups (workflow, organization_id, record_id, due_time)
-       select 'webhook-delivery', organization_id, id, now() from moved
+       insert into wake_ups (workflow, organization_id, record_id, starts, due_time)
+       select 'webhook-delivery', organization_id, id, status = 'retrying', now() from moved
         where case when resend then status = 'delivered' else status = 'retrying' and attempts = 1 end
-       returning pg_notify('${WAKE_UP_CHANNEL}', '')
      )
      select organization_id as "organizationId", id, status from moved`,
     [JSON.stringify(rows)],

@@ -7,7 +7,6 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
-import { WAKE_UP_CHANNEL } from '../db/channels.ts'
 import { statement } from '../db/statement.ts'
 import { type Loop, startLoop } from './loop.ts'
 
@@ -67,7 +66,7 @@ export async function sweep(em: EntityManager, before: Date | null): Promise<{ w
         where case when minutes_before > 1 then floor(log(2, minutes)) > floor(log(2, minutes_before)) else true end
           and not exists (select from wake_ups waiting where waiting.workflow = ages.workflow
                              and waiting.organization_id = ages.organization_id and waiting.record_id = ages.id)
-       returning pg_notify('${WAKE_UP_CHANNEL}', '')
+       returning 1
      )
      select (select count(*) from woken)::int as woken, now() as at`,
     [before],

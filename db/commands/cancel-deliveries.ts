@@ -1,4 +1,3 @@
-import { WAKE_UP_CHANNEL } from '../channels.ts'
 import { statement } from '../statement.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 
@@ -18,12 +17,9 @@ export async function cancelDeliveries({ em, organizationId }: UnitOfWork, webho
      ), canceled as (
        update deliveries delivery set status = 'canceled', next_attempt_time = null, lease_until = null, ended_time = now()
          from ended where delivery.organization_id = ? and delivery.id = ended.id
-     ), woken as (
-       insert into wake_ups (workflow, organization_id, record_id, due_time)
-       select 'webhook-delivery', ?, id, now() from ended where status = 'retrying'
-       returning 1
      )
-     select pg_notify('${WAKE_UP_CHANNEL}', '') where exists (select from woken)`,
+     insert into wake_ups (workflow, organization_id, record_id, due_time)
+     select 'webhook-delivery', ?, id, now() from ended where status = 'retrying'`,
     [organizationId, webhookId, organizationId, organizationId],
   )
 }

@@ -27,6 +27,7 @@ export interface TokenPayment {
  * Adds a customer and emits `customer-created`. A payment token makes their default instrument.
  *
  * @throws InvalidFieldsError naming `websiteId`, `defaultPaymentInstrument` or `paymentToken`.
+ * @throws TransactionNeededError in work of one statement, where the customer refers to anything.
  */
 export async function createCustomer(
   unit: UnitOfWork,
@@ -35,7 +36,7 @@ export async function createCustomer(
   payment: TokenPayment | null = null,
 ): Promise<Customer> {
   const given = await checkedCustomer(unit, id, values, payment)
-  const customer = unit.em.create(Customer, {
+  const customer = unit.insert(Customer, {
     organizationId: unit.organizationId,
     id,
     ...given,
@@ -43,7 +44,6 @@ export async function createCustomer(
     createdTime: unit.now,
     updatedTime: unit.now,
   })
-  unit.em.persist(customer)
   unit.emit(customerEvent(customer, 'customer-created', unit))
   return customer
 }

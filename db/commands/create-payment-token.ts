@@ -93,6 +93,6 @@ export async function createPaymentToken(
     createdTime: unit.now,
     updatedTime: unit.now,
   })
-  if (token.cardCipher != null) unit.wake('token-expiry', id)
+  if (token.cardCipher != null) unit.follow('token-expiry', id)
   return token
 }

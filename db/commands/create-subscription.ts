@@ -113,7 +113,7 @@ export async function createSubscription(
   applySteps(unit, record, [placed])
   // Due already or not, the first deadline is known: the sweep finds the order even if every wake-up is lost.
   scheduleNext(record)
-  unit.wake('subscription', id)
+  unit.follow('subscription', id)
   return row
 }
 

@@ -107,6 +107,6 @@ export function addRefund(
     updatedTime: now,
   })
   em.persist(refund)
-  unit.wake('transaction', id)
+  unit.follow('transaction', id)
   return refund
 }

@@ -92,7 +92,7 @@ export async function recordAnswer(
   if (result === 'approved') emit('transaction-processed')
   if (result === 'declined') emit('transaction-declined')
   if (timesOut && isOwn) await suspendBills(unit, transaction, bills, { timesOut, askTime: next })
-  if (result === 'unknown' && !wasUnknown && !isOwn) unit.wake('transaction', id)
+  if (result === 'unknown' && !wasUnknown && !isOwn) unit.follow('transaction', id)
   if (transaction.type === 'refund') {
     if (result === 'approved') await refundBills(unit, transaction, bills)
   } else if (result === 'approved') await payBills(unit, transaction, bills)

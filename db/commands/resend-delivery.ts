@@ -2,7 +2,6 @@ import { ConflictError } from '../../billing/errors.ts'
 import { RESEND_CHANNEL } from '../channels.ts'
 import { Delivery, Webhook } from '../entities/index.ts'
 import { lockRow } from '../lock-row.ts'
-import { statement } from '../statement.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 
 /**
@@ -26,5 +25,5 @@ export async function resendDelivery(unit: UnitOfWork, deliveryId: string): Prom
   // Its first attempt is on its way already.
   if (delivery.status === 'waiting') return
   delivery.resendDue = true
-  await statement(em, `select pg_notify('${RESEND_CHANNEL}', '')`)
+  unit.nudge(RESEND_CHANNEL)
 }

@@ -13,7 +13,7 @@ import { lockRow } from '../lock-row.ts'
 import { orderInstant } from '../order-record.ts'
 import { references } from '../references.ts'
 import { statement } from '../statement.ts'
-import { TransactionNeededError, type UnitOfWork } from '../unit-of-work.ts'
+import { requireTransaction, type UnitOfWork } from '../unit-of-work.ts'
 import { disputeBills, lockBills } from './pay-invoices.ts'
 
 export interface DisputeValues {
@@ -38,7 +38,7 @@ export interface DisputeValues {
 export async function createDispute(unit: UnitOfWork, id: string, values: DisputeValues): Promise<Dispute> {
   const { derived, transaction, websiteId } = await deriveDispute(unit, values)
   const isBilled = transaction.invoiceIds.length > 0
-  if (isBilled && !unit.isTransaction) throw new TransactionNeededError()
+  if (isBilled) requireTransaction(unit)
   const row = {
     organizationId: unit.organizationId,
     id,
@@ -55,7 +55,7 @@ export async function createDispute(unit: UnitOfWork, id: string, values: Disput
     await markDisputed(unit, [transaction])
   }
   await emitDisputeEvent(unit, dispute, 'dispute-created', { sale: { transaction, websiteId } })
-  unit.wake('dispute-deadline', id)
+  unit.follow('dispute-deadline', id)
   return dispute
 }
 

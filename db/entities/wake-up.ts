@@ -11,6 +11,8 @@ const WakeUpSchema = defineEntity({
     workflow: p.string().length(30),
     organizationId: id(),
     recordId: id(),
+    /** Whether the record is new: nothing follows it yet. */
+    starts: p.boolean().default(false),
     /** Not before this; later than creation only after the engine refused it. */
     dueTime: instant(),
     refusals: p.integer().default(0),

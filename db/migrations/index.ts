@@ -10,6 +10,7 @@ import { Migration20261121194310_charging } from './Migration20261121194310_char
 import { Migration20261121195504_clock } from './Migration20261121195504_clock.ts'
 import { Migration20261121202224_resources } from './Migration20261121202224_resources.ts'
 import { Migration20261121205902_fixmoney } from './Migration20261121205902_fixmoney.ts'
+import { Migration20261121230423_first_wake_ups } from './Migration20261121230423_first_wake_ups.ts'
 
 export const migrations = [
   { name: 'Migration20261121162243_first_light', class: Migration20261121162243_first_light },
@@ -23,4 +24,5 @@ export const migrations = [
   { name: 'Migration20261121195504_clock', class: Migration20261121195504_clock },
   { name: 'Migration20261121202224_resources', class: Migration20261121202224_resources },
   { name: 'Migration20261121205902_fixmoney', class: Migration20261121205902_fixmoney },
+  { name: 'Migration20261121230423_first_wake_ups', class: Migration20261121230423_first_wake_ups },
 ]
