@@ -17,7 +17,7 @@ import { type Catalogue, makeCatalogue, orderBody } from '../test/rig/catalogue.
 import { type Helper, startHelper } from './helper.ts'
 import type { LoadCalls } from './processes/load.ts'
 import type { ReceiverCalls } from './processes/receiver.ts'
-import { childrenMeter, type Program, startProgram } from './program.ts'
+import { childrenMeter, cpuSeconds, type Program, startProgram } from './program.ts'
 import type { Teardown } from './teardown.ts'
 
 export interface World {
@@ -51,6 +51,8 @@ export interface World {
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   /** Milliseconds until the worker has nothing left to do. */
   quiet(patience: number): Promise<number>
+  /** Resolves when worker and engine have nothing left to do but wait, as far as their use of the cores tells. */
+  still(worker: Program, patience: number): Promise<void>
   /** Milliseconds until the condition, an SQL expression, does not hold any more. */
   untilNot(condition: string, patience: number): Promise<number>
   /** Milliseconds until every delivery's outcome is recorded. */
@@ -153,11 +155,14 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
   const untilNone = async (what: string, condition: string, patience: number): Promise<number> => {
     const started = performance.now()
     for (;;) {
+      const asked = performance.now()
       const { rows } = await query.query<{ left: boolean }>(`select ${condition} as left`)
       const waited = performance.now() - started
+      const cost = performance.now() - asked
       if (rows[0]?.left === false) return waited
       if (waited > patience) throw new Error(`waited ${patience} ms in vain for ${what}`)
-      await delay(10)
+      // Asking must not be a load of its own.
+      await delay(Math.max(10, cost * 20))
     }
   }
 
@@ -190,6 +195,18 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
     },
     databaseCpu: postmaster === undefined ? () => null : childrenMeter(postmaster),
     command,
+    async still(worker, patience) {
+      const used = async (): Promise<number> =>
+        (cpuSeconds((await engine).pid) ?? 0) + (cpuSeconds(worker.pid) ?? 0)
+      const until = performance.now() + patience
+      for (let before = await used(); ; ) {
+        await delay(1_000)
+        const now = await used()
+        if (now - before < 0.15) return
+        if (performance.now() > until) throw new Error('worker and engine did not come to rest')
+        before = now
+      }
+    },
     untilNot: (condition, patience) => untilNone(condition, condition, patience),
     quiet: (patience) =>
       untilNone(

@@ -21,8 +21,8 @@ const READERS = 10
 const READ = 100
 const AIM = 0.5
 const PATIENCE = 300_000
-/** Orders whose workflow has not looked at them yet. */
-const NOT_FOLLOWED = 'exists (select from subscriptions where settled_through is null)'
+/** Orders whose workflows have not been started. */
+const NOT_FOLLOWED = 'exists (select from wake_ups)'
 /** Started, and its first invoice issued. */
 const NOT_STARTED = `exists (select from subscriptions where status = 'pending' and start_time <= now() + interval '1 hour')`
 
@@ -32,12 +32,12 @@ export async function orders(context: PartContext): Promise<Figure[]> {
   const worker = await world.startWorker()
   const placed = await placedAndStarted(context, world)
   const memory = await armed(context, world, worker)
-  const minute = await transitions(context, world, {
+  const minute = await transitions(context, world, worker, {
     what: 'spread over a minute',
     at: (turn, count) => (MINUTE / context.divisor) * (turn / count),
   })
-  const moment = await transitions(context, world, { what: 'due at one moment', at: () => 0 })
-  const killed = await transitions(context, world, {
+  const moment = await transitions(context, world, worker, { what: 'due at one moment', at: () => 0 })
+  const killed = await transitions(context, world, worker, {
     what: 'spread over a minute, worker and engine killed in it',
     at: (turn, count) => (MINUTE / context.divisor) * (turn / count),
     async during() {
@@ -85,8 +85,8 @@ async function armed({ divisor, say }: PartContext, world: World, worker: Progra
   const pids = { engine: await world.engine.pid(), worker: worker.pid }
   const before = { engine: residentMegabytes(pids.engine), worker: residentMegabytes(pids.worker) }
   await placeAt(world, count, () => Date.now() + YEAR)
-  await world.untilNot(NOT_FOLLOWED, PATIENCE)
   await world.quiet(PATIENCE)
+  await world.still(worker, PATIENCE)
   return (['engine', 'worker'] as const).map((name) => {
     const [was, is] = [before[name], residentMegabytes(pids[name])]
     const each = was === null || is === null ? Number.NaN : ((is - was) * 1000) / count
@@ -115,10 +115,11 @@ interface Schedule {
 async function transitions(
   { divisor, say }: PartContext,
   world: World,
+  running: Program,
   { what, at, during }: Schedule,
 ): Promise<{ figure: Figure; worker: Program | null }> {
   const count = TRANSITIONS / divisor
-  const { ids, first } = await placeAhead(world, count, (turn) => at(turn, count))
+  const { ids, first } = await placeAhead(world, running, count, (turn) => at(turn, count))
   await delay(Math.max(0, first - Date.now()))
   const worker = (await during?.()) ?? null
   await world.untilNot(NOT_STARTED, PATIENCE)
@@ -156,13 +157,15 @@ async function transitions(
 /** Orders whose starts all come after the last of them is placed and its workflow waits, however long that takes. */
 async function placeAhead(
   world: World,
+  worker: Program,
   count: number,
   at: (turn: number) => number,
 ): Promise<{ ids: string[]; first: number }> {
-  for (let lead = LEAD + count * 10; ; lead *= 2) {
+  for (let lead = LEAD + count * 40; ; lead *= 2) {
     const first = Date.now() + lead
     const ids = await placeAt(world, count, (turn) => first + at(turn))
     await world.untilNot(NOT_FOLLOWED, PATIENCE)
+    await world.still(worker, PATIENCE)
     if (Date.now() + LEAD / 5 < first) return { ids, first }
     await world.untilNot(NOT_STARTED, PATIENCE)
     await world.quiet(PATIENCE)

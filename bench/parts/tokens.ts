@@ -6,7 +6,7 @@ import { besideFloor, type Figure, withCpu } from '../figure.ts'
 import { startHelper } from '../helper.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'
 import type { TokenFloorCalls } from '../processes/token-floor.ts'
-import { cpuSeconds, residentMegabytes } from '../program.ts'
+import { cpuSeconds, type Program, residentMegabytes } from '../program.ts'
 import { percentile } from '../statistics.ts'
 import type { World } from '../world.ts'
 import type { PartContext } from './part.ts'
@@ -19,7 +19,7 @@ const EXPIRING = 1_000
 const ARMED = 5_000
 const MINUTE = 60_000
 /** Until the first expires: the engine has every timer by then. */
-const LEAD = 15_000
+const LEAD = 45_000
 const PATIENCE = 300_000
 const HELD = 'exists (select from payment_tokens where card_cipher is not null and expiration_time <= now())'
 
@@ -31,8 +31,8 @@ export async function tokens(context: PartContext): Promise<Figure[]> {
   await world.query('update payment_tokens set card_cipher = null')
   const worker = await world.startWorker()
   await world.quiet(PATIENCE)
-  const memory = await armed(context, world)
-  const lateness = await erasing(context, world)
+  const memory = await armed(context, world, worker)
+  const lateness = await erasing(context, world, worker)
   await worker.stop()
   return [made, ...lateness, memory]
 }
@@ -78,12 +78,13 @@ async function making({ teardown, divisor, rounds, say }: PartContext, world: Wo
 }
 
 /** Memory of the engine for expiries that lie ahead. */
-async function armed({ divisor, say }: PartContext, world: World): Promise<Figure> {
+async function armed({ divisor, say }: PartContext, world: World, worker: Program): Promise<Figure> {
   const count = ARMED / divisor
   const pid = await world.engine.pid()
   const before = residentMegabytes(pid)
   await makeTokens(world, count, (now) => now + 30 * MINUTE)
   await world.quiet(PATIENCE)
+  await world.still(worker, PATIENCE)
   const after = residentMegabytes(pid)
   await world.query('update payment_tokens set card_cipher = null')
   const each = before === null || after === null ? Number.NaN : ((after - before) * 1000) / count
@@ -100,7 +101,7 @@ async function armed({ divisor, say }: PartContext, world: World): Promise<Figur
 }
 
 /** How late card data are erased of tokens that expire evenly over a minute. */
-async function erasing({ divisor, say }: PartContext, world: World): Promise<Figure[]> {
+async function erasing({ divisor, say }: PartContext, world: World, worker: Program): Promise<Figure[]> {
   const count = EXPIRING / divisor
   const span = MINUTE / divisor
   await world.query(`create table bench_erasures (late double precision not null)`)
@@ -111,6 +112,7 @@ async function erasing({ divisor, say }: PartContext, world: World): Promise<Fig
     when (old.card_cipher is not null and new.card_cipher is null) execute function bench_erased()`)
   const start = await makeTokens(world, count, (now, turn) => now + LEAD + (span * turn) / count)
   await world.untilNot('exists (select from wake_ups)', PATIENCE)
+  await world.still(worker, PATIENCE)
   if (Date.now() > start + LEAD) throw new Error('the first token expired before the last was made')
   await world.untilNot('exists (select from payment_tokens where card_cipher is not null)', PATIENCE)
   await world.query('drop trigger bench_erased on payment_tokens')

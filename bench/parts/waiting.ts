@@ -27,7 +27,7 @@ export async function waiting({ world, divisor, say }: PartContext): Promise<Fig
   const webhookId = await failingWebhook(running)
   say(`waiting: ${count} deliveries get their timers`)
   const armedIn = await arm(running, webhookId, count)
-  await delay(5_000)
+  await running.still(worker, PATIENCE)
   const after = memory()
   say(`waiting: armed in ${Math.round(armedIn)} s; ${due} of them come due within a minute`)
   const lateness = await come(running, webhookId, due)
@@ -79,8 +79,8 @@ async function arm({ query, quiet, merchant }: World, webhookId: string, count: 
        select $1, 'dlv_' || id, id, $2, 'retrying', 1, now() + interval '1 day', now() from event
        returning id
      )
-     insert into wake_ups (workflow, organization_id, record_id, due_time)
-     select 'webhook-delivery', $1, id, now() from delivery`,
+     insert into wake_ups (workflow, organization_id, record_id, starts, due_time)
+     select 'webhook-delivery', $1, id, true, now() from delivery`,
     [organizationId, webhookId, count],
   )
   const started = performance.now()
