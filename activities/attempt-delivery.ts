@@ -39,6 +39,18 @@ export async function attemptDelivery(
   }
 }
 
+/** When the next attempt is due, by reading alone; null where it may be now, or where it will not be made. */
+export async function lookAtDelivery(
+  { em, labels }: Pick<ActivityDependencies, 'em' | 'labels'>,
+  { organizationId, recordId, clock, base }: SettleInput,
+): Promise<SettleResult | null> {
+  const ahead = base ?? 0
+  const retry = await readRetry(em(), organizationId, recordId)
+  if (retry === null || retry.nextAttemptTime <= clock + ahead) return null
+  const { nextAttemptTime: next, scheduled } = retry
+  return { next, base: ahead, labels: labels ? deliveryLabels(retry, scheduled, next) : null }
+}
+
 /** Writes the outcome, and the event of a schedule that ended without success. */
 async function recordRetry(unit: UnitOfWork, attempt: Attempt, next: number | null): Promise<void> {
   const [moved] = await recordOutcomes(unit.em, [{ attempt, next }])

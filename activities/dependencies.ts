@@ -15,6 +15,8 @@ export interface ActivityDependencies {
   readonly baseUrl: string
   /** Real time, in milliseconds. */
   readonly now: () => number
+  /** Has due orders settled many at once, where that can be done; resolves when it is. */
+  readonly settledTogether: () => Promise<void>
   /** Whether the namespace has the search attributes. */
   readonly labels: boolean
 }

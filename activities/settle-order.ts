@@ -1,33 +1,67 @@
 import { executionTime } from '../billing/order-clock.ts'
 import { followFastForward } from '../db/commands/fast-forward.ts'
-import { lockSubscription, type Outlook, settleSubscription } from '../db/commands/settle-subscription.ts'
+import { lockSubscription, settleSubscription } from '../db/commands/settle-subscription.ts'
 import type { Subscription } from '../db/entities/index.ts'
 import { orderClock } from '../db/order-record.ts'
+import { statement } from '../db/statement.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import type { Labels, SettleInput, SettleResult } from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 
-/** Settles an order through the workflow's instant and says when to look again. Repeating it does no harm. */
+/**
+ * Settles an order through the workflow's instant and says when to look again. Repeating it does no harm. Where something
+ * is due, others may be due as well: settling many at once goes first, and this one by itself only where it is left.
+ */
 export async function settleOrder(
-  { em, baseUrl, now, labels }: ActivityDependencies,
-  { organizationId, recordId, clock, base }: SettleInput,
+  dependencies: ActivityDependencies,
+  input: SettleInput,
 ): Promise<SettleResult> {
+  const { em, baseUrl, now, labels, settledTogether } = dependencies
+  const seen = await lookAtOrder(dependencies, input)
+  if (seen !== null) return seen
+  await settledTogether()
+  const done = await lookAtOrder(dependencies, input)
+  if (done !== null) return done
+  const { organizationId, recordId, clock, base } = input
   return await inUnitOfWork(em(), { organizationId, baseUrl, now: new Date(now()) }, async (unit) => {
     const order = await lockSubscription(unit, recordId)
     if (order === null) return { next: null, base: base ?? 0, labels: null }
     const { revision } = order
     const realTime = unit.now.getTime()
     const time = executionTime(orderClock(order), { clock, base }, realTime)
-    const { turn, calls } = await settleSubscription(unit, order, time.instant)
+    const calls = await settleSubscription(unit, order, time.instant)
     await followFastForward(unit, order, time.instant, revision)
     return {
       next: nextLook(order),
       // A clock that has just come to rest is read by another base.
       base: executionTime(orderClock(order), { clock, base: time.base }, realTime).base,
       calls,
-      labels: labels ? orderLabels(order, turn) : null,
+      labels: labels ? orderLabels(order) : null,
     }
   })
+}
+
+/** As `settleOrder` where nothing is due, by reading alone; null where something may be, or the clock was moved. */
+export async function lookAtOrder(
+  { em, labels }: Pick<ActivityDependencies, 'em' | 'labels'>,
+  { organizationId, recordId, clock, base }: SettleInput,
+): Promise<SettleResult | null> {
+  const ahead = base ?? 0
+  const [row] = await statement<
+    Omit<Shown, 'nextDeadline'> & { nextDeadline: string | null; hasMoved: boolean }
+  >(
+    em(),
+    `select organization_id as "organizationId", id, customer_id as "customerId", status,
+            billing_status as "billingStatus", next_deadline as "nextDeadline", next_turn as "nextTurn",
+            clock_offset <> 0 or moving_to is not null as "hasMoved"
+       from subscriptions where organization_id = ? and id = ?`,
+    [organizationId, recordId],
+  )
+  if (row === undefined) return { next: null, base: ahead, labels: null }
+  const order = { ...row, nextDeadline: row.nextDeadline === null ? null : new Date(row.nextDeadline) }
+  const next = order.nextDeadline?.getTime() ?? null
+  if (order.hasMoved || (next !== null && next <= clock + ahead)) return null
+  return { next, base: ahead, calls: false, labels: labels ? orderLabels(order) : null }
 }
 
 /** When the order has to be looked at again: where its clock is being moved, at the latest there. */
@@ -36,11 +70,16 @@ function nextLook({ nextDeadline, movingTo }: Subscription): number | null {
   return Math.min(nextDeadline.getTime(), movingTo?.getTime() ?? Number.POSITIVE_INFINITY)
 }
 
-function orderLabels(order: Subscription, turn: Outlook['turn']): Labels {
+type Shown = Pick<
+  Subscription,
+  'organizationId' | 'id' | 'customerId' | 'status' | 'billingStatus' | 'nextDeadline' | 'nextTurn'
+>
+
+function orderLabels(order: Shown): Labels {
   const next = order.nextDeadline?.toISOString() ?? null
   return {
     details: `Order **${order.id}** of customer ${order.customerId} is **${order.status}**, its latest invoice **${order.billingStatus}**.`,
-    timer: next === null ? 'nothing due' : `${turn ?? 'next'} at ${next}`,
+    timer: next === null ? 'nothing due' : `${order.nextTurn ?? 'next'} at ${next}`,
     attributes: {
       BillingOrganization: order.organizationId,
       BillingCustomer: order.customerId,

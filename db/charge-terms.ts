@@ -24,46 +24,65 @@ export interface ChargeTerms extends Pick<OrderTerms, 'canCharge' | 'autopayRetr
 /** How an order stands that is not charged by itself. */
 export const UNCHARGED: ChargeTerms = { canCharge: false, autopayRetries: [], route: null }
 
-/** Reads how an order is charged at an instant of its clock: an instrument that is inactive or expired is passed over. */
+/**
+ * Reads how orders are charged at an instant of their clocks, by order: an instrument that is inactive or expired is passed
+ * over.
+ */
 export async function readChargeTerms(
   { em, organizationId }: UnitOfWork,
-  {
-    autopay,
-    customerId,
-    paymentInstrumentId = null,
-  }: Pick<Subscription, 'autopay' | 'customerId' | 'paymentInstrumentId'>,
+  orders: readonly Pick<Subscription, 'id' | 'autopay' | 'customerId' | 'paymentInstrumentId'>[],
   instant: number,
-): Promise<ChargeTerms> {
-  if (!autopay) return UNCHARGED
-  const found = await statement<{
-    settings: OrganizationSettings
-    id: string | null
-    gateway: string
-    gateway_reference: string
-    card_fingerprint: string
-    status: string
-    exp_month: number
-    exp_year: number
-  }>(
+): Promise<ReadonlyMap<string, ChargeTerms>> {
+  const charged = orders.filter(({ autopay }) => autopay)
+  if (charged.length === 0) return new Map()
+  const found = await statement<InstrumentRow & { readonly subscription_id: string }>(
     em,
-    `select organization.settings, instrument.id, instrument.gateway, instrument.gateway_reference,
-            instrument.card_fingerprint, instrument.status, instrument.exp_month, instrument.exp_year
-       from organizations organization
-       left join customers customer on customer.organization_id = organization.id and customer.id = ?
+    `select given."subscriptionId" as subscription_id, organization.settings, instrument.id, instrument.gateway,
+            instrument.gateway_reference, instrument.card_fingerprint, instrument.status, instrument.exp_month,
+            instrument.exp_year
+       from jsonb_to_recordset(?::jsonb) as given ("subscriptionId" text, "customerId" text, "paymentInstrumentId" text)
+       join organizations organization on organization.id = ?
+       left join customers customer
+         on customer.organization_id = organization.id and customer.id = given."customerId"
        left join payment_instruments instrument
          on instrument.organization_id = organization.id and instrument.customer_id = customer.id
-        and instrument.id in (?, customer.default_payment_instrument_id)
-      where organization.id = ?
-      order by instrument.id = ? desc nulls last`,
-    [customerId, paymentInstrumentId, organizationId, paymentInstrumentId],
+        and instrument.id in (given."paymentInstrumentId", customer.default_payment_instrument_id)
+      order by instrument.id = given."paymentInstrumentId" desc nulls last`,
+    [
+      JSON.stringify(
+        charged.map(({ id: subscriptionId, customerId, paymentInstrumentId = null }) => ({
+          subscriptionId,
+          customerId,
+          paymentInstrumentId,
+        })),
+      ),
+      organizationId,
+    ],
   )
-  const usable = found.find(
+  const byOrder = Map.groupBy(found, ({ subscription_id }) => subscription_id)
+  return new Map([...byOrder].map(([id, rows]) => [id, termsOf(rows, instant)]))
+}
+
+interface InstrumentRow {
+  readonly settings: OrganizationSettings
+  readonly id: string | null
+  readonly gateway: string
+  readonly gateway_reference: string
+  readonly card_fingerprint: string
+  readonly status: string
+  readonly exp_month: number
+  readonly exp_year: number
+}
+
+/** `rows`: its organization with each instrument that can be meant, the order's own first. */
+function termsOf(rows: readonly InstrumentRow[], instant: number): ChargeTerms {
+  const usable = rows.find(
     ({ id, status, exp_month: expMonth, exp_year: expYear }) =>
       id !== null && isUsable({ status, expMonth, expYear }, instant),
   )
   return {
     canCharge: usable !== undefined,
-    autopayRetries: retriesOf(found[0]?.settings),
+    autopayRetries: retriesOf(rows[0]?.settings),
     route:
       usable === undefined
         ? null

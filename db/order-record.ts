@@ -1,7 +1,6 @@
 /** Between an order's rows and the rules of its life cycle: loads what they read, writes what they say. */
 import { parseDuration } from '../billing/durations.ts'
-import type { Invoice as InvoiceState } from '../billing/invoices.ts'
-import { amountDue } from '../billing/invoices.ts'
+import { amountDue, type Invoice as InvoiceState, type InvoiceStatus } from '../billing/invoices.ts'
 import { isZero, Money } from '../billing/money.ts'
 import { type Happening, isComing, type Order, type Pause, renewalTime, type Step } from '../billing/order.ts'
 import { clockTime, type OrderClock } from '../billing/order-clock.ts'
@@ -56,21 +55,39 @@ export async function loadOrder(
   unit: UnitOfWork,
   row: Subscription,
   instant: number,
-  { invoiceIds = [] }: Loading = {},
+  loading: Loading = {},
 ): Promise<OrderRecord> {
+  const [record] = await loadOrders(unit, [row], instant, loading)
+  if (record === undefined) throw new Error('an order has one record')
+  return record
+}
+
+/** As `loadOrder`, for orders whose clocks show the same instant. */
+export async function loadOrders(
+  unit: UnitOfWork,
+  rows: readonly Subscription[],
+  instant: number,
+  { invoiceIds = [] }: Loading = {},
+): Promise<OrderRecord[]> {
   const { em, organizationId } = unit
-  const subscriptionId = row.id
+  const ofThem = { organizationId, subscriptionId: { $in: rows.map(({ id }) => id) } }
+  const isNeeded = ({ rebillNumber }: Subscription, { id, type, status, charge, periodNumber }: Invoice) =>
+    OPEN.includes(status) ||
+    type === 'initial' ||
+    charge != null ||
+    // One of a period that has not begun is voided where that will not come, paid or not.
+    (periodNumber ?? 0) > (rebillNumber ?? LAST_PERIOD) ||
+    invoiceIds.includes(id)
+  const leastPeriod = Math.min(...rows.map(({ rebillNumber }) => rebillNumber ?? LAST_PERIOD))
   const invoices = await em.find(
     Invoice,
     {
-      organizationId,
-      subscriptionId,
+      ...ofThem,
       $or: [
-        { status: { $in: ['draft', 'unpaid', 'past-due', 'partially-paid'] } },
+        { status: { $in: [...OPEN] } },
         { type: 'initial' },
         { charge: { $ne: null } },
-        // One of a period that has not begun is voided where that will not come, paid or not.
-        { periodNumber: { $gt: row.rebillNumber ?? LAST_PERIOD } },
+        { periodNumber: { $gt: leastPeriod } },
         { id: { $in: [...invoiceIds] } },
       ],
     },
@@ -78,21 +95,33 @@ export async function loadOrder(
   )
   const pauses = await em.find(
     SubscriptionPause,
-    { organizationId, subscriptionId, status: { $in: ['pending', 'active'] } },
+    { ...ofThem, status: { $in: ['pending', 'active'] } },
     { orderBy: { id: 'asc' }, refresh: true },
   )
-  const charging = await readChargeTerms(unit, row, instant)
-  return {
-    row,
-    invoices: new Map(invoices.map((invoice) => [invoice.sequence, invoice])),
-    pauses: new Map(pauses.map((pause) => [pause.id, pause])),
-    order: orderOf(row, { invoices, pauses, charging }),
-    charging,
-    isNew: false,
-    toRefund: new Set(),
-    raised: new Set(),
-  }
+  const charging = await readChargeTerms(unit, rows, instant)
+  const invoicesOf = Map.groupBy(invoices, ({ subscriptionId }) => subscriptionId)
+  const pausesOf = Map.groupBy(pauses, ({ subscriptionId }) => subscriptionId)
+  return rows.map((row) => {
+    const its = {
+      invoices: (invoicesOf.get(row.id) ?? []).filter((invoice) => isNeeded(row, invoice)),
+      pauses: pausesOf.get(row.id) ?? [],
+      charging: charging.get(row.id) ?? UNCHARGED,
+    }
+    return {
+      row,
+      invoices: new Map(its.invoices.map((invoice) => [invoice.sequence, invoice])),
+      pauses: new Map(its.pauses.map((pause) => [pause.id, pause])),
+      order: orderOf(row, its),
+      charging: its.charging,
+      isNew: false,
+      toRefund: new Set(),
+      raised: new Set(),
+    }
+  })
 }
+
+/** What can still be paid. */
+const OPEN: readonly InvoiceStatus[] = ['draft', 'unpaid', 'past-due', 'partially-paid']
 
 /** Higher than any period's number: before its start an order has no invoice of a period to come. */
 const LAST_PERIOD = 2_147_483_647

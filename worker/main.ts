@@ -23,7 +23,7 @@ await runProcess(async (stopping) => {
   const bundle = await workflowBundle()
   const database = await untilAvailable(
     'The database',
-    () => openDatabase({ databaseUrl, masterKeys, name: 'billing worker' }),
+    () => openDatabase({ databaseUrl, masterKeys, poolSize: 30, name: 'billing worker' }),
     stopping,
   )
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())

@@ -12,6 +12,7 @@ import type { Logger } from 'pino'
 import type { TemporalConnection } from '../config/temporal-connection.ts'
 import { HTTP_QUEUE_SUFFIX, SEARCH_ATTRIBUTES } from '../workflows/contract.ts'
 import type { Activities } from '../workflows/workflows.ts'
+import type { Pollers } from './relay.ts'
 
 const { IndexedValueType } = proto.temporal.api.enums.v1
 
@@ -68,8 +69,11 @@ export async function ensureSearchAttributes(client: Client, log: Logger): Promi
   }
 }
 
-/** Records settled at a time, each with a database connection of the worker's pool. */
-const SETTLING = 20
+/**
+ * Workflow tasks in hand at a time. A task's time is that at which it was handed over, and its timers count from its end:
+ * what waits in here makes them late by as long, where in the engine it does not.
+ */
+const TASKS = 8
 
 export interface PollingOptions {
   readonly connection: TemporalConnection
@@ -77,13 +81,16 @@ export interface PollingOptions {
   readonly namespace: string
   readonly taskQueue: string
   readonly workflowBundle: WorkflowBundleOption
-  readonly activities: () => Promise<Activities>
+  /** What the workers offer, and what the relay reads by. */
+  readonly activities: () => Promise<{ readonly implementations: Activities } & Pick<Pollers, 'look'>>
   readonly log: Logger
 }
 
 export interface Polling {
   /** Resolves when the engine has been reached for the first time. */
   readonly ready: Promise<void>
+  /** Null while nothing is polled. */
+  pollers(): Pollers | null
   /** Takes nothing more, lets activities under way finish, and ends. */
   stop(): Promise<void>
 }
@@ -100,6 +107,7 @@ export function startPolling({
 }: PollingOptions): Polling {
   let stopped = false
   let workers: Worker[] = []
+  let pollers: Pollers | null = null
   let pause: () => void = () => {}
   let isReady: () => void = () => {}
   const ready = new Promise<void>((resolve) => {
@@ -111,7 +119,7 @@ export function startPolling({
     try {
       // A worker that is made for a namespace that is not there leaves its threads behind: ask first.
       await client.workflowService.describeNamespace({ namespace })
-      const implementations = await activities()
+      const { implementations, look } = await activities()
       const shared = { connection, namespace, shutdownGraceTime: '30 s' } as const
       if (stopped) return
       workers = [
@@ -121,9 +129,10 @@ export function startPolling({
           workflowBundle,
           activities: implementations,
           maxCachedWorkflows: 2_000,
-          // No more tasks than settle at once: one that waits for its turn in here runs out of time, and is made again.
-          maxConcurrentWorkflowTaskExecutions: SETTLING,
-          maxConcurrentLocalActivityExecutions: SETTLING,
+          maxConcurrentWorkflowTaskExecutions: TASKS,
+          // The other half is for tasks that come with the start of an execution.
+          maxConcurrentWorkflowTaskPolls: TASKS / 2,
+          maxConcurrentLocalActivityExecutions: TASKS,
         }),
         await Worker.create({
           ...shared,
@@ -133,9 +142,11 @@ export function startPolling({
         }),
       ]
       if (stopped) for (const worker of workers) worker.shutdown()
+      pollers = { client: new Client({ connection, namespace }), look }
       isReady()
       await Promise.all(workers.map((worker) => worker.run().finally(() => shutDownAll(workers))))
     } finally {
+      pollers = null
       workers = []
       await connection.close().catch(() => {})
     }
@@ -166,6 +177,7 @@ export function startPolling({
   const finished = run()
   return {
     ready,
+    pollers: () => (stopped ? null : pollers),
     async stop() {
       stopped = true
       pause()

@@ -2,7 +2,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql'
 import type { WorkflowBundleOption } from '@temporalio/worker'
 import type { Logger } from 'pino'
-import { createActivities } from '../activities/activities.ts'
+import { createActivities, createLooks } from '../activities/activities.ts'
 import type { Config } from '../config/config.ts'
 import { RELEASE } from '../config/release.ts'
 import type { TemporalConnection } from '../config/temporal-connection.ts'
@@ -19,6 +19,7 @@ import type { Metrics } from '../ops/metrics.ts'
 import { taskQueue } from '../workflows/contract.ts'
 import { startDisabling } from './disabling.ts'
 import { startDispatcher } from './dispatcher.ts'
+import { startDueOrders } from './due-orders.ts'
 import { startRelay } from './relay.ts'
 import { startRetention } from './retention.ts'
 import { startStalledMoves } from './stalled-moves.ts'
@@ -69,28 +70,16 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     log,
     onAttempt: ({ answer }) => metrics.deliveryAttempts.inc({ outcome: answer.failure ?? 'delivered' }),
   })
-  const relay = startRelay({ em, client, taskQueue: queue, log })
-  const sweep = startSweep(em, log)
-  const disabling = startDisabling({ em, environment: config.environment, baseUrl: config.baseUrl, now }, log)
-  const stalledMoves = startStalledMoves({ em, baseUrl: config.baseUrl, now }, log)
-  const retention = startRetention(em, log)
-  const listener = listen(
-    databaseUrl,
-    {
-      [WAKE_UP_CHANNEL]: () => relay.nudge(),
-      [DELIVERY_CHANNEL]: () => dispatcher.nudge(),
-      [RESEND_CHANNEL]: () => dispatcher.nudgeResends(),
-    },
-    log,
-  )
+  const dueOrders = startDueOrders({ em, baseUrl: config.baseUrl, now }, log)
   const polling = startPolling({
     connection: temporal,
     client,
     namespace: config.temporalNamespace,
     taskQueue: queue,
     workflowBundle,
-    activities: async () =>
-      createActivities({
+    async activities() {
+      const labels = await ensureSearchAttributes(client, log)
+      const dependencies = {
         em,
         attempts,
         gateway,
@@ -98,15 +87,43 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
         unresolved: metrics.unresolvedPayments,
         baseUrl: config.baseUrl,
         now,
-        labels: await ensureSearchAttributes(client, log),
-      }),
+        settledTogether: () => dueOrders.settled(),
+        labels,
+      }
+      return { implementations: createActivities(dependencies), look: createLooks(dependencies) }
+    },
     log,
   })
+  const relay = startRelay({
+    em,
+    client,
+    pollers: polling.pollers,
+    taskQueue: queue,
+    log,
+  })
+  const sweep = startSweep(em, log)
+  const disabling = startDisabling({ em, environment: config.environment, baseUrl: config.baseUrl, now }, log)
+  const stalledMoves = startStalledMoves({ em, baseUrl: config.baseUrl, now }, log)
+  const retention = startRetention(em, log)
+  const listener = listen(
+    databaseUrl,
+    {
+      [WAKE_UP_CHANNEL]() {
+        relay.nudge()
+        dueOrders.nudge()
+      },
+      [DELIVERY_CHANNEL]: () => dispatcher.nudge(),
+      [RESEND_CHANNEL]: () => dispatcher.nudgeResends(),
+    },
+    log,
+  )
   return {
     ready: polling.ready,
     async stop() {
-      const loops = [sweep, disabling, stalledMoves, retention, relay, dispatcher, polling]
-      await Promise.all([...loops.map((loop) => loop.stop()), listener.close()])
+      const loops = [dueOrders, sweep, disabling, stalledMoves, retention, dispatcher]
+      // The relay starts executions on the connection that is polled.
+      const engine = relay.stop().then(() => polling.stop())
+      await Promise.all([...loops.map((loop) => loop.stop()), engine, listener.close()])
       await sender.close()
       await gateway.close()
       await client.connection.close()

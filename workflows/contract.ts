@@ -35,6 +35,8 @@ export interface FollowInput {
   readonly recordId: string
   /** Clock of the record when the run began, in milliseconds ahead of real time; set by continue-as-new. */
   readonly base?: number
+  /** What settling has found just before, where whoever starts the execution has settled; its labels are written already. */
+  readonly seen?: SettleResult
 }
 
 /** Argument of a settle activity. */

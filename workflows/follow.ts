@@ -4,7 +4,6 @@
  * The record is the truth and the workflow its alarm clock. There is no state here that a fresh run would miss, so an
  * operator may terminate or reset any execution: the next wake-up, or the sweep, starts it again.
  */
-import { defineSearchAttributeKey } from '@temporalio/common'
 import {
   ActivityFailure,
   condition,
@@ -20,10 +19,11 @@ import {
   CHANGED_SIGNAL,
   type FollowInput,
   type Labels,
-  SEARCH_ATTRIBUTES,
+  type SearchAttributeName,
   type SettleInput,
   type SettleResult,
 } from './contract.ts'
+import { searchAttribute } from './labels.ts'
 
 /** Shortest wait: a wake-up a little before its deadline must not spin. */
 const SHORTEST_WAIT = 50
@@ -43,11 +43,17 @@ export async function follow(
   setHandler(defineSignal(CHANGED_SIGNAL), () => {
     changed = true
   })
-  const label = labeller()
-  for (;;) {
+  let seen = input.seen ?? null
+  const label = labeller(seen?.labels ?? null)
+  const look = async (): Promise<SettleResult> => {
     // Lowered before settling: a change signalled meanwhile must be looked at again.
     changed = false
-    const result = await settle({ organizationId, recordId, clock: Date.now(), base })
+    return await settle({ organizationId, recordId, clock: Date.now(), base })
+  }
+  for (;;) {
+    // What was seen is older than a change that came with the start.
+    const result = seen ?? (await look())
+    seen = null
     base = result.base
     if (result.calls) {
       await tried(() => call({ organizationId, recordId, clock: Date.now(), base }))
@@ -75,10 +81,10 @@ async function tried(call: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Writes labels where they differ from those written before: each is an event of the history. */
-function labeller(): (labels: Labels) => void {
+/** Writes labels where they differ from those written before, or at the start: each is an event of the history. */
+function labeller(atStart: Labels | null): (labels: Labels) => void {
   let details: string | null = null
-  const written = new Map<string, string | null>()
+  const written = new Map<string, string | null>(Object.entries(atStart?.attributes ?? {}))
   return (labels) => {
     if (labels.details !== details) {
       details = labels.details
@@ -91,12 +97,7 @@ function labeller(): (labels: Labels) => void {
     upsertSearchAttributes(
       updates.map(([name, value]) => {
         written.set(name, value)
-        return name === 'BillingNextDeadline'
-          ? {
-              key: defineSearchAttributeKey(name, SEARCH_ATTRIBUTES.BillingNextDeadline),
-              value: value === null ? null : new Date(value),
-            }
-          : { key: defineSearchAttributeKey(name, SEARCH_ATTRIBUTES.BillingStatus), value }
+        return searchAttribute(name as SearchAttributeName, value)
       }),
     )
   }

@@ -3,7 +3,7 @@ import { ConflictError } from '../../billing/errors.ts'
 import { changeItems, changeTerms, moveRenewal } from '../../billing/order-commands.ts'
 import { changeAutopay } from '../../billing/order-payments.ts'
 import { agreedTerms } from '../../billing/order-terms.ts'
-import { readChargeTerms } from '../charge-terms.ts'
+import { readChargeTerms, UNCHARGED } from '../charge-terms.ts'
 import type { Subscription } from '../entities/index.ts'
 import type { OrderItem } from '../entities/subscription.ts'
 import {
@@ -97,7 +97,9 @@ export async function updateSubscription(
     customFields: given.customFields,
   })
   if (areNotesNew) annotateDrafts(unit, record, instant)
-  const charging = isChargedAnew ? await readChargeTerms(unit, row, instant) : record.charging
+  const charging = isChargedAnew
+    ? ((await readChargeTerms(unit, [row], instant)).get(row.id) ?? UNCHARGED)
+    : record.charging
   if (areTermsNew) takeTerms(unit, record, instant, areItemsNew)
   if (isChargedAnew) {
     const terms = { ...record.order.terms, ...charging }

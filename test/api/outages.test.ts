@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { migrate } from '../../db/orm.ts'
 import { freePort } from '../../dev/engines/ports.ts'
 import { startPostgres } from '../../dev/engines/postgres.ts'
+import { makeToken } from '../rig/cards.ts'
 import { catalogue, orderBody } from '../rig/catalogue.ts'
 import { testEngines } from '../rig/engines.ts'
 import { forward } from '../rig/forward.ts'
@@ -52,15 +53,26 @@ describe('while the database is away', () => {
 })
 
 describe('while the engine is away', () => {
-  test('orders are accepted, wait in the outbox, and are carried out when it is back', async () => {
+  test('orders are accepted, wait in the outbox, and are carried out when it is back; only charges need it', async () => {
     const port = await freePort()
     const service = await startService({ temporalAddress: `127.0.0.1:${port}` })
     try {
       const merchant = await catalogue(service)
-      const placed = await merchant.api.post('subscriptions', orderBody(merchant))
+      const { body: payer } = await merchant.api.post('customers', {
+        paymentToken: await makeToken(merchant.api),
+      })
+      const placed = await merchant.api.post(
+        'subscriptions',
+        orderBody(merchant, { customerId: payer.id, shipping: { amount: 5 } }),
+      )
       expect(placed.status).toBe(201)
+      // What nobody is charged for needs no engine to begin: its timers are armed when it is back.
+      const free = await merchant.api.post('subscriptions', orderBody(merchant))
       await waitFor('the relay to notice', () =>
         service.log.some((line) => line.includes('cannot be reached')) ? true : null,
+      )
+      await waitFor('the other order to become active', async () =>
+        (await merchant.api.get(`subscriptions/${free.body.id}`)).body.status === 'active' ? true : null,
       )
       const now = await merchant.api.get(`subscriptions/${placed.body.id}`)
       expect(now.body.status).toBe('pending')
@@ -70,6 +82,16 @@ describe('while the engine is away', () => {
       try {
         await waitFor('the order to become active', async () =>
           (await merchant.api.get(`subscriptions/${placed.body.id}`)).body.status === 'active' ? true : null,
+        )
+        await waitFor('both to be followed', async () =>
+          Promise.all(
+            [placed, free].map(({ body }) =>
+              service.temporal.workflow
+                .getHandle(`subscription/${merchant.organizationId}/${body.id}`)
+                .describe()
+                .catch(() => null),
+            ),
+          ).then((executions) => (executions.includes(null) ? null : true)),
         )
         await service.stopWorker()
       } finally {

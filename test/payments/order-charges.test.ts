@@ -52,6 +52,7 @@ describe('an order is charged', () => {
     gateway: by,
     log: createLog('error', { write: (line) => void logged.push(line) }),
     unresolved,
+    settledTogether: async () => {},
     attempts: {} as ActivityDependencies['attempts'],
   })
   const input = (recordId: string, ahead: number) => ({

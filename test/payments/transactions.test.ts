@@ -422,6 +422,7 @@ describe('payments', () => {
           gateway,
           log: createLog('silent'),
           unresolved: { inc() {} },
+          settledTogether: async () => {},
           attempts: {} as Parameters<typeof inquireTransaction>[0]['attempts'],
         },
         { organizationId: merchant.organizationId, recordId: id, clock: Date.now() + after, base: 0 },

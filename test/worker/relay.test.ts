@@ -42,6 +42,7 @@ test('what the engine took before it went away is not offered again; the rest is
   const relay = startRelay({
     em: () => service.database.orm.em.fork(),
     client: new Client({ connection, namespace }),
+    pollers: () => null,
     taskQueue: service.taskQueue,
     log: pino({ level: 'info' }, { write: (line) => void said.push(line) }),
   })
