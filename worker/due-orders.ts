@@ -20,7 +20,9 @@ const BATCH = 100
 /** How long an order's own workflow waits to be settled along with others before it settles by itself. Milliseconds. */
 const PATIENCE = 2_000
 /** Without a ring the deadlines are looked over this often: an engine that is behind makes no order later. Milliseconds. */
-const INTERVAL = 1_000
+const INTERVAL = 200
+/** After a look that failed, the database being away for one, the next is that much later. Milliseconds. */
+const PAUSE = 1_000
 
 export interface DueOrdersOptions {
   readonly em: () => EntityManager
@@ -41,6 +43,9 @@ export function startDueOrders({ em, baseUrl, now }: DueOrdersOptions, log: Logg
     waiting = []
     try {
       return await settleBatches()
+    } catch (error) {
+      await sleep(PAUSE)
+      throw error
     } finally {
       for (const resolve of served) resolve()
     }
@@ -48,18 +53,21 @@ export function startDueOrders({ em, baseUrl, now }: DueOrdersOptions, log: Logg
   const settleBatches = async (): Promise<boolean> => {
     const organizations = await organizationsWithDueSubscriptions(em(), new Date(now()))
     let isMore = false
+    let hasFailed = false
     for (const organizationId of organizations) {
       const tenant = { organizationId, baseUrl, now: new Date(now()) }
       try {
         const settled = await inUnitOfWork(em(), tenant, (unit) => settleDueSubscriptions(unit, BATCH))
         if (settled === BATCH) isMore = true
       } catch (error) {
+        hasFailed = true
         log.warn(
           { err: error, organizationId },
           'due orders could not be settled together; each is by its own workflow',
         )
       }
     }
+    if (hasFailed) await sleep(PAUSE)
     return isMore
   }
   const loop = startLoop({ name: 'due orders', interval: INTERVAL, log, turn })
