@@ -11,10 +11,17 @@ export class TransactionNeededError extends Error {
 
 const readers = new WeakSet<EntityManager>()
 
-/** Has statements by `em` that lock or write fail: what they do would not end with the work that they are part of. */
-export function onlyReading(em: EntityManager): EntityManager {
+/**
+ * Does work whose statements by `em` fail where they lock or write: what they do would not end with the work that they are
+ * part of.
+ */
+export async function onlyReading<T>(em: EntityManager, work: () => Promise<T>): Promise<T> {
   readers.add(em)
-  return em
+  try {
+    return await work()
+  } finally {
+    readers.delete(em)
+  }
 }
 
 const DOES_MORE = /\b(insert|update|delete|share)\b/i

@@ -83,11 +83,9 @@ export async function inOneStatement<T>(
   options: UnitOfWorkOptions,
   work: (unit: UnitOfWork) => Promise<T>,
 ): Promise<T> {
-  const reading = onlyReading(em.fork())
-  const { unit, consequences, channels } = collecting(reading, options, false)
-  const result = await work(unit)
-  if (reading.getUnitOfWork().getPersistStack().size > 0)
-    throw new Error('work of one statement changed a record')
+  const { unit, consequences, channels } = collecting(em, options, false)
+  const result = await onlyReading(em, () => work(unit))
+  if (em.getUnitOfWork().getPersistStack().size > 0) throw new Error('work of one statement changed a record')
   const written = await writeConsequences(em, options, consequences())
   nudge(em, [...channels, ...written])
   return result
