@@ -17,11 +17,14 @@ export async function settleOrder(
   input: SettleInput,
 ): Promise<SettleResult> {
   const { em, baseUrl, now, labels, settledTogether } = dependencies
-  const seen = await lookAtOrder(dependencies, input)
+  let known = await readOrder(dependencies, input)
+  // One whose clock was moved is never among the others.
+  if (known !== null && !known.hasMoved && isDue(known, input)) {
+    await settledTogether()
+    known = await readOrder(dependencies, input)
+  }
+  const seen = seenOf(dependencies, input, known)
   if (seen !== null) return seen
-  await settledTogether()
-  const done = await lookAtOrder(dependencies, input)
-  if (done !== null) return done
   const { organizationId, recordId, clock, base } = input
   return await inUnitOfWork(em(), { organizationId, baseUrl, now: new Date(now()) }, async (unit) => {
     const order = await lockSubscription(unit, recordId)
@@ -43,13 +46,18 @@ export async function settleOrder(
 
 /** As `settleOrder` where nothing is due, by reading alone; null where something may be, or the clock was moved. */
 export async function lookAtOrder(
-  { em, labels }: Pick<ActivityDependencies, 'em' | 'labels'>,
-  { organizationId, recordId, clock, base }: SettleInput,
+  dependencies: Pick<ActivityDependencies, 'em' | 'labels'>,
+  input: SettleInput,
 ): Promise<SettleResult | null> {
-  const ahead = base ?? 0
-  const [row] = await statement<
-    Omit<Shown, 'nextDeadline'> & { nextDeadline: string | null; hasMoved: boolean }
-  >(
+  return seenOf(dependencies, input, await readOrder(dependencies, input))
+}
+
+/** What a look needs of the order's row; null when there is none. */
+async function readOrder(
+  { em }: Pick<ActivityDependencies, 'em'>,
+  { organizationId, recordId }: SettleInput,
+): Promise<SeenOrder | null> {
+  const [row] = await statement<Omit<SeenOrder, 'nextDeadline'> & { nextDeadline: string | null }>(
     em(),
     `select organization_id as "organizationId", id, customer_id as "customerId", status,
             billing_status as "billingStatus", next_deadline as "nextDeadline", next_turn as "nextTurn",
@@ -57,11 +65,24 @@ export async function lookAtOrder(
        from subscriptions where organization_id = ? and id = ?`,
     [organizationId, recordId],
   )
-  if (row === undefined) return { next: null, base: ahead, labels: null }
-  const order = { ...row, nextDeadline: row.nextDeadline === null ? null : new Date(row.nextDeadline) }
+  if (row === undefined) return null
+  return { ...row, nextDeadline: row.nextDeadline === null ? null : new Date(row.nextDeadline) }
+}
+
+function isDue({ nextDeadline }: SeenOrder, { clock, base }: SettleInput): boolean {
+  return nextDeadline != null && nextDeadline.getTime() <= clock + (base ?? 0)
+}
+
+function seenOf(
+  { labels }: Pick<ActivityDependencies, 'labels'>,
+  input: SettleInput,
+  order: SeenOrder | null,
+): SettleResult | null {
+  const base = input.base ?? 0
+  if (order === null) return { next: null, base, labels: null }
+  if (order.hasMoved || isDue(order, input)) return null
   const next = order.nextDeadline?.getTime() ?? null
-  if (order.hasMoved || (next !== null && next <= clock + ahead)) return null
-  return { next, base: ahead, calls: false, labels: labels ? orderLabels(order) : null }
+  return { next, base, calls: false, labels: labels ? orderLabels(order) : null }
 }
 
 /** When the order has to be looked at again: where its clock is being moved, at the latest there. */
@@ -74,6 +95,10 @@ type Shown = Pick<
   Subscription,
   'organizationId' | 'id' | 'customerId' | 'status' | 'billingStatus' | 'nextDeadline' | 'nextTurn'
 >
+
+interface SeenOrder extends Shown {
+  readonly hasMoved: boolean
+}
 
 function orderLabels(order: Shown): Labels {
   const next = order.nextDeadline?.toISOString() ?? null

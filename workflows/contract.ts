@@ -35,7 +35,7 @@ export interface FollowInput {
   readonly recordId: string
   /** Clock of the record when the run began, in milliseconds ahead of real time; set by continue-as-new. */
   readonly base?: number
-  /** What settling has found just before, where whoever starts the execution has settled; its labels are written already. */
+  /** What was read of the record before the execution was started, as settling would have found it; labels are set already. */
   readonly seen?: SettleResult
 }
 

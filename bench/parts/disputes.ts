@@ -1,7 +1,7 @@
 /** Disputes: read and opened beside bare Koa, listed over many, and what the API's memory does under minutes of it. */
 import pg from 'pg'
 import { disputeBody, externalSale } from '../../test/rig/dispute.ts'
-import { type Figure, medianKnown, withCpu } from '../figure.ts'
+import { besideFloor, type Figure, withCpu } from '../figure.ts'
 import { startHelper } from '../helper.ts'
 import type { DisputeFloorCalls } from '../processes/dispute-floor.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'
@@ -30,14 +30,14 @@ export async function disputes(context: PartContext): Promise<Figure[]> {
   const read = requestOf(world, 'GET', `disputes/${opened.body.id}`)
   const beside = { port: floorPort, pid: floor.pid }
   return [
-    await besideFloor(context, world, beside, {
+    await besideItsFloor(context, world, beside, {
       what: `GET disputes/{id}, ${CLIENTS} clients`,
       request: read,
       status: 200,
       aim: READ_AIM,
       note: 'Secret key looked up, one row read, worker stopped. Floor: bare Koa, select of that row by primary key, its JSON.',
     }),
-    await besideFloor(context, world, beside, {
+    await besideItsFloor(context, world, beside, {
       what: `POST disputes, ${CLIENTS} clients, API alone`,
       request: create,
       status: 201,
@@ -57,7 +57,7 @@ interface Measured {
   readonly note: string
 }
 
-async function besideFloor(
+async function besideItsFloor(
   { divisor, rounds, say }: PartContext,
   world: World,
   floor: { readonly port: number; readonly pid: number },
@@ -91,16 +91,7 @@ async function besideFloor(
     service: service.map(({ result }) => result.rate),
     floor: bare.map(({ result }) => result.rate),
     aim,
-    beside: {
-      'p50 ms': median(service.map(({ result }) => result.p50)),
-      'p99 ms': median(service.map(({ result }) => result.p99)),
-      'floor p50 ms': median(bare.map(({ result }) => result.p50)),
-      'floor p99 ms': median(bare.map(({ result }) => result.p99)),
-      'CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.server)),
-      'with database CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.database)),
-      'floor CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.server)),
-      'with its database CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.database)),
-    },
+    beside: besideFloor(service, bare),
     note,
   }
 }
