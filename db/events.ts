@@ -61,7 +61,10 @@ interface Tenant {
  * Writes new records and what follows from a change, in one statement: the events, a delivery of each for every active webhook whose
  * filter and website fit (judged now), entries of timelines, and the wake-ups of workflows.
  *
- * @returns the channels to nudge once it is committed.
+ * Listeners are told by the commit where no other transaction is about to tell any: PostgreSQL lets one such transaction
+ * commit at a time, and none has to wait for that.
+ *
+ * @returns the channels that are left to be nudged once it is committed.
  */
 export async function writeConsequences(
   em: EntityManager,
@@ -91,7 +94,7 @@ export async function writeConsequences(
       }),
     }
   })
-  const [written] = await statement<{ deliveries: boolean }>(
+  const work = await statement<{ channel: string; told: boolean }>(
     em,
     `with ${insertions.map(({ text }, turn) => `record_${turn} as (${text}), `).join('')}given as (
        select * from jsonb_to_recordset(?::jsonb) as given
@@ -125,7 +128,9 @@ export async function writeConsequences(
        select workflow, ?, "recordId", starts, now()
          from jsonb_to_recordset(?::jsonb) as given (workflow text, "recordId" text, starts boolean)
      )
-     select exists (select from new_deliveries) as deliveries`,
+     select channel,
+            case when pg_try_advisory_xact_lock(7310, 5) then pg_notify(channel, '') is not null else false end as told
+       from (values (?, exists (select from new_deliveries)), (?, ?::boolean)) as work (channel, is_left) where is_left`,
     [
       ...insertions.flatMap(({ values }) => values),
       JSON.stringify(rows),
@@ -148,10 +153,10 @@ export async function writeConsequences(
       ),
       tenant.organizationId,
       JSON.stringify(wakeUps),
+      DELIVERY_CHANNEL,
+      WAKE_UP_CHANNEL,
+      wakeUps.length > 0,
     ],
   )
-  return [
-    ...(written?.deliveries === true ? [DELIVERY_CHANNEL] : []),
-    ...(wakeUps.length > 0 ? [WAKE_UP_CHANNEL] : []),
-  ]
+  return work.filter(({ told }) => !told).map(({ channel }) => channel)
 }

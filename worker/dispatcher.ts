@@ -75,6 +75,8 @@ interface Held {
 
 export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOptions): Dispatcher {
   const loads = new Map<string, Load>()
+  /** What was taken and is not recorded yet: not to be begun again, should its lease be lost or run out. */
+  const inHand = new Set<string>()
   const underWay = new Set<Promise<void>>()
   const givings = new Set<Promise<void>>()
   let held = 0
@@ -99,6 +101,8 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
       })
       const since = performance.now()
       for (const delivery of taken) {
+        if (inHand.has(identityOf(delivery))) continue
+        inHand.add(identityOf(delivery))
         loadOf(delivery).held.push({ delivery, since })
         held += 1
       }
@@ -135,7 +139,10 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
         made = [...batch, ...made]
         throw error
       }
-      for (const attempt of batch) onAttempt?.(attempt)
+      for (const attempt of batch) {
+        letGo([attempt.delivery])
+        onAttempt?.(attempt)
+      }
       return made.length > 0
     },
   })
@@ -154,7 +161,12 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
     if (load.inFlight === 0 && load.held.length === 0 && load.slots >= FIRST_SLOTS) loads.delete(keyOf(load))
   }
 
+  const letGo = (deliveries: readonly DueDelivery[]): void => {
+    for (const delivery of deliveries) inHand.delete(identityOf(delivery))
+  }
+
   const giveBack = (deliveries: readonly DueDelivery[]): void => {
+    letGo(deliveries)
     const giving = releaseDeliveries(em(), deliveries)
       .catch((error: unknown) =>
         log.warn({ err: error }, 'deliveries could not be given back; their leases will run out'),
@@ -178,6 +190,7 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
         recording.nudge()
       })
       .catch((error: unknown) => {
+        letGo([delivery])
         log.error(
           { err: error, deliveryId: delivery.id },
           'an attempt could not be made; its lease will run out',
@@ -227,6 +240,10 @@ function withNext(attempt: Attempt) {
     attempt,
     next: attempt.answer.failure === null ? null : nextAttemptTime(attempt.delivery.scheduled + 1, endedAt),
   }
+}
+
+function identityOf({ organizationId, id }: DueDelivery): string {
+  return `${organizationId}/${id}`
 }
 
 function keyOf({ organizationId, webhookId }: Pick<DueDelivery, 'organizationId' | 'webhookId'>): string {

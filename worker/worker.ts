@@ -64,8 +64,10 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     now,
   }
 
+  // Only statements of our own: nothing of one turn is remembered for the next.
+  const statements = em()
   const dispatcher = startDispatcher({
-    em,
+    em: () => statements,
     attempts,
     log,
     onAttempt: ({ answer }) => metrics.deliveryAttempts.inc({ outcome: answer.failure ?? 'delivered' }),

@@ -62,4 +62,34 @@ describe('the dispatcher', () => {
     })
     expect(new Set(receiver.received.map(({ event }) => event.eventId)).size).toBe(receiver.received.length)
   })
+
+  test('does not begin again what it has in hand when the lease of it is lost', async () => {
+    let answer: () => void = () => {}
+    const mayAnswer = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    receiver.answer(async (_, response) => {
+      await mayAnswer
+      response.writeHead(200).end()
+    })
+    const before = receiver.received.length
+    await merchant.api.post('customers', { firstName: 'First' })
+    await receiver.until(() => true, before + 1)
+    await sql("update deliveries set lease_until = null where status = 'waiting'")
+    // Has it look, and take the first again along with the second.
+    await merchant.api.post('customers', { firstName: 'Second' })
+    await receiver.until(() => true, before + 2)
+    answer()
+    await waitFor('both to be recorded', async () => {
+      const [row] = await sql<{ count: number }>(
+        "select count(*)::int as count from deliveries where status <> 'delivered'",
+      )
+      return row?.count === 0 ? true : null
+    })
+    expect(receiver.received.slice(before).map(({ event }) => event._embedded.customer?.firstName)).toEqual([
+      'First',
+      'Second',
+    ])
+    expect(await sql('select 1 from deliveries where attempts <> 1')).toEqual([])
+  })
 })

@@ -1,0 +1,53 @@
+/** Listeners are told once of each change, by its commit or, where another commit tells something just then, after it. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import pg from 'pg'
+import { DELIVERY_CHANNEL } from '../../db/channels.ts'
+import { type Catalogue, catalogue } from '../rig/catalogue.ts'
+import { startService, type TestService } from '../rig/service.ts'
+import { waitFor } from '../rig/wait-for.ts'
+
+describe('listeners', () => {
+  let service: TestService
+  let merchant: Catalogue
+  let listener: pg.Client
+  let other: pg.Client
+  let heard = 0
+
+  beforeAll(async () => {
+    service = await startService({ worker: false })
+    merchant = await catalogue(service, { webhook: 'http://127.0.0.1:1/' })
+    listener = new pg.Client({ connectionString: service.databaseUrl })
+    other = new pg.Client({ connectionString: service.databaseUrl })
+    await Promise.all([listener.connect(), other.connect()])
+    listener.on('notification', () => {
+      heard += 1
+    })
+    await listener.query(`listen ${DELIVERY_CHANNEL}`)
+  })
+  afterAll(async () => {
+    await Promise.all([listener.end(), other.end()])
+    await service.stop()
+  })
+
+  /** How often the listener has heard of one event by the time it hears of the next. */
+  const timesHeard = async (): Promise<number> => {
+    const before = heard
+    await merchant.api.post('customers', { firstName: 'Ada' })
+    await waitFor('the listener to hear', async () => (heard > before ? true : null))
+    const times = heard - before
+    await merchant.api.post('customers', { firstName: 'Grace' })
+    await waitFor('the listener to hear again', async () => (heard > before + times ? true : null))
+    return heard - before - 1
+  }
+
+  test('hear of a change by its commit', async () => {
+    expect(await timesHeard()).toBe(1)
+  })
+
+  test('hear of it after the commit where another transaction is about to tell something', async () => {
+    await other.query('begin')
+    await other.query('select pg_advisory_xact_lock(7310, 5)')
+    expect(await timesHeard()).toBe(1)
+    await other.query('rollback')
+  })
+})
