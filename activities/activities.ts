@@ -21,7 +21,7 @@ export function createActivities(dependencies: ActivityDependencies): Activities
 }
 
 /** What can be said of a record by reading it, by the workflow that follows it; null where something may be due. */
-export function createLooks(dependencies: Pick<ActivityDependencies, 'em' | 'labels'>) {
+export function createLooks(dependencies: Pick<ActivityDependencies, 'em' | 'labels' | 'settledTogether'>) {
   return {
     subscription: (input: SettleInput) => lookAtOrder(dependencies, input),
     'token-expiry': (input: SettleInput) => lookAtToken(dependencies, input),

@@ -16,14 +16,8 @@ export async function settleOrder(
   dependencies: ActivityDependencies,
   input: SettleInput,
 ): Promise<SettleResult> {
-  const { em, baseUrl, now, labels, settledTogether } = dependencies
-  let known = await readOrder(dependencies, input)
-  // One whose clock was moved is never among the others.
-  if (known !== null && !known.hasMoved && isDue(known, input)) {
-    await settledTogether()
-    known = await readOrder(dependencies, input)
-  }
-  const seen = seenOf(dependencies, input, known)
+  const { em, baseUrl, now, labels } = dependencies
+  const seen = await lookAtOrder(dependencies, input)
   if (seen !== null) return seen
   const { organizationId, recordId, clock, base } = input
   return await inUnitOfWork(em(), { organizationId, baseUrl, now: new Date(now()) }, async (unit) => {
@@ -44,11 +38,18 @@ export async function settleOrder(
   })
 }
 
-/** As `settleOrder` where nothing is due, by reading alone; null where something may be, or the clock was moved. */
+/**
+ * What `settleOrder` gives where nothing is due, or nothing any more once due orders have been settled together; null
+ * where something is left to the order itself.
+ */
 export async function lookAtOrder(
-  dependencies: Pick<ActivityDependencies, 'em' | 'labels'>,
+  dependencies: Pick<ActivityDependencies, 'em' | 'labels' | 'settledTogether'>,
   input: SettleInput,
 ): Promise<SettleResult | null> {
+  const order = await readOrder(dependencies, input)
+  // One whose clock was moved is never among the others.
+  if (order === null || order.hasMoved || !isDue(order, input)) return seenOf(dependencies, input, order)
+  await dependencies.settledTogether()
   return seenOf(dependencies, input, await readOrder(dependencies, input))
 }
 

@@ -42,6 +42,8 @@ export interface WakeUp {
   readonly recordId: string
   /** Whether the record is new, so that nothing follows it yet. */
   readonly starts: boolean
+  /** Whether that may come a minute late. */
+  readonly canWait: boolean
 }
 
 export interface Consequences {
@@ -124,9 +126,9 @@ export async function writeConsequences(
          from jsonb_to_recordset(?::jsonb) as given
            (id text, subscription_id text, type text, occurred_time timestamptz, cause text, message text)
      ), woken as (
-       insert into wake_ups (workflow, organization_id, record_id, starts, due_time)
-       select workflow, ?, "recordId", starts, now()
-         from jsonb_to_recordset(?::jsonb) as given (workflow text, "recordId" text, starts boolean)
+       insert into wake_ups (workflow, organization_id, record_id, starts, can_wait, due_time)
+       select workflow, ?, "recordId", starts, "canWait", now()
+         from jsonb_to_recordset(?::jsonb) as given (workflow text, "recordId" text, starts boolean, "canWait" boolean)
      )
      select channel,
             case when pg_try_advisory_xact_lock(7310, 5) then pg_notify(channel, '') is not null else false end as told

@@ -7,6 +7,8 @@ import type { UnitOfWork } from './unit-of-work.ts'
 
 export interface ForOrder {
   readonly hasCustomer: boolean
+  /** Whether the customer has an instrument that orders without one of their own are charged by. */
+  readonly hasDefaultInstrument: boolean
   readonly hasWebsite: boolean
   /** Those of the items' plans that exist. */
   readonly plans: readonly Plan[]
@@ -27,14 +29,15 @@ export async function readForOrder(
 ): Promise<ForOrder> {
   const planIds = JSON.stringify(order.items.map(({ plan }) => plan.id))
   const [found] = await statement<{
-    customer: boolean
+    customer: { hasDefaultInstrument: boolean } | null
     website: boolean
     plans: Record<string, unknown>[]
     settings: ForOrder['settings']
     captured: Captured | null
   }>(
     em,
-    `select coalesce((select true from customers where organization_id = organization.id and id = ? for key share), false) as customer,
+    `select (select jsonb_build_object('hasDefaultInstrument', default_payment_instrument_id is not null)
+                 from customers where organization_id = organization.id and id = ? for key share) as customer,
               coalesce((select true from websites where organization_id = organization.id and id = ? for key share), false) as website,
               (select coalesce(jsonb_agg(to_jsonb(plan)), '[]') from (
                  select * from plans where organization_id = organization.id
@@ -53,7 +56,8 @@ export async function readForOrder(
   )
   if (found === undefined) throw new Error(`the organization ${organizationId} is gone`)
   return {
-    hasCustomer: found.customer,
+    hasCustomer: found.customer !== null,
+    hasDefaultInstrument: found.customer?.hasDefaultInstrument ?? false,
     hasWebsite: found.website,
     plans: found.plans.map(plainRowReader(em, Plan)),
     settings: found.settings,

@@ -36,8 +36,12 @@ export interface UnitOfWork {
   emit(event: NewEvent): void
   /** Has the entry written to its order's timeline with the transaction. */
   note(entry: NewTimelineEntry): void
-  /** Has a workflow follow a record that none follows yet, once the transaction is committed. */
-  follow(workflow: WorkflowName, recordId: string): void
+  /**
+   * Has a workflow follow a record that none follows yet, once the transaction is committed. `canWait`: nothing that is to
+   * be done for it within a minute or two is left to the workflow, which begins that much later while many records are
+   * made.
+   */
+  follow(workflow: WorkflowName, recordId: string, options?: { readonly canWait: boolean }): void
   /** Has the record's workflow look again once the transaction is committed. */
   wake(workflow: WorkflowName, recordId: string): void
   /** Has whoever listens on the channel look once the transaction is committed. */
@@ -105,9 +109,9 @@ function collecting(
   const timeline: NewTimelineEntry[] = []
   const channels = new Set<string>()
   const wakeUps = new Map<string, WakeUp>()
-  const wakes = (workflow: WorkflowName, recordId: string, starts: boolean): void => {
-    const key = `${workflow}/${recordId}`
-    if (!wakeUps.has(key)) wakeUps.set(key, { workflow, recordId, starts })
+  const add = (wakeUp: WakeUp): void => {
+    const key = `${wakeUp.workflow}/${wakeUp.recordId}`
+    if (!wakeUps.has(key)) wakeUps.set(key, wakeUp)
   }
   return {
     unit: {
@@ -120,8 +124,9 @@ function collecting(
       },
       emit: (event) => void events.push(event),
       note: (entry) => void timeline.push(entry),
-      follow: (workflow, recordId) => wakes(workflow, recordId, true),
-      wake: (workflow, recordId) => wakes(workflow, recordId, false),
+      follow: (workflow, recordId, { canWait } = { canWait: false }) =>
+        add({ workflow, recordId, starts: true, canWait }),
+      wake: (workflow, recordId) => add({ workflow, recordId, starts: false, canWait: false }),
       nudge: (channel) => void channels.add(channel),
     },
     channels,

@@ -252,8 +252,8 @@ export async function recordOutcomes(
          .join(', ')}
          from given join moved on moved.organization_id = given.organization_id and moved.id = given.delivery_id
      ), woken as (
-       insert into wake_ups (workflow, organization_id, record_id, starts, due_time)
-       select 'webhook-delivery', organization_id, id, status = 'retrying', now() from moved
+       insert into wake_ups (workflow, organization_id, record_id, starts, can_wait, due_time)
+       select 'webhook-delivery', organization_id, id, status = 'retrying', status = 'retrying', now() from moved
         where case when resend then status = 'delivered' else status = 'retrying' and attempts = 1 end
      )
      select organization_id as "organizationId", id, status from moved`,

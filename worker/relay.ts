@@ -6,6 +6,7 @@
  * waits, and the engine is asked again every second. What the engine took before it went away stays taken: an engine
  * that is slow after a restart is not asked the same again, which would keep it slow.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type Client, isGrpcServiceError, WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
 import type { Logger } from 'pino'
@@ -21,12 +22,20 @@ import {
 import { searchAttributes } from '../workflows/labels.ts'
 import { type Loop, startLoop } from './loop.ts'
 
-const BATCH = 200
+const BATCH = 64
 /** Wake-ups offered to the engine at a time. */
 const CONCURRENCY = 8
 /** How long the engine may take to accept one signal. */
 const SIGNAL_TIMEOUT = 5_000
 const POLL = 1_000
+/**
+ * While this many records are made within a second, and more than a batch wait for their executions, the cores are left to
+ * those who make them: executions that can wait begin afterwards, or once they have waited `LONGEST_WAIT` seconds.
+ */
+const RUSH = 50
+const LONGEST_WAIT = 60
+/** Between looks meanwhile. Milliseconds. */
+const RUSH_PAUSE = 250
 
 export interface RelayOptions {
   readonly em: () => EntityManager
@@ -58,7 +67,9 @@ export function startRelay({ em, client, pollers, taskQueue, log }: RelayOptions
 
   const turn = async (): Promise<boolean> => {
     if (!reachable && !(await probe())) return false
-    const { taken, unreachable } = await carryBatch()
+    const { taken, unreachable, isRush } = await carryBatch()
+    // Every one of those records nudges.
+    if (isRush && taken === 0) await sleep(RUSH_PAUSE)
     if (unreachable === null) return taken === BATCH
     reachable = false
     log.warn({ err: unreachable }, 'the workflow engine cannot be reached; wake-ups wait in the outbox')
@@ -77,14 +88,17 @@ export function startRelay({ em, client, pollers, taskQueue, log }: RelayOptions
   }
 
   /** Carries up to a batch, or as much of it as the engine takes before it cannot be reached. */
-  const carryBatch = async (): Promise<{ taken: number; unreachable: unknown }> => {
+  const carryBatch = async (): Promise<{ taken: number; unreachable: unknown; isRush: boolean }> => {
+    const isRush = await isRushed(em())
     return await em().transactional(async (trx) => {
       const rows = await statement<WakeUpRow>(
         trx,
         `select id, workflow, organization_id, record_id, starts, refusals from wake_ups
-          where due_time <= now() order by due_time, id limit ? for update skip locked`,
-        [BATCH],
+          where due_time <= now() and (not can_wait or not ?::boolean or due_time < now() - interval '${LONGEST_WAIT} seconds')
+          order by can_wait, due_time, id limit ? for update skip locked`,
+        [isRush, BATCH],
       )
+      if (rows.length === 0) return { taken: 0, unreachable: null, isRush }
       const waiting = Map.groupBy(rows, (row) => workflowId(row.workflow, row.organization_id, row.record_id))
       const offers = [...waiting]
       const taken: string[] = []
@@ -125,7 +139,7 @@ export function startRelay({ em, client, pollers, taskQueue, log }: RelayOptions
           [Math.min(30, 2 ** row.refusals), row.refusals + 1, reason.slice(0, 500), row.id],
         )
       }
-      return { taken: rows.length, unreachable }
+      return { taken: rows.length, unreachable, isRush }
     })
   }
 
@@ -180,6 +194,18 @@ export function startRelay({ em, client, pollers, taskQueue, log }: RelayOptions
   }
 
   return startLoop({ name: 'relay', interval: POLL, log, turn })
+}
+
+/** Whether records are being made faster than their executions are begun. */
+async function isRushed(em: EntityManager): Promise<boolean> {
+  const [found] = await statement<{ is_rushed: boolean }>(
+    em,
+    `select (select count(*) from (
+               select from wake_ups where can_wait and due_time > now() - interval '1 second' limit ?) made) = ?
+        and exists (select from wake_ups where can_wait offset ? limit 1) as is_rushed`,
+    [RUSH, RUSH, BATCH],
+  )
+  return found?.is_rushed ?? false
 }
 
 /** Whether the engine could not be asked at all, rather than having said no. gRPC: 1 cancelled, 4 deadline, 14 unavailable. */

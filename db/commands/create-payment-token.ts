@@ -93,6 +93,6 @@ export async function createPaymentToken(
     createdTime: unit.now,
     updatedTime: unit.now,
   })
-  if (token.cardCipher != null) unit.follow('token-expiry', id)
+  if (token.cardCipher != null) unit.follow('token-expiry', id, { canWait: true })
   return token
 }

@@ -113,7 +113,9 @@ export async function createSubscription(
   applySteps(unit, record, [placed])
   // Due already or not, the first deadline is known: the sweep finds the order even if every wake-up is lost.
   scheduleNext(record)
-  unit.follow('subscription', id)
+  // Only its workflow asks a gateway; all else that is due is settled without it as well.
+  const isCharged = given.autopay && (given.paymentInstrumentId !== null || known.hasDefaultInstrument)
+  unit.follow('subscription', id, { canWait: !isCharged })
   return row
 }
 

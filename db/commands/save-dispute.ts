@@ -29,6 +29,9 @@ export interface DisputeValues {
   readonly deadlineTime: Date | null
 }
 
+/** A deadline that is nearer than this, in milliseconds, is too near for its workflow to begin late. */
+const SOON = 120_000
+
 /**
  * Opens a dispute of a transaction (specification 2.5). Emits `dispute-created` and wakes the dispute-deadline workflow.
  *
@@ -55,7 +58,8 @@ export async function createDispute(unit: UnitOfWork, id: string, values: Disput
     await markDisputed(unit, [transaction])
   }
   await emitDisputeEvent(unit, dispute, 'dispute-created', { sale: { transaction, websiteId } })
-  unit.follow('dispute-deadline', id)
+  const left = (row.deadlineTime?.getTime() ?? Number.POSITIVE_INFINITY) - unit.now.getTime()
+  unit.follow('dispute-deadline', id, { canWait: left > SOON })
   return dispute
 }
 

@@ -11,6 +11,7 @@ import { Migration20261121195504_clock } from './Migration20261121195504_clock.t
 import { Migration20261121202224_resources } from './Migration20261121202224_resources.ts'
 import { Migration20261121205902_fixmoney } from './Migration20261121205902_fixmoney.ts'
 import { Migration20261121230423_first_wake_ups } from './Migration20261121230423_first_wake_ups.ts'
+import { Migration20261122022208_wake_ups_that_wait } from './Migration20261122022208_wake_ups_that_wait.ts'
 
 export const migrations = [
   { name: 'Migration20261121162243_first_light', class: Migration20261121162243_first_light },
@@ -25,4 +26,5 @@ export const migrations = [
   { name: 'Migration20261121202224_resources', class: Migration20261121202224_resources },
   { name: 'Migration20261121205902_fixmoney', class: Migration20261121205902_fixmoney },
   { name: 'Migration20261121230423_first_wake_ups', class: Migration20261121230423_first_wake_ups },
+  { name: 'Migration20261122022208_wake_ups_that_wait', class: Migration20261122022208_wake_ups_that_wait },
 ]

@@ -1,4 +1,5 @@
 /** The relay between outbox and engine, while the engine breaks off in the middle. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Client, Connection } from '@temporalio/client'
 import pino from 'pino'
@@ -13,6 +14,9 @@ import { waitFor } from '../rig/wait-for.ts'
 const WAKE_UPS = 150
 
 const recordId = (number: number): string => `sub_${String(number).padStart(4, '0')}`
+
+/** Executions that can wait, of records that are made together: more than are held back for. */
+const RUSH = 120
 
 let service: TestService
 beforeAll(async () => {
@@ -72,5 +76,57 @@ test('what the engine took before it went away is not offered again; the rest is
     await relay.stop()
     await connection.close()
     await bridge.close()
+  }
+})
+
+test('while many records are made, executions that can wait begin later, and nothing else does', async () => {
+  const { namespace, temporalAddress } = testEngines()
+  const database = service.database.orm.em.getConnection()
+  const add = (from: number, count: number, canWait: boolean, age: string) =>
+    database.execute(
+      `insert into wake_ups (workflow, organization_id, record_id, starts, can_wait, due_time)
+       select 'subscription', 'org_rush', 'sub_' || lpad(number::text, 4, '0'), true, ${canWait}, now() - interval '${age}'
+         from generate_series(${from}, ${from + count - 1}) as number`,
+    )
+  const waiting = async (): Promise<string[]> =>
+    (
+      await database.execute<{ record_id: string }[]>('select record_id from wake_ups order by record_id')
+    ).map((row) => row.record_id)
+  await add(1, RUSH, true, '0')
+  await add(1_001, 1, false, '0')
+  await add(2_001, 1, true, '61 seconds')
+  const refreshing = setInterval(() => {
+    // As if they were others, made now.
+    void database.execute("update wake_ups set due_time = now() where can_wait and record_id < 'sub_1'")
+  }, 200)
+  const connection = Connection.lazy({ address: temporalAddress })
+  const relay = startRelay({
+    em: () => service.database.orm.em.fork(),
+    client: new Client({ connection, namespace }),
+    pollers: () => null,
+    taskQueue: service.taskQueue,
+    log: pino({ level: 'silent' }),
+  })
+  try {
+    await waitFor('what cannot wait, and what has waited for long', async () =>
+      (await waiting()).length === RUSH ? true : null,
+    )
+    // Looks again and again, and leaves them.
+    relay.nudge()
+    await delay(600)
+    expect(await waiting()).toEqual(Array.from({ length: RUSH }, (_, index) => recordId(index + 1)))
+
+    clearInterval(refreshing)
+    await waitFor('the rest, when no more are made', async () =>
+      (await waiting()).length === 0 ? true : null,
+    )
+  } finally {
+    clearInterval(refreshing)
+    await relay.stop()
+    const handles = [...Array.from({ length: RUSH }, (_, index) => index + 1), 1_001, 2_001].map((number) =>
+      service.temporal.workflow.getHandle(workflowId('subscription', 'org_rush', recordId(number))),
+    )
+    await Promise.all(handles.map((handle) => handle.terminate()))
+    await connection.close()
   }
 })
