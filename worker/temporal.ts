@@ -75,6 +75,12 @@ export async function ensureSearchAttributes(client: Client, log: Logger): Promi
  */
 const TASKS = 8
 
+/**
+ * Executions kept in memory, half a megabyte each. Most sleep for days and have a short history, so that reading it again
+ * costs less than keeping them.
+ */
+const CACHED_WORKFLOWS = 300
+
 export interface PollingOptions {
   readonly connection: TemporalConnection
   readonly client: Client
@@ -128,7 +134,7 @@ export function startPolling({
           taskQueue,
           workflowBundle,
           activities: implementations,
-          maxCachedWorkflows: 2_000,
+          maxCachedWorkflows: CACHED_WORKFLOWS,
           maxConcurrentWorkflowTaskExecutions: TASKS,
           // The other half is for tasks that come with the start of an execution.
           maxConcurrentWorkflowTaskPolls: TASKS / 2,
