@@ -11,6 +11,7 @@ import { COMPOSED } from '../db/prepared-statements.ts'
 import { resourceUrl } from '../db/representations/links.ts'
 import { statement } from '../db/statement.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
+import { type Embedding, findEmbedded } from './embedding.ts'
 import type { OperationAnswer, OperationContext } from './operation.ts'
 import { isNotModified, requirePreconditions } from './preconditions.ts'
 import { Problem } from './problems.ts'
@@ -24,11 +25,13 @@ export interface ResourceRow {
   updatedTime: Date
 }
 
-/** Finds what `expand` asks for, for all rows of a page at once: by row id, null where there is nothing. */
-export type Expander<Row> = (
-  rows: readonly Row[],
-  context: OperationContext,
-) => Promise<ReadonlyMap<string, unknown>>
+/**
+ * What `expand` asks for: a record that the row refers to, or else how it is found for all rows of a page at once, by row
+ * id, null where there is nothing.
+ */
+export type Expander<Row> =
+  | Embedding<Row>
+  | ((rows: readonly Row[], context: OperationContext) => Promise<ReadonlyMap<string, unknown>>)
 
 export interface Resource<Row extends ResourceRow> {
   /** As in operation ids: `Dispute`. */
@@ -334,13 +337,19 @@ async function presentAll<Row extends ResourceRow>(
   const shown = await (resource.presentPage?.(rows, context) ??
     Promise.all(rows.map((row) => resource.present(row, context))))
   if (names.length === 0) return shown
-  const embedded = await Promise.all(
-    names.map(async (name) => [name, await resource.expanders?.[name]?.(rows, context)] as const),
-  )
+  const embeddings: [string, Embedding<Row>][] = []
+  const searches: Promise<[string, ReadonlyMap<string, unknown>][]>[] = []
+  for (const name of names) {
+    const expander = resource.expanders?.[name]
+    if (typeof expander === 'function') {
+      searches.push(expander(rows, context).then((found) => [[name, found]]))
+    } else if (expander !== undefined) embeddings.push([name, expander])
+  }
+  const embedded = new Map((await Promise.all([findEmbedded(rows, embeddings, context), ...searches])).flat())
   return shown.map((body, index) => ({
     ...body,
     _embedded: Object.fromEntries(
-      embedded.map(([name, found]) => [name, found?.get(rows[index]?.id ?? '') ?? null]),
+      names.map((name) => [name, embedded.get(name)?.get(rows[index]?.id ?? '') ?? null]),
     ),
   }))
 }
