@@ -17,6 +17,12 @@ export interface DatabaseOptions {
   readonly name?: string
 }
 
+/**
+ * How long a connection is kept that nobody uses, in milliseconds. A new one costs the call that needs it several round trips
+ * and the planning of what the others have kept.
+ */
+const IDLE_TIMEOUT = 600_000
+
 /** Options of the ORM; exported for the migration commands. */
 export function ormOptions(options: DatabaseOptions): Options {
   const { databaseUrl, poolSize = 20, connectTimeout = 3_000, name = 'billing' } = options
@@ -31,7 +37,7 @@ export function ormOptions(options: DatabaseOptions): Options {
       path: 'db/migrations',
     },
     schemaGenerator: { ignoreSchema: ['test_gateway'], createForeignKeyConstraints: false },
-    pool: { min: 0, max: poolSize },
+    pool: { min: 0, max: poolSize, idleTimeoutMillis: IDLE_TIMEOUT },
     driverOptions: {
       application_name: name,
       connectionTimeoutMillis: connectTimeout,

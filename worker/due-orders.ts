@@ -71,9 +71,16 @@ export function startDueOrders({ em, baseUrl, now }: DueOrdersOptions, log: Logg
     return isMore
   }
   const loop = startLoop({ name: 'due orders', interval: INTERVAL, log, turn })
+  let isStopping = false
   return {
     ...loop,
+    async stop() {
+      isStopping = true
+      await loop.stop()
+      for (const resolve of waiting) resolve()
+    },
     async settled() {
+      if (isStopping) return
       const turned = new Promise<void>((resolve) => void waiting.push(resolve))
       loop.nudge()
       const patience = new AbortController()

@@ -23,6 +23,8 @@ import { searchAttributes } from '../workflows/labels.ts'
 import { type Loop, startLoop } from './loop.ts'
 
 const BATCH = 64
+/** Of them, what is kept for executions that can wait, however much there is that cannot. */
+const SHARE = 16
 /** Wake-ups offered to the engine at a time. */
 const CONCURRENCY = 8
 /** How long the engine may take to accept one signal. */
@@ -93,10 +95,16 @@ export function startRelay({ em, client, pollers, taskQueue, log }: RelayOptions
     return await em().transactional(async (trx) => {
       const rows = await statement<WakeUpRow>(
         trx,
-        `select id, workflow, organization_id, record_id, starts, refusals from wake_ups
-          where due_time <= now() and (not can_wait or not ?::boolean or due_time < now() - interval '${LONGEST_WAIT} seconds')
-          order by can_wait, due_time, id limit ? for update skip locked`,
-        [isRush, BATCH],
+        `with urgent as (
+           select * from wake_ups where not can_wait and due_time <= now()
+            order by due_time, id limit ? for update skip locked
+         ), patient as (
+           select * from wake_ups where can_wait and due_time <= now() - make_interval(secs => ?)
+            order by due_time, id limit ? - (select count(*) from urgent) for update skip locked
+         )
+         select id, workflow, organization_id, record_id, starts, refusals
+           from (select * from urgent union all select * from patient) wake_up order by can_wait, due_time, id`,
+        [BATCH - SHARE, isRush ? LONGEST_WAIT : 0, BATCH],
       )
       if (rows.length === 0) return { taken: 0, unreachable: null, isRush }
       const waiting = Map.groupBy(rows, (row) => workflowId(row.workflow, row.organization_id, row.record_id))
