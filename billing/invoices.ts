@@ -140,18 +140,21 @@ export function issued(invoice: Invoice, terms: OrderTerms, at: number, chargedA
   }
 }
 
-/** When an invoice is due, and when delinquent, that is charged at `at` because the service was late. */
+/**
+ * When an invoice is due that is charged at `at` because the service was late, and when delinquent: as long after that as it
+ * would have been, whatever the terms say of later invoices.
+ */
 export function dueWhenLate(
   invoice: Invoice,
   terms: OrderTerms,
   at: number,
 ): Pick<Invoice, 'dueTime' | 'delinquencyTime'> {
   const dueTime = dueAfter(terms, at, at)
-  // One that was issued without a delinquency keeps that: the period may have come into the terms since.
   const { delinquencyTime } = invoice
   return {
     dueTime,
-    delinquencyTime: delinquencyTime === null ? null : delinquentAfter(dueTime, terms.delinquencyPeriod),
+    delinquencyTime:
+      delinquencyTime === null ? null : delinquencyTime + dueTime - (invoice.dueTime ?? dueTime),
   }
 }
 

@@ -179,6 +179,20 @@ describe('a charge that is late', () => {
     })
   })
 
+  test('keeps the delinquency that its invoice was issued with, whatever the terms have come to say since', () => {
+    const order = charged(DELINQUENT_AFTER_3_DAYS, ['approved', 'declined']).live(START + DAY)
+    const boundary = order.order.periodEnd ?? Number.NaN
+    // Settled through its boundary, and the charge not made: nobody could ask the gateway.
+    const { order: renewed } = settleOrder(order.order, boundary)
+    expect(renewed.invoices.at(-1)).toMatchObject({ issuedTime: boundary, chargeTime: boundary })
+    order.order = { ...renewed, terms: { ...renewed.terms, delinquencyPeriod: parseDuration('P9D') } }
+    const late = boundary + 5 * HOUR
+    expect(order.look(late).order.invoices.at(-1)).toMatchObject({
+      dueTime: late + HOUR,
+      delinquencyTime: late + HOUR + 3 * DAY,
+    })
+  })
+
   test('begins the order as if on time, whatever the outage', () => {
     for (const outage of [0, 30 * MINUTE, 20 * DAY]) {
       const { order } = charged().look(START + outage)
