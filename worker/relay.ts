@@ -46,6 +46,8 @@ export interface RelayOptions {
   readonly pollers: () => Pollers | null
   readonly taskQueue: string
   readonly log: Logger
+  /** Milliseconds between looks when nothing nudges. */
+  readonly poll?: number
 }
 
 /** What polls in this process: it can begin at once with what its own client starts. */
@@ -64,7 +66,7 @@ interface WakeUpRow {
   refusals: number
 }
 
-export function startRelay({ em, client, pollers, taskQueue, log }: RelayOptions): Loop {
+export function startRelay({ em, client, pollers, taskQueue, log, poll = POLL }: RelayOptions): Loop {
   let reachable = true
 
   const turn = async (): Promise<boolean> => {
@@ -72,7 +74,8 @@ export function startRelay({ em, client, pollers, taskQueue, log }: RelayOptions
     const { taken, unreachable, isRush } = await carryBatch()
     // Every one of those records nudges.
     if (isRush && taken === 0) await sleep(RUSH_PAUSE)
-    if (unreachable === null) return taken === BATCH
+    // Where nothing can wait, a full batch is smaller.
+    if (unreachable === null) return taken >= BATCH - SHARE
     reachable = false
     log.warn({ err: unreachable }, 'the workflow engine cannot be reached; wake-ups wait in the outbox')
     return false
@@ -201,7 +204,7 @@ export function startRelay({ em, client, pollers, taskQueue, log }: RelayOptions
     }
   }
 
-  return startLoop({ name: 'relay', interval: POLL, log, turn })
+  return startLoop({ name: 'relay', interval: poll, log, turn })
 }
 
 /** Whether records are being made faster than their executions are begun. */

@@ -79,6 +79,47 @@ test('what the engine took before it went away is not offered again; the rest is
   }
 })
 
+test.each([true, false])(
+  'carries batch after batch without a pause (executions that can wait: %s)',
+  async (canWait) => {
+    const { namespace, temporalAddress } = testEngines()
+    const database = service.database.orm.em.getConnection()
+    const organizationId = `org_batches_${canWait}`
+    await database.execute(
+      `insert into wake_ups (workflow, organization_id, record_id, starts, can_wait, due_time)
+     select 'subscription', '${organizationId}', 'sub_' || lpad(number::text, 4, '0'), true, ${canWait}, now() - interval '5 seconds'
+       from generate_series(1, ${RUSH}) as number`,
+    )
+    const connection = Connection.lazy({ address: temporalAddress })
+    const relay = startRelay({
+      em: () => service.database.orm.em.fork(),
+      client: new Client({ connection, namespace }),
+      pollers: () => null,
+      taskQueue: service.taskQueue,
+      log: pino({ level: 'silent' }),
+      poll: 3_600_000,
+    })
+    try {
+      await waitFor('the outbox to be empty', async () => {
+        const [row] = await database.execute<{ waiting: number }[]>(
+          'select count(*)::int as waiting from wake_ups',
+        )
+        return row?.waiting === 0 ? true : null
+      })
+    } finally {
+      await relay.stop()
+      await Promise.all(
+        Array.from({ length: RUSH }, (_, index) =>
+          service.temporal.workflow
+            .getHandle(workflowId('subscription', organizationId, recordId(index + 1)))
+            .terminate(),
+        ),
+      )
+      await connection.close()
+    }
+  },
+)
+
 test('while many records are made, executions that can wait begin later, and nothing else does', async () => {
   const { namespace, temporalAddress } = testEngines()
   const database = service.database.orm.em.getConnection()
