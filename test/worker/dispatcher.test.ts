@@ -20,16 +20,25 @@ describe('the dispatcher', () => {
   })
 
   const sql = <T>(text: string) => service.database.orm.em.fork().getConnection().execute<T[]>(text)
-
-  test('begins with few attempts at a receiver it does not know, and gives back what it held when it is stopped', async () => {
-    let answer: () => void = () => {}
-    const mayAnswer = new Promise<void>((resolve) => {
-      answer = resolve
-    })
+  /** Has the receiver keep every request open until what is given back is called; it then answers 200. */
+  const holdAnswers = (): (() => void) => {
+    const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>()
     receiver.answer(async (_, response) => {
       await mayAnswer
       response.writeHead(200).end()
     })
+    return answer
+  }
+  const allDelivered = (what: string) =>
+    waitFor(what, async () => {
+      const [row] = await sql<{ count: number }>(
+        "select count(*)::int as count from deliveries where status <> 'delivered'",
+      )
+      return row?.count === 0 ? true : null
+    })
+
+  test('begins with few attempts at a receiver it does not know, and gives back what it held when it is stopped', async () => {
+    const answer = holdAnswers()
     for (let made = 0; made < 60; made += 1) await merchant.api.post('customers', { firstName: `${made}` })
     service.startWorker()
     await receiver.until(() => true, 16)
@@ -54,24 +63,12 @@ describe('the dispatcher', () => {
 
     receiver.answer(200)
     service.startWorker()
-    await waitFor('the rest to be delivered at once, by the next dispatcher', async () => {
-      const [row] = await sql<{ count: number }>(
-        "select count(*)::int as count from deliveries where status <> 'delivered'",
-      )
-      return row?.count === 0 ? true : null
-    })
+    await allDelivered('the rest to be delivered at once, by the next dispatcher')
     expect(new Set(receiver.received.map(({ event }) => event.eventId)).size).toBe(receiver.received.length)
   })
 
   test('does not begin again what it has in hand when the lease of it is lost', async () => {
-    let answer: () => void = () => {}
-    const mayAnswer = new Promise<void>((resolve) => {
-      answer = resolve
-    })
-    receiver.answer(async (_, response) => {
-      await mayAnswer
-      response.writeHead(200).end()
-    })
+    const answer = holdAnswers()
     const before = receiver.received.length
     await merchant.api.post('customers', { firstName: 'First' })
     await receiver.until(() => true, before + 1)
@@ -80,12 +77,7 @@ describe('the dispatcher', () => {
     await merchant.api.post('customers', { firstName: 'Second' })
     await receiver.until(() => true, before + 2)
     answer()
-    await waitFor('both to be recorded', async () => {
-      const [row] = await sql<{ count: number }>(
-        "select count(*)::int as count from deliveries where status <> 'delivered'",
-      )
-      return row?.count === 0 ? true : null
-    })
+    await allDelivered('both to be recorded')
     expect(receiver.received.slice(before).map(({ event }) => event._embedded.customer?.firstName)).toEqual([
       'First',
       'Second',

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Client, Connection } from '@temporalio/client'
-import pino from 'pino'
+import pino, { type Logger } from 'pino'
 import { freePort } from '../../dev/engines/ports.ts'
 import { startRelay } from '../../worker/relay.ts'
 import { workflowId } from '../../workflows/contract.ts'
@@ -24,8 +24,19 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
+/** A relay of the service that nobody polls beside. */
+const relayOn = (connection: Connection, options: { log?: Logger; poll?: number } = {}) =>
+  startRelay({
+    em: () => service.database.orm.em.fork(),
+    client: new Client({ connection, namespace: testEngines().namespace }),
+    pollers: () => null,
+    taskQueue: service.taskQueue,
+    log: pino({ level: 'silent' }),
+    ...options,
+  })
+
 test('what the engine took before it went away is not offered again; the rest is, when it is back', async () => {
-  const { namespace, temporalAddress } = testEngines()
+  const { temporalAddress } = testEngines()
   const connectionToDatabase = service.database.orm.em.getConnection()
   const outbox = async (): Promise<number> => {
     const rows = await connectionToDatabase.execute<{ waiting: number }[]>(
@@ -43,13 +54,8 @@ test('what the engine took before it went away is not offered again; the rest is
   const said: string[] = []
   const connection = Connection.lazy({ address: `127.0.0.1:${port}` })
   bridge.breakAfter(30_000)
-  const relay = startRelay({
-    em: () => service.database.orm.em.fork(),
-    client: new Client({ connection, namespace }),
-    pollers: () => null,
-    taskQueue: service.taskQueue,
-    log: pino({ level: 'info' }, { write: (line) => void said.push(line) }),
-  })
+  const log = pino({ level: 'info' }, { write: (line) => void said.push(line) })
+  const relay = relayOn(connection, { log })
   const hasSaid = (words: string) => said.some((line) => line.includes(words)) || null
   try {
     await waitFor('the relay to notice', async () => hasSaid('cannot be reached'))
@@ -82,7 +88,7 @@ test('what the engine took before it went away is not offered again; the rest is
 test.each([true, false])(
   'carries batch after batch without a pause (executions that can wait: %s)',
   async (canWait) => {
-    const { namespace, temporalAddress } = testEngines()
+    const { temporalAddress } = testEngines()
     const database = service.database.orm.em.getConnection()
     const organizationId = `org_batches_${canWait}`
     await database.execute(
@@ -91,14 +97,7 @@ test.each([true, false])(
        from generate_series(1, ${RUSH}) as number`,
     )
     const connection = Connection.lazy({ address: temporalAddress })
-    const relay = startRelay({
-      em: () => service.database.orm.em.fork(),
-      client: new Client({ connection, namespace }),
-      pollers: () => null,
-      taskQueue: service.taskQueue,
-      log: pino({ level: 'silent' }),
-      poll: 3_600_000,
-    })
+    const relay = relayOn(connection, { poll: 3_600_000 })
     try {
       await waitFor('the outbox to be empty', async () => {
         const [row] = await database.execute<{ waiting: number }[]>(
@@ -121,7 +120,7 @@ test.each([true, false])(
 )
 
 test('while many records are made, executions that can wait begin later, and nothing else does', async () => {
-  const { namespace, temporalAddress } = testEngines()
+  const { temporalAddress } = testEngines()
   const database = service.database.orm.em.getConnection()
   const add = (from: number, count: number, canWait: boolean, age: string) =>
     database.execute(
@@ -141,13 +140,7 @@ test('while many records are made, executions that can wait begin later, and not
     void database.execute("update wake_ups set due_time = now() where can_wait and record_id < 'sub_1'")
   }, 200)
   const connection = Connection.lazy({ address: temporalAddress })
-  const relay = startRelay({
-    em: () => service.database.orm.em.fork(),
-    client: new Client({ connection, namespace }),
-    pollers: () => null,
-    taskQueue: service.taskQueue,
-    log: pino({ level: 'silent' }),
-  })
+  const relay = relayOn(connection)
   try {
     await waitFor('what cannot wait, and what has waited for long', async () =>
       (await waiting()).length === RUSH ? true : null,
