@@ -16,6 +16,7 @@ import { signingKeyCache } from '../delivery/key-cache.ts'
 import { createSender } from '../delivery/sender.ts'
 import { createGateway } from '../gateways/gateways.ts'
 import type { Metrics } from '../ops/metrics.ts'
+import type { Checks } from '../ops/readiness.ts'
 import { taskQueue } from '../workflows/contract.ts'
 import { startDisabling } from './disabling.ts'
 import { startDispatcher } from './dispatcher.ts'
@@ -38,9 +39,14 @@ export interface WorkerDependencies {
   readonly log: Logger
 }
 
+/** How long Temporal may take to say that it is there. Milliseconds. */
+const TEMPORAL_PATIENCE = 2_000
+
 export interface RunningWorker {
   /** Resolves when the engine has been reached for the first time. */
   readonly ready: Promise<void>
+  /** What it can do without for a while. */
+  readonly checks: Checks
   /** Takes nothing more, finishes and records what is under way, and ends. */
   stop(): Promise<void>
 }
@@ -121,6 +127,18 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   )
   return {
     ready: polling.ready,
+    checks: {
+      async temporal() {
+        try {
+          await client.connection.withDeadline(Date.now() + TEMPORAL_PATIENCE, () =>
+            client.workflowService.getSystemInfo({}),
+          )
+          return null
+        } catch (error) {
+          return `cannot be reached: ${Error.isError(error) ? error.message : error}`
+        }
+      },
+    },
     async stop() {
       const loops = [dueOrders, sweep, disabling, stalledMoves, retention, dispatcher]
       // The relay starts executions on the connection that is polled.
