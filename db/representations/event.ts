@@ -6,6 +6,7 @@ export function presentEvent(event: Event, deliveries: readonly Delivery[], base
   const self: Link = { rel: 'self', href: resourceUrl(baseUrl, event.organizationId, 'events', event.id) }
   return {
     id: event.id,
+    position: event.position,
     eventType: event.type,
     eventTime: event.eventTime.toISOString(),
     websiteId: event.websiteId ?? null,
