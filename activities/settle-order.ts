@@ -60,6 +60,7 @@ async function readOrder(
 ): Promise<SeenOrder | null> {
   const [row] = await statement<Omit<SeenOrder, 'nextDeadline'> & { nextDeadline: string | null }>(
     em(),
+    'read-seen-order',
     `select organization_id as "organizationId", id, customer_id as "customerId", status,
             billing_status as "billingStatus", next_deadline as "nextDeadline", next_turn as "nextTurn",
             clock_offset <> 0 or moving_to is not null as "hasMoved"

@@ -27,6 +27,7 @@ export async function lookAtToken(
 ): Promise<SettleResult | null> {
   const [token] = await statement<{ holdsCard: boolean; expirationTime: string }>(
     dependencies.em(),
+    'read-token-expiry',
     `select card_cipher is not null as "holdsCard", expiration_time as "expirationTime"
        from payment_tokens where organization_id = ? and id = ?`,
     [input.organizationId, input.recordId],

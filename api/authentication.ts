@@ -69,6 +69,7 @@ export async function authenticate(
   if (jwt !== undefined) return await customerCredential(em, readCustomerToken, jwt)
   const [row] = await statement<KeyRow>(
     em,
+    'find-api-key',
     'select organization_id, id, type, acl, allowed_ips from api_keys where key_hash = ?',
     [installation.hashKey(key || authorization)],
   )
@@ -94,6 +95,7 @@ async function customerCredential(
       ? []
       : await statement<{ acl: AccessRule[] }>(
           em,
+          'find-customer-token',
           'select acl from customer_tokens where organization_id = ? and id = ? and expired_time > ?',
           [name.organizationId, name.id, now],
         )

@@ -2,7 +2,7 @@
 import type { EntityClass } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { plainRowReader } from '../db/plain-rows.ts'
-import { statement } from '../db/statement.ts'
+import { composedStatement } from '../db/statement.ts'
 import type { OperationContext } from './operation.ts'
 
 /** The record that a member refers to, or what is shown of it. */
@@ -46,7 +46,7 @@ export async function findEmbedded<Row extends { id: string }>(
   const wanted = [...idsByTable].filter(([, ids]) => ids.size > 0)
   const rawByTable = new Map(wanted.map(([table]) => [table, new Map<string, Record<string, unknown>>()]))
   if (wanted.length > 0) {
-    const found = await statement<{ table: string; row: Record<string, unknown> & { id: string } }>(
+    const found = await composedStatement<{ table: string; row: Record<string, unknown> & { id: string } }>(
       em,
       wanted
         .map(

@@ -6,6 +6,7 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { canonicalJson } from '../billing/canonical-json.ts'
+import { tryLockText } from '../db/advisory-locks.ts'
 import { IdempotencyRecord } from '../db/entities/index.ts'
 import { statement } from '../db/statement.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
@@ -82,12 +83,7 @@ export async function claimKey(
   request: IdempotentRequest,
 ): Promise<KeptAnswer | null> {
   const name = `${request.organizationId}\n${request.operation}\n${request.key}`
-  const [row] = await statement<{ claimed: boolean }>(
-    unit.em,
-    'select pg_try_advisory_xact_lock(hashtextextended(?, 7310)) as claimed',
-    [name],
-  )
-  if (row?.claimed !== true) {
+  if (!(await tryLockText(unit.em, name))) {
     throw new StillRunning('conflict', 'The first request with this Idempotency-Key is still running.')
   }
   return await keptAnswer(unit.em, vault, request)
@@ -102,6 +98,7 @@ export async function keepAnswer(
 ): Promise<void> {
   await statement(
     em,
+    'keep-answer',
     `insert into idempotency_records (organization_id, operation, key, request_hash, answer_cipher, created_time)
      values (?, ?, ?, ?, ?, now())
      on conflict (organization_id, operation, key) do update

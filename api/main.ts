@@ -11,7 +11,7 @@ import { createMetrics } from '../ops/metrics.ts'
 import { startOpsServer } from '../ops/server.ts'
 import { startApi } from './api.ts'
 
-await runProcess(async (stopping) => {
+await runProcess(async ({ stopping, onDrain }) => {
   const config = loadConfig(process.env)
   const { databaseUrl, masterKeys, temporalAddress } = config
   if (databaseUrl === null) throw new ConfigurationError(['DATABASE_URL is required'])
@@ -22,22 +22,20 @@ await runProcess(async (stopping) => {
     () => openDatabase({ databaseUrl, masterKeys, name: 'billing api' }),
     stopping,
   )
+  onDrain(() => database.orm.close())
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
   await bootstrap(database, config, new Date())
   const metrics = createMetrics()
   const temporal =
     config.environment === 'sandbox' && temporalAddress !== null ? temporalConnection(temporalAddress) : null
   const api = await startApi({ config, ...database, databaseUrl, temporal, metrics, log }, config)
+  onDrain(api.stop)
   const ops = await startOpsServer({
     host: config.host,
     port: config.opsPort,
     metrics,
     isReady: () => isReady(database.orm),
   })
+  onDrain(ops.stop)
   console.log(`ready ${config.baseUrl}`)
-  return async () => {
-    await api.stop()
-    await ops.stop()
-    await database.orm.close()
-  }
 })

@@ -42,8 +42,6 @@ export interface OperationContext {
   has(member: string): boolean
   /** Runs a command in one transaction and answers; under an `Idempotency-Key`, once. */
   commit(work: (unit: UnitOfWork) => Promise<OperationAnswer>): Promise<OperationAnswer>
-  /** The same for a command that reads without locks and inserts, in one statement where nothing else is to be kept. */
-  insert(work: (unit: UnitOfWork) => Promise<OperationAnswer>): Promise<OperationAnswer>
 }
 
 export interface OperationAnswer {

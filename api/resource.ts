@@ -1,15 +1,13 @@
 /** What every resource does the same way: read, list, create, upsert, delete, expand. */
 import { DecimalType, type EntityClass, UniqueConstraintViolationException } from '@mikro-orm/core'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { Decimal } from 'decimal.js'
 import Type, { type TSchema } from 'typebox'
 import { canonicalJson } from '../billing/canonical-json.ts'
 import { ID_PATTERN } from '../db/ids.ts'
 import { lockRow } from '../db/lock-row.ts'
 import { plainRowReader } from '../db/plain-rows.ts'
-import { COMPOSED } from '../db/prepared-statements.ts'
 import { resourceUrl } from '../db/representations/links.ts'
-import { statement } from '../db/statement.ts'
+import { composedStatement, statement } from '../db/statement.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import { type Embedding, findEmbedded } from './embedding.ts'
 import type { OperationAnswer, OperationContext } from './operation.ts'
@@ -64,8 +62,6 @@ export interface Writer<Row extends ResourceRow, Body> {
   settle?(unit: UnitOfWork, row: Row): void | Promise<void>
   /** Makes the row of that id. */
   create(unit: UnitOfWork, id: string, body: Body, context: OperationContext): Row | Promise<Row>
-  /** Whether `create` reads without locks and has the unit insert, or else asks for a transaction. */
-  readonly onlyInserts?: boolean
   /** Changes the row; what it leaves as it was raises no revision. */
   update(unit: UnitOfWork, row: Row, body: Body, context: OperationContext): void | Promise<void>
   /** What follows from a change that was one: events, wake-ups. */
@@ -127,11 +123,14 @@ export async function readOne<Row extends ResourceRow>(
   resource: Resource<Row>,
 ): Promise<OperationAnswer> {
   const id = context.params.id ?? ''
-  const [row = null] = await selectRows(context.em, '', resource, 'row.organization_id = ? and row.id = ?', [
-    context.organizationId,
-    id,
-  ])
-  if (row === null) throw absent(resource, id)
+  const [found] = await statement<Record<string, unknown>>(
+    context.em,
+    `read-${resource.table}`,
+    selection(resource, 'row.organization_id = ? and row.id = ?'),
+    [context.organizationId, id],
+  )
+  if (found === undefined) throw absent(resource, id)
+  const row = plainRowReader(context.em, resource.entity)(found)
   const isNeverSame = context.query.expand !== undefined || resource.isVolatile?.(row) === true
   if (!isNeverSame && isNotModified(context.preconditions, row.revision)) {
     return { status: 304, revision: row.revision }
@@ -152,22 +151,22 @@ export async function list<Row extends ResourceRow>(
   const { listed = 'true' } = resource
   const condition = `row.organization_id = ? and ${listed} and (${restriction.text}) and ${where.text}`
   const values = [organizationId, ...restriction.values, ...where.values]
-  const rows =
+  const found =
     limit === 0
       ? []
-      : await selectRows(em, COMPOSED, resource, `${condition} order by ${orderBy.text} limit ? offset ?`, [
-          ...values,
-          ...orderBy.values,
-          limit,
-          offset,
-        ])
+      : await composedStatement<Record<string, unknown>>(
+          em,
+          selection(resource, `${condition} order by ${orderBy.text} limit ? offset ?`),
+          [...values, ...orderBy.values, limit, offset],
+        )
+  const rows = found.map(plainRowReader(em, resource.entity))
   const total =
     rows.length > 0 && rows.length < limit
       ? offset + rows.length
       : ((
-          await statement<{ total: number }>(
+          await composedStatement<{ total: number }>(
             em,
-            `${COMPOSED}select count(*)::int as total from ${resource.table} row where ${condition}`,
+            `select count(*)::int as total from ${resource.table} row where ${condition}`,
             values,
           )
         )[0]?.total ?? 0)
@@ -181,33 +180,24 @@ export async function list<Row extends ResourceRow>(
   }
 }
 
-/** Rows to be shown, which nothing will change. */
-async function selectRows<Row extends ResourceRow>(
-  em: EntityManager,
-  kind: '' | typeof COMPOSED,
-  { entity, table, computed }: Resource<Row>,
+/** Text of a select of rows that are shown, and that nothing will change. */
+function selection(
+  { table, computed }: Pick<Resource<ResourceRow>, 'table' | 'computed'>,
   condition: string,
-  values: readonly unknown[],
-): Promise<Row[]> {
-  const found = await statement<Record<string, unknown>>(
-    em,
-    `${kind}select row.*${computed === undefined ? '' : `, ${computed}`} from ${table} row where ${condition}`,
-    [...values],
-  )
-  return found.map(plainRowReader(em, entity))
+): string {
+  return `select row.*${computed === undefined ? '' : `, ${computed}`} from ${table} row where ${condition}`
 }
 
 /** POST: makes one under the id given. */
 export async function create<Row extends ResourceRow, Body>(
   context: OperationContext,
   resource: Resource<Row>,
-  writer: Pick<Writer<Row, Body>, 'create' | 'onlyInserts'>,
+  writer: Pick<Writer<Row, Body>, 'create'>,
   newId: () => string,
 ): Promise<OperationAnswer> {
   requireKnownExpansions(context, resource)
   const body = context.body<Body>()
-  const run = writer.onlyInserts === true ? context.insert : context.commit
-  return await run(async (unit) =>
+  return await context.commit(async (unit) =>
     answerCreated(context, resource, await writer.create(unit, newId(), body, context)),
   )
 }

@@ -8,8 +8,7 @@ import Type from 'typebox'
 import type { InvalidField } from '../billing/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { InstallationFacts } from '../db/installation.ts'
-import { TransactionNeededError } from '../db/statement.ts'
-import { inOneStatement, inUnitOfWork } from '../db/unit-of-work.ts'
+import { inUnitOfWork } from '../db/unit-of-work.ts'
 import type { Vault } from '../db/vault.ts'
 import type { AddressGuard } from '../delivery/address-guard.ts'
 import type { Gateway } from '../gateways/port.ts'
@@ -175,15 +174,6 @@ function operation(
       },
       has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),
       commit,
-      async insert(work) {
-        if (request !== null) return await commit(work)
-        try {
-          return await inOneStatement(em, { ...unit, now: new Date() }, work)
-        } catch (error) {
-          if (error instanceof TransactionNeededError) return await commit(work)
-          throw error
-        }
-      },
     }
     respond(ctx, route, await answered(context, route, request, vault))
   }

@@ -1,11 +1,10 @@
 /** The organization that configuration asks for (BOOTSTRAP_*): made at start if it is missing. */
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Config } from '../config/config.ts'
+import { lockUntilCommit } from './advisory-locks.ts'
 import { createApiKey } from './commands/create-api-key.ts'
 import { createOrganization } from './commands/create-organization.ts'
 import { ApiKey, Organization } from './entities/index.ts'
 import type { Database } from './open.ts'
-import { statement } from './statement.ts'
 import { inUnitOfWork } from './unit-of-work.ts'
 
 /** Makes sure that the configured organization exists and knows its key; processes may start together. */
@@ -18,15 +17,11 @@ export async function bootstrap(
   if (organizationId === null || value === null) return
   const store = { vault, installation, environment }
   await inUnitOfWork(orm.em.fork(), { organizationId, baseUrl, now }, async (unit) => {
-    await lock(unit.em)
+    await lockUntilCommit(unit.em, 'bootstrap')
     if ((await unit.em.count(Organization, { id: organizationId })) === 0) {
       await createOrganization(unit, store, { name: organizationId, secretKey: value })
     } else if ((await unit.em.count(ApiKey, { keyHash: installation.hashKey(value) })) === 0) {
       await createApiKey(unit, store, { type: 'secret', description: 'Key of BOOTSTRAP_SECRET_KEY', value })
     }
   })
-}
-
-async function lock(em: EntityManager): Promise<void> {
-  await statement(em, 'select pg_advisory_xact_lock(7310, 3)')
 }

@@ -37,6 +37,7 @@ export async function readChargeTerms(
   if (charged.length === 0) return new Map()
   const found = await statement<InstrumentRow & { readonly subscription_id: string }>(
     em,
+    'read-charge-terms',
     `select given."subscriptionId" as subscription_id, organization.settings, instrument.id, instrument.gateway,
             instrument.gateway_reference, instrument.card_fingerprint, instrument.status, instrument.exp_month,
             instrument.exp_year

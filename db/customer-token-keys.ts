@@ -6,8 +6,8 @@
 import { randomBytes } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { LONGEST_CUSTOMER_TOKEN } from '../billing/customer-tokens.ts'
+import { lockUntilCommit } from './advisory-locks.ts'
 import { CustomerTokenKey } from './entities/index.ts'
-import { statement } from './statement.ts'
 import type { Vault } from './vault.ts'
 
 export interface CustomerSigningKey {
@@ -81,5 +81,5 @@ async function opened({ kid, keyCipher }: CustomerTokenKey, vault: Vault): Promi
 }
 
 async function lockRing(em: EntityManager): Promise<void> {
-  await statement(em, 'select pg_advisory_xact_lock(7310, 4)')
+  await lockUntilCommit(em, 'customer-token-keys')
 }

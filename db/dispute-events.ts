@@ -57,6 +57,7 @@ export async function readDisputedSale(
 ): Promise<DisputedSale | null> {
   const [row] = await statement<Record<string, unknown> & { about_website: string | null }>(
     em,
+    'read-disputed-transaction',
     `select row.*, coalesce(invoice.website_id, customer.website_id) as about_website
        from transactions row
        left join transactions sale

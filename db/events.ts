@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { EventType } from '../billing/event-types.ts'
 import type { Cause } from '../billing/order.ts'
 import type { WorkflowName } from '../workflows/contract.ts'
+import { lockArguments } from './advisory-locks.ts'
 import { DELIVERY_CHANNEL, WAKE_UP_CHANNEL } from './channels.ts'
 import { newId } from './ids.ts'
 import { insertion, type NewRow } from './insert-row.ts'
@@ -98,6 +99,7 @@ export async function writeConsequences(
   })
   const work = await statement<{ channel: string; told: boolean }>(
     em,
+    `write-consequences${insertions.map(({ table }) => `-${table}`).join('')}`,
     `with ${insertions.map(({ text }, turn) => `record_${turn} as (${text}), `).join('')}given as (
        select * from jsonb_to_recordset(?::jsonb) as given
          (turn int, id text, type text, website_id text, entity_id text, event_time timestamptz, payload text,
@@ -134,7 +136,7 @@ export async function writeConsequences(
          from jsonb_to_recordset(?::jsonb) as given (workflow text, "recordId" text, starts boolean, "canWait" boolean)
      )
      select channel,
-            case when pg_try_advisory_xact_lock(7310, 5) then pg_notify(channel, '') is not null else false end as told
+            case when pg_try_advisory_xact_lock(${lockArguments('notification')}) then pg_notify(channel, '') is not null else false end as told
        from (values (?, exists (select from new_deliveries)), (?, ?::boolean)) as work (channel, is_left) where is_left`,
     [
       ...insertions.flatMap(({ values }) => values),

@@ -2,19 +2,20 @@
 import type { EntityClass } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 
-/** A row to be written: the members that it lacks take the defaults of their columns. */
+/** A row to be written: the members that it lacks are null, whatever the defaults of their columns. */
 export interface NewRow {
   readonly entity: EntityClass<object>
   readonly row: object
 }
 
 export interface Insertion {
+  readonly table: string
   /** With `?` for each value. */
   readonly text: string
   readonly values: readonly unknown[]
 }
 
-/** The `insert` of a row. Equal sets of members give equal texts. */
+/** The `insert` of a row: one text for all rows of an entity. */
 export function insertion(em: EntityManager, { entity, row }: NewRow): Insertion {
   const { tableName, props } = em.getMetadata().get(entity)
   const columns: string[] = []
@@ -26,10 +27,11 @@ export function insertion(em: EntityManager, { entity, row }: NewRow): Insertion
     columnTypes,
   } of props) {
     const value = (row as Record<string, unknown>)[name]
-    if (persist === false || value === undefined) continue
+    if (persist === false) continue
     columns.push(`"${column}"`)
-    values.push(columnTypes[0] === 'jsonb' && value !== null ? JSON.stringify(value) : value)
+    values.push(columnTypes[0] === 'jsonb' && value != null ? JSON.stringify(value) : (value ?? null))
   }
   const places = columns.map(() => '?').join(', ')
-  return { text: `insert into "${tableName}" (${columns.join(', ')}) values (${places})`, values }
+  const text = `insert into "${tableName}" (${columns.join(', ')}) values (${places})`
+  return { table: tableName, text, values }
 }

@@ -25,9 +25,11 @@ export async function loadInstallation(em: EntityManager, vault: Vault): Promise
 async function factOnce(em: EntityManager, name: string, make: () => Promise<string>): Promise<string> {
   const found = await em.findOne(Installation, { name }, { disableIdentityMap: true })
   if (found !== null) return found.value
-  await statement(em, 'insert into installation (name, value) values (?, ?) on conflict (name) do nothing', [
-    name,
-    await make(),
-  ])
+  await statement(
+    em,
+    'keep-installation-fact',
+    'insert into installation (name, value) values (?, ?) on conflict (name) do nothing',
+    [name, await make()],
+  )
   return (await em.findOneOrFail(Installation, { name }, { disableIdentityMap: true })).value
 }

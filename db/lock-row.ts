@@ -1,20 +1,16 @@
 /** Rows that are about to be changed, held for one transaction at a time. */
 import { type EntityClass, LockMode } from '@mikro-orm/core'
-import { requireTransaction, type UnitOfWork } from './unit-of-work.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
 
 /**
  * A row of the unit's organization, locked until the transaction ends, as the database has it now; null when there is
  * none.
- *
- * @throws TransactionNeededError in work of one statement.
  */
 export async function lockRow<Row extends { organizationId: string; id: string }>(
-  unit: Pick<UnitOfWork, 'em' | 'organizationId' | 'isTransaction'>,
+  { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
   entity: EntityClass<Row>,
   id: string,
 ): Promise<Row | null> {
-  requireTransaction(unit)
-  const { em, organizationId } = unit
   const row = await em.findOne(
     entity as EntityClass<{ organizationId: string; id: string }>,
     { organizationId, id },

@@ -28,8 +28,13 @@ export function nudge(em: EntityManager, channels: Iterable<string>): void {
     while (nudges.waiting.size > 0) {
       const taken = [...nudges.waiting]
       nudges.waiting.clear()
-      const calls = taken.map(() => "pg_notify(?, '')").join(', ')
-      await statement(em, `select set_config('synchronous_commit', 'off', true), ${calls}`, taken)
+      await statement(
+        em,
+        'nudge',
+        `select set_config('synchronous_commit', 'off', true), pg_notify(channel, '')
+           from unnest(?::text[]) as channel`,
+        [taken],
+      )
     }
   }
   void send()

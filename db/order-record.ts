@@ -379,7 +379,6 @@ function writeInvoice(
     return
   }
   const made = {
-    organizationId: unit.organizationId,
     id: newId('in'),
     subscriptionId: row.id,
     customerId: row.customerId,
@@ -389,12 +388,8 @@ function writeInvoice(
     ...values,
     poNumber: row.poNumber ?? null,
     notes: row.notes ?? null,
-    revision: 1,
-    createdTime: unit.now,
-    updatedTime: unit.now,
   }
-  const invoice = record.isNew ? unit.insert(Invoice, made) : unit.em.create(Invoice, made)
-  if (!record.isNew) unit.em.persist(invoice)
+  const invoice = record.isNew ? unit.insert(Invoice, made) : unit.create(Invoice, made)
   record.invoices.set(state.sequence, invoice)
   record.raised.add(invoice)
 }
@@ -411,17 +406,12 @@ function writePause(unit: UnitOfWork, record: OrderRecord, { id, ...state }: Pau
     Object.assign(known, values)
     return
   }
-  const pause = unit.em.create(SubscriptionPause, {
-    organizationId: unit.organizationId,
+  const pause = unit.create(SubscriptionPause, {
     id,
     subscriptionId: record.row.id,
     ...values,
     description: null,
-    revision: 1,
-    createdTime: unit.now,
-    updatedTime: unit.now,
   })
-  unit.em.persist(pause)
   record.pauses.set(id, pause)
   record.raised.add(pause)
 }

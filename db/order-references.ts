@@ -36,6 +36,7 @@ export async function readForOrder(
     captured: Captured | null
   }>(
     em,
+    'read-for-order',
     `select (select jsonb_build_object('hasDefaultInstrument', default_payment_instrument_id is not null)
                  from customers where organization_id = organization.id and id = ? for key share) as customer,
               coalesce((select true from websites where organization_id = organization.id and id = ? for key share), false) as website,

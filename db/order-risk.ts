@@ -26,6 +26,7 @@ export async function readCaptured(
 ): Promise<Captured | null> {
   const [found] = await statement<{ captured: Captured | null }>(
     em,
+    'read-captured-risk',
     `select ${captured} as captured from organizations organization where organization.id = ?`,
     [customerId, paymentInstrumentId, customerId, organizationId],
   )

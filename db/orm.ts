@@ -2,10 +2,10 @@
 import { Migrator } from '@mikro-orm/migrations'
 import { MikroORM, type Options } from '@mikro-orm/postgresql'
 import type { Pool } from 'pg'
+import { lockArguments } from './advisory-locks.ts'
 import { dropDeadConnections } from './dead-connections.ts'
 import * as entities from './entities/index.ts'
 import { migrations } from './migrations/index.ts'
-import { prepareStatements } from './prepared-statements.ts'
 
 export interface DatabaseOptions {
   readonly databaseUrl: string
@@ -42,10 +42,7 @@ export function ormOptions(options: DatabaseOptions): Options {
       application_name: name,
       connectionTimeoutMillis: connectTimeout,
       keepAlive: true,
-      onPoolCreated(pool: Pool) {
-        dropDeadConnections(pool)
-        prepareStatements(pool)
-      },
+      onPoolCreated: (pool: Pool) => dropDeadConnections(pool),
     },
     // Instants are bound and read as UTC whatever the machine's or the server's zone.
     timezone: 'Z',
@@ -66,7 +63,7 @@ export async function migrate(databaseUrl: string): Promise<void> {
   try {
     const connection = orm.em.getConnection()
     await connection.transactional(async (trx) => {
-      await connection.execute('select pg_advisory_xact_lock(7310, 1)', [], 'run', trx)
+      await connection.execute(`select pg_advisory_xact_lock(${lockArguments('migration')})`, [], 'run', trx)
       await orm.migrator.up({ transaction: trx })
     })
   } finally {

@@ -3,7 +3,7 @@ import { statement } from './statement.ts'
 
 /** Whether the database answers within two seconds. */
 export async function isReady(orm: MikroORM): Promise<boolean> {
-  const answered = statement(orm.em, 'select 1').then(
+  const answered = statement(orm.em, 'answer', 'select 1').then(
     () => true,
     () => false,
   )

@@ -66,6 +66,7 @@ async function heldRow<T extends TenantRow>(
   const { tableName } = em.getMetadata().get(entity as EntityClass<TenantRow>)
   const [row] = await statement<Record<string, unknown>>(
     em,
+    `hold-${tableName}`,
     `select * from ${tableName} where organization_id = ? and id = ? for key share`,
     [organizationId, id],
   )
@@ -107,6 +108,7 @@ export async function requireUnreferenced(
   for (const referrer of REFERRERS[table]) {
     const found = await statement(
       em,
+      `find-${referrer.table}-of-${table}`,
       `select 1 from ${referrer.table} where organization_id = ? and ${referrer.condition} limit 1`,
       [organizationId, id],
     )

@@ -39,6 +39,7 @@ async function resealBatch(
   return await em.transactional(async (trx) => {
     const rows = await statement<{ place: string; sealed: string }>(
       trx,
+      `read-sealed-${table}`,
       `select ctid as place, ${column} as sealed from ${table}
         where ${where} and not starts_with(${column}, ?) limit ${BATCH} for update`,
       [vault.beginning],
@@ -48,6 +49,7 @@ async function resealBatch(
     )
     await statement(
       trx,
+      `reseal-${table}`,
       `update ${table} set ${column} = anew.sealed
          from jsonb_to_recordset(?::jsonb) as anew (place text, sealed text)
         where ${table}.ctid = anew.place::tid`,

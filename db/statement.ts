@@ -1,52 +1,61 @@
 /**
  * SQL of our own, with its values bound by PostgreSQL. (The ORM's `execute` splices them into the text: such a statement
- * is parsed and planned at every call, and cannot be kept by name.)
+ * is parsed and planned at every call.)
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 
-/** Thrown where a statement would lock or write outside of a transaction that it needs. */
-export class TransactionNeededError extends Error {
-  override readonly name = 'TransactionNeededError'
-}
-
-const readers = new WeakSet<EntityManager>()
+const numbered = new Map<string, string>()
+/** Raised whenever a table has changed under a prepared statement: all are prepared anew. */
+let generation = 0
 
 /**
- * Does work whose statements by `em` fail where they lock or write: what they do would not end with the work that they are
- * part of.
+ * Runs a prepared statement, each `?` in it standing for the next value, in the transaction of `em` where there is one.
+ * Every connection parses and plans it once, by its name: a name stands for one text.
+ *
+ * @returns the rows it gives; none where it gives nothing.
  */
-export async function onlyReading<T>(em: EntityManager, work: () => Promise<T>): Promise<T> {
-  readers.add(em)
+export async function statement<Row extends object>(
+  em: EntityManager,
+  name: string,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  const known = numbered.get(text) ?? withNumbers(text)
+  numbered.set(text, known)
+  const prepared = generation
   try {
-    return await work()
-  } finally {
-    readers.delete(em)
+    return await run<Row>(em, { name: `${name}.${prepared}`, text: known }, values)
+  } catch (error) {
+    if (isOutdatedStatement(error) && prepared === generation) generation += 1
+    throw error
   }
 }
 
-const DOES_MORE = /\b(insert|update|delete|share)\b/i
-
-const numbered = new Map<string, string>()
-/** Texts whose placeholders are remembered: what callers compose of filters comes by once. */
-const REMEMBERED = 1_000
-
-/**
- * Runs one statement, each `?` in it standing for the next value, in the transaction of `em` where there is one.
- *
- * @returns the rows it gives; none where it gives nothing.
- * @throws TransactionNeededError where `em` is only for reading and it does more.
- */
-export async function statement<Row extends object>(
+/** As `statement`, for a text that is composed of what a caller asks for: such texts have no end, and are not kept. */
+export async function composedStatement<Row extends object>(
   em: EntityManager,
   text: string,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
-  if (readers.has(em) && DOES_MORE.test(text)) throw new TransactionNeededError()
+  return await run<Row>(em, withNumbers(text), values)
+}
+
+/** Whether an error says that a table has changed under a prepared statement. The next call is fine. */
+export function isOutdatedStatement(error: unknown): boolean {
+  return Error.isError(error) && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery'
+}
+
+async function run<Row extends object>(
+  em: EntityManager,
+  sql: string | { readonly name: string; readonly text: string },
+  values: readonly unknown[],
+): Promise<Row[]> {
   const connection = em.getConnection()
   await connection.ensureConnection()
   const client = em.getTransactionContext<ReturnType<typeof connection.getClient>>() ?? connection.getClient()
   const { rows } = await client.executeQuery<Row>({
-    sql: withNumbers(text),
+    // The query builder hands it to the driver as it is, which takes a name as well.
+    sql: sql as string,
     parameters: values,
     query: { kind: 'RawNode', sqlFragments: [], parameters: [] },
     queryId: QUERY_ID,
@@ -58,13 +67,9 @@ export async function statement<Row extends object>(
 const QUERY_ID = { queryId: 'statement' }
 
 function withNumbers(text: string): string {
-  const known = numbered.get(text)
-  if (known !== undefined) return known
   let number = 0
-  const made = text.replaceAll('?', () => {
+  return text.replaceAll('?', () => {
     number += 1
     return `$${number}`
   })
-  if (numbered.size < REMEMBERED) numbered.set(text, made)
-  return made
 }

@@ -16,22 +16,21 @@ import {
 } from './events.ts'
 import type { NewRow } from './insert-row.ts'
 import { nudge } from './nudge.ts'
-import { onlyReading, TransactionNeededError } from './statement.ts'
 
 export interface UnitOfWork {
   readonly em: EntityManager
-  /** false: it is one statement, which locks nothing before. */
-  readonly isTransaction: boolean
   readonly organizationId: string
   /** Real time at which the transaction began. */
   readonly now: Date
   /** Public address of the deployment, for `_links`. */
   readonly baseUrl: string
+  /** Makes a record of the organization, at its first revision, that the ORM writes with the transaction. */
+  create<Row extends ResourceColumns>(entity: EntityClass<Row>, values: NewValues<Row>): Row
   /**
-   * Has a new record written at the end, by the statement that writes what follows from it: nothing of the unit finds it
-   * before. Gives it back.
+   * The same, written by the statement that writes what follows from it: nothing of the unit finds it before, and the
+   * ORM does not look after it. Members without a value are null.
    */
-  insert<Row extends object>(entity: EntityClass<Row>, row: RequiredEntityData<Row>): Row
+  insert<Row extends ResourceColumns>(entity: EntityClass<Row>, values: NewValues<Row>): Row
   /** Has the event, and a delivery for every webhook that wants it, written with the transaction. */
   emit(event: NewEvent): void
   /** Has the entry written to its order's timeline with the transaction. */
@@ -48,15 +47,20 @@ export interface UnitOfWork {
   nudge(channel: string): void
 }
 
+/** What every record of an organization has, and the unit gives it. */
+interface ResourceColumns {
+  organizationId: string
+  revision: number
+  createdTime: Date
+  updatedTime: Date
+}
+
+type NewValues<Row> = Omit<RequiredEntityData<Row>, keyof ResourceColumns>
+
 export interface UnitOfWorkOptions {
   readonly organizationId: string
   readonly now: Date
   readonly baseUrl: string
-}
-
-/** @throws TransactionNeededError in work of one statement. */
-export function requireTransaction({ isTransaction }: Pick<UnitOfWork, 'isTransaction'>): void {
-  if (!isTransaction) throw new TransactionNeededError()
 }
 
 /** Runs `work` in one transaction and commits it with its events, deliveries and wake-ups. */
@@ -66,7 +70,7 @@ export async function inUnitOfWork<T>(
   work: (unit: UnitOfWork) => Promise<T>,
 ): Promise<T> {
   const { result, channels } = await em.transactional(async (trx) => {
-    const { unit, consequences, channels } = collecting(trx, options, true)
+    const { unit, consequences, channels } = collecting(trx, options)
     const result = await work(unit)
     await trx.flush()
     const written = await writeConsequences(trx, options, consequences())
@@ -76,29 +80,9 @@ export async function inUnitOfWork<T>(
   return result
 }
 
-/**
- * Runs `work` that reads, without locks, and inserts: what it inserts, its events, deliveries and wake-ups are one
- * statement, which is a transaction by itself and saves two round trips.
- *
- * @throws TransactionNeededError where the work cannot do so; nothing is written.
- */
-export async function inOneStatement<T>(
-  em: EntityManager,
-  options: UnitOfWorkOptions,
-  work: (unit: UnitOfWork) => Promise<T>,
-): Promise<T> {
-  const { unit, consequences, channels } = collecting(em, options, false)
-  const result = await onlyReading(em, () => work(unit))
-  if (em.getUnitOfWork().getPersistStack().size > 0) throw new Error('work of one statement changed a record')
-  const written = await writeConsequences(em, options, consequences())
-  nudge(em, [...channels, ...written])
-  return result
-}
-
 function collecting(
   em: EntityManager,
   options: UnitOfWorkOptions,
-  isTransaction: boolean,
 ): {
   readonly unit: UnitOfWork
   readonly consequences: () => Consequences
@@ -108,6 +92,8 @@ function collecting(
   const events: NewEvent[] = []
   const timeline: NewTimelineEntry[] = []
   const channels = new Set<string>()
+  const { organizationId, now } = options
+  const stamps: ResourceColumns = { organizationId, revision: 1, createdTime: now, updatedTime: now }
   const wakeUps = new Map<string, WakeUp>()
   const add = (wakeUp: WakeUp): void => {
     const key = `${wakeUp.workflow}/${wakeUp.recordId}`
@@ -117,10 +103,15 @@ function collecting(
     unit: {
       ...options,
       em,
-      isTransaction,
-      insert<Row extends object>(entity: EntityClass<Row>, row: RequiredEntityData<Row>): Row {
+      create<Row extends ResourceColumns>(entity: EntityClass<Row>, values: NewValues<Row>): Row {
+        const row = em.create(entity, { ...values, ...stamps } as RequiredEntityData<Row>)
+        em.persist(row)
+        return row
+      },
+      insert<Row extends ResourceColumns>(entity: EntityClass<Row>, values: NewValues<Row>): Row {
+        const row = { ...values, ...stamps } as Row
         rows.push({ entity, row })
-        return row as Row
+        return row
       },
       emit: (event) => void events.push(event),
       note: (entry) => void timeline.push(entry),

@@ -38,6 +38,7 @@ export async function velocities(
   const card = shared.card_fingerprint
   const [counts = {}] = await statement<Record<string, number>>(
     em,
+    'count-velocities',
     `select (select count(*)::int from transactions where organization_id = ? and card_fingerprint = ? and type = 'sale'
                 and result = 'declined' and created_time > ?) as declined,
             (select count(*)::int from transactions where organization_id = ? and card_fingerprint = ? and type = 'sale'

@@ -41,6 +41,7 @@ export interface TakeOptions {
 export async function takeDueDeliveries(em: EntityManager, options: TakeOptions): Promise<DueDelivery[]> {
   const rows = await statement<DueDeliveryRow>(
     em,
+    'take-first-attempts',
     `with recursive subscriber as (
        (select organization_id, webhook_id from deliveries where status = 'waiting'
          order by organization_id, webhook_id limit 1)
@@ -89,6 +90,7 @@ export async function releaseDeliveries(
   if (deliveries.length === 0) return
   await statement(
     em,
+    'release-deliveries',
     `update deliveries delivery set lease_until = null
        from jsonb_to_recordset(?::jsonb) as given ("organizationId" text, id text)
       where delivery.organization_id = given."organizationId" and delivery.id = given.id and delivery.status = 'waiting'`,
@@ -103,6 +105,7 @@ async function cancel(
 ): Promise<void> {
   await statement(
     em,
+    'cancel-taken-deliveries',
     `update deliveries delivery set status = 'canceled', next_attempt_time = null, lease_until = null, ended_time = now()
        from jsonb_to_recordset(?::jsonb) as given (organization_id text, id text)
       where delivery.organization_id = given.organization_id and delivery.id = given.id
@@ -115,6 +118,7 @@ async function cancel(
 export async function takeResends(em: EntityManager, limit: number): Promise<DueDelivery[]> {
   const rows = await statement<DueDeliveryRow>(
     em,
+    'take-resends',
     `with due as (
        select ctid as place from deliveries
         where resend_due and (lease_until is null or lease_until < now())
@@ -147,6 +151,7 @@ export async function readRetry(
 ): Promise<(DueDelivery & { readonly nextAttemptTime: number }) | null> {
   const [row] = await statement<DueDeliveryRow & { status: string; next_attempt_time: Date | null }>(
     em,
+    'read-retry',
     `${DUE_DELIVERY_COLUMNS}, delivery.status, delivery.next_attempt_time
        from deliveries delivery ${DUE_DELIVERY_JOINS} where delivery.organization_id = ? and delivery.id = ?`,
     [organizationId, id],
@@ -188,6 +193,7 @@ export async function recordOutcomes(
   }))
   return await statement<MovedDelivery>(
     em,
+    'record-outcomes',
     `with given as (
        select * from jsonb_to_recordset(?::jsonb) as given
          (${ATTEMPT_COLUMN_TYPES}, next_status text, next_attempt_time timestamptz, turn int, resend boolean)

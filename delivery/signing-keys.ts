@@ -1,8 +1,8 @@
 /** Keys that sign webhooks: made once, kept encrypted, published as a JWK set. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
+import { lockUntilCommit } from '../db/advisory-locks.ts'
 import { SigningKey } from '../db/entities/index.ts'
-import { statement } from '../db/statement.ts'
 import type { Vault } from '../db/vault.ts'
 
 export interface PublishedKey {
@@ -88,7 +88,7 @@ function neededKeys(keys: readonly SigningKey[], now: Date): SigningKey[] {
 }
 
 async function lockKeys(trx: EntityManager): Promise<void> {
-  await statement(trx, 'select pg_advisory_xact_lock(7310, 2)')
+  await lockUntilCommit(trx, 'signing-keys')
 }
 
 async function addKey(trx: EntityManager, vault: Vault, now: Date, signsFrom: Date): Promise<string> {

@@ -42,6 +42,7 @@ export async function disableFailingWebhooks({
   const since = new Date(now() - DISABLING.after).toISOString()
   const failing = await statement<{ organization_id: string; id: string }>(
     em(),
+    'find-failing-webhooks',
     "select organization_id, id from webhooks where first_failure_time <= ? and consecutive_failures >= ? and status = 'active'",
     [since, DISABLING.failures],
   )

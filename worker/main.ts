@@ -12,7 +12,7 @@ import { workflowBundle } from './bundle.ts'
 import { installTemporalRuntime } from './temporal.ts'
 import { startWorker } from './worker.ts'
 
-await runProcess(async (stopping) => {
+await runProcess(async ({ stopping, onDrain }) => {
   const config = loadConfig(process.env)
   const { databaseUrl, masterKeys, temporalAddress } = config
   if (databaseUrl === null) throw new ConfigurationError(['DATABASE_URL is required'])
@@ -26,6 +26,7 @@ await runProcess(async (stopping) => {
     () => openDatabase({ databaseUrl, masterKeys, poolSize: 30, name: 'billing worker' }),
     stopping,
   )
+  onDrain(() => database.orm.close())
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
   const metrics = createMetrics()
   const worker = startWorker({
@@ -37,16 +38,13 @@ await runProcess(async (stopping) => {
     metrics,
     log,
   })
+  onDrain(worker.stop)
   const ops = await startOpsServer({
     host: config.host,
     port: config.opsPort,
     metrics,
     isReady: () => isReady(database.orm),
   })
+  onDrain(ops.stop)
   console.log('ready worker')
-  return async () => {
-    await worker.stop()
-    await ops.stop()
-    await database.orm.close()
-  }
 })

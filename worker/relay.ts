@@ -98,6 +98,7 @@ export function startRelay({ em, client, pollers, taskQueue, log, poll = POLL }:
     return await em().transactional(async (trx) => {
       const rows = await statement<WakeUpRow>(
         trx,
+        'take-wake-ups',
         `with urgent as (
            select * from wake_ups where not can_wait and due_time <= now()
             order by due_time, id limit ? for update skip locked
@@ -140,12 +141,14 @@ export function startRelay({ em, client, pollers, taskQueue, log, poll = POLL }:
       await Promise.all(Array.from({ length: CONCURRENCY }, carry))
       await statement(
         trx,
+        'delete-wake-ups',
         'delete from wake_ups using jsonb_array_elements_text(?::jsonb) as taken where id = taken::bigint',
         [JSON.stringify(taken)],
       )
       for (const { row, reason } of refused) {
         await statement(
           trx,
+          'defer-wake-up',
           `update wake_ups set due_time = now() + make_interval(secs => ?), refusals = ?, last_error = ? where id = ?`,
           [Math.min(30, 2 ** row.refusals), row.refusals + 1, reason.slice(0, 500), row.id],
         )
@@ -211,6 +214,7 @@ export function startRelay({ em, client, pollers, taskQueue, log, poll = POLL }:
 async function isRushed(em: EntityManager): Promise<boolean> {
   const [found] = await statement<{ is_rushed: boolean }>(
     em,
+    'find-rush',
     `select (select count(*) from (
                select from wake_ups where can_wait and due_time > now() - interval '1 second' limit ?) made) = ?
         and exists (select from wake_ups where can_wait offset ? limit 1) as is_rushed`,

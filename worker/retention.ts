@@ -48,7 +48,9 @@ export async function removeExpired(em: EntityManager, batch = BATCH): Promise<n
     for (let last = batch; last === batch; removed += last) {
       const rows = await statement<object>(
         em,
-        `delete from ${table} where ctid in (select ctid from ${table} where ${condition} limit ${batch} for update skip locked) returning 1`,
+        `remove-expired-${table}`,
+        `delete from ${table} where ctid in (select ctid from ${table} where ${condition} limit ? for update skip locked) returning 1`,
+        [batch],
       )
       last = rows.length
     }

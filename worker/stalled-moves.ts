@@ -35,6 +35,7 @@ export function startStalledMoves(options: StalledMovesOptions, log: Logger): Lo
 export async function giveUpStalledMoves({ em, baseUrl, now }: StalledMovesOptions): Promise<number> {
   const stalled = await statement<{ organization_id: string; subscription_id: string }>(
     em(),
+    'find-stalled-moves',
     "select organization_id, subscription_id from fast_forwards where status = 'running' and progress_time < ?",
     [new Date(now() - STALLED_AFTER)],
   )

@@ -36,6 +36,7 @@ export function startSweep(em: () => EntityManager, log: Logger, interval = INTE
 export async function sweep(em: EntityManager, before: Date | null): Promise<{ woken: number; at: Date }> {
   const [row] = await statement<{ woken: number; at: Date | string }>(
     em,
+    'wake-overdue',
     `with overdue as (
        select 'subscription' as workflow, organization_id, id, now() - next_deadline as late from subscriptions
         where clock_offset = 0 and next_deadline < now() - interval '1 minute'

@@ -143,6 +143,7 @@ async function requireAnotherUnrestricted(unit: UnitOfWork, row: ApiKeyRow): Pro
   await lockOrganization(unit)
   const others = await statement<object>(
     unit.em,
+    'find-other-secret-key',
     `select 1 from api_keys where organization_id = ? and id <> ? and type = 'secret' and acl is null and allowed_ips is null limit 1`,
     [unit.organizationId, row.id],
   )

@@ -38,7 +38,6 @@ export const customers: Resource<CustomerRow> = {
 }
 
 export const customerWriter: Writer<CustomerRow, Customer> = {
-  onlyInserts: true,
   create: (unit, id, body, context) => createCustomer(unit, id, valuesOf(body), tokenOf(body, context)),
   async update(unit, row, body, context) {
     const known = canonicalJson(row.leadSource ?? null)

@@ -21,8 +21,7 @@ export const paymentTokens: Resource<PaymentTokenRow> = {
   present: (row, { baseUrl }) => presentPaymentToken(row, baseUrl),
 }
 
-export const paymentTokenWriter: Pick<Writer<PaymentTokenRow, PaymentToken>, 'create' | 'onlyInserts'> = {
-  onlyInserts: true,
+export const paymentTokenWriter: Pick<Writer<PaymentTokenRow, PaymentToken>, 'create'> = {
   create: (unit, id, body, { keys }) =>
     createPaymentToken(unit, keys, id, {
       method: 'payment-card',

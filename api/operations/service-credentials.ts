@@ -31,18 +31,12 @@ export const serviceCredentials: Resource<ServiceCredentialRow> = {
 export const serviceCredentialWriter: Pick<Writer<ServiceCredentialRow, ServiceCredential>, 'create'> = {
   async create(unit, id, body, { keys }) {
     const auth = checkedAuth(body)
-    const row = unit.em.create(ServiceCredentialRow, {
-      organizationId: unit.organizationId,
+    return unit.create(ServiceCredentialRow, {
       id,
       host: body.host,
       authCipher: await keys.vault.seal(JSON.stringify(auth)),
       status: body.status ?? 'active',
-      revision: 1,
-      createdTime: unit.now,
-      updatedTime: unit.now,
     })
-    unit.em.persist(row)
-    return row
   },
 }
 

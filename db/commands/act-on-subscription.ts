@@ -71,16 +71,14 @@ export async function cancelSubscription(
 ): Promise<SubscriptionCancellation> {
   const row = await requiredOrder(unit, subscriptionId)
   await actOnOrder(unit, row, ({ order }, instant) => cancelOrder(order, instant, cancellation))
-  const made = unit.em.create(SubscriptionCancellation, {
-    ...resourceOf(unit, id),
+  return unit.create(SubscriptionCancellation, {
+    id,
     subscriptionId,
     churnTime: row.churnTime ?? unit.now,
     canceledBy: cancellation.canceledBy,
     reason: cancellation.reason,
     description: cancellation.description,
   })
-  unit.em.persist(made)
-  return made
 }
 
 /** Reactivates a canceled or churned order. @throws InvalidFieldsError, ConflictError */
@@ -92,13 +90,11 @@ export async function reactivateSubscription(
   const row = await requiredOrder(unit, subscriptionId)
   const effectiveTime = new Date(orderInstant(unit, row))
   await actOnOrder(unit, row, ({ order }, instant) => reactivateOrder(order, instant))
-  const made = unit.em.create(SubscriptionReactivation, {
-    ...resourceOf(unit, id),
+  return unit.create(SubscriptionReactivation, {
+    id,
     subscriptionId,
     effectiveTime,
   })
-  unit.em.persist(made)
-  return made
 }
 
 export interface NewPause {
@@ -154,8 +150,4 @@ async function requiredOrder(unit: UnitOfWork, subscriptionId: string): Promise<
   found.fail('subscriptionId', `no subscription has the id ${subscriptionId}`)
   found.check()
   throw new ConflictError('The order is not there.')
-}
-
-function resourceOf({ organizationId, now }: UnitOfWork, id: string) {
-  return { organizationId, id, revision: 1, createdTime: now, updatedTime: now }
 }

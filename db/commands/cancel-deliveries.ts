@@ -10,6 +10,7 @@ import type { UnitOfWork } from '../unit-of-work.ts'
 export async function cancelDeliveries({ em, organizationId }: UnitOfWork, webhookId: string): Promise<void> {
   await statement(
     em,
+    'cancel-deliveries-of-webhook',
     `with ended as (
        select id, status from deliveries
         where organization_id = ? and webhook_id = ? and status in ('waiting', 'retrying')

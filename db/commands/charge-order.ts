@@ -56,7 +56,6 @@ export async function startOrderCall(
 
 function addCharge(unit: UnitOfWork, record: OrderRecord, sequence: number, instant: number): string {
   const { row, charging } = record
-  const { now } = unit
   applySteps(unit, record, [beginCharge(record.order, instant, sequence)])
   const invoice = record.invoices.get(sequence)
   const state = record.order.invoices.find((one) => one.sequence === sequence)
@@ -65,8 +64,7 @@ function addCharge(unit: UnitOfWork, record: OrderRecord, sequence: number, inst
   const chargedAt = state.charge.at
   const inquiry = nextInquiry(chargedAt, chargedAt)
   const id = newId('txn')
-  const transaction = unit.em.create(Transaction, {
-    organizationId: unit.organizationId,
+  unit.create(Transaction, {
     id,
     type: 'sale',
     customerId: row.customerId,
@@ -83,11 +81,7 @@ function addCharge(unit: UnitOfWork, record: OrderRecord, sequence: number, inst
     result: null,
     requestId: `${invoice.id}.${state.attempts}`,
     nextInquiryTime: inquiry === null ? null : new Date(inquiry),
-    revision: 1,
-    createdTime: now,
-    updatedTime: now,
   })
-  unit.em.persist(transaction)
   return id
 }
 

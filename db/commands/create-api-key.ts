@@ -37,8 +37,7 @@ export async function createApiKey(
   given: NewApiKey,
 ): Promise<{ key: ApiKey; value: string }> {
   const { type, description, value = newKeyValue(type, environment), id = newId('api_key') } = given
-  const key = unit.em.create(ApiKey, {
-    organizationId: unit.organizationId,
+  const key = unit.create(ApiKey, {
     id,
     description,
     type,
@@ -47,10 +46,6 @@ export async function createApiKey(
     apiUser: id,
     keyHash: installation.hashKey(value),
     keyCipher: await vault.seal(value),
-    revision: 1,
-    createdTime: unit.now,
-    updatedTime: unit.now,
   })
-  unit.em.persist(key)
   return { key, value }
 }

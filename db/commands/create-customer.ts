@@ -27,7 +27,6 @@ export interface TokenPayment {
  * Adds a customer and emits `customer-created`. A payment token makes their default instrument.
  *
  * @throws InvalidFieldsError naming `websiteId`, `defaultPaymentInstrument` or `paymentToken`.
- * @throws TransactionNeededError in work of one statement, where the customer refers to anything.
  */
 export async function createCustomer(
   unit: UnitOfWork,
@@ -37,12 +36,8 @@ export async function createCustomer(
 ): Promise<Customer> {
   const given = await checkedCustomer(unit, id, values, payment)
   const customer = unit.insert(Customer, {
-    organizationId: unit.organizationId,
     id,
     ...given,
-    revision: 1,
-    createdTime: unit.now,
-    updatedTime: unit.now,
   })
   unit.emit(customerEvent(customer, 'customer-created', unit))
   return customer

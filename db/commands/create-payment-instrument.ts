@@ -54,8 +54,7 @@ export async function instrumentOfToken(
   },
 ): Promise<PaymentInstrument> {
   const card = await usePaymentToken(unit, vault, given.field, given.token)
-  const instrument = unit.em.create(PaymentInstrument, {
-    organizationId: unit.organizationId,
+  const instrument = unit.create(PaymentInstrument, {
     id: given.id ?? newId('inst'),
     customerId: given.customerId,
     method: 'payment-card',
@@ -70,11 +69,7 @@ export async function instrumentOfToken(
     gateway: gateway.name,
     gatewayReference: await gateway.store(unit.organizationId, card),
     cardFingerprint: card.fingerprint,
-    revision: 1,
-    createdTime: unit.now,
-    updatedTime: unit.now,
   })
-  unit.em.persist(instrument)
   const shown = presentPaymentInstrument(instrument, unit.baseUrl)
   unit.emit({
     type: 'payment-card-created',

@@ -56,7 +56,6 @@ export async function createPaymentToken(
   const fingerprint = number === null ? null : installation.hashKey(`card:${number.pan}`)
   const shared = sharedBy(riskMetadata, billingAddress, fingerprint)
   const token = unit.insert(PaymentToken, {
-    organizationId: unit.organizationId,
     id,
     method: given.method,
     bin: number?.bin ?? null,
@@ -89,9 +88,6 @@ export async function createPaymentToken(
     leadSource: given.leadSource,
     isUsed: false,
     expirationTime: new Date(unit.now.getTime() + TOKEN_LIFETIME),
-    revision: 1,
-    createdTime: unit.now,
-    updatedTime: unit.now,
   })
   if (token.cardCipher != null) unit.follow('token-expiry', id, { canWait: true })
   return token

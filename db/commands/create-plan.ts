@@ -24,16 +24,10 @@ export interface NewPlan {
  */
 export async function createPlan(unit: UnitOfWork, id: string, given: NewPlan): Promise<Plan> {
   await requireProduct(unit, given)
-  const plan = unit.em.create(Plan, {
-    organizationId: unit.organizationId,
+  return unit.create(Plan, {
     id,
     ...given,
-    revision: 1,
-    createdTime: unit.now,
-    updatedTime: unit.now,
   })
-  unit.em.persist(plan)
-  return plan
 }
 
 /** @throws InvalidFieldsError naming `productId`. */

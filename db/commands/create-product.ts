@@ -10,14 +10,8 @@ export interface NewProduct {
 
 /** Adds a product to the organization. */
 export function createProduct(unit: UnitOfWork, id: string, given: NewProduct): Product {
-  const product = unit.em.create(Product, {
-    organizationId: unit.organizationId,
+  return unit.create(Product, {
     id,
     ...given,
-    revision: 1,
-    createdTime: unit.now,
-    updatedTime: unit.now,
   })
-  unit.em.persist(product)
-  return product
 }

@@ -71,7 +71,7 @@ export async function createSubscription(
   id: string,
   given: NewSubscription,
 ): Promise<Subscription> {
-  const { organizationId, now } = unit
+  const { now } = unit
   const found = references(unit)
   const known = await readForOrder(unit, given)
   if (!known.hasCustomer) found.missing(Customer, 'customerId', given.customerId)
@@ -88,7 +88,6 @@ export async function createSubscription(
   const riskMetadata = await orderRisk(unit, given.riskMetadata, billingAddress, null, () => known.captured)
 
   const row = unit.insert(Subscription, {
-    organizationId,
     id,
     ...given,
     items,
@@ -104,9 +103,6 @@ export async function createSubscription(
     invoicedThrough: 0,
     nextInvoice: 1,
     clockOffset: 0,
-    revision: 1,
-    createdTime: now,
-    updatedTime: now,
   })
   const placed = placeOrder(orderTerms(row))
   const record = newRecord(row, { ...placed.order, invoices: [] })

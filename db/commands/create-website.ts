@@ -11,14 +11,8 @@ export interface NewWebsite {
 
 /** Adds a website to the organization. */
 export function createWebsite(unit: UnitOfWork, id: string, given: NewWebsite): Website {
-  const website = unit.em.create(Website, {
-    organizationId: unit.organizationId,
+  return unit.create(Website, {
     id,
     ...given,
-    revision: 1,
-    createdTime: unit.now,
-    updatedTime: unit.now,
   })
-  unit.em.persist(website)
-  return website
 }

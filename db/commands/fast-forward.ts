@@ -23,7 +23,7 @@ export async function beginFastForward(
   id: string,
   to: Date,
 ): Promise<FastForward | null> {
-  const { em, organizationId, now } = unit
+  const { now } = unit
   const problem = moveProblem(orderClock(row), to.getTime(), now.getTime())
   if (problem !== null) throw new InvalidFieldsError([{ field: 'to', message: problem }])
   await endStalled(unit, row)
@@ -32,19 +32,14 @@ export async function beginFastForward(
     arrive(unit, row, to, row.revision)
     return null
   }
-  const move = em.create(FastForward, {
-    organizationId,
+  const move = unit.create(FastForward, {
     id,
     subscriptionId: row.id,
     toTime: to,
     status: 'running',
     detail: null,
     progressTime: now,
-    revision: 1,
-    createdTime: now,
-    updatedTime: now,
   })
-  em.persist(move)
   row.movingTo = to
   unit.wake('subscription', row.id)
   return move

@@ -26,6 +26,7 @@ export async function giveBack(unit: UnitOfWork, records: readonly OrderRecord[]
   await em.flush()
   const sales = await statement<{ id: string }>(
     em,
+    'find-charged-sales',
     `select sale.id from transactions sale
       where sale.organization_id = ? and sale.type = 'sale' and sale.gateway is not null
         and sale.customer_id in (select jsonb_array_elements_text(?::jsonb))
@@ -69,6 +70,7 @@ export async function returnsOf(
 ): Promise<Return[]> {
   return await statement<{ amount: string; shares: Record<string, string> }>(
     em,
+    'read-given-back',
     `select amount::text as amount, shares from transactions
       where organization_id = ? and parent_transaction_id = ? and result is distinct from 'declined'`,
     [organizationId, parentTransactionId],
@@ -82,10 +84,8 @@ export function addRefund(
   amount: string,
   shares: Readonly<Record<string, string>>,
 ): Transaction {
-  const { em, now } = unit
   const id = newId('txn')
-  const refund = em.create(Transaction, {
-    organizationId: unit.organizationId,
+  const refund = unit.create(Transaction, {
     id,
     type: 'refund',
     customerId: sale.customerId,
@@ -101,12 +101,8 @@ export function addRefund(
     status: 'pending',
     result: null,
     requestId: id,
-    nextInquiryTime: now,
-    revision: 1,
-    createdTime: now,
-    updatedTime: now,
+    nextInquiryTime: unit.now,
   })
-  em.persist(refund)
   unit.follow('transaction', id)
   return refund
 }

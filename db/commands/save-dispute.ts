@@ -13,7 +13,7 @@ import { lockRow } from '../lock-row.ts'
 import { orderInstant } from '../order-record.ts'
 import { references } from '../references.ts'
 import { statement } from '../statement.ts'
-import { requireTransaction, type UnitOfWork } from '../unit-of-work.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import { disputeBills, lockBills } from './pay-invoices.ts'
 
 export interface DisputeValues {
@@ -36,29 +36,18 @@ const SOON = 120_000
  * Opens a dispute of a transaction (specification 2.5). Emits `dispute-created` and wakes the dispute-deadline workflow.
  *
  * @throws InvalidFieldsError
- * @throws TransactionNeededError where a sale of invoices is disputed in one statement: their orders have to be locked.
  */
 export async function createDispute(unit: UnitOfWork, id: string, values: DisputeValues): Promise<Dispute> {
   const { derived, transaction, websiteId } = await deriveDispute(unit, values)
-  const isBilled = transaction.invoiceIds.length > 0
-  if (isBilled) requireTransaction(unit)
-  const row = {
-    organizationId: unit.organizationId,
+  const dispute = unit.create(Dispute, {
     id,
     ...derived,
     resolvedTime: isResolved(values.status) ? unit.now : null,
     source: 'api',
-    revision: 1,
-    createdTime: unit.now,
-    updatedTime: unit.now,
-  } as const
-  const dispute = isBilled ? unit.em.create(Dispute, row) : unit.insert(Dispute, row)
-  if (isBilled) {
-    unit.em.persist(dispute)
-    await markDisputed(unit, [transaction])
-  }
+  })
+  await markDisputed(unit, [transaction])
   await emitDisputeEvent(unit, dispute, 'dispute-created', { sale: { transaction, websiteId } })
-  const left = (row.deadlineTime?.getTime() ?? Number.POSITIVE_INFINITY) - unit.now.getTime()
+  const left = (dispute.deadlineTime?.getTime() ?? Number.POSITIVE_INFINITY) - unit.now.getTime()
   unit.follow('dispute-deadline', id, { canWait: left > SOON })
   return dispute
 }
@@ -96,6 +85,7 @@ async function markDisputed(
   await em.flush()
   const disputed = await statement<{ id: string }>(
     em,
+    'find-disputed-invoices',
     `select invoice.id from invoices invoice
       where organization_id = ? and invoice.id in (select jsonb_array_elements_text(?::jsonb))
         and exists (select from transactions sale

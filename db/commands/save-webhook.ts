@@ -28,17 +28,11 @@ export interface WebhookValues {
  */
 export async function createWebhook(unit: UnitOfWork, id: string, values: WebhookValues): Promise<Webhook> {
   await requireUsable(unit, null, values)
-  const webhook = unit.em.create(Webhook, {
-    organizationId: unit.organizationId,
+  return unit.create(Webhook, {
     id,
     ...values,
     consecutiveFailures: 0,
-    revision: 1,
-    createdTime: unit.now,
-    updatedTime: unit.now,
   })
-  unit.em.persist(webhook)
-  return webhook
 }
 
 /**

@@ -54,6 +54,7 @@ export async function settleDueSubscriptions(unit: UnitOfWork, most: number): Pr
   const { em, organizationId } = unit
   const locked = await statement<{ id: string }>(
     em,
+    'lock-due-orders',
     `select id from subscriptions where organization_id = ? and ${IS_DUE} order by next_deadline limit ?
         for update skip locked`,
     [organizationId, unit.now, most],
@@ -72,6 +73,7 @@ export async function settleDueSubscriptions(unit: UnitOfWork, most: number): Pr
 export async function organizationsWithDueSubscriptions(em: EntityManager, now: Date): Promise<string[]> {
   const rows = await statement<{ organization_id: string }>(
     em,
+    'find-due-organizations',
     `select organization_id from (
        select organization_id, next_deadline from subscriptions where ${IS_DUE} order by next_deadline limit 1000
      ) due group by organization_id order by min(next_deadline)`,

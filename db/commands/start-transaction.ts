@@ -252,19 +252,14 @@ function add(
   const { now } = unit
   // Should the process die between here and the answer, the sweep finds the transaction by this.
   const inquiry = isExternal ? null : nextInquiry(now.getTime(), now.getTime())
-  const transaction = unit.em.create(Transaction, {
-    organizationId: unit.organizationId,
+  const transaction = unit.create(Transaction, {
     id,
     ...values,
     status: isExternal ? 'completed' : 'pending',
     result: isExternal ? 'approved' : null,
     requestId: isExternal ? null : id,
     nextInquiryTime: inquiry === null ? null : new Date(inquiry),
-    revision: 1,
-    createdTime: now,
-    updatedTime: now,
   })
-  unit.em.persist(transaction)
   if (isExternal) unit.emit(transactionEvent(transaction, 'transaction-processed', unit, time, websiteId))
   return transaction
 }

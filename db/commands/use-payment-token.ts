@@ -36,6 +36,7 @@ export async function usePaymentToken(
   const { em, organizationId, now } = unit
   const [used] = await statement<UsedRow>(
     em,
+    'use-payment-token',
     `with held as (
        select organization_id, id, card_cipher from payment_tokens
         where organization_id = ? and id = ? and not is_used and expiration_time > ?
@@ -81,6 +82,7 @@ interface UsedRow {
 async function whyNot({ em, organizationId }: UnitOfWork, id: string): Promise<string> {
   const [token] = await statement<{ is_used: boolean; last4: string | null }>(
     em,
+    'read-unusable-token',
     'select is_used, last4 from payment_tokens where organization_id = ? and id = ?',
     [organizationId, id],
   )

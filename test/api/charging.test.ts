@@ -1,6 +1,6 @@
 /** What an order is charged by, and what callers pay, give back and dispute of its invoices. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { statement } from '../../db/statement.ts'
+import { composedStatement } from '../../db/statement.ts'
 import { makeToken, TEST_CARDS } from '../rig/cards.ts'
 import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
 import { disputeBody } from '../rig/dispute.ts'
@@ -114,7 +114,7 @@ describe('charging', () => {
       const customerId = String(made.id)
       const { paymentInstrumentId: byDefault } = made.defaultPaymentInstrument as Body
       const expired = await card(customerId, TEST_CARDS.approvesToo)
-      await statement(
+      await composedStatement(
         service.database.orm.em.fork(),
         'update payment_instruments set exp_year = 2020 where id = ?',
         [expired],

@@ -1,6 +1,7 @@
 /** Listeners are told once of each change, by its commit or, where another commit tells something just then, after it. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
+import { lockArguments } from '../../db/advisory-locks.ts'
 import { DELIVERY_CHANNEL } from '../../db/channels.ts'
 import { type Catalogue, catalogue } from '../rig/catalogue.ts'
 import { startService, type TestService } from '../rig/service.ts'
@@ -46,7 +47,7 @@ describe('listeners', () => {
 
   test('hear of it after the commit where another transaction is about to tell something', async () => {
     await other.query('begin')
-    await other.query('select pg_advisory_xact_lock(7310, 5)')
+    await other.query(`select pg_advisory_xact_lock(${lockArguments('notification')})`)
     expect(await timesHeard()).toBe(1)
     await other.query('rollback')
   })

@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from '@jest/globals'
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose'
-import { statement } from '../../db/statement.ts'
+import { composedStatement } from '../../db/statement.ts'
 import { KEY_OVERLAP, rotateSigningKey } from '../../delivery/signing-keys.ts'
 import { catalogue } from '../rig/catalogue.ts'
 import { startReceiver } from '../rig/receiver.ts'
@@ -18,7 +18,7 @@ test('keys change under load, and a receiver that keeps the keys for its hour me
   const receiver = await startReceiver()
   try {
     const merchant = await catalogue(service, { webhook: receiver.url })
-    await statement(
+    await composedStatement(
       service.database.orm.em.fork(),
       "update signing_keys set signs_from = signs_from - interval '1 day', created_time = created_time - interval '1 day'",
     )

@@ -9,7 +9,7 @@ import { CHARGE_TIMEOUT } from '../../billing/charge-schedule.ts'
 import { createLog } from '../../config/log.ts'
 import { startOrderCall } from '../../db/commands/charge-order.ts'
 import { pendingMovement } from '../../db/commands/record-answer.ts'
-import { statement } from '../../db/statement.ts'
+import { composedStatement } from '../../db/statement.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import { createGateway } from '../../gateways/gateways.ts'
 import { move } from '../../gateways/movement.ts'
@@ -39,7 +39,8 @@ describe('an order is charged', () => {
   })
 
   const em = () => service.database.orm.em.fork()
-  const sql = <T extends object>(text: string, values: unknown[] = []) => statement<T>(em(), text, values)
+  const sql = <T extends object>(text: string, values: unknown[] = []) =>
+    composedStatement<T>(em(), text, values)
   const dependencies = (
     by: Gateway,
     logged: string[] = [],

@@ -1,15 +1,19 @@
-/** SQL of our own goes one way: values bound by PostgreSQL, never spliced into the text. */
+/** SQL of our own goes one way: values bound by PostgreSQL, never spliced into the text; and each text under its own name. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
+import { parseSync } from '@swc/core'
 import { ROOT, readSources } from './import-graph.ts'
 
+const sources = () =>
+  readSources().filter(
+    ({ path }) =>
+      /^(api|activities|billing|db|delivery|gateways|worker)\//.test(path) &&
+      !path.startsWith('db/migrations/'),
+  )
+
 test('only db/statement.ts runs SQL text; the migrations, and the lock around them, have a way of their own', () => {
-  const others = readSources()
-    .filter(({ path }) => /^(api|activities|billing|db|delivery|worker)\//.test(path))
-    .filter(
-      ({ path }) => !path.startsWith('db/migrations/') && path !== 'db/orm.ts' && path !== 'db/statement.ts',
-    )
+  const others = sources().filter(({ path }) => path !== 'db/orm.ts' && path !== 'db/statement.ts')
   expect(others.length).toBeGreaterThan(100)
   expect(
     others
@@ -17,3 +21,41 @@ test('only db/statement.ts runs SQL text; the migrations, and the lock around th
       .map(({ path }) => path),
   ).toEqual([])
 })
+
+test('every prepared statement is given a name of its own where it is run', () => {
+  const names = sources().flatMap(({ path }) => statementNames(readFileSync(join(ROOT, path), 'utf8')))
+  expect(names.length).toBeGreaterThan(40)
+  // `*` stands for the names of tables.
+  for (const name of names) expect(name).toMatch(/^[a-z]+(-[a-z]+)*(-?\*)*(-[a-z]+-\*)?$/)
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
+})
+
+interface Node {
+  readonly type?: string
+  readonly value?: unknown
+}
+
+/** Names of the statements that a source file runs; what a template fills in is `*`. */
+function statementNames(source: string): string[] {
+  const names: string[] = []
+  const visit = (node: unknown): void => {
+    if (node === null || typeof node !== 'object') return
+    const {
+      type,
+      callee,
+      arguments: given,
+    } = node as Node & { callee?: Node; arguments?: { expression: Node }[] }
+    if (type === 'CallExpression' && callee?.type === 'Identifier' && callee.value === 'statement') {
+      names.push(nameOf(given?.[1]?.expression))
+    }
+    for (const child of Object.values(node)) visit(child)
+  }
+  visit(parseSync(source, { syntax: 'typescript', target: 'es2024' }))
+  return names
+}
+
+function nameOf(node: Node | undefined): string {
+  if (node?.type === 'StringLiteral') return String(node.value)
+  const { quasis } = (node ?? {}) as { quasis?: { cooked: string }[] }
+  return quasis?.map(({ cooked }) => cooked).join('*') ?? 'a name that is not given at the call'
+}

@@ -6,7 +6,7 @@ import {
   settleDueSubscriptions,
   settleSubscription,
 } from '../../db/commands/settle-subscription.ts'
-import { statement } from '../../db/statement.ts'
+import { composedStatement } from '../../db/statement.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import { startDueOrders } from '../../worker/due-orders.ts'
 import { makeToken, TEST_CARDS } from '../rig/cards.ts'
@@ -30,7 +30,8 @@ describe('orders that are due', () => {
   })
 
   const em = () => service.database.orm.em.fork()
-  const sql = <T extends object>(text: string, values: unknown[] = []) => statement<T>(em(), text, values)
+  const sql = <T extends object>(text: string, values: unknown[] = []) =>
+    composedStatement<T>(em(), text, values)
   const place = async (members: object = {}): Promise<string> => {
     const { status, body } = await merchant.api.post('subscriptions', orderBody(merchant, members))
     if (status !== 201) throw new Error(JSON.stringify(body))
@@ -134,7 +135,7 @@ describe('orders that are due', () => {
     const free = await place()
     await sql('update subscriptions set clock_offset = 1000 where id = ?', [moved])
     await em().transactional(async (trx) => {
-      await statement(trx, 'select 1 from subscriptions where id = ? for update', [held])
+      await composedStatement(trx, 'select 1 from subscriptions where id = ? for update', [held])
       expect(await settle()).toBe(1)
     })
     const states = await Promise.all([held, moved, free].map(async (id) => (await order(id)).status))
