@@ -31,7 +31,7 @@ describe('events by position', () => {
       { organizationId: merchant.organizationId, baseUrl: service.baseUrl, now: new Date() },
       async (unit) => {
         await steps[0]?.promise
-        await statement(unit.em, 'select pg_current_xact_id()')
+        await statement(unit.em, 'test.identify', 'select pg_current_xact_id()')
         identified.resolve()
         await steps[1]?.promise
         for (const part of ['a', 'b']) emit(unit, `${name}${part}`)
