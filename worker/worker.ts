@@ -17,6 +17,7 @@ import { createSender } from '../delivery/sender.ts'
 import { createGateway } from '../gateways/gateways.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { taskQueue } from '../workflows/contract.ts'
+import { startCancellation } from './cancellation.ts'
 import { startDisabling } from './disabling.ts'
 import { startDispatcher } from './dispatcher.ts'
 import { startDueOrders } from './due-orders.ts'
@@ -105,6 +106,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   })
   const sweep = startSweep(em, log)
   const disabling = startDisabling({ em, environment: config.environment, baseUrl: config.baseUrl, now }, log)
+  const cancellation = startCancellation(() => statements, log)
   const stalledMoves = startStalledMoves({ em, baseUrl: config.baseUrl, now }, log)
   const retention = startRetention(em, log)
   const listener = listen(
@@ -115,14 +117,14 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
         dueOrders.nudge()
       },
       [DELIVERY_CHANNEL]: () => dispatcher.nudge(),
-      [RESEND_CHANNEL]: () => dispatcher.nudgeResends(),
+      [RESEND_CHANNEL]: () => dispatcher.nudge(),
     },
     log,
   )
   return {
     ready: polling.ready,
     async stop() {
-      const loops = [dueOrders, sweep, disabling, stalledMoves, retention, dispatcher]
+      const loops = [dueOrders, sweep, disabling, cancellation, stalledMoves, retention, dispatcher]
       // The relay starts executions on the connection that is polled.
       const engine = relay.stop().then(() => polling.stop())
       await Promise.all([...loops.map((loop) => loop.stop()), engine, listener.close()])

@@ -2,7 +2,7 @@
 import { resendDelivery } from '../../db/commands/resend-delivery.ts'
 import { deliveryAttemptSearch } from '../../db/entities/delivery.ts'
 import { eventSearch, SETTLED_EVENTS } from '../../db/entities/event.ts'
-import { Delivery, DeliveryAttempt, Event as EventRow } from '../../db/entities/index.ts'
+import { Delivery, DeliveryAttempt, Event as EventRow, Webhook } from '../../db/entities/index.ts'
 import { presentDeliveryAttempt } from '../../db/representations/delivery-attempt.ts'
 import { presentEvent } from '../../db/representations/event.ts'
 import type { OperationAnswer, OperationContext } from '../operation.ts'
@@ -75,6 +75,12 @@ async function presentEvents(
     { organizationId, eventId: { $in: rows.map(({ id }) => id) } },
     { orderBy: { position: 'asc' }, disableIdentityMap: true },
   )
+  const found = await em.find(
+    Webhook,
+    { organizationId, id: { $in: [...new Set(deliveries.map(({ webhookId }) => webhookId))] } },
+    { fields: ['id', 'status', 'canceledThrough'], disableIdentityMap: true },
+  )
+  const webhooks = new Map(found.map((webhook) => [webhook.id, webhook]))
   const byEvent = Map.groupBy(deliveries, ({ eventId }) => eventId)
-  return rows.map((row) => presentEvent(row, byEvent.get(row.id) ?? [], baseUrl))
+  return rows.map((row) => presentEvent(row, byEvent.get(row.id) ?? [], webhooks, baseUrl))
 }
