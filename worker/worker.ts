@@ -18,6 +18,7 @@ import { createGateway } from '../gateways/gateways.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Checks } from '../ops/readiness.ts'
 import { taskQueue } from '../workflows/contract.ts'
+import { startCancellation } from './cancellation.ts'
 import { startDisabling } from './disabling.ts'
 import { startDispatcher } from './dispatcher.ts'
 import { startDueOrders } from './due-orders.ts'
@@ -111,6 +112,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   })
   const sweep = startSweep(em, log)
   const disabling = startDisabling({ em, environment: config.environment, baseUrl: config.baseUrl, now }, log)
+  const cancellation = startCancellation(() => statements, log)
   const stalledMoves = startStalledMoves({ em, baseUrl: config.baseUrl, now }, log)
   const retention = startRetention(em, log)
   const listener = listen(
@@ -121,7 +123,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
         dueOrders.nudge()
       },
       [DELIVERY_CHANNEL]: () => dispatcher.nudge(),
-      [RESEND_CHANNEL]: () => dispatcher.nudgeResends(),
+      [RESEND_CHANNEL]: () => dispatcher.nudge(),
     },
     log,
   )
@@ -140,7 +142,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
       },
     },
     async stop() {
-      const loops = [dueOrders, sweep, disabling, stalledMoves, retention, dispatcher]
+      const loops = [dueOrders, sweep, disabling, cancellation, stalledMoves, retention, dispatcher]
       // The relay starts executions on the connection that is polled.
       const engine = relay.stop().then(() => polling.stop())
       await Promise.all([...loops.map((loop) => loop.stop()), engine, listener.close()])
