@@ -1,6 +1,5 @@
 /** The worker's side of the engine: connects, prepares the namespace, polls, and connects again when polling ends. */
 import { Client, Connection } from '@temporalio/client'
-import proto from '@temporalio/proto'
 import {
   DefaultLogger,
   NativeConnection,
@@ -10,11 +9,10 @@ import {
 } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import { clientConnection, type TemporalConnection } from '../config/temporal-connection.ts'
-import { HTTP_QUEUE_SUFFIX, SEARCH_ATTRIBUTES } from '../workflows/contract.ts'
+import { HTTP_QUEUE_SUFFIX } from '../workflows/contract.ts'
 import type { Activities } from '../workflows/workflows.ts'
 import type { Pollers } from './relay.ts'
-
-const { IndexedValueType } = proto.temporal.api.enums.v1
+import { registerSearchAttributes } from './search-attributes.ts'
 
 /** Sends what the SDK has to say into our log. Once per process, before anything else of the SDK. */
 export function installTemporalRuntime(log: Logger): void {
@@ -46,22 +44,8 @@ export function lazyClient(connection: TemporalConnection, namespace: string): C
  */
 export async function ensureSearchAttributes(client: Client, log: Logger): Promise<boolean> {
   const { namespace } = client.options
-  const { operatorService } = client.connection
   try {
-    const { customAttributes } = await operatorService.listSearchAttributes({ namespace })
-    const missing = Object.entries(SEARCH_ATTRIBUTES).filter(([name]) => !(name in (customAttributes ?? {})))
-    if (missing.length === 0) return true
-    await operatorService.addSearchAttributes({
-      namespace,
-      searchAttributes: Object.fromEntries(
-        missing.map(([name, type]) => [
-          name,
-          type === 'DATETIME'
-            ? IndexedValueType.INDEXED_VALUE_TYPE_DATETIME
-            : IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
-        ]),
-      ),
-    })
+    await registerSearchAttributes(client.connection, namespace)
     return true
   } catch (error) {
     log.warn({ err: error, namespace }, 'search attributes are not registered; executions go without labels')
