@@ -2,6 +2,7 @@
  * `npm start`: the whole service on this machine. Engines of its own where none are configured, migrations, the demo
  * organization, then API and worker in one process; ends its start-up with the line `ready <BASE_URL>`.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startApi } from '../api/api.ts'
 import { type Config, ConfigurationError, loadConfig } from '../config/config.ts'
 import { createLog } from '../config/log.ts'
@@ -10,9 +11,10 @@ import { temporalConnection } from '../config/temporal-connection.ts'
 import { bootstrap } from '../db/bootstrap.ts'
 import { openDatabase } from '../db/open.ts'
 import { migrate } from '../db/orm.ts'
-import { isReady } from '../db/readiness.ts'
+import { databaseChecks } from '../db/readiness.ts'
 import { ensureSigningKey } from '../delivery/signing-keys.ts'
 import { createMetrics } from '../ops/metrics.ts'
+import { createReadiness } from '../ops/readiness.ts'
 import { startOpsServer } from '../ops/server.ts'
 import { workflowBundle } from '../worker/bundle.ts'
 import { installTemporalRuntime } from '../worker/temporal.ts'
@@ -73,17 +75,27 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
     workflowBundle: await bundle,
     metrics,
     log,
+    // The log line has to get out first; the local services end by themselves.
+    onStanding: () => void setTimeout(() => process.exit(70), 1_000),
   })
   onDrain(worker.stop)
-  const api = await startApi({ config, ...database, databaseUrl, temporal, metrics, log }, config)
+  const readiness = createReadiness({
+    stopping,
+    required: { ...databaseChecks(database.orm, Date.now), ...worker.required },
+    degrading: worker.checks,
+  })
+  const api = await startApi({ config, ...database, databaseUrl, temporal, readiness, metrics, log }, config)
   onDrain(api.stop)
   const ops = await startOpsServer({
     host: config.host,
     port: config.opsPort,
     metrics,
-    isReady: () => isReady(database.orm),
+    readiness,
   })
   onDrain(ops.stop)
+  onDrain(async () => {
+    if (stopping.reason === 'SIGTERM') await sleep((config.shutdownDelaySeconds ?? 0) * 1_000)
+  })
   await Promise.race([worker.ready, new Promise((resolve) => stopping.addEventListener('abort', resolve))])
   stopping.throwIfAborted()
   announce(config, engines.temporalUiUrl, made)
