@@ -5,7 +5,7 @@
  */
 import { withoutCardNumbers } from '../billing/cards.ts'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../billing/errors.ts'
-import { isOutdatedStatement } from '../db/statement.ts'
+import { isOutdatedStatement } from '../db/driver.ts'
 import { GatewayFailedError, NoGatewayError } from '../gateways/port.ts'
 
 interface ProblemType {

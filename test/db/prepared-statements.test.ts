@@ -1,8 +1,9 @@
 /** Statements with a name are prepared: parsed and planned once by each connection. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { MikroORM } from '@mikro-orm/postgresql'
+import { isOutdatedStatement } from '../../db/driver.ts'
 import { openOrm } from '../../db/orm.ts'
-import { composedStatement, isOutdatedStatement, statement } from '../../db/statement.ts'
+import { composedStatement, statement } from '../../db/statement.ts'
 import { startService, type TestService } from '../rig/service.ts'
 
 describe('statements with a name', () => {
