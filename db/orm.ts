@@ -89,6 +89,8 @@ export async function migrate(databaseUrl: string): Promise<void> {
     const connection = orm.em.getConnection()
     await connection.transactional(async (trx) => {
       await connection.execute(`select pg_advisory_xact_lock(${lockArguments('migration')})`, [], 'run', trx)
+      // Everyone else's statements line up behind a change of a table that waits for its lock.
+      await connection.execute("set local lock_timeout = '30s'", [], 'run', trx)
       await orm.migrator.up({ transaction: trx })
     })
   } finally {

@@ -106,7 +106,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   const sweep = startSweep(em, log)
   const disabling = startDisabling({ em, environment: config.environment, baseUrl: config.baseUrl, now }, log)
   const stalledMoves = startStalledMoves({ em, baseUrl: config.baseUrl, now }, log)
-  const retention = startRetention(em, log)
+  const retention = startRetention(databaseUrl, log)
   const listener = listen(
     databaseUrl,
     {
