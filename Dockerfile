@@ -23,6 +23,7 @@ COPY package.json ./
 COPY activities activities
 COPY api api
 COPY billing billing
+COPY cli cli
 COPY config config
 COPY db db
 COPY delivery delivery

@@ -53,7 +53,7 @@ export async function lookAtDelivery(
 
 /** Writes the outcome, and the event of a schedule that ended without success. */
 async function recordRetry(unit: UnitOfWork, attempt: Attempt, next: number | null): Promise<void> {
-  const [moved] = await recordOutcomes(unit.em, [{ attempt, next }])
+  const [moved] = await recordOutcomes(unit.em, [{ attempt, next }], null)
   if (moved?.status !== 'exhausted') return
   const { webhookId, id } = attempt.delivery
   const webhook = await unit.em.findOneOrFail(Webhook, { organizationId: unit.organizationId, id: webhookId })

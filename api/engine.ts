@@ -1,7 +1,7 @@
 /** The API's side of the workflow engine: it lets an execution skip time, and nothing else. Writes never wait for it. */
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client'
 import { msToTs } from '@temporalio/common/lib/time.js'
-import type { TemporalConnection } from '../config/temporal-connection.ts'
+import { clientConnection, type TemporalConnection } from '../config/temporal-connection.ts'
 import { Problem } from './problems.ts'
 
 export interface Engine {
@@ -31,7 +31,7 @@ const gRPC = { cancelled: 1, deadlineExceeded: 4, notFound: 5, unimplemented: 12
 
 /** Connects at first use. */
 export function connectEngine(target: TemporalConnection, namespace: string): Engine {
-  const client = new Client({ connection: Connection.lazy(target), namespace })
+  const client = new Client({ connection: Connection.lazy(clientConnection(target)), namespace })
   const { workflowService } = client
   const ask = async (question: () => Promise<unknown>): Promise<boolean> => {
     try {

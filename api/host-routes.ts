@@ -1,7 +1,6 @@
 /** What every host answers without authentication: status, keys, the contract, what problems mean; in the sandbox the demo. */
 import type Router from '@koa/router'
 import { RELEASE } from '../config/release.ts'
-import { isReady } from '../db/readiness.ts'
 import { publishedKeys } from '../delivery/signing-keys.ts'
 import { demoPages } from './demo/demo-pages.ts'
 import { openApiDocument } from './openapi.ts'
@@ -11,7 +10,7 @@ import { routesOf } from './routes.ts'
 import type { ApiDependencies } from './server.ts'
 import type { ApiState } from './state.ts'
 
-export function hostRoutes(router: Router<ApiState>, { config, orm }: ApiDependencies): void {
+export function hostRoutes(router: Router<ApiState>, { config, orm, readiness }: ApiDependencies): void {
   const document = openApiDocument(config.baseUrl, routesOf(config.environment))
   const documentText = JSON.stringify(document, null, 2)
   const docs = docsPage(document)
@@ -24,10 +23,15 @@ export function hostRoutes(router: Router<ApiState>, { config, orm }: ApiDepende
     ctx.body = { status: 'ok' }
   })
   router.get('/readyz', async (ctx) => {
-    if (!(await isReady(orm))) {
-      throw new Problem('unavailable', 'The database cannot be reached.', { headers: { 'Retry-After': '5' } })
+    const { status, checks } = await readiness.report()
+    // Names alone: the reasons, which the operators' port gives, can hold addresses.
+    const failing = Object.keys(checks).filter((name) => checks[name] !== 'ok')
+    if (status === 'not ready') {
+      throw new Problem('unavailable', `Not ready: ${failing.join(', ')}.`, {
+        headers: { 'Retry-After': '5' },
+      })
     }
-    ctx.body = { status: 'ok' }
+    ctx.body = { status, failing }
   })
   router.get('/.well-known/keys', async (ctx) => {
     ctx.set('Cache-Control', 'public, max-age=3600')

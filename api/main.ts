@@ -1,18 +1,24 @@
 /** The API as a process of its own: `npm run api`. Needs DATABASE_URL (migrated) and MASTER_KEY. */
-import { ConfigurationError, loadConfig } from '../config/config.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ConfigurationError, differentBaseUrl, loadConfig } from '../config/config.ts'
 import { createLog } from '../config/log.ts'
 import { runProcess, untilAvailable } from '../config/process.ts'
 import { temporalConnection } from '../config/temporal-connection.ts'
 import { bootstrap } from '../db/bootstrap.ts'
+import { otherBaseUrl } from '../db/installation.ts'
 import { openDatabase } from '../db/open.ts'
-import { isReady } from '../db/readiness.ts'
+import { databaseChecks } from '../db/readiness.ts'
 import { ensureSigningKey } from '../delivery/signing-keys.ts'
 import { createMetrics } from '../ops/metrics.ts'
+import { createReadiness } from '../ops/readiness.ts'
 import { startOpsServer } from '../ops/server.ts'
 import { startApi } from './api.ts'
 
-await runProcess(async (stopping) => {
-  const config = loadConfig(process.env)
+/** Seconds in which a balancer notices that this process is not ready any more. */
+const SHUTDOWN_DELAY = 5
+
+await runProcess(async ({ stopping, onDrain }) => {
+  const config = loadConfig(process.env, ['BASE_URL'])
   const { databaseUrl, masterKeys, temporalAddress } = config
   if (databaseUrl === null) throw new ConfigurationError(['DATABASE_URL is required'])
   if (masterKeys.length === 0) throw new ConfigurationError(['MASTER_KEY is required'])
@@ -22,22 +28,26 @@ await runProcess(async (stopping) => {
     () => openDatabase({ databaseUrl, masterKeys, name: 'billing api' }),
     stopping,
   )
+  onDrain(() => database.orm.close())
+  const agreed = await otherBaseUrl(database.orm.em.fork(), config.baseUrl)
+  if (agreed !== null) throw differentBaseUrl(config.baseUrl, agreed)
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
   await bootstrap(database, config, new Date())
   const metrics = createMetrics()
   const temporal =
     config.environment === 'sandbox' && temporalAddress !== null ? temporalConnection(temporalAddress) : null
-  const api = await startApi({ config, ...database, databaseUrl, temporal, metrics, log }, config)
+  const readiness = createReadiness({ stopping, required: databaseChecks(database.orm, Date.now) })
+  const api = await startApi({ config, ...database, databaseUrl, temporal, readiness, metrics, log }, config)
+  onDrain(api.stop)
   const ops = await startOpsServer({
     host: config.host,
     port: config.opsPort,
     metrics,
-    isReady: () => isReady(database.orm),
+    readiness,
+  })
+  onDrain(ops.stop)
+  onDrain(async () => {
+    if (stopping.reason === 'SIGTERM') await sleep((config.shutdownDelaySeconds ?? SHUTDOWN_DELAY) * 1_000)
   })
   console.log(`ready ${config.baseUrl}`)
-  return async () => {
-    await api.stop()
-    await ops.stop()
-    await database.orm.close()
-  }
 })

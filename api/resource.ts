@@ -46,6 +46,8 @@ export interface Resource<Row extends ResourceRow> {
   /** Expression over the row that `q` searches. */
   readonly search: string
   readonly fields: Fields
+  /** Condition over the row, aliased `row`, that every list holds to. */
+  readonly listed?: string
   /** Whether it may show what has changed without its own revision: it is then never answered as not modified. */
   readonly isVolatile?: (row: Row) => boolean
   readonly present: (row: Row, context: OperationContext) => object | Promise<object>
@@ -146,7 +148,8 @@ export async function list<Row extends ResourceRow>(
   const { limit, offset, ...parameters } = context.query as unknown as ListParameters &
     Record<'limit' | 'offset', number>
   const { where, orderBy } = readListQuery(parameters, resource, organizationId)
-  const condition = `row.organization_id = ? and (${restriction.text}) and ${where.text}`
+  const { listed = 'true' } = resource
+  const condition = `row.organization_id = ? and ${listed} and (${restriction.text}) and ${where.text}`
   const values = [organizationId, ...restriction.values, ...where.values]
   const found =
     limit === 0

@@ -13,6 +13,7 @@ import type { Vault } from '../db/vault.ts'
 import type { AddressGuard } from '../delivery/address-guard.ts'
 import type { Gateway } from '../gateways/port.ts'
 import type { Metrics } from '../ops/metrics.ts'
+import type { Readiness } from '../ops/readiness.ts'
 import { authenticate, authorize, type Credential } from './authentication.ts'
 import { crossOriginHeaders, preflightHeaders } from './cors.ts'
 import { customerTokenReader } from './customer-jwt.ts'
@@ -44,6 +45,7 @@ export interface ApiDependencies {
   readonly installation: InstallationFacts
   readonly vault: Vault
   readonly metrics: Metrics
+  readonly readiness: Readiness
   readonly log: Logger
 }
 

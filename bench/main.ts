@@ -15,6 +15,7 @@ import { create } from './parts/create.ts'
 import { deliver } from './parts/deliver.ts'
 import { disputes } from './parts/disputes.ts'
 import { latency } from './parts/latency.ts'
+import { memory } from './parts/memory.ts'
 import { orders } from './parts/orders.ts'
 import type { Part } from './parts/part.ts'
 import { read } from './parts/read.ts'
@@ -35,6 +36,7 @@ const PARTS: ReadonlyMap<string, Part> = new Map([
   ['tokens', tokens],
   ['orders', orders],
   ['disputes', disputes],
+  ['memory', memory],
   ['start', start],
 ])
 const RESULTS = fileURLToPath(new URL('results', import.meta.url))

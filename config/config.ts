@@ -27,6 +27,8 @@ export interface Config {
   readonly rateLimit: number
   readonly rateLimitWindowSeconds: number
   readonly logLevel: string
+  /** How long the API still serves after SIGTERM; null: not said. */
+  readonly shutdownDelaySeconds: number | null
   readonly bootstrapOrganizationId: string | null
   readonly bootstrapSecretKey: string | null
 }
@@ -50,7 +52,8 @@ export const SETTINGS: readonly Setting[] = [
   {
     name: 'BASE_URL',
     default: 'http://HOST:PORT',
-    meaning: 'public address, without trailing slash; `iss` of webhook signatures is this plus `/`',
+    meaning:
+      'public address, without trailing slash; `iss` of webhook signatures is this plus `/`; required by `npm run api` and `npm run worker`, the same for both',
   },
   {
     name: 'DATABASE_URL',
@@ -94,6 +97,12 @@ export const SETTINGS: readonly Setting[] = [
   { name: 'RATE_LIMIT', default: '3000', meaning: 'non-GET requests per organization and window' },
   { name: 'RATE_LIMIT_WINDOW_SECONDS', default: '600', meaning: 'length of that window' },
   {
+    name: 'SHUTDOWN_DELAY_SECONDS',
+    default: '(5; 0 under `npm start`)',
+    meaning:
+      'after SIGTERM, `readyz` answers 503 at once and the API still serves for as long, so that a balancer can turn away from it',
+  },
+  {
     name: 'LOG_LEVEL',
     default: 'info',
     meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`',
@@ -121,10 +130,26 @@ export class ConfigurationError extends Error {
   }
 }
 
+/** Why a process may not start whose BASE_URL differs from that of the others. */
+export function differentBaseUrl(own: string, agreed: string): ConfigurationError {
+  return new ConfigurationError([
+    `BASE_URL is ${own}, and the other processes of this database have ${agreed}: receivers would refuse what is signed. ` +
+      'Set the same one; to change it, stop every process and run `npm run base-url:change -- <url>`',
+  ])
+}
+
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
-/** Reads and checks the settings in `env`; throws ConfigurationError naming every one that is wrong. */
-export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+/**
+ * Reads and checks the settings in `env`.
+ *
+ * @param required settings that must be given.
+ * @throws ConfigurationError naming every one that is wrong.
+ */
+export function loadConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  required: readonly string[] = [],
+): Config {
   const problems: string[] = []
   const text = (name: string): string | null => env[name]?.trim() || null
   const integer = (name: string, fallback: number, min: number, max: number): number => {
@@ -140,6 +165,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       .split(',')
       .map((entry) => entry.trim())
       .filter((entry) => entry !== '')
+
+  for (const name of required) if (text(name) === null) problems.push(`${name} is required`)
 
   const environment = text('ENVIRONMENT') ?? 'sandbox'
   if (environment !== 'sandbox' && environment !== 'live')
@@ -196,6 +223,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     rateLimit: integer('RATE_LIMIT', 3000, 1, 1_000_000_000),
     rateLimitWindowSeconds: integer('RATE_LIMIT_WINDOW_SECONDS', 600, 1, 86_400),
     logLevel,
+    shutdownDelaySeconds:
+      text('SHUTDOWN_DELAY_SECONDS') === null ? null : integer('SHUTDOWN_DELAY_SECONDS', 5, 0, 300),
     bootstrapOrganizationId,
     bootstrapSecretKey,
   }

@@ -1,36 +1,93 @@
-/** What every process does around its work: one message when it cannot start, a drain when it is told to stop. */
+/**
+ * What every process does around its work: one message when it cannot start, a drain when it is told to stop.
+ *
+ * One Ctrl-C can arrive twice: the terminal signals the whole process group, and npm passes its copy on. So a signal
+ * soon after the first one means the same; a later one gives up the drain. What must not be left behind is ended in
+ * either case.
+ */
 import { ConfigurationError } from './config.ts'
 
-/** Runs `start`, then waits for SIGINT or SIGTERM and drains; a second signal ends the process at once. */
-export async function runProcess(
-  start: (stopping: AbortSignal) => Promise<() => Promise<void>>,
-): Promise<void> {
+/** Until then, a further signal is taken for the first one once more. Milliseconds. */
+const SAME_REQUEST = 2_000
+
+const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
+
+export interface Lifecycle {
+  /** Aborted by the first signal. */
+  readonly stopping: AbortSignal
+  /** Part of the drain, which runs in reverse order of these calls; also when the start fails. */
+  onDrain(stop: () => Promise<void>): void
+  /** Runs after the drain, even if that failed or was given up. */
+  onExit(release: () => Promise<void>): void
+  /** Stops the process as a signal does, with the reason on stderr and exit code 1. */
+  fail(reason: string): void
+}
+
+/** Runs `start`, then waits for SIGINT, SIGTERM or SIGHUP, drains and exits. */
+export async function runProcess(start: (lifecycle: Lifecycle) => Promise<void>): Promise<void> {
   const stopping = new AbortController()
-  const signalled = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.on(signal, () => {
-        if (stopping.signal.aborted) process.exit(signal === 'SIGINT' ? 130 : 143)
-        stopping.abort(signal)
-        resolve()
-      })
-    }
-  })
-  let stop: () => Promise<void>
-  try {
-    stop = await start(stopping.signal)
-  } catch (error) {
-    if (stopping.signal.aborted) process.exit(0)
-    console.error(startFailure(error))
-    process.exit(1)
-  }
-  await signalled
-  try {
-    await stop()
-  } catch (error) {
+  const givenUp = new AbortController()
+  const drains: (() => Promise<void>)[] = []
+  const releases: (() => Promise<void>)[] = []
+  let exitCode = 0
+  const report = (error: unknown): void => {
+    exitCode = 1
     console.error(error)
-    process.exit(1)
   }
-  process.exit(0)
+  const stopRequested = once(stopping.signal)
+  listenForSignals(stopping, givenUp, (code) => {
+    exitCode = code
+  })
+
+  try {
+    await start({
+      stopping: stopping.signal,
+      onDrain: (stop) => drains.unshift(stop),
+      onExit: (release) => releases.unshift(release),
+      fail(reason) {
+        report(reason)
+        stopping.abort()
+      },
+    })
+    await stopRequested
+  } catch (error) {
+    if (!stopping.signal.aborted) report(startFailure(error))
+  }
+  const drain = async (): Promise<void> => {
+    for (const stop of drains) {
+      if (givenUp.signal.aborted) return
+      await stop().catch(report)
+    }
+  }
+  await Promise.race([drain(), once(givenUp.signal)])
+  for (const release of releases) await release().catch(report)
+  process.exit(exitCode)
+}
+
+function listenForSignals(
+  stopping: AbortController,
+  givenUp: AbortController,
+  exitWith: (code: number) => void,
+): void {
+  let firstAt = 0
+  for (const [signal, code] of Object.entries(EXIT_CODES)) {
+    process.on(signal, () => {
+      // A terminal that is gone takes no output any more, which must not end the drain.
+      if (signal === 'SIGHUP')
+        for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+      if (!stopping.signal.aborted) {
+        firstAt = performance.now()
+        stopping.abort(signal)
+      } else if (performance.now() - firstAt > SAME_REQUEST && !givenUp.signal.aborted) {
+        exitWith(code)
+        givenUp.abort(signal)
+      }
+    })
+  }
+}
+
+function once(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
 /** Why a start failed, as one message for a person. */

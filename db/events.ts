@@ -106,8 +106,11 @@ export async function writeConsequences(
          (turn int, id text, type text, website_id text, entity_id text, event_time timestamptz, payload text,
           except_webhook_id text)
      ), new_events as (
-       insert into events (organization_id, id, type, website_id, entity_id, event_time, payload, created_time)
-       select ?, id, type, website_id, entity_id, event_time, payload, ? from given order by turn
+       insert into events
+         (organization_id, id, type, website_id, entity_id, event_time, payload, created_time, position)
+       select ?, id, type, website_id, entity_id, event_time, payload, ?,
+              (pg_current_xact_id()::text::bigint << 20) + turn
+         from given order by turn
      ), new_deliveries as (
        -- A ULID made here: the event's time, then hexadecimal digits, which are digits of its alphabet too.
        insert into deliveries (organization_id, id, event_id, webhook_id, status, created_time)

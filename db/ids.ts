@@ -28,6 +28,7 @@ export type IdPrefix =
   | 'tl'
   | 'auth'
   | 'cust'
+  | 'wrk'
 
 // Sixteen random digits to an id, each of which the generator would fetch from the system by itself.
 const random = new Uint8Array(4_096)

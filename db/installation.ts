@@ -22,6 +22,29 @@ export async function loadInstallation(em: EntityManager, vault: Vault): Promise
   return { id, hashKey: (value) => createHmac('sha256', lookupKey).update(value).digest('hex') }
 }
 
+/**
+ * Requires that every process of the installation has the same public address: API and worker sign with it.
+ *
+ * @returns the address that the installation has already, where it is another one.
+ */
+export async function otherBaseUrl(em: EntityManager, baseUrl: string): Promise<string | null> {
+  const agreed = await factOnce(em, BASE_URL_FACT, async () => baseUrl)
+  return agreed === baseUrl ? null : agreed
+}
+
+/** Gives the installation another public address, which its processes are then started with. */
+export async function changeBaseUrl(em: EntityManager, baseUrl: string): Promise<void> {
+  await statement(
+    em,
+    'change-base-url',
+    `insert into installation (name, value) values (?, ?)
+     on conflict (name) do update set value = excluded.value`,
+    [BASE_URL_FACT, baseUrl],
+  )
+}
+
+const BASE_URL_FACT = 'base-url'
+
 async function factOnce(em: EntityManager, name: string, make: () => Promise<string>): Promise<string> {
   const found = await em.findOne(Installation, { name }, { disableIdentityMap: true })
   if (found !== null) return found.value

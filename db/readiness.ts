@@ -1,15 +1,78 @@
+/** Whether the database can serve this process: one small write, and what its failure or its answer tells. */
 import type { MikroORM } from '@mikro-orm/postgresql'
 import { statement } from './statement.ts'
 
-/** Whether the database answers within two seconds. */
-export async function isReady(orm: MikroORM): Promise<boolean> {
-  const answered = statement(orm.em, 'answer', 'select 1').then(
-    () => true,
-    () => false,
-  )
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), 2_000)
-  })
-  return await Promise.race([answered, late]).finally(() => clearTimeout(timer))
+/** Milliseconds by which the clocks of process and database may differ. */
+const MOST_SKEW = 1_000
+/** How long one probe's outcome is shared by those who ask. Milliseconds. */
+const FRESH = 250
+
+type Part = 'database' | 'connections' | 'disk' | 'clock'
+type Outcome = Readonly<Record<Part, string | null>>
+
+/** A check by its name: null, or what is wrong. `now` is the process's clock, in milliseconds. */
+export function databaseChecks(
+  orm: MikroORM,
+  now: () => number,
+): Readonly<Record<Part, () => Promise<string | null>>> {
+  let last: { readonly at: number; readonly outcome: Promise<Outcome> } | null = null
+  const probe = (): Promise<Outcome> => {
+    if (last === null || Math.abs(now() - last.at) > FRESH) last = { at: now(), outcome: probeOnce(orm, now) }
+    return last.outcome
+  }
+  const part = (name: Part) => async () => (await probe())[name]
+  return {
+    database: part('database'),
+    connections: part('connections'),
+    disk: part('disk'),
+    clock: part('clock'),
+  }
+}
+
+const FINE: Outcome = { database: null, connections: null, disk: null, clock: null }
+
+async function probeOnce(orm: MikroORM, now: () => number): Promise<Outcome> {
+  const asked = now()
+  try {
+    const [row] = await statement<{ milliseconds: number }>(
+      orm.em.fork(),
+      'probe-readiness',
+      `insert into installation (name, value) values ('readiness-probe', ?)
+       on conflict (name) do update set value = excluded.value
+       returning extract(epoch from clock_timestamp())::float8 * 1000 as milliseconds`,
+      [new Date(asked).toISOString()],
+    )
+    const answered = now()
+    const skew = (row?.milliseconds ?? asked) - (asked + answered) / 2
+    // The database has answered at some time in between.
+    const isSkewed = Math.abs(skew) > MOST_SKEW + (answered - asked) / 2
+    const direction = skew > 0 ? 'behind' : 'ahead of'
+    return isSkewed
+      ? { ...FINE, clock: `${(Math.abs(skew) / 1_000).toFixed(1)} s ${direction} the database's` }
+      : FINE
+  } catch (error) {
+    const [failing, reason] = failureOf(error)
+    return { ...FINE, [failing]: reason }
+  }
+}
+
+/** Which part an error of the probe speaks of. */
+function failureOf(error: unknown): [Part, string] {
+  const message = Error.isError(error) ? error.message : String(error)
+  for (let cause = error; Error.isError(cause); cause = cause.cause) {
+    switch ((cause as { code?: unknown }).code) {
+      case '53300':
+        return ['connections', 'the server gives no more connections']
+      case '53100':
+        return ['disk', 'the disk of the server is full']
+      case '58030':
+        return ['disk', 'the server cannot read or write its files']
+      case '25006':
+        return ['database', 'the server is read-only']
+    }
+    // The pool's words when every connection stays lent out; those for a server that does not answer are others.
+    if (cause.message === 'timeout exceeded when trying to connect')
+      return ['connections', 'all connections of this process are in use']
+  }
+  return ['database', message]
 }

@@ -23,9 +23,7 @@ export interface DueDelivery {
   readonly authCipher: string | null
   /** What the event is about. */
   readonly entityId: string
-  /** Attempts made before, in all. */
-  readonly attempts: number
-  /** Those of the schedule among them. */
+  /** Attempts of the schedule made before. */
   readonly scheduled: number
   /** Whether it was asked for, besides the schedule. */
   readonly resend: boolean
@@ -33,8 +31,6 @@ export interface DueDelivery {
 
 export interface Attempt {
   readonly delivery: DueDelivery
-  /** From 1. */
-  readonly number: number
   /** Real time. */
   readonly initiatedTime: Date
   /** Real time; null when no request went out. */
@@ -85,7 +81,6 @@ export async function attemptDelivery(
   })
   return {
     delivery,
-    number: delivery.attempts + 1,
     initiatedTime,
     sentTime: wasSent(answer) ? sentTime : null,
     duration: Math.ceil(performance.now() - started),

@@ -1,11 +1,15 @@
 /**
- * Deliveries whose first attempt is due: taken under a lease, given back as recorded outcomes.
+ * Deliveries that the dispatcher owes an attempt: first attempts, and those that were asked for besides the schedule. They
+ * are taken under a lease and given back as recorded outcomes.
  *
- * A lease says who answers for a delivery; when its holder dies it runs out and another takes over. Taking one does not
- * wait for the disk: what a database that crashes forgets of leases, their holder still has in hand. Outcomes of many
- * attempts are written by one statement. A failed first attempt, the time of the second and the wake-up of the
- * webhook-delivery workflow are one commit: from there the workflow owns the schedule. Nobody is nudged for it: the relay
- * looks every second, and a retry is half an hour away.
+ * A lease names the worker process that answers for a delivery. When that process dies its leases are free; when it only
+ * stands still they run out. Either way another may take over, and then the first one's outcome changes nothing. Taking a
+ * lease does not wait for the disk: what a database that crashes forgets of leases, their owner still has in hand, and its
+ * outcome counts as long as nobody else has taken the delivery.
+ *
+ * Outcomes of many attempts are written by one statement. A failed first attempt, the time of the second and the wake-up
+ * of the webhook-delivery workflow are one commit: from there the workflow owns the schedule. Nobody is nudged for it: the
+ * relay looks every second, and a retry is half an hour away.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { DeliveryStatus } from '../db/entities/delivery.ts'
@@ -13,131 +17,120 @@ import { newId } from '../db/ids.ts'
 import { statement } from '../db/statement.ts'
 import type { Attempt, DueDelivery } from './attempt.ts'
 
-/** How long a dispatcher answers for what it took: longer than an attempt can last, so that none is made twice in life. */
-const LEASE_SECONDS = 45
+/** Longer than an attempt can last with its look-up, so that none is made twice while its owner lives. */
+const LEASE_SECONDS = 60
 
-export interface WebhookAllowance {
+/** Owed an attempt; spelled as the index has it. */
+export const DUE = `(status = 'waiting' or resend_due)`
+/** Every webhook with such deliveries, found from one to the next: no backlog of one hides another. */
+export const DUE_WEBHOOKS = `due_webhook as (
+       (select organization_id, webhook_id from deliveries where ${DUE} order by organization_id, webhook_id limit 1)
+       union all
+       select following.* from due_webhook, lateral (
+         select organization_id, webhook_id from deliveries
+          where ${DUE} and (organization_id, webhook_id) > (due_webhook.organization_id, due_webhook.webhook_id)
+          order by organization_id, webhook_id limit 1) following
+     )`
+/** What may be taken now of an active webhook. Its first attempts are not made when it was inactive in between. */
+const FREE = `(lease_until is null or lease_until < now())
+                and (resend_due or position > coalesce(webhook.canceled_through, 0))`
+
+/** How many deliveries of a webhook to take. */
+export interface WebhookShare {
   readonly organizationId: string
   readonly webhookId: string
-  /** How many more deliveries of this webhook may be taken now. */
-  readonly allowance: number
+  readonly count: number
 }
 
 export interface TakeOptions {
-  /** How many to take at most. */
-  readonly limit: number
-  /** How many per webhook at most. */
-  readonly perWebhook: number
-  /** Webhooks that get less than the others now. */
-  readonly restricted: readonly WebhookAllowance[]
+  /** The id of the worker process. */
+  readonly owner: string
+  readonly shares: readonly WebhookShare[]
+  /** Of all webhooks without a share, and of each of them, how many at most. */
+  readonly others: { readonly total: number; readonly each: number }
 }
 
 /**
- * Takes due first attempts, fairly over the webhooks that have any, each webhook's in event order.
+ * Takes deliveries, each webhook's in event order, what was asked for ahead. Those of inactive webhooks are left.
  *
  * Their rows are found by place and their events one by one: of how many there are the planner has no idea, and it would
  * read whole tables.
  */
 export async function takeDueDeliveries(em: EntityManager, options: TakeOptions): Promise<DueDelivery[]> {
+  const { owner, shares, others } = options
   const rows = await statement<DueDeliveryRow>(
     em,
-    'take-first-attempts',
-    `with recursive subscriber as (
-       (select organization_id, webhook_id from deliveries where status = 'waiting'
-         order by organization_id, webhook_id limit 1)
-       union all
-       select following.* from subscriber, lateral (
-         select organization_id, webhook_id from deliveries
-          where status = 'waiting' and (organization_id, webhook_id) > (subscriber.organization_id, subscriber.webhook_id)
-          order by organization_id, webhook_id limit 1) following
-     ), restricted as (
-       select * from jsonb_to_recordset(?::jsonb) as given ("organizationId" text, "webhookId" text, allowance int)
+    'take-due-deliveries',
+    `with recursive ${DUE_WEBHOOKS}, given as (
+       select * from jsonb_to_recordset(?::jsonb) as given ("organizationId" text, "webhookId" text, count int)
+     ), webhook as (
+       select webhook.organization_id, webhook.id, webhook.canceled_through, given.count
+         from due_webhook
+         join webhooks webhook on webhook.organization_id = due_webhook.organization_id
+                              and webhook.id = due_webhook.webhook_id and webhook.status = 'active'
+         left join given on given."organizationId" = webhook.organization_id and given."webhookId" = webhook.id
      ), due as (
-       select candidate.place
-         from subscriber
-         left join restricted on restricted."organizationId" = subscriber.organization_id
-                             and restricted."webhookId" = subscriber.webhook_id,
-         lateral (
-           select place, row_number() over (order by position) as turn from (
-             select ctid as place, position from deliveries
-              where status = 'waiting' and organization_id = subscriber.organization_id
-                and webhook_id = subscriber.webhook_id and (lease_until is null or lease_until < now())
-              order by position
-              limit coalesce(restricted.allowance, ?)
-                for update skip locked) free) candidate
-        order by candidate.turn
-        limit ?
+       (select place from webhook, lateral (
+          select ctid as place from deliveries
+           where ${DUE} and organization_id = webhook.organization_id and webhook_id = webhook.id and ${FREE}
+           order by resend_due desc, position limit webhook.count for update skip locked) free
+         where count > 0)
+       union all
+       (select place from webhook, lateral (
+          select ctid as place from deliveries
+           where ${DUE} and organization_id = webhook.organization_id and webhook_id = webhook.id and ${FREE}
+           order by resend_due desc, position limit ? for update skip locked) free
+         where count is null limit ?)
      ), taken as (
-       update deliveries delivery set lease_until = now() + make_interval(secs => ${LEASE_SECONDS})
+       update deliveries delivery set lease_owner = ?, lease_until = now() + make_interval(secs => ${LEASE_SECONDS})
         where delivery.ctid = any (array(select place from due))
        returning delivery.*
      )
      ${DUE_DELIVERY_COLUMNS}, set_config('synchronous_commit', 'off', true)
        from taken delivery ${DUE_DELIVERY_JOINS} order by delivery.position`,
-    [JSON.stringify(options.restricted), options.perWebhook, options.limit],
+    [JSON.stringify(shares), others.each, others.total, owner],
   )
-  // Written by a transaction that began before the webhook was made inactive or deleted, and ended after.
-  const orphans = rows.filter(({ webhook_status }) => webhook_status !== 'active')
-  if (orphans.length > 0) await cancel(em, orphans)
-  return rows.filter(({ webhook_status }) => webhook_status === 'active').map(dueDelivery)
+  // A webhook that is deleted at this moment: its deliveries are canceled before the lease of this one runs out.
+  return rows.filter(({ url }) => url !== null).map(dueDelivery)
 }
 
-/** Gives back what was taken and not attempted: another dispatcher may take it at once. */
+/** A webhook that has deliveries to take. */
+export interface WaitingWebhook {
+  readonly organizationId: string
+  readonly webhookId: string
+  readonly url: string
+}
+
+/** Every active webhook with deliveries to take now. */
+export async function findWaitingWebhooks(em: EntityManager): Promise<WaitingWebhook[]> {
+  return await statement<WaitingWebhook>(
+    em,
+    'find-waiting-webhooks',
+    `with recursive ${DUE_WEBHOOKS}
+     select webhook.organization_id as "organizationId", webhook.id as "webhookId", webhook.url
+       from due_webhook
+       join webhooks webhook on webhook.organization_id = due_webhook.organization_id
+                            and webhook.id = due_webhook.webhook_id and webhook.status = 'active'
+      where exists (select from deliveries
+                     where ${DUE} and organization_id = webhook.organization_id and webhook_id = webhook.id and ${FREE})`,
+  )
+}
+
+/** Gives back what was taken and not attempted: another may take it at once. */
 export async function releaseDeliveries(
   em: EntityManager,
   deliveries: readonly DueDelivery[],
+  owner: string,
 ): Promise<void> {
   if (deliveries.length === 0) return
   await statement(
     em,
     'release-deliveries',
-    `update deliveries delivery set lease_until = null
+    `update deliveries delivery set lease_owner = null, lease_until = null
        from jsonb_to_recordset(?::jsonb) as given ("organizationId" text, id text)
-      where delivery.organization_id = given."organizationId" and delivery.id = given.id and delivery.status = 'waiting'`,
-    [JSON.stringify(deliveries.map(({ organizationId, id }) => ({ organizationId, id })))],
+      where delivery.organization_id = given."organizationId" and delivery.id = given.id and delivery.lease_owner = ?`,
+    [JSON.stringify(deliveries.map(({ organizationId, id }) => ({ organizationId, id }))), owner],
   )
-}
-
-/** Ends deliveries that have nowhere to go. */
-async function cancel(
-  em: EntityManager,
-  deliveries: readonly { readonly organization_id: string; readonly id: string }[],
-): Promise<void> {
-  await statement(
-    em,
-    'cancel-taken-deliveries',
-    `update deliveries delivery set status = 'canceled', next_attempt_time = null, lease_until = null, ended_time = now()
-       from jsonb_to_recordset(?::jsonb) as given (organization_id text, id text)
-      where delivery.organization_id = given.organization_id and delivery.id = given.id
-        and delivery.status in ('waiting', 'retrying')`,
-    [JSON.stringify(deliveries.map(({ organization_id, id }) => ({ organization_id, id })))],
-  )
-}
-
-/** Takes attempts that were asked for besides the schedule. */
-export async function takeResends(em: EntityManager, limit: number): Promise<DueDelivery[]> {
-  const rows = await statement<DueDeliveryRow>(
-    em,
-    'take-resends',
-    `with due as (
-       select ctid as place from deliveries
-        where resend_due and (lease_until is null or lease_until < now())
-        order by position limit ? for update skip locked
-     ), taken as (
-       update deliveries delivery
-          set lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
-              -- Made inactive or deleted since it was asked for: there is nowhere to send it.
-              resend_due = exists (select from webhooks where webhooks.organization_id = delivery.organization_id
-                                    and webhooks.id = delivery.webhook_id and webhooks.status = 'active')
-        where delivery.ctid = any (array(select place from due))
-       returning delivery.*
-     )
-     ${DUE_DELIVERY_COLUMNS} from taken delivery ${DUE_DELIVERY_JOINS} order by delivery.position`,
-    [limit],
-  )
-  return rows
-    .filter(({ webhook_status }) => webhook_status === 'active')
-    .map((row) => ({ ...dueDelivery(row), resend: true }))
 }
 
 /**
@@ -149,19 +142,33 @@ export async function readRetry(
   organizationId: string,
   id: string,
 ): Promise<(DueDelivery & { readonly nextAttemptTime: number }) | null> {
-  const [row] = await statement<DueDeliveryRow & { status: string; next_attempt_time: Date | null }>(
+  const [row] = await statement<
+    DueDeliveryRow & { status: string; next_attempt_time: Date | null; is_sent: boolean }
+  >(
     em,
     'read-retry',
-    `${DUE_DELIVERY_COLUMNS}, delivery.status, delivery.next_attempt_time
+    `${DUE_DELIVERY_COLUMNS}, delivery.status, delivery.next_attempt_time,
+       webhook.status = 'active' and delivery.position > coalesce(webhook.canceled_through, 0) as is_sent
        from deliveries delivery ${DUE_DELIVERY_JOINS} where delivery.organization_id = ? and delivery.id = ?`,
     [organizationId, id],
   )
   if (row === undefined || row.status !== 'retrying' || row.next_attempt_time === null) return null
-  if (row.webhook_status !== 'active') {
-    await cancel(em, [row])
+  if (!row.is_sent) {
+    await cancelRetry(em, organizationId, id)
     return null
   }
-  return { ...dueDelivery(row), nextAttemptTime: new Date(row.next_attempt_time).getTime() }
+  return { ...dueDelivery(row), resend: false, nextAttemptTime: new Date(row.next_attempt_time).getTime() }
+}
+
+/** Ends a retry that has nowhere to go. */
+async function cancelRetry(em: EntityManager, organizationId: string, id: string): Promise<void> {
+  await statement(
+    em,
+    'cancel-retry',
+    `update deliveries set status = 'canceled', next_attempt_time = null, ended_time = now()
+      where organization_id = ? and id = ? and status = 'retrying'`,
+    [organizationId, id],
+  )
 }
 
 /** An attempt that was made, and when the one after it is due: null where there is none. */
@@ -172,21 +179,25 @@ export interface Outcome {
 
 /**
  * Records outcomes in one statement: attempts into the log, deliveries into their next state, and a wake-up for each
- * whose first attempt failed. An outcome whose attempt was recorded already changes nothing. What failed for a webhook
- * that is no longer active ends as canceled.
+ * whose first attempt failed. An outcome whose attempt was recorded already, or whose delivery another process has taken,
+ * changes nothing. What failed for a webhook that is no longer active, or was inactive meanwhile, ends as canceled.
  *
  * The rows of webhooks that have failures are locked before deliveries are touched: deactivating one holds its row too,
  * and so either finds the delivery as it is left here, or is found here.
  *
+ * @param owner the process that took the deliveries; null: retries, which their workflow makes without a lease.
  * @returns the deliveries that moved, with their new states.
  */
 export async function recordOutcomes(
   em: EntityManager,
   outcomes: readonly Outcome[],
+  owner: string | null,
 ): Promise<MovedDelivery[]> {
   const rows = outcomes.map(({ attempt, next }, turn) => ({
     ...attemptRow(attempt),
     turn,
+    owner,
+    scheduled: attempt.delivery.scheduled,
     resend: attempt.delivery.resend,
     next_status: attempt.answer.failure === null ? 'delivered' : next === null ? 'exhausted' : 'retrying',
     next_attempt_time: next === null ? null : new Date(next).toISOString(),
@@ -196,37 +207,45 @@ export async function recordOutcomes(
     'record-outcomes',
     `with given as (
        select * from jsonb_to_recordset(?::jsonb) as given
-         (${ATTEMPT_COLUMN_TYPES}, next_status text, next_attempt_time timestamptz, turn int, resend boolean)
+         (${ATTEMPT_COLUMN_TYPES}, next_status text, next_attempt_time timestamptz, turn int, owner text,
+          scheduled int, resend boolean)
      ), failing as materialized (
-       select organization_id, id, status from webhooks webhook
+       select organization_id, id, status, canceled_through from webhooks webhook
         where exists (select from given where given.organization_id = webhook.organization_id
                        and given.webhook_id = webhook.id
                        and (given.failure is not null or webhook.consecutive_failures > 0))
         order by organization_id, id for update
-     ), moved as (
-       update deliveries delivery
-          set status = case when given.failure is null then 'delivered'
-                            when given.resend then delivery.status
-                            when delivery.status = 'canceled' or failing.status is distinct from 'active' then 'canceled'
-                            else given.next_status end,
-              next_attempt_time = case when given.failure is null then null
-                                       when given.resend then delivery.next_attempt_time
-                                       when delivery.status <> 'canceled' and failing.status = 'active'
-                                       then given.next_attempt_time end,
-              ended_time = case when given.resend and given.failure is not null then delivery.ended_time
-                                when given.next_status = 'retrying' and failing.status = 'active' then null
-                                else now() end,
-              attempts = delivery.attempts + case when given.resend then 0 else 1 end,
-              resends = delivery.resends + case when given.resend then 1 else 0 end,
-              resend_due = delivery.resend_due and not given.resend, lease_until = null
+     ), outcome as (
+       select given.*, coalesce(failing.status = 'active', false) as is_active,
+              coalesce(failing.canceled_through, 0) as canceled_through
          from given left join failing on failing.organization_id = given.organization_id
                                      and failing.id = given.webhook_id
-        where delivery.organization_id = given.organization_id and delivery.id = given.delivery_id
-          and (given.resend or delivery.status in ('waiting', 'retrying', 'canceled'))
-          and delivery.attempts + delivery.resends = given.attempt - 1
-          and (select count(*) from failing) >= 0 -- reads the locks to their end before the first row changes
-       returning delivery.organization_id, delivery.id, delivery.status, delivery.attempts, given.webhook_id,
-                 given.turn, given.failure, given.initiated_time, given.resend
+        where (select count(*) from failing) >= 0 -- reads the locks to their end before the first row changes
+     ), moved as (
+       update deliveries delivery
+          set status = case when outcome.failure is null then 'delivered'
+                            when outcome.resend then delivery.status
+                            when ${GOES_ON} then outcome.next_status else 'canceled' end,
+              next_attempt_time = case when outcome.failure is null then null
+                                       when outcome.resend then delivery.next_attempt_time
+                                       when ${GOES_ON} then outcome.next_attempt_time end,
+              ended_time = case when outcome.resend and outcome.failure is not null then delivery.ended_time
+                                when outcome.next_status = 'retrying' and ${GOES_ON} then null
+                                else now() end,
+              attempts = delivery.attempts + case when outcome.resend then 0 else 1 end,
+              resends = delivery.resends + case when outcome.resend then 1 else 0 end,
+              resend_due = delivery.resend_due and not outcome.resend,
+              lease_owner = case when outcome.owner is null then delivery.lease_owner end,
+              lease_until = case when outcome.owner is null then delivery.lease_until end
+         from outcome
+        where delivery.organization_id = outcome.organization_id and delivery.id = outcome.delivery_id
+          and case when outcome.resend then delivery.resend_due
+                   else delivery.status in ('waiting', 'retrying', 'canceled')
+                        and delivery.attempts = outcome.scheduled end
+          and (outcome.owner is null or coalesce(delivery.lease_owner, outcome.owner) = outcome.owner)
+       returning delivery.organization_id, delivery.id, delivery.status, delivery.attempts,
+                 delivery.attempts + delivery.resends as number, outcome.webhook_id, outcome.turn, outcome.failure,
+                 outcome.initiated_time, outcome.resend
      ), tally as (
        select organization_id, webhook_id, max(turn) filter (where failure is null) as last_success
          from moved group by organization_id, webhook_id
@@ -252,8 +271,8 @@ export async function recordOutcomes(
         where webhook.organization_id = counted.organization_id and webhook.id = counted.webhook_id
           and (counted.failures > 0 or webhook.consecutive_failures > 0)
      ), logged as (
-       insert into delivery_attempts (${ATTEMPT_COLUMNS})
-       select ${ATTEMPT_COLUMNS.split(', ')
+       insert into delivery_attempts (attempt, ${ATTEMPT_COLUMNS})
+       select moved.number, ${ATTEMPT_COLUMNS.split(', ')
          .map((column) => `given.${column}`)
          .join(', ')}
          from given join moved on moved.organization_id = given.organization_id and moved.id = given.delivery_id
@@ -267,6 +286,9 @@ export async function recordOutcomes(
   )
 }
 
+/** Whether a delivery whose attempt failed is tried again, as the schedule says. */
+const GOES_ON = `(delivery.status <> 'canceled' and outcome.is_active and delivery.position > outcome.canceled_through)`
+
 export interface MovedDelivery {
   readonly organizationId: string
   readonly id: string
@@ -274,15 +296,7 @@ export interface MovedDelivery {
 }
 
 /** One attempt as a row of the log. */
-function attemptRow({
-  delivery,
-  number,
-  initiatedTime,
-  sentTime,
-  duration,
-  requestHeaders,
-  answer,
-}: Attempt) {
+function attemptRow({ delivery, initiatedTime, sentTime, duration, requestHeaders, answer }: Attempt) {
   return {
     organization_id: delivery.organizationId,
     id: newId('att'),
@@ -291,7 +305,6 @@ function attemptRow({
     event_id: delivery.eventId,
     event_type: delivery.eventType,
     entity_id: delivery.entityId,
-    attempt: number,
     initiated_time: initiatedTime.toISOString(),
     sent_time: sentTime?.toISOString() ?? null,
     duration,
@@ -306,9 +319,9 @@ function attemptRow({
 }
 
 const ATTEMPT_COLUMNS =
-  'organization_id, id, delivery_id, webhook_id, event_id, event_type, entity_id, attempt, initiated_time, sent_time, duration, url, method, request_headers, status, response_headers, response, failure'
+  'organization_id, id, delivery_id, webhook_id, event_id, event_type, entity_id, initiated_time, sent_time, duration, url, method, request_headers, status, response_headers, response, failure'
 const ATTEMPT_COLUMN_TYPES =
-  'organization_id text, id text, delivery_id text, webhook_id text, event_id text, event_type text, entity_id text, attempt int, initiated_time timestamptz, sent_time timestamptz, duration int, url text, method text, request_headers jsonb, status int, response_headers jsonb, response text, failure text'
+  'organization_id text, id text, delivery_id text, webhook_id text, event_id text, event_type text, entity_id text, initiated_time timestamptz, sent_time timestamptz, duration int, url text, method text, request_headers jsonb, status int, response_headers jsonb, response text, failure text'
 
 interface DueDeliveryRow {
   organization_id: string
@@ -321,15 +334,14 @@ interface DueDeliveryRow {
   method: DueDelivery['method']
   headers: DueDelivery['headers']
   auth_cipher: string | null
-  webhook_status: string | null
+  is_first: boolean
   entity_id: string
   attempts: number
-  resends: number
 }
 
 const DUE_DELIVERY_COLUMNS = `select delivery.organization_id, delivery.id, delivery.webhook_id, delivery.event_id,
-  delivery.attempts, delivery.resends, event.type as event_type, event.entity_id, event.payload,
-  webhook.url, webhook.method, webhook.headers, webhook.status as webhook_status, credential.auth_cipher`
+  delivery.attempts, delivery.status = 'waiting' as is_first, event.type as event_type, event.entity_id, event.payload,
+  webhook.url, webhook.method, webhook.headers, credential.auth_cipher`
 const DUE_DELIVERY_JOINS = `cross join lateral (select type, entity_id, payload from events
     where events.organization_id = delivery.organization_id and events.id = delivery.event_id limit 1) event
   left join webhooks webhook on webhook.organization_id = delivery.organization_id and webhook.id = delivery.webhook_id
@@ -349,9 +361,8 @@ function dueDelivery(row: DueDeliveryRow): DueDelivery {
     headers: row.headers,
     authCipher: row.auth_cipher,
     entityId: row.entity_id,
-    attempts: row.attempts + row.resends,
     scheduled: row.attempts,
-    resend: false,
+    resend: !row.is_first,
   }
 }
 

@@ -27,6 +27,21 @@ export async function demo(
   return (await existingDemo(database)) ?? (await makeDemo(database, config))
 }
 
+/** What the README's requests use, to be pasted into a shell. */
+export function demoVariables(config: Pick<Config, 'baseUrl'>, made: Demo): string {
+  const variables = {
+    API: resourceUrl(config.baseUrl, made.organizationId),
+    ORG: made.organizationId,
+    KEY: made.secretKey,
+    PUBLISHABLE_KEY: made.publishableKey,
+    CUSTOMER: made.customerId,
+    WEBSITE: made.websiteId,
+    PLAN: made.planId,
+  }
+  const assignments = Object.entries(variables).map(([name, value]) => `${name}='${value}'`)
+  return `export ${assignments.join(' ')}`
+}
+
 /** A request that places an order, to be pasted into a shell. */
 export function demoRequest(config: Pick<Config, 'baseUrl'>, made: Demo): string {
   const body = {

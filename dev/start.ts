@@ -2,6 +2,7 @@
  * `npm start`: the whole service on this machine. Engines of its own where none are configured, migrations, the demo
  * organization, then API and worker in one process; ends its start-up with the line `ready <BASE_URL>`.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startApi } from '../api/api.ts'
 import { type Config, ConfigurationError, loadConfig } from '../config/config.ts'
 import { createLog } from '../config/log.ts'
@@ -10,92 +11,95 @@ import { temporalConnection } from '../config/temporal-connection.ts'
 import { bootstrap } from '../db/bootstrap.ts'
 import { openDatabase } from '../db/open.ts'
 import { migrate } from '../db/orm.ts'
-import { isReady } from '../db/readiness.ts'
+import { databaseChecks } from '../db/readiness.ts'
 import { ensureSigningKey } from '../delivery/signing-keys.ts'
 import { createMetrics } from '../ops/metrics.ts'
+import { createReadiness } from '../ops/readiness.ts'
 import { startOpsServer } from '../ops/server.ts'
 import { workflowBundle } from '../worker/bundle.ts'
 import { installTemporalRuntime } from '../worker/temporal.ts'
 import { startWorker } from '../worker/worker.ts'
-import { checkoutUrl, type Demo, demo, demoRequest } from './demo.ts'
+import { checkoutUrl, type Demo, demo, demoRequest, demoVariables } from './demo.ts'
 import { portIsFree } from './engines/ports.ts'
 import { startEngines } from './engines/start-engines.ts'
 import { localMasterKey } from './local-master-key.ts'
 
 const say = (line: string): void => console.log(line)
 
-await runProcess(async (stopping) => {
+await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
   const config = localConfig(loadConfig(process.env))
   await requirePorts(config)
-  const stops: (() => Promise<void>)[] = []
-  const stopAll = async (): Promise<void> => {
-    for (const stop of stops.splice(0).reverse()) await stop()
-  }
-  try {
-    const bundle = workflowBundle()
-    const engines = await startEngines({
-      dataDir: config.dataDir,
-      databaseUrl: config.databaseUrl ?? undefined,
-      temporalAddress: config.temporalAddress ?? undefined,
-      temporalNamespace: config.temporalNamespace,
-      temporalPort: config.localTemporalPort,
-      temporalUiPort: config.localTemporalUiPort,
-      log: say,
-      signal: stopping,
-    })
-    stops.push(engines.stop)
-    stopping.throwIfAborted()
-
-    const { databaseUrl } = engines
-    await migrate(databaseUrl)
-    const database = await openDatabase({ databaseUrl, masterKeys: config.masterKeys, poolSize: 40 })
-    stops.push(() => database.orm.close())
-    await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
-    await bootstrap(database, config, new Date())
-    const made =
-      config.environment === 'sandbox' && config.bootstrapOrganizationId === null
-        ? await demo(database, config)
-        : null
-
-    const log = createLog(config.logLevel)
-    const metrics = createMetrics()
-    installTemporalRuntime(log)
-    const temporal = temporalConnection(engines.temporalAddress)
-    const worker = startWorker({
-      config,
-      ...database,
-      databaseUrl,
-      temporal,
-      workflowBundle: await bundle,
-      metrics,
-      log,
-    })
-    stops.push(worker.stop)
-    const api = await startApi({ config, ...database, databaseUrl, temporal, metrics, log }, config)
-    stops.push(api.stop)
-    const ops = await startOpsServer({
-      host: config.host,
-      port: config.opsPort,
-      metrics,
-      isReady: () => isReady(database.orm),
-    })
-    stops.push(ops.stop)
-    await Promise.race([worker.ready, new Promise((resolve) => stopping.addEventListener('abort', resolve))])
-    stopping.throwIfAborted()
-    announce(config, engines.temporalUiUrl, made)
-    void engines.ended.then((name) => {
-      console.error(`${name} ended by itself: stopping. Its log is under ${config.dataDir}.`)
-      process.kill(process.pid, 'SIGTERM')
-    })
-  } catch (error) {
-    await stopAll()
+  stopping.addEventListener('abort', () => {
+    say('Stopping: requests and deliveries under way finish first. Ctrl-C once more does not wait for them.')
+  })
+  const bundle = workflowBundle()
+  const engines = await startEngines({
+    dataDir: config.dataDir,
+    databaseUrl: config.databaseUrl ?? undefined,
+    temporalAddress: config.temporalAddress ?? undefined,
+    temporalNamespace: config.temporalNamespace,
+    temporalPort: config.localTemporalPort,
+    temporalUiPort: config.localTemporalUiPort,
+    log: say,
+    signal: stopping,
+  }).catch((error) => {
+    if (stopping.aborted) say('Stopped.')
     throw error
-  }
-  return async () => {
-    say('Stopping: requests and deliveries under way finish first.')
-    await stopAll()
+  })
+  onExit(async () => {
+    await engines.stop()
     say('Stopped.')
-  }
+  })
+  stopping.throwIfAborted()
+
+  const { databaseUrl } = engines
+  await migrate(databaseUrl)
+  const database = await openDatabase({ databaseUrl, masterKeys: config.masterKeys, poolSize: 40 })
+  onDrain(() => database.orm.close())
+  await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
+  await bootstrap(database, config, new Date())
+  const made =
+    config.environment === 'sandbox' && config.bootstrapOrganizationId === null
+      ? await demo(database, config)
+      : null
+
+  const log = createLog(config.logLevel)
+  const metrics = createMetrics()
+  installTemporalRuntime(log)
+  const temporal = temporalConnection(engines.temporalAddress)
+  const worker = startWorker({
+    config,
+    ...database,
+    databaseUrl,
+    temporal,
+    workflowBundle: await bundle,
+    metrics,
+    log,
+  })
+  onDrain(worker.stop)
+  const readiness = createReadiness({
+    stopping,
+    required: databaseChecks(database.orm, Date.now),
+    degrading: worker.checks,
+  })
+  const api = await startApi({ config, ...database, databaseUrl, temporal, readiness, metrics, log }, config)
+  onDrain(api.stop)
+  const ops = await startOpsServer({
+    host: config.host,
+    port: config.opsPort,
+    metrics,
+    readiness,
+  })
+  onDrain(ops.stop)
+  onDrain(async () => {
+    if (stopping.reason === 'SIGTERM') await sleep((config.shutdownDelaySeconds ?? 0) * 1_000)
+  })
+  await Promise.race([worker.ready, new Promise((resolve) => stopping.addEventListener('abort', resolve))])
+  stopping.throwIfAborted()
+  announce(config, engines.temporalUiUrl, made)
+  void engines.ended.then((name) => {
+    fail(`${name} ended by itself: stopping. Its log is under ${config.dataDir}.`)
+  })
 })
 
 /** What a machine of one's own may have by default: a generated master key, receivers on loopback. */
@@ -137,6 +141,9 @@ function announce(config: Config, temporalUiUrl: string | null, made: Demo | nul
     say(`Secret key      ${made.secretKey}`)
     say(`Publishable key ${made.publishableKey}`)
     say(`Checkout demo   ${checkoutUrl(config, made)}`)
+    say('')
+    say('These as variables of a shell:')
+    say(demoVariables(config, made))
     say('')
     say('Place an order:')
     say(demoRequest(config, made))

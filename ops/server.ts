@@ -2,6 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Metrics } from './metrics.ts'
+import type { Readiness } from './readiness.ts'
 
 export interface OpsServer {
   readonly port: number
@@ -12,8 +13,7 @@ export interface OpsOptions {
   readonly host: string
   readonly port: number
   readonly metrics: Metrics
-  /** Whether the process can do its work now. */
-  readonly isReady: () => Promise<boolean>
+  readonly readiness: Readiness
 }
 
 /**
@@ -21,7 +21,7 @@ export interface OpsOptions {
  *
  * @throws Error with code EADDRINUSE when the port is taken.
  */
-export async function startOpsServer({ host, port, metrics, isReady }: OpsOptions): Promise<OpsServer> {
+export async function startOpsServer({ host, port, metrics, readiness }: OpsOptions): Promise<OpsServer> {
   const server = createServer((request, response) => {
     answer(request.url ?? '')
       .catch((error: unknown) => ({ status: 500, type: 'text/plain', body: String(error) }))
@@ -31,10 +31,11 @@ export async function startOpsServer({ host, port, metrics, isReady }: OpsOption
     switch (url) {
       case '/healthz':
         return { status: 200, type: 'text/plain', body: 'ok\n' }
-      case '/readyz':
-        return (await isReady())
-          ? { status: 200, type: 'text/plain', body: 'ok\n' }
-          : { status: 503, type: 'text/plain', body: 'not ready\n' }
+      case '/readyz': {
+        const report = await readiness.report()
+        const status = report.status === 'not ready' ? 503 : 200
+        return { status, type: 'application/json', body: `${JSON.stringify(report)}\n` }
+      }
       case '/metrics':
         return { status: 200, type: metrics.registry.contentType, body: await metrics.registry.metrics() }
       default:

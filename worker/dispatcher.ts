@@ -1,8 +1,8 @@
 /**
- * The dispatcher: makes first attempts as soon as their events are committed.
+ * The dispatcher: makes first attempts as soon as their events are committed, and those that were asked for.
  *
- * It takes and sends a bounded number per webhook, few at first and more as answers come quickly, so that a receiver that
- * hangs holds up its own deliveries and nobody else's; outcomes go back in batches.
+ * It takes what it has slots for (`delivery/slots.ts`) and begins it at once, so that nothing waits in memory: a receiver
+ * that hangs holds up its own deliveries and nobody else's. Outcomes go back in batches.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntityManager } from '@mikro-orm/postgresql'
@@ -14,28 +14,22 @@ import {
   attemptDelivery,
   type DueDelivery,
 } from '../delivery/attempt.ts'
-import { recordOutcomes, releaseDeliveries, takeDueDeliveries, takeResends } from '../delivery/queue.ts'
+import {
+  findWaitingWebhooks,
+  recordOutcomes,
+  releaseDeliveries,
+  takeDueDeliveries,
+} from '../delivery/queue.ts'
+import { BOUNDS, type Destination, type Slot, type SlotResult, Slots } from '../delivery/slots.ts'
 import { startLoop } from './loop.ts'
+import { startPresence } from './presence.ts'
 
-/** Attempts under way at once, over all webhooks. */
-const MAX_IN_FLIGHT = 256
-/** Attempts under way at once per webhook: where it begins, how far quick answers raise it, where slow ones leave it. */
-const FIRST_SLOTS = 16
-const MOST_SLOTS = 64
-const FEWEST_SLOTS = 4
-/** An answer that takes longer than this, in milliseconds, is slow. */
-const SLOW = 2_000
-/** Deliveries taken ahead of their slots, as a multiple of them: the next query runs while these are sent. */
-const AHEAD = 6
-/** Taking is worth a query when at least this many more can be held. */
-const WORTH_TAKING = 32
-/** Attempts that were asked for, taken at once. */
-const MAX_RESENDS = 16
-/**
- * A delivery that has waited this long for a slot, in milliseconds, is given back and read anew: what its webhook has
- * become meanwhile has to hold, and its attempt has to end before its lease does.
- */
-const LONGEST_HOLD = 1_000
+/** Deliveries taken at once of webhooks that were not known to wait: of all of them, and of each. */
+const MOST_OF_OTHERS = BOUNDS.perOrganization
+const MOST_OF_ANOTHER = BOUNDS.perReceiver.first
+/** While more waits, slots are filled when this many have come free, or this many milliseconds after the first. */
+const WORTH_TAKING = 16
+const FILL_AFTER = 10
 /** Outcomes are gathered this long, in milliseconds, or until there are this many, before they are recorded. */
 const GATHER = 20
 const GATHER_COUNT = 128
@@ -51,77 +45,166 @@ export interface DispatcherOptions {
 
 export interface Dispatcher {
   nudge(): void
-  /** An attempt was asked for besides the schedule. */
-  nudgeResends(): void
   /** Takes nothing more, waits for what is under way and records it. */
   stop(): Promise<void>
 }
 
-/** What is known of a webhook while it has deliveries here. */
-interface Load {
-  readonly organizationId: string
-  readonly webhookId: string
-  /** Taken and not yet started, oldest first. */
-  readonly held: Held[]
-  inFlight: number
-  slots: number
-}
-
-interface Held {
-  readonly delivery: DueDelivery
-  /** Milliseconds, of the process's monotonic clock. */
-  readonly since: number
-}
-
 export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOptions): Dispatcher {
-  const loads = new Map<string, Load>()
+  const slots = new Slots()
+  /** Webhooks known to have deliveries to take, by their keys. */
+  let waiting = new Map<string, Destination>()
+  let lookedAt = Number.NEGATIVE_INFINITY
   /** What was taken and is not recorded yet: not to be begun again, should its lease be lost or run out. */
   const inHand = new Set<string>()
   const underWay = new Set<Promise<void>>()
-  const givings = new Set<Promise<void>>()
-  let held = 0
+  const releases = new Set<Promise<void>>()
   let made: Attempt[] = []
-  let stopping = false
+  let isRegistered = false
+  let freed = 0
+  let filling: NodeJS.Timeout | null = null
+
+  const presence = startPresence({
+    em,
+    log,
+    inFlight: () => slots.inFlight(),
+    onOthers(elsewhere) {
+      slots.heed(elsewhere)
+      slots.forget(performance.now())
+      isRegistered = true
+      taking.nudge()
+    },
+    onFreed: () => taking.nudge(),
+  })
 
   const taking = startLoop({
     name: 'dispatcher',
     interval: POLL,
     log,
     async turn() {
-      const room = MAX_IN_FLIGHT * AHEAD - held - underWay.size
-      if (room < WORTH_TAKING) return false
-      const taken = await takeDueDeliveries(em(), {
-        limit: room,
-        perWebhook: FIRST_SLOTS * AHEAD,
-        restricted: [...loads.values()].map((load) => ({
-          organizationId: load.organizationId,
-          webhookId: load.webhookId,
-          allowance: Math.max(0, load.slots * AHEAD - load.held.length - load.inFlight),
-        })),
-      })
-      const since = performance.now()
-      for (const delivery of taken) {
-        if (inHand.has(identityOf(delivery))) continue
-        inHand.add(identityOf(delivery))
-        loadOf(delivery).held.push({ delivery, since })
-        held += 1
-      }
-      for (const load of [...loads.values()]) fill(load)
-      return false // what finishes nudges
+      // What an unregistered process had in hand at its death would be held until its leases run out.
+      if (!isRegistered) return false
+      freed = 0
+      const room = BOUNDS.total - inHand.size
+      const shares = slots.share(waiting.values(), room, performance.now())
+      const shared = [...shares.values()].flat().length
+      const others = Math.min(room - shared, MOST_OF_OTHERS)
+      const isUnfinished = shared + others > 0 ? await take(shares, others) : false
+      // Where all room was shared, nobody has looked for those who are not known to wait.
+      const mayLackSome = shared > 0 && others === 0
+      const isOutdated = waiting.size > 0 && performance.now() - lookedAt >= POLL
+      return mayLackSome || isOutdated ? (await look()) || isUnfinished : isUnfinished
     },
   })
 
-  const resending = startLoop({
-    name: 'delivery resender',
-    interval: POLL,
-    log,
-    async turn() {
-      const taken = await takeResends(em(), MAX_RESENDS)
-      // Asked for by someone who waits for it: not behind what the webhook has waiting.
-      for (const delivery of taken) start(loadOf(delivery), delivery)
-      return taken.length === MAX_RESENDS
-    },
-  })
+  /**
+   * Takes for the slots that are shared out, and `others` besides, and begins what it gets.
+   *
+   * @returns whether more may be taken at once.
+   */
+  const take = async (shares: ReadonlyMap<Destination, Slot[]>, others: number): Promise<boolean> => {
+    const open = new Map([...shares].map(([destination, share]) => [keyOf(destination), share]))
+    const taken = await takeDueDeliveries(em(), {
+      owner: presence.id,
+      shares: [...waiting.values()].map((destination) => ({
+        organizationId: destination.organizationId,
+        webhookId: destination.webhookId,
+        count: shares.get(destination)?.length ?? 0,
+      })),
+      others: { total: others, each: MOST_OF_ANOTHER },
+    }).catch((error: unknown) => {
+      for (const share of open.values()) leave(share)
+      throw error
+    })
+    let ofOthers = 0
+    let left = 0
+    let found = 0
+    for (const [key, deliveries] of Map.groupBy(taken, keyOf)) {
+      const share = open.get(key)
+      const asked = share?.length ?? MOST_OF_ANOTHER
+      if (share === undefined) ofOthers += deliveries.length
+      open.delete(key)
+      const refused = deliveries.filter((delivery) => !begin(delivery, share))
+      giveBack(refused)
+      left += leave(share ?? [])
+      const [first] = deliveries
+      if (first === undefined || (deliveries.length < asked && refused.length === 0)) {
+        waiting.delete(key)
+        continue
+      }
+      if (!waiting.has(key)) found += 1
+      waiting.set(key, destinationOf(first))
+    }
+    for (const [key, share] of open) {
+      left += leave(share)
+      waiting.delete(key)
+    }
+    return (others > 0 && ofOthers === others) || (waiting.size > 0 && left + found > 0)
+  }
+
+  /** Finds out who waits; returns whether there are some that were not known. */
+  const look = async (): Promise<boolean> => {
+    const known = waiting
+    const found = await findWaitingWebhooks(em())
+    lookedAt = performance.now()
+    waiting = new Map(found.map((webhook) => [keyOf(webhook), destinationOf(webhook)]))
+    return [...waiting.keys()].some((key) => !known.has(key))
+  }
+
+  /** Begins an attempt in a slot of the share, or else in one of its own; false where there is none. */
+  const begin = (delivery: DueDelivery, share: Slot[] = []): boolean => {
+    if (inHand.has(identityOf(delivery))) return true
+    const slot = share.pop() ?? slots.occupy(destinationOf(delivery), performance.now())
+    if (slot === null) return false
+    inHand.add(identityOf(delivery))
+    const attempt = attemptDelivery(delivery, attempts)
+      .then((result) => {
+        slots.release(slot, resultOf(result), performance.now())
+        made.push(result)
+        recording.nudge()
+      })
+      .catch((error: unknown) => {
+        slots.release(slot, 'unused', performance.now())
+        inHand.delete(identityOf(delivery))
+        log.error(
+          { err: error, deliveryId: delivery.id },
+          'an attempt could not be made; its lease will run out',
+        )
+      })
+      .finally(() => {
+        underWay.delete(attempt)
+        freed += 1
+        fillSoon()
+      })
+    underWay.add(attempt)
+    return true
+  }
+
+  /** Has free slots filled while more waits, several at a time. */
+  const fillSoon = (): void => {
+    if (waiting.size === 0) return
+    if (freed >= WORTH_TAKING) taking.nudge()
+    else
+      filling ??= setTimeout(() => {
+        filling = null
+        taking.nudge()
+      }, FILL_AFTER)
+  }
+
+  /** Gives back slots that were not used; returns their number. */
+  const leave = (share: Slot[]): number => {
+    for (const slot of share) slots.release(slot, 'unused', performance.now())
+    return share.length
+  }
+
+  const giveBack = (deliveries: readonly DueDelivery[]): void => {
+    if (deliveries.length === 0) return
+    const release = releaseDeliveries(em(), deliveries, presence.id)
+      .catch((error: unknown) =>
+        log.warn({ err: error }, 'deliveries could not be given back; their leases will run out'),
+      )
+      .finally(() => void releases.delete(release))
+    releases.add(release)
+  }
 
   const recording = startLoop({
     name: 'delivery recorder',
@@ -133,104 +216,40 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
       const batch = made
       made = []
       try {
-        await recordOutcomes(em(), batch.map(withNext))
+        await record(batch)
       } catch (error) {
         // Kept, and tried again: an attempt that was made must not be forgotten. The lease covers a death meanwhile.
         made = [...batch, ...made]
         throw error
       }
-      for (const attempt of batch) {
-        letGo([attempt.delivery])
-        onAttempt?.(attempt)
-      }
       return made.length > 0
     },
   })
 
-  /** Starts what the webhook has slots for; forgets the webhook when it has nothing left here. */
-  const fill = (load: Load): void => {
-    const stale: DueDelivery[] = []
-    while (!stopping && load.inFlight < load.slots && underWay.size < MAX_IN_FLIGHT) {
-      const next = load.held.shift()
-      if (next === undefined) break
-      held -= 1
-      if (performance.now() - next.since < LONGEST_HOLD) start(load, next.delivery)
-      else stale.push(next.delivery)
+  const record = async (batch: readonly Attempt[]): Promise<void> => {
+    await recordOutcomes(em(), batch.map(withNext), presence.id)
+    for (const attempt of batch) {
+      inHand.delete(identityOf(attempt.delivery))
+      onAttempt?.(attempt)
     }
-    if (stale.length > 0) giveBack(stale)
-    if (load.inFlight === 0 && load.held.length === 0 && load.slots >= FIRST_SLOTS) loads.delete(keyOf(load))
-  }
-
-  const letGo = (deliveries: readonly DueDelivery[]): void => {
-    for (const delivery of deliveries) inHand.delete(identityOf(delivery))
-  }
-
-  const giveBack = (deliveries: readonly DueDelivery[]): void => {
-    letGo(deliveries)
-    const giving = releaseDeliveries(em(), deliveries)
-      .catch((error: unknown) =>
-        log.warn({ err: error }, 'deliveries could not be given back; their leases will run out'),
-      )
-      .finally(() => {
-        givings.delete(giving)
-        taking.nudge()
-      })
-    givings.add(giving)
-  }
-
-  const start = (load: Load, delivery: DueDelivery): void => {
-    load.inFlight += 1
-    const attempt = attemptDelivery(delivery, attempts)
-      .then((result) => {
-        load.slots =
-          result.duration < SLOW
-            ? Math.min(MOST_SLOTS, load.slots + 1)
-            : Math.max(FEWEST_SLOTS, Math.floor(load.slots / 2))
-        made.push(result)
-        recording.nudge()
-      })
-      .catch((error: unknown) => {
-        letGo([delivery])
-        log.error(
-          { err: error, deliveryId: delivery.id },
-          'an attempt could not be made; its lease will run out',
-        )
-      })
-      .finally(() => {
-        const wasFull = underWay.size >= MAX_IN_FLIGHT
-        load.inFlight -= 1
-        underWay.delete(attempt)
-        // Where all slots were taken, the one that is free now may be any webhook's.
-        for (const other of wasFull ? [...loads.values()] : [load]) fill(other)
-        if (load.held.length === load.slots || load.held.length === 0) taking.nudge()
-      })
-    underWay.add(attempt)
-  }
-
-  const loadOf = (delivery: DueDelivery): Load => {
-    const key = keyOf(delivery)
-    const known = loads.get(key)
-    if (known !== undefined) return known
-    const { organizationId, webhookId } = delivery
-    const fresh: Load = { organizationId, webhookId, held: [], inFlight: 0, slots: FIRST_SLOTS }
-    loads.set(key, fresh)
-    return fresh
   }
 
   return {
     nudge: () => taking.nudge(),
-    nudgeResends: () => resending.nudge(),
     async stop() {
-      stopping = true
-      await Promise.all([taking.stop(), resending.stop()])
-      const unstarted = [...loads.values()].flatMap((load) => load.held.map(({ delivery }) => delivery))
-      await releaseDeliveries(em(), unstarted)
-      await Promise.all(givings)
-      await Promise.all(underWay)
+      await taking.stop()
+      await Promise.all([...underWay, ...releases])
+      clearTimeout(filling ?? undefined)
       await recording.stop()
-      if (made.length > 0) await recordOutcomes(em(), made.map(withNext))
+      if (made.length > 0) await record(made)
+      await presence.stop()
     },
   }
+}
+
+/** What an attempt tells of its receiver. */
+function resultOf({ answer: { failure, status } }: Attempt): SlotResult {
+  return status !== null && failure !== 'timeout' ? 'answered' : 'unanswered'
 }
 
 /** Retries count from the end of the first attempt, real time. */
@@ -242,10 +261,18 @@ function withNext(attempt: Attempt) {
   }
 }
 
-function identityOf({ organizationId, id }: DueDelivery): string {
-  return `${organizationId}/${id}`
+function destinationOf({
+  organizationId,
+  webhookId,
+  url,
+}: Pick<DueDelivery, 'organizationId' | 'webhookId' | 'url'>): Destination {
+  return { organizationId, webhookId, origin: new URL(url).origin }
 }
 
 function keyOf({ organizationId, webhookId }: Pick<DueDelivery, 'organizationId' | 'webhookId'>): string {
   return `${organizationId}/${webhookId}`
+}
+
+function identityOf({ organizationId, id }: Pick<DueDelivery, 'organizationId' | 'id'>): string {
+  return `${organizationId}/${id}`
 }

@@ -1,19 +1,21 @@
 /** The worker as a process of its own: `npm run worker`. Needs DATABASE_URL, MASTER_KEY and TEMPORAL_ADDRESS. */
-import { ConfigurationError, loadConfig } from '../config/config.ts'
+import { ConfigurationError, differentBaseUrl, loadConfig } from '../config/config.ts'
 import { createLog } from '../config/log.ts'
 import { runProcess, untilAvailable } from '../config/process.ts'
 import { temporalConnection } from '../config/temporal-connection.ts'
+import { otherBaseUrl } from '../db/installation.ts'
 import { openDatabase } from '../db/open.ts'
-import { isReady } from '../db/readiness.ts'
+import { databaseChecks } from '../db/readiness.ts'
 import { ensureSigningKey } from '../delivery/signing-keys.ts'
 import { createMetrics } from '../ops/metrics.ts'
+import { createReadiness } from '../ops/readiness.ts'
 import { startOpsServer } from '../ops/server.ts'
 import { workflowBundle } from './bundle.ts'
 import { installTemporalRuntime } from './temporal.ts'
 import { startWorker } from './worker.ts'
 
-await runProcess(async (stopping) => {
-  const config = loadConfig(process.env)
+await runProcess(async ({ stopping, onDrain }) => {
+  const config = loadConfig(process.env, ['BASE_URL'])
   const { databaseUrl, masterKeys, temporalAddress } = config
   if (databaseUrl === null) throw new ConfigurationError(['DATABASE_URL is required'])
   if (masterKeys.length === 0) throw new ConfigurationError(['MASTER_KEY is required'])
@@ -26,6 +28,9 @@ await runProcess(async (stopping) => {
     () => openDatabase({ databaseUrl, masterKeys, poolSize: 30, name: 'billing worker' }),
     stopping,
   )
+  onDrain(() => database.orm.close())
+  const agreed = await otherBaseUrl(database.orm.em.fork(), config.baseUrl)
+  if (agreed !== null) throw differentBaseUrl(config.baseUrl, agreed)
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
   const metrics = createMetrics()
   const worker = startWorker({
@@ -37,16 +42,18 @@ await runProcess(async (stopping) => {
     metrics,
     log,
   })
+  onDrain(worker.stop)
+  const readiness = createReadiness({
+    stopping,
+    required: databaseChecks(database.orm, Date.now),
+    degrading: worker.checks,
+  })
   const ops = await startOpsServer({
     host: config.host,
     port: config.opsPort,
     metrics,
-    isReady: () => isReady(database.orm),
+    readiness,
   })
+  onDrain(ops.stop)
   console.log('ready worker')
-  return async () => {
-    await worker.stop()
-    await ops.stop()
-    await database.orm.close()
-  }
 })

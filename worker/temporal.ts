@@ -9,7 +9,7 @@ import {
   type WorkflowBundleOption,
 } from '@temporalio/worker'
 import type { Logger } from 'pino'
-import type { TemporalConnection } from '../config/temporal-connection.ts'
+import { clientConnection, type TemporalConnection } from '../config/temporal-connection.ts'
 import { HTTP_QUEUE_SUFFIX, SEARCH_ATTRIBUTES } from '../workflows/contract.ts'
 import type { Activities } from '../workflows/workflows.ts'
 import type { Pollers } from './relay.ts'
@@ -36,7 +36,7 @@ export function installTemporalRuntime(log: Logger): void {
 
 /** A client whose connection is made at first use, so that a process starts while the engine is away. */
 export function lazyClient(connection: TemporalConnection, namespace: string): Client {
-  return new Client({ connection: Connection.lazy(connection), namespace })
+  return new Client({ connection: Connection.lazy(clientConnection(connection)), namespace })
 }
 
 /**

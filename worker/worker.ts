@@ -16,7 +16,9 @@ import { signingKeyCache } from '../delivery/key-cache.ts'
 import { createSender } from '../delivery/sender.ts'
 import { createGateway } from '../gateways/gateways.ts'
 import type { Metrics } from '../ops/metrics.ts'
+import type { Checks } from '../ops/readiness.ts'
 import { taskQueue } from '../workflows/contract.ts'
+import { startCancellation } from './cancellation.ts'
 import { startDisabling } from './disabling.ts'
 import { startDispatcher } from './dispatcher.ts'
 import { startDueOrders } from './due-orders.ts'
@@ -38,9 +40,14 @@ export interface WorkerDependencies {
   readonly log: Logger
 }
 
+/** How long Temporal may take to say that it is there. Milliseconds. */
+const TEMPORAL_PATIENCE = 2_000
+
 export interface RunningWorker {
   /** Resolves when the engine has been reached for the first time. */
   readonly ready: Promise<void>
+  /** What it can do without for a while. */
+  readonly checks: Checks
   /** Takes nothing more, finishes and records what is under way, and ends. */
   stop(): Promise<void>
 }
@@ -105,6 +112,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   })
   const sweep = startSweep(em, log)
   const disabling = startDisabling({ em, environment: config.environment, baseUrl: config.baseUrl, now }, log)
+  const cancellation = startCancellation(() => statements, log)
   const stalledMoves = startStalledMoves({ em, baseUrl: config.baseUrl, now }, log)
   const retention = startRetention(databaseUrl, log)
   const listener = listen(
@@ -115,14 +123,26 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
         dueOrders.nudge()
       },
       [DELIVERY_CHANNEL]: () => dispatcher.nudge(),
-      [RESEND_CHANNEL]: () => dispatcher.nudgeResends(),
+      [RESEND_CHANNEL]: () => dispatcher.nudge(),
     },
     log,
   )
   return {
     ready: polling.ready,
+    checks: {
+      async temporal() {
+        try {
+          await client.connection.withDeadline(Date.now() + TEMPORAL_PATIENCE, () =>
+            client.workflowService.getSystemInfo({}),
+          )
+          return null
+        } catch (error) {
+          return `cannot be reached: ${Error.isError(error) ? error.message : error}`
+        }
+      },
+    },
     async stop() {
-      const loops = [dueOrders, sweep, disabling, stalledMoves, retention, dispatcher]
+      const loops = [dueOrders, sweep, disabling, cancellation, stalledMoves, retention, dispatcher]
       // The relay starts executions on the connection that is polled.
       const engine = relay.stop().then(() => polling.stop())
       await Promise.all([...loops.map((loop) => loop.stop()), engine, listener.close()])

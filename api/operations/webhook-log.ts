@@ -1,8 +1,8 @@
 /** What was sent to receivers and what came of it, and the events themselves, for a receiver that missed some. */
 import { resendDelivery } from '../../db/commands/resend-delivery.ts'
 import { deliveryAttemptSearch } from '../../db/entities/delivery.ts'
-import { eventSearch } from '../../db/entities/event.ts'
-import { Delivery, DeliveryAttempt, Event as EventRow } from '../../db/entities/index.ts'
+import { eventSearch, SETTLED_EVENTS } from '../../db/entities/event.ts'
+import { Delivery, DeliveryAttempt, Event as EventRow, Webhook } from '../../db/entities/index.ts'
 import { presentDeliveryAttempt } from '../../db/representations/delivery-attempt.ts'
 import { presentEvent } from '../../db/representations/event.ts'
 import type { OperationAnswer, OperationContext } from '../operation.ts'
@@ -31,7 +31,11 @@ export const events: Resource<EventRow> = {
   entity: EventRow,
   table: 'events',
   search: eventSearch,
-  fields: fieldsOf(Event, { eventType: { sql: 'row.type', type: 'text', always: true } }),
+  listed: SETTLED_EVENTS,
+  fields: fieldsOf(Event, {
+    eventType: { sql: 'row.type', type: 'text', always: true },
+    position: { sql: 'row.position', type: 'number', whole: true, always: true },
+  }),
   present: async (row, context) => (await presentEvents([row], context))[0] ?? {},
   presentPage: presentEvents,
 }
@@ -71,6 +75,12 @@ async function presentEvents(
     { organizationId, eventId: { $in: rows.map(({ id }) => id) } },
     { orderBy: { position: 'asc' }, disableIdentityMap: true },
   )
+  const found = await em.find(
+    Webhook,
+    { organizationId, id: { $in: [...new Set(deliveries.map(({ webhookId }) => webhookId))] } },
+    { fields: ['id', 'status', 'canceledThrough'], disableIdentityMap: true },
+  )
+  const webhooks = new Map(found.map((webhook) => [webhook.id, webhook]))
   const byEvent = Map.groupBy(deliveries, ({ eventId }) => eventId)
-  return rows.map((row) => presentEvent(row, byEvent.get(row.id) ?? [], baseUrl))
+  return rows.map((row) => presentEvent(row, byEvent.get(row.id) ?? [], webhooks, baseUrl))
 }

@@ -1,5 +1,4 @@
 import { InvalidFieldsError } from '../../billing/errors.ts'
-import { cancelDeliveries } from '../../db/commands/cancel-deliveries.ts'
 import {
   createWebhook,
   requireReferences,
@@ -40,9 +39,9 @@ export const webhookWriter: Writer<WebhookRow, Webhook> = {
   },
 }
 
-/** DELETE: what waited for it ends as canceled. */
+/** DELETE: what waits for it is canceled, for it is gone (`delivery/cancellation.ts`). */
 export async function deleteWebhook(context: OperationContext): Promise<OperationAnswer> {
-  return await remove(context, webhooks, (unit, row) => cancelDeliveries(unit, row.id))
+  return await remove(context, webhooks)
 }
 
 function requireSendable(
@@ -91,7 +90,6 @@ export async function previewWebhook(context: OperationContext): Promise<Operati
     method: values.method,
     headers: values.headers,
     authCipher: credential?.authCipher ?? null,
-    attempts: 0,
     scheduled: 0,
     resend: false,
   })

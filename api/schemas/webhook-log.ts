@@ -42,6 +42,9 @@ export type WebhookTracking = Static<typeof WebhookTracking>
 export const Event = Type.Object(
   {
     ...resourceMembers,
+    position: Words(
+      'Digits of a number that only grows: read on from the last one with sort=position and filter=position:{last}.. (inclusive).',
+    ),
     eventType: Words('What happened.'),
     eventTime: ReadOnly(Instant('When, on the clock of the record it is about.')),
     websiteId: ReadOnly(OrNull(Id('The website it belongs to.'))),

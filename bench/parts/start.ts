@@ -77,7 +77,7 @@ async function startOnce(dataDir: string, readyWithin: number, teardown: Teardow
 }
 
 /** The caller's environment without settings of the service: engines of its own, a demo organization. */
-function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const settings =
     /^(TEMPORAL_|BOOTSTRAP_|WEBHOOK_|RATE_)|^(DATABASE_URL|MASTER_KEY|BASE_URL|HOST|ENVIRONMENT|TRUST_PROXY)$/
   return Object.fromEntries(Object.entries(env).filter(([name]) => !settings.test(name)))

@@ -70,8 +70,8 @@ async function arm({ query, quiet, merchant }: World, webhookId: string, count: 
   const { organizationId } = merchant
   await query(
     `with event as (
-       insert into events (organization_id, id, type, entity_id, event_time, payload, created_time)
-       select $1, 'evt_waiting_' || number, 'kyc-request-failed', 'waiting', now(), '{"eventType":"kyc-request-failed"}', now()
+       insert into events (organization_id, id, type, entity_id, event_time, payload, created_time, position)
+       select $1, 'evt_waiting_' || number, 'kyc-request-failed', 'waiting', now(), '{"eventType":"kyc-request-failed"}', now(), 0
          from generate_series(1, $3::int) as number
        returning id
      ), delivery as (
@@ -102,8 +102,8 @@ async function come({ query, merchant }: World, webhookId: string, count: number
          from chosen where deliveries.organization_id = $1 and deliveries.id = chosen.id
        returning deliveries.id, deliveries.next_attempt_time
      ), remembered as (
-       insert into events (organization_id, id, type, entity_id, event_time, payload, created_time)
-       select $1, 'due_' || id, 'kyc-request-failed', id, next_attempt_time, '{}', now() from moved
+       insert into events (organization_id, id, type, entity_id, event_time, payload, created_time, position)
+       select $1, 'due_' || id, 'kyc-request-failed', id, next_attempt_time, '{}', now(), 0 from moved
      )
      insert into wake_ups (workflow, organization_id, record_id, due_time)
      select 'webhook-delivery', $1, id, now() from moved`,

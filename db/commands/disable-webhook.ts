@@ -22,7 +22,7 @@ export async function disableWebhook(unit: UnitOfWork, id: string): Promise<bool
     revision: webhook.revision + 1,
     updatedTime: unit.now,
   })
-  await cancelDeliveries(unit, id)
+  await cancelDeliveries(unit, webhook)
   emitWebhookEvent(unit, webhook, 'webhook-disabled')
   return true
 }

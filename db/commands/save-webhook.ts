@@ -50,7 +50,7 @@ export async function updateWebhook(
   Object.assign(webhook, values)
   if (status === values.status) return
   Object.assign(webhook, { deactivationReason: null, consecutiveFailures: 0, firstFailureTime: null })
-  if (values.status === 'inactive') await cancelDeliveries(unit, webhook.id)
+  if (values.status === 'inactive') await cancelDeliveries(unit, webhook)
 }
 
 async function requireUsable(unit: UnitOfWork, stored: Webhook | null, values: WebhookValues): Promise<void> {

@@ -12,9 +12,9 @@ const DeliverySchema = defineEntity({
   tableName: 'deliveries',
   indexes: [
     {
-      name: 'deliveries_waiting_index',
+      name: 'deliveries_due_index',
       expression:
-        'create index "deliveries_waiting_index" on "deliveries" ("organization_id", "webhook_id", "position") where "status" = \'waiting\'',
+        'create index "deliveries_due_index" on "deliveries" ("organization_id", "webhook_id", "resend_due" desc, "position") where "status" = \'waiting\' or "resend_due"',
     },
     {
       name: 'deliveries_retrying_index',
@@ -24,11 +24,7 @@ const DeliverySchema = defineEntity({
     {
       name: 'deliveries_webhook_index',
       expression:
-        'create index "deliveries_webhook_index" on "deliveries" ("organization_id", "webhook_id") where "status" = \'retrying\'',
-    },
-    {
-      name: 'deliveries_resend_index',
-      expression: 'create index "deliveries_resend_index" on "deliveries" ("position") where "resend_due"',
+        'create index "deliveries_webhook_index" on "deliveries" ("organization_id", "webhook_id", "position") where "status" = \'retrying\'',
     },
     { name: 'deliveries_event_index', properties: ['organizationId', 'eventId'] },
   ],
@@ -45,8 +41,9 @@ const DeliverySchema = defineEntity({
     resends: p.integer().default(0),
     /** Another attempt was asked for and has not been made. */
     resendDue: p.boolean().default(false),
-    /** A dispatcher that took this delivery answers for it until then. */
+    /** The worker process that took this delivery answers for it until then. */
     leaseUntil: instant().nullable(),
+    leaseOwner: id().nullable(),
     nextAttemptTime: instant().nullable(),
     /** When it came to a final status; real time. */
     endedTime: instant().nullable(),

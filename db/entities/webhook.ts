@@ -41,6 +41,8 @@ const WebhookSchema = defineEntity({
     consecutiveFailures: p.integer().default(0),
     /** The first of them; real time. */
     firstFailureTime: instant().nullable(),
+    /** Position of the last delivery that was on its way when it was last made inactive: none up to it is sent. */
+    canceledThrough: p.bigint('number').nullable(),
     ...resourceColumns,
   },
 })

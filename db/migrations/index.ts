@@ -12,6 +12,8 @@ import { Migration20261121202224_resources } from './Migration20261121202224_res
 import { Migration20261121205902_fixmoney } from './Migration20261121205902_fixmoney.ts'
 import { Migration20261121230423_first_wake_ups } from './Migration20261121230423_first_wake_ups.ts'
 import { Migration20261122022208_wake_ups_that_wait } from './Migration20261122022208_wake_ups_that_wait.ts'
+import { Migration20261122081000_event_positions } from './Migration20261122081000_event_positions.ts'
+import { Migration20261122081500_dispatch } from './Migration20261122081500_dispatch.ts'
 
 export const migrations = [
   { name: 'Migration20261121162243_first_light', class: Migration20261121162243_first_light },
@@ -27,4 +29,6 @@ export const migrations = [
   { name: 'Migration20261121205902_fixmoney', class: Migration20261121205902_fixmoney },
   { name: 'Migration20261121230423_first_wake_ups', class: Migration20261121230423_first_wake_ups },
   { name: 'Migration20261122022208_wake_ups_that_wait', class: Migration20261122022208_wake_ups_that_wait },
+  { name: 'Migration20261122081000_event_positions', class: Migration20261122081000_event_positions },
+  { name: 'Migration20261122081500_dispatch', class: Migration20261122081500_dispatch },
 ]

@@ -1,11 +1,20 @@
-import type { Delivery, Event } from '../entities/index.ts'
+import type { Delivery, Event, Webhook } from '../entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** An event as the API shows it, with what became of its deliveries. */
-export function presentEvent(event: Event, deliveries: readonly Delivery[], baseUrl: string) {
+/** What tells whether deliveries to a webhook are sent. */
+export type Sendable = Pick<Webhook, 'status' | 'canceledThrough'>
+
+/** An event as the API shows it, with what became of its deliveries; `webhooks` by id, without those that are deleted. */
+export function presentEvent(
+  event: Event,
+  deliveries: readonly Delivery[],
+  webhooks: ReadonlyMap<string, Sendable>,
+  baseUrl: string,
+) {
   const self: Link = { rel: 'self', href: resourceUrl(baseUrl, event.organizationId, 'events', event.id) }
   return {
     id: event.id,
+    position: event.position,
     eventType: event.type,
     eventTime: event.eventTime.toISOString(),
     websiteId: event.websiteId ?? null,
@@ -14,13 +23,20 @@ export function presentEvent(event: Event, deliveries: readonly Delivery[], base
     deliveries: deliveries.map((delivery) => ({
       id: delivery.id,
       webhookId: delivery.webhookId,
-      status: delivery.status,
       attempts: delivery.attempts + delivery.resends,
-      nextAttemptTime: delivery.nextAttemptTime?.toISOString() ?? null,
+      ...(isCanceled(delivery, webhooks.get(delivery.webhookId))
+        ? { status: 'canceled', nextAttemptTime: null }
+        : { status: delivery.status, nextAttemptTime: delivery.nextAttemptTime?.toISOString() ?? null }),
     })),
     revision: event.revision,
     createdTime: event.createdTime.toISOString(),
     updatedTime: event.updatedTime.toISOString(),
     _links: [self],
   }
+}
+
+/** Whether it will not be sent any more, also where its row does not say so yet. */
+function isCanceled({ status, position }: Delivery, webhook: Sendable | undefined): boolean {
+  if (status !== 'waiting' && status !== 'retrying') return false
+  return webhook?.status !== 'active' || position <= (webhook.canceledThrough ?? 0)
 }

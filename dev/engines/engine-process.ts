@@ -1,11 +1,13 @@
-// Starting an engine as a process of its own group: a Ctrl-C on the terminal does not reach it, so the service can
-// drain before its engines end. The pid file lets the next launcher find what a killed one left behind.
+// Starting a local service as a process of its own group: a Ctrl-C on the terminal does not reach it, so the launcher
+// can drain before its services end. A guard ends it when the launcher is killed; where the guard is killed too, the
+// pid file lets the next launcher find what was left behind.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { guard } from './guard.ts'
 import { notedProcess, notePid } from './pid-file.ts'
-import { sendSignal, stopProcess, waitUntilGone } from './processes.ts'
+import { type StopStep, sendSignal, stopProcess, waitUntilGone } from './processes.ts'
 
 export type EngineOptions = {
   file: string
@@ -17,6 +19,8 @@ export type EngineOptions = {
   /** Output is appended here; emptied first when it has grown over 20 MB. */
   logFile: string
   pidFile: string
+  /** How it is ended when this process is killed; SIGKILL comes last. */
+  whenAbandoned: readonly StopStep[]
 }
 
 export type EngineProcess = {
@@ -49,10 +53,12 @@ export async function spawnEngine(options: EngineOptions): Promise<EngineProcess
   const { pid } = child
   if (pid === undefined) throw new Error(`${options.file} did not start.`)
   child.unref()
+  const guarded = guard(pid, options.pidFile, options.whenAbandoned)
   const state = { exited: false }
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => {
       state.exited = true
+      guarded.release()
       resolve()
     })
   })

@@ -1,15 +1,26 @@
 // Ending a PostgreSQL server: gently, at once, or as a leftover of a killed launcher.
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { childrenOf, isRunning, processFacts, sendSignal, stopProcess, waitUntilGone } from './processes.ts'
+import {
+  childrenOf,
+  isRunning,
+  processFacts,
+  type StopStep,
+  sendSignal,
+  stopProcess,
+  waitUntilGone,
+} from './processes.ts'
+
+/** Fast shutdown, then immediate shutdown. */
+export const STOP_STEPS: readonly StopStep[] = [
+  { signal: 'SIGINT', wait: 20_000 },
+  { signal: 'SIGQUIT', wait: 5000 },
+]
 
 /** Fast shutdown, then immediate shutdown, then SIGKILL. Resolves when server and children are gone. */
 export async function stopPostmaster(pid: number): Promise<void> {
   try {
-    await stopProcess(pid, [
-      { signal: 'SIGINT', wait: 20_000 },
-      { signal: 'SIGQUIT', wait: 5000 },
-    ])
+    await stopProcess(pid, STOP_STEPS)
   } catch {
     await killPostmaster(pid)
   }

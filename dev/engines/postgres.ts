@@ -12,7 +12,7 @@ import { freePort, portIsFree } from './ports.ts'
 import { postgresProgram } from './postgres-binaries.ts'
 import { initializeCluster } from './postgres-cluster.ts'
 import { type PostgresHome, preparePostgresHome } from './postgres-home.ts'
-import { killPostmaster, stopPostmaster, stopStalePostmaster } from './postgres-stop.ts'
+import { killPostmaster, STOP_STEPS, stopPostmaster, stopStalePostmaster } from './postgres-stop.ts'
 
 export type PostgresOptions = {
   /** Holds password, port, log and, where PostgreSQL's account can reach it, the cluster. One launcher at a time. */
@@ -84,6 +84,7 @@ async function startOnPort(options: PostgresOptions, home: PostgresHome, cluster
       account: home.account,
       logFile: join(dataDir, 'logs', 'postgres.log'),
       pidFile: join(dataDir, 'postgres.pid'),
+      whenAbandoned: STOP_STEPS,
     })
     const url = `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`
     try {

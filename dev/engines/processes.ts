@@ -17,6 +17,9 @@ export function processFacts(pid: number): ProcessFacts | null {
   return process.platform === 'linux' ? factsFromProc(pid) : (factsFromPs(['-p', String(pid)])[0] ?? null)
 }
 
+/** A signal, and the milliseconds it has to take effect. */
+export type StopStep = { readonly signal: NodeJS.Signals; readonly wait: number }
+
 export function isRunning(pid: number): boolean {
   return processFacts(pid) !== null
 }
@@ -47,10 +50,7 @@ export async function waitUntilGone(pids: readonly number[], milliseconds: numbe
 }
 
 /** Signals one after the other, each with its time to take effect, until the process is gone. */
-export async function stopProcess(
-  pid: number,
-  steps: readonly { signal: NodeJS.Signals; wait: number }[],
-): Promise<void> {
+export async function stopProcess(pid: number, steps: readonly StopStep[]): Promise<void> {
   for (const { signal, wait } of steps) {
     if (!isRunning(pid)) return
     sendSignal(pid, signal)

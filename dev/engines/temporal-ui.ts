@@ -25,6 +25,7 @@ export async function startTemporalUi(options: UiOptions): Promise<EngineProcess
     env: { PATH: process.env.PATH },
     logFile: join(options.dataDir, 'logs', 'temporal-ui.log'),
     pidFile: options.pidFile,
+    whenAbandoned: [{ signal: 'SIGTERM', wait: 2_000 }],
   })
   if (await portAnswers(options.port, 15_000, () => ui.hasExited() || options.signal?.aborted === true))
     return ui

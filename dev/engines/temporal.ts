@@ -180,7 +180,12 @@ async function startServer(
 ): Promise<EngineProcess> {
   const { dataDir, namespace, signal } = options
   const logFile = join(dataDir, 'logs', 'temporal.log')
-  const server = await spawnEngine({ ...command, logFile, pidFile: pidFiles(dataDir).server })
+  const server = await spawnEngine({
+    ...command,
+    logFile,
+    pidFile: pidFiles(dataDir).server,
+    whenAbandoned: [{ signal: 'SIGTERM', wait: 5_000 }],
+  })
   begun.push(server)
   const isHopeless = () => server.hasExited() || signal?.aborted === true
   if (await portAnswers(port, 60_000, isHopeless)) {

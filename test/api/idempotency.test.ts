@@ -129,6 +129,7 @@ describe('an Idempotency-Key', () => {
     const env = {
       DATABASE_URL: service.databaseUrl,
       MASTER_KEY: masterKey,
+      BASE_URL: `http://127.0.0.1:${port}`,
       PORT: String(port),
       OPS_PORT: '0',
       LOG_LEVEL: 'warn',

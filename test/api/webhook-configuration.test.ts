@@ -343,8 +343,8 @@ describe('the configuration of webhooks', () => {
       const webhook = await hook(path, members)
       await make('customers', {})
       const delivery = await waitFor('a failed first attempt', async () => {
-        const [row] = await sql<{ id: string; status: string }>(
-          "select id, status from deliveries where webhook_id = ? and status = 'retrying'",
+        const [row] = await sql<{ id: string; event_id: string }>(
+          "select id, event_id from deliveries where webhook_id = ? and status = 'retrying'",
           [webhook.id],
         )
         return row ?? null
@@ -409,13 +409,32 @@ describe('the configuration of webhooks', () => {
             ? await remove(webhook)
             : await json('PUT', `webhooks/${webhook.id}`, { url: webhook.url, status: 'inactive' })
         expect(answer.status).toBeLessThan(300)
-        expect(await statusOf(delivery.id)).toBe('canceled')
+        // Shown at once, whenever its row follows.
+        const { body: event } = await api.get<{ deliveries: object[] }>(`events/${delivery.event_id}`)
+        expect(event.deliveries.filter((shown) => 'id' in shown && shown.id === delivery.id)).toMatchObject([
+          { status: 'canceled', attempts: 1, nextAttemptTime: null },
+        ])
+        await waitFor('its end', async () => ((await statusOf(delivery.id)) === 'canceled' ? true : null))
         const handle = service.temporal.workflow.getHandle(execution)
         await waitFor('its execution', () => handle.describe().catch(() => null))
+        // It would look at its deadline; here it need not wait for that.
+        await look(delivery.id)
         await handle.result()
         if (how !== 'deleted') await remove(webhook)
       },
     )
+
+    test('that is inactive for a moment ends what was on its way to it, and no more', async () => {
+      const { webhook, delivery } = await failing('/toggled')
+      receiver.answer(200)
+      const put = (status: string) => json('PUT', `webhooks/${webhook.id}`, { url: webhook.url, status })
+      expect((await put('inactive')).status).toBe(200)
+      expect((await put('active')).status).toBe(200)
+      const customer = await make('customers', {})
+      await receiver.until(({ event, path }) => path === '/hooks/toggled' && event.customerId === customer.id)
+      await waitFor('its end', async () => ((await statusOf(delivery.id)) === 'canceled' ? true : null))
+      await remove(webhook)
+    })
 
     test('that a racing event did not see still ends its delivery as canceled', async () => {
       const webhook = await hook('/raced', { status: 'inactive' })

@@ -141,9 +141,10 @@ describe('a receiver under test', () => {
       })
       const [told] = await receiver.until(({ event }) => event.webhookId === id)
       expect(told).toMatchObject({ path: '/hooks/watching', event: { eventType: 'webhook-disabled' } })
-      expect(
-        await sql("select 1 from deliveries where webhook_id = ? and status <> 'canceled'", [id]),
-      ).toEqual([])
+      await waitFor('what was on its way to end', async () => {
+        const left = await sql("select 1 from deliveries where webhook_id = ? and status <> 'canceled'", [id])
+        return left.length === 0 ? true : null
+      })
     })
 
     test('is given another chance by a PUT, and what it missed by a resend', async () => {

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { freePort } from '../../dev/engines/ports.ts'
 import { apiClient } from '../rig/api-client.ts'
+import { troubleInShell } from '../rig/shell-block.ts'
 import { waitFor } from '../rig/wait-for.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -103,6 +104,9 @@ describe('npm start', () => {
     await waitFor('the order to be active', async () =>
       (await client(first).get(`subscriptions/${placed.body.id}`)).body.status === 'active' ? true : null,
     )
+    const pasted = /^(?:export|curl) .*$/gm
+    for (const [command] of first.output().matchAll(pasted)) expect(troubleInShell(command)).toEqual([])
+    expect(first.output().match(pasted)).toHaveLength(2)
     expect((await fetch(printed(first, 'Temporal UI'))).status).toBe(200)
     expect(await (await fetch(printed(first, 'Metrics'))).text()).toContain(
       'billing_http_request_duration_seconds',

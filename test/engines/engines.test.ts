@@ -9,7 +9,13 @@ import { Client, Connection } from '@temporalio/client'
 import pg from 'pg'
 import { freePort, nextFreePort, portIsFree } from '../../dev/engines/ports.ts'
 import { startPostgres } from '../../dev/engines/postgres.ts'
-import { childrenOf, isRunning, sendSignal, waitUntilGone } from '../../dev/engines/processes.ts'
+import {
+  childrenOf,
+  isRunning,
+  processFacts,
+  sendSignal,
+  waitUntilGone,
+} from '../../dev/engines/processes.ts'
 import { type Engines, type EnginesConfig, startEngines } from '../../dev/engines/start-engines.ts'
 
 const NAMESPACE = 'engines-test'
@@ -71,6 +77,15 @@ test('a second start continues on the data of the first, and a stop leaves no pr
   expect(await engines.ended).toBe('Temporal')
 })
 
+test('services of a killed launcher end by themselves', async () => {
+  launcher = await launchElsewhere(config)
+  const left = enginePids()
+  const guards = guardPids()
+  expect(guards).toHaveLength(3)
+  launcher.kill('SIGKILL')
+  expect(await waitUntilGone([...left, ...guards], 30_000)).toBe(true)
+})
+
 test('engines of a live launcher are left alone; those of a killed one are replaced, with their data', async () => {
   launcher = await launchElsewhere(config)
   const left = serverPids()
@@ -80,6 +95,8 @@ test('engines of a live launcher are left alone; those of a killed one are repla
   expect(left.filter(isRunning)).toEqual(left)
   expect(left).toHaveLength(3)
 
+  // As when everything of the user is killed, guards included.
+  for (const pid of guardPids()) sendSignal(pid, 'SIGKILL')
   launcher.kill('SIGKILL')
   if (launcher.pid) await waitUntilGone([launcher.pid], 5000)
   expect(left.filter(isRunning)).toEqual(left)
@@ -169,6 +186,10 @@ async function launchElsewhere({ log: _log, ...rest }: EnginesConfig): Promise<C
 function enginePids(): number[] {
   const [postgres, ...others] = serverPids()
   return postgres ? [postgres, ...childrenOf(postgres), ...others] : others
+}
+
+function guardPids(): number[] {
+  return childrenOf(launcher?.pid ?? 0).filter((pid) => processFacts(pid)?.command.includes('guard of'))
 }
 
 function serverPids(): number[] {

@@ -65,6 +65,7 @@ export async function startWorld(dataDir: string, masterKey: string): Promise<Wo
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: NAMESPACE,
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+    BASE_URL: baseUrl,
     PORT: String(port),
     OPS_PORT: '0',
     LOG_LEVEL: 'warn',

@@ -36,7 +36,8 @@ export function serviceProcess(
     async start() {
       const log = openSync(logFile, 'a')
       const started = spawn(process.execPath, [script], {
-        env: { PATH: process.env.PATH, ...env },
+        // No balancer has to notice.
+        env: { PATH: process.env.PATH, SHUTDOWN_DELAY_SECONDS: '0', ...env },
         stdio: ['ignore', 'pipe', log],
       })
       child = started

@@ -10,10 +10,12 @@ import { createLog } from '../../config/log.ts'
 import { createOrganization, type OrganizationKeys } from '../../db/commands/create-organization.ts'
 import { TIMEOUTS, type Timeouts } from '../../db/connection.ts'
 import { type Database, openDatabase } from '../../db/open.ts'
+import { databaseChecks } from '../../db/readiness.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import { ensureSigningKey } from '../../delivery/signing-keys.ts'
 import { freePort } from '../../dev/engines/ports.ts'
 import { createMetrics } from '../../ops/metrics.ts'
+import { createReadiness } from '../../ops/readiness.ts'
 import { installTemporalRuntime } from '../../worker/temporal.ts'
 import { startWorker } from '../../worker/worker.ts'
 import { taskQueue } from '../../workflows/contract.ts'
@@ -78,7 +80,14 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const metrics = createMetrics()
   const address = options.temporalAddress ?? engines.temporalAddress
   const temporal = options.apiWithoutEngine === true ? null : { address }
-  const api = await startApi({ config, ...database, databaseUrl, temporal, metrics, log: logger }, config)
+  const readiness = createReadiness({
+    stopping: new AbortController().signal,
+    required: databaseChecks(database.orm, Date.now),
+  })
+  const api = await startApi(
+    { config, ...database, databaseUrl, temporal, readiness, metrics, log: logger },
+    config,
+  )
   const connection = Connection.lazy({ address })
   const startOne = () => {
     installRuntimeOnce(logger)

@@ -136,7 +136,8 @@ describe('the Dockerfile', () => {
   const stages = parseDockerfile(read('Dockerfile'))
   const last = stages.at(-1)
   const sources = readSources()
-  const reached = [...reachableFrom([...Object.values(MAINS), COMMAND], sources)]
+  const commands = sources.map(({ path }) => path).filter((path) => path.startsWith('cli/'))
+  const reached = [...reachableFrom([...Object.values(MAINS), ...commands, COMMAND], sources)]
   const copied = (last?.instructions ?? []).flatMap(({ keyword, text }) =>
     keyword === 'COPY' && !text.startsWith('--from') ? text.split(/\s+/).slice(0, -1) : [],
   )

@@ -29,6 +29,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   worker: {
     imports: ['activities/', 'db/', 'delivery/', 'gateways/', 'billing/', 'config/', 'ops/', 'workflows/'],
   },
+  cli: { imports: ['db/', 'billing/', 'config/', CONTRACT] },
   dev: { imports: 'anything' },
   bench: { imports: 'anything' },
   test: { imports: 'anything' },
@@ -36,7 +37,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 
 /** Where settings come in. Everything else is handed a value. */
 const MAY_READ_ENVIRONMENT =
-  /^(?:config\/|dev\/|bench\/|test\/|\w+\/main\.ts$|db\/migrate\.ts$|worker\/(?:rotate|reseal)-keys\.ts$)/
+  /^(?:config\/|dev\/|bench\/|cli\/|test\/|\w+\/main\.ts$|db\/migrate\.ts$|worker\/(?:rotate|reseal)-keys\.ts$)/
 /** Where an instant is always an argument. */
 const WITHOUT_CLOCK = /^(?:billing|db|delivery|activities|gateways)\//
 

@@ -49,6 +49,7 @@ describe('the settings', () => {
       rateLimit: 3000,
       rateLimitWindowSeconds: 600,
       logLevel: 'info',
+      shutdownDelaySeconds: null,
       bootstrapOrganizationId: null,
       bootstrapSecretKey: null,
     })

@@ -37,25 +37,23 @@ describe('the dispatcher', () => {
       return row?.count === 0 ? true : null
     })
 
-  test('begins with few attempts at a receiver it does not know, and gives back what it held when it is stopped', async () => {
+  test('takes no more than it has slots for, and begins with few at a receiver it does not know', async () => {
     const answer = holdAnswers()
     for (let made = 0; made < 60; made += 1) await merchant.api.post('customers', { firstName: `${made}` })
     service.startWorker()
     await receiver.until(() => true, 16)
-    const [taken] = await sql<{ count: number }>(
-      'select count(*)::int as count from deliveries where lease_until is not null',
-    )
-    expect(taken?.count).toBeGreaterThan(16)
+    const leases = () =>
+      sql<{ status: string; count: number }>(
+        'select status, count(*)::int as count from deliveries where lease_until is not null group by status',
+      )
+    expect(await leases()).toEqual([{ status: 'waiting', count: 16 }])
     expect(receiver.received).toHaveLength(16)
 
     const stopped = service.stopWorker()
     answer()
     await stopped
-    expect(
-      await sql(
-        'select status, count(*)::int as count from deliveries where lease_until is not null group by status',
-      ),
-    ).toEqual([])
+    expect(await leases()).toEqual([])
+    expect(await sql('select * from worker_processes')).toEqual([])
     const [left] = await sql<{ count: number }>(
       "select count(*)::int as count from deliveries where status = 'waiting'",
     )
@@ -72,7 +70,7 @@ describe('the dispatcher', () => {
     const before = receiver.received.length
     await merchant.api.post('customers', { firstName: 'First' })
     await receiver.until(() => true, before + 1)
-    await sql("update deliveries set lease_until = null where status = 'waiting'")
+    await sql("update deliveries set lease_owner = null, lease_until = null where status = 'waiting'")
     // Has it look, and take the first again along with the second.
     await merchant.api.post('customers', { firstName: 'Second' })
     await receiver.until(() => true, before + 2)
@@ -83,5 +81,23 @@ describe('the dispatcher', () => {
       'Second',
     ])
     expect(await sql('select 1 from deliveries where attempts <> 1')).toEqual([])
+  })
+
+  test('sends within seconds what a worker had in hand that died', async () => {
+    await service.stopWorker()
+    const before = receiver.received.length
+    await merchant.api.post('customers', { firstName: 'Orphan' })
+    // As a process that was killed leaves it: taken under a lease, its row no longer renewed.
+    await sql(
+      `insert into worker_processes (id, alive_until, in_flight) values ('wrk_dead', now() - interval '1 second', '{}')`,
+    )
+    await sql(
+      `update deliveries set lease_owner = 'wrk_dead', lease_until = now() + interval '1 minute'
+        where status = 'waiting'`,
+    )
+    service.startWorker()
+    await receiver.until(() => true, before + 1)
+    await allDelivered('what the dead worker had taken')
+    expect(await sql("select * from worker_processes where id = 'wrk_dead'")).toEqual([])
   })
 })

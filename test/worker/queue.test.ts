@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Attempt, DueDelivery } from '../../delivery/attempt.ts'
-import { recordOutcomes, takeDueDeliveries } from '../../delivery/queue.ts'
+import {
+  findWaitingWebhooks,
+  readRetry,
+  recordOutcomes,
+  releaseDeliveries,
+  takeDueDeliveries,
+} from '../../delivery/queue.ts'
 import { sweep } from '../../worker/sweep.ts'
 import { type Catalogue, catalogue } from '../rig/catalogue.ts'
 import { startService, type TestService } from '../rig/service.ts'
@@ -25,10 +31,9 @@ describe('the queue of first attempts', () => {
   const customers = async (count: number) => {
     for (let made = 0; made < count; made += 1) await merchant.api.post('customers', { firstName: `${made}` })
   }
-  const all = { limit: 100, perWebhook: 100, restricted: [] }
+  const all = { owner: 'wrk_1', shares: [], others: { total: 100, each: 100 } }
   const attempt = (delivery: DueDelivery, failure: 'status' | null): Attempt => ({
     delivery,
-    number: delivery.attempts + 1,
     initiatedTime: new Date(),
     sentTime: new Date(),
     duration: 5,
@@ -54,28 +59,96 @@ describe('the queue of first attempts', () => {
   test('hands no delivery to two dispatchers that ask at once', async () => {
     await customers(20)
     const hands = await Promise.all(
-      Array.from({ length: 8 }, () => takeDueDeliveries(em(), { ...all, limit: 5 })),
+      Array.from({ length: 8 }, () => takeDueDeliveries(em(), { ...all, others: { total: 5, each: 100 } })),
     )
     const ids = hands.flat().map(({ id }) => id)
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test('takes no more of a webhook than its allowance, and serves the others meanwhile', async () => {
+  test('takes of a webhook its share, nothing where that is none, and of the others up to their limit', async () => {
     await merchant.api.post('webhooks', { url: 'http://127.0.0.1:2/' })
+    await merchant.api.post('webhooks', { url: 'http://127.0.0.1:3/' })
     await customers(4)
-    const restricted = [
-      { organizationId: merchant.organizationId, webhookId: String(merchant.webhookId), allowance: 1 },
-    ]
-    const taken = await takeDueDeliveries(em(), { ...all, restricted })
-    expect(taken.filter(({ url }) => url.endsWith(':1/'))).toHaveLength(1)
-    expect(taken.filter(({ url }) => url.endsWith(':2/'))).toHaveLength(4)
+    const first = { organizationId: merchant.organizationId, webhookId: String(merchant.webhookId) }
+    const takenFrom = async (count: number, others: { total: number; each: number }) => {
+      const taken = await takeDueDeliveries(em(), { ...all, shares: [{ ...first, count }], others })
+      return [1, 2, 3].map((port) => taken.filter(({ url }) => url.endsWith(`:${port}/`)).length)
+    }
+    expect(await takenFrom(0, { total: 0, each: 9 })).toEqual([0, 0, 0])
+    expect(await takenFrom(1, { total: 2, each: 1 })).toEqual([1, 1, 1])
+    const [ofFirst, ...ofOthers] = await takenFrom(9, { total: 4, each: 9 })
+    expect(ofFirst).toBe(3)
+    expect(ofOthers.reduce((sum, count) => sum + count)).toBe(4)
   })
 
-  test('a limit is shared fairly over webhooks', async () => {
+  test('finds every webhook that has something to take', async () => {
     await merchant.api.post('webhooks', { url: 'http://127.0.0.1:2/' })
-    await customers(6)
-    const taken = await takeDueDeliveries(em(), { ...all, limit: 6 })
-    expect(taken.filter(({ url }) => url.endsWith(':1/'))).toHaveLength(3)
+    expect(await findWaitingWebhooks(em())).toEqual([])
+    await customers(1)
+    expect((await findWaitingWebhooks(em())).map(({ url }) => url).toSorted()).toEqual([
+      'http://127.0.0.1:1/',
+      'http://127.0.0.1:2/',
+    ])
+    await takeDueDeliveries(em(), all)
+    expect(await findWaitingWebhooks(em())).toEqual([])
+  })
+
+  test('what was asked for comes ahead of what waits', async () => {
+    await customers(2)
+    const [first] = await takeDueDeliveries(em(), all)
+    if (first === undefined) throw new Error('nothing was taken')
+    await recordOutcomes(em(), [{ attempt: attempt(first, null), next: null }], 'wrk_1')
+    await customers(1)
+    await sql('update deliveries set resend_due = true where id = ?', [first.id])
+    const [taken] = await takeDueDeliveries(em(), { ...all, others: { total: 1, each: 1 } })
+    expect(taken).toMatchObject({ id: first.id, resend: true })
+  })
+
+  test('an outcome of a process whose delivery another has taken changes nothing; where none has, it counts', async () => {
+    await customers(2)
+    const before = await takeDueDeliveries(em(), all)
+    const [lost, kept] = before
+    if (lost === undefined || kept === undefined) throw new Error('too few were taken')
+    await sql('update deliveries set lease_owner = null, lease_until = null')
+    await takeDueDeliveries(em(), { ...all, owner: 'wrk_2', others: { total: 1, each: 1 } })
+    const moved = await recordOutcomes(
+      em(),
+      before.map((delivery) => ({ attempt: attempt(delivery, 'status'), next: Date.now() + 1_800_000 })),
+      'wrk_1',
+    )
+    expect(moved.map(({ id }) => id)).toEqual([kept.id])
+    await releaseDeliveries(em(), [lost], 'wrk_1')
+    expect(await sql('select status, attempts, lease_owner from deliveries where id = ?', [lost.id])).toEqual(
+      [{ status: 'waiting', attempts: 0, lease_owner: 'wrk_2' }],
+    )
+    expect(await recordOutcomes(em(), [{ attempt: attempt(lost, null), next: null }], 'wrk_2')).toHaveLength(
+      1,
+    )
+    const numbers = 'select attempt from delivery_attempts where delivery_id = ?'
+    expect(await sql(numbers, [lost.id])).toEqual([{ attempt: 1 }])
+  })
+
+  test('a resend and a retry that end at the same time are both recorded, under numbers of their own', async () => {
+    await customers(1)
+    const [first] = await takeDueDeliveries(em(), all)
+    if (first === undefined) throw new Error('nothing was taken')
+    const next = Date.now() + 1_800_000
+    await recordOutcomes(em(), [{ attempt: attempt(first, 'status'), next }], 'wrk_1')
+    await sql('update deliveries set resend_due = true')
+    const [resend] = await takeDueDeliveries(em(), all)
+    const retry = await readRetry(em(), first.organizationId, first.id)
+    if (resend === undefined || retry === null) throw new Error('nothing is due')
+    const retried = { attempt: attempt(retry, 'status'), next }
+    const resent = { attempt: attempt(resend, 'status'), next }
+    expect(await recordOutcomes(em(), [retried], null)).toHaveLength(1)
+    expect(await recordOutcomes(em(), [resent], 'wrk_1')).toHaveLength(1)
+    expect(await recordOutcomes(em(), [retried], null)).toEqual([])
+    expect(await recordOutcomes(em(), [resent], 'wrk_1')).toEqual([])
+    expect(await sql('select status, attempts, resends, lease_owner from deliveries')).toEqual([
+      { status: 'retrying', attempts: 2, resends: 1, lease_owner: null },
+    ])
+    const numbers = 'select attempt from delivery_attempts where delivery_id = ? order by attempt'
+    expect(await sql(numbers, [first.id])).toEqual([{ attempt: 1 }, { attempt: 2 }, { attempt: 3 }])
   })
 
   test('a success is recorded once, however often it is reported, and wakes nobody', async () => {
@@ -83,8 +156,8 @@ describe('the queue of first attempts', () => {
     const [delivery] = await takeDueDeliveries(em(), all)
     if (delivery === undefined) throw new Error('nothing was taken')
     const outcome = { attempt: attempt(delivery, null), next: null }
-    expect(await recordOutcomes(em(), [outcome])).toHaveLength(1)
-    expect(await recordOutcomes(em(), [outcome])).toEqual([])
+    expect(await recordOutcomes(em(), [outcome], 'wrk_1')).toHaveLength(1)
+    expect(await recordOutcomes(em(), [outcome], 'wrk_1')).toEqual([])
     expect(await sql('select status, attempts, lease_until from deliveries')).toEqual([
       { status: 'delivered', attempts: 1, lease_until: null },
     ])
@@ -101,7 +174,7 @@ describe('the queue of first attempts', () => {
     const [delivery] = await takeDueDeliveries(em(), all)
     if (delivery === undefined) throw new Error('nothing was taken')
     const next = Date.now() + 1_800_000
-    await recordOutcomes(em(), [{ attempt: attempt(delivery, 'status'), next }])
+    await recordOutcomes(em(), [{ attempt: attempt(delivery, 'status'), next }], 'wrk_1')
     const [row] = await sql<{ status: string; next_attempt_time: string }>(
       'select status, next_attempt_time from deliveries',
     )
@@ -121,7 +194,7 @@ describe('the queue of first attempts', () => {
       attempt: attempt(delivery, 'status'),
       next: Date.now() - (ages[index] ?? 0) * 1_000,
     }))
-    await recordOutcomes(em(), outcomes)
+    await recordOutcomes(em(), outcomes, 'wrk_1')
     await sql('delete from wake_ups')
     expect((await sweep(em(), null)).woken).toBe(1)
     expect((await sweep(em(), null)).woken).toBe(0)
@@ -144,9 +217,8 @@ describe('the queue of first attempts', () => {
       await customers(1)
       const [delivery] = await takeDueDeliveries(em(), all)
       if (delivery === undefined) throw new Error('nothing was taken')
-      await recordOutcomes(em(), [
-        { attempt: attempt(delivery, 'status'), next: Date.now() - overdue * 1_000 },
-      ])
+      const late = { attempt: attempt(delivery, 'status'), next: Date.now() - overdue * 1_000 }
+      await recordOutcomes(em(), [late], 'wrk_1')
       await sql('delete from wake_ups')
       const earlier = before === null ? null : new Date(Date.now() - before * 1_000)
       expect((await sweep(em(), earlier)).woken).toBe(woken)

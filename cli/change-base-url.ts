@@ -1,0 +1,25 @@
+/**
+ * `npm run base-url:change -- <url>`, on the database of DATABASE_URL while no process of the service runs: they are
+ * started with that BASE_URL afterwards. Receivers have to expect the new `iss`.
+ */
+import { ConfigurationError, loadConfig } from '../config/config.ts'
+import { startFailure } from '../config/process.ts'
+import { changeBaseUrl } from '../db/installation.ts'
+import { openOrm } from '../db/orm.ts'
+
+try {
+  const [url] = process.argv.slice(2)
+  if (url === undefined) throw new Error('usage: npm run base-url:change -- <url>')
+  const { databaseUrl, baseUrl } = loadConfig({ ...process.env, BASE_URL: url })
+  if (databaseUrl === null) throw new ConfigurationError(['DATABASE_URL is required'])
+  const orm = await openOrm({ databaseUrl, poolSize: 1 })
+  try {
+    await changeBaseUrl(orm.em.fork(), baseUrl)
+  } finally {
+    await orm.close()
+  }
+  console.log(`Start every process with BASE_URL=${baseUrl} now.`)
+} catch (error) {
+  console.error(startFailure(error))
+  process.exit(1)
+}

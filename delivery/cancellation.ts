@@ -1,0 +1,90 @@
+/**
+ * Ends deliveries whose webhook is inactive, deleted, or was inactive since they were made.
+ *
+ * The command that makes a webhook inactive only says so on its row, whatever waits for it: nothing is sent from then on,
+ * and the API shows what waits as canceled. The rows follow in batches, each a transaction of its own. A retry's workflow
+ * is not woken: it finds its delivery canceled at its deadline.
+ */
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { statement } from '../db/statement.ts'
+import { DUE, DUE_WEBHOOKS } from './queue.ts'
+
+const BATCH = 500
+
+/** Ends all of them that nobody holds at this moment; gives their number. */
+export async function cancelUnsendable(em: EntityManager): Promise<number> {
+  let canceled = 0
+  for (const webhook of await findCanceled(em)) {
+    for (let last = BATCH; last === BATCH; canceled += last) last = await cancelBatch(em, webhook)
+  }
+  return canceled
+}
+
+/** A webhook some of whose deliveries are to end. */
+interface CanceledWebhook {
+  readonly organization_id: string
+  readonly webhook_id: string
+  /** Position of the last of them; null: all, and what was asked for besides the schedule is not sent either. */
+  readonly through: string | null
+}
+
+async function findCanceled(em: EntityManager): Promise<CanceledWebhook[]> {
+  return await statement<CanceledWebhook>(
+    em,
+    'find-canceled-webhooks',
+    `with recursive ${DUE_WEBHOOKS}, retrying_webhook as (
+       (select organization_id, webhook_id from deliveries where status = 'retrying'
+         order by organization_id, webhook_id limit 1)
+       union all
+       select following.* from retrying_webhook, lateral (
+         select organization_id, webhook_id from deliveries
+          where status = 'retrying'
+            and (organization_id, webhook_id) > (retrying_webhook.organization_id, retrying_webhook.webhook_id)
+          order by organization_id, webhook_id limit 1) following
+     )
+     select candidate.organization_id, candidate.webhook_id,
+            case when webhook.status = 'active' then webhook.canceled_through end as through
+       from (select * from due_webhook union select * from retrying_webhook) candidate
+       left join webhooks webhook on webhook.organization_id = candidate.organization_id
+                                 and webhook.id = candidate.webhook_id
+      where webhook.status is distinct from 'active'
+         or (webhook.canceled_through is not null
+             and (exists (select from deliveries
+                           where ${DUE} and organization_id = webhook.organization_id and webhook_id = webhook.id
+                             and status = 'waiting' and position <= webhook.canceled_through)
+                  or exists (select from deliveries
+                              where organization_id = webhook.organization_id and webhook_id = webhook.id
+                                and status = 'retrying' and position <= webhook.canceled_through)))`,
+  )
+}
+
+async function cancelBatch(em: EntityManager, webhook: CanceledWebhook): Promise<number> {
+  const { organization_id: organizationId, webhook_id: webhookId, through } = webhook
+  const [row] = await statement<{ canceled: number }>(
+    em,
+    'cancel-deliveries',
+    `with due as (
+       select ctid as place from deliveries
+        where ${DUE} and organization_id = ? and webhook_id = ?
+          and (?::bigint is null or (status = 'waiting' and position <= ?))
+        limit ${BATCH} for update skip locked
+     ), retrying as (
+       select ctid as place from deliveries
+        where status = 'retrying' and organization_id = ? and webhook_id = ?
+          and (?::bigint is null or position <= ?)
+        limit ${BATCH} for update skip locked
+     ), ended as (
+       select place from due union select place from retrying limit ${BATCH}
+     ), canceled as (
+       update deliveries
+          set status = case when status in ('waiting', 'retrying') then 'canceled' else status end,
+              ended_time = coalesce(ended_time, now()), next_attempt_time = null,
+              resend_due = resend_due and ?::bigint is not null, lease_owner = null, lease_until = null
+        where ctid = any (array(select place from ended))
+       returning 1
+     )
+     select count(*)::int as canceled from canceled`,
+    [organizationId, webhookId, through, through, organizationId, webhookId, through, through, through],
+  )
+  return row?.canceled ?? 0
+}

@@ -1,0 +1,272 @@
+/**
+ * Which deliveries may be sent now: bounds on the attempts in flight, and turns among the webhooks that wait.
+ *
+ * Pure bookkeeping without clock, database or network; instants are milliseconds of one monotonic clock. The only way to
+ * a slot is `occupy`, so no bound can be passed.
+ */
+
+export const BOUNDS: Bounds = {
+  total: 256,
+  perOrganization: 64,
+  perReceiver: { first: 16, most: 64 },
+  slow: 2_000,
+  provenFor: 600_000,
+  pause: { first: 1_000, longest: 60_000 },
+}
+
+export interface Bounds {
+  /** Attempts in flight over everything. */
+  readonly total: number
+  readonly perOrganization: number
+  /** Where a receiver's limit begins, and how far quick answers raise it. Its floor is one. `most` also bounds an origin. */
+  readonly perReceiver: { readonly first: number; readonly most: number }
+  /** An attempt that holds its slot this long, in milliseconds, is slow. */
+  readonly slow: number
+  /** A quick answer proves a receiver for this long, in milliseconds. */
+  readonly provenFor: number
+  /** Pauses of a receiver that does not answer in time, in milliseconds; each is twice the one before. */
+  readonly pause: { readonly first: number; readonly longest: number }
+}
+
+/** A webhook, and where it points. A receiver is what one organization has at one origin (scheme, host and port). */
+export interface Destination {
+  readonly organizationId: string
+  readonly webhookId: string
+  readonly origin: string
+}
+
+/** The right to one attempt in flight; to be released once. */
+export interface Slot {
+  readonly receiver: Receiver
+  readonly since: number
+  /** Whether the receiver had answered quickly of late when it got the slot. */
+  readonly proven: boolean
+}
+
+/** `unused`: nothing was learned of the receiver. */
+export type SlotResult = 'answered' | 'unanswered' | 'unused'
+
+/** What other workers have in flight at a receiver, and how many of them. */
+export interface Elsewhere {
+  readonly inFlight: number
+  readonly workers: number
+}
+
+interface Receiver {
+  readonly key: string
+  readonly organization: Tally
+  readonly origin: Tally
+  /** Oldest first. */
+  readonly inFlight: Set<Slot>
+  limit: number
+  /** When it last gave a slot back in time; none since it was slow. */
+  quickAt: number
+  pause: number
+  pauseSetAt: number
+  pausedUntil: number
+  usedAt: number
+}
+
+/** Attempts in flight under one bound. */
+interface Tally {
+  all: number
+  unproven: number
+}
+
+export class Slots {
+  readonly #bounds: Bounds
+  readonly #total: Tally = { all: 0, unproven: 0 }
+  readonly #organizations = new Map<string, Tally>()
+  readonly #origins = new Map<string, Tally>()
+  readonly #receivers = new Map<string, Receiver>()
+  /** When an organization and a webhook last had their turn, as ordinals. */
+  readonly #turns = new Map<string, { ordinal: number; at: number }>()
+  #ordinal = 0
+  #elsewhere: ReadonlyMap<string, Elsewhere> = new Map()
+
+  constructor(bounds: Bounds = BOUNDS) {
+    this.#bounds = bounds
+  }
+
+  /** Attempts in flight. */
+  get occupied(): number {
+    return this.#total.all
+  }
+
+  /** A slot, unless a bound or a pause of the receiver forbids it. */
+  occupy(destination: Destination, now: number): Slot | null {
+    const receiver = this.#receiverOf(destination, now)
+    const proven = this.#isProven(receiver, now)
+    const { total, perOrganization, perReceiver } = this.#bounds
+    const hasRoom =
+      now >= receiver.pausedUntil &&
+      receiver.inFlight.size < this.#limitHere(receiver) &&
+      fits(this.#total, total, proven) &&
+      fits(receiver.organization, perOrganization, proven) &&
+      fits(receiver.origin, perReceiver.most, proven)
+    if (!hasRoom) return null
+    const slot: Slot = { receiver, since: now, proven }
+    receiver.inFlight.add(slot)
+    for (const tally of [this.#total, receiver.organization, receiver.origin]) {
+      tally.all += 1
+      if (!proven) tally.unproven += 1
+    }
+    receiver.usedAt = now
+    this.#ordinal += 1
+    const turn = { ordinal: this.#ordinal, at: now }
+    this.#turns.set(destination.organizationId, turn)
+    this.#turns.set(webhookKey(destination), turn)
+    return slot
+  }
+
+  /** Gives a slot back, and moves the receiver's limit by what its attempt was like. */
+  release(slot: Slot, result: SlotResult, now: number): void {
+    const { receiver, proven } = slot
+    if (!receiver.inFlight.delete(slot)) throw new Error('a slot was released twice')
+    for (const tally of [this.#total, receiver.organization, receiver.origin]) {
+      tally.all -= 1
+      if (!proven) tally.unproven -= 1
+    }
+    receiver.usedAt = now
+    if (result === 'unused') return
+    if (now - slot.since < this.#bounds.slow) {
+      Object.assign(receiver, { quickAt: now, pause: 0, pausedUntil: 0 })
+      receiver.limit = Math.min(this.#bounds.perReceiver.most, receiver.limit + 1)
+      return
+    }
+    receiver.quickAt = Number.NEGATIVE_INFINITY
+    receiver.limit = Math.max(1, Math.floor(receiver.limit / 2))
+    if (result === 'answered') receiver.pause = 0
+    // Attempts that hung beside each other are one experience, not many.
+    else if (slot.since >= receiver.pauseSetAt) this.#pause(receiver, now)
+  }
+
+  /**
+   * Occupies slots for those who wait: one at a time, the organization that has waited longest for its turn first, and in
+   * it the webhook that has.
+   *
+   * @param most slots at most.
+   * @returns the slots of each; nothing for those that get none.
+   */
+  share<D extends Destination>(waiting: Iterable<D>, most: number, now: number): Map<D, Slot[]> {
+    const shares = new Map<D, Slot[]>()
+    const organizations = this.#inTurn(waiting)
+    let left = most
+    while (left > 0) {
+      const webhooks = organizations.shift()
+      if (webhooks === undefined) break
+      const next = webhooks.shift()
+      if (next === undefined) continue
+      const slot = this.occupy(next, now)
+      if (slot === null) {
+        // Bounds only get tighter while slots are shared: it is out, and its organization keeps the turn.
+        organizations.unshift(webhooks)
+        continue
+      }
+      const share = shares.get(next) ?? []
+      share.push(slot)
+      shares.set(next, share)
+      webhooks.push(next)
+      organizations.push(webhooks)
+      left -= 1
+    }
+    return shares
+  }
+
+  /** What other workers have in flight, by the key of the receiver. */
+  heed(elsewhere: ReadonlyMap<string, Elsewhere>): void {
+    this.#elsewhere = elsewhere
+  }
+
+  /** What is in flight here, by the key of the receiver. */
+  inFlight(): Map<string, number> {
+    const counts = new Map<string, number>()
+    for (const { key, inFlight } of this.#receivers.values()) {
+      if (inFlight.size > 0) counts.set(key, inFlight.size)
+    }
+    return counts
+  }
+
+  /** Forgets what has not been used for as long as a quick answer counts. */
+  forget(now: number): void {
+    const since = now - this.#bounds.provenFor
+    for (const [key, { inFlight, usedAt, pausedUntil }] of this.#receivers) {
+      if (inFlight.size === 0 && usedAt < since && pausedUntil <= now) this.#receivers.delete(key)
+    }
+    for (const [key, { at }] of this.#turns) if (at < since) this.#turns.delete(key)
+    const used = new Set(
+      [...this.#receivers.values()].flatMap(({ organization, origin }) => [organization, origin]),
+    )
+    for (const tallies of [this.#organizations, this.#origins]) {
+      for (const [key, tally] of tallies) if (!used.has(tally)) tallies.delete(key)
+    }
+  }
+
+  #receiverOf({ organizationId, origin }: Destination, now: number): Receiver {
+    const key = `${organizationId} ${origin}`
+    const known = this.#receivers.get(key)
+    if (known !== undefined) return known
+    const receiver: Receiver = {
+      key,
+      organization: tallyOf(this.#organizations, organizationId),
+      origin: tallyOf(this.#origins, origin),
+      inFlight: new Set(),
+      limit: this.#bounds.perReceiver.first,
+      quickAt: Number.NEGATIVE_INFINITY,
+      pause: 0,
+      pauseSetAt: Number.NEGATIVE_INFINITY,
+      pausedUntil: 0,
+      usedAt: now,
+    }
+    this.#receivers.set(key, receiver)
+    return receiver
+  }
+
+  /** It answered quickly of late, and nothing in flight says that it does so no longer. */
+  #isProven({ quickAt, inFlight }: Receiver, now: number): boolean {
+    const [oldest] = inFlight
+    return now - quickAt < this.#bounds.provenFor && now - (oldest?.since ?? now) < this.#bounds.slow
+  }
+
+  /** The receiver's limit less what others have in flight there, but for a fair part of it. */
+  #limitHere({ key, limit }: Receiver): number {
+    const { inFlight, workers } = this.#elsewhere.get(key) ?? { inFlight: 0, workers: 0 }
+    return Math.max(limit - inFlight, Math.floor(limit / (workers + 1)))
+  }
+
+  #pause(receiver: Receiver, now: number): void {
+    const { first, longest } = this.#bounds.pause
+    receiver.pause = Math.min(longest, receiver.pause === 0 ? first : receiver.pause * 2)
+    receiver.pauseSetAt = now
+    receiver.pausedUntil = now + receiver.pause
+  }
+
+  /** Those who wait by organization, both in the order of their last turns. */
+  #inTurn<D extends Destination>(waiting: Iterable<D>): D[][] {
+    const ordinalOf = (key: string): number => this.#turns.get(key)?.ordinal ?? 0
+    return [...Map.groupBy(waiting, ({ organizationId }) => organizationId)]
+      .map(([id, webhooks]) => ({
+        ordinal: ordinalOf(id),
+        webhooks: webhooks.toSorted((a, b) => ordinalOf(webhookKey(a)) - ordinalOf(webhookKey(b))),
+      }))
+      .toSorted((a, b) => a.ordinal - b.ordinal)
+      .map(({ webhooks }) => webhooks)
+  }
+}
+
+/** Half of every bound is kept for receivers that are proven. */
+function fits({ all, unproven }: Tally, bound: number, proven: boolean): boolean {
+  return all < bound && (proven || unproven < Math.ceil(bound / 2))
+}
+
+function tallyOf(tallies: Map<string, Tally>, key: string): Tally {
+  const known = tallies.get(key)
+  if (known !== undefined) return known
+  const tally: Tally = { all: 0, unproven: 0 }
+  tallies.set(key, tally)
+  return tally
+}
+
+function webhookKey({ organizationId, webhookId }: Destination): string {
+  return `${organizationId} ${webhookId}`
+}

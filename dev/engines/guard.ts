@@ -1,0 +1,52 @@
+// A guard beside each local service, which ends the service when its launcher is gone without having ended it: killed
+// with SIGKILL, or crashed. The launcher holds the one end of a pipe, the guard reads the other; whatever ends the
+// launcher closes the pipe. The guard is a shell, which every system has and which takes a megabyte, in a session of
+// its own, so that a signal to the launcher's process group does not reach it.
+import { spawn } from 'node:child_process'
+import type { StopStep } from './processes.ts'
+
+/** A line on the pipe: the service has ended, and its process id may soon be another's. */
+const RELEASE = 'ended\n'
+
+// Standard input is the pipe. $1 is the service, then come pairs of a signal and the seconds it may take.
+const SCRIPT = `
+pid=$1; shift
+read -r line && exit 0
+while [ $# -gt 0 ]; do
+  kill -s "$1" "$pid" 2>/dev/null || exit 0
+  left=$2; shift 2
+  while [ "$left" -gt 0 ]; do
+    sleep 1
+    kill -0 "$pid" 2>/dev/null || exit 0
+    left=$((left - 1))
+  done
+done
+kill -s KILL "$pid" 2>/dev/null
+`
+
+export type Guard = {
+  /** To be called when the service has ended. */
+  release(): void
+}
+
+/**
+ * Starts the guard of a process. `name` is what process lists show of it. There is none on Windows, where the next
+ * start ends what a killed one left behind.
+ */
+export function guard(pid: number, name: string, steps: readonly StopStep[]): Guard {
+  if (process.platform === 'win32') return { release: () => {} }
+  const args = steps.flatMap(({ signal, wait }) => [
+    signal.replace(/^SIG/, ''),
+    String(Math.ceil(wait / 1000)),
+  ])
+  const shell = spawn('/bin/sh', ['-c', SCRIPT, `guard of ${name}`, String(pid), ...args], {
+    cwd: '/',
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  shell.on('error', () => {})
+  shell.unref()
+  shell.stdin.on('error', () => {})
+  if ('unref' in shell.stdin && typeof shell.stdin.unref === 'function') shell.stdin.unref()
+  return { release: () => void shell.stdin.end(RELEASE) }
+}

@@ -1,0 +1,60 @@
+/** Whether a process can do its work now, and what keeps it from that. */
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Resolves with what is wrong, in a few words, or null when nothing is. One that throws or takes too long fails. */
+export type Check = () => Promise<string | null>
+export type Checks = Readonly<Record<string, Check>>
+
+export interface ReadinessReport {
+  /** `degraded`: the process does its work, but something beside it is wrong. */
+  readonly status: 'ready' | 'degraded' | 'not ready'
+  /** `ok`, or what is wrong, by the name of the check. */
+  readonly checks: Readonly<Record<string, string>>
+}
+
+export interface Readiness {
+  report(): Promise<ReadinessReport>
+}
+
+export interface ReadinessOptions {
+  /** Aborted when the process begins to stop: from then on it is not ready. */
+  readonly stopping: AbortSignal
+  /** What the work needs. */
+  readonly required: Checks
+  /** What is reported, and leaves the process ready. */
+  readonly degrading?: Checks
+}
+
+/** Less than the five seconds that health checks usually wait. Milliseconds. */
+const PATIENCE = 4_000
+
+export function createReadiness({ stopping, required, degrading = {} }: ReadinessOptions): Readiness {
+  return {
+    async report() {
+      const [needed, beside] = await Promise.all([run(required), run(degrading)])
+      const checks = { ...needed, ...beside, stopping: stopping.aborted ? 'the process is stopping' : 'ok' }
+      const isFine = (results: Readonly<Record<string, string>>): boolean =>
+        Object.values(results).every((result) => result === 'ok')
+      if (stopping.aborted || !isFine(needed)) return { status: 'not ready', checks }
+      return { status: isFine(beside) ? 'ready' : 'degraded', checks }
+    },
+  }
+}
+
+async function run(checks: Checks): Promise<Record<string, string>> {
+  const results = Object.entries(checks).map(async ([name, check]) => [name, await resultOf(check)] as const)
+  return Object.fromEntries(await Promise.all(results))
+}
+
+async function resultOf(check: Check): Promise<string> {
+  const answered = new AbortController()
+  const late = sleep(PATIENCE, `no answer within ${PATIENCE / 1_000} s`, { signal: answered.signal })
+  try {
+    return (await Promise.race([check(), late])) ?? 'ok'
+  } catch (error) {
+    return Error.isError(error) ? error.message : String(error)
+  } finally {
+    answered.abort()
+    late.catch(() => {})
+  }
+}

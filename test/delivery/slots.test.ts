@@ -1,0 +1,245 @@
+/** The dispatcher's slots against any sequence of events: bounds, turns, and nobody left out. */
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { BOUNDS, type Bounds, type Destination, type Slot, Slots } from '../../delivery/slots.ts'
+
+/** Small, so that random sequences come to every bound. */
+const SMALL: Bounds = {
+  total: 12,
+  perOrganization: 5,
+  perReceiver: { first: 2, most: 4 },
+  slow: 2_000,
+  provenFor: 60_000,
+  pause: { first: 1_000, longest: 8_000 },
+}
+
+const to = (organization: number, webhook: number, origin: number): Destination => ({
+  organizationId: `org_${organization}`,
+  webhookId: `wh_${webhook}`,
+  origin: `https://${origin}.example`,
+})
+const destination = fc
+  .record({ organization: fc.nat(3), webhook: fc.nat(2), origin: fc.nat(3) })
+  .map(({ organization, webhook, origin }) => to(organization, webhook, origin))
+
+const webhookOf = ({ organizationId, webhookId }: Destination) => `${organizationId} ${webhookId}`
+const longest = (groups: ReadonlyMap<unknown, readonly unknown[]>) =>
+  Math.max(0, ...[...groups.values()].map(({ length }) => length))
+
+type Event =
+  | { readonly kind: 'share'; readonly waiting: Destination[]; readonly most: number }
+  | { readonly kind: 'occupy'; readonly destination: Destination }
+  | {
+      readonly kind: 'release'
+      readonly which: number
+      readonly result: 'answered' | 'unanswered' | 'unused'
+    }
+  | { readonly kind: 'pass'; readonly time: number }
+  | { readonly kind: 'forget' }
+
+const event: fc.Arbitrary<Event> = fc.oneof(
+  fc.record({
+    kind: fc.constant('share' as const),
+    waiting: fc.uniqueArray(destination, { selector: webhookOf }),
+    most: fc.nat(SMALL.total),
+  }),
+  fc.record({ kind: fc.constant('occupy' as const), destination }),
+  fc.record({
+    kind: fc.constant('release' as const),
+    which: fc.nat(),
+    result: fc.constantFrom('answered', 'unanswered', 'unused'),
+  }),
+  fc.record({ kind: fc.constant('pass' as const), time: fc.constantFrom(1, 500, 2_000, 20_000, 70_000) }),
+  fc.record({ kind: fc.constant('forget' as const) }),
+)
+
+/** What is in flight, counted beside the slots. */
+class Ledger {
+  readonly held: { readonly slot: Slot; readonly at: Destination }[] = []
+
+  add(at: Destination, slot: Slot): void {
+    this.held.push({ slot, at })
+  }
+
+  take(which: number): Slot | null {
+    return this.held.splice(which % Math.max(1, this.held.length), 1)[0]?.slot ?? null
+  }
+
+  most(by: (at: Destination) => string, of = this.held): number {
+    return longest(Map.groupBy(of, ({ at }) => by(at)))
+  }
+
+  requireBounds(): void {
+    const { total, perOrganization, perReceiver } = SMALL
+    const unproven = this.held.filter(({ slot }) => !slot.proven)
+    const organization = ({ organizationId }: Destination) => organizationId
+    const origin = (at: Destination) => at.origin
+    expect(this.held.length).toBeLessThanOrEqual(total)
+    expect(unproven.length).toBeLessThanOrEqual(total / 2)
+    expect(this.most(organization)).toBeLessThanOrEqual(perOrganization)
+    expect(this.most(organization, unproven)).toBeLessThanOrEqual(Math.ceil(perOrganization / 2))
+    expect(this.most(origin)).toBeLessThanOrEqual(perReceiver.most)
+    expect(this.most(origin, unproven)).toBeLessThanOrEqual(perReceiver.most / 2)
+  }
+}
+
+describe('slots', () => {
+  test('never pass a bound, whatever happens, and always come back', () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 120 }), (events) => {
+        const slots = new Slots(SMALL)
+        const ledger = new Ledger()
+        let now = 0
+        for (const one of events) {
+          if (one.kind === 'pass') now += one.time
+          else if (one.kind === 'forget') slots.forget(now)
+          else if (one.kind === 'occupy') {
+            const slot = slots.occupy(one.destination, now)
+            if (slot !== null) ledger.add(one.destination, slot)
+          } else if (one.kind === 'share') {
+            const before = ledger.held.length
+            for (const [at, share] of slots.share(one.waiting, one.most, now)) {
+              for (const slot of share) ledger.add(at, slot)
+            }
+            expect(ledger.held.length - before).toBeLessThanOrEqual(one.most)
+          } else {
+            const slot = ledger.take(one.which)
+            if (slot !== null) slots.release(slot, one.result, now)
+          }
+          expect(slots.occupied).toBe(ledger.held.length)
+          ledger.requireBounds()
+        }
+        // Any receiver is tried again, whatever it has done: at the latest after its longest pause.
+        for (const { slot } of ledger.held) slots.release(slot, 'unanswered', now)
+        now += SMALL.pause.longest
+        expect(slots.occupy(to(0, 0, 0), now)).not.toBeNull()
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('leave out nobody who waits: each has its turn within two of everybody else', () => {
+    const waiting = fc.uniqueArray(destination, { selector: webhookOf, minLength: 2 })
+    fc.assert(
+      fc.property(waiting, fc.integer({ min: 1, max: 6 }), (waiting, atOnce) => {
+        const slots = new Slots(SMALL)
+        const lastTurns = new Map(waiting.map((at) => [at, 0]))
+        const held: Slot[] = []
+        const end = 12 * waiting.length
+        for (let turn = 1; turn <= end; turn += 1) {
+          const shares = slots.share(waiting, 1, turn)
+          for (const [at, share] of shares) {
+            held.push(...share)
+            lastTurns.set(at, turn)
+          }
+          const oldest = shares.size === 0 || held.length > atOnce ? held.shift() : undefined
+          if (oldest !== undefined) slots.release(oldest, 'answered', turn)
+        }
+        const byOrganization = Map.groupBy(waiting, ({ organizationId }) => organizationId)
+        const round = byOrganization.size * longest(byOrganization)
+        // A turn may pass in which nothing was free; and in its first turn a receiver may have been at its limit.
+        for (const turn of lastTurns.values()) expect(end - turn).toBeLessThanOrEqual(4 * round)
+      }),
+    )
+  })
+
+  test('are shared in turns over organizations, and then over their webhooks', () => {
+    const slots = new Slots()
+    const waiting = [to(1, 1, 1), to(1, 2, 2), to(1, 3, 3), to(2, 4, 4)]
+    const shares = slots.share(waiting, 8, 0)
+    expect(waiting.map((at) => shares.get(at)?.length)).toEqual([2, 1, 1, 4])
+    // Whose turn it is next is remembered.
+    expect([...slots.share(waiting, 1, 0).keys()]).toEqual([waiting[1]])
+    expect([...slots.share(waiting, 1, 0).keys()]).toEqual([waiting[3]])
+  })
+
+  test('of an organization are a quarter at most, half of them for receivers that answered quickly', () => {
+    const slots = new Slots()
+    const waiting = Array.from({ length: 25 }, (_, index) => to(1, index, index))
+    const unproven = [...slots.share(waiting, 256, 0).values()].flat()
+    expect(unproven).toHaveLength(BOUNDS.perOrganization / 2)
+    for (const slot of unproven) slots.release(slot, 'answered', 100)
+    expect([...slots.share(waiting, 256, 200).values()].flat()).toHaveLength(BOUNDS.total / 4)
+  })
+
+  test('a receiver begins with 16; quick answers raise that to 64, a slow one halves it', () => {
+    const slots = new Slots()
+    const at = to(1, 1, 1)
+    const all = (now: number): Slot[] => [...slots.share([at], 256, now).values()].flat()
+    const round = (now: number, took: number, result: 'answered' | 'unanswered'): number => {
+      const held = all(now)
+      for (const slot of held) slots.release(slot, result, now + took)
+      return held.length
+    }
+    expect([0, 1_000, 2_000, 3_000].map((now) => round(now, 100, 'answered'))).toEqual([16, 32, 64, 64])
+    const [one] = all(4_000)
+    if (one === undefined) throw new Error('nothing was shared')
+    // Nothing came back for two seconds: it is no longer quick, though nothing has failed.
+    expect(slots.occupy(to(1, 2, 1), 6_000)).toBeNull()
+    slots.release(one, 'answered', 7_000)
+    expect(slots.inFlight()).toEqual(new Map([['org_1 https://1.example', 63]]))
+  })
+
+  test('a receiver that only times out is tried with one attempt in flight, after ever longer pauses', () => {
+    const slots = new Slots()
+    const at = to(1, 1, 1)
+    let held = [...slots.share([at], 256, 0).values()].flat()
+    expect(held).toHaveLength(16)
+    let now = 20_000
+    const pauses: number[] = []
+    for (let tries = 0; tries < 9; tries += 1) {
+      for (const slot of held) slots.release(slot, 'unanswered', now)
+      const ended = now
+      for (held = []; held.length === 0; now += 1_000) {
+        held = [...slots.share([at], 256, now).values()].flat()
+        if (held.length > 0) break
+      }
+      expect(held).toHaveLength(1)
+      pauses.push(now - ended)
+      now += 20_000
+    }
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60].map((seconds) => seconds * 1_000))
+    // It answers quickly again: slots and turns as any other's within a few answers.
+    for (let answers = 0; answers < 5; answers += 1) {
+      for (const slot of held) slots.release(slot, 'answered', now + 100)
+      now += 1_000
+      held = [...slots.share([at], 256, now).values()].flat()
+    }
+    expect(held.length).toBeGreaterThanOrEqual(16)
+  })
+
+  test('what others have in flight at a receiver counts, but for a fair part, and with a limit of one for all', () => {
+    const slots = new Slots()
+    const key = 'org_1 https://1.example'
+    const count = (): number => {
+      const held = [...slots.share([to(1, 1, 1)], 256, 0).values()].flat()
+      for (const slot of held) slots.release(slot, 'unused', 0)
+      return held.length
+    }
+    slots.heed(new Map([[key, { inFlight: 10, workers: 1 }]]))
+    expect(count()).toBe(8)
+    slots.heed(new Map([[key, { inFlight: 6, workers: 1 }]]))
+    expect(count()).toBe(10)
+    for (let now = 0; now < 300_000; now += 100_000) {
+      const slot = slots.occupy(to(1, 1, 1), now)
+      if (slot === null) throw new Error('no slot')
+      slots.release(slot, 'unanswered', now + 20_000)
+    }
+    slots.heed(new Map())
+    const held = [...slots.share([to(1, 1, 1)], 256, 900_000).values()].flat()
+    expect(held.length).toBeLessThanOrEqual(2)
+  })
+
+  test('64 receivers of three organizations that hang leave a known one all its slots, and an unknown one its first', () => {
+    const slots = new Slots()
+    const known = to(9, 1, 100)
+    for (let answers = 0; answers < 48; answers += 1) {
+      const slot = slots.occupy(known, 0)
+      if (slot !== null) slots.release(slot, 'answered', 10)
+    }
+    const hanging = Array.from({ length: 64 }, (_, index) => to(index % 3, index, index))
+    slots.share(hanging, 256, 100)
+    expect([...slots.share([known], 256, 100).values()].flat()).toHaveLength(64)
+    expect([...slots.share([to(8, 1, 101)], 256, 100).values()].flat()).toHaveLength(16)
+  })
+})

@@ -1,0 +1,116 @@
+/** API and worker as processes of their own: what they need to start, what they say of themselves, how they leave. */
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { freePort } from '../../dev/engines/ports.ts'
+import { testEngines } from '../rig/engines.ts'
+import { type ServiceProcess, serviceProcess } from '../rig/processes.ts'
+import { startService, type TestService } from '../rig/service.ts'
+import { waitFor } from '../rig/wait-for.ts'
+
+/** Each test starts several processes, one after the other. */
+jest.setTimeout(300_000)
+
+const MASTER_KEY = randomBytes(32).toString('base64')
+
+let service: TestService
+let env: Record<string, string>
+const started: ServiceProcess[] = []
+
+beforeAll(async () => {
+  service = await startService({ worker: false, settings: { MASTER_KEY } })
+  env = {
+    DATABASE_URL: service.databaseUrl,
+    MASTER_KEY,
+    BASE_URL: 'https://billing.example',
+    TEMPORAL_ADDRESS: testEngines().temporalAddress,
+    TEMPORAL_NAMESPACE: testEngines().namespace,
+    PORT: String(await freePort()),
+    OPS_PORT: String(await freePort()),
+    LOG_LEVEL: 'silent',
+  }
+})
+afterAll(async () => {
+  for (const one of started) await one.kill()
+  await service.stop()
+})
+
+async function start(main: string, besides: Record<string, string> = {}): Promise<ServiceProcess> {
+  const one = serviceProcess(main, { ...env, ...besides }, '/dev/null')
+  started.push(one)
+  await one.start()
+  return one
+}
+
+/** Runs a script that ends by itself; gives what it printed, or the message it failed with. */
+async function run(script: string, args: string[], besides: Record<string, string | undefined> = {}) {
+  const path = fileURLToPath(new URL(`../../${script}`, import.meta.url))
+  const ending = promisify(execFile)(process.execPath, [path, ...args], {
+    env: { PATH: process.env.PATH, ...env, ...besides },
+  })
+  return await ending.then(
+    ({ stdout }) => ({ failed: false, text: stdout }),
+    ({ stderr }: { stderr: string }) => ({ failed: true, text: stderr }),
+  )
+}
+
+async function readyz(): Promise<{ code: number; status: string; checks: Record<string, string> }> {
+  const response = await fetch(`http://127.0.0.1:${env.OPS_PORT}/readyz`)
+  return {
+    code: response.status,
+    ...((await response.json()) as { status: string; checks: Record<string, string> }),
+  }
+}
+
+describe('BASE_URL', () => {
+  test.each(['api/main.ts', 'worker/main.ts'])('is required by %s', async (main) => {
+    const { failed, text } = await run(main, [], { BASE_URL: undefined })
+    expect(failed).toBe(true)
+    expect(text).toContain('BASE_URL is required')
+  })
+
+  test('is the same for API and worker, until it is changed for both', async () => {
+    const api = await start('api/main.ts')
+    await api.stop()
+    const refused = await run('worker/main.ts', [], { BASE_URL: 'https://other.example' })
+    expect(refused.failed).toBe(true)
+    expect(refused.text).toContain('https://billing.example')
+    expect(refused.text).toContain('https://other.example')
+
+    expect((await run('cli/change-base-url.ts', ['https://other.example/'])).failed).toBe(false)
+    const worker = await start('worker/main.ts', { BASE_URL: 'https://other.example' })
+    await worker.stop()
+    await run('cli/change-base-url.ts', [env.BASE_URL ?? ''])
+  })
+})
+
+describe('readyz', () => {
+  test('of a worker without Temporal is degraded, and says so; with Temporal it is ready', async () => {
+    const worker = await start('worker/main.ts', { TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` })
+    expect(await readyz()).toMatchObject({
+      code: 200,
+      status: 'degraded',
+      checks: { database: 'ok', temporal: expect.stringContaining('cannot be reached') },
+    })
+    await worker.stop()
+    const other = await start('worker/main.ts')
+    expect(await readyz()).toMatchObject({ code: 200, status: 'ready', checks: { temporal: 'ok' } })
+    await other.stop()
+  })
+
+  test('of an API that was told to stop is 503 at once, while it still serves', async () => {
+    const api = await start('api/main.ts', { SHUTDOWN_DELAY_SECONDS: '3' })
+    expect(await readyz()).toMatchObject({ code: 200, status: 'ready' })
+    const stopped = api.stop()
+    const report = await waitFor('readyz to be 503', async () => {
+      const found = await readyz()
+      return found.code === 503 ? found : null
+    })
+    expect(report.checks).toMatchObject({ database: 'ok', stopping: 'the process is stopping' })
+    const served = await fetch(`http://127.0.0.1:${env.PORT}/status`)
+    expect(served.status).toBe(200)
+    expect(await stopped).toBe(0)
+  })
+})

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { cancelUnsendable } from '../../delivery/cancellation.ts'
+import { type Catalogue, catalogue } from '../rig/catalogue.ts'
+import { startService, type TestService } from '../rig/service.ts'
+
+const WAITING = 1_200
+
+describe('a webhook with a long line of deliveries', () => {
+  let service: TestService
+  let merchant: Catalogue
+
+  beforeAll(async () => {
+    service = await startService({ worker: false })
+    merchant = await catalogue(service, { webhook: 'http://127.0.0.1:1/' })
+  })
+  afterAll(() => service.stop())
+
+  const em = () => service.database.orm.em.fork()
+  const sql = <T>(text: string, values: unknown[] = []) => em().getConnection().execute<T[]>(text, values)
+  const statuses = (webhookId: unknown) =>
+    sql('select status, count(*)::int as count from deliveries where webhook_id = ? group by 1 order by 1', [
+      webhookId,
+    ])
+  /** A webhook with as many deliveries of each status, and one more that was delivered and is to be sent again. */
+  async function crowded(): Promise<string> {
+    const { body } = await merchant.api.post('webhooks', {
+      url: 'http://127.0.0.1:1/',
+      eventsFilter: ['order-completed'],
+    })
+    await sql(
+      `insert into deliveries (organization_id, id, event_id, webhook_id, status, attempts, next_attempt_time, resend_due, created_time)
+       select ?, ? || number || left(status, 1), (select id from events limit 1), ?, status, 1,
+              case when status = 'retrying' then now() + interval '1 hour' end, status = 'delivered', now()
+         from generate_series(1, ?) as number
+         join (values ('waiting'), ('retrying'), ('delivered')) as given (status)
+           on status <> 'delivered' or number = 1
+`,
+      [merchant.organizationId, `${body.id}`, body.id, WAITING],
+    )
+    return String(body.id)
+  }
+
+  test('that is deleted says so at once; its deliveries end in batches and wake nobody', async () => {
+    const id = await crowded()
+    await sql('delete from wake_ups')
+    expect((await merchant.api.send('DELETE', `webhooks/${id}`)).status).toBe(204)
+    expect(await statuses(id)).toEqual([
+      { status: 'delivered', count: 1 },
+      { status: 'retrying', count: WAITING },
+      { status: 'waiting', count: WAITING },
+    ])
+    expect(await cancelUnsendable(em())).toBe(2 * WAITING + 1)
+    expect(await statuses(id)).toEqual([
+      { status: 'canceled', count: 2 * WAITING },
+      { status: 'delivered', count: 1 },
+    ])
+    expect(await sql('select 1 from deliveries where resend_due')).toEqual([])
+    expect(await sql('select 1 from wake_ups')).toEqual([])
+    expect(await cancelUnsendable(em())).toBe(0)
+  })
+
+  test('that was inactive for a moment loses what was on its way, but for what is asked for since', async () => {
+    const id = await crowded()
+    const put = (status: string) =>
+      merchant.api.put(`webhooks/${id}`, {
+        url: 'http://127.0.0.1:1/',
+        eventsFilter: ['order-completed'],
+        status,
+      })
+    for (const status of ['inactive', 'active']) expect((await put(status)).status).toBe(200)
+    expect(await cancelUnsendable(em())).toBe(2 * WAITING)
+    expect(await statuses(id)).toEqual([
+      { status: 'canceled', count: 2 * WAITING },
+      { status: 'delivered', count: 1 },
+    ])
+    expect(await sql('select 1 as one from deliveries where resend_due')).toHaveLength(1)
+  })
+})
