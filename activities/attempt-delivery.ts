@@ -4,8 +4,9 @@ import { inUnitOfWork, type UnitOfWork } from '../db/unit-of-work.ts'
 import { emitWebhookEvent } from '../db/webhook-events.ts'
 import { type Attempt, type DueDelivery, attemptDelivery as makeAttempt } from '../delivery/attempt.ts'
 import { readRetry, recordOutcomes } from '../delivery/queue.ts'
-import type { Labels, SettleInput, SettleResult } from '../workflows/contract.ts'
+import type { AdvanceInput, AdvanceResult, Visibility } from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'
+import { instantOf } from './instant.ts'
 
 /**
  * Makes the retry that is due at the workflow's instant, records it, and says when the next one is.
@@ -15,12 +16,13 @@ import type { ActivityDependencies } from './dependencies.ts'
  */
 export async function attemptDelivery(
   dependencies: ActivityDependencies,
-  { organizationId, recordId, clock, base }: SettleInput,
-): Promise<SettleResult> {
-  const ahead = base ?? 0
-  const instant = clock + ahead
+  input: AdvanceInput,
+): Promise<AdvanceResult> {
+  const { organizationId, recordId } = input
+  const base = input.base ?? 0
+  const instant = instantOf(dependencies, input)
   const delivery = await readRetry(dependencies.em(), organizationId, recordId)
-  if (delivery === null) return { next: null, base: ahead, labels: null }
+  if (delivery === null) return { next: null, base, visibility: null }
   let next: number | null = delivery.nextAttemptTime
   let attempts = delivery.scheduled
   if (next <= instant) {
@@ -34,21 +36,10 @@ export async function attemptDelivery(
   }
   return {
     next,
-    base: ahead,
-    labels: dependencies.labels && next !== null ? deliveryLabels(delivery, attempts, next) : null,
+    base,
+    visibility:
+      dependencies.visibility && next !== null ? deliveryVisibility(delivery, attempts, next) : null,
   }
-}
-
-/** When the next attempt is due, by reading alone; null where it may be now, or where it will not be made. */
-export async function lookAtDelivery(
-  { em, labels }: Pick<ActivityDependencies, 'em' | 'labels'>,
-  { organizationId, recordId, clock, base }: SettleInput,
-): Promise<SettleResult | null> {
-  const ahead = base ?? 0
-  const retry = await readRetry(em(), organizationId, recordId)
-  if (retry === null || retry.nextAttemptTime <= clock + ahead) return null
-  const { nextAttemptTime: next, scheduled } = retry
-  return { next, base: ahead, labels: labels ? deliveryLabels(retry, scheduled, next) : null }
 }
 
 /** Writes the outcome, and the event of a schedule that ended without success. */
@@ -60,7 +51,7 @@ async function recordRetry(unit: UnitOfWork, attempt: Attempt, next: number | nu
   emitWebhookEvent(unit, webhook, 'webhook-delivery-exhausted', { deliveryId: id })
 }
 
-function deliveryLabels(delivery: DueDelivery, attempts: number, next: number): Labels {
+function deliveryVisibility(delivery: DueDelivery, attempts: number, next: number): Visibility {
   const time = new Date(next).toISOString()
   return {
     details: `Event ${delivery.eventId} (${delivery.eventType}) to webhook ${delivery.webhookId}: ${attempts} of ${MAX_ATTEMPTS} attempts failed.`,

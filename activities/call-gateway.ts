@@ -2,22 +2,21 @@ import { startOrderCall } from '../db/commands/charge-order.ts'
 import { pendingMovement, recordAnswer } from '../db/commands/record-answer.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import { inquire, move } from '../gateways/movement.ts'
-import type { SettleInput } from '../workflows/contract.ts'
+import type { AdvanceInput } from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { reportUnresolved } from './inquire-transaction.ts'
+import { instantOf } from './instant.ts'
 
 /**
  * Asks the gateway what is due of an order at the workflow's instant: a charge, or the outcome of one. Repeating it, at once
  * or later, moves no money twice: the request id stays the same until there is an answer.
  */
-export async function callGateway(
-  dependencies: ActivityDependencies,
-  { organizationId, recordId, clock, base }: SettleInput,
-): Promise<void> {
+export async function callGateway(dependencies: ActivityDependencies, input: AdvanceInput): Promise<void> {
   const { em, baseUrl, now, gateway } = dependencies
+  const { organizationId, recordId } = input
   const tenant = () => ({ organizationId, baseUrl, now: new Date(now()) })
   const call = await inUnitOfWork(em(), tenant(), (unit) =>
-    startOrderCall(unit, recordId, clock + (base ?? 0)),
+    startOrderCall(unit, recordId, instantOf(dependencies, input)),
   )
   if (call === null) return
   const { transactionId, instant } = call

@@ -1,7 +1,10 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
+import type { DatabaseClock } from '../db/clock.ts'
 import type { AttemptDependencies } from '../delivery/attempt.ts'
 import type { Gateway } from '../gateways/port.ts'
+import type { OrderAdvancer } from './advance-order.ts'
+import type { Quarantine } from './quarantine.ts'
 
 /** What activities work with; made once per worker process. */
 export interface ActivityDependencies {
@@ -15,8 +18,11 @@ export interface ActivityDependencies {
   readonly baseUrl: string
   /** Real time, in milliseconds. */
   readonly now: () => number
-  /** Has due orders settled many at once, where that can be done; resolves when it is. */
-  readonly settledTogether: () => Promise<void>
+  readonly clock: Pick<DatabaseClock, 'requireAgreement'>
+  readonly orders: OrderAdvancer
+  readonly quarantine: Quarantine
+  /** Whether executions may skip time: then their instants lead the database's clock. */
+  readonly skipsTime: boolean
   /** Whether the namespace has the search attributes. */
-  readonly labels: boolean
+  readonly visibility: boolean
 }

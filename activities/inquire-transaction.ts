@@ -4,8 +4,9 @@ import type { Transaction } from '../db/entities/index.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import { inquire } from '../gateways/movement.ts'
 import type { GatewayAnswer } from '../gateways/port.ts'
-import type { SettleInput, SettleResult } from '../workflows/contract.ts'
+import type { AdvanceInput, AdvanceResult } from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'
+import { instantOf } from './instant.ts'
 
 /**
  * Asks the gateway what became of a transaction whose outcome is not known, when that is due at the workflow's instant.
@@ -13,13 +14,14 @@ import type { ActivityDependencies } from './dependencies.ts'
  */
 export async function inquireTransaction(
   dependencies: ActivityDependencies,
-  { organizationId, recordId, clock, base }: SettleInput,
-): Promise<SettleResult> {
-  const { em, baseUrl, now, labels, gateway } = dependencies
-  const ahead = base ?? 0
-  const instant = clock + ahead
+  input: AdvanceInput,
+): Promise<AdvanceResult> {
+  const { em, baseUrl, now, visibility, gateway } = dependencies
+  const { organizationId, recordId } = input
+  const base = input.base ?? 0
+  const instant = instantOf(dependencies, input)
   const pending = await pendingMovement(em(), organizationId, recordId)
-  if (pending === null) return { next: null, base: ahead, labels: null }
+  if (pending === null) return { next: null, base, visibility: null }
   const { transaction, movement } = pending
   let next = transaction.nextInquiryTime?.getTime() ?? null
   if (next !== null && next <= instant) {
@@ -31,9 +33,9 @@ export async function inquireTransaction(
   const time = next === null ? null : new Date(next).toISOString()
   return {
     next,
-    base: ahead,
-    labels:
-      labels && time !== null
+    base,
+    visibility:
+      visibility && time !== null
         ? {
             details: `The gateway has not told the outcome of transaction **${recordId}**.`,
             timer: `asked again at ${time}`,

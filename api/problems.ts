@@ -6,6 +6,7 @@
 import { withoutCardNumbers } from '../billing/cards.ts'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../billing/errors.ts'
 import { isOutdatedStatement } from '../db/driver.ts'
+import { OwnFaultError } from '../delivery/own-fault.ts'
 import { GatewayFailedError, NoGatewayError } from '../gateways/port.ts'
 
 interface ProblemType {
@@ -171,6 +172,14 @@ export function problemOf(error: unknown): Problem {
     return new Problem(
       'unavailable',
       'Another request was at the same records; nothing of this one was carried out.',
+      { headers: { 'Retry-After': '1' } },
+      { cause: error },
+    )
+  }
+  if (error instanceof OwnFaultError) {
+    return new Problem(
+      'unavailable',
+      'Nothing can be sent at the moment.',
       { headers: { 'Retry-After': '1' } },
       { cause: error },
     )

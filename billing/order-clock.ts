@@ -37,9 +37,10 @@ export function executionTime(
 ): { readonly instant: number; readonly base: number } {
   const { offset, target } = order
   if (offset === 0 && target === null) return { instant: clock + (base ?? 0), base: base ?? 0 }
-  // A clock that rests goes by real time, however much the engine skipped. One on its way goes by what was skipped; a
-  // run that begins there goes on from where the order has come to.
-  const kept = target === null || base === null ? clockTime(order, now) - clock : base
+  // A clock that rests goes by real time, however much the execution skipped. One on its way goes by what was skipped, in
+  // the sleep before the first task too; a run that begins there goes on from where the order has come to.
+  const onTheWay = base ?? clockTime(order, clock) - clock
+  const kept = target === null ? clockTime(order, now) - clock : onTheWay
   return { instant: Math.min(clock + kept, target ?? Number.POSITIVE_INFINITY), base: kept }
 }
 

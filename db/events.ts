@@ -37,15 +37,32 @@ export interface NewTimelineEntry {
   readonly message: string
 }
 
-/** A workflow that has to look at its record. */
-export interface WakeUp {
+/** When a record has to be advanced next. */
+export interface Deadline {
+  /** Real time; null: no deadline is known, the record merely changed. */
+  readonly dueBy: Date | null
+  /** Whether the payment gateway has to be called for it. */
+  readonly gatewayCall?: boolean
+}
+
+/** What operators find the execution of a new record by. */
+export interface Attributes {
+  readonly status: string
+  readonly customerId?: string | null
+  readonly webhookId?: string | null
+}
+
+/** A workflow that has to advance its record. */
+export interface WakeUp extends Deadline {
   readonly workflow: WorkflowName
   readonly recordId: string
-  /** Whether the record is new, so that nothing follows it yet. */
+  /** Whether the record is new, so that it has no execution yet. */
   readonly starts: boolean
-  /** Whether that may come a minute late. */
-  readonly canWait: boolean
+  readonly attributes: Attributes | null
 }
+
+/** A change of a record without a deadline is carried behind all deadlines within this time. Milliseconds. */
+const WITHOUT_DEADLINE = 600_000
 
 export interface Consequences {
   /** Records that are new, besides those the ORM writes. */
@@ -132,9 +149,10 @@ export async function writeConsequences(
          from jsonb_to_recordset(?::jsonb) as given
            (id text, subscription_id text, type text, occurred_time timestamptz, cause text, message text)
      ), woken as (
-       insert into wake_ups (workflow, organization_id, record_id, starts, can_wait, due_time)
-       select workflow, ?, "recordId", starts, "canWait", now()
-         from jsonb_to_recordset(?::jsonb) as given (workflow text, "recordId" text, starts boolean, "canWait" boolean)
+       insert into wake_ups (workflow, organization_id, record_id, starts, gateway_call, due_by, attributes)
+       select workflow, ?, record_id, starts, gateway_call, due_by, attributes
+         from jsonb_to_recordset(?::jsonb) as given
+           (workflow text, record_id text, starts boolean, gateway_call boolean, due_by timestamptz, attributes jsonb)
      )
      select channel,
             case when pg_try_advisory_xact_lock(${lockArguments('notification')}) then pg_notify(channel, '') is not null else false end as told
@@ -160,11 +178,22 @@ export async function writeConsequences(
         })),
       ),
       tenant.organizationId,
-      JSON.stringify(wakeUps),
+      JSON.stringify(wakeUps.map((wakeUp) => wakeUpRow(wakeUp, tenant.now))),
       DELIVERY_CHANNEL,
       WAKE_UP_CHANNEL,
       wakeUps.length > 0,
     ],
   )
   return work.filter(({ told }) => !told).map(({ channel }) => channel)
+}
+
+function wakeUpRow({ workflow, recordId, starts, gatewayCall, dueBy, attributes }: WakeUp, now: Date) {
+  return {
+    workflow,
+    record_id: recordId,
+    starts,
+    gateway_call: gatewayCall ?? false,
+    due_by: dueBy ?? new Date(now.getTime() + WITHOUT_DEADLINE),
+    attributes,
+  }
 }

@@ -2,7 +2,7 @@
 import type { EntityClass } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 
-/** A row to be written: the members that it lacks are null, whatever the defaults of their columns. */
+/** A row to be written: members that it lacks are null, or the number or truth value that is their default. */
 export interface NewRow {
   readonly entity: EntityClass<object>
   readonly row: object
@@ -23,13 +23,15 @@ export function insertion(em: EntityManager, { entity, row }: NewRow): Insertion
   for (const {
     name,
     persist,
+    default: initial,
     fieldNames: [column = name],
     columnTypes,
   } of props) {
-    const value = (row as Record<string, unknown>)[name]
+    const given = (row as Record<string, unknown>)[name]
+    const value = given ?? (typeof initial === 'number' || typeof initial === 'boolean' ? initial : null)
     if (persist === false) continue
     columns.push(`"${column}"`)
-    values.push(columnTypes[0] === 'jsonb' && value != null ? JSON.stringify(value) : (value ?? null))
+    values.push(columnTypes[0] === 'jsonb' && value !== null ? JSON.stringify(value) : value)
   }
   const places = columns.map(() => '?').join(', ')
   const text = `insert into "${tableName}" (${columns.join(', ')}) values (${places})`

@@ -8,7 +8,9 @@ import type { EntityClass, RequiredEntityData } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { WorkflowName } from '../workflows/contract.ts'
 import {
+  type Attributes,
   type Consequences,
+  type Deadline,
   type NewEvent,
   type NewTimelineEntry,
   type WakeUp,
@@ -36,13 +38,16 @@ export interface UnitOfWork {
   /** Has the entry written to its order's timeline with the transaction. */
   note(entry: NewTimelineEntry): void
   /**
-   * Has a workflow follow a record that none follows yet, once the transaction is committed. `canWait`: nothing that is to
-   * be done for it within a minute or two is left to the workflow, which begins that much later while many records are
-   * made.
+   * Has an execution started for a record that has none, once the transaction is committed. It sleeps until the record's
+   * deadline.
    */
-  follow(workflow: WorkflowName, recordId: string, options?: { readonly canWait: boolean }): void
-  /** Has the record's workflow look again once the transaction is committed. */
-  wake(workflow: WorkflowName, recordId: string): void
+  follow(
+    workflow: WorkflowName,
+    recordId: string,
+    deadline: Deadline & { readonly attributes: Attributes },
+  ): void
+  /** Has the record's execution advance it once the transaction is committed. Of two wake-ups, the nearer deadline is carried first. */
+  wake(workflow: WorkflowName, recordId: string, deadline: Deadline): void
   /** Has whoever listens on the channel look once the transaction is committed. */
   nudge(channel: string): void
 }
@@ -97,7 +102,14 @@ function collecting(
   const wakeUps = new Map<string, WakeUp>()
   const add = (wakeUp: WakeUp): void => {
     const key = `${wakeUp.workflow}/${wakeUp.recordId}`
-    if (!wakeUps.has(key)) wakeUps.set(key, wakeUp)
+    const earlier = wakeUps.get(key)
+    // The last one knows the deadline; a record that was new stays new.
+    wakeUps.set(
+      key,
+      earlier?.starts
+        ? { ...wakeUp, starts: true, attributes: wakeUp.attributes ?? earlier.attributes }
+        : wakeUp,
+    )
   }
   return {
     unit: {
@@ -115,9 +127,9 @@ function collecting(
       },
       emit: (event) => void events.push(event),
       note: (entry) => void timeline.push(entry),
-      follow: (workflow, recordId, { canWait } = { canWait: false }) =>
-        add({ workflow, recordId, starts: true, canWait }),
-      wake: (workflow, recordId) => add({ workflow, recordId, starts: false, canWait: false }),
+      follow: (workflow, recordId, deadline) => add({ workflow, recordId, starts: true, ...deadline }),
+      wake: (workflow, recordId, deadline) =>
+        add({ workflow, recordId, starts: false, ...deadline, attributes: null }),
       nudge: (channel) => void channels.add(channel),
     },
     channels,

@@ -4,8 +4,8 @@
  * Names are judged by what they resolve to at that moment, so that an answer that changes between two look-ups gains
  * nothing. Everything that is not plain public unicast is refused, unless configuration opens it.
  */
-import { type LookupAddress, type LookupAllOptions, lookup as systemLookup } from 'node:dns'
-import { isIP, type LookupFunction } from 'node:net'
+import type { LookupAddress } from 'node:dns'
+import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /** The target, or everything its name resolves to, is not a public address. */
@@ -17,25 +17,19 @@ export class AddressRefusedError extends Error {
 export interface AddressGuard {
   /** Whether a literal address may be connected to. */
   allows(address: string): boolean
-  /** A look-up for sockets that answers with allowed addresses only, and fails with AddressRefusedError if none is. */
-  readonly lookup: LookupFunction
+  /**
+   * Of the addresses of a name, those that may be connected to.
+   *
+   * @throws AddressRefusedError if there is none.
+   */
+  allowed(hostname: string, addresses: readonly LookupAddress[]): [LookupAddress, ...LookupAddress[]]
 }
-
-/** How names become addresses; the system's resolver unless told otherwise. */
-export type Resolve = (
-  hostname: string,
-  options: LookupAllOptions,
-  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void
 
 /** Of IPv6 only this much is given out as global unicast; the rest of the space is not routed. */
 const GLOBAL_UNICAST_V6 = ipaddr.parseCIDR('2000::/3')
 
 /** A guard that refuses special-use addresses but for the networks of `allowedCidrs`. */
-export function createAddressGuard(
-  allowedCidrs: readonly string[],
-  resolve: Resolve = systemLookup,
-): AddressGuard {
+export function createAddressGuard(allowedCidrs: readonly string[]): AddressGuard {
   const exceptions = allowedCidrs.map((cidr) => ipaddr.parseCIDR(cidr))
   const allows = (address: string): boolean => {
     if (isIP(address) === 0) return false
@@ -47,18 +41,12 @@ export function createAddressGuard(
   }
   return {
     allows,
-    lookup(hostname, options, callback) {
-      resolve(hostname, { ...options, all: true }, (error, addresses) => {
-        if (error !== null) return callback(error, '', 0)
-        // All of several answers count for themselves: the socket is offered none that is inside.
-        const allowed = addresses.filter(({ address }) => allows(address))
-        const [first] = allowed
-        if (first === undefined) {
-          return callback(new AddressRefusedError(`${hostname} does not resolve to a public address`), '', 0)
-        }
-        if (options.all) callback(null, allowed)
-        else callback(null, first.address, first.family)
-      })
+    allowed(hostname, addresses) {
+      // All of several addresses count for themselves: the socket is offered none that is inside.
+      const [first, ...others] = addresses.filter(({ address }) => allows(address))
+      if (first === undefined)
+        throw new AddressRefusedError(`${hostname} does not resolve to a public address`)
+      return [first, ...others]
     },
   }
 }

@@ -53,7 +53,7 @@ export interface AttemptDependencies {
   readonly now: () => number
 }
 
-/** Makes one attempt. Throws only for failures of our own, before anything was sent. */
+/** Makes one attempt. Throws only for failures of our own: it does not count, and has to be made again. */
 export async function attemptDelivery(
   delivery: DueDelivery,
   dependencies: AttemptDependencies,
@@ -73,6 +73,7 @@ export async function attemptDelivery(
   const started = performance.now()
   const sentTime = new Date(now())
   const answer = await sender.send({
+    organizationId,
     url,
     method,
     headers: requestHeaders,

@@ -244,7 +244,7 @@ export async function recordOutcomes(
                         and delivery.attempts = outcome.scheduled end
           and (outcome.owner is null or coalesce(delivery.lease_owner, outcome.owner) = outcome.owner)
        returning delivery.organization_id, delivery.id, delivery.status, delivery.attempts,
-                 delivery.attempts + delivery.resends as number, outcome.webhook_id, outcome.turn, outcome.failure,
+                 delivery.attempts + delivery.resends as number, delivery.next_attempt_time, outcome.webhook_id, outcome.turn, outcome.failure,
                  outcome.initiated_time, outcome.resend
      ), tally as (
        select organization_id, webhook_id, max(turn) filter (where failure is null) as last_success
@@ -277,9 +277,10 @@ export async function recordOutcomes(
          .join(', ')}
          from given join moved on moved.organization_id = given.organization_id and moved.id = given.delivery_id
      ), woken as (
-       insert into wake_ups (workflow, organization_id, record_id, starts, can_wait, due_time)
-       select 'webhook-delivery', organization_id, id, status = 'retrying', status = 'retrying', now() from moved
-        where case when resend then status = 'delivered' else status = 'retrying' and attempts = 1 end
+       insert into wake_ups (workflow, organization_id, record_id, starts, due_by, attributes)
+       select 'webhook-delivery', organization_id, id, true, next_attempt_time,
+              jsonb_build_object('status', status, 'webhookId', webhook_id)
+         from moved where status = 'retrying' and attempts = 1 and not resend
      )
      select organization_id as "organizationId", id, status from moved`,
     [JSON.stringify(rows)],

@@ -1,9 +1,19 @@
-/** Sends one webhook request and says what came of it. Never throws for what a receiver does. */
-import { isIP, type Socket } from 'node:net'
+/**
+ * Sends one webhook request and says what came of it. Never throws for what a receiver does; what we do ourselves is an
+ * `OwnFaultError`.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import { type AddressGuard, AddressRefusedError } from './address-guard.ts'
+import { createNames, LOOKUP_TIMEOUT, type NamesOptions } from './names.ts'
+import { isExhaustion, OwnFaultError } from './own-fault.ts'
+import { type Deadline, type StandstillWatch, startDeadline, watchStandstill } from './standstill.ts'
 
-/** All of an attempt, from looking up the name to the last byte of the answer (specification 6.1). */
+/**
+ * All of an attempt, from the connection to the last byte of the answer, in milliseconds in which this process runs. It
+ * begins once the name is resolved, which has a limit of its own (specification 6.1).
+ */
 export const ATTEMPT_TIMEOUT = 20_000
 /** An answer is read to its end, and its end must come before this. */
 const LARGEST_ANSWER = 1024 * 1024
@@ -25,6 +35,8 @@ export type FailureReason =
   | 'protocol'
 
 export interface WebhookRequest {
+  /** Whose look-ups are bounded together. */
+  readonly organizationId: string
   readonly url: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly headers: Readonly<Record<string, string>>
@@ -44,57 +56,160 @@ export interface WebhookAnswer {
 }
 
 export interface Sender {
+  /** @throws OwnFaultError when the attempt failed by a fault of our own, and has to be made again. */
   send(request: WebhookRequest): Promise<WebhookAnswer>
   close(): Promise<void>
 }
 
+export interface SenderOptions {
+  /** Milliseconds of an attempt. */
+  readonly timeout?: number
+  readonly names?: NamesOptions
+}
+
+/** What the connections of an attempt know of it. */
+interface Sending {
+  readonly organizationId: string
+  readonly deadline: Deadline
+  /** Whether a connection was made for it: otherwise it went out on one that was kept. */
+  hasConnected: boolean
+}
+
 /** A sender whose every connection passes `guard`; keeps connections alive between attempts. */
-export function createSender(guard: AddressGuard, options: { timeout?: number } = {}): Sender {
+export function createSender(guard: AddressGuard, options: SenderOptions = {}): Sender {
   const timeout = options.timeout ?? ATTEMPT_TIMEOUT
-  const connect = buildConnector({ lookup: guard.lookup, timeout, autoSelectFamily: true })
-  const agent = new Agent({
+  const standstill = watchStandstill()
+  const sending = new AsyncLocalStorage<Sending>()
+  const connect = guardedConnector(guard, timeout, sending, options.names)
+  // The timeout of an attempt is one for all of it; the client's own would only blur its reason.
+  const common = { connect, headersTimeout: 0, bodyTimeout: 0 }
+  const kept = new Agent({
+    ...common,
     connections: 128,
     pipelining: 1,
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 30_000,
-    // The timeout of an attempt is one for all of it; the client's own would only blur its reason.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect(target, callback) {
-      const literal = target.hostname.replace(/^\[|\]$/g, '')
-      if (isIP(literal) !== 0 && !guard.allows(literal)) {
-        callback(new AddressRefusedError(`${literal} is not a public address`), null)
-        return
-      }
-      connect(target, (error, socket) => {
-        if (error !== null) return callback(error, null)
-        if (!guard.allows((socket as Socket).remoteAddress ?? '')) {
-          socket.destroy()
-          return callback(new AddressRefusedError('connected to an address that is not public'), null)
-        }
-        callback(null, socket)
-      })
-    },
   })
+  const fresh = new Agent({ ...common, pipelining: 0 })
+
+  const sendBy = async (agent: Agent, webhook: WebhookRequest, attempt: Sending): Promise<Sent> => {
+    const { url, method, headers, body, anySuccessStatus } = webhook
+    const { signal } = attempt.deadline
+    const read: Reading = { status: null, headers: null, size: 0, kept: [] }
+    try {
+      await sending.run(attempt, async () =>
+        readAnswer(await request(url, { dispatcher: agent, method, headers, body, signal }), read),
+      )
+      return { read, failure: verdict(read, anySuccessStatus), error: null }
+    } catch (error) {
+      return { read, failure: signal.aborted ? 'timeout' : reasonOf(error), error }
+    }
+  }
+
   return {
-    async send({ url, method, headers, body, anySuccessStatus }) {
-      const signal = AbortSignal.timeout(timeout)
-      const read: Reading = { status: null, headers: null, size: 0, kept: [] }
-      let failure: FailureReason | null
+    async send(webhook) {
+      const begun = performance.now()
+      const deadline = startDeadline(timeout, standstill)
+      const attempt: Sending = { organizationId: webhook.organizationId, deadline, hasConnected: false }
       try {
-        await readAnswer(await request(url, { dispatcher: agent, method, headers, body, signal }), read)
-        failure = verdict(read, anySuccessStatus)
-      } catch (error) {
-        failure = signal.aborted ? 'timeout' : reasonOf(error)
-      }
-      return {
-        status: read.status,
-        headers: read.headers,
-        body: read.status === null ? null : Buffer.concat(read.kept).toString('utf8'),
-        failure,
+        let sent = await sendBy(kept, webhook, attempt)
+        // Closed by the receiver while it was kept, as the request went out: it has not had its chance.
+        if (sent.failure === 'connection-reset' && sent.read.status === null && !attempt.hasConnected) {
+          sent = await sendBy(fresh, webhook, attempt)
+        }
+        requireTheirs(sent, deadline, standstill, begun)
+        const { read, failure } = sent
+        return {
+          status: read.status,
+          headers: read.headers,
+          body: read.status === null ? null : Buffer.concat(read.kept).toString('utf8'),
+          failure,
+        }
+      } finally {
+        deadline.end()
       }
     },
-    close: () => agent.destroy(),
+    async close() {
+      standstill.close()
+      await Promise.all([kept.destroy(), fresh.destroy()])
+    },
+  }
+}
+
+/** Connects to allowed addresses only. The time of an attempt does not count while its name is looked up. */
+function guardedConnector(
+  guard: AddressGuard,
+  timeout: number,
+  sending: AsyncLocalStorage<Sending>,
+  options: NamesOptions | undefined,
+): buildConnector.connector {
+  const names = createNames(options)
+  const resolve = async (hostname: string) => {
+    const attempt = sending.getStore()
+    attempt?.deadline.hold()
+    try {
+      return guard.allowed(hostname, await names(hostname, attempt?.organizationId ?? ''))
+    } finally {
+      attempt?.deadline.begin()
+    }
+  }
+  const lookup: LookupFunction = (hostname, { all }, callback) =>
+    void resolve(hostname).then(
+      (allowed) =>
+        all === true ? callback(null, allowed) : callback(null, allowed[0].address, allowed[0].family),
+      (error: NodeJS.ErrnoException) => callback(error, '', 0),
+    )
+  const connect = buildConnector({ lookup, timeout: timeout + LOOKUP_TIMEOUT, autoSelectFamily: true })
+  return (target, callback) => {
+    const attempt = sending.getStore()
+    if (attempt !== undefined) attempt.hasConnected = true
+    const literal = target.hostname.replace(/^\[|\]$/g, '')
+    if (isIP(literal) !== 0 && !guard.allows(literal)) {
+      callback(new AddressRefusedError(`${literal} is not a public address`), null)
+      return
+    }
+    connect(target, (error, socket) => {
+      if (error !== null) return callback(error, null)
+      if (!guard.allows((socket as Socket).remoteAddress ?? '')) {
+        socket.destroy()
+        return callback(new AddressRefusedError('connected to an address that is not public'), null)
+      }
+      callback(null, socket)
+    })
+  }
+}
+
+/** What came of one request. */
+interface Sent {
+  readonly read: Reading
+  readonly failure: FailureReason | null
+  readonly error: unknown
+}
+
+/** Failures that a receiver, or the way to it, has when we are silent for long. */
+const OF_SILENCE: readonly (FailureReason | null)[] = [
+  'timeout',
+  'dns',
+  'connection-reset',
+  'connection-failed',
+  'tls',
+]
+
+/** @throws OwnFaultError when a failure is none of the receiver's. */
+function requireTheirs(
+  { failure, error }: Sent,
+  deadline: Deadline,
+  standstill: StandstillWatch,
+  begun: number,
+): void {
+  if (failure === null) return
+  for (const cause of causes(error)) {
+    if (cause instanceof OwnFaultError) throw cause
+    if (isExhaustion(cause)) throw new OwnFaultError('exhausted', { cause: error })
+  }
+  // The deadline counts only while we run: where it has passed, the receiver has had its time.
+  if (!deadline.signal.aborted && OF_SILENCE.includes(failure) && standstill.since(begun) > 0) {
+    throw new OwnFaultError('stood-still', { cause: error })
   }
 }
 
@@ -144,7 +259,7 @@ function reasonOf(error: unknown): FailureReason {
 /** Codes of the resolver, the socket, TLS and the HTTP client, each by the word that a merchant reads. */
 const REASONS: readonly (readonly [RegExp, FailureReason])[] = [
   [/^ADDRESS_REFUSED$/, 'address-refused'],
-  [/^(ENOTFOUND|ENODATA|EAI_\w+)$/, 'dns'],
+  [/^NAME_NOT_RESOLVED$/, 'dns'],
   [/^ECONNREFUSED$/, 'connection-refused'],
   [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'connection-reset'],
   [/^(EPROTO$|ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|\w*SELF_SIGNED|HOSTNAME_MISMATCH$)/, 'tls'],

@@ -75,11 +75,13 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
     workflowBundle: await bundle,
     metrics,
     log,
+    // The log line has to get out first; the local services end by themselves.
+    onStanding: () => void setTimeout(() => process.exit(70), 1_000),
   })
   onDrain(worker.stop)
   const readiness = createReadiness({
     stopping,
-    required: databaseChecks(database.orm, Date.now),
+    required: { ...databaseChecks(database.orm, Date.now), ...worker.required },
     degrading: worker.checks,
   })
   const api = await startApi({ config, ...database, databaseUrl, temporal, readiness, metrics, log }, config)

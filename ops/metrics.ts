@@ -9,6 +9,10 @@ export interface Metrics {
   readonly deliveryAttempts: Counter<'outcome'>
   /** Payments whose outcome stayed unknown for a month: each wants an operator. */
   readonly unresolvedPayments: Counter
+  /** Records more than five seconds late that the sweep took care of, by workflow: Temporal was behind or away. */
+  readonly late: Counter<'workflow'>
+  /** Records set aside because advancing them failed, by workflow: each wants a look. */
+  readonly quarantines: Counter<'workflow'>
 }
 
 export function createMetrics(): Metrics {
@@ -32,6 +36,18 @@ export function createMetrics(): Metrics {
     unresolvedPayments: new Counter({
       name: 'billing_payments_unresolved_total',
       help: 'Payments whose outcome the gateway did not tell in 31 days.',
+      registers: [registry],
+    }),
+    late: new Counter({
+      name: 'billing_late_total',
+      help: 'Records more than five seconds late that the sweep took care of, by workflow.',
+      labelNames: ['workflow'],
+      registers: [registry],
+    }),
+    quarantines: new Counter({
+      name: 'billing_quarantines_total',
+      help: 'Records set aside because advancing them failed, by workflow.',
+      labelNames: ['workflow'],
       registers: [registry],
     }),
   }

@@ -14,6 +14,7 @@ import {
   attemptDelivery,
   type DueDelivery,
 } from '../delivery/attempt.ts'
+import { OwnFaultError } from '../delivery/own-fault.ts'
 import {
   findWaitingWebhooks,
   recordOutcomes,
@@ -34,6 +35,8 @@ const FILL_AFTER = 10
 const GATHER = 20
 const GATHER_COUNT = 128
 const POLL = 1_000
+/** How long nothing is taken once the process or the machine has run out of something. Milliseconds. */
+const REST = 1_000
 
 export interface DispatcherOptions {
   readonly em: () => EntityManager
@@ -60,6 +63,7 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
   const releases = new Set<Promise<void>>()
   let made: Attempt[] = []
   let isRegistered = false
+  let restingUntil = 0
   let freed = 0
   let filling: NodeJS.Timeout | null = null
 
@@ -82,7 +86,7 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
     log,
     async turn() {
       // What an unregistered process had in hand at its death would be held until its leases run out.
-      if (!isRegistered) return false
+      if (!isRegistered || performance.now() < restingUntil) return false
       freed = 0
       const room = BOUNDS.total - inHand.size
       const shares = slots.share(waiting.values(), room, performance.now())
@@ -163,12 +167,8 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
         recording.nudge()
       })
       .catch((error: unknown) => {
-        slots.release(slot, 'unused', performance.now())
         inHand.delete(identityOf(delivery))
-        log.error(
-          { err: error, deliveryId: delivery.id },
-          'an attempt could not be made; its lease will run out',
-        )
+        failed(delivery, slot, error)
       })
       .finally(() => {
         underWay.delete(attempt)
@@ -177,6 +177,20 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
       })
     underWay.add(attempt)
     return true
+  }
+
+  /** A fault of our own: the attempt does not count. */
+  const failed = (delivery: DueDelivery, slot: Slot, error: unknown): void => {
+    const fault = error instanceof OwnFaultError ? error.fault : null
+    slots.release(slot, fault === 'busy' ? 'unanswered' : 'unused', performance.now())
+    if (fault === 'exhausted') restingUntil = performance.now() + REST
+    if (fault !== null) giveBack([delivery])
+    log.error(
+      { err: error, deliveryId: delivery.id },
+      fault === null
+        ? 'an attempt could not be made; its lease will run out'
+        : 'an attempt failed by a fault of our own, and will be made again',
+    )
   }
 
   /** Has free slots filled while more waits, several at a time. */
@@ -202,7 +216,10 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
       .catch((error: unknown) =>
         log.warn({ err: error }, 'deliveries could not be given back; their leases will run out'),
       )
-      .finally(() => void releases.delete(release))
+      .finally(() => {
+        releases.delete(release)
+        taking.nudge()
+      })
     releases.add(release)
   }
 

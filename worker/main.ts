@@ -41,11 +41,13 @@ await runProcess(async ({ stopping, onDrain }) => {
     workflowBundle: bundle,
     metrics,
     log,
+    // The log line has to get out first.
+    onStanding: () => void setTimeout(() => process.exit(70), 1_000),
   })
   onDrain(worker.stop)
   const readiness = createReadiness({
     stopping,
-    required: databaseChecks(database.orm, Date.now),
+    required: { ...databaseChecks(database.orm, Date.now), ...worker.required },
     degrading: worker.checks,
   })
   const ops = await startOpsServer({

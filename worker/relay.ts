@@ -1,232 +1,270 @@
 /**
- * The relay: carries wake-ups from the outbox to the engine.
+ * The relay: carries wake-ups from the outbox to Temporal.
  *
- * A wake-up leaves the outbox by the transaction that waited for the engine to take it, so a killed relay loses
- * nothing and blocks nothing. While the engine cannot be reached nothing fails and nothing is counted: the outbox
- * waits, and the engine is asked again every second. What the engine took before it went away stays taken: an engine
- * that is slow after a restart is not asked the same again, which would keep it slow.
+ * It claims wake-ups under a lease of its own, commits, and only then calls Temporal: no transaction waits for the network.
+ * What Temporal took is deleted, what it refused is deferred row by row, and the lease of a relay that died runs out. A
+ * wake-up may therefore be carried twice, which does no harm, and is never lost.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { randomUUID } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { type Client, isGrpcServiceError, WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
 import type { Logger } from 'pino'
+import type { Attributes } from '../db/events.ts'
 import { statement } from '../db/statement.ts'
-import {
-  CHANGED_SIGNAL,
-  type FollowInput,
-  type SettleInput,
-  type SettleResult,
-  type WorkflowName,
-  workflowId,
-} from '../workflows/contract.ts'
-import { searchAttributes } from '../workflows/labels.ts'
+import { CHANGED_SIGNAL, type WorkflowInput, type WorkflowName, workflowId } from '../workflows/contract.ts'
+import { searchAttributePairs } from '../workflows/search-attributes.ts'
 import { type Loop, startLoop } from './loop.ts'
+import { createThrottle, grpcCodeOf, hadNoResponse } from './throttle.ts'
+import type { Watchdog } from './watchdog.ts'
 
-const BATCH = 64
-/** Of them, what is kept for executions that can wait, however much there is that cannot. */
-const SHARE = 16
-/** Wake-ups offered to the engine at a time. */
-const CONCURRENCY = 8
-/** How long the engine may take to accept one signal. */
-const SIGNAL_TIMEOUT = 5_000
+/** Wake-ups claimed at a time. */
+const BATCH = 100
+/** How long a relay answers for what it claimed: longer than a batch can take. */
+const LEASE_SECONDS = 60
+/** How long Temporal may take to accept one wake-up. Milliseconds. */
+const CALL_TIMEOUT = 5_000
 const POLL = 1_000
-/**
- * While this many records are made within a second, and more than a batch wait for their executions, the cores are left to
- * those who make them: executions that can wait begin afterwards, or once they have waited `LONGEST_WAIT` seconds.
- */
-const RUSH = 50
-const LONGEST_WAIT = 60
-/** Between looks meanwhile. Milliseconds. */
-const RUSH_PAUSE = 250
+/** The longest deferral of a refused wake-up. Seconds. */
+const LONGEST_DEFERRAL = 30
 
 export interface RelayOptions {
   readonly em: () => EntityManager
   readonly client: Client
-  /** The pollers of this process, while there are any. */
-  readonly pollers: () => Pollers | null
   readonly taskQueue: string
+  /** Whether the namespace has the search attributes. */
+  readonly hasSearchAttributes: () => Promise<boolean>
   readonly log: Logger
-  /** Milliseconds between looks when nothing nudges. */
+  readonly watchdog?: Watchdog
+  /** Milliseconds between iterations when nothing nudges. */
   readonly poll?: number
-}
-
-/** What polls in this process: it can begin at once with what its own client starts. */
-export interface Pollers {
-  readonly client: Client
-  /** What is read of records; null where something may be due, which is for their workflows. */
-  readonly look: Readonly<Partial<Record<WorkflowName, (input: SettleInput) => Promise<SettleResult | null>>>>
 }
 
 interface WakeUpRow {
   id: string
   workflow: WorkflowName
-  organization_id: string
-  record_id: string
+  organizationId: string
+  recordId: string
   starts: boolean
+  dueBy: Date | string
+  attributes: Attributes | null
   refusals: number
 }
 
-export function startRelay({ em, client, pollers, taskQueue, log, poll = POLL }: RelayOptions): Loop {
-  let reachable = true
+/** The wake-ups of one execution, folded into one call. */
+interface Offer {
+  readonly workflowId: string
+  readonly rows: readonly WakeUpRow[]
+}
+
+interface Refusal {
+  readonly ids: readonly string[]
+  readonly seconds: number
+  /** null: what failed was not the wake-up. */
+  readonly reason: string | null
+}
+
+export function startRelay(options: RelayOptions): Loop {
+  const { em, client, hasSearchAttributes, log, watchdog, poll = POLL } = options
+  const owner = randomUUID()
+  const throttle = createThrottle()
 
   const turn = async (): Promise<boolean> => {
-    if (!reachable && !(await probe())) return false
-    const { taken, unreachable, isRush } = await carryBatch()
-    // Every one of those records nudges.
-    if (isRush && taken === 0) await sleep(RUSH_PAUSE)
-    // Where nothing can wait, a full batch is smaller.
-    if (unreachable === null) return taken >= BATCH - SHARE
-    reachable = false
-    log.warn({ err: unreachable }, 'the workflow engine cannot be reached; wake-ups wait in the outbox')
-    return false
+    if (throttle.isOpen && !(await probe())) return false
+    const offers = await claim(em(), owner)
+    if (offers.length === 0) return false
+    const areFound = await hasSearchAttributes()
+    const taken: string[] = []
+    const refused: Refusal[] = []
+    let reachable: Promise<boolean> | null = null
+    const isReachable = (): Promise<boolean> => {
+      reachable ??= responds()
+      return reachable
+    }
+    const released: string[] = []
+    await throttle.run(offers, async (offer) => {
+      const ids = offer.rows.map(({ id }) => id)
+      if (throttle.isOpen) return void released.push(...ids)
+      try {
+        await wake(options, offer, areFound)
+        throttle.succeeded()
+        taken.push(...ids)
+      } catch (error) {
+        throttle.failed(error)
+        if (hadNoResponse(error) && !(await isReachable())) throttle.open()
+        refused.push(refusalOf(offer, error))
+        if (isRefusal(error)) {
+          log.error(
+            { err: error, workflowId: offer.workflowId },
+            'Temporal refused a wake-up; it will be offered again',
+          )
+        }
+      }
+    })
+    await finish(em(), owner, { taken, refused, released })
+    if (throttle.isOpen) log.warn('Temporal cannot be reached; wake-ups wait in the outbox')
+    return !throttle.isOpen && offers.length > 0
+  }
+
+  const responds = async (): Promise<boolean> => {
+    try {
+      await client.connection.withDeadline(Date.now() + POLL, () => client.workflowService.getSystemInfo({}))
+      return true
+    } catch {
+      return false
+    }
   }
 
   const probe = async (): Promise<boolean> => {
-    try {
-      await client.connection.withDeadline(Date.now() + POLL, () => client.workflowService.getSystemInfo({}))
-      log.info('the workflow engine is back')
-      reachable = true
-    } catch {
-      // Said once already.
-    }
-    return reachable
+    if (!(await responds())) return false
+    log.info('Temporal is back')
+    throttle.close()
+    return true
   }
 
-  /** Carries up to a batch, or as much of it as the engine takes before it cannot be reached. */
-  const carryBatch = async (): Promise<{ taken: number; unreachable: unknown; isRush: boolean }> => {
-    const isRush = await isRushed(em())
-    return await em().transactional(async (trx) => {
-      const rows = await statement<WakeUpRow>(
-        trx,
-        'take-wake-ups',
-        `with urgent as (
-           select * from wake_ups where not can_wait and due_time <= now()
-            order by due_time, id limit ? for update skip locked
-         ), patient as (
-           select * from wake_ups where can_wait and due_time <= now() - make_interval(secs => ?)
-            order by due_time, id limit ? - (select count(*) from urgent) for update skip locked
-         )
-         select id, workflow, organization_id, record_id, starts, refusals
-           from (select * from urgent union all select * from patient) wake_up order by can_wait, due_time, id`,
-        [BATCH - SHARE, isRush ? LONGEST_WAIT : 0, BATCH],
-      )
-      if (rows.length === 0) return { taken: 0, unreachable: null, isRush }
-      const waiting = Map.groupBy(rows, (row) => workflowId(row.workflow, row.organization_id, row.record_id))
-      const offers = [...waiting]
-      const taken: string[] = []
-      const refused: { row: WakeUpRow; reason: string }[] = []
-      let unreachable: unknown = null
-      const carry = async (): Promise<void> => {
-        for (let offer = offers.shift(); offer !== undefined; offer = offers.shift()) {
-          const [id, [row, ...again]] = offer
-          if (row === undefined || unreachable !== null) return
-          try {
-            await wake(id, row)
-          } catch (error) {
-            if (isUnreachable(error)) {
-              unreachable = error
-              return
-            }
-            log.error(
-              { err: error, workflowId: id },
-              'the workflow engine refused a wake-up; it will be offered again',
-            )
-            refused.push({ row, reason: Error.isError(error) ? error.message : String(error) })
-            taken.push(...again.map((other) => other.id))
-            continue
-          }
-          taken.push(row.id, ...again.map((other) => other.id))
-        }
-      }
-      await Promise.all(Array.from({ length: CONCURRENCY }, carry))
-      await statement(
-        trx,
-        'delete-wake-ups',
-        'delete from wake_ups using jsonb_array_elements_text(?::jsonb) as taken where id = taken::bigint',
-        [JSON.stringify(taken)],
-      )
-      for (const { row, reason } of refused) {
-        await statement(
-          trx,
-          'defer-wake-up',
-          `update wake_ups set due_time = now() + make_interval(secs => ?), refusals = ?, last_error = ? where id = ?`,
-          [Math.min(30, 2 ** row.refusals), row.refusals + 1, reason.slice(0, 500), row.id],
-        )
-      }
-      return { taken: rows.length, unreachable, isRush }
-    })
+  const loop = startLoop({ name: 'relay', interval: poll, log, watchdog, turn })
+  return {
+    ...loop,
+    async stop() {
+      await loop.stop()
+      throttle.stop()
+    },
   }
-
-  const wake = async (id: string, row: WakeUpRow): Promise<void> => {
-    const input: FollowInput = { organizationId: row.organization_id, recordId: row.record_id }
-    const execution = {
-      workflowId: id,
-      taskQueue,
-      args: [input],
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      staticSummary: `${row.workflow} ${row.record_id} of ${row.organization_id}`,
-    } as const
-    const here = pollers()
-    const { connection, workflow } = here?.client ?? client
-    const inTime = <T>(ask: () => Promise<T>) => connection.withDeadline(Date.now() + SIGNAL_TIMEOUT, ask)
-    if (row.starts) {
-      const seen = await firstLook(here, row, input)
-      const labels = seen?.labels ?? null
-      try {
-        await inTime(() =>
-          workflow.start(row.workflow, {
-            ...execution,
-            args: [seen === null ? input : { ...input, seen }],
-            ...(labels === null ? {} : { typedSearchAttributes: searchAttributes(labels) }),
-            requestEagerStart: here !== null,
-          }),
-        )
-        return
-      } catch (error) {
-        // Carried before, and the answer was lost; or the sweep was faster.
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
-      }
-    }
-    await inTime(() => workflow.signalWithStart(row.workflow, { ...execution, signal: CHANGED_SIGNAL }))
-  }
-
-  /**
-   * Looks at a new record before its execution is started, which then has nothing to do but wait: one task and one event
-   * instead of several.
-   */
-  const firstLook = async (
-    here: Pollers | null,
-    { workflow, record_id: recordId }: WakeUpRow,
-    input: FollowInput,
-  ): Promise<SettleResult | null> => {
-    try {
-      return (await here?.look[workflow]?.({ ...input, clock: Date.now(), base: null })) ?? null
-    } catch (error) {
-      log.warn({ err: error, workflow, recordId }, 'a new record could not be read ahead of its workflow')
-      return null
-    }
-  }
-
-  return startLoop({ name: 'relay', interval: poll, log, turn })
 }
 
-/** Whether records are being made faster than their executions are begun. */
-async function isRushed(em: EntityManager): Promise<boolean> {
-  const [found] = await statement<{ is_rushed: boolean }>(
+/** Claims the wake-ups that come first: gateway calls, then by deadline. Those of one execution are folded. */
+async function claim(em: EntityManager, owner: string): Promise<Offer[]> {
+  const rows = await statement<WakeUpRow>(
     em,
-    'find-rush',
-    `select (select count(*) from (
-               select from wake_ups where can_wait and due_time > now() - interval '1 second' limit ?) made) = ?
-        and exists (select from wake_ups where can_wait offset ? limit 1) as is_rushed`,
-    [RUSH, RUSH, BATCH],
+    'claim-wake-ups',
+    `with claimed as (
+       update wake_ups set lease_owner = ?, lease_until = now() + interval '${LEASE_SECONDS} seconds'
+        where id in (
+          select id from wake_ups
+           where (not_before is null or not_before <= now()) and (lease_until is null or lease_until < now())
+           order by gateway_call desc, due_by, id limit ${BATCH} for update skip locked)
+       returning *
+     )
+     select id, workflow, organization_id as "organizationId", record_id as "recordId", starts, due_by as "dueBy", attributes,
+            refusals, set_config('synchronous_commit', 'off', true)
+       from claimed order by gateway_call desc, due_by, id`,
+    [owner],
   )
-  return found?.is_rushed ?? false
+  const byExecution = Map.groupBy(rows, (row) => workflowId(row.workflow, row.organizationId, row.recordId))
+  return [...byExecution].map(([id, folded]) => ({ workflowId: id, rows: folded }))
 }
 
-/** Whether the engine could not be asked at all, rather than having said no. gRPC: 1 cancelled, 4 deadline, 14 unavailable. */
-function isUnreachable(error: unknown): boolean {
-  for (let cause = error; Error.isError(cause); cause = cause.cause) {
-    if (isGrpcServiceError(cause)) return [1, 4, 14].includes(cause.code)
+/** Starts the execution of a new record, asleep until its deadline, or tells an execution that its record changed. */
+async function wake(
+  { client, taskQueue }: RelayOptions,
+  { workflowId: id, rows }: Offer,
+  hasSearchAttributes: boolean,
+): Promise<void> {
+  const [row] = rows
+  if (row === undefined) return
+  const { workflow, organizationId, recordId } = row
+  const input: WorkflowInput = { organizationId, recordId }
+  const execution = {
+    workflowId: id,
+    taskQueue,
+    args: [input],
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    staticSummary: `${workflow} ${recordId} of ${organizationId}`,
+  } as const
+  const inTime = <T>(call: () => Promise<T>) =>
+    client.connection.withDeadline(Date.now() + CALL_TIMEOUT, call)
+  if (rows.some(({ starts }) => starts)) {
+    const newest = rows.reduce((one, other) => (BigInt(one.id) > BigInt(other.id) ? one : other))
+    const dueBy = new Date(newest.dueBy)
+    const attributes = rows.find((one) => one.attributes !== null)?.attributes ?? null
+    try {
+      await inTime(() =>
+        client.workflow.start(workflow, {
+          ...execution,
+          startDelay: Math.max(0, dueBy.getTime() - Date.now()),
+          staticDetails: `Asleep until ${dueBy.toISOString()}, its first deadline.`,
+          ...(hasSearchAttributes
+            ? {
+                typedSearchAttributes: searchAttributePairs({
+                  BillingOrganization: organizationId,
+                  BillingCustomer: attributes?.customerId ?? null,
+                  BillingWebhook: attributes?.webhookId ?? null,
+                  BillingStatus: attributes?.status ?? null,
+                  BillingNextDeadline: dueBy.toISOString(),
+                }),
+              }
+            : {}),
+        }),
+      )
+      return
+    } catch (error) {
+      // Carried before and the response was lost, or woken by the sweep meanwhile.
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
+    }
   }
-  return false
+  await inTime(() => client.workflow.signalWithStart(workflow, { ...execution, signal: CHANGED_SIGNAL }))
 }
+
+/** Deletes what Temporal took, defers what it refused, and gives the rest back; only what the owner still holds. */
+async function finish(
+  em: EntityManager,
+  owner: string,
+  {
+    taken,
+    refused,
+    released,
+  }: {
+    readonly taken: readonly string[]
+    readonly refused: readonly Refusal[]
+    readonly released: readonly string[]
+  },
+): Promise<void> {
+  if (taken.length > 0) {
+    await statement(
+      em,
+      'delete-wake-ups',
+      `delete from wake_ups using jsonb_array_elements_text(?::jsonb) as taken
+        where id = taken::bigint and lease_owner = ?`,
+      [JSON.stringify(taken), owner],
+    )
+  }
+  const rows = [
+    ...refused.flatMap(({ ids, seconds, reason }) => ids.map((id) => ({ id, seconds, reason }))),
+    ...released.map((id) => ({ id, seconds: 0, reason: null })),
+  ]
+  if (rows.length === 0) return
+  await statement(
+    em,
+    'defer-wake-ups',
+    `update wake_ups set lease_owner = null, lease_until = null,
+            not_before = now() + given.seconds * interval '1 second',
+            refusals = refusals + case when given.reason is null then 0 else 1 end,
+            last_error = coalesce(given.reason, last_error)
+       from jsonb_to_recordset(?::jsonb) as given (id bigint, seconds double precision, reason text)
+      where wake_ups.id = given.id and lease_owner = ?`,
+    [JSON.stringify(rows), owner],
+  )
+}
+
+function refusalOf({ rows }: Offer, error: unknown): Refusal {
+  const ids = rows.map(({ id }) => id)
+  const refusals = Math.max(...rows.map((row) => row.refusals))
+  if (!isRefusal(error)) return { ids, seconds: isSlow(error) ? 2 : 0.5, reason: null }
+  return {
+    ids,
+    seconds: Math.min(LONGEST_DEFERRAL, 2 ** refusals),
+    reason: String(error).slice(0, 500),
+  }
+}
+
+/** Whether Temporal itself said no to this wake-up. */
+function isRefusal(error: unknown): boolean {
+  const code = grpcCodeOf(error)
+  return code === null || !PASSING.includes(code)
+}
+
+function isSlow(error: unknown): boolean {
+  return grpcCodeOf(error) === GRPC.deadlineExceeded
+}
+
+const GRPC = { cancelled: 1, deadlineExceeded: 4, resourceExhausted: 8, unavailable: 14 } as const
+const PASSING: readonly number[] = Object.values(GRPC)

@@ -1,77 +1,155 @@
 /**
- * The sweep: wakes records whose deadline passed more than a minute ago with nothing having happened.
+ * The sweep: the net under the timers. It takes care of what is more than five seconds late, because Temporal is behind or
+ * away, an execution was lost, or a backup was restored. In a healthy system it finds nothing.
  *
- * Wake-ups and timers are enough while all goes well; this is for restored backups, lost namespaces and executions
- * that an operator ended. A record is woken a minute after its deadline and again after 2, 4, 8 … minutes, and whatever
- * is overdue when a worker starts: an engine that has fallen behind is not given more to do with every minute.
+ * Orders are advanced here by the batch that timers use, and expired card data are erased, without Temporal. All other
+ * records, and the executions of the orders, are woken through the outbox, each again after 5, 10, 20, 40 … seconds.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
+import type { OrderAdvancer } from '../activities/advance-order.ts'
+import { LATE_ORGANIZATIONS } from '../db/commands/advance-order.ts'
 import { statement } from '../db/statement.ts'
+import type { WorkflowName } from '../workflows/contract.ts'
 import { type Loop, startLoop } from './loop.ts'
+import type { Watchdog } from './watchdog.ts'
 
-const INTERVAL = 60_000
+const INTERVAL = 1_000
+/** Milliseconds after its deadline from which a record is late. */
+export const LATE = 5_000
+/** Records of a kind woken, or tokens erased, at a time. */
+const BATCH = 500
 
-export function startSweep(em: () => EntityManager, log: Logger, interval = INTERVAL): Loop {
+export interface SweepOptions {
+  readonly em: () => EntityManager
+  readonly orders: Pick<OrderAdvancer, 'advanceAllDue'>
+  /** Counts by workflow what was late. */
+  readonly late: { inc(labels: { workflow: WorkflowName }, count: number): void }
+  readonly log: Logger
+  readonly watchdog?: Watchdog
+  readonly interval?: number
+}
+
+export function startSweep(options: SweepOptions): Loop {
+  const { em, orders, late, log, watchdog, interval = INTERVAL } = options
   let before: Date | null = null
   return startLoop({
     name: 'sweep',
     interval,
     log,
-    async turn() {
-      const { woken, at } = await sweep(em(), before)
+    watchdog,
+    async turn(progress) {
+      const counts = new Map<WorkflowName, number>()
+      const count = (workflow: WorkflowName, number: number): void => {
+        if (number > 0) counts.set(workflow, (counts.get(workflow) ?? 0) + number)
+      }
+      count('token-expiry', await eraseExpiredCards(em()))
+      const { woken, at } = await wakeLateRecords(em(), before)
       before = at
-      if (woken > 0) log.warn({ woken }, 'woke records whose deadline had passed unnoticed')
+      for (const { workflow, number } of woken) count(workflow, number)
+      const organizations = await statement<{ organizationId: string }>(
+        em(),
+        'late-organizations',
+        LATE_ORGANIZATIONS,
+        [LATE],
+      )
+      await Promise.all(
+        organizations.map(async ({ organizationId }) => {
+          count('subscription', await orders.advanceAllDue(organizationId))
+          progress()
+        }),
+      )
+      for (const [workflow, number] of counts) late.inc({ workflow }, number)
+      if (counts.size > 0) log.warn({ late: Object.fromEntries(counts) }, 'took care of late records')
       return false
     },
   })
 }
 
-/**
- * Wakes overdue records that no wake-up waits for already.
- *
- * @param before when the sweep before this one took place, by the database's clock; null wakes all that is overdue.
- * @returns how many were woken, and the database's time of it.
- */
-export async function sweep(em: EntityManager, before: Date | null): Promise<{ woken: number; at: Date }> {
-  const [row] = await statement<{ woken: number; at: Date | string }>(
+/** Erases card data of tokens that expired more than five seconds ago. Returns their number. */
+export async function eraseExpiredCards(em: EntityManager): Promise<number> {
+  const erased = await statement<object>(
     em,
-    'wake-overdue',
-    `with overdue as (
-       select 'subscription' as workflow, organization_id, id, now() - next_deadline as late from subscriptions
-        where clock_offset = 0 and next_deadline < now() - interval '1 minute'
+    'erase-expired-cards',
+    `update payment_tokens set card_cipher = null
+      where (organization_id, id) in (
+        select organization_id, id from payment_tokens
+         where card_cipher is not null and expiration_time < now() - interval '${LATE} milliseconds'
+         order by expiration_time limit ${BATCH} for update skip locked)
+     returning 1`,
+  )
+  return erased.length
+}
+
+export interface WokenRecords {
+  readonly woken: readonly { readonly workflow: WorkflowName; readonly number: number }[]
+  /** The database's time of it. */
+  readonly at: Date
+}
+
+/**
+ * Wakes late records that no wake-up waits for already. Orders that the sweep advances by itself are only woken so that
+ * they have an execution again: behind everything else, and not counted.
+ *
+ * @param before when the sweep before this one took place, by the database's clock; null wakes all that is late.
+ */
+export async function wakeLateRecords(em: EntityManager, before: Date | null): Promise<WokenRecords> {
+  const rows = await statement<{ workflow: WorkflowName | null; number: number; at: Date | string }>(
+    em,
+    'wake-late-records',
+    `with late as (
+       (select 'subscription' as workflow, organization_id, id, next_deadline as deadline,
+               next_turn is not distinct from 'charge' as gateway_call,
+               quarantined_until is null and next_turn is distinct from 'charge' as is_advanced
+          from subscriptions
+         where clock_offset = 0 and next_deadline < now() - ${LATENESS} and ${IS_NOT_QUARANTINED}
+         order by next_deadline limit ${BATCH})
        union all
-       select 'subscription', organization_id, id, now() + clock_offset * interval '1 millisecond' - next_deadline
-         from subscriptions
-        where clock_offset > 0
-          and next_deadline < now() - interval '1 minute' + clock_offset * interval '1 millisecond'
+       (select 'subscription', organization_id, id, next_deadline - clock_offset * interval '1 millisecond',
+               next_turn is not distinct from 'charge', false
+          from subscriptions
+         where clock_offset > 0 and moving_to is null
+           and next_deadline < now() - ${LATENESS} + clock_offset * interval '1 millisecond' and ${IS_NOT_QUARANTINED}
+         order by next_deadline limit ${BATCH})
        union all
-       select 'token-expiry', organization_id, id, now() - expiration_time from payment_tokens
-        where card_cipher is not null and expiration_time < now() - interval '1 minute'
+       (select 'transaction', organization_id, id, next_inquiry_time, true, false from transactions
+         where status = 'pending' and subscription_id is null and next_inquiry_time < now() - ${LATENESS}
+           and ${IS_NOT_QUARANTINED}
+         order by next_inquiry_time limit ${BATCH})
        union all
-       select 'transaction', organization_id, id, now() - next_inquiry_time from transactions
-        where status = 'pending' and subscription_id is null and next_inquiry_time < now() - interval '1 minute'
+       (select 'webhook-delivery', organization_id, id, next_attempt_time, false, false from deliveries
+         where status = 'retrying' and next_attempt_time < now() - ${LATENESS} and ${IS_NOT_QUARANTINED}
+         order by next_attempt_time limit ${BATCH})
        union all
-       select 'webhook-delivery', organization_id, id, now() - next_attempt_time from deliveries
-        where status = 'retrying' and next_attempt_time < now() - interval '1 minute'
-       union all
-       select 'dispute-deadline', organization_id, id, now() - deadline_time from disputes
-        where status = 'response-needed' and deadline_time < now() - interval '1 minute'
+       (select 'dispute-deadline', organization_id, id, deadline_time, false, false from disputes
+         where status = 'response-needed' and deadline_time < now() - ${LATENESS} and ${IS_NOT_QUARANTINED}
+         order by deadline_time limit ${BATCH})
      ), ages as (
-       select *, extract(epoch from late) / 60 as minutes,
-              extract(epoch from late - (now() - ?::timestamptz)) / 60 as minutes_before
-         from overdue
+       select *, extract(epoch from now() - deadline) / (${LATE} / 1000.0) as age,
+              extract(epoch from ?::timestamptz - deadline) / (${LATE} / 1000.0) as age_before
+         from late
      ), woken as (
-       insert into wake_ups (workflow, organization_id, record_id, due_time)
-       select workflow, organization_id, id, now() from ages
-        where case when minutes_before > 1 then floor(log(2, minutes)) > floor(log(2, minutes_before)) else true end
+       insert into wake_ups (workflow, organization_id, record_id, gateway_call, due_by)
+       select workflow, organization_id, id, gateway_call,
+              case when is_advanced then now() + interval '10 minutes' else deadline end
+         from ages
+        where (age_before is null or age_before <= 1 or floor(log(2, age)) > floor(log(2, age_before)))
           and not exists (select from wake_ups waiting where waiting.workflow = ages.workflow
                              and waiting.organization_id = ages.organization_id and waiting.record_id = ages.id)
-       returning 1
+       returning workflow, due_by
      )
-     select (select count(*) from woken)::int as woken, now() as at`,
+     select now.at, counted.workflow, coalesce(counted.number, 0)::int as number
+       from (select now() as at) now
+       left join (select workflow, count(*) as number from woken where due_by < now() group by workflow) counted on true`,
     [before],
   )
-  if (row === undefined) throw new Error('a select of one row gave none')
-  return { woken: row.woken, at: new Date(row.at) }
+  const [first] = rows
+  if (first === undefined) throw new Error('a select of one row gave none')
+  return {
+    woken: rows.flatMap(({ workflow, number }) => (workflow === null ? [] : [{ workflow, number }])),
+    at: new Date(first.at),
+  }
 }
+
+const LATENESS = `interval '${LATE} milliseconds'`
+const IS_NOT_QUARANTINED = `(quarantined_until is null or quarantined_until < now() - ${LATENESS})`

@@ -10,9 +10,8 @@ import {
 } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import { clientConnection, type TemporalConnection } from '../config/temporal-connection.ts'
-import { HTTP_QUEUE_SUFFIX, SEARCH_ATTRIBUTES } from '../workflows/contract.ts'
+import { GATEWAY_QUEUE_SUFFIX, HTTP_QUEUE_SUFFIX, SEARCH_ATTRIBUTES } from '../workflows/contract.ts'
 import type { Activities } from '../workflows/workflows.ts'
-import type { Pollers } from './relay.ts'
 
 const { IndexedValueType } = proto.temporal.api.enums.v1
 
@@ -39,6 +38,9 @@ export function lazyClient(connection: TemporalConnection, namespace: string): C
   return new Client({ connection: Connection.lazy(clientConnection(connection)), namespace })
 }
 
+/** How long Temporal may take to answer about search attributes. Milliseconds. */
+const REGISTRATION_TIMEOUT = 2_000
+
 /**
  * Registers the search attributes operators filter by.
  *
@@ -47,21 +49,21 @@ export function lazyClient(connection: TemporalConnection, namespace: string): C
 export async function ensureSearchAttributes(client: Client, log: Logger): Promise<boolean> {
   const { namespace } = client.options
   const { operatorService } = client.connection
+  const inTime = <T>(call: () => Promise<T>) =>
+    client.connection.withDeadline(Date.now() + REGISTRATION_TIMEOUT, call)
   try {
-    const { customAttributes } = await operatorService.listSearchAttributes({ namespace })
+    const { customAttributes } = await inTime(() => operatorService.listSearchAttributes({ namespace }))
     const missing = Object.entries(SEARCH_ATTRIBUTES).filter(([name]) => !(name in (customAttributes ?? {})))
     if (missing.length === 0) return true
-    await operatorService.addSearchAttributes({
-      namespace,
-      searchAttributes: Object.fromEntries(
-        missing.map(([name, type]) => [
-          name,
-          type === 'DATETIME'
-            ? IndexedValueType.INDEXED_VALUE_TYPE_DATETIME
-            : IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
-        ]),
-      ),
-    })
+    const searchAttributes = Object.fromEntries(
+      missing.map(([name, type]) => [
+        name,
+        type === 'DATETIME'
+          ? IndexedValueType.INDEXED_VALUE_TYPE_DATETIME
+          : IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+      ]),
+    )
+    await inTime(() => operatorService.addSearchAttributes({ namespace, searchAttributes }))
     return true
   } catch (error) {
     log.warn({ err: error, namespace }, 'search attributes are not registered; executions go without labels')
@@ -69,11 +71,12 @@ export async function ensureSearchAttributes(client: Client, log: Logger): Promi
   }
 }
 
-/**
- * Workflow tasks in hand at a time. A task's time is that at which it was handed over, and its timers count from its end:
- * what waits in here makes them late by as long, where in the engine it does not.
- */
-const TASKS = 8
+/** Workflow tasks in hand at a time: they wait for batches of the database, not for the cores. */
+const WORKFLOW_TASKS = 40
+
+/** Calls of the payment gateway, and webhook attempts of the retry schedule, at a time. */
+const GATEWAY_CALLS = 50
+const ATTEMPTS = 100
 
 /**
  * Executions kept in memory, half a megabyte each. Most sleep for days and have a short history, so that reading it again
@@ -87,21 +90,19 @@ export interface PollingOptions {
   readonly namespace: string
   readonly taskQueue: string
   readonly workflowBundle: WorkflowBundleOption
-  /** What the workers offer, and what the relay reads by. */
-  readonly activities: () => Promise<{ readonly implementations: Activities } & Pick<Pollers, 'look'>>
+  /** What the workers offer; asked for once Temporal has been reached. */
+  readonly activities: () => Promise<Activities>
   readonly log: Logger
 }
 
 export interface Polling {
   /** Resolves when the engine has been reached for the first time. */
   readonly ready: Promise<void>
-  /** Null while nothing is polled. */
-  pollers(): Pollers | null
   /** Takes nothing more, lets activities under way finish, and ends. */
   stop(): Promise<void>
 }
 
-/** Polls both task queues until stopped; whatever ends the polling, it starts again. */
+/** Polls the task queues until stopped; whatever ends the polling, it starts again. */
 export function startPolling({
   connection: target,
   client,
@@ -113,7 +114,6 @@ export function startPolling({
 }: PollingOptions): Polling {
   let stopped = false
   let workers: Worker[] = []
-  let pollers: Pollers | null = null
   let pause: () => void = () => {}
   let isReady: () => void = () => {}
   const ready = new Promise<void>((resolve) => {
@@ -125,7 +125,7 @@ export function startPolling({
     try {
       // A worker that is made for a namespace that is not there leaves its threads behind: ask first.
       await client.workflowService.describeNamespace({ namespace })
-      const { implementations, look } = await activities()
+      const implementations = await activities()
       const shared = { connection, namespace, shutdownGraceTime: '30 s' } as const
       if (stopped) return
       workers = [
@@ -135,24 +135,27 @@ export function startPolling({
           workflowBundle,
           activities: implementations,
           maxCachedWorkflows: CACHED_WORKFLOWS,
-          maxConcurrentWorkflowTaskExecutions: TASKS,
-          // The other half is for tasks that come with the start of an execution.
-          maxConcurrentWorkflowTaskPolls: TASKS / 2,
-          maxConcurrentLocalActivityExecutions: TASKS,
+          maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
+          maxConcurrentWorkflowTaskPolls: 5,
+          maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
+        }),
+        await Worker.create({
+          ...shared,
+          taskQueue: `${taskQueue}${GATEWAY_QUEUE_SUFFIX}`,
+          activities: implementations,
+          maxConcurrentActivityTaskExecutions: GATEWAY_CALLS,
         }),
         await Worker.create({
           ...shared,
           taskQueue: `${taskQueue}${HTTP_QUEUE_SUFFIX}`,
           activities: implementations,
-          maxConcurrentActivityTaskExecutions: 100,
+          maxConcurrentActivityTaskExecutions: ATTEMPTS,
         }),
       ]
       if (stopped) for (const worker of workers) worker.shutdown()
-      pollers = { client: new Client({ connection, namespace }), look }
       isReady()
       await Promise.all(workers.map((worker) => worker.run().finally(() => shutDownAll(workers))))
     } finally {
-      pollers = null
       workers = []
       await connection.close().catch(() => {})
     }
@@ -183,7 +186,6 @@ export function startPolling({
   const finished = run()
   return {
     ready,
-    pollers: () => (stopped ? null : pollers),
     async stop() {
       stopped = true
       pause()

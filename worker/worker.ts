@@ -2,11 +2,14 @@
 import type { MikroORM } from '@mikro-orm/postgresql'
 import type { WorkflowBundleOption } from '@temporalio/worker'
 import type { Logger } from 'pino'
-import { createActivities, createLooks } from '../activities/activities.ts'
+import { createActivities } from '../activities/activities.ts'
+import { createOrderAdvancer } from '../activities/advance-order.ts'
+import { createQuarantine } from '../activities/quarantine.ts'
 import type { Config } from '../config/config.ts'
 import { RELEASE } from '../config/release.ts'
 import type { TemporalConnection } from '../config/temporal-connection.ts'
 import { DELIVERY_CHANNEL, RESEND_CHANNEL, WAKE_UP_CHANNEL } from '../db/channels.ts'
+import { watchDatabaseClock } from '../db/clock.ts'
 import type { InstallationFacts } from '../db/installation.ts'
 import { listen } from '../db/listener.ts'
 import type { Vault } from '../db/vault.ts'
@@ -21,12 +24,12 @@ import { taskQueue } from '../workflows/contract.ts'
 import { startCancellation } from './cancellation.ts'
 import { startDisabling } from './disabling.ts'
 import { startDispatcher } from './dispatcher.ts'
-import { startDueOrders } from './due-orders.ts'
 import { startRelay } from './relay.ts'
 import { startRetention } from './retention.ts'
 import { startStalledMoves } from './stalled-moves.ts'
 import { startSweep } from './sweep.ts'
 import { ensureSearchAttributes, lazyClient, startPolling } from './temporal.ts'
+import { startWatchdog } from './watchdog.ts'
 
 export interface WorkerDependencies {
   readonly config: Pick<Config, 'environment' | 'baseUrl' | 'temporalNamespace' | 'webhookAllowedCidrs'>
@@ -38,14 +41,18 @@ export interface WorkerDependencies {
   readonly workflowBundle: WorkflowBundleOption
   readonly metrics: Metrics
   readonly log: Logger
+  /** Called when a loop has stood still for thirty seconds: the process should end. */
+  readonly onStanding?: (loop: string) => void
 }
 
 /** How long Temporal may take to say that it is there. Milliseconds. */
 const TEMPORAL_PATIENCE = 2_000
 
 export interface RunningWorker {
-  /** Resolves when the engine has been reached for the first time. */
+  /** Resolves when Temporal has been reached for the first time. */
   readonly ready: Promise<void>
+  /** What it cannot do without. */
+  readonly required: Checks
   /** What it can do without for a while. */
   readonly checks: Checks
   /** Takes nothing more, finishes and records what is under way, and ends. */
@@ -54,8 +61,18 @@ export interface RunningWorker {
 
 /** Starts a worker at once; while the engine is away, it delivers events and waits. */
 export function startWorker(dependencies: WorkerDependencies): RunningWorker {
-  const { config, orm, databaseUrl, temporal, vault, installation, workflowBundle, metrics, log } =
-    dependencies
+  const {
+    config,
+    orm,
+    databaseUrl,
+    temporal,
+    vault,
+    installation,
+    workflowBundle,
+    metrics,
+    log,
+    onStanding,
+  } = dependencies
   const em = () => orm.em.fork()
   const now = () => Date.now()
   const queue = taskQueue(installation.id)
@@ -79,38 +96,45 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     log,
     onAttempt: ({ answer }) => metrics.deliveryAttempts.inc({ outcome: answer.failure ?? 'delivered' }),
   })
-  const dueOrders = startDueOrders({ em, baseUrl: config.baseUrl, now }, log)
+  const clock = watchDatabaseClock(em, now)
+  const watchdog = startWatchdog({
+    onStanding(name) {
+      log.fatal({ loop: name }, 'work has made no progress for thirty seconds')
+      onStanding?.(name)
+    },
+  })
+  const quarantine = createQuarantine({ em, log, now, counter: metrics.quarantines })
+  const skipsTime = config.environment === 'sandbox'
+  const advancing = { em, baseUrl: config.baseUrl, now, clock, quarantine, skipsTime, visibility: true }
+  const orders = createOrderAdvancer(advancing)
+  const searchAttributes = onceTrue(() => ensureSearchAttributes(client, log))
   const polling = startPolling({
     connection: temporal,
     client,
     namespace: config.temporalNamespace,
     taskQueue: queue,
     workflowBundle,
-    async activities() {
-      const labels = await ensureSearchAttributes(client, log)
-      const dependencies = {
-        em,
+    activities: async () =>
+      createActivities({
+        ...advancing,
+        orders,
         attempts,
         gateway,
         log,
         unresolved: metrics.unresolvedPayments,
-        baseUrl: config.baseUrl,
-        now,
-        settledTogether: () => dueOrders.settled(),
-        labels,
-      }
-      return { implementations: createActivities(dependencies), look: createLooks(dependencies) }
-    },
+        visibility: await searchAttributes(),
+      }),
     log,
   })
   const relay = startRelay({
     em,
     client,
-    pollers: polling.pollers,
     taskQueue: queue,
+    hasSearchAttributes: searchAttributes,
     log,
+    watchdog,
   })
-  const sweep = startSweep(em, log)
+  const sweep = startSweep({ em, orders, late: metrics.late, log, watchdog })
   const disabling = startDisabling({ em, environment: config.environment, baseUrl: config.baseUrl, now }, log)
   const cancellation = startCancellation(() => statements, log)
   const stalledMoves = startStalledMoves({ em, baseUrl: config.baseUrl, now }, log)
@@ -118,10 +142,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   const listener = listen(
     databaseUrl,
     {
-      [WAKE_UP_CHANNEL]() {
-        relay.nudge()
-        dueOrders.nudge()
-      },
+      [WAKE_UP_CHANNEL]: () => relay.nudge(),
       [DELIVERY_CHANNEL]: () => dispatcher.nudge(),
       [RESEND_CHANNEL]: () => dispatcher.nudge(),
     },
@@ -129,6 +150,12 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   )
   return {
     ready: polling.ready,
+    required: {
+      async loops() {
+        const standing = watchdog.standing()
+        return standing.length === 0 ? null : `without progress: ${standing.join(', ')}`
+      },
+    },
     checks: {
       async temporal() {
         try {
@@ -142,13 +169,31 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
       },
     },
     async stop() {
-      const loops = [dueOrders, sweep, disabling, cancellation, stalledMoves, retention, dispatcher]
-      // The relay starts executions on the connection that is polled.
-      const engine = relay.stop().then(() => polling.stop())
-      await Promise.all([...loops.map((loop) => loop.stop()), engine, listener.close()])
+      const loops = [sweep, disabling, cancellation, stalledMoves, retention, dispatcher]
+      const temporal = relay.stop().then(() => polling.stop())
+      await Promise.all([...loops.map((loop) => loop.stop()), temporal, listener.close()])
+      await clock.stop()
+      watchdog.stop()
       await sender.close()
       await gateway.close()
       await client.connection.close()
     },
   }
 }
+
+/** Asks until the answer is yes, every few seconds at most. */
+function onceTrue(ask: () => Promise<boolean>): () => Promise<boolean> {
+  let known: Promise<boolean> | null = null
+  return async () => {
+    known ??= ask().then((answer) => {
+      if (!answer) setTimeout(forget, ASKED_AGAIN).unref()
+      return answer
+    })
+    return await known
+  }
+  function forget(): void {
+    known = null
+  }
+}
+
+const ASKED_AGAIN = 5_000

@@ -13,61 +13,71 @@ export const WORKFLOW_NAMES = [
 ] as const
 export type WorkflowName = (typeof WORKFLOW_NAMES)[number]
 
-/** The one message: the record changed, look again. Lost, doubled or reordered ones do no harm. */
+/** The one message: the record changed. Lost, doubled or reordered signals do no harm. */
 export const CHANGED_SIGNAL = 'changed'
 
-/** The execution that follows a record. */
+/** The id of the execution of a record. */
 export function workflowId(workflow: WorkflowName, organizationId: string, recordId: string): string {
   return `${workflow}/${organizationId}/${recordId}`
 }
 
-/** Task queue of workflows and database activities; HTTP activities have one of their own beside it. */
+/** The record of an execution; null for an id of another form. */
+export function recordOf(id: string): (RecordKey & { readonly workflow: WorkflowName }) | null {
+  const [name, organizationId, recordId, ...rest] = id.split('/')
+  const workflow = WORKFLOW_NAMES.find((known) => known === name)
+  if (workflow === undefined || !organizationId || !recordId || rest.length > 0) return null
+  return { workflow, organizationId, recordId }
+}
+
+/** Task queue of workflows and database activities. */
 export function taskQueue(installationId: string): string {
   return `billing-${installationId}`
 }
 
-/** What the HTTP activities' queue appends to the name of the other. */
+/** Suffixes of the queues beside it: webhook attempts, and calls of the payment gateway, each with slots of its own. */
 export const HTTP_QUEUE_SUFFIX = '-http'
+export const GATEWAY_QUEUE_SUFFIX = '-gateway'
 
-/** Argument of every workflow. Only ids cross into workflows. */
-export interface FollowInput {
+export interface RecordKey {
   readonly organizationId: string
   readonly recordId: string
-  /** Clock of the record when the run began, in milliseconds ahead of real time; set by continue-as-new. */
-  readonly base?: number
-  /** What was read of the record before the execution was started, as settling would have found it; labels are set already. */
-  readonly seen?: SettleResult
 }
 
-/** Argument of a settle activity. */
-export interface SettleInput {
-  readonly organizationId: string
-  readonly recordId: string
+/** Argument of every workflow. Only ids cross into workflows. */
+export interface WorkflowInput extends RecordKey {
+  /** How far the record's clock was ahead of the execution's when the run began, in milliseconds; set by continue-as-new. */
+  readonly base?: number
+}
+
+/** Argument of every activity. */
+export interface AdvanceInput extends RecordKey {
   /** The workflow's clock, in milliseconds. */
   readonly clock: number
   /** Added to `clock` it gives the record's instant; null on the first call of a run: the row's own. */
   readonly base: number | null
 }
 
-/** What a settle activity found. */
-export interface SettleResult {
-  /** The instant to look again at, on the record's clock; null: nothing will ever be due by itself. */
+/** Result of advancing a record. */
+export interface AdvanceResult {
+  /** The record's next deadline, on its own clock; null: nothing will ever be due by itself. */
   readonly next: number | null
   readonly base: number
-  /** Whether the gateway has to be asked something before looking again. */
-  readonly calls?: boolean
-  readonly labels: Labels | null
+  /** Whether the payment gateway has to be called before the record can advance further. */
+  readonly gatewayCallDue?: boolean
+  readonly visibility: Visibility | null
 }
 
 /** What operators see of an execution. */
-export interface Labels {
+export interface Visibility {
   /** Current details: a sentence or two in Markdown. */
   readonly details: string
   /** Summary of the timer that is about to start. */
   readonly timer: string
-  /** Search attributes by name. */
-  readonly attributes: Readonly<Record<SearchAttributeName, string | null>>
+  readonly attributes: SearchAttributes
 }
+
+/** Search attributes by name; null: none. */
+export type SearchAttributes = Readonly<Record<SearchAttributeName, string | null>>
 
 /** Search attributes the worker registers in its namespace. */
 export const SEARCH_ATTRIBUTES = {

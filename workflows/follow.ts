@@ -1,8 +1,8 @@
 /**
- * The loop every workflow runs: ask what is due, wait durably for the next deadline or a change, ask again.
+ * The loop of every workflow: advance the record, wait durably for its next deadline or a change, advance it again.
  *
- * The record is the truth and the workflow its alarm clock. There is no state here that a fresh run would miss, so an
- * operator may terminate or reset any execution: the next wake-up, or the sweep, starts it again.
+ * The record is the truth and the workflow its alarm clock. A fresh run misses nothing that is kept here, so an operator
+ * may terminate or reset any execution: the next wake-up, or the sweep, starts it again.
  */
 import {
   ActivityFailure,
@@ -16,26 +16,28 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import {
+  type AdvanceInput,
+  type AdvanceResult,
   CHANGED_SIGNAL,
-  type FollowInput,
-  type Labels,
   type SearchAttributeName,
-  type SettleInput,
-  type SettleResult,
+  type Visibility,
+  type WorkflowInput,
 } from './contract.ts'
-import { searchAttribute } from './labels.ts'
+import { searchAttribute } from './search-attributes.ts'
 
-/** Shortest wait: a wake-up a little before its deadline must not spin. */
+/** Shortest wait, in milliseconds: a timer a little ahead of its deadline must not spin. */
 const SHORTEST_WAIT = 50
+/** Events after which a run continues as new: a short history is read again quickly by another worker. */
+const LONGEST_HISTORY = 500
 
 /**
- * Follows one record until nothing will be due any more and no change is waiting to be looked at. `call` does what
- * settling left to be asked of others.
+ * Runs until the record has no deadline left and no change is unseen. `callGateway` makes the gateway call that `advance`
+ * found due.
  */
 export async function follow(
-  input: FollowInput,
-  settle: (input: SettleInput) => Promise<SettleResult>,
-  call: (input: SettleInput) => Promise<void> = async () => {},
+  input: WorkflowInput,
+  advance: (input: AdvanceInput) => Promise<AdvanceResult>,
+  callGateway: (input: AdvanceInput) => Promise<void> = async () => {},
 ): Promise<void> {
   const { organizationId, recordId } = input
   let base = input.base ?? null
@@ -43,37 +45,39 @@ export async function follow(
   setHandler(defineSignal(CHANGED_SIGNAL), () => {
     changed = true
   })
-  let seen = input.seen ?? null
-  const label = labeller(seen?.labels ?? null)
-  const look = async (): Promise<SettleResult> => {
-    // Lowered before settling: a change signalled meanwhile must be looked at again.
-    changed = false
-    return await settle({ organizationId, recordId, clock: Date.now(), base })
-  }
+  const show = visibilityWriter()
   for (;;) {
-    // What was seen is older than a change that came with the start.
-    const result = seen ?? (await look())
-    seen = null
+    // Lowered before advancing: a change signalled meanwhile must not be lost.
+    changed = false
+    const result = await advance({ organizationId, recordId, clock: Date.now(), base })
     base = result.base
-    if (result.calls) {
-      await tried(() => call({ organizationId, recordId, clock: Date.now(), base }))
-      continue
+    if (result.gatewayCallDue) {
+      await attempt(() => callGateway({ organizationId, recordId, clock: Date.now(), base }))
+    } else if (result.next === null && !changed) {
+      return
     }
-    if (result.next === null && !changed) return
-    if (result.next === null) continue
-    // Whether or not something has changed meanwhile, or it would never come to it where changes do not end: the new run
-    // settles first of all, and the server takes no ending while a signal waits.
-    if (workflowInfo().continueAsNewSuggested) {
-      await continueAsNew<(input: FollowInput) => Promise<void>>({ organizationId, recordId, base })
+    // Also while changes do not end: the new run advances first of all.
+    if (isLong()) {
+      await continueAsNew<(input: WorkflowInput) => Promise<void>>({ organizationId, recordId, base })
     }
-    if (result.labels !== null) label(result.labels)
+    if (result.gatewayCallDue || result.next === null) continue
+    if (result.visibility !== null) show(result.visibility)
     const wait = Math.max(result.next - base - Date.now(), SHORTEST_WAIT)
-    await condition(() => changed, wait, result.labels === null ? {} : { summary: result.labels.timer })
+    await condition(
+      () => changed,
+      wait,
+      result.visibility === null ? {} : { summary: result.visibility.timer },
+    )
   }
 }
 
-/** Makes a call that gives up after a while, so that the next one comes with the time it is by then. */
-async function tried(call: () => Promise<void>): Promise<void> {
+function isLong(): boolean {
+  const { continueAsNewSuggested, historyLength } = workflowInfo()
+  return continueAsNewSuggested || historyLength > LONGEST_HISTORY
+}
+
+/** Makes a call that gives up after a while: the record is advanced first, then the call is repeated at its new instant. */
+async function attempt(call: () => Promise<void>): Promise<void> {
   try {
     await call()
   } catch (error) {
@@ -81,22 +85,26 @@ async function tried(call: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Writes labels where they differ from those written before, or at the start: each is an event of the history. */
-function labeller(atStart: Labels | null): (labels: Labels) => void {
+/** Writes details and search attributes where they differ from those the execution has: each is an event of the history. */
+function visibilityWriter(): (visibility: Visibility) => void {
   let details: string | null = null
-  const written = new Map<string, string | null>(Object.entries(atStart?.attributes ?? {}))
-  return (labels) => {
-    if (labels.details !== details) {
-      details = labels.details
+  const written = new Map<string, string>()
+  for (const { key, value } of workflowInfo().typedSearchAttributes.getAll()) {
+    written.set(key.name, value instanceof Date ? value.toISOString() : String(value))
+  }
+  return (visibility) => {
+    if (visibility.details !== details) {
+      details = visibility.details
       setCurrentDetails(details)
     }
-    const updates = Object.entries(labels.attributes).filter(
+    const updates = Object.entries(visibility.attributes).filter(
       ([name, value]) => (written.get(name) ?? null) !== value,
     )
     if (updates.length === 0) return
     upsertSearchAttributes(
       updates.map(([name, value]) => {
-        written.set(name, value)
+        if (value === null) written.delete(name)
+        else written.set(name, value)
         return searchAttribute(name as SearchAttributeName, value)
       }),
     )

@@ -1,42 +1,69 @@
-/** The workflows of the service: each follows one record of its kind, by the name operators see. */
-import { proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow'
-import { type FollowInput, HTTP_QUEUE_SUFFIX, type SettleInput, type SettleResult } from './contract.ts'
+/** The workflows of the service: one for each kind of record, by the name operators see. */
+import {
+  ActivityFailure,
+  isCancellation,
+  proxyActivities,
+  proxyLocalActivities,
+  workflowInfo,
+} from '@temporalio/workflow'
+import {
+  type AdvanceInput,
+  type AdvanceResult,
+  GATEWAY_QUEUE_SUFFIX,
+  HTTP_QUEUE_SUFFIX,
+  type WorkflowInput,
+} from './contract.ts'
 import { follow } from './follow.ts'
 
 /** Activities as workflows call them; implemented in `activities/`. */
 export interface Activities {
-  settleOrder(input: SettleInput): Promise<SettleResult>
-  settleDispute(input: SettleInput): Promise<SettleResult>
-  settleToken(input: SettleInput): Promise<SettleResult>
-  inquireTransaction(input: SettleInput): Promise<SettleResult>
-  attemptDelivery(input: SettleInput): Promise<SettleResult>
-  callGateway(input: SettleInput): Promise<void>
+  advanceOrder(input: AdvanceInput): Promise<AdvanceResult>
+  advanceDispute(input: AdvanceInput): Promise<AdvanceResult>
+  advanceToken(input: AdvanceInput): Promise<AdvanceResult>
+  inquireTransaction(input: AdvanceInput): Promise<AdvanceResult>
+  attemptDelivery(input: AdvanceInput): Promise<AdvanceResult>
+  callGateway(input: AdvanceInput): Promise<void>
 }
 
-/** Failures of our own infrastructure only: they pass, so nothing but patience helps. Time skipping skips the waits too. */
+/** Failures of our own infrastructure only, which pass. Time skipping skips these waits too, so attempts are unlimited. */
 const RETRY_FOREVER = { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 minute' } as const
 
-const { settleOrder, settleDispute, settleToken } = proxyLocalActivities<Activities>({
+const local = proxyLocalActivities<Activities>({
   startToCloseTimeout: '10 s',
-  retry: RETRY_FOREVER,
+  // A local activity that waits keeps its workflow task slot: after a few attempts the activity below takes over.
+  localRetryThreshold: '2 s',
+  retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumAttempts: 3 },
 })
+const queued = proxyActivities<Activities>({ startToCloseTimeout: '30 s', retry: RETRY_FOREVER })
 
-/** Follows an order: everything time does to it, and its charges. */
-async function subscription(input: FollowInput): Promise<void> {
-  const { callGateway } = proxyActivities<Activities>({
-    taskQueue: `${workflowInfo().taskQueue}${HTTP_QUEUE_SUFFIX}`,
-    startToCloseTimeout: '60 s',
-    // After that the order is looked at anew: the call tells the time at which it is made.
-    scheduleToCloseTimeout: '3 minutes',
-    // Ahead of the webhook attempts that share the queue: a thousand slow receivers must not make a charge late.
-    priority: { priorityKey: 1 },
-    retry: RETRY_FOREVER,
-  })
-  await follow(input, settleOrder, callGateway)
+/** A database activity: local while the database answers, else queued. */
+function persistent(
+  name: 'advanceOrder' | 'advanceDispute' | 'advanceToken',
+): (input: AdvanceInput) => Promise<AdvanceResult> {
+  return async (input) => {
+    try {
+      return await local[name](input)
+    } catch (error) {
+      if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error
+      return await queued[name]({ ...input, clock: Date.now() })
+    }
+  }
 }
 
-/** Follows a delivery whose first attempt failed: the exact retry schedule. */
-async function webhookDelivery(input: FollowInput): Promise<void> {
+/** An order: everything time does to it, and its charges. */
+async function subscription(input: WorkflowInput): Promise<void> {
+  const { callGateway } = proxyActivities<Activities>({
+    taskQueue: `${workflowInfo().taskQueue}${GATEWAY_QUEUE_SUFFIX}`,
+    startToCloseTimeout: '60 s',
+    // Then the order is advanced before the next attempt: each call carries its own instant.
+    scheduleToCloseTimeout: '3 minutes',
+    retry: RETRY_FOREVER,
+  })
+  await follow(input, persistent('advanceOrder'), callGateway)
+}
+
+/** A delivery whose first attempt failed: the exact retry schedule. */
+async function webhookDelivery(input: WorkflowInput): Promise<void> {
   const { attemptDelivery } = proxyActivities<Activities>({
     taskQueue: `${workflowInfo().taskQueue}${HTTP_QUEUE_SUFFIX}`,
     startToCloseTimeout: '30 s',
@@ -45,24 +72,24 @@ async function webhookDelivery(input: FollowInput): Promise<void> {
   await follow(input, attemptDelivery)
 }
 
-/** Follows a payment token: card data that nobody used are erased when it expires. */
-async function tokenExpiry(input: FollowInput): Promise<void> {
-  await follow(input, settleToken)
+/** A payment token: card data that nobody used are erased when it expires. */
+async function tokenExpiry(input: WorkflowInput): Promise<void> {
+  await follow(input, persistent('advanceToken'))
 }
 
-/** Follows a transaction whose outcome the gateway has not told: it is asked until it does. */
-async function transaction(input: FollowInput): Promise<void> {
+/** A transaction whose outcome the gateway has not told: it is asked until it does. */
+async function transaction(input: WorkflowInput): Promise<void> {
   const { inquireTransaction } = proxyActivities<Activities>({
-    taskQueue: `${workflowInfo().taskQueue}${HTTP_QUEUE_SUFFIX}`,
+    taskQueue: `${workflowInfo().taskQueue}${GATEWAY_QUEUE_SUFFIX}`,
     startToCloseTimeout: '60 s',
     retry: RETRY_FOREVER,
   })
   await follow(input, inquireTransaction)
 }
 
-/** Follows a dispute: lost when its deadline passes unanswered. */
-async function disputeDeadline(input: FollowInput): Promise<void> {
-  await follow(input, settleDispute)
+/** A dispute: lost when its deadline passes unanswered. */
+async function disputeDeadline(input: WorkflowInput): Promise<void> {
+  await follow(input, persistent('advanceDispute'))
 }
 
 export {

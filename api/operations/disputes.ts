@@ -1,7 +1,8 @@
 import {
+  advanceDispute,
   createDispute,
   type DisputeValues,
-  settleDispute,
+  disputeDeadline,
   updateDispute,
 } from '../../db/commands/save-dispute.ts'
 import { emitDisputeEvent } from '../../db/dispute-events.ts'
@@ -33,12 +34,12 @@ export const disputes: Resource<DisputeRow> = {
 
 export const disputeWriter: Writer<DisputeRow, Dispute> = {
   // Up to, not including, the instant of the command: an answer exactly at the deadline is in time.
-  settle: async (unit, row) => void (await settleDispute(unit, row, unit.now.getTime() - 1)),
+  settle: async (unit, row) => void (await advanceDispute(unit, row, unit.now.getTime() - 1)),
   create: (unit, id, body) => createDispute(unit, id, valuesOf(body)),
   update: (unit, row, body) => updateDispute(unit, row, valuesOf(body)),
   async changed(unit, row) {
     await emitDisputeEvent(unit, row, 'dispute-modified')
-    unit.wake('dispute-deadline', row.id)
+    unit.wake('dispute-deadline', row.id, { dueBy: disputeDeadline(row) })
   },
 }
 

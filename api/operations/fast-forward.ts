@@ -1,7 +1,7 @@
 /** The sandbox's clock of one order: POST moves it, GET tells how far a long move has come. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { lockSubscription } from '../../db/commands/advance-order.ts'
 import { beginFastForward, failFastForward } from '../../db/commands/fast-forward.ts'
-import { lockSubscription } from '../../db/commands/settle-subscription.ts'
 import { FastForward as FastForwardRow, Subscription } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import { orderInstant } from '../../db/order-record.ts'

@@ -9,7 +9,7 @@ import {
   voidInvoiceOf,
   voidSubscription,
 } from '../../db/commands/act-on-subscription.ts'
-import { lockSubscription } from '../../db/commands/settle-subscription.ts'
+import { lockSubscription } from '../../db/commands/advance-order.ts'
 import {
   SubscriptionCancellation as CancellationRow,
   Invoice,

@@ -21,8 +21,8 @@ import {
 import { applySteps, type OrderRecord, orderInstant } from '../order-record.ts'
 import { references } from '../references.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
+import { advanceForCommand, lockSubscription, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { giveBack } from './give-back.ts'
-import { lockSubscription, scheduleAfter, settleForCommand } from './settle-subscription.ts'
 
 /**
  * Runs a command on a locked order at the order's own instant.
@@ -35,11 +35,11 @@ export async function actOnOrder(
   command: (record: OrderRecord, instant: number) => Step,
 ): Promise<OrderRecord> {
   const instant = orderInstant(unit, row)
-  const record = await settleForCommand(unit, row, instant)
+  const record = await advanceForCommand(unit, row, instant)
   applySteps(unit, record, [command(record, instant)])
   await giveBack(unit, [record])
   scheduleAfter(record, instant)
-  unit.wake('subscription', row.id)
+  wakeOrder(unit, row)
   return record
 }
 

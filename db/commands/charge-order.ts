@@ -10,8 +10,8 @@ import { Transaction } from '../entities/index.ts'
 import { newId } from '../ids.ts'
 import { applySteps, type OrderRecord } from '../order-record.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
-import { noteProgress } from './fast-forward.ts'
-import { lockSubscription, scheduleAfter, settleForCommand } from './settle-subscription.ts'
+import { advanceForCommand, lockSubscription, scheduleAfter } from './advance-order.ts'
+import { instantOnTheWay, noteProgress } from './fast-forward.ts'
 
 /** What the gateway is to be asked about, and when that is on the order's clock. */
 export interface OrderCall {
@@ -34,8 +34,9 @@ export async function startOrderCall(
   if (row === null) return null
   await noteProgress(unit, row)
   // A clock on its way does not go past its target, however long its execution has slept.
-  const instant = Math.min(now, row.movingTo?.getTime() ?? Number.POSITIVE_INFINITY)
-  const record = await settleForCommand(unit, row, instant)
+  const target = row.movingTo?.getTime() ?? Number.POSITIVE_INFINITY
+  const instant = instantOnTheWay(row, Math.min(now, target))
+  const record = await advanceForCommand(unit, row, instant)
   const call = nextCall(record.order)
   if (call === null || call.at > instant) return null
   const invoice = record.invoices.get(call.invoice)

@@ -89,6 +89,8 @@ export async function createPaymentToken(
     isUsed: false,
     expirationTime: new Date(unit.now.getTime() + TOKEN_LIFETIME),
   })
-  if (token.cardCipher != null) unit.follow('token-expiry', id, { canWait: true })
+  if (token.cardCipher != null) {
+    unit.follow('token-expiry', id, { dueBy: token.expirationTime, attributes: { status: 'unused' } })
+  }
   return token
 }

@@ -27,7 +27,7 @@ import { readForOrder } from '../order-references.ts'
 import { orderRisk } from '../order-risk.ts'
 import { type References, references } from '../references.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
-import { scheduleNext } from './settle-subscription.ts'
+import { orderDeadline, scheduleNext } from './advance-order.ts'
 
 /** What a caller says of an item. */
 export type SubscriptionItem = Readonly<
@@ -109,9 +109,13 @@ export async function createSubscription(
   applySteps(unit, record, [placed])
   // Due already or not, the first deadline is known: the sweep finds the order even if every wake-up is lost.
   scheduleNext(record)
-  // Only its workflow asks a gateway; all else that is due is settled without it as well.
   const isCharged = given.autopay && (given.paymentInstrumentId !== null || known.hasDefaultInstrument)
-  unit.follow('subscription', id, { canWait: !isCharged })
+  const { dueBy } = orderDeadline(row, now)
+  unit.follow('subscription', id, {
+    dueBy,
+    gatewayCall: isCharged && dueBy !== null && dueBy <= now,
+    attributes: { status: row.status, customerId: row.customerId },
+  })
   return row
 }
 

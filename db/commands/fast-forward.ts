@@ -4,7 +4,7 @@ import { moveProblem, offsetAt } from '../../billing/order-clock.ts'
 import { FastForward, type Subscription } from '../entities/index.ts'
 import { orderClock, orderInstant } from '../order-record.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
-import { lockSubscription, settleForCommand } from './settle-subscription.ts'
+import { advanceForCommand, lockSubscription, wakeOrder } from './advance-order.ts'
 
 /** A move that has settled nothing for so long blocks no other. Milliseconds. */
 export const STALLED_AFTER = 60_000
@@ -27,7 +27,7 @@ export async function beginFastForward(
   const problem = moveProblem(orderClock(row), to.getTime(), now.getTime())
   if (problem !== null) throw new InvalidFieldsError([{ field: 'to', message: problem }])
   await endStalled(unit, row)
-  await settleForCommand(unit, row, orderInstant(unit, row))
+  await advanceForCommand(unit, row, orderInstant(unit, row))
   if (row.nextDeadline == null) {
     arrive(unit, row, to, row.revision)
     return null
@@ -41,7 +41,7 @@ export async function beginFastForward(
     progressTime: now,
   })
   row.movingTo = to
-  unit.wake('subscription', row.id)
+  wakeOrder(unit, row)
   return move
 }
 
@@ -64,6 +64,23 @@ export async function followFastForward(
   if (move === null) return
   move.progressTime = unit.now
   if (isThere) end(unit, move, 'completed', null)
+}
+
+/**
+ * The instant through which an order advances when its execution's clock shows `instant`: an order on its way to a target
+ * advances from one deadline to the next, however far the execution's clock has come. Each charge is thus made at its own
+ * instant.
+ */
+export function instantOnTheWay(
+  {
+    movingTo,
+    nextDeadline,
+    settledThrough,
+  }: Pick<Subscription, 'movingTo' | 'nextDeadline' | 'settledThrough'>,
+  instant: number,
+): number {
+  if (movingTo == null || nextDeadline == null) return instant
+  return Math.min(instant, Math.max(nextDeadline.getTime(), settledThrough?.getTime() ?? 0))
 }
 
 /** Remembers that work of an order on its way is done: a call that takes its time is not a stall. */
@@ -90,7 +107,7 @@ export async function failFastForward(unit: UnitOfWork, row: Subscription, detai
   const reached = orderInstant(unit, row)
   row.movingTo = null
   moveTo(unit, row, reached, row.revision)
-  unit.wake('subscription', row.id)
+  wakeOrder(unit, row)
 }
 
 /** Whether a move has stopped making progress. */

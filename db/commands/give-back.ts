@@ -103,6 +103,10 @@ export function addRefund(
     requestId: id,
     nextInquiryTime: unit.now,
   })
-  unit.follow('transaction', id)
+  unit.follow('transaction', id, {
+    dueBy: unit.now,
+    gatewayCall: true,
+    attributes: { status: 'unknown', customerId: sale.customerId },
+  })
   return refund
 }

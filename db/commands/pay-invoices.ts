@@ -12,8 +12,8 @@ import {
 import { Dispute, Invoice, type Subscription, type Transaction } from '../entities/index.ts'
 import { applySteps, type OrderRecord } from '../order-record.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
+import { advanceBeforeRefunds, lockSubscription, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { addRefund, giveBack } from './give-back.ts'
-import { lockSubscription, scheduleAfter, settleBeforeRefunds } from './settle-subscription.ts'
 
 /** An invoice in its order's record. */
 export interface Bill {
@@ -46,7 +46,7 @@ export async function lockBills(
   const records: OrderRecord[] = []
   for (const order of orders) {
     const instant = instantOf(order)
-    const record = await settleBeforeRefunds(unit, order, instant, { invoiceIds })
+    const record = await advanceBeforeRefunds(unit, order, instant, { invoiceIds })
     records.push(record)
     for (const row of found.filter((invoice) => invoice.subscriptionId === order.id)) {
       bills.set(row.id, { id: row.id, row, record, sequence: row.sequence, instant })
@@ -68,7 +68,7 @@ export async function stepBills(
   for (const { record, instant } of new Map(bills.map((bill) => [bill.record, bill])).values()) {
     scheduleAfter(record, instant)
     // The workflow of an order's own charge asked for the answer, and looks again by itself.
-    if (transaction?.subscriptionId !== record.row.id) unit.wake('subscription', record.row.id)
+    if (transaction?.subscriptionId !== record.row.id) wakeOrder(unit, record.row)
   }
 }
 

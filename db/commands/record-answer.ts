@@ -92,7 +92,12 @@ export async function recordAnswer(
   if (result === 'approved') emit('transaction-processed')
   if (result === 'declined') emit('transaction-declined')
   if (timesOut && isOwn) await suspendBills(unit, transaction, bills, { timesOut, askTime: next })
-  if (result === 'unknown' && !wasUnknown && !isOwn) unit.follow('transaction', id)
+  if (result === 'unknown' && !wasUnknown && !isOwn && next !== null) {
+    unit.follow('transaction', id, {
+      dueBy: new Date(next),
+      attributes: { status: 'unknown', customerId: transaction.customerId },
+    })
+  }
   if (transaction.type === 'refund') {
     if (result === 'approved') await refundBills(unit, transaction, bills)
   } else if (result === 'approved') await payBills(unit, transaction, bills)

@@ -29,9 +29,6 @@ export interface DisputeValues {
   readonly deadlineTime: Date | null
 }
 
-/** A deadline that is nearer than this, in milliseconds, is too near for its workflow to begin late. */
-const SOON = 120_000
-
 /**
  * Opens a dispute of a transaction (specification 2.5). Emits `dispute-created` and wakes the dispute-deadline workflow.
  *
@@ -47,8 +44,13 @@ export async function createDispute(unit: UnitOfWork, id: string, values: Disput
   })
   await markDisputed(unit, [transaction])
   await emitDisputeEvent(unit, dispute, 'dispute-created', { sale: { transaction, websiteId } })
-  const left = (dispute.deadlineTime?.getTime() ?? Number.POSITIVE_INFINITY) - unit.now.getTime()
-  unit.follow('dispute-deadline', id, { canWait: left > SOON })
+  const dueBy = disputeDeadline(dispute)
+  if (dueBy !== null) {
+    unit.follow('dispute-deadline', id, {
+      dueBy,
+      attributes: { status: dispute.status, customerId: dispute.customerId ?? null },
+    })
+  }
   return dispute
 }
 
@@ -103,22 +105,24 @@ export async function lockDispute(unit: UnitOfWork, id: string): Promise<Dispute
   return await lockRow(unit, Dispute, id)
 }
 
+/** When the dispute is lost unanswered; null: never, as it stands. */
+export function disputeDeadline({ status, deadlineTime }: Dispute): Date | null {
+  const lostAt = disputeLostAt({ status, deadlineTime: deadlineTime?.getTime() ?? null })
+  return lostAt === null ? null : new Date(lostAt)
+}
+
 /**
  * Applies what is due on a locked dispute through `instant`: past its deadline, an unanswered one is lost.
  *
- * @returns when to look again; null: never.
+ * @returns its next deadline; null: none.
  */
-export async function settleDispute(
+export async function advanceDispute(
   unit: UnitOfWork,
   dispute: Dispute,
   instant: number,
 ): Promise<number | null> {
-  const lostAt = disputeLostAt({
-    status: dispute.status,
-    deadlineTime: dispute.deadlineTime?.getTime() ?? null,
-  })
-  if (lostAt === null || lostAt > instant) return lostAt
-  const time = new Date(lostAt)
+  const time = disputeDeadline(dispute)
+  if (time === null || time.getTime() > instant) return time?.getTime() ?? null
   dispute.status = 'lost'
   dispute.resolvedTime = time
   dispute.revision += 1

@@ -19,8 +19,8 @@ import { orderRisk, readCaptured } from '../order-risk.ts'
 import { references } from '../references.ts'
 import { subscriptionEvent } from '../subscription-events.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
+import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { checkInstrument, checkTerms, type NewSubscription, pricedItems } from './create-subscription.ts'
-import { scheduleAfter, settleForCommand } from './settle-subscription.ts'
 
 export interface SubscriptionChange extends Omit<NewSubscription, 'isTrialOnly'> {
   /** null leaves it. */
@@ -42,7 +42,7 @@ export async function updateSubscription(
   given: SubscriptionChange,
 ): Promise<void> {
   const instant = orderInstant(unit, row)
-  const record = await settleForCommand(unit, row, instant)
+  const record = await advanceForCommand(unit, row, instant)
   const before = shown(row)
   const found = references(unit)
   if (given.paymentInstrumentId !== (row.paymentInstrumentId ?? null)) await checkInstrument(found, given)
@@ -114,7 +114,7 @@ export async function updateSubscription(
     row.updatedTime = unit.now
   }
   unit.emit(subscriptionEvent(row, 'subscription-modified', new Date(instant), unit.baseUrl))
-  unit.wake('subscription', row.id)
+  wakeOrder(unit, row)
 }
 
 /** Has the rules take the row's terms: a pending order's first invoice is drawn up anew, others take them from the next on. */

@@ -51,7 +51,7 @@ export async function usePaymentToken(
     [organizationId, id, now, now, now],
   )
   if (used === undefined) throw new InvalidFieldsError([{ field, message: await whyNot(unit, id) }])
-  unit.wake('token-expiry', id)
+  unit.wake('token-expiry', id, { dueBy: null })
   const { pan, cvv } = JSON.parse(await vault.open(used.card_cipher)) as { pan: string; cvv: string | null }
   return {
     pan,

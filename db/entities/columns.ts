@@ -17,6 +17,21 @@ export const resourceColumns = {
   updatedTime: instant(),
 }
 
+/** Of a record that time advances: set while advancing it fails, so that it stops nothing else. */
+export const quarantineColumns = {
+  /** Failures in a row. */
+  quarantineCount: p.integer().default(0),
+  quarantineReason: p.string().length(500).nullable(),
+  /** Advanced again then, or sooner by a command or an operator; null: it is not quarantined. */
+  quarantinedUntil: instant().nullable(),
+}
+
+/** Finds the quarantined rows of a table. */
+export const quarantineIndex = (table: string) => ({
+  name: `${table}_quarantined_index`,
+  expression: `create index "${table}_quarantined_index" on "${table}" ("quarantined_until") where "quarantined_until" is not null`,
+})
+
 /** What `q` searches: the id and the given columns as one text in lower case. Indexes and queries spell it alike. */
 export function searchExpression(...columns: string[]): string {
   const parts = ['"id"', ...columns.map((column) => `coalesce("${column}", '')`)]

@@ -1,5 +1,14 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { id, instant, json, newestIndex, searchExpression, tenantKey } from './columns.ts'
+import {
+  id,
+  instant,
+  json,
+  newestIndex,
+  quarantineColumns,
+  quarantineIndex,
+  searchExpression,
+  tenantKey,
+} from './columns.ts'
 
 /**
  * `waiting`: the dispatcher owes the first attempt. `retrying`: the webhook-delivery workflow owns the schedule.
@@ -11,6 +20,7 @@ const DeliverySchema = defineEntity({
   name: 'Delivery',
   tableName: 'deliveries',
   indexes: [
+    quarantineIndex('deliveries'),
     {
       name: 'deliveries_due_index',
       expression:
@@ -47,6 +57,7 @@ const DeliverySchema = defineEntity({
     nextAttemptTime: instant().nullable(),
     /** When it came to a final status; real time. */
     endedTime: instant().nullable(),
+    ...quarantineColumns,
     createdTime: instant(),
   },
 })

@@ -6,6 +6,8 @@ import {
   id,
   instant,
   listIndexes,
+  quarantineColumns,
+  quarantineIndex,
   resourceColumns,
   searchExpression,
   tenantKey,
@@ -28,6 +30,7 @@ const DisputeSchema = defineEntity({
   name: 'Dispute',
   tableName: 'disputes',
   indexes: [
+    quarantineIndex('disputes'),
     ...listIndexes('disputes', disputeSearch),
     { name: 'disputes_transaction_index', properties: ['organizationId', 'transactionId'] },
     choiceIndex('disputes', 'status'),
@@ -70,6 +73,7 @@ const DisputeSchema = defineEntity({
     rawResponse: p.text().nullable(),
     resolvedTime: instant().nullable(),
     source: p.string().length(20).nullable(),
+    ...quarantineColumns,
     ...resourceColumns,
   },
 })

@@ -2,7 +2,16 @@ import { defineEntity, p } from '@mikro-orm/core'
 import type { CardBrand } from '../../billing/cards.ts'
 import type { Contact } from '../../billing/contacts.ts'
 import type { DerivedRisk, RiskInput } from '../../billing/risk.ts'
-import { instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+import {
+  instant,
+  json,
+  listIndexes,
+  quarantineColumns,
+  quarantineIndex,
+  resourceColumns,
+  searchExpression,
+  tenantKey,
+} from './columns.ts'
 
 /** What `q` would search; the list of tokens only pages. */
 export const paymentTokenSearch = searchExpression('bin', 'last4')
@@ -17,6 +26,7 @@ const PaymentTokenSchema = defineEntity({
   name: 'PaymentToken',
   tableName: 'payment_tokens',
   indexes: [
+    quarantineIndex('payment_tokens'),
     ...listIndexes('payment_tokens', paymentTokenSearch).slice(0, 1),
     {
       name: 'payment_tokens_card_held_index',
@@ -47,6 +57,7 @@ const PaymentTokenSchema = defineEntity({
     isUsed: p.boolean().default(false),
     usageTime: instant().nullable(),
     expirationTime: instant(),
+    ...quarantineColumns,
     ...resourceColumns,
   },
 })

@@ -5,7 +5,17 @@ import type { CancelCategory, CanceledBy, OrderStatus } from '../../billing/orde
 import type { Turn } from '../../billing/order-lifecycle.ts'
 import type { InvoiceTimeShift, PricedPlan, RecurringInterval } from '../../billing/order-terms.ts'
 import type { DerivedRisk, RiskInput } from '../../billing/risk.ts'
-import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+import {
+  id,
+  instant,
+  json,
+  listIndexes,
+  quarantineColumns,
+  quarantineIndex,
+  resourceColumns,
+  searchExpression,
+  tenantKey,
+} from './columns.ts'
 
 export interface UsageLimits {
   softLimit: { quantity: number } | null
@@ -43,12 +53,18 @@ const SubscriptionSchema = defineEntity({
   name: 'Subscription',
   tableName: 'subscriptions',
   indexes: [
+    quarantineIndex('subscriptions'),
     ...listIndexes('subscriptions', subscriptionSearch),
     { name: 'subscriptions_customer_index', properties: ['organizationId', 'customerId'] },
     {
       name: 'subscriptions_next_deadline_index',
       expression:
         'create index "subscriptions_next_deadline_index" on "subscriptions" ("next_deadline") where "next_deadline" is not null',
+    },
+    {
+      name: 'subscriptions_due_index',
+      expression:
+        'create index "subscriptions_due_index" on "subscriptions" ("organization_id", "next_deadline") where "next_deadline" is not null',
     },
     {
       name: 'subscriptions_moved_clock_index',
@@ -121,6 +137,7 @@ const SubscriptionSchema = defineEntity({
     clockOffset: p.bigint('number').default(0),
     /** Where that clock is being moved to; null: it rests. */
     movingTo: instant().nullable(),
+    ...quarantineColumns,
     ...resourceColumns,
   },
 })

@@ -1,5 +1,15 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+import {
+  id,
+  instant,
+  json,
+  listIndexes,
+  quarantineColumns,
+  quarantineIndex,
+  resourceColumns,
+  searchExpression,
+  tenantKey,
+} from './columns.ts'
 
 export type TransactionType = 'sale' | 'refund'
 export type TransactionResult = 'approved' | 'declined' | 'unknown'
@@ -25,6 +35,7 @@ const TransactionSchema = defineEntity({
   name: 'Transaction',
   tableName: 'transactions',
   indexes: [
+    quarantineIndex('transactions'),
     ...listIndexes('transactions', transactionSearch),
     { name: 'transactions_customer_index', properties: ['organizationId', 'customerId'] },
     {
@@ -83,6 +94,7 @@ const TransactionSchema = defineEntity({
     nextInquiryTime: instant().nullable(),
     /** When a day had passed without an outcome. */
     timeoutTime: instant().nullable(),
+    ...quarantineColumns,
     ...resourceColumns,
   },
 })

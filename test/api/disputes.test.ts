@@ -1,7 +1,7 @@
 /** Disputes: their members, what time does to them, and what receivers hear of it. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { disputeWriter } from '../../api/operations/disputes.ts'
-import { lockDispute, settleDispute } from '../../db/commands/save-dispute.ts'
+import { advanceDispute, lockDispute } from '../../db/commands/save-dispute.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import type { ApiAnswer } from '../rig/api-client.ts'
 import { type Catalogue, catalogue } from '../rig/catalogue.ts'
@@ -353,14 +353,14 @@ describe('a dispute at the instant of its deadline', () => {
   test('is not lost one millisecond before it, and is lost at it', async () => {
     const id = await open()
     await at(deadline - 1, async (unit) => {
-      expect(await settleDispute(unit, await locked(unit, id), deadline - 1)).toBe(deadline)
+      expect(await advanceDispute(unit, await locked(unit, id), deadline - 1)).toBe(deadline)
     })
     expect((await merchant.api.get(`disputes/${id}`)).body).toMatchObject({
       status: 'response-needed',
       revision: 1,
     })
     await at(deadline, async (unit) => {
-      expect(await settleDispute(unit, await locked(unit, id), deadline)).toBeNull()
+      expect(await advanceDispute(unit, await locked(unit, id), deadline)).toBeNull()
     })
     expect((await merchant.api.get(`disputes/${id}`)).body).toMatchObject({
       status: 'lost',
@@ -462,7 +462,11 @@ describe('a dispute whose deadline passed while the worker was away', () => {
     )
     await em.execute('create trigger refuse before insert on wake_ups for each row execute function refuse()')
     try {
-      const answer = await merchant.api.post('disputes', disputeBody(transactionId))
+      const deadlineTime = new Date(Date.now() + 86_400_000).toISOString()
+      const answer = await merchant.api.post(
+        'disputes',
+        disputeBody(transactionId, { status: 'response-needed', deadlineTime }),
+      )
       expectProblem(answer, 500, 'internal-error')
       expect(JSON.stringify(answer.body)).not.toContain('refused')
     } finally {

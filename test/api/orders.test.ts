@@ -1,6 +1,6 @@
 /** What callers do to orders: change, void, cancel, pause, reactivate; and what they can read beside them. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { lockSubscription, settleSubscription } from '../../db/commands/settle-subscription.ts'
+import { advanceOrder, lockSubscription } from '../../db/commands/advance-order.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
 import { expectProblem } from '../rig/expect-problem.ts'
@@ -247,7 +247,7 @@ describe('an order and its callers', () => {
         { organizationId: merchant.organizationId, baseUrl: service.baseUrl, now: new Date() },
         async (unit) => {
           const row = await lockSubscription(unit, String(id))
-          if (row !== null) await settleSubscription(unit, row, Date.now() + days * 86_400_000)
+          if (row !== null) await advanceOrder(unit, row, Date.now() + days * 86_400_000)
         },
       )
     await settle(2)

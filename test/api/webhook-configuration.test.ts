@@ -357,7 +357,7 @@ describe('the configuration of webhooks', () => {
       inUnitOfWork(
         service.database.orm.em.fork(),
         { organizationId, baseUrl: service.baseUrl, now: new Date() },
-        async (unit) => unit.wake('webhook-delivery', id),
+        async (unit) => unit.wake('webhook-delivery', id, { dueBy: unit.now }),
       )
     const statusOf = (id: string) =>
       sql<{ status: string }>('select status from deliveries where id = ?', [id]).then(([row]) => row?.status)

@@ -121,7 +121,7 @@ describe('a transaction', () => {
       const work = () =>
         unitOf(async (unit) => {
           await lockRow(unit, Customer, merchant.customerId)
-          unit.wake('subscription', 'sub_none')
+          unit.wake('subscription', 'sub_none', { dueBy: null })
         })
       expect(await roundTripsOf(work)).toBe(2)
     })

@@ -1,11 +1,13 @@
-/** Which executions can wait while many records are made: those that nothing is left to within the next minutes. */
+/** What a wake-up carries: the record's next deadline, and whether the payment gateway has to be called for it. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { makeToken } from '../rig/cards.ts'
 import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
 import { disputeBody, externalSale } from '../rig/dispute.ts'
 import { startService, type TestService } from '../rig/service.ts'
 
-describe('the execution', () => {
+const DAY = 86_400_000
+
+describe('the wake-up', () => {
   let service: TestService
   let merchant: Catalogue
 
@@ -15,55 +17,58 @@ describe('the execution', () => {
   })
   afterAll(() => service.stop())
 
-  const canWait = async (recordId: unknown): Promise<boolean | undefined> => {
-    const rows = await service.database.orm.em
-      .fork()
-      .getConnection()
-      .execute<{ can_wait: boolean }[]>('select can_wait from wake_ups where record_id = ?', [recordId])
-    expect(rows).toHaveLength(1)
-    return rows[0]?.can_wait
-  }
-  const made = async (path: string, body: object): Promise<unknown> => {
+  const wakeUps = async (recordId: unknown) =>
+    (
+      await service.database.orm.em
+        .fork()
+        .getConnection()
+        .execute<{ starts: boolean; gateway_call: boolean; due_by: string; attributes: object | null }[]>(
+          'select starts, gateway_call, due_by, attributes from wake_ups where record_id = ? order by id',
+          [recordId],
+        )
+    ).map((row) => ({ ...row, due_by: new Date(row.due_by).toISOString() }))
+  const made = async (path: string, body: object) => {
     const answer = await merchant.api.post(path, body)
     expect(answer).toMatchObject({ status: 201 })
-    return answer.body.id
+    return answer.body
   }
-  const paying = async (): Promise<string> =>
-    String(
-      await made('customers', {
-        firstName: 'Ada',
-        paymentToken: await makeToken(merchant.api),
-      }),
-    )
 
-  test('of an order that nobody is charged for can wait', async () => {
-    expect(await canWait(await made('subscriptions', orderBody(merchant)))).toBe(true)
-    const customerId = await paying()
-    expect(
-      await canWait(await made('subscriptions', orderBody(merchant, { customerId, autopay: false }))),
-    ).toBe(true)
+  test('of an order carries its start, and later its next deadline', async () => {
+    const startTime = new Date(Date.now() + DAY).toISOString()
+    const order = await made('subscriptions', orderBody(merchant, { startTime }))
+    const later = new Date(Date.now() + 2 * DAY).toISOString()
+    await merchant.api.put(`subscriptions/${order.id}`, { ...order, startTime: later })
+    const attributes = { status: 'pending', customerId: merchant.customerId }
+    expect(await wakeUps(order.id)).toEqual([
+      { starts: true, gateway_call: false, due_by: startTime, attributes },
+      { starts: false, gateway_call: false, due_by: later, attributes: null },
+    ])
   })
 
-  test('of an order that is charged cannot: only its workflow asks a gateway', async () => {
-    const customerId = await paying()
-    expect(await canWait(await made('subscriptions', orderBody(merchant, { customerId })))).toBe(false)
+  test('of an order that is charged at once says so', async () => {
+    const { id: customerId } = await made('customers', { paymentToken: await makeToken(merchant.api) })
+    const order = await made('subscriptions', orderBody(merchant, { customerId }))
+    expect(await wakeUps(order.id)).toMatchObject([{ starts: true, gateway_call: true }])
+    const later = { customerId, startTime: new Date(Date.now() + DAY).toISOString() }
+    const waiting = await made('subscriptions', orderBody(merchant, later))
+    expect(await wakeUps(waiting.id)).toMatchObject([{ starts: true, gateway_call: false }])
   })
 
-  test('of a token can: it lives for half an hour', async () => {
-    expect(await canWait(await makeToken(merchant.api))).toBe(true)
+  test('of a token carries its expiry', async () => {
+    const token = await merchant.api.get(`tokens/${await makeToken(merchant.api)}`)
+    const { id, expirationTime } = token.body
+    expect(await wakeUps(id)).toMatchObject([{ starts: true, due_by: expirationTime }])
   })
 
-  test('of a dispute can, unless its deadline is near', async () => {
+  test('of a dispute carries its deadline, and there is none where it has no deadline', async () => {
     const transactionId = await externalSale(merchant.api, merchant.customerId)
-    const due = async (seconds: number): Promise<unknown> =>
-      await made(
-        'disputes',
-        disputeBody(transactionId, {
-          status: 'response-needed',
-          deadlineTime: new Date(Date.now() + seconds * 1_000).toISOString(),
-        }),
-      )
-    expect(await canWait(await due(3_600))).toBe(true)
-    expect(await canWait(await due(60))).toBe(false)
+    const deadlineTime = new Date(Date.now() + DAY).toISOString()
+    const open = await made(
+      'disputes',
+      disputeBody(transactionId, { status: 'response-needed', deadlineTime }),
+    )
+    expect(await wakeUps(open.id)).toMatchObject([{ starts: true, due_by: deadlineTime }])
+    const won = await made('disputes', disputeBody(transactionId, { status: 'won' }))
+    expect(await wakeUps(won.id)).toEqual([])
   })
 })

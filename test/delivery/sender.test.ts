@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { createAddressGuard, type Resolve } from '../../delivery/address-guard.ts'
+import { createAddressGuard } from '../../delivery/address-guard.ts'
+import type { Resolve } from '../../delivery/names.ts'
 import {
   ATTEMPT_TIMEOUT,
   createSender,
@@ -18,6 +19,7 @@ import { freePort } from '../../dev/engines/ports.ts'
 /** An address that configuration opens stands for the public ones; the rest of loopback is inside. */
 const OPEN = '127.0.0.1'
 const REQUEST: Omit<WebhookRequest, 'url'> = {
+  organizationId: 'org_1',
   method: 'POST',
   headers: { 'Content-Type': 'application/json', 'Webhook-Id': 'evt_1' },
   body: '{"a":1}',
@@ -50,10 +52,16 @@ const raw = async (handler: (socket: Socket) => void) =>
 
 async function send(
   url: string,
-  options: Partial<WebhookRequest> & { timeout?: number; resolve?: Resolve } = {},
+  options: Partial<WebhookRequest> & { timeout?: number; lookUpTimeout?: number; resolve?: Resolve } = {},
 ): Promise<WebhookAnswer> {
-  const { timeout = ATTEMPT_TIMEOUT, resolve, ...request } = options
-  const sender = createSender(createAddressGuard([`${OPEN}/32`], resolve), { timeout })
+  const { timeout = ATTEMPT_TIMEOUT, lookUpTimeout, resolve, ...request } = options
+  const sender = createSender(createAddressGuard([`${OPEN}/32`]), {
+    timeout,
+    names: {
+      ...(resolve === undefined ? {} : { resolve }),
+      ...(lookUpTimeout === undefined ? {} : { timeout: lookUpTimeout }),
+    },
+  })
   try {
     return await sender.send({ ...REQUEST, ...request, url })
   } finally {
@@ -126,11 +134,21 @@ describe('an attempt', () => {
     expect(await send(url, { timeout: 300 })).toMatchObject({ status: 200, body: 'half', failure: 'timeout' })
   })
 
-  test('that waits for a look-up until its time is up fails as timeout', async () => {
-    expect(await send('http://slow.example/', { timeout: 300, resolve: () => {} })).toMatchObject({
+  test('whose name is not resolved in time fails as dns', async () => {
+    const resolve: Resolve = () => new Promise(() => {})
+    expect(await send('http://slow.example/', { lookUpTimeout: 300, resolve })).toMatchObject({
       status: null,
-      failure: 'timeout',
+      failure: 'dns',
     })
+  })
+
+  test('has all of its time once its name is resolved', async () => {
+    const url = new URL(await http((_, response) => void setTimeout(() => response.end(), 300)))
+    url.hostname = 'slow.example'
+    const resolve: Resolve = () =>
+      new Promise((found) => setTimeout(() => found([{ address: OPEN, family: 4 }]), 400))
+    expect(await send(url.href, { timeout: 500, resolve })).toMatchObject({ status: 200, failure: null })
+    expect(await send(url.href, { timeout: 200, resolve })).toMatchObject({ failure: 'timeout' })
   })
 
   test('whose answer passes 1 MiB without an end fails, and the log keeps 16 KiB', async () => {
@@ -193,8 +211,8 @@ describe('an attempt', () => {
   })
 
   test('to a name that nobody knows fails as dns', async () => {
-    const resolve: Resolve = (_, __, callback) =>
-      callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), [])
+    const resolve: Resolve = () =>
+      Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }))
     expect(await send('http://nobody.example/', { resolve })).toMatchObject({ status: null, failure: 'dns' })
     expect(await send('http://nobody.invalid/')).toMatchObject({ status: null, failure: 'dns' })
   })
@@ -204,12 +222,9 @@ describe('an attempt on an address that is inside', () => {
   /** A resolver that gives these answers, one after the other. */
   const answering = (...answers: string[][]): Resolve => {
     let turn = 0
-    return (_, __, callback) => {
+    return async () => {
       const addresses = answers[turn++ % answers.length] ?? []
-      callback(
-        null,
-        addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-      )
+      return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
     }
   }
 
@@ -252,10 +267,10 @@ describe('an attempt on an address that is inside', () => {
 
   test('is judged at each attempt: an answer that changes between look-ups gains nothing', async () => {
     const { port, reached } = await everywhere()
-    const guard = createAddressGuard([`${OPEN}/32`], answering([OPEN], ['127.0.0.2'], [OPEN]))
+    const resolve = answering([OPEN], ['127.0.0.2'], [OPEN])
     const failures = []
     for (let turn = 0; turn < 3; turn += 1) {
-      const sender = createSender(guard)
+      const sender = createSender(createAddressGuard([`${OPEN}/32`]), { names: { resolve } })
       failures.push((await sender.send({ ...REQUEST, url: `http://changing.example:${port}/` })).failure)
       await sender.close()
     }

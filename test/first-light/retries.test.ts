@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { defaultPayloadConverter } from '@temporalio/common'
-import type { SettleInput } from '../../workflows/contract.ts'
+import type { AdvanceInput } from '../../workflows/contract.ts'
 import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
 import { type Receiver, startReceiver } from '../rig/receiver.ts'
 import { startService, type TestService } from '../rig/service.ts'
@@ -74,7 +74,7 @@ describe('a delivery whose receiver fails', () => {
     const { events } = await service.temporal.workflow.getHandle(workflowId).fetchHistory()
     return (events ?? []).flatMap((event) => {
       const payload = event.activityTaskScheduledEventAttributes?.input?.payloads?.[0]
-      return payload == null ? [] : [defaultPayloadConverter.fromPayload<SettleInput>(payload).clock]
+      return payload == null ? [] : [defaultPayloadConverter.fromPayload<AdvanceInput>(payload).clock]
     })
   }
 

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { defaultPayloadConverter } from '@temporalio/common'
 import pg from 'pg'
 import { createVerifier } from '../../dev/verify-webhook.ts'
-import type { FollowInput, SettleInput, SettleResult } from '../../workflows/contract.ts'
+import type { AdvanceInput, AdvanceResult } from '../../workflows/contract.ts'
 import type { Catalogue } from '../rig/catalogue.ts'
 import { type Receiver, startReceiver } from '../rig/receiver.ts'
 import { skipTime } from '../rig/time-skipping.ts'
@@ -209,20 +209,15 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
     )
     const clocks = new Map<string, number>()
     const found: { clock: number; next: number | null }[] = []
-    const begun = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0]
-    const { seen } =
-      begun == null ? { seen: undefined } : defaultPayloadConverter.fromPayload<FollowInput>(begun)
-    // It begins with the deadline where that was read ahead of it.
-    if (seen?.next != null) found.push({ clock: Number.NEGATIVE_INFINITY, next: seen.next - seen.base })
     for (const event of events ?? []) {
       const input = event.activityTaskScheduledEventAttributes?.input?.payloads?.[0]
       if (input != null) {
-        clocks.set(String(event.eventId), defaultPayloadConverter.fromPayload<SettleInput>(input).clock)
+        clocks.set(String(event.eventId), defaultPayloadConverter.fromPayload<AdvanceInput>(input).clock)
       }
       const completed = event.activityTaskCompletedEventAttributes
       const result = completed?.result?.payloads?.[0]
       if (completed == null || result == null) continue
-      const { next, base } = defaultPayloadConverter.fromPayload<SettleResult>(result)
+      const { next, base } = defaultPayloadConverter.fromPayload<AdvanceResult>(result)
       const clock = clocks.get(String(completed.scheduledEventId)) ?? Number.NaN
       found.push({ clock, next: next === null ? null : next - base })
     }

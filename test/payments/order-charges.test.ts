@@ -4,9 +4,7 @@ import fc from 'fast-check'
 import { callGateway } from '../../activities/call-gateway.ts'
 import type { ActivityDependencies } from '../../activities/dependencies.ts'
 import { inquireTransaction } from '../../activities/inquire-transaction.ts'
-import { settleOrder } from '../../activities/settle-order.ts'
 import { CHARGE_TIMEOUT } from '../../billing/charge-schedule.ts'
-import { createLog } from '../../config/log.ts'
 import { startOrderCall } from '../../db/commands/charge-order.ts'
 import { pendingMovement } from '../../db/commands/record-answer.ts'
 import { composedStatement } from '../../db/statement.ts'
@@ -14,6 +12,7 @@ import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import { createGateway } from '../../gateways/gateways.ts'
 import { move } from '../../gateways/movement.ts'
 import type { Gateway } from '../../gateways/port.ts'
+import { activityDependencies } from '../rig/activities.ts'
 import { makeToken, TEST_CARDS } from '../rig/cards.ts'
 import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
 import { startService, type TestService } from '../rig/service.ts'
@@ -41,21 +40,10 @@ describe('an order is charged', () => {
   const em = () => service.database.orm.em.fork()
   const sql = <T extends object>(text: string, values: unknown[] = []) =>
     composedStatement<T>(em(), text, values)
-  const dependencies = (
-    by: Gateway,
-    logged: string[] = [],
-    unresolved = { inc() {} },
-  ): ActivityDependencies => ({
-    em,
-    baseUrl: service.baseUrl,
-    now: Date.now,
-    labels: false,
-    gateway: by,
-    log: createLog('error', { write: (line) => void logged.push(line) }),
-    unresolved,
-    settledTogether: async () => {},
-    attempts: {} as ActivityDependencies['attempts'],
-  })
+  const dependencies = (by: Gateway, logged: string[] = [], unresolved = { inc() {} }) =>
+    activityDependencies(service, { gateway: by, logged, unresolved })
+  const advanceOrder = ({ orders }: ActivityDependencies, of: Parameters<typeof orders.advance>[0]) =>
+    orders.advance(of)
   const input = (recordId: string, ahead: number) => ({
     organizationId: merchant.organizationId,
     recordId,
@@ -99,7 +87,7 @@ describe('an order is charged', () => {
   /** Does as a worker would until nothing is left to do at that instant: of the order, then of its refunds. */
   const work = async ({ id, customerId }: Placed, ahead: number, by = gateway) => {
     for (let turn = 0; turn < 40; turn += 1) {
-      if (!(await settleOrder(dependencies(by), input(id, ahead))).calls) break
+      if (!(await advanceOrder(dependencies(by), input(id, ahead))).gatewayCallDue) break
       await callGateway(dependencies(by), input(id, ahead))
     }
     const pending = await sql<{ id: string }>(
@@ -148,7 +136,7 @@ describe('an order is charged', () => {
         fc.boolean(),
         async (steps, pan, atOnce) => {
           const placed = await place(pan)
-          await settleOrder(dependencies(gateway), input(placed.id, 0))
+          await advanceOrder(dependencies(gateway), input(placed.id, 0))
           let ahead = 0
           const pay = (paymentInstruction: object) =>
             merchant.api.post('transactions', {
@@ -162,7 +150,7 @@ describe('an order is charged', () => {
           const take = async (one: (typeof steps)[number]): Promise<void> => {
             switch (one) {
               case 'settle':
-                return void (await settleOrder(dependencies(gateway), input(placed.id, ahead)))
+                return void (await advanceOrder(dependencies(gateway), input(placed.id, ahead)))
               case 'call':
                 return await callGateway(dependencies(gateway), input(placed.id, ahead))
               case 'lost':
@@ -223,7 +211,7 @@ describe('an order is charged', () => {
 
   test('once, by however many workers at the same time', async () => {
     const placed = await place(TEST_CARDS.approves)
-    await settleOrder(dependencies(gateway), input(placed.id, 0))
+    await advanceOrder(dependencies(gateway), input(placed.id, 0))
     await Promise.all(
       Array.from({ length: 12 }, () => callGateway(dependencies(gateway), input(placed.id, 0))),
     )
@@ -263,7 +251,7 @@ describe('an order is charged', () => {
 
   test('raises one revision for what it shows, and none for what it does not', async () => {
     const placed = await place(TEST_CARDS.lacksFunds)
-    await settleOrder(dependencies(gateway), input(placed.id, 0))
+    await advanceOrder(dependencies(gateway), input(placed.id, 0))
     const revision = async () => (await merchant.api.get(`invoices/${placed.invoiceId}`)).body.revision
     const issued = await revision()
     await callGateway(dependencies(gateway), input(placed.id, 0))
@@ -283,7 +271,7 @@ describe('an order is charged', () => {
       charge: async () => ({ result: 'unknown', raw: '{}' }),
       find: async () => null,
     }
-    await settleOrder(dependencies(silent), input(placed.id, 0))
+    await advanceOrder(dependencies(silent), input(placed.id, 0))
     const logged: string[] = []
     let alerts = 0
     const alerting = dependencies(silent, logged, {
@@ -310,7 +298,7 @@ describe('an order is charged', () => {
     expect(logged.map((line) => JSON.parse(line))).toMatchObject([
       { level: 50, msg: 'the outcome of a payment stays unknown', requestId: `${placed.invoiceId}.1` },
     ])
-    const { calls, next } = await settleOrder(dependencies(silent), input(placed.id, 40 * DAY))
-    expect({ calls, next }).toEqual({ calls: false, next: null })
+    const { gatewayCallDue, next } = await advanceOrder(dependencies(silent), input(placed.id, 40 * DAY))
+    expect({ gatewayCallDue, next }).toEqual({ gatewayCallDue: false, next: null })
   })
 })

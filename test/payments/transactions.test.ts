@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { inquireTransaction } from '../../activities/inquire-transaction.ts'
 import { CHARGE_TIMEOUT, INQUIRIES, nextInquiry } from '../../billing/charge-schedule.ts'
-import { createLog } from '../../config/log.ts'
 import { pendingMovement, recordAnswer } from '../../db/commands/record-answer.ts'
 import { startSale } from '../../db/commands/start-transaction.ts'
 import { newId } from '../../db/ids.ts'
@@ -10,7 +9,8 @@ import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import { createGateway } from '../../gateways/gateways.ts'
 import { inquire, move } from '../../gateways/movement.ts'
 import type { Gateway } from '../../gateways/port.ts'
-import { sweep } from '../../worker/sweep.ts'
+import { wakeLateRecords } from '../../worker/sweep.ts'
+import { activityDependencies } from '../rig/activities.ts'
 import type { ApiClient } from '../rig/api-client.ts'
 import { makeToken, TEST_CARDS, tokenBody } from '../rig/cards.ts'
 import { type Catalogue, catalogue } from '../rig/catalogue.ts'
@@ -371,7 +371,7 @@ describe('payments', () => {
       await sql("update transactions set next_inquiry_time = now() - interval '2 minutes' where id = ?", [id])
       // Again until it is seen: the wake-up that started the execution may be in the outbox still, uncommitted.
       await waitFor('the outcome', async () => {
-        await sweep(service.database.orm.em.fork(), null)
+        await wakeLateRecords(service.database.orm.em.fork(), null)
         const { body } = await api.get(`transactions/${id}`)
         return body.result === 'approved' ? body : null
       })
@@ -413,20 +413,12 @@ describe('payments', () => {
     const { id: late } = await instrument(TEST_CARDS.answersLate)
     const em = () => service.database.orm.em.fork()
     const activity = (id: string, after = 2 * 60_000) =>
-      inquireTransaction(
-        {
-          em,
-          baseUrl: service.baseUrl,
-          now: Date.now,
-          labels: false,
-          gateway,
-          log: createLog('silent'),
-          unresolved: { inc() {} },
-          settledTogether: async () => {},
-          attempts: {} as Parameters<typeof inquireTransaction>[0]['attempts'],
-        },
-        { organizationId: merchant.organizationId, recordId: id, clock: Date.now() + after, base: 0 },
-      )
+      inquireTransaction(activityDependencies(service, { gateway }), {
+        organizationId: merchant.organizationId,
+        recordId: id,
+        clock: Date.now() + after,
+        base: 0,
+      })
     /** A gateway whose answer never arrives, though it does what was asked. */
     const deaf: Gateway = {
       ...gateway,

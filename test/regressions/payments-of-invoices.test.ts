@@ -1,8 +1,8 @@
 /** What payments, refunds and disputes mean for the invoices they are about, where several meet. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { advanceOrder, lockSubscription } from '../../db/commands/advance-order.ts'
 import { startOrderCall } from '../../db/commands/charge-order.ts'
 import { recordAnswer } from '../../db/commands/record-answer.ts'
-import { lockSubscription, settleSubscription } from '../../db/commands/settle-subscription.ts'
 import { startSale } from '../../db/commands/start-transaction.ts'
 import { newId } from '../../db/ids.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
@@ -61,7 +61,7 @@ describe('invoices', () => {
   const settle = (id: unknown) =>
     inUnit(async (unit) => {
       const row = await lockSubscription(unit, String(id))
-      if (row !== null) await settleSubscription(unit, row, Date.now())
+      if (row !== null) await advanceOrder(unit, row, Date.now())
     })
   /** A sale that the gateway has not answered yet; gives its id. */
   const unanswered = async (from: Payer, invoiceIds: string[], amount: number): Promise<string> => {

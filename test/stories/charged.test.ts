@@ -358,7 +358,7 @@ describe('orders that are charged, on a clock that skips', () => {
     ])
   })
 
-  test('its charges go ahead of the webhook attempts that share their queue', async () => {
+  test('its charges have a task queue of their own, in which no webhook attempt stands before them', async () => {
     const story = await charged(TEST_CARDS.approves)
     await active(story)
     const execution = service.temporal.workflow.getHandle(
@@ -366,8 +366,8 @@ describe('orders that are charged, on a clock that skips', () => {
     )
     const { events } = await execution.fetchHistory()
     const calls = events?.flatMap((event) => event.activityTaskScheduledEventAttributes ?? []) ?? []
-    expect(calls.map(({ activityType, priority }) => [activityType?.name, priority?.priorityKey])).toEqual([
-      ['callGateway', 1],
+    expect(calls.map(({ activityType, taskQueue }) => [activityType?.name, taskQueue?.name])).toEqual([
+      ['callGateway', `${service.taskQueue}-gateway`],
     ])
   })
 

@@ -1,4 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createLog } from '../../config/log.ts'
+import { createAddressGuard } from '../../delivery/address-guard.ts'
+import type { Attempt } from '../../delivery/attempt.ts'
+import { signingKeyCache } from '../../delivery/key-cache.ts'
+import type { Resolve } from '../../delivery/names.ts'
+import { createSender } from '../../delivery/sender.ts'
+import { startDispatcher } from '../../worker/dispatcher.ts'
 import { type Catalogue, catalogue } from '../rig/catalogue.ts'
 import { type Receiver, startReceiver } from '../rig/receiver.ts'
 import { startService, type TestService } from '../rig/service.ts'
@@ -99,5 +106,43 @@ describe('the dispatcher', () => {
     await receiver.until(() => true, before + 1)
     await allDelivered('what the dead worker had taken')
     expect(await sql("select * from worker_processes where id = 'wrk_dead'")).toEqual([])
+  })
+
+  test('books no fault of our own: the delivery is given back, and its attempt made again', async () => {
+    await service.stopWorker()
+    await merchant.api.put(`webhooks/${merchant.webhookId}`, { url: 'http://slow.example/' })
+    await merchant.api.post('customers', {})
+    await merchant.api.post('customers', {})
+    let lookUps = 0
+    // One look-up at a time, which takes as long as there is for it: the other finds no place.
+    const resolve: Resolve = () => {
+      lookUps += 1
+      return new Promise((_, fail) => setTimeout(() => fail(new Error('slow')), 600))
+    }
+    const sender = createSender(createAddressGuard([]), {
+      names: { resolve, timeout: 500, perOrganization: 1 },
+    })
+    const { vault, orm } = service.database
+    const em = () => orm.em.fork()
+    const now = () => Date.now()
+    const signingKey = signingKeyCache(em, vault, now)
+    const attempts = { sender, signingKey, vault, baseUrl: service.baseUrl, release: 'release', now }
+    const made: Attempt[] = []
+    const lines: string[] = []
+    const dispatcher = startDispatcher({
+      em,
+      attempts,
+      log: createLog('error', { write: (line) => void lines.push(line) }),
+      onAttempt: (attempt) => void made.push(attempt),
+    })
+    await waitFor('both to have failed', () => (made.length === 2 ? true : null))
+    await dispatcher.stop()
+    await sender.close()
+    expect(lookUps).toBe(2)
+    expect(lines.filter((line) => line.includes('by a fault of our own')).length).toBeGreaterThan(0)
+    expect(made.map(({ answer }) => answer.failure)).toEqual(['dns', 'dns'])
+    expect(
+      await sql("select attempts, lease_owner from deliveries where status = 'retrying' group by 1, 2"),
+    ).toEqual([{ attempts: 1, lease_owner: null }])
   })
 })

@@ -7,7 +7,7 @@ import {
   releaseDeliveries,
   takeDueDeliveries,
 } from '../../delivery/queue.ts'
-import { sweep } from '../../worker/sweep.ts'
+import { wakeLateRecords } from '../../worker/sweep.ts'
 import { type Catalogue, catalogue } from '../rig/catalogue.ts'
 import { startService, type TestService } from '../rig/service.ts'
 
@@ -180,39 +180,46 @@ describe('the queue of first attempts', () => {
     )
     expect(row?.status).toBe('retrying')
     expect(Date.parse(row?.next_attempt_time ?? '')).toBe(next)
-    expect(await sql('select workflow, record_id from wake_ups')).toEqual([
-      { workflow: 'webhook-delivery', record_id: delivery.id },
+    const wakeUps = await sql<{ due_by: string }>('select * from wake_ups')
+    expect(wakeUps).toMatchObject([
+      {
+        workflow: 'webhook-delivery',
+        record_id: delivery.id,
+        starts: true,
+        attributes: { status: 'retrying', webhookId: delivery.webhookId },
+      },
     ])
+    expect(Date.parse(wakeUps[0]?.due_by ?? '')).toBe(next)
     expect(await takeDueDeliveries(em(), all)).toEqual([])
   })
 
-  test('the sweep wakes what is overdue by a minute on its own clock, once, and nothing else', async () => {
+  test('the sweep wakes what is five seconds late, once, and nothing else', async () => {
     await customers(3)
     const taken = await takeDueDeliveries(em(), all)
-    const ages = [-30, 90, -600]
+    const ages = [3, 8, -600]
     const outcomes = taken.map((delivery, index) => ({
       attempt: attempt(delivery, 'status'),
       next: Date.now() - (ages[index] ?? 0) * 1_000,
     }))
     await recordOutcomes(em(), outcomes, 'wrk_1')
     await sql('delete from wake_ups')
-    expect((await sweep(em(), null)).woken).toBe(1)
-    expect((await sweep(em(), null)).woken).toBe(0)
+    expect((await wakeLateRecords(em(), null)).woken).toEqual([{ workflow: 'webhook-delivery', number: 1 }])
+    expect((await wakeLateRecords(em(), null)).woken).toEqual([])
     expect(await sql('select record_id from wake_ups')).toEqual([{ record_id: taken[1]?.id }])
   })
 
   test.each([
-    { overdue: 50, before: 60, woken: 0 },
-    { overdue: 70, before: 60, woken: 1 },
-    { overdue: 115, before: 50, woken: 0 },
-    { overdue: 130, before: 60, woken: 1 },
-    { overdue: 200, before: 60, woken: 0 },
-    { overdue: 250, before: 60, woken: 1 },
-    { overdue: 470, before: 60, woken: 0 },
-    { overdue: 500, before: 60, woken: 1 },
-    { overdue: 470, before: null, woken: 1 },
+    { overdue: 4.5, before: 1, woken: 0 },
+    { overdue: 5.5, before: 1, woken: 1 },
+    { overdue: 9, before: 1, woken: 0 },
+    { overdue: 10.5, before: 1, woken: 1 },
+    { overdue: 19, before: 1, woken: 0 },
+    { overdue: 20.5, before: 1, woken: 1 },
+    { overdue: 39, before: 1, woken: 0 },
+    { overdue: 40.5, before: 1, woken: 1 },
+    { overdue: 39, before: null, woken: 1 },
   ])(
-    'what nobody saw to for $overdue s, with a sweep $before s ago, is woken $woken times: at 1, 2, 4, 8 minutes',
+    'what is $overdue s late, with a sweep $before s ago, is woken $woken times: at 5, 10, 20, 40 seconds',
     async ({ overdue, before, woken }) => {
       await customers(1)
       const [delivery] = await takeDueDeliveries(em(), all)
@@ -221,7 +228,7 @@ describe('the queue of first attempts', () => {
       await recordOutcomes(em(), [late], 'wrk_1')
       await sql('delete from wake_ups')
       const earlier = before === null ? null : new Date(Date.now() - before * 1_000)
-      expect((await sweep(em(), earlier)).woken).toBe(woken)
+      expect((await wakeLateRecords(em(), earlier)).woken).toHaveLength(woken)
     },
   )
 })

@@ -1,166 +1,243 @@
-/** The relay between outbox and engine, while the engine breaks off in the middle. */
-import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+/** The relay between the outbox and Temporal: what it carries first, and what it does while Temporal fails. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { Client, Connection } from '@temporalio/client'
-import pino, { type Logger } from 'pino'
+import pino from 'pino'
 import { freePort } from '../../dev/engines/ports.ts'
 import { startRelay } from '../../worker/relay.ts'
-import { workflowId } from '../../workflows/contract.ts'
+import { type WorkflowName, workflowId } from '../../workflows/contract.ts'
 import { testEngines } from '../rig/engines.ts'
 import { forward } from '../rig/forward.ts'
 import { startService, type TestService } from '../rig/service.ts'
 import { waitFor } from '../rig/wait-for.ts'
 
-const WAKE_UPS = 150
+const ORGANIZATION = 'org_relay'
+/** More than are claimed at a time. */
+const MANY = 150
+const HOUR = 3_600_000
 
-const recordId = (number: number): string => `sub_${String(number).padStart(4, '0')}`
+interface Call {
+  readonly id: string
+  readonly kind: 'start' | 'signal'
+  readonly startDelay: number
+}
 
-/** Executions that can wait, of records that are made together: more than are held back for. */
-const RUSH = 120
-
-let service: TestService
-beforeAll(async () => {
-  service = await startService({ worker: false })
-})
-afterAll(() => service.stop())
-
-/** A relay of the service that nobody polls beside. */
-const relayOn = (connection: Connection, options: { log?: Logger; poll?: number } = {}) =>
-  startRelay({
-    em: () => service.database.orm.em.fork(),
-    client: new Client({ connection, namespace: testEngines().namespace }),
-    pollers: () => null,
-    taskQueue: service.taskQueue,
-    log: pino({ level: 'silent' }),
-    ...options,
+describe('the relay', () => {
+  let service: TestService
+  let said: string[] = []
+  beforeAll(async () => {
+    service = await startService({ worker: false })
+  })
+  afterAll(() => service.stop())
+  beforeEach(() => {
+    said = []
+  })
+  const stops: (() => Promise<void>)[] = []
+  afterEach(async () => {
+    for (const stop of stops.splice(0).reverse()) await stop()
+    await sql('delete from wake_ups')
   })
 
-test('what the engine took before it went away is not offered again; the rest is, when it is back', async () => {
-  const { temporalAddress } = testEngines()
-  const connectionToDatabase = service.database.orm.em.getConnection()
-  const outbox = async (): Promise<number> => {
-    const rows = await connectionToDatabase.execute<{ waiting: number }[]>(
-      'select count(*)::int as waiting from wake_ups',
+  const sql = <T>(text: string, values: readonly unknown[] = []) =>
+    service.database.orm.em
+      .fork()
+      .getConnection()
+      .execute<T[]>(text, [...values])
+  const outbox = async () =>
+    Number((await sql<{ count: string }>('select count(*) as count from wake_ups'))[0]?.count)
+  const empty = () => waitFor('the outbox to be empty', async () => ((await outbox()) === 0 ? true : null))
+  const add = (
+    prefix: string,
+    count: number,
+    {
+      workflow = 'subscription' as WorkflowName,
+      starts = true,
+      gatewayCall = false,
+      due = "interval '1 hour'",
+    } = {},
+  ) =>
+    sql(
+      `insert into wake_ups (workflow, organization_id, record_id, starts, gateway_call, due_by)
+       select '${workflow}', '${ORGANIZATION}', '${prefix}_' || lpad(number::text, 5, '0'), ${starts}, ${gatewayCall},
+              now() + ${due} from generate_series(1, ${count}) number`,
     )
-    return rows[0]?.waiting ?? -1
-  }
-  await connectionToDatabase.execute(
-    `insert into wake_ups (workflow, organization_id, record_id, due_time)
-     select 'subscription', 'org_relay', 'sub_' || lpad(number::text, 4, '0'), now()
-       from generate_series(1, ${WAKE_UPS}) as number`,
-  )
-  const port = await freePort()
-  const bridge = await forward(port, temporalAddress)
-  const said: string[] = []
-  const connection = Connection.lazy({ address: `127.0.0.1:${port}` })
-  bridge.breakAfter(30_000)
-  const log = pino({ level: 'info' }, { write: (line) => void said.push(line) })
-  const relay = relayOn(connection, { log })
   const hasSaid = (words: string) => said.some((line) => line.includes(words)) || null
-  try {
+  const relayWith = (client: Client, poll?: number) => {
+    const relay = startRelay({
+      em: () => service.database.orm.em.fork(),
+      client,
+      taskQueue: service.taskQueue,
+      hasSearchAttributes: async () => false,
+      log: pino({ level: 'info' }, { write: (line) => void said.push(line) }),
+      ...(poll === undefined ? {} : { poll }),
+    })
+    stops.push(() => relay.stop())
+    return relay
+  }
+  const clientOf = (address: string) => {
+    const connection = Connection.lazy({ address })
+    stops.push(() => connection.close())
+    return new Client({ connection, namespace: testEngines().namespace })
+  }
+  /** A client of the real server that notes its calls, and fails where the test wants it. */
+  const noting = (fail: (id: string) => Error | null = () => null) => {
+    const client = clientOf(testEngines().temporalAddress)
+    const calls: Call[] = []
+    const { start, signalWithStart } = client.workflow
+    const noted =
+      (kind: Call['kind'], call: typeof start) =>
+      async (...given: Parameters<typeof start>): Promise<never> => {
+        const { workflowId: id, startDelay = 0 } = given[1]
+        const failure = fail(id)
+        calls.push({ id, kind, startDelay: Number(startDelay) })
+        if (failure !== null) throw failure
+        return (await call.apply(client.workflow, given)) as never
+      }
+    Object.assign(client.workflow, {
+      start: noted('start', start),
+      signalWithStart: noted('signal', signalWithStart as unknown as typeof start),
+    })
+    return { client, calls }
+  }
+  const refusal = (code: number) =>
+    Object.assign(new Error('refused by the test'), { code, details: '', metadata: {} })
+  const terminate = (prefix: string, count: number, workflow: WorkflowName = 'subscription') =>
+    Promise.all(
+      Array.from({ length: count }, (_, index) =>
+        service.temporal.workflow
+          .getHandle(workflowId(workflow, ORGANIZATION, `${prefix}_${String(index + 1).padStart(5, '0')}`))
+          .terminate()
+          .catch(() => {}),
+      ),
+    )
+
+  test('offers no more what Temporal took before it went away; the rest is carried when it is back', async () => {
+    await add('lost', MANY, { starts: false })
+    const port = await freePort()
+    const bridge = await forward(port, testEngines().temporalAddress)
+    stops.push(() => bridge.close())
+    bridge.breakAfter(30_000)
+    relayWith(clientOf(`127.0.0.1:${port}`))
     await waitFor('the relay to notice', async () => hasSaid('cannot be reached'))
     const left = await outbox()
     expect(left).toBeGreaterThan(0)
-    expect(left).toBeLessThan(WAKE_UPS)
-
+    expect(left).toBeLessThan(MANY)
     bridge.mend()
-    await waitFor('the outbox to be empty', async () => ((await outbox()) === 0 ? true : null))
-    expect(hasSaid('the workflow engine is back')).toBe(true)
-    const executions = await Promise.all(
-      Array.from({ length: WAKE_UPS }, (_, index) =>
-        service.temporal.workflow
-          .getHandle(workflowId('subscription', 'org_relay', recordId(index + 1)))
-          .describe(),
-      ),
-    )
-    expect(executions.map(({ status }) => status.name)).toEqual(executions.map(() => 'RUNNING'))
+    await empty()
+    expect(hasSaid('Temporal is back')).toBe(true)
     // Nobody works here: they would run for ever.
-    await Promise.all(
-      executions.map(({ workflowId: id }) => service.temporal.workflow.getHandle(id).terminate()),
-    )
-  } finally {
-    await relay.stop()
-    await connection.close()
-    await bridge.close()
-  }
-})
+    await terminate('lost', MANY)
+  })
 
-test.each([true, false])(
-  'carries batch after batch without a pause (executions that can wait: %s)',
-  async (canWait) => {
-    const { temporalAddress } = testEngines()
-    const database = service.database.orm.em.getConnection()
-    const organizationId = `org_batches_${canWait}`
-    await database.execute(
-      `insert into wake_ups (workflow, organization_id, record_id, starts, can_wait, due_time)
-     select 'subscription', '${organizationId}', 'sub_' || lpad(number::text, 4, '0'), true, ${canWait}, now() - interval '5 seconds'
-       from generate_series(1, ${RUSH}) as number`,
-    )
-    const connection = Connection.lazy({ address: temporalAddress })
-    const relay = relayOn(connection, { poll: 3_600_000 })
-    try {
-      await waitFor('the outbox to be empty', async () => {
-        const [row] = await database.execute<{ waiting: number }[]>(
-          'select count(*)::int as waiting from wake_ups',
-        )
-        return row?.waiting === 0 ? true : null
-      })
-    } finally {
-      await relay.stop()
-      await Promise.all(
-        Array.from({ length: RUSH }, (_, index) =>
-          service.temporal.workflow
-            .getHandle(workflowId('subscription', organizationId, recordId(index + 1)))
-            .terminate(),
-        ),
+  test('carries batch after batch without a pause', async () => {
+    await add('batch', MANY)
+    relayWith(clientOf(testEngines().temporalAddress), HOUR)
+    await empty()
+    await terminate('batch', MANY)
+  })
+
+  test('carries gateway calls first, then what is nearest its deadline, whatever came before it', async () => {
+    await add('retry', 300, { workflow: 'webhook-delivery', due: "interval '30 minutes'" })
+    await add('signal', 1, { starts: false, due: "interval '10 minutes'" })
+    await add('dispute', 1, { workflow: 'dispute-deadline', due: "interval '1 minute'" })
+    await add('order', 1, { due: "interval '0'" })
+    await add('charge', 1, { starts: false, gatewayCall: true, due: "interval '1 second'" })
+    const { client, calls } = noting()
+    relayWith(client)
+    await empty()
+    expect(calls.slice(0, 4).map(({ id }) => id.split('/').at(-1))).toEqual([
+      'charge_00001',
+      'order_00001',
+      'dispute_00001',
+      'signal_00001',
+    ])
+    await terminate('retry', 300, 'webhook-delivery')
+    await terminate('dispute', 1, 'dispute-deadline')
+    for (const prefix of ['signal', 'order', 'charge']) await terminate(prefix, 1)
+  })
+
+  test('starts the execution of a new record asleep, and folds what else waits for it into that', async () => {
+    await add('new', 1)
+    await add('new', 1, { starts: false, due: "interval '2 hours'" })
+    const { client, calls } = noting()
+    relayWith(client)
+    await empty()
+    expect(calls).toHaveLength(1)
+    // The later wake-up knows the deadline as it is now.
+    expect(calls[0]?.startDelay).toBeGreaterThan(1.9 * HOUR)
+    await terminate('new', 1)
+  })
+
+  test('a call that Temporal does not answer in time defers that wake-up alone', async () => {
+    await add('slow', 20)
+    const slow = workflowId('subscription', ORGANIZATION, 'slow_00003')
+    const { client, calls } = noting((id) => (id === slow ? refusal(4) : null))
+    relayWith(client)
+    await waitFor('the others, and the deferral', async () => {
+      const rows = await sql<{ record_id: string; not_before: string | null; lease_owner: string | null }>(
+        'select record_id, not_before, lease_owner from wake_ups',
       )
-      await connection.close()
-    }
-  },
-)
+      const [left] = rows
+      return rows.length === 1 && left?.not_before != null && left.lease_owner === null ? true : null
+    })
+    expect(calls.filter(({ id }) => id === slow)).toHaveLength(1)
+    expect(calls).toHaveLength(20)
+    expect(hasSaid('cannot be reached')).toBeNull()
+    await terminate('slow', 20)
+  })
 
-test('while many records are made, executions that can wait begin later, and nothing else does', async () => {
-  const { temporalAddress } = testEngines()
-  const database = service.database.orm.em.getConnection()
-  const add = (from: number, count: number, canWait: boolean, age: string) =>
-    database.execute(
-      `insert into wake_ups (workflow, organization_id, record_id, starts, can_wait, due_time)
-       select 'subscription', 'org_rush', 'sub_' || lpad(number::text, 4, '0'), true, ${canWait}, now() - interval '${age}'
-         from generate_series(${from}, ${from + count - 1}) as number`,
-    )
-  const waiting = async (): Promise<string[]> =>
-    (
-      await database.execute<{ record_id: string }[]>('select record_id from wake_ups order by record_id')
-    ).map((row) => row.record_id)
-  await add(1, RUSH, true, '0')
-  await add(1_001, 1, false, '0')
-  await add(2_001, 1, true, '61 seconds')
-  const refreshing = setInterval(() => {
-    // As if they were others, made now.
-    void database.execute("update wake_ups set due_time = now() where can_wait and record_id < 'sub_1'")
-  }, 200)
-  const connection = Connection.lazy({ address: temporalAddress })
-  const relay = relayOn(connection)
-  try {
-    await waitFor('what cannot wait, and what has waited for long', async () =>
-      (await waiting()).length === RUSH ? true : null,
-    )
-    // Looks again and again, and leaves them.
-    relay.nudge()
-    await delay(600)
-    expect(await waiting()).toEqual(Array.from({ length: RUSH }, (_, index) => recordId(index + 1)))
+  test('a wake-up that Temporal refuses is kept with the reason, and delays no other', async () => {
+    await add('bad', 3)
+    const bad = workflowId('subscription', ORGANIZATION, 'bad_00002')
+    const { client } = noting((id) => (id === bad ? refusal(3) : null))
+    relayWith(client)
+    const left = await waitFor('the reason', async () => {
+      const [row, ...others] = await sql<{ refusals: number; last_error: string }>(
+        'select refusals, last_error from wake_ups',
+      )
+      return row !== undefined && others.length === 0 && row.refusals > 0 ? row : null
+    })
+    expect(left.last_error).toContain('refused by the test')
+    await terminate('bad', 3)
+  })
 
-    clearInterval(refreshing)
-    await waitFor('the rest, when no more are made', async () =>
-      (await waiting()).length === 0 ? true : null,
+  test('carries everything through an overload, with fewer calls at a time', async () => {
+    await add('load', 60)
+    let refusals = 0
+    const { client } = noting(() => {
+      refusals += 1
+      return refusals <= 12 ? refusal(8) : null
+    })
+    relayWith(client)
+    await empty()
+    expect(refusals).toBeGreaterThan(60)
+    expect(hasSaid('cannot be reached')).toBeNull()
+    await terminate('load', 60)
+  })
+
+  test('leaves alone what another relay holds, and deletes nothing that it lost itself', async () => {
+    await add('held', 2)
+    await sql(
+      "update wake_ups set lease_owner = 'other', lease_until = now() + interval '1 hour' where record_id = 'held_00001'",
     )
-  } finally {
-    clearInterval(refreshing)
+    const { client, calls } = noting((id) => {
+      // Another relay takes it over while this one is still calling.
+      if (id.endsWith('held_00002')) void sql("update wake_ups set lease_owner = 'other' where true")
+      return null
+    })
+    const relay = relayWith(client)
+    await waitFor('the call', async () => (calls.length > 0 ? true : null))
     await relay.stop()
-    const handles = [...Array.from({ length: RUSH }, (_, index) => index + 1), 1_001, 2_001].map((number) =>
-      service.temporal.workflow.getHandle(workflowId('subscription', 'org_rush', recordId(number))),
-    )
-    await Promise.all(handles.map((handle) => handle.terminate()))
-    await connection.close()
-  }
+    expect(calls.map(({ id }) => id.split('/').at(-1))).toEqual(['held_00002'])
+    const left = await sql<{ record_id: string }>('select record_id from wake_ups order by record_id')
+    expect(left.map((row) => row.record_id)).toContain('held_00001')
+    await terminate('held', 2)
+  })
+
+  test('takes over what a relay that died had claimed', async () => {
+    await add('orphan', 1)
+    await sql("update wake_ups set lease_owner = 'dead', lease_until = now() - interval '1 second'")
+    relayWith(clientOf(testEngines().temporalAddress))
+    await empty()
+    await terminate('orphan', 1)
+  })
 })

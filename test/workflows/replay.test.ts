@@ -76,11 +76,11 @@ async function record(): Promise<void> {
       await started(workflowId)
       return workflowId
     }
-    await save('subscription-started-at-once-seen', await place({}))
+    await save('subscription-started-at-once', await place({}))
     const later = await place({ startTime: new Date(Date.now() + 86_400_000).toISOString() })
     await service.temporal.workflow.getHandle(later).signal('changed')
     await skipTime(service.temporal, later, 2 * 86_400_000)
-    await save('subscription-seen-started-later-after-a-change', later)
+    await save('subscription-started-later-after-a-change', later)
 
     // One that is charged at its start and again a day later, and abandoned for its debt.
     const { body: customer } = await merchant.api.post('customers', {
@@ -97,7 +97,7 @@ async function record(): Promise<void> {
     const token = `token-expiry/${merchant.organizationId}/${await makeToken(merchant.api)}`
     await started(token)
     await skipTime(service.temporal, token, 3_600_000)
-    await save('token-expiry-seen-erased', token)
+    await save('token-expiry-erased', token)
 
     const { body: sale } = await merchant.api.post('transactions', {
       type: 'sale',
@@ -135,7 +135,7 @@ async function record(): Promise<void> {
     const workflowId = `webhook-delivery/${merchant.organizationId}/${delivery.id}`
     await started(workflowId)
     await skipTime(service.temporal, workflowId, 40 * 3_600_000)
-    await save('webhook-delivery-seen-exhausted', workflowId)
+    await save('webhook-delivery-exhausted', workflowId)
   } finally {
     await receiver.close()
     await service.stop()

@@ -7,9 +7,9 @@ import type { UnitOfWork } from '../unit-of-work.ts'
  * Erases the card data of a token that has expired by `instant`. Nothing that the token shows changes, so neither does
  * its revision.
  *
- * @returns when to look again, in milliseconds; null: never.
+ * @returns its next deadline, in milliseconds; null: none.
  */
-export async function settlePaymentToken(
+export async function erasePaymentToken(
   unit: UnitOfWork,
   id: string,
   instant: number,

@@ -1,8 +1,8 @@
-/** Labels as the engine's search attributes. */
+/** Search attributes in the form that Temporal's SDK takes. */
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common'
-import { type Labels, SEARCH_ATTRIBUTES, type SearchAttributeName } from './contract.ts'
+import { SEARCH_ATTRIBUTES, type SearchAttributeName, type SearchAttributes } from './contract.ts'
 
-/** The attribute and its new value; null takes it away. */
+/** The attribute with its new value; null removes it. */
 export function searchAttribute(name: SearchAttributeName, value: string | null) {
   return name === 'BillingNextDeadline'
     ? {
@@ -12,8 +12,8 @@ export function searchAttribute(name: SearchAttributeName, value: string | null)
     : { key: defineSearchAttributeKey(name, SEARCH_ATTRIBUTES.BillingStatus), value }
 }
 
-/** What an execution is started with: those that have a value. */
-export function searchAttributes({ attributes }: Labels): SearchAttributePair[] {
+/** The attributes that have a value. */
+export function searchAttributePairs(attributes: SearchAttributes): SearchAttributePair[] {
   return Object.entries(attributes)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => searchAttribute(name as SearchAttributeName, value) as SearchAttributePair)

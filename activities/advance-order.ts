@@ -1,0 +1,295 @@
+import { executionTime } from '../billing/order-clock.ts'
+import {
+  type AdvancedOrder,
+  advanceDueOrders,
+  advanceOrder,
+  IS_FREE,
+  lockSubscription,
+} from '../db/commands/advance-order.ts'
+import { followFastForward, instantOnTheWay } from '../db/commands/fast-forward.ts'
+import type { Subscription } from '../db/entities/index.ts'
+import { isInfrastructureFailure } from '../db/infrastructure-failure.ts'
+import { orderClock } from '../db/order-record.ts'
+import { statement } from '../db/statement.ts'
+import { inUnitOfWork } from '../db/unit-of-work.ts'
+import type { AdvanceInput, AdvanceResult, Visibility } from '../workflows/contract.ts'
+import type { ActivityDependencies } from './dependencies.ts'
+import { quarantinedResult } from './quarantine.ts'
+
+/** Orders advanced in one transaction. */
+const BATCH = 100
+/** Organizations advanced at a time. */
+const ORGANIZATIONS = 8
+/** An instant further ahead of this process's clock belongs to an execution that skips time. Milliseconds. */
+const SKIPPED = 1_000
+
+export interface OrderAdvancer {
+  /**
+   * Advances the order through the workflow's instant, and in the same transaction the other orders of its organization
+   * that are due by then. Repeating it does no harm.
+   */
+  advance(input: AdvanceInput): Promise<AdvanceResult>
+  /** Advances all due orders of an organization, a batch to a transaction. Resolves with their number. */
+  advanceAllDue(organizationId: string): Promise<number>
+}
+
+type Dependencies = Pick<
+  ActivityDependencies,
+  'em' | 'baseUrl' | 'now' | 'visibility' | 'skipsTime' | 'quarantine' | 'clock'
+>
+
+type Outcome = AdvancedOrder | { readonly quarantinedUntil: number }
+
+interface Request {
+  readonly id: string
+  readonly instant: number
+  /** Takes the order as the batch left it, or until when it is quarantined; null: the batch had to leave it out. */
+  readonly answer: (outcome: Outcome | null) => void
+  readonly fail: (error: unknown) => void
+}
+
+interface Organization {
+  requests: Request[]
+  /** Whether more than a batch was due. */
+  isMore: boolean
+  isRunning: boolean
+  /** Called with the number of orders advanced when no more are due. */
+  drained: ((error: unknown) => void)[]
+  count: number
+}
+
+/**
+ * Gathers what is to be advanced by organization: one batch of an organization runs at a time, several organizations run
+ * side by side, and nobody waits for a batch of another organization.
+ */
+export function createOrderAdvancer(dependencies: Dependencies): OrderAdvancer {
+  const { em, baseUrl, now, quarantine, skipsTime, clock } = dependencies
+  const organizations = new Map<string, Organization>()
+  let running = 0
+
+  const organizationOf = (id: string): Organization => {
+    const known = organizations.get(id)
+    if (known !== undefined) return known
+    const fresh: Organization = { requests: [], isMore: false, isRunning: false, drained: [], count: 0 }
+    organizations.set(id, fresh)
+    return fresh
+  }
+
+  /** Starts the next batches: organizations that somebody waits for first, in the order in which they came. */
+  const pump = (): void => {
+    for (const isWanted of [hasRequests, hasMore]) {
+      for (const [id, organization] of organizations) {
+        if (running >= ORGANIZATIONS) return
+        if (organization.isRunning || !isWanted(organization)) continue
+        organization.isRunning = true
+        running += 1
+        void runBatch(id, organization).finally(() => {
+          organization.isRunning = false
+          running -= 1
+          organizations.delete(id)
+          // Behind the others: one with many due orders delays nobody else's.
+          if (hasRequests(organization) || hasMore(organization)) organizations.set(id, organization)
+          pump()
+        })
+      }
+    }
+  }
+
+  const runBatch = async (organizationId: string, organization: Organization): Promise<void> => {
+    const requests = organization.requests.splice(0, BATCH)
+    organization.isMore = false
+    try {
+      const outcomes = await advanceBatch(organizationId, requests)
+      for (const { id, answer } of requests) answer(outcomes.get(id) ?? null)
+      organization.count += outcomes.size
+      organization.isMore = outcomes.size >= BATCH
+      if (!organization.isMore) finish(organization, null)
+    } catch (error) {
+      for (const { fail } of requests) fail(error)
+      finish(organization, error)
+    }
+  }
+
+  /** A batch, or where it throws each of its orders alone: the one that throws again is quarantined. */
+  const advanceBatch = async (
+    organizationId: string,
+    requests: readonly Request[],
+  ): Promise<Map<string, Outcome>> => {
+    clock.requireAgreement()
+    const required = [...new Set(requests.map(({ id }) => id))]
+    const instant =
+      requests.length === 0 ? new Date(now()) : new Date(Math.max(...requests.map((one) => one.instant)))
+    const outcomes = new Map<string, Outcome>()
+    const advance = async (ids: readonly string[], others: number): Promise<void> => {
+      const advanced = await inUnitOfWork(em(), tenant(organizationId), (unit) =>
+        advanceDueOrders(unit, { required: ids, instant, others }),
+      )
+      for (const order of advanced) outcomes.set(order.row.id, order)
+    }
+    try {
+      await advance(required, BATCH - required.length)
+      return outcomes
+    } catch (error) {
+      if (isInfrastructureFailure(error)) throw error
+    }
+    for (const id of new Set([...required, ...(await dueOrders(organizationId, instant))])) {
+      try {
+        await advance([id], 0)
+      } catch (error) {
+        if (isInfrastructureFailure(error)) throw error
+        const until = await quarantine.add('subscription', { organizationId, recordId: id }, error)
+        outcomes.set(id, { quarantinedUntil: until })
+      }
+    }
+    return outcomes
+  }
+
+  const dueOrders = async (organizationId: string, instant: Date): Promise<string[]> =>
+    (
+      await statement<{ id: string }>(
+        em(),
+        'find-due-orders',
+        `select id from subscriptions
+          where organization_id = ? and next_deadline <= least(?::timestamptz, now()) and ${IS_FREE}
+          order by next_deadline limit ?`,
+        [organizationId, instant, BATCH],
+      )
+    ).map(({ id }) => id)
+
+  /** One order by itself: its clock was moved, its execution skips time, or somebody held it. */
+  const advanceAlone = async ({
+    organizationId,
+    recordId,
+    clock: executionClock,
+    base,
+  }: AdvanceInput): Promise<AdvanceResult> => {
+    clock.requireAgreement()
+    return await inUnitOfWork(em(), tenant(organizationId), async (unit) => {
+      const row = await lockSubscription(unit, recordId)
+      if (row === null) return { next: null, base: base ?? 0, visibility: null }
+      const { revision } = row
+      const realTime = unit.now.getTime()
+      const time = executionTime(orderClock(row), { clock: executionClock, base }, realTime)
+      const latest = skipsTime ? Number.POSITIVE_INFINITY : realTime
+      const instant = instantOnTheWay(row, Math.min(time.instant, latest))
+      const gatewayCallDue = await advanceOrder(unit, row, instant)
+      await followFastForward(unit, row, instant, revision)
+      return {
+        ...resultOf({ row, gatewayCallDue }),
+        // A clock that has just come to rest is read by another base.
+        base: executionTime(orderClock(row), { clock: executionClock, base: time.base }, realTime).base,
+      }
+    })
+  }
+
+  const resultOf = ({ row, gatewayCallDue }: AdvancedOrder): Omit<AdvanceResult, 'base'> => {
+    const { nextDeadline, movingTo } = row
+    return {
+      next:
+        nextDeadline == null
+          ? null
+          : Math.min(nextDeadline.getTime(), movingTo?.getTime() ?? Number.POSITIVE_INFINITY),
+      gatewayCallDue,
+      visibility: dependencies.visibility ? orderVisibility(row) : null,
+    }
+  }
+
+  const tenant = (organizationId: string) => ({ organizationId, baseUrl, now: new Date(now()) })
+
+  return {
+    async advance(input) {
+      const { organizationId, recordId } = input
+      const base = input.base ?? 0
+      const instant = input.clock + base
+      const order = await readOrder(dependencies, input)
+      if (order === null) return { next: null, base, visibility: null }
+      if (!order.hasMoved && (order.nextDeadline === null || order.nextDeadline.getTime() > instant)) {
+        const next = order.nextDeadline?.getTime() ?? null
+        return {
+          next,
+          base,
+          gatewayCallDue: false,
+          visibility: dependencies.visibility ? orderVisibility(order) : null,
+        }
+      }
+      const alone = () => quarantine.guard('subscription', input, () => advanceAlone(input))
+      // One that was quarantined stays out of batches until it has advanced.
+      if (order.hasMoved || order.isQuarantined || instant > now() + SKIPPED) return await alone()
+      const outcome = await new Promise<Outcome | null>((answer, fail) => {
+        organizationOf(organizationId).requests.push({ id: recordId, instant, answer, fail })
+        pump()
+      })
+      if (outcome === null) return await alone()
+      if ('quarantinedUntil' in outcome)
+        return quarantinedResult('subscription', input, outcome.quarantinedUntil, now())
+      return { ...resultOf(outcome), base }
+    },
+
+    async advanceAllDue(organizationId) {
+      const organization = organizationOf(organizationId)
+      organization.isMore = true
+      const before = organization.count
+      await new Promise<void>((resolve, reject) => {
+        organization.drained.push((error) => (error === null ? resolve() : reject(error)))
+        pump()
+      })
+      return organization.count - before
+    },
+  }
+}
+
+function hasRequests({ requests }: Organization): boolean {
+  return requests.length > 0
+}
+
+function hasMore({ isMore }: Organization): boolean {
+  return isMore
+}
+
+function finish({ drained }: Organization, error: unknown): void {
+  for (const done of drained.splice(0)) done(error)
+}
+
+/** What the order's row says, read without a lock; null when there is none. */
+async function readOrder(
+  { em }: Pick<ActivityDependencies, 'em'>,
+  { organizationId, recordId }: AdvanceInput,
+): Promise<OrderState | null> {
+  const [row] = await statement<Omit<OrderState, 'nextDeadline'> & { nextDeadline: string | null }>(
+    em(),
+    'read-order-state',
+    `select organization_id as "organizationId", id, customer_id as "customerId", status,
+            billing_status as "billingStatus", next_deadline as "nextDeadline", next_turn as "nextTurn",
+            quarantined_until is not null as "isQuarantined", clock_offset <> 0 or moving_to is not null as "hasMoved"
+       from subscriptions where organization_id = ? and id = ?`,
+    [organizationId, recordId],
+  )
+  if (row === undefined) return null
+  return { ...row, nextDeadline: row.nextDeadline === null ? null : new Date(row.nextDeadline) }
+}
+
+type Visible = Pick<
+  Subscription,
+  'organizationId' | 'id' | 'customerId' | 'status' | 'billingStatus' | 'nextDeadline' | 'nextTurn'
+>
+
+interface OrderState extends Visible {
+  readonly nextDeadline: Date | null
+  readonly hasMoved: boolean
+  readonly isQuarantined: boolean
+}
+
+function orderVisibility(order: Visible): Visibility {
+  const next = order.nextDeadline?.toISOString() ?? null
+  return {
+    details: `Order **${order.id}** of customer ${order.customerId} is **${order.status}**, its latest invoice **${order.billingStatus}**.`,
+    timer: next === null ? 'nothing due' : `${order.nextTurn ?? 'next'} at ${next}`,
+    attributes: {
+      BillingOrganization: order.organizationId,
+      BillingCustomer: order.customerId,
+      BillingWebhook: null,
+      BillingStatus: order.status,
+      BillingNextDeadline: next,
+    },
+  }
+}

@@ -1,0 +1,17 @@
+import type { AdvanceInput } from '../workflows/contract.ts'
+import type { ActivityDependencies } from './dependencies.ts'
+
+/**
+ * The instant a record is advanced through: the workflow's, but never ahead of real time where executions do not skip
+ * time. Milliseconds.
+ *
+ * @throws ClockSkewError while this process's clock differs from the database's.
+ */
+export function instantOf(
+  { clock, now, skipsTime }: Pick<ActivityDependencies, 'clock' | 'now' | 'skipsTime'>,
+  input: Pick<AdvanceInput, 'clock' | 'base'>,
+): number {
+  clock.requireAgreement()
+  const instant = input.clock + (input.base ?? 0)
+  return skipsTime ? instant : Math.min(instant, now())
+}

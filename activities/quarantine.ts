@@ -1,0 +1,80 @@
+/** What happens to a record whose advancing throws: it waits by itself, and its operators hear of it. */
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Logger } from 'pino'
+import { endQuarantine, quarantineRecord } from '../db/commands/quarantine-record.ts'
+import { isInfrastructureFailure } from '../db/infrastructure-failure.ts'
+import type { AdvanceInput, AdvanceResult, RecordKey, WorkflowName } from '../workflows/contract.ts'
+
+export interface Quarantine {
+  /** Sets a record aside for what it threw. Returns the instant, in milliseconds, at which it is advanced again. */
+  add(workflow: WorkflowName, key: RecordKey, error: unknown): Promise<number>
+  /** Advances a record; where that throws for other reasons than our infrastructure, the record is quarantined. */
+  guard(
+    workflow: WorkflowName,
+    input: AdvanceInput,
+    advance: () => Promise<AdvanceResult>,
+  ): Promise<AdvanceResult>
+}
+
+export interface QuarantineOptions {
+  readonly em: () => EntityManager
+  readonly log: Logger
+  /** Real time, in milliseconds. */
+  readonly now: () => number
+  /** Counts quarantines by workflow. */
+  readonly counter: { inc(labels: { workflow: WorkflowName }): void }
+}
+
+export function createQuarantine({ em, log, counter, now }: QuarantineOptions): Quarantine {
+  /** Quarantined here, and not advanced since. */
+  const known = new Set<string>()
+  const add = async (workflow: WorkflowName, key: RecordKey, error: unknown): Promise<number> => {
+    const until = await quarantineRecord(em(), workflow, key, String(error))
+    known.add(nameOf(workflow, key))
+    counter.inc({ workflow })
+    log.error({ err: error, workflow, ...key, until }, 'a record could not be advanced and is quarantined')
+    return until?.getTime() ?? now()
+  }
+  return {
+    add,
+    async guard(workflow, input, advance) {
+      try {
+        const result = await advance()
+        if (known.delete(nameOf(workflow, input))) await endQuarantine(em(), workflow, input)
+        return result
+      } catch (error) {
+        if (isInfrastructureFailure(error)) throw error
+        return quarantinedResult(workflow, input, await add(workflow, input, error), now())
+      }
+    },
+  }
+}
+
+/** The result of advancing a quarantined record: its workflow waits for the end of the quarantine. */
+export function quarantinedResult(
+  workflow: WorkflowName,
+  { organizationId, recordId, clock, base }: AdvanceInput,
+  until: number,
+  now: number,
+): AdvanceResult {
+  const time = new Date(until).toISOString()
+  return {
+    next: clock + (base ?? 0) + Math.max(0, until - now),
+    base: base ?? 0,
+    visibility: {
+      details: `**Quarantined**: advancing ${workflow} ${recordId} failed. Its row and the log have the reason; \`npm run quarantine -- release ${workflow}/${organizationId}/${recordId}\` tries again at once.`,
+      timer: `quarantined until ${time}`,
+      attributes: {
+        BillingOrganization: organizationId,
+        BillingCustomer: null,
+        BillingWebhook: null,
+        BillingStatus: 'quarantined',
+        BillingNextDeadline: time,
+      },
+    },
+  }
+}
+
+function nameOf(workflow: WorkflowName, { organizationId, recordId }: RecordKey): string {
+  return `${workflow}/${organizationId}/${recordId}`
+}

@@ -1,0 +1,62 @@
+/** Whether this process's clock agrees with the database's: deadlines are due by one clock, on every machine. */
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { InfrastructureError } from './infrastructure-failure.ts'
+import { statement } from './statement.ts'
+
+/** Milliseconds by which the clocks may differ. */
+export const TOLERANCE = 1_000
+const INTERVAL = 2_000
+
+export class ClockSkewError extends InfrastructureError {
+  override readonly name = 'ClockSkewError'
+}
+
+export interface DatabaseClock {
+  /** Milliseconds by which this process is ahead of the database, as last measured. */
+  skew(): number
+  /** @throws ClockSkewError while the clocks differ by more than a second. */
+  requireAgreement(): void
+  stop(): Promise<void>
+}
+
+/** Compares the clocks every two seconds. While the database cannot be asked, the last measure holds. */
+export function watchDatabaseClock(em: () => EntityManager, now: () => number): DatabaseClock {
+  let skew = 0
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  const measure = async (): Promise<void> => {
+    const measured = await measureSkew(em(), now).catch(() => null)
+    if (measured !== null) skew = measured
+    if (stopped) return
+    timer = setTimeout(() => {
+      measuring = measure()
+    }, INTERVAL).unref()
+  }
+  let measuring = measure()
+  return {
+    skew: () => skew,
+    requireAgreement() {
+      if (Math.abs(skew) <= TOLERANCE) return
+      throw new ClockSkewError(`the clock of this process is ${skew} ms ahead of the database's`)
+    },
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await measuring
+    },
+  }
+}
+
+/** Milliseconds by which this process is ahead, no more than the round trip allows to be said for certain. */
+async function measureSkew(em: EntityManager, now: () => number): Promise<number> {
+  const before = now()
+  const [row] = await statement<{ time: string }>(
+    em,
+    'database-clock',
+    'select extract(epoch from clock_timestamp()) * 1000 as time',
+  )
+  const after = now()
+  const time = Number(row?.time)
+  if (time < before) return before - time
+  return time > after ? after - time : 0
+}

@@ -1,0 +1,41 @@
+/** Activities of a service, called by a test in place of a workflow. */
+import { createOrderAdvancer } from '../../activities/advance-order.ts'
+import type { ActivityDependencies } from '../../activities/dependencies.ts'
+import { createQuarantine } from '../../activities/quarantine.ts'
+import { createLog } from '../../config/log.ts'
+import type { Gateway } from '../../gateways/port.ts'
+import type { TestService } from './service.ts'
+
+export interface ActivityOptions {
+  readonly gateway?: Gateway
+  /** Takes the lines that are logged. */
+  readonly logged?: string[]
+  readonly unresolved?: { inc(): void }
+  /** Whether instants may lead the real time, as executions that skip time do. Default true. */
+  readonly skipsTime?: boolean
+}
+
+export function activityDependencies(
+  service: TestService,
+  { gateway, logged = [], unresolved = { inc() {} }, skipsTime = true }: ActivityOptions = {},
+): ActivityDependencies {
+  const em = () => service.database.orm.em.fork()
+  const log = createLog('error', { write: (line) => void logged.push(line) })
+  const shared = {
+    em,
+    log,
+    baseUrl: service.baseUrl,
+    now: Date.now,
+    visibility: false,
+    skipsTime,
+    clock: { requireAgreement() {} },
+    quarantine: createQuarantine({ em, log, now: Date.now, counter: { inc() {} } }),
+  }
+  return {
+    ...shared,
+    orders: createOrderAdvancer(shared),
+    gateway: gateway ?? ({} as Gateway),
+    unresolved,
+    attempts: {} as ActivityDependencies['attempts'],
+  }
+}

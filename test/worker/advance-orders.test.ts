@@ -1,0 +1,283 @@
+/** Orders advance by one function, whoever calls it: a fired timer, a command or the sweep. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { createOrderAdvancer, type OrderAdvancer } from '../../activities/advance-order.ts'
+import { createQuarantine } from '../../activities/quarantine.ts'
+import { createLog } from '../../config/log.ts'
+import { ClockSkewError } from '../../db/clock.ts'
+import { advanceOrder, lockSubscription } from '../../db/commands/advance-order.ts'
+import { quarantinedRecords, releaseRecord } from '../../db/commands/quarantine-record.ts'
+import { composedStatement } from '../../db/statement.ts'
+import { inUnitOfWork } from '../../db/unit-of-work.ts'
+import { startSweep } from '../../worker/sweep.ts'
+import { makeToken, TEST_CARDS } from '../rig/cards.ts'
+import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
+import { startService, type TestService } from '../rig/service.ts'
+import { waitFor } from '../rig/wait-for.ts'
+
+/** More than are advanced in one transaction. */
+const MANY = 130
+const DAY = 86_400_000
+
+describe('orders that are due', () => {
+  let service: TestService
+  let merchant: Catalogue
+  let orders: OrderAdvancer
+  let quarantines: string[]
+
+  beforeAll(async () => {
+    service = await startService({ worker: false })
+  })
+  afterAll(() => service.stop())
+  beforeEach(async () => {
+    merchant = await catalogue(service)
+    quarantines = []
+    orders = advancer()
+  })
+
+  const em = () => service.database.orm.em.fork()
+  const sql = <T extends object>(text: string, values: unknown[] = []) =>
+    composedStatement<T>(em(), text, values)
+  const advancer = (options: Partial<Parameters<typeof createOrderAdvancer>[0]> = {}): OrderAdvancer =>
+    createOrderAdvancer({
+      em,
+      baseUrl: service.baseUrl,
+      now: Date.now,
+      visibility: true,
+      skipsTime: true,
+      clock: { requireAgreement() {} },
+      quarantine: createQuarantine({
+        em,
+        log: createLog('silent'),
+        now: Date.now,
+        counter: { inc: ({ workflow }) => void quarantines.push(workflow) },
+      }),
+      ...options,
+    })
+  const place = async (members: object = {}, of: Catalogue = merchant): Promise<string> => {
+    const { status, body } = await of.api.post('subscriptions', orderBody(of, members))
+    if (status !== 201) throw new Error(JSON.stringify(body))
+    return String(body.id)
+  }
+  const order = async (id: string, of: Catalogue = merchant) => (await of.api.get(`subscriptions/${id}`)).body
+  const input = (id: string, { ahead = 0, of = merchant } = {}) => ({
+    organizationId: of.organizationId,
+    recordId: id,
+    clock: Date.now() + ahead,
+    base: null,
+  })
+  const poison = (id: string) => sql(`update subscriptions set items = '[{}]' where id = ?`, [id])
+  /** What an order shows, but for what tells one from another. */
+  const shape = async (id: string) =>
+    JSON.stringify(await order(id))
+      .replaceAll(/\b(sub|in|item)_\w+/g, 'id')
+      .replaceAll(/\d{4}-\d\d-\d\dT[^"]*Z/g, 'time')
+  const eventTypesOf = async (id: string) =>
+    (
+      await sql<{ type: string }>(
+        `select type from events where entity_id = ?
+            or entity_id in (select id from invoices where subscription_id = ?) order by type`,
+        [id, id],
+      )
+    ).map(({ type }) => type)
+
+  test('all start when the timer of one of them fires, each once, and their invoices are issued', async () => {
+    const ids = await Promise.all(Array.from({ length: MANY }, () => place()))
+    await orders.advance(input(ids[0] ?? ''))
+    await waitFor('every order to start', async () => {
+      const left = await sql("select 1 from subscriptions where organization_id = ? and status = 'pending'", [
+        merchant.organizationId,
+      ])
+      return left.length === 0 ? true : null
+    })
+    const events = await sql<{ type: string; count: number }>(
+      `select type, count(*)::int as count from events
+        where type in ('subscription-activated', 'invoice-issued') and organization_id = ? group by type order by type`,
+      [merchant.organizationId],
+    )
+    expect(events).toEqual([
+      { type: 'invoice-issued', count: MANY },
+      { type: 'subscription-activated', count: MANY },
+    ])
+    expect(await order(ids[0] ?? '')).toMatchObject({
+      status: 'active',
+      billingStatus: 'unpaid',
+      revision: 2,
+    })
+  })
+
+  test('those of other organizations are left to their own timers', async () => {
+    const other = await catalogue(service)
+    const theirs = await place({}, other)
+    await orders.advance(input(await place()))
+    expect((await order(theirs, other)).status).toBe('pending')
+  })
+
+  test('what is due is decided by the instant of the workflow, and for the others never ahead of the database', async () => {
+    const startTime = new Date(Date.now() + DAY).toISOString()
+    const [skipping, other] = [await place({ startTime }), await place({ startTime })]
+    // An execution that skips time leads; it moves nobody else.
+    await orders.advance(input(skipping, { ahead: 2 * DAY }))
+    expect((await order(skipping)).status).toBe('active')
+    expect((await order(other)).status).toBe('pending')
+    // Where executions do not skip time, an instant ahead of real time is a wrong clock.
+    const { next } = await advancer({ skipsTime: false }).advance(input(other, { ahead: 2 * DAY }))
+    expect((await order(other)).status).toBe('pending')
+    expect(next).toBe(Date.parse(startTime))
+  })
+
+  test('come out as when each is advanced by itself', async () => {
+    const customer = { paymentToken: await makeToken(merchant.api, TEST_CARDS.declines) }
+    const { body: payer } = await merchant.api.post('customers', customer)
+    const kinds = [
+      {},
+      { trial: { enabled: true, endTime: new Date(Date.now() + DAY).toISOString() } },
+      { customerId: payer.id, shipping: { amount: 5 } },
+    ]
+    const together: string[] = []
+    const alone: string[] = []
+    const tenant = { organizationId: merchant.organizationId, baseUrl: service.baseUrl }
+    for (const kind of kinds) {
+      const id = await place(kind)
+      alone.push(id)
+      await inUnitOfWork(em(), { ...tenant, now: new Date() }, async (unit) => {
+        const row = await lockSubscription(unit, id)
+        if (row === null) throw new Error('it was placed')
+        await advanceOrder(unit, row, unit.now.getTime())
+      })
+    }
+    for (const kind of kinds) together.push(await place(kind))
+    await orders.advanceAllDue(merchant.organizationId)
+    for (const [index, id] of together.entries()) {
+      const other = alone[index] ?? ''
+      expect(await shape(id)).toEqual(await shape(other))
+      expect(await eventTypesOf(id)).toEqual(await eventTypesOf(other))
+    }
+    // The charge of the last kind is due, and is for its own workflow.
+    const charged = together.at(-1) ?? ''
+    expect((await order(charged)).status).toBe('pending')
+    expect((await orders.advance(input(charged))).gatewayCallDue).toBe(true)
+  })
+
+  test('one that somebody holds is waited for by its own workflow only', async () => {
+    const held = await place()
+    const free = await place()
+    let result: Promise<unknown> = Promise.resolve()
+    await em().transactional(async (trx) => {
+      await composedStatement(trx, 'select 1 from subscriptions where id = ? for update', [held])
+      result = orders.advance(input(held))
+      await waitFor('the other order', async () => ((await order(free)).status === 'active' ? true : null))
+      expect((await order(held)).status).toBe('pending')
+    })
+    await result
+    expect((await order(held)).status).toBe('active')
+  })
+
+  test('one whose clock was moved is in no batch', async () => {
+    const moved = await place()
+    await sql('update subscriptions set clock_offset = 1000 where id = ?', [moved])
+    await orders.advance(input(await place()))
+    expect((await order(moved)).status).toBe('pending')
+    await orders.advance(input(moved))
+    expect((await order(moved)).status).toBe('active')
+  })
+
+  test('one that throws is quarantined by itself, and the others of its batch go on', async () => {
+    const broken = await place()
+    const others = await Promise.all(Array.from({ length: 5 }, () => place()))
+    await poison(broken)
+    const result = await orders.advance(input(broken))
+    expect(result.next).toBeGreaterThan(Date.now() + 30_000)
+    expect(result.visibility?.attributes.BillingStatus).toBe('quarantined')
+    for (const id of others) expect((await order(id)).status).toBe('active')
+    const [record, ...rest] = (await quarantinedRecords(em())).filter(
+      ({ organizationId }) => organizationId === merchant.organizationId,
+    )
+    expect(record).toMatchObject({ workflow: 'subscription', recordId: broken, count: 1 })
+    expect(record?.reason).toMatch(/TypeError/)
+    expect(rest).toEqual([])
+    expect(quarantines).toEqual(['subscription'])
+
+    // It stands in no later batch, whoever else is due.
+    const later = await place()
+    await orders.advanceAllDue(merchant.organizationId)
+    expect((await order(later)).status).toBe('active')
+    expect(quarantines).toHaveLength(1)
+
+    // Whole again and released, it advances, and nothing of the quarantine is left.
+    await sql(
+      'update subscriptions set items = (select items from subscriptions where id = ?) where id = ?',
+      [later, broken],
+    )
+    expect(
+      await releaseRecord(em(), 'subscription', {
+        organizationId: merchant.organizationId,
+        recordId: broken,
+      }),
+    ).toBe(true)
+    await orders.advance(input(broken))
+    expect((await order(broken)).status).toBe('active')
+    const [row] = await sql(
+      'select quarantine_count as count, quarantine_reason as reason, quarantined_until as until from subscriptions where id = ?',
+      [broken],
+    )
+    expect(row).toEqual({ count: 0, reason: null, until: null })
+  })
+
+  test('a quarantine lasts twice as long each time, and an hour at most', async () => {
+    const broken = await place()
+    await poison(broken)
+    const waits: number[] = []
+    for (let failures = 0; failures < 8; failures += 1) {
+      const asked = Date.now()
+      const { next } = await orders.advance(input(broken))
+      waits.push(Math.round(((next ?? 0) - asked) / 60_000))
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
+    await sql('delete from subscriptions where id = ?', [broken])
+  })
+
+  test('while the clocks differ, nothing is advanced and nobody is quarantined', async () => {
+    const id = await place()
+    const skewed = advancer({
+      clock: {
+        requireAgreement() {
+          throw new ClockSkewError('5000 ms ahead')
+        },
+      },
+    })
+    await expect(skewed.advance(input(id))).rejects.toThrow(ClockSkewError)
+    expect((await order(id)).status).toBe('pending')
+    expect(quarantines).toEqual([])
+  })
+
+  test('five seconds late, they are advanced by the sweep, and counted', async () => {
+    const [late, recent] = [await place(), await place()]
+    await sql(
+      "update subscriptions set start_time = now() - interval '1 minute', next_deadline = now() - interval '6 seconds' where id = ?",
+      [late],
+    )
+    const other = await catalogue(service)
+    const theirs = await place({}, other)
+    await sql("update subscriptions set next_deadline = now() - interval '2 seconds' where id in (?, ?)", [
+      recent,
+      theirs,
+    ])
+    const counted: [string, number][] = []
+    const sweep = startSweep({
+      em,
+      orders,
+      late: { inc: ({ workflow }, count) => void counted.push([workflow, count]) },
+      log: createLog('silent'),
+    })
+    try {
+      await waitFor('the late order', async () => ((await order(late)).status === 'active' ? true : null))
+      // One that is not late yet is its timer's, unless its organization is being swept anyway.
+      expect((await order(theirs, other)).status).toBe('pending')
+      await waitFor('the count', async () => (counted.length > 0 ? true : null))
+    } finally {
+      await sweep.stop()
+      await sql('delete from subscriptions where id = ?', [theirs])
+    }
+    expect(counted[0]?.[0]).toBe('subscription')
+  })
+})

@@ -1,0 +1,109 @@
+/** How much of the outbox is offered to Temporal at a time: less while it is overloaded, nothing while it is away. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isGrpcServiceError } from '@temporalio/client'
+
+const FEWEST = 1
+const FIRST = 8
+const MOST = 32
+/** Successes in a row after which one more call is made at a time. */
+const RAISE_AFTER = 16
+/** Pause after a call that Temporal refused for its load. Milliseconds. */
+const OVERLOAD_PAUSE = 200
+/** The breaker opens when at least half of the latest calls did not get through. */
+const WINDOW = 16
+const FEWEST_FAILURES = 6
+/** Cancelled, deadline exceeded, unavailable: no response. */
+const NO_RESPONSE: readonly number[] = [1, 4, 14]
+
+const RESOURCE_EXHAUSTED = 8
+
+export interface Throttle {
+  /** Whether so many calls failed that Temporal counts as away. */
+  readonly isOpen: boolean
+  /** Calls at a time. */
+  readonly limit: number
+  /** Takes the items in order, as many at a time as the limit allows then. */
+  run<T>(items: readonly T[], call: (item: T) => Promise<void>): Promise<void>
+  succeeded(): void
+  failed(error: unknown): void
+  /** Temporal is away: nothing is offered any more. */
+  open(): void
+  /** Temporal has answered again. */
+  close(): void
+  stop(): void
+}
+
+export function createThrottle(): Throttle {
+  let limit = FIRST
+  let successes = 0
+  let isOpen = false
+  let latest: boolean[] = []
+  let pausedUntil = 0
+  const stopping = new AbortController()
+
+  const note = (gotThrough: boolean): void => {
+    latest = [...latest, gotThrough].slice(-WINDOW)
+    const failures = latest.filter((one) => !one).length
+    if (failures >= FEWEST_FAILURES && failures * 2 >= latest.length) isOpen = true
+  }
+
+  return {
+    get isOpen() {
+      return isOpen
+    },
+    get limit() {
+      return limit
+    },
+    async run(items, call) {
+      const queue = items.values()
+      const underWay = new Set<Promise<void>>()
+      for (const item of queue) {
+        const pause = pausedUntil - performance.now()
+        if (pause > 0 && !isOpen) await sleep(pause, undefined, { signal: stopping.signal }).catch(() => {})
+        const running = call(item).finally(() => underWay.delete(running))
+        underWay.add(running)
+        while (underWay.size >= limit) await Promise.race(underWay)
+      }
+      await Promise.all(underWay)
+    },
+    succeeded() {
+      note(true)
+      successes += 1
+      if (successes < RAISE_AFTER) return
+      successes = 0
+      limit = Math.min(MOST, limit + 1)
+    },
+    failed(error) {
+      const code = grpcCodeOf(error)
+      if (code === RESOURCE_EXHAUSTED) {
+        successes = 0
+        limit = Math.max(FEWEST, Math.floor(limit / 2))
+        pausedUntil = performance.now() + OVERLOAD_PAUSE
+      }
+      note(!hadNoResponse(error))
+    },
+    open() {
+      isOpen = true
+    },
+    close() {
+      isOpen = false
+      latest = []
+      limit = FIRST
+    },
+    stop: () => stopping.abort(),
+  }
+}
+
+/** Whether a call got no response at all: Temporal is slow, or away. */
+export function hadNoResponse(error: unknown): boolean {
+  const code = grpcCodeOf(error)
+  return code !== null && NO_RESPONSE.includes(code)
+}
+
+/** The gRPC status of an error or of what caused it; null: none. */
+export function grpcCodeOf(error: unknown): number | null {
+  for (let cause = error; Error.isError(cause); cause = cause.cause) {
+    if (isGrpcServiceError(cause)) return cause.code
+  }
+  return null
+}
