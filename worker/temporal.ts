@@ -1,6 +1,5 @@
 /** The worker's side of the engine: connects, prepares the namespace, polls, and connects again when polling ends. */
 import { Client, Connection } from '@temporalio/client'
-import proto from '@temporalio/proto'
 import {
   DefaultLogger,
   NativeConnection,
@@ -10,10 +9,9 @@ import {
 } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import { clientConnection, type TemporalConnection } from '../config/temporal-connection.ts'
-import { GATEWAY_QUEUE_SUFFIX, HTTP_QUEUE_SUFFIX, SEARCH_ATTRIBUTES } from '../workflows/contract.ts'
+import { GATEWAY_QUEUE_SUFFIX, HTTP_QUEUE_SUFFIX } from '../workflows/contract.ts'
 import type { Activities } from '../workflows/workflows.ts'
-
-const { IndexedValueType } = proto.temporal.api.enums.v1
+import { registerSearchAttributes } from './search-attributes.ts'
 
 /** Sends what the SDK has to say into our log. Once per process, before anything else of the SDK. */
 export function installTemporalRuntime(log: Logger): void {
@@ -48,22 +46,10 @@ const REGISTRATION_TIMEOUT = 2_000
  */
 export async function ensureSearchAttributes(client: Client, log: Logger): Promise<boolean> {
   const { namespace } = client.options
-  const { operatorService } = client.connection
-  const inTime = <T>(call: () => Promise<T>) =>
-    client.connection.withDeadline(Date.now() + REGISTRATION_TIMEOUT, call)
   try {
-    const { customAttributes } = await inTime(() => operatorService.listSearchAttributes({ namespace }))
-    const missing = Object.entries(SEARCH_ATTRIBUTES).filter(([name]) => !(name in (customAttributes ?? {})))
-    if (missing.length === 0) return true
-    const searchAttributes = Object.fromEntries(
-      missing.map(([name, type]) => [
-        name,
-        type === 'DATETIME'
-          ? IndexedValueType.INDEXED_VALUE_TYPE_DATETIME
-          : IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
-      ]),
+    await client.connection.withDeadline(Date.now() + REGISTRATION_TIMEOUT, () =>
+      registerSearchAttributes(client.connection, namespace),
     )
-    await inTime(() => operatorService.addSearchAttributes({ namespace, searchAttributes }))
     return true
   } catch (error) {
     log.warn({ err: error, namespace }, 'search attributes are not registered; executions go without labels')

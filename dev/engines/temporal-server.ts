@@ -42,11 +42,13 @@ export function temporalServerCommand(options: ServerOptions) {
     DB_PORT: port || '5432',
     POSTGRES_USER: decodeURIComponent(username),
     POSTGRES_PWD: decodeURIComponent(password),
-    // Per service, of which there are four.
-    SQL_MAX_CONNS: '20',
-    SQL_MAX_IDLE_CONNS: '20',
-    SQL_VIS_MAX_CONNS: '5',
-    SQL_VIS_MAX_IDLE_CONNS: '5',
+    // Per service, of which there are four; each connection costs PostgreSQL some megabytes.
+    SQL_MAX_CONNS: '10',
+    SQL_MAX_IDLE_CONNS: '10',
+    SQL_VIS_MAX_CONNS: '3',
+    SQL_VIS_MAX_IDLE_CONNS: '3',
+    // Near it the server collects garbage sooner than at twice what it needs.
+    GOMEMLIMIT: '320MiB',
   }
   return { file: options.program, args: ['--allow-no-auth', 'start'], env }
 }

@@ -15,6 +15,8 @@ const OURS: DynamicConfig = {
   // One node: one partition answers faster than four that forward to each other.
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
+  // Executions kept in memory, some forty kilobytes each. Most sleep for days; the default of 128,000 keeps them all.
+  'history.hostLevelCacheMaxSize': 2_000,
   // Lists and counts for people and tests; the default is 10 a second.
   'frontend.namespaceRPS.visibility': 200,
 }

@@ -12,6 +12,7 @@ import { ensureTemporalSchema } from './temporal-schema.ts'
 import { INNER_PORTS, type InnerPorts, temporalServerCommand } from './temporal-server.ts'
 import { type DynamicConfig, dynamicConfigFile } from './temporal-settings.ts'
 import { startTemporalUi } from './temporal-ui.ts'
+import { fitVisibilityIndexes } from './temporal-visibility.ts'
 
 export type TemporalOptions = {
   /** Holds configuration, pid files, logs, and the CLI's database. One launcher at a time. */
@@ -150,6 +151,7 @@ async function startBuilt(
     dynamicConfigFile: configFile,
   })
   const server = await startServer(options, port, command, begun)
+  await fitVisibilityIndexes({ address: `127.0.0.1:${port}`, namespace, postgresUrl })
   if (programs.ui === null || uiPort === null) return { server, kind: 'built', port, ui: null, uiPort: null }
   try {
     const pidFile = pidFiles(dataDir).ui

@@ -59,6 +59,11 @@ test('a second start continues on the data of the first, and a stop leaves no pr
   const pids = enginePids()
   expect(pids.length).toBeGreaterThan(3)
 
+  const isBuilt = readFileSync(join(dataDir, 'temporal', 'kind'), 'utf8').trim() === 'built'
+  if (isBuilt) {
+    const [lost] = (await visibilityIndexes(engines)).flatMap((text) => /by_keyword_\d+/.exec(text) ?? [])
+    await query(visibility(engines), `drop index ${lost}`)
+  }
   await engines.stop()
   expect(pids.filter(isRunning)).toEqual([])
 
@@ -69,6 +74,17 @@ test('a second start continues on the data of the first, and a stop leaves no pr
     temporalUiUrl: first.temporalUiUrl,
   })
   expect(await query(engines, 'select answer from kept')).toEqual([{ answer: 42 }])
+  if (isBuilt) {
+    const columns = await inTemporal(engines, async ({ workflowService }) => {
+      const { config: known } = await workflowService.describeNamespace({ namespace: NAMESPACE })
+      return Object.keys(known?.customSearchAttributeAliases ?? {})
+    })
+    expect(columns.length).toBeGreaterThan(0)
+    const indexes = await visibilityIndexes(engines)
+    for (const column of columns)
+      expect(indexes.filter((index) => index.includes(`${column.toLowerCase()},`))).toHaveLength(1)
+    expect(indexes).toHaveLength(columns.length + 5)
+  }
   const workflow = await inTemporal(engines, (client) => client.workflow.getHandle('kept').describe())
   expect(workflow.status.name).toBe('RUNNING')
 
@@ -138,7 +154,7 @@ test('ports are chosen below those of outgoing connections, and never twice', as
   expect(Math.max(...ports)).toBeLessThan(32_768)
 })
 
-async function query({ databaseUrl }: Engines, sql: string): Promise<unknown[]> {
+async function query({ databaseUrl }: Pick<Engines, 'databaseUrl'>, sql: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
@@ -146,6 +162,21 @@ async function query({ databaseUrl }: Engines, sql: string): Promise<unknown[]> 
   } finally {
     await client.end()
   }
+}
+
+/** Definitions of the indexes that lists of executions are found by. */
+async function visibilityIndexes(of: Engines): Promise<string[]> {
+  const rows = await query(
+    visibility(of),
+    `select lower(indexdef) as definition from pg_indexes where tablename = 'executions_visibility'`,
+  )
+  return (rows as { definition: string }[]).map(({ definition }) => definition)
+}
+
+function visibility({ databaseUrl }: Engines): Pick<Engines, 'databaseUrl'> {
+  const url = new URL(databaseUrl)
+  url.pathname = '/temporal_visibility'
+  return { databaseUrl: url.href }
 }
 
 async function inTemporal<Result>(

@@ -14,7 +14,7 @@ import { databaseChecks } from '../../db/readiness.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import { ensureSigningKey } from '../../delivery/signing-keys.ts'
 import { freePort } from '../../dev/engines/ports.ts'
-import { createMetrics } from '../../ops/metrics.ts'
+import { createMetrics, type Metrics } from '../../ops/metrics.ts'
 import { createReadiness } from '../../ops/readiness.ts'
 import { installTemporalRuntime } from '../../worker/temporal.ts'
 import { startWorker } from '../../worker/worker.ts'
@@ -32,6 +32,7 @@ export interface TestService {
   /** Lines the service has logged. */
   readonly log: readonly string[]
   readonly temporal: Client
+  readonly metrics: Metrics
   readonly taskQueue: string
   /** A new organization with its keys, and a client that uses the secret one. */
   organization(id?: string): Promise<OrganizationKeys & { readonly api: ApiClient }>
@@ -108,6 +109,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     databaseUrl,
     database,
     log,
+    metrics,
     temporal: new Client({ connection, namespace: engines.namespace }),
     taskQueue: taskQueue(database.installation.id),
     async organization(id = `org_${ulid()}`) {

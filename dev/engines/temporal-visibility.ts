@@ -1,0 +1,61 @@
+// Temporal keeps what executions are listed by in one table, with an index on every column that an attribute could ever
+// take: 74 of them, 22 kB for each execution, and most of the work of writing one. The local server keeps those of the
+// columns that our attributes take, and a few of Temporal's own. The cost: a list filtered by anything else, such as the
+// length of a history or the parent, reads all executions of the namespace. Columns are handed out at random, so the
+// namespace is asked which ones are taken.
+import { Connection } from '@temporalio/client'
+import pg from 'pg'
+import { registerSearchAttributes } from '../../worker/search-attributes.ts'
+import { TEMPORAL_DATABASES } from './temporal-schema.ts'
+
+const TABLE = 'executions_visibility'
+const KEPT = ['executions_visibility_pkey', 'default_idx', 'by_workflow_id', 'by_workflow_type', 'by_status']
+
+export type VisibilityOptions = { address: string; namespace: string; postgresUrl: string }
+
+/** Registers our attributes, drops the indexes that no list of ours needs, and makes those that are missing. */
+export async function fitVisibilityIndexes(options: VisibilityOptions): Promise<void> {
+  const columns = await columnsInUse(options)
+  const url = new URL(options.postgresUrl)
+  url.pathname = `/${TEMPORAL_DATABASES.visibility}`
+  const client = new pg.Client({ connectionString: url.href })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ indexname: string }>(
+      'select indexname from pg_indexes where tablename = $1',
+      [TABLE],
+    )
+    const present = rows.map(({ indexname }) => indexname)
+    const wanted = new Map(columns.map((column) => [indexName(column), column]))
+    const unused = present.filter((name) => !KEPT.includes(name) && !wanted.has(name))
+    if (unused.length > 0) await client.query(`drop index if exists ${unused.join(', ')}`)
+    for (const [name, column] of wanted) {
+      if (present.includes(name)) continue
+      await client.query(
+        `create index if not exists ${name} on ${TABLE}
+          (namespace_id, ${column}, (coalesce(close_time, '9999-12-31 23:59:59')) desc, start_time desc, run_id)`,
+      )
+    }
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** Columns that attributes of the namespace take, such as Keyword07. */
+async function columnsInUse({ address, namespace }: VisibilityOptions): Promise<string[]> {
+  const connection = await Connection.connect({ address })
+  try {
+    await registerSearchAttributes(connection, namespace)
+    const { config } = await connection.workflowService.describeNamespace({ namespace })
+    return Object.keys(config?.customSearchAttributeAliases ?? {})
+  } finally {
+    await connection.close()
+  }
+}
+
+/** As the schema names them: by_keyword_07 of Keyword07. */
+function indexName(column: string): string {
+  const words = column.replace(/(\d+)$/, '_$1').replaceAll(/([a-z])([A-Z])/g, '$1_$2')
+  return `by_${words.toLowerCase()}`
+}
