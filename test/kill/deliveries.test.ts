@@ -16,10 +16,11 @@ import pg from 'pg'
 import { createVerifier } from '../../dev/verify-webhook.ts'
 import type { AdvanceInput, AdvanceResult } from '../../workflows/contract.ts'
 import type { Catalogue } from '../rig/catalogue.ts'
+import { mulberry32 } from '../rig/random.ts'
 import { type Receiver, startReceiver } from '../rig/receiver.ts'
 import { skipTime } from '../rig/time-skipping.ts'
 import { waitFor } from '../rig/wait-for.ts'
-import { delay, killEverything, mulberry32, startWorld, stubborn, type World } from './world.ts'
+import { delay, killEverything, startWorld, stubborn, type World } from './world.ts'
 
 const SEEDS = Number(process.env.KILL_SEEDS ?? 3)
 const DELIVERIES = 12

@@ -12,9 +12,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createVerifier } from '../../dev/verify-webhook.ts'
 import { type Catalogue, orderBody } from '../rig/catalogue.ts'
+import { mulberry32 } from '../rig/random.ts'
 import { type Receiver, startReceiver } from '../rig/receiver.ts'
 import { waitFor } from '../rig/wait-for.ts'
-import { delay, killEverything, mulberry32, rows, startWorld, type World } from './world.ts'
+import { delay, killEverything, rows, startWorld, type World } from './world.ts'
 
 const SEEDS = Number(process.env.KILL_SEEDS ?? 20)
 const ORDERS = 200

@@ -13,7 +13,7 @@ import { databaseChecks } from '../../db/readiness.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import { ensureSigningKey } from '../../delivery/signing-keys.ts'
 import { freePort } from '../../dev/engines/ports.ts'
-import { createMetrics } from '../../ops/metrics.ts'
+import { createMetrics, type Metrics } from '../../ops/metrics.ts'
 import { createReadiness } from '../../ops/readiness.ts'
 import { installTemporalRuntime } from '../../worker/temporal.ts'
 import { startWorker } from '../../worker/worker.ts'
@@ -31,6 +31,7 @@ export interface TestService {
   /** Lines the service has logged. */
   readonly log: readonly string[]
   readonly temporal: Client
+  readonly metrics: Metrics
   readonly taskQueue: string
   /** A new organization with its keys, and a client that uses the secret one. */
   organization(id?: string): Promise<OrganizationKeys & { readonly api: ApiClient }>
@@ -104,6 +105,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     databaseUrl,
     database,
     log,
+    metrics,
     temporal: new Client({ connection, namespace: engines.namespace }),
     taskQueue: taskQueue(database.installation.id),
     async organization(id = `org_${ulid()}`) {
