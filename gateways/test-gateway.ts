@@ -34,6 +34,10 @@ export function createTestGateway(databaseUrl: string): Gateway {
     max: 5,
     connectionTimeoutMillis: 3_000,
     query_timeout: TIMEOUT,
+    statement_timeout: TIMEOUT / 2,
+    lock_timeout: TIMEOUT / 2,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: TIMEOUT,
     idleTimeoutMillis: 5_000,
   })
   // A connection that is cut while idle says so here; the next question opens another.

@@ -138,7 +138,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   const disabling = startDisabling({ em, environment: config.environment, baseUrl: config.baseUrl, now }, log)
   const cancellation = startCancellation(() => statements, log)
   const stalledMoves = startStalledMoves({ em, baseUrl: config.baseUrl, now }, log)
-  const retention = startRetention(em, log)
+  const retention = startRetention(databaseUrl, log)
   const listener = listen(
     databaseUrl,
     {

@@ -1,0 +1,29 @@
+/**
+ * `npm run rearm`, on the database of DATABASE_URL: after a restored backup, or with a new namespace of Temporal, gives
+ * every record that waits for a deadline its execution again. It can run beside the service, and again.
+ */
+import { ConfigurationError, loadConfig } from '../config/config.ts'
+import { startFailure } from '../config/process.ts'
+import { WAKE_UP_CHANNEL } from '../db/channels.ts'
+import { openOrm } from '../db/orm.ts'
+import { rearm } from '../db/rearm.ts'
+import { statement } from '../db/statement.ts'
+import { WORKFLOW_NAMES } from '../workflows/contract.ts'
+
+try {
+  const { databaseUrl } = loadConfig(process.env)
+  if (databaseUrl === null) throw new ConfigurationError(['DATABASE_URL is required'])
+  const orm = await openOrm({ databaseUrl, poolSize: 1, name: 'billing rearm' })
+  try {
+    for (const workflow of WORKFLOW_NAMES) {
+      const written = await rearm(orm.em.fork(), workflow)
+      console.log(`${workflow}: ${written} wake-ups written`)
+    }
+    await statement(orm.em.fork(), 'nudge-relay', `select pg_notify(?, '')`, [WAKE_UP_CHANNEL])
+  } finally {
+    await orm.close()
+  }
+} catch (error) {
+  console.error(startFailure(error))
+  process.exit(1)
+}

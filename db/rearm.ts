@@ -1,0 +1,69 @@
+/**
+ * Wake-ups for everything that has a deadline: after a restored backup, or with a new namespace of Temporal, records have
+ * no executions. The sweep finds a record when it is late; this gives it its execution before.
+ */
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { WorkflowName } from '../workflows/contract.ts'
+import { statement } from './statement.ts'
+
+/** Records of a workflow that wait for a deadline: `organization_id, id, due_by, gateway_call, attributes`. */
+const WAITING: Readonly<Record<WorkflowName, string>> = {
+  subscription: `
+    select organization_id, id, next_deadline - clock_offset * interval '1 millisecond' as due_by,
+           next_turn is not distinct from 'charge' and next_deadline - clock_offset * interval '1 millisecond' <= now() as gateway_call,
+           jsonb_build_object('status', status, 'customerId', customer_id) as attributes
+      from subscriptions where next_deadline is not null`,
+  transaction: `
+    select organization_id, id, next_inquiry_time as due_by, next_inquiry_time <= now() as gateway_call,
+           jsonb_build_object('status', 'unknown', 'customerId', customer_id) as attributes
+      from transactions where status = 'pending' and subscription_id is null and next_inquiry_time is not null`,
+  'webhook-delivery': `
+    select organization_id, id, next_attempt_time as due_by, false as gateway_call,
+           jsonb_build_object('status', status, 'webhookId', webhook_id) as attributes
+      from deliveries where status = 'retrying'`,
+  'dispute-deadline': `
+    select organization_id, id, deadline_time as due_by, false as gateway_call,
+           jsonb_build_object('status', status, 'customerId', customer_id) as attributes
+      from disputes where status = 'response-needed' and deadline_time is not null`,
+  'token-expiry': `
+    select organization_id, id, expiration_time as due_by, false as gateway_call,
+           jsonb_build_object('status', 'unused') as attributes
+      from payment_tokens where card_cipher is not null`,
+}
+
+/**
+ * Writes a wake-up for every record of the workflow that waits for a deadline and has no wake-up, batch by batch, each
+ * committed by itself. An execution that exists is told to look again, which does no harm.
+ *
+ * @returns how many were written.
+ */
+export async function rearm(
+  em: EntityManager,
+  workflow: WorkflowName,
+  batch = 1_000,
+): Promise<number> {
+  let written = 0
+  for (let after = ['', '']; ; ) {
+    const [row] = await statement<{ written: number; organization_id: string | null; id: string | null }>(
+      em,
+      `rearm-${workflow}`,
+      `with records as (
+         select * from (${WAITING[workflow]}) waiting
+          where (organization_id, id) > (?, ?) order by organization_id, id limit ?
+       ), woken as (
+         insert into wake_ups (workflow, organization_id, record_id, starts, gateway_call, due_by, attributes)
+         select ?, organization_id, id, true, gateway_call, due_by, attributes from records
+          where not exists (select from wake_ups other where other.organization_id = records.organization_id
+                               and other.record_id = records.id and other.workflow = ?)
+         returning 1
+       )
+       select (select count(*) from woken)::int as written, last.organization_id, last.id
+         from (select 1) one left join lateral (
+           select organization_id, id from records order by organization_id desc, id desc limit 1) last on true`,
+      [...after, batch, workflow, workflow],
+    )
+    written += row?.written ?? 0
+    if (row?.organization_id == null || row.id === null) return written
+    after = [row.organization_id, row.id]
+  }
+}
