@@ -37,11 +37,7 @@ const WAITING: Readonly<Record<WorkflowName, string>> = {
  *
  * @returns how many were written.
  */
-export async function rearm(
-  em: EntityManager,
-  workflow: WorkflowName,
-  batch = 1_000,
-): Promise<number> {
+export async function rearm(em: EntityManager, workflow: WorkflowName, batch = 1_000): Promise<number> {
   let written = 0
   for (let after = ['', '']; ; ) {
     const [row] = await statement<{ written: number; organization_id: string | null; id: string | null }>(
