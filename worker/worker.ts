@@ -122,6 +122,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
         gateway,
         log,
         unresolved: metrics.unresolvedPayments,
+        unpaidRefunds: metrics.unpaidRefunds,
         visibility: await searchAttributes(),
       }),
     log,
