@@ -5,8 +5,12 @@ import { closed, opened } from './open-things.ts'
 export interface Forward {
   /** Breaks every connection and refuses new ones, once the other side has been sent this many more bytes. */
   breakAfter(bytes: number): void
-  /** Lets connections through again. */
+  /** Keeps connections open from now on, and forwards nothing in either direction. */
+  swallow(): void
+  /** Lets connections through again; what was swallowed is lost. */
   mend(): void
+  /** How often the other side was sent something after it had last sent something itself. */
+  roundTrips(): number
   close(): Promise<void>
 }
 
@@ -15,6 +19,9 @@ export async function forward(port: number, address: string): Promise<Forward> {
   const [host = '', target = ''] = address.split(':')
   const connections = new Set<Socket>()
   let left = Number.POSITIVE_INFINITY
+  let swallows = false
+  let trips = 0
+  let isTalking = false
   const server = createServer((incoming) => {
     const outgoing = connect(Number(target), host)
     for (const [one, other] of [
@@ -28,8 +35,14 @@ export async function forward(port: number, address: string): Promise<Forward> {
         other.destroy()
       })
     }
-    outgoing.pipe(incoming)
+    outgoing.on('data', (chunk: Buffer) => {
+      isTalking = false
+      if (!swallows) incoming.write(chunk)
+    })
     incoming.on('data', (chunk: Buffer) => {
+      if (swallows) return
+      if (!isTalking) trips += 1
+      isTalking = true
       left -= chunk.length
       if (left < 0) for (const connection of connections) connection.destroy()
       else outgoing.write(chunk)
@@ -40,9 +53,14 @@ export async function forward(port: number, address: string): Promise<Forward> {
     breakAfter(bytes) {
       left = bytes
     },
+    swallow() {
+      swallows = true
+    },
     mend() {
       left = Number.POSITIVE_INFINITY
+      swallows = false
     },
+    roundTrips: () => trips,
     async close() {
       for (const connection of connections) connection.destroy()
       await new Promise<void>((resolve) => void server.close(() => resolve()))
