@@ -82,6 +82,8 @@ export class Slots {
   /** When an organization and a webhook last had their turn, as ordinals. */
   readonly #turns = new Map<string, { ordinal: number; at: number }>()
   #ordinal = 0
+  /** By origin, the webhook whose turn came while the origin was full: the next slot that comes free there is its own. */
+  readonly #reserved = new Map<string, string>()
   #elsewhere: ReadonlyMap<string, Elsewhere> = new Map()
 
   constructor(bounds: Bounds = BOUNDS) {
@@ -150,14 +152,18 @@ export class Slots {
    */
   share<D extends Destination>(waiting: Iterable<D>, most: number, now: number): Map<D, Slot[]> {
     const shares = new Map<D, Slot[]>()
-    const organizations = this.#inTurn(waiting)
+    const destinations = [...waiting]
+    const keys = new Set(destinations.map(webhookKey))
+    for (const [origin, key] of this.#reserved) if (!keys.has(key)) this.#reserved.delete(origin)
+    const organizations = this.#inTurn(destinations)
     let left = most
     while (left > 0) {
       const webhooks = organizations.shift()
       if (webhooks === undefined) break
       const next = webhooks.shift()
       if (next === undefined) continue
-      const slot = this.occupy(next, now)
+      const slot = this.#isReserved(next) ? null : this.occupy(next, now)
+      this.#reserve(next, slot)
       if (slot === null) {
         // Bounds only get tighter while slots are shared: it is out, and its organization keeps the turn.
         organizations.unshift(webhooks)
@@ -171,6 +177,27 @@ export class Slots {
       left -= 1
     }
     return shares
+  }
+
+  /** Whether the last slot of its origin is kept for another webhook. */
+  #isReserved(destination: Destination): boolean {
+    const reserved = this.#reserved.get(destination.origin)
+    return (
+      reserved !== undefined && reserved !== webhookKey(destination) && this.#freeAt(destination.origin) <= 1
+    )
+  }
+
+  /** Reserves the next slot of a full origin for the first that it turned away, until that has had its chance. */
+  #reserve({ organizationId, webhookId, origin }: Destination, slot: Slot | null): void {
+    const key = webhookKey({ organizationId, webhookId, origin })
+    const reserved = this.#reserved.get(origin)
+    const isFull = this.#freeAt(origin) <= 0
+    if (slot === null && isFull && reserved === undefined) this.#reserved.set(origin, key)
+    else if (reserved === key && !(slot === null && isFull)) this.#reserved.delete(origin)
+  }
+
+  #freeAt(origin: string): number {
+    return this.#bounds.perReceiver.most - (this.#origins.get(origin)?.all ?? 0)
   }
 
   /** What other workers have in flight, by the key of the receiver. */

@@ -42,10 +42,12 @@ describe('organizations with equal ids', () => {
       .filter((name) => !NOT_RECORDS.includes(name))
     // The same rows under the same ids, told apart by their revision.
     for (const table of tables.filter((name) => name !== 'api_keys')) {
+      // An exclusion constraint that is judged at the commit is no place to find conflicts.
+      const target = table === 'invoices' ? '(organization_id, id)' : ''
       await sql(
         `insert into ${table} select (jsonb_populate_record(null::${table},
            replace(to_jsonb(row)::text, ?, ?)::jsonb || '{"revision": 77}')).*
-           from ${table} row where organization_id = ? on conflict do nothing`,
+           from ${table} row where organization_id = ? on conflict ${target} do nothing`,
         [theirs.organizationId, organizationId, theirs.organizationId],
       )
     }

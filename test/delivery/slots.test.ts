@@ -140,7 +140,24 @@ describe('slots', () => {
         // A turn may pass in which nothing was free; and in its first turn a receiver may have been at its limit.
         for (const turn of lastTurns.values()) expect(end - turn).toBeLessThanOrEqual(4 * round)
       }),
+      { numRuns: 1_000 },
     )
+  })
+
+  test('an origin that is full whenever the turn of one webhook comes is kept free for it', () => {
+    const slots = new Slots(SMALL)
+    const starved = to(0, 2, 0)
+    const waiting = [starved, to(1, 0, 0), to(0, 1, 1), to(0, 0, 2), to(2, 0, 0)]
+    const held: Slot[] = []
+    let lastTurn = 0
+    for (let turn = 1; turn <= 100; turn += 1) {
+      const shares = slots.share(waiting, 1, turn)
+      held.push(...[...shares.values()].flat())
+      if (shares.has(starved)) lastTurn = turn
+      const oldest = shares.size === 0 || held.length > 5 ? held.shift() : undefined
+      if (oldest !== undefined) slots.release(oldest, 'answered', turn)
+    }
+    expect(lastTurn).toBeGreaterThan(80)
   })
 
   test('are shared in turns over organizations, and then over their webhooks', () => {

@@ -59,7 +59,7 @@ describe('the checks of the database tell apart', () => {
     return Object.fromEntries(Object.entries(checks).filter(([, result]) => result !== 'ok'))
   }
   const withOrm = async <T>(databaseUrl: string, work: (other: MikroORM) => Promise<T>): Promise<T> => {
-    const other = await openOrm({ databaseUrl, poolSize: 1, connectTimeout: 1_000 })
+    const other = await openOrm({ databaseUrl, poolSize: 1, connectTimeout: 3_000 })
     try {
       return await work(other)
     } finally {
