@@ -5,6 +5,11 @@ import { closed, opened } from './open-things.ts'
 export interface Forward {
   /** Breaks every connection and refuses new ones, once the other side has been sent this many more bytes. */
   breakAfter(bytes: number): void
+  /**
+   * Swallows every packet: connections stay open and new ones are accepted, but neither bytes nor an end come through. As
+   * after a network partition, what was sent meanwhile arrives with `mend`.
+   */
+  swallow(): void
   /** Lets connections through again. */
   mend(): void
   close(): Promise<void>
@@ -15,6 +20,12 @@ export async function forward(port: number, address: string): Promise<Forward> {
   const [host = '', target = ''] = address.split(':')
   const connections = new Set<Socket>()
   let left = Number.POSITIVE_INFINITY
+  /** What passes later, in its order; null: everything passes at once. */
+  let held: (() => void)[] | null = null
+  const pass = (action: () => void): void => {
+    if (held === null) action()
+    else held.push(action)
+  }
   const server = createServer((incoming) => {
     const outgoing = connect(Number(target), host)
     for (const [one, other] of [
@@ -22,28 +33,38 @@ export async function forward(port: number, address: string): Promise<Forward> {
       [outgoing, incoming],
     ] as const) {
       connections.add(one)
-      one.on('error', () => other.destroy())
+      one.on('error', () => pass(() => other.destroy()))
       one.on('close', () => {
         connections.delete(one)
-        other.destroy()
+        pass(() => other.destroy())
       })
     }
-    outgoing.pipe(incoming)
-    incoming.on('data', (chunk: Buffer) => {
-      left -= chunk.length
-      if (left < 0) for (const connection of connections) connection.destroy()
-      else outgoing.write(chunk)
-    })
+    outgoing.on('data', (chunk: Buffer) => pass(() => incoming.write(chunk)))
+    outgoing.on('end', () => pass(() => incoming.end()))
+    incoming.on('data', (chunk: Buffer) =>
+      pass(() => {
+        left -= chunk.length
+        if (left < 0) for (const connection of connections) connection.destroy()
+        else outgoing.write(chunk)
+      }),
+    )
   })
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const self: Forward = {
     breakAfter(bytes) {
       left = bytes
     },
+    swallow() {
+      held ??= []
+    },
     mend() {
       left = Number.POSITIVE_INFINITY
+      const waiting = held ?? []
+      held = null
+      for (const action of waiting) action()
     },
     async close() {
+      self.mend()
       for (const connection of connections) connection.destroy()
       await new Promise<void>((resolve) => void server.close(() => resolve()))
       closed(self)
