@@ -110,7 +110,7 @@ export function createOrderAdvancer(dependencies: Dependencies): OrderAdvancer {
     }
   }
 
-  /** A batch, or where it throws each of its orders alone: the one that throws again is quarantined. */
+  /** A batch. An order that cannot be advanced is quarantined, and all others of the batch advance. */
   const advanceBatch = async (
     organizationId: string,
     requests: readonly Request[],
@@ -120,26 +120,35 @@ export function createOrderAdvancer(dependencies: Dependencies): OrderAdvancer {
     const instant =
       requests.length === 0 ? new Date(now()) : new Date(Math.max(...requests.map((one) => one.instant)))
     const outcomes = new Map<string, Outcome>()
+    const setAside = async (id: string, error: unknown): Promise<void> => {
+      const until = await quarantine.add('subscription', { organizationId, recordId: id }, error)
+      outcomes.set(id, { quarantinedUntil: until })
+    }
     const advance = async (ids: readonly string[], others: number): Promise<void> => {
-      const advanced = await inUnitOfWork(em(), tenant(organizationId), (unit) =>
+      const { advanced, failed } = await inUnitOfWork(em(), tenant(organizationId), (unit) =>
         advanceDueOrders(unit, { required: ids, instant, others }),
       )
       for (const order of advanced) outcomes.set(order.row.id, order)
+      for (const { id, error } of failed) await setAside(id, error)
+    }
+    /** By halves, down to the one that fails. */
+    const advanceApart = async (ids: readonly string[]): Promise<void> => {
+      try {
+        await advance(ids, 0)
+      } catch (error) {
+        if (isInfrastructureFailure(error)) throw error
+        const [id = '', ...others] = ids
+        if (others.length === 0) return await setAside(id, error)
+        const half = Math.ceil(ids.length / 2)
+        await advanceApart(ids.slice(0, half))
+        await advanceApart(ids.slice(half))
+      }
     }
     try {
       await advance(required, BATCH - required.length)
-      return outcomes
     } catch (error) {
       if (isInfrastructureFailure(error)) throw error
-    }
-    for (const id of new Set([...required, ...(await dueOrders(organizationId, instant))])) {
-      try {
-        await advance([id], 0)
-      } catch (error) {
-        if (isInfrastructureFailure(error)) throw error
-        const until = await quarantine.add('subscription', { organizationId, recordId: id }, error)
-        outcomes.set(id, { quarantinedUntil: until })
-      }
+      await advanceApart([...new Set([...required, ...(await dueOrders(organizationId, instant))])])
     }
     return outcomes
   }

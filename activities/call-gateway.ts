@@ -1,7 +1,7 @@
 import { startOrderCall } from '../db/commands/charge-order.ts'
 import { pendingMovement, recordAnswer } from '../db/commands/record-answer.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
-import { inquire, move } from '../gateways/movement.ts'
+import { carryOut } from '../gateways/movement.ts'
 import type { AdvanceInput } from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { reportUnresolved } from './inquire-transaction.ts'
@@ -20,11 +20,11 @@ export async function callGateway(dependencies: ActivityDependencies, input: Adv
   )
   if (call === null) return
   const { transactionId, instant } = call
-  const pending = await pendingMovement(em(), organizationId, transactionId)
-  if (pending === null) return
-  // Of one without any answer, an earlier try may have died before the gateway heard of it.
-  const ask = pending.transaction.result === 'unknown' ? inquire : move
-  const answer = await ask(gateway, pending.movement)
+  const readAt = now()
+  // Of one without any answer, an earlier try may have died before the gateway heard of it, and its invoice ended since.
+  const found = await pendingMovement(em(), organizationId, transactionId)
+  if (found === null) return
+  const answer = await carryOut(gateway, found.pending, readAt, now)
   await inUnitOfWork(em(), tenant(), (unit) => recordAnswer(unit, transactionId, answer, instant))
-  reportUnresolved(dependencies, pending.transaction, answer, instant)
+  reportUnresolved(dependencies, found.transaction, answer, instant)
 }

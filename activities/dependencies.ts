@@ -15,6 +15,8 @@ export interface ActivityDependencies {
   readonly log: Logger
   /** Counts payments whose outcome is asked for no more. */
   readonly unresolved: { inc(): void }
+  /** Counts refunds that the service owes and that were declined every time. */
+  readonly unpaidRefunds: { inc(): void }
   readonly baseUrl: string
   /** Real time, in milliseconds. */
   readonly now: () => number

@@ -1,61 +1,100 @@
 import { nextInquiry } from '../billing/charge-schedule.ts'
+import { takeUpDebt } from '../db/commands/give-back.ts'
 import { chargedAt, pendingMovement, recordAnswer } from '../db/commands/record-answer.ts'
 import type { Transaction } from '../db/entities/index.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
-import { inquire } from '../gateways/movement.ts'
-import type { GatewayAnswer } from '../gateways/port.ts'
-import type { AdvanceInput, AdvanceResult } from '../workflows/contract.ts'
+import { carryOut, type MovementOutcome } from '../gateways/movement.ts'
+import type { AdvanceInput, AdvanceResult, Visibility } from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { instantOf } from './instant.ts'
 
 /**
- * Asks the gateway what became of a transaction whose outcome is not known, when that is due at the workflow's instant.
- * Repeating it does no harm: the request id stays the same, and only a pending transaction takes an answer.
+ * Asks the gateway what became of a transaction whose outcome is not known, when that is due at the workflow's instant; and
+ * begins the refunds that a sale owes, when those are. Repeating it does no harm: the request id stays the same, and only a
+ * pending transaction takes an answer.
  */
 export async function inquireTransaction(
   dependencies: ActivityDependencies,
   input: AdvanceInput,
 ): Promise<AdvanceResult> {
-  const { em, baseUrl, now, visibility, gateway } = dependencies
+  const { em, baseUrl, now, gateway } = dependencies
   const { organizationId, recordId } = input
   const base = input.base ?? 0
   const instant = instantOf(dependencies, input)
-  const pending = await pendingMovement(em(), organizationId, recordId)
-  if (pending === null) return { next: null, base, visibility: null }
-  const { transaction, movement } = pending
+  const readAt = now()
+  const tenant = () => ({ organizationId, baseUrl, now: new Date(now()) })
+  const found = await pendingMovement(em(), organizationId, recordId)
+  if (found === null) {
+    const next = await inUnitOfWork(em(), tenant(), (unit) =>
+      takeUpDebt(unit, recordId, instant, (sale) => reportUnpaidRefund(dependencies, sale)),
+    )
+    return { next, base, visibility: visibilityOf(dependencies, { organizationId, recordId, next }) }
+  }
+  const { transaction, pending } = found
+  const { customerId } = transaction
   let next = transaction.nextInquiryTime?.getTime() ?? null
   if (next !== null && next <= instant) {
-    const answer = await inquire(gateway, movement)
-    const tenant = { organizationId, baseUrl, now: new Date(now()) }
-    next = await inUnitOfWork(em(), tenant, (unit) => recordAnswer(unit, recordId, answer, instant))
+    const answer = await carryOut(gateway, pending, readAt, now)
+    next = await inUnitOfWork(em(), tenant(), (unit) => recordAnswer(unit, recordId, answer, instant))
     reportUnresolved(dependencies, transaction, answer, instant)
   }
-  const time = next === null ? null : new Date(next).toISOString()
   return {
     next,
     base,
-    visibility:
-      visibility && time !== null
-        ? {
-            details: `The gateway has not told the outcome of transaction **${recordId}**.`,
-            timer: `asked again at ${time}`,
-            attributes: {
-              BillingOrganization: organizationId,
-              BillingCustomer: transaction.customerId,
-              BillingWebhook: null,
-              BillingStatus: 'unknown',
-              BillingNextDeadline: time,
-            },
-          }
-        : null,
+    visibility: visibilityOf(dependencies, { organizationId, recordId, customerId, next }),
   }
+}
+
+function visibilityOf(
+  { visibility }: Pick<ActivityDependencies, 'visibility'>,
+  {
+    organizationId,
+    recordId,
+    customerId,
+    next,
+  }: {
+    readonly organizationId: string
+    readonly recordId: string
+    /** Where it is asked for an outcome; else a refund is owed. */
+    readonly customerId?: string
+    readonly next: number | null
+  },
+): Visibility | null {
+  if (!visibility || next === null) return null
+  const time = new Date(next).toISOString()
+  const isAsked = customerId !== undefined
+  return {
+    details: isAsked
+      ? `The gateway has not told the outcome of transaction **${recordId}**.`
+      : `A refund of sale **${recordId}** is owed and was declined.`,
+    timer: isAsked ? `asked again at ${time}` : `refunded again at ${time}`,
+    attributes: {
+      BillingOrganization: organizationId,
+      BillingCustomer: customerId ?? null,
+      BillingWebhook: null,
+      BillingStatus: isAsked ? 'unknown' : 'refund-owed',
+      BillingNextDeadline: time,
+    },
+  }
+}
+
+/** Calls an operator to pay a debt by other ways; it stays on the sale until refunds of that, by whomever, are approved. */
+function reportUnpaidRefund(
+  { log, unpaidRefunds }: Pick<ActivityDependencies, 'log' | 'unpaidRefunds'>,
+  { organizationId, id, owedAmount, currency, gateway }: Transaction,
+): void {
+  unpaidRefunds.inc()
+  log.error(
+    { organizationId, transactionId: id, owedAmount, currency, gateway },
+    'a refund that is owed was declined every time',
+  )
 }
 
 /** Tells the operator of a payment whose outcome nobody will ask for any more; it stays pending, and its invoices unpaid. */
 export function reportUnresolved(
   { log, unresolved }: Pick<ActivityDependencies, 'log' | 'unresolved'>,
   transaction: Transaction,
-  { result }: GatewayAnswer,
+  { result }: MovementOutcome,
   instant: number,
 ): void {
   if (result !== 'unknown' || nextInquiry(chargedAt(transaction), instant) !== null) return

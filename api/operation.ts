@@ -29,6 +29,8 @@ export interface OperationContext {
   readonly engine: Engine | null
   readonly baseUrl: string
   readonly now: () => Date
+  /** What the request names itself by, for 24 hours at least. */
+  readonly idempotencyKey: string | null
   readonly log: Logger
   /**
    * The body's writable members, checked and with defaults filled in. Asked for only once the resource is found and the

@@ -5,7 +5,7 @@
  */
 import { withoutCardNumbers } from '../billing/cards.ts'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../billing/errors.ts'
-import { isOutdatedStatement } from '../db/statement.ts'
+import { isOutdatedStatement } from '../db/driver.ts'
 import { OwnFaultError } from '../delivery/own-fault.ts'
 import { GatewayFailedError, NoGatewayError } from '../gateways/port.ts'
 
@@ -160,7 +160,15 @@ export function problemOf(error: unknown): Problem {
       { cause: error },
     )
   }
-  if (isLockConflict(error)) {
+  if (hasCode(error, TOO_SLOW)) {
+    return new Problem(
+      'unavailable',
+      'The database took too long to answer.',
+      { headers: { 'Retry-After': '5' } },
+      { cause: error },
+    )
+  }
+  if (hasCode(error, LOCK_CONFLICT)) {
     return new Problem(
       'unavailable',
       'Another request was at the same records; nothing of this one was carried out.',
@@ -215,21 +223,32 @@ const UNREACHABLE = new Set([
   'ENOENT',
 ])
 
-/** PostgreSQL's serialization_failure and deadlock_detected: of two transactions in each other's way one was undone. */
-function isLockConflict(error: unknown): boolean {
+/**
+ * PostgreSQL's serialization_failure, deadlock_detected and lock_not_available: of two transactions in each other's way one
+ * was undone.
+ */
+const LOCK_CONFLICT = ['40001', '40P01', '55P03']
+/** PostgreSQL's query_canceled: a statement ran into its timeout. */
+const TOO_SLOW = ['57014']
+
+/** Whether it was caused by an error of PostgreSQL with one of the codes. */
+function hasCode(error: unknown, codes: readonly string[]): boolean {
   for (let cause = error; Error.isError(cause); cause = cause.cause) {
-    if ('code' in cause && (cause.code === '40001' || cause.code === '40P01')) return true
+    if ('code' in cause && codes.includes(String(cause.code))) return true
   }
   return false
 }
 
-/** Connection failures, and PostgreSQL's own classes 08 (connection), 53 (resources) and 57P (shutting down, starting). */
+/**
+ * Connection failures, and PostgreSQL's own classes 08 (connection), 53 (resources), 57P (shutting down, starting) and
+ * 25P03 (a transaction that stood still was ended).
+ */
 function isDatabaseUnavailable(error: unknown): boolean {
   for (let cause = error; Error.isError(cause); cause = cause.cause) {
     const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
-    if (UNREACHABLE.has(code) || /^(08|53|57P)/.test(code)) return true
+    if (UNREACHABLE.has(code) || /^(08|53|57P|25P03)/.test(code)) return true
     if (
-      /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
+      /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
         cause.message,
       )
     ) {

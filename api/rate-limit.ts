@@ -1,6 +1,7 @@
 /** The limit on an organization's non-GET requests: counted in PostgreSQL, shared by every API process. */
 import pg from 'pg'
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
+import { connectionOptions } from '../db/connection.ts'
 import { Problem } from './problems.ts'
 
 export interface Usage {
@@ -27,11 +28,13 @@ export interface RateLimitOptions {
 export function createRateLimit({ databaseUrl, limit, windowSeconds }: RateLimitOptions): RateLimit {
   // A count lost in a crash of the database only lets a few more requests through; waiting for the disk helps nobody.
   const pool = new pg.Pool({
-    connectionString: databaseUrl,
+    ...connectionOptions({
+      databaseUrl,
+      name: 'billing rate limit',
+      parameters: { synchronous_commit: 'off' },
+    }),
     max: 5,
     connectionTimeoutMillis: 3_000,
-    application_name: 'billing rate limit',
-    options: '-c synchronous_commit=off',
   })
   pool.on('error', () => {}) // an idle connection was lost; the next request opens another
   const limiter = new RateLimiterPostgres({

@@ -1,8 +1,8 @@
 /** What every resource does the same way: read, list, create, upsert, delete, expand. */
 import { DecimalType, type EntityClass, UniqueConstraintViolationException } from '@mikro-orm/core'
-import { Decimal } from 'decimal.js'
 import Type, { type TSchema } from 'typebox'
 import { canonicalJson } from '../billing/canonical-json.ts'
+import { plainAmount } from '../billing/money.ts'
 import { ID_PATTERN } from '../db/ids.ts'
 import { lockRow } from '../db/lock-row.ts'
 import { plainRowReader } from '../db/plain-rows.ts'
@@ -292,7 +292,7 @@ function snapshot({ em }: UnitOfWork, row: object): string {
   const members = Object.entries(rest).map(([name, value]) => {
     // PostgreSQL gives decimals padded to their scale: 12.500000 is the 12.5 that a body brings.
     const isDecimal = properties[name]?.customType instanceof DecimalType && value != null
-    return [name, isDecimal ? new Decimal(String(value)).toFixed() : (value ?? null)]
+    return [name, isDecimal ? plainAmount(String(value)) : (value ?? null)]
   })
   return canonicalJson(Object.fromEntries(members))
 }

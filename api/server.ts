@@ -165,6 +165,7 @@ function operation(
       engine,
       baseUrl: config.baseUrl,
       now: () => new Date(),
+      idempotencyKey: request?.key ?? null,
       log: ctx.state.log,
       body<T>(stored: object = {}) {
         const schema = route.body ?? route.resource

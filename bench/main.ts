@@ -20,6 +20,7 @@ import { orders } from './parts/orders.ts'
 import type { Part } from './parts/part.ts'
 import { read } from './parts/read.ts'
 import { start } from './parts/start.ts'
+import { timers } from './parts/timers.ts'
 import { tokens } from './parts/tokens.ts'
 import { waiting } from './parts/waiting.ts'
 import { beginRun, conditions, notes, type PartResult, table, writeJson } from './report.ts'
@@ -35,6 +36,7 @@ const PARTS: ReadonlyMap<string, Part> = new Map([
   ['create', create],
   ['tokens', tokens],
   ['orders', orders],
+  ['timers', timers],
   ['disputes', disputes],
   ['memory', memory],
   ['start', start],

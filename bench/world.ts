@@ -41,6 +41,8 @@ export interface World {
   readonly receiverUrl: string
   /** Starts the worker, which is stopped otherwise. */
   startWorker(): Promise<Program>
+  /** Another organization with what an order needs, without a webhook. */
+  organization(id: string): Promise<Catalogue>
   /** Places an order that starts in a year. */
   placeOrder(): Promise<string>
   /** CPU seconds of all sessions of the database server so far; null where the system does not tell. */
@@ -189,6 +191,16 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
     receiver,
     receiverUrl,
     startWorker: () => startService('worker'),
+    async organization(id) {
+      const tenant = { organizationId: id, baseUrl, now: new Date() }
+      const keys = await inUnitOfWork(database.orm.em.fork(), tenant, (unit) =>
+        createOrganization(unit, { ...database, environment: 'sandbox' }, { name: id }),
+      )
+      return await makeCatalogue(
+        { ...keys, api: apiClient(baseUrl, id, { 'SVC-APIKEY': keys.secretKey }) },
+        {},
+      )
+    },
     async placeOrder() {
       const startTime = new Date(Date.now() + YEAR).toISOString()
       const answer = await merchant.api.post('subscriptions', orderBody(merchant, { startTime }))

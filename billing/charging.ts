@@ -66,14 +66,18 @@ export function waitsFor(
  * itself.
  */
 export function nextRetry(order: Order, { declinedTime, status }: Invoice, after: number): number | null {
-  if (declinedTime === null || !isOpen({ status }) || !RETRYING.has(order.status)) return null
+  if (declinedTime === null || !isOpen({ status }) || !isRetrying(order)) return null
   const times = order.terms.autopayRetries.flatMap((wait) => reach(declinedTime, wait) ?? [])
   const ahead = times.filter((time) => time > after)
   if (ahead.length === 0) return null
   return Math.max(Math.min(...ahead), order.status === 'pending' ? order.terms.startTime : after)
 }
 
-/** While an order is any other, its declined charges are not tried again. */
+/** Whether an order's charges that moved no money are tried again. */
+export function isRetrying({ status }: Pick<Order, 'status'>): boolean {
+  return RETRYING.has(status)
+}
+
 const RETRYING: ReadonlySet<Order['status']> = new Set([
   'pending',
   'active',

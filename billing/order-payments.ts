@@ -2,7 +2,7 @@
  * What payments do to an order, as pure functions: charges made and answered, money that came in and went back, disputes.
  * Each takes an order and gives the step that follows; none of them moves money.
  */
-import { LATENESS, nextRetry } from './charging.ts'
+import { isRetrying, LATENESS, nextRetry } from './charging.ts'
 import { ConflictError } from './errors.ts'
 import {
   amountDue,
@@ -87,6 +87,29 @@ export function declineCharge(order: Order, at: number, sequence: number): Step 
     }
     if (invoice.type === 'renewal') {
       note(change, 'renewal-invoice-payment-declined', { invoice: sequence, ofTransaction: true })
+    }
+  })
+}
+
+/**
+ * Records that the gateway never got the open charge of an invoice, and never will. That is no decline: the order's own charge
+ * of an invoice that is still open is due again at once, as another attempt.
+ */
+export function cancelCharge(order: Order, at: number, sequence: number): Step {
+  return step(order, at, 'payment', (change) => {
+    const invoice = change.order.invoices.find((one) => one.sequence === sequence)
+    if (invoice === undefined) return
+    const { charge, chargeTime, type } = invoice
+    const isDue = charge?.isOwn === true && charge.answer !== 'timed-out' && isOpen(invoice)
+    if (isDue) {
+      const isTried = isRetrying(order) && order.terms.canCharge
+      changeInvoice(change, sequence, { charge: null, chargeTime: isTried ? at : null })
+    } else {
+      const waited = chargeTime === null ? null : Math.max(chargeTime, at)
+      changeInvoice(change, sequence, { charge: null, chargeTime: waited })
+    }
+    if (type === 'renewal') {
+      note(change, 'renewal-invoice-payment-canceled', { invoice: sequence, ofTransaction: true })
     }
   })
 }

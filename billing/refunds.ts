@@ -4,6 +4,18 @@
  */
 import { isZero, Money, sumOf } from './money.ts'
 
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+/** Waits before a refund that the service owes is begun again, each from the failure before it. Milliseconds. */
+export const REFUND_WAITS: readonly number[] = [HOUR, 6 * HOUR, DAY, 3 * DAY, 7 * DAY]
+
+/** When to begin again after so many failures in a row, the last of them at `at`; null: that does not help any more. */
+export function nextRefundTime(failed: number, at: number): number | null {
+  const wait = REFUND_WAITS[failed - 1]
+  return wait === undefined ? null : at + wait
+}
+
 /** What an approved sale paid. */
 export interface Paid {
   readonly amount: string
@@ -30,17 +42,43 @@ export function leftOfInvoice(paid: Paid, returns: readonly Return[], invoiceId:
   return Money.min(atLeastNothing(new Money(got).minus(back)), leftOf(paid, returns)).toFixed()
 }
 
+/** A part of a sale that the service has to give back by itself. */
+export interface Debt {
+  /** null: no invoice could use it. */
+  readonly invoiceId: string | null
+  readonly amount: string
+}
+
+/**
+ * What the service owes of a sale of invoices, besides what went back or is on its way: what no invoice used, and all that
+ * the sale paid of `undelivered` invoices. Never more than is left of the sale.
+ */
+export function debtsOf(paid: Paid, undelivered: readonly string[], returns: readonly Return[]): Debt[] {
+  let rest = leftOf(paid, returns)
+  return [null, ...undelivered].flatMap((invoiceId) => {
+    const left = invoiceId === null ? unusedOf(paid, returns) : leftOfInvoice(paid, returns, invoiceId)
+    const amount = Money.min(left, rest).toFixed()
+    if (isZero(amount)) return []
+    rest = new Money(rest).minus(amount).toFixed()
+    return [{ invoiceId, amount }]
+  })
+}
+
+/** What is left to give back of what no invoice used. */
+function unusedOf(paid: Paid, returns: readonly Return[]): string {
+  const used = sumOf(paid.payments.map(([, got]) => got))
+  const unattributed = returns.map((one) =>
+    new Money(one.amount).minus(sumOf(Object.values(one.shares))).toFixed(),
+  )
+  return atLeastNothing(new Money(paid.amount).minus(used).minus(sumOf(unattributed)))
+}
+
 /**
  * The shares that invoices have in a refund that names none: first goes what no invoice used, then what is left of the
  * invoice that was paid last. An amount over what is left has shares of no more than that.
  */
 export function sharesOf(paid: Paid, returns: readonly Return[], amount: string): Record<string, string> {
-  const used = sumOf(paid.payments.map(([, got]) => got))
-  const unattributed = returns.map((one) =>
-    new Money(one.amount).minus(sumOf(Object.values(one.shares))).toFixed(),
-  )
-  const unused = atLeastNothing(new Money(paid.amount).minus(used).minus(sumOf(unattributed)))
-  let rest = atLeastNothing(new Money(amount).minus(unused))
+  let rest = atLeastNothing(new Money(amount).minus(unusedOf(paid, returns)))
   const shares: Record<string, string> = {}
   for (const [id] of paid.payments.toReversed()) {
     const share = Money.min(rest, leftOfInvoice(paid, returns, id)).toFixed()

@@ -8,7 +8,7 @@ import { DELIVERY_CHANNEL, WAKE_UP_CHANNEL } from './channels.ts'
 import { newId } from './ids.ts'
 import { insertion, type NewRow } from './insert-row.ts'
 import type { Link } from './representations/links.ts'
-import { statement } from './statement.ts'
+import { lastStatement } from './statement.ts'
 
 export interface NewEvent {
   readonly type: EventType
@@ -78,8 +78,9 @@ interface Tenant {
 }
 
 /**
- * Writes new records and what follows from a change, in one statement: the events, a delivery of each for every active webhook whose
- * filter and website fit (judged now), entries of timelines, and the wake-ups of workflows.
+ * Writes new records and what follows from a change, in one statement, and commits the transaction with it: the events,
+ * a delivery of each for every active webhook whose filter and website fit (judged now), entries of timelines, and the
+ * wake-ups of workflows.
  *
  * Listeners are told by the commit where no other transaction is about to tell any: PostgreSQL lets one such transaction
  * commit at a time, and none has to wait for that.
@@ -114,7 +115,7 @@ export async function writeConsequences(
       }),
     }
   })
-  const work = await statement<{ channel: string; told: boolean }>(
+  const work = await lastStatement<{ channel: string; told: boolean }>(
     em,
     `write-consequences${insertions.map(({ table }) => `-${table}`).join('')}`,
     `with ${insertions.map(({ text }, turn) => `record_${turn} as (${text}), `).join('')}given as (

@@ -1,10 +1,15 @@
 /** Hears PostgreSQL notifications on a connection of its own, which it opens again whenever it is lost. */
 import pg from 'pg'
 import type { Logger } from 'pino'
+import { connectionOptions } from './connection.ts'
 
 export interface Listener {
   close(): Promise<void>
 }
+
+/** Milliseconds between questions on a connection that is otherwise only listened to, and how long each may take. */
+const HEARTBEAT = 5_000
+const HEARTBEAT_TIMEOUT = 5_000
 
 /** Calls `heard[channel]` for each notification, and all of them after a reconnection: something may have been missed. */
 export function listen(
@@ -14,24 +19,36 @@ export function listen(
 ): Listener {
   let closed = false
   let client: pg.Client | null = null
-  let retry: NodeJS.Timeout | null = null
+  let next: NodeJS.Timeout | undefined
 
   const connect = async (): Promise<void> => {
     if (closed) return
     const fresh = new pg.Client({
-      connectionString: databaseUrl,
-      application_name: 'billing listener',
-      keepAlive: true,
+      ...connectionOptions({ databaseUrl, name: 'billing listener' }),
+      connectionTimeoutMillis: HEARTBEAT_TIMEOUT,
+      query_timeout: HEARTBEAT_TIMEOUT,
     })
     let lost = false
-    const lose = (error?: Error): void => {
+    const lose = (error?: unknown): void => {
       if (lost) return
       lost = true
       client = null
+      clearTimeout(next)
       fresh.end().catch(() => {})
       if (closed) return
       log.warn({ err: error }, 'lost the notification connection; polling until it is back')
-      retry = setTimeout(() => void connect(), 1_000)
+      next = setTimeout(() => {
+        opening = connect()
+      }, 1_000)
+    }
+    // A connection that was cut without a word would look as if there was nothing to hear.
+    const beat = async (): Promise<void> => {
+      try {
+        await fresh.query('select')
+        if (!lost && !closed) next = setTimeout(() => void beat(), HEARTBEAT)
+      } catch (error) {
+        lose(error)
+      }
     }
     fresh.on('error', lose)
     fresh.on('end', () => lose())
@@ -41,16 +58,18 @@ export function listen(
       for (const channel of Object.keys(heard)) await fresh.query(`listen ${pg.escapeIdentifier(channel)}`)
       client = fresh
       for (const hear of Object.values(heard)) hear()
+      next = setTimeout(() => void beat(), HEARTBEAT)
     } catch (error) {
-      lose(Error.isError(error) ? error : undefined)
+      lose(error)
     }
   }
-  const opening = connect()
+  let opening = connect()
   return {
     async close() {
       closed = true
-      if (retry !== null) clearTimeout(retry)
+      clearTimeout(next)
       await opening
+      clearTimeout(next)
       await client?.end()
     },
   }

@@ -46,6 +46,8 @@ export function orderInstant({ now }: Pick<UnitOfWork, 'now'>, row: ClockColumns
 
 /** What of an order is read besides what can change by itself. */
 export interface Loading {
+  /** Takes an order whose rows cannot be read as an order, which is left out; without it that is thrown. */
+  readonly unreadable?: (row: Subscription, error: unknown) => void
   /** Invoices a payment, a refund or a dispute is about. */
   readonly invoiceIds?: readonly string[]
 }
@@ -67,7 +69,7 @@ export async function loadOrders(
   unit: UnitOfWork,
   rows: readonly Subscription[],
   instant: number,
-  { invoiceIds = [] }: Loading = {},
+  { invoiceIds = [], unreadable }: Loading = {},
 ): Promise<OrderRecord[]> {
   const { em, organizationId } = unit
   const ofThem = { organizationId, subscriptionId: { $in: rows.map(({ id }) => id) } }
@@ -101,7 +103,7 @@ export async function loadOrders(
   const charging = await readChargeTerms(unit, rows, instant)
   const invoicesOf = Map.groupBy(invoices, ({ subscriptionId }) => subscriptionId)
   const pausesOf = Map.groupBy(pauses, ({ subscriptionId }) => subscriptionId)
-  return rows.map((row) => {
+  const recordOf = (row: Subscription): OrderRecord => {
     const its = {
       invoices: (invoicesOf.get(row.id) ?? []).filter((invoice) => isNeeded(row, invoice)),
       pauses: pausesOf.get(row.id) ?? [],
@@ -116,6 +118,15 @@ export async function loadOrders(
       isNew: false,
       toRefund: new Set(),
       raised: new Set(),
+    }
+  }
+  return rows.flatMap((row) => {
+    try {
+      return [recordOf(row)]
+    } catch (error) {
+      if (unreadable === undefined) throw error
+      unreadable(row, error)
+      return []
     }
   })
 }

@@ -1,9 +1,10 @@
 /** Opens the database through MikroORM, and brings its schema up to date. */
 import { Migrator } from '@mikro-orm/migrations'
-import { MikroORM, type Options } from '@mikro-orm/postgresql'
-import type { Pool } from 'pg'
+import { createPostgreSqlTypeParsers, MikroORM, type Options } from '@mikro-orm/postgresql'
+import pg from 'pg'
 import { lockArguments } from './advisory-locks.ts'
-import { dropDeadConnections } from './dead-connections.ts'
+import { connectionOptions, MAINTENANCE_TIMEOUTS, type Timeouts } from './connection.ts'
+import { PooledDialect } from './driver.ts'
 import * as entities from './entities/index.ts'
 import { migrations } from './migrations/index.ts'
 
@@ -15,6 +16,7 @@ export interface DatabaseOptions {
   readonly connectTimeout?: number
   /** Shown by PostgreSQL as `application_name`. */
   readonly name?: string
+  readonly timeouts?: Timeouts
 }
 
 /**
@@ -23,11 +25,28 @@ export interface DatabaseOptions {
  */
 const IDLE_TIMEOUT = 600_000
 
-/** Options of the ORM; exported for the migration commands. */
-export function ormOptions(options: DatabaseOptions): Options {
-  const { databaseUrl, poolSize = 20, connectTimeout = 3_000, name = 'billing' } = options
+/** Opens the ORM without touching the database; the first query connects. */
+export async function openOrm(options: DatabaseOptions): Promise<MikroORM> {
+  return await MikroORM.init(ormOptions(options))
+}
+
+function ormOptions({
+  databaseUrl,
+  poolSize = 20,
+  connectTimeout = 3_000,
+  name = 'billing',
+  timeouts,
+}: DatabaseOptions): Options {
+  const pool = new pg.Pool({
+    ...connectionOptions({ databaseUrl, name, ...(timeouts === undefined ? {} : { timeouts }) }),
+    max: poolSize,
+    idleTimeoutMillis: IDLE_TIMEOUT,
+    connectionTimeoutMillis: connectTimeout,
+    types: typeParsers(),
+  })
   return {
     clientUrl: databaseUrl,
+    driverOptions: new PooledDialect(pool),
     entities: Object.values(entities),
     extensions: [Migrator],
     migrations: {
@@ -37,13 +56,6 @@ export function ormOptions(options: DatabaseOptions): Options {
       path: 'db/migrations',
     },
     schemaGenerator: { ignoreSchema: ['test_gateway'], createForeignKeyConstraints: false },
-    pool: { min: 0, max: poolSize, idleTimeoutMillis: IDLE_TIMEOUT },
-    driverOptions: {
-      application_name: name,
-      connectionTimeoutMillis: connectTimeout,
-      keepAlive: true,
-      onPoolCreated: (pool: Pool) => dropDeadConnections(pool),
-    },
     // Instants are bound and read as UTC whatever the machine's or the server's zone.
     timezone: 'Z',
     forceUtcTimezone: true,
@@ -51,19 +63,34 @@ export function ormOptions(options: DatabaseOptions): Options {
   }
 }
 
-/** Opens the ORM without touching the database; the first query connects. */
-export async function openOrm(options: DatabaseOptions): Promise<MikroORM> {
-  return await MikroORM.init(ormOptions(options))
+/** The driver's types as the ORM reads them: instants stay text. */
+function typeParsers(): pg.TypeOverrides {
+  const types = new pg.TypeOverrides()
+  const parseTexts = pg.types.getTypeParser(TEXT_ARRAY) as (text: string) => string[]
+  for (const [oid, parse] of Object.entries(createPostgreSqlTypeParsers(parseTexts))) {
+    types.setTypeParser(Number(oid), parse)
+  }
+  return types
 }
+
+/** PostgreSQL's number of `text[]`, which the driver has a parser for but no name. */
+const TEXT_ARRAY = 1009 as typeof pg.types.builtins.TEXT
 
 /** Applies the migrations that a database lacks; serialised by a lock, so that several processes may start at once. */
 export async function migrate(databaseUrl: string): Promise<void> {
   // Two connections: the migrator looks around outside the transaction that holds the lock.
-  const orm = await openOrm({ databaseUrl, poolSize: 2, name: 'billing migrations' })
+  const orm = await openOrm({
+    databaseUrl,
+    poolSize: 2,
+    name: 'billing migrations',
+    timeouts: MAINTENANCE_TIMEOUTS,
+  })
   try {
     const connection = orm.em.getConnection()
     await connection.transactional(async (trx) => {
       await connection.execute(`select pg_advisory_xact_lock(${lockArguments('migration')})`, [], 'run', trx)
+      // Everyone else's statements line up behind a change of a table that waits for its lock.
+      await connection.execute("set local lock_timeout = '30s'", [], 'run', trx)
       await orm.migrator.up({ transaction: trx })
     })
   } finally {

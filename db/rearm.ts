@@ -16,7 +16,10 @@ const WAITING: Readonly<Record<WorkflowName, string>> = {
   transaction: `
     select organization_id, id, next_inquiry_time as due_by, next_inquiry_time <= now() as gateway_call,
            jsonb_build_object('status', 'unknown', 'customerId', customer_id) as attributes
-      from transactions where status = 'pending' and subscription_id is null and next_inquiry_time is not null`,
+      from transactions where status = 'pending' and subscription_id is null and next_inquiry_time is not null
+    union all
+    select organization_id, id, next_refund_time, false, jsonb_build_object('status', 'refund-owed', 'customerId', customer_id)
+      from transactions where next_refund_time is not null`,
   'webhook-delivery': `
     select organization_id, id, next_attempt_time as due_by, false as gateway_call,
            jsonb_build_object('status', status, 'webhookId', webhook_id) as attributes
@@ -37,11 +40,7 @@ const WAITING: Readonly<Record<WorkflowName, string>> = {
  *
  * @returns how many were written.
  */
-export async function rearm(
-  em: EntityManager,
-  workflow: WorkflowName,
-  batch = 1_000,
-): Promise<number> {
+export async function rearm(em: EntityManager, workflow: WorkflowName, batch = 1_000): Promise<number> {
   let written = 0
   for (let after = ['', '']; ; ) {
     const [row] = await statement<{ written: number; organization_id: string | null; id: string | null }>(

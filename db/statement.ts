@@ -3,10 +3,9 @@
  * is parsed and planned at every call.)
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Statement } from './driver.ts'
 
 const numbered = new Map<string, string>()
-/** Raised whenever a table has changed under a prepared statement: all are prepared anew. */
-let generation = 0
 
 /**
  * Runs a prepared statement, each `?` in it standing for the next value, in the transaction of `em` where there is one.
@@ -20,15 +19,21 @@ export async function statement<Row extends object>(
   text: string,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
-  const known = numbered.get(text) ?? withNumbers(text)
-  numbered.set(text, known)
-  const prepared = generation
-  try {
-    return await run<Row>(em, { name: `${name}.${prepared}`, text: known }, values)
-  } catch (error) {
-    if (isOutdatedStatement(error) && prepared === generation) generation += 1
-    throw error
-  }
+  return await run<Row>(em, numberedOnce(text), values, { name })
+}
+
+/**
+ * As `statement`, and commits the transaction of `em` in the same round trip: nothing of it may follow.
+ *
+ * @throws Error also where the commit fails, or its outcome is unknown.
+ */
+export async function lastStatement<Row extends object>(
+  em: EntityManager,
+  name: string,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  return await run<Row>(em, numberedOnce(text), values, { name, commits: true })
 }
 
 /** As `statement`, for a text that is composed of what a caller asks for: such texts have no end, and are not kept. */
@@ -40,31 +45,35 @@ export async function composedStatement<Row extends object>(
   return await run<Row>(em, withNumbers(text), values)
 }
 
-/** Whether an error says that a table has changed under a prepared statement. The next call is fine. */
-export function isOutdatedStatement(error: unknown): boolean {
-  return Error.isError(error) && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery'
-}
-
 async function run<Row extends object>(
   em: EntityManager,
-  sql: string | { readonly name: string; readonly text: string },
+  sql: string,
   values: readonly unknown[],
+  options: Pick<Statement, 'name' | 'commits'> = {},
 ): Promise<Row[]> {
   const connection = em.getConnection()
   await connection.ensureConnection()
   const client = em.getTransactionContext<ReturnType<typeof connection.getClient>>() ?? connection.getClient()
-  const { rows } = await client.executeQuery<Row>({
-    // The query builder hands it to the driver as it is, which takes a name as well.
-    sql: sql as string,
+  // The query builder hands it to our driver as it is.
+  const query: Statement = {
+    ...options,
+    sql,
     parameters: values,
     query: { kind: 'RawNode', sqlFragments: [], parameters: [] },
     queryId: QUERY_ID,
-  })
+  }
+  const { rows } = await client.executeQuery<Row>(query)
   return rows
 }
 
 /** Only plugins of the query builder read it, and there are none. */
 const QUERY_ID = { queryId: 'statement' }
+
+function numberedOnce(text: string): string {
+  const known = numbered.get(text) ?? withNumbers(text)
+  numbered.set(text, known)
+  return known
+}
 
 function withNumbers(text: string): string {
   let number = 0

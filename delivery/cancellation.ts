@@ -11,11 +11,16 @@ import { DUE, DUE_WEBHOOKS } from './queue.ts'
 
 const BATCH = 500
 
-/** Ends all of them that nobody holds at this moment; gives their number. */
-export async function cancelUnsendable(em: EntityManager): Promise<number> {
+/** Ends all of them that nobody holds at this moment, and calls `progress` after each batch; gives their number. */
+export async function cancelUnsendable(em: EntityManager, progress = (): void => {}): Promise<number> {
   let canceled = 0
   for (const webhook of await findCanceled(em)) {
-    for (let last = BATCH; last === BATCH; canceled += last) last = await cancelBatch(em, webhook)
+    let last: number
+    do {
+      last = await cancelBatch(em, webhook)
+      canceled += last
+      progress()
+    } while (last === BATCH)
   }
   return canceled
 }

@@ -110,9 +110,10 @@ export async function findWaitingWebhooks(em: EntityManager): Promise<WaitingWeb
      select webhook.organization_id as "organizationId", webhook.id as "webhookId", webhook.url
        from due_webhook
        join webhooks webhook on webhook.organization_id = due_webhook.organization_id
-                            and webhook.id = due_webhook.webhook_id and webhook.status = 'active'
-      where exists (select from deliveries
-                     where ${DUE} and organization_id = webhook.organization_id and webhook_id = webhook.id and ${FREE})`,
+                            and webhook.id = due_webhook.webhook_id and webhook.status = 'active',
+       lateral (select from deliveries
+                 where ${DUE} and organization_id = webhook.organization_id and webhook_id = webhook.id and ${FREE}
+                 order by resend_due desc, position limit 1) free`,
   )
 }
 
@@ -343,8 +344,12 @@ interface DueDeliveryRow {
 const DUE_DELIVERY_COLUMNS = `select delivery.organization_id, delivery.id, delivery.webhook_id, delivery.event_id,
   delivery.attempts, delivery.status = 'waiting' as is_first, event.type as event_type, event.entity_id, event.payload,
   webhook.url, webhook.method, webhook.headers, credential.auth_cipher`
-const DUE_DELIVERY_JOINS = `cross join lateral (select type, entity_id, payload from events
-    where events.organization_id = delivery.organization_id and events.id = delivery.event_id limit 1) event
+// The event is found in the order of its key, for which one index alone will do: the plan is kept, and was made when there
+// was little in any of them.
+const DUE_DELIVERY_JOINS = `join lateral (select organization_id, id, type, entity_id, payload from events
+    where (organization_id, id) >= (delivery.organization_id, delivery.event_id)
+    order by organization_id, id limit 1) event
+    on event.organization_id = delivery.organization_id and event.id = delivery.event_id
   left join webhooks webhook on webhook.organization_id = delivery.organization_id and webhook.id = delivery.webhook_id
   left join service_credentials credential on credential.organization_id = webhook.organization_id
         and credential.id = webhook.credential_hash and credential.status = 'active'`

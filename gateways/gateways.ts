@@ -10,5 +10,13 @@ function noGateway(): Gateway {
   const refuse = async (): Promise<never> => {
     throw new NoGatewayError('No payment gateway is connected to this deployment.')
   }
-  return { name: 'none', store: refuse, charge: refuse, refund: refuse, find: refuse, close: async () => {} }
+  return {
+    name: 'none',
+    idempotencyWindow: 24 * 3_600_000,
+    store: refuse,
+    charge: refuse,
+    refund: refuse,
+    find: refuse,
+    close: async () => {},
+  }
 }

@@ -1,32 +1,94 @@
 /** A movement of money as it is asked for, and asked for again: outcomes only, nothing thrown. */
-import type { Charge, Gateway, GatewayAnswer, Refund } from './port.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Charge, type Gateway, type GatewayAnswer, NotSentError, type Refund } from './port.ts'
 
 export type Movement =
   | { readonly kind: 'charge'; readonly charge: Charge }
   | { readonly kind: 'refund'; readonly refund: Refund }
 
-/** What came out of a call that threw: nobody knows. */
-const NO_ANSWER: GatewayAnswer = { result: 'unknown', raw: '{"result":"unknown","reason":"no-answer"}' }
+/** A movement whose outcome is not recorded yet. */
+export interface PendingMovement {
+  readonly movement: Movement
+  /** Since when it has had its request id. Milliseconds of real time. */
+  readonly since: number
+  /** Whether it was asked for before without learning the outcome. */
+  readonly isUnknown: boolean
+  /** false: what it was to pay is no longer open. Nothing may be charged for it that was not charged before. */
+  readonly isWanted: boolean
+}
 
-/** Has the money moved. Repeating it moves nothing a second time: the request id is the same. */
-export async function move(gateway: Gateway, movement: Movement): Promise<GatewayAnswer> {
+/** `canceled`: the gateway never got it and nobody will send it any more. */
+export interface MovementOutcome {
+  readonly result: GatewayAnswer['result'] | 'canceled'
+  /** What the gateway said, in its own words, or why nobody asked it; holds no card data. */
+  readonly raw: string
+}
+
+/** What came out of a call that threw: nobody knows. */
+const NO_ANSWER = outcome('unknown', 'no-answer')
+/** Not sent so far; it may be sent later. */
+const NOT_REACHED = outcome('unknown', 'not-reached')
+const NEVER_SENT = outcome('canceled', 'never-sent')
+
+/** Waits before a request that was certainly not sent is sent again, in milliseconds. */
+const AT_ONCE: readonly number[] = [100, 300, 900]
+
+/**
+ * How old the facts may be on which a movement is sent, in milliseconds: a process that was stopped meanwhile must not charge
+ * for what has ended since.
+ */
+const FRESH = 10_000
+
+/**
+ * Has a pending movement made, or learns what became of it. Repeating this moves no money twice: the request id stays the
+ * same, and what may not be sent any more is only looked for.
+ *
+ * @param readAt when reading the pending movement began, by `now`: real time in milliseconds.
+ */
+export async function carryOut(
+  gateway: Gateway,
+  { movement, since, isUnknown, isWanted }: PendingMovement,
+  readAt: number,
+  now: () => number,
+): Promise<MovementOutcome> {
+  const maySend = () => isWanted && now() < since + gateway.idempotencyWindow
+  if (!isUnknown && maySend()) return await send(gateway, movement, () => now() < readAt + FRESH)
+  const found = await find(gateway, movement)
+  if (found !== null && found.result !== 'unknown') return found
+  if (found === NO_ANSWER) return NO_ANSWER
+  if (maySend()) return await send(gateway, movement, () => now() < readAt + FRESH)
+  return found ?? NEVER_SENT
+}
+
+async function send(gateway: Gateway, movement: Movement, isFresh: () => boolean): Promise<MovementOutcome> {
+  for (let attempt = 0; isFresh(); attempt += 1) {
+    try {
+      return await move(gateway, movement)
+    } catch (error) {
+      const wait = AT_ONCE[attempt]
+      if (!(error instanceof NotSentError)) return NO_ANSWER
+      if (wait === undefined) return NOT_REACHED
+      await pause(wait)
+    }
+  }
+  return NOT_REACHED
+}
+
+async function move(gateway: Gateway, movement: Movement): Promise<GatewayAnswer> {
+  return movement.kind === 'charge'
+    ? await gateway.charge(movement.charge)
+    : await gateway.refund(movement.refund)
+}
+
+async function find(gateway: Gateway, movement: Movement): Promise<MovementOutcome | null> {
+  const { organizationId, requestId } = movement.kind === 'charge' ? movement.charge : movement.refund
   try {
-    return movement.kind === 'charge'
-      ? await gateway.charge(movement.charge)
-      : await gateway.refund(movement.refund)
+    return await gateway.find(organizationId, requestId)
   } catch {
     return NO_ANSWER
   }
 }
 
-/** Asks what became of a movement, and for it again under its id where the gateway does not know either. */
-export async function inquire(gateway: Gateway, movement: Movement): Promise<GatewayAnswer> {
-  const { organizationId, requestId } = movement.kind === 'charge' ? movement.charge : movement.refund
-  try {
-    const found = await gateway.find(organizationId, requestId)
-    if (found !== null && found.result !== 'unknown') return found
-  } catch {
-    return NO_ANSWER
-  }
-  return await move(gateway, movement)
+function outcome(result: MovementOutcome['result'], reason: string): MovementOutcome {
+  return { result, raw: JSON.stringify({ result, reason }) }
 }

@@ -1,8 +1,12 @@
 /**
  * The gateway port: what the service asks of whoever moves the money.
  *
- * A request id names one movement for good: asked again under the same id, a gateway moves nothing a second time and says
- * what became of the first. That a call throws says nothing about the money: the answer is unknown, and is asked for.
+ * A request id names one movement: within the gateway's `idempotencyWindow`, asked again under the same id it moves nothing
+ * a second time and says what became of the first. `find` knows an id for good. That a call throws says nothing about the
+ * money, and the outcome is asked for; only a `NotSentError` says that no money can have moved.
+ *
+ * A request id is at most 150 characters of `A-Z a-z 0-9 _ @ ~ - . /`. An adapter to a gateway that takes less sends a digest
+ * of it, the same for the same id.
  */
 
 export interface GatewayCard {
@@ -39,17 +43,26 @@ export interface GatewayAnswer {
 export interface Gateway {
   /** As transactions show it. */
   readonly name: string
+  /** For how many milliseconds a repeated request id moves nothing twice; at least an hour. Later, only `find` is asked. */
+  readonly idempotencyWindow: number
   /** Keeps a card with the gateway and gives the reference that charges it. Keeping it twice does no harm. */
   store(organizationId: string, card: GatewayCard): Promise<string>
+  /** @throws NotSentError where the gateway has certainly not heard of it. */
   charge(charge: Charge): Promise<GatewayAnswer>
+  /** @throws NotSentError as `charge`. */
   refund(refund: Refund): Promise<GatewayAnswer>
-  /** What became of a request; null where the gateway never got it. */
+  /** What became of a request, however old; null where the gateway never got it. */
   find(organizationId: string, requestId: string): Promise<GatewayAnswer | null>
   close(): Promise<void>
 }
 
+/** A request was not sent: the gateway was not reached, and not one byte has left. It can be sent again at once. */
+export class NotSentError extends Error {
+  override readonly name: string = 'NotSentError'
+}
+
 /** The deployment has no gateway to ask. */
-export class NoGatewayError extends Error {
+export class NoGatewayError extends NotSentError {
   override readonly name = 'NoGatewayError'
 }
 

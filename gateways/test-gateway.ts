@@ -5,7 +5,14 @@
  * request id, whatever was asked how often: what the ledger says is approved is the money that moved.
  */
 import pg from 'pg'
-import { type Charge, type Gateway, type GatewayAnswer, GatewayFailedError, type Refund } from './port.ts'
+import {
+  type Charge,
+  type Gateway,
+  type GatewayAnswer,
+  GatewayFailedError,
+  NotSentError,
+  type Refund,
+} from './port.ts'
 
 type Behaviour = 'approve' | 'decline' | 'lack-funds' | 'answer-late' | 'decline-renewals'
 
@@ -27,24 +34,51 @@ interface LedgerRow {
 /** How long a question may take. */
 const TIMEOUT = 10_000
 
-export function createTestGateway(databaseUrl: string): Gateway {
+/** How long it keeps a request id, by its word; its ledger in fact keeps them for good. */
+const IDEMPOTENCY_WINDOW = 24 * 3_600_000
+
+export function createTestGateway(
+  databaseUrl: string,
+  { idempotencyWindow = IDEMPOTENCY_WINDOW }: { readonly idempotencyWindow?: number } = {},
+): Gateway {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     application_name: 'test gateway',
     max: 5,
     connectionTimeoutMillis: 3_000,
     query_timeout: TIMEOUT,
+    statement_timeout: TIMEOUT / 2,
+    lock_timeout: TIMEOUT / 2,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: TIMEOUT,
     idleTimeoutMillis: 5_000,
   })
   // A connection that is cut while idle says so here; the next question opens another.
   pool.on('error', () => {})
   const ask = async (text: string, values: unknown[]): Promise<GatewayAnswer | null> => {
-    const [row] = (await pool.query<LedgerRow>(text, values)).rows
-    return row === undefined ? null : { result: row.result, raw: JSON.stringify(row) }
+    const client = await reach()
+    let failure: Error | undefined
+    try {
+      const [row] = (await client.query<LedgerRow>(text, values)).rows
+      return row === undefined ? null : { result: row.result, raw: JSON.stringify(row) }
+    } catch (error) {
+      failure = error as Error
+      throw error
+    } finally {
+      client.release(failure)
+    }
+  }
+  const reach = async (): Promise<pg.PoolClient> => {
+    try {
+      return await pool.connect()
+    } catch {
+      throw new NotSentError('The gateway was not reached.')
+    }
   }
 
   return {
     name: 'TestGateway',
+    idempotencyWindow,
 
     async store(organizationId, { pan }) {
       try {

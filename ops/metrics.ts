@@ -9,6 +9,7 @@ export interface Metrics {
   readonly deliveryAttempts: Counter<'outcome'>
   /** Payments whose outcome stayed unknown for a month: each wants an operator. */
   readonly unresolvedPayments: Counter
+  readonly unpaidRefunds: Counter
   /** Records more than five seconds late that the sweep took care of, by workflow: Temporal was behind or away. */
   readonly late: Counter<'workflow'>
   /** Records set aside because advancing them failed, by workflow: each wants a look. */
@@ -36,6 +37,11 @@ export function createMetrics(): Metrics {
     unresolvedPayments: new Counter({
       name: 'billing_payments_unresolved_total',
       help: 'Payments whose outcome the gateway did not tell in 31 days.',
+      registers: [registry],
+    }),
+    unpaidRefunds: new Counter({
+      name: 'billing_refunds_unpaid_total',
+      help: 'Refunds the service owes that the gateway declined every time: an operator has to pay them otherwise.',
       registers: [registry],
     }),
     late: new Counter({

@@ -24,6 +24,7 @@ import {
 import { BOUNDS, type Destination, type Slot, type SlotResult, Slots } from '../delivery/slots.ts'
 import { startLoop } from './loop.ts'
 import { startPresence } from './presence.ts'
+import type { Watchdog } from './watchdog.ts'
 
 /** Deliveries taken at once of webhooks that were not known to wait: of all of them, and of each. */
 const MOST_OF_OTHERS = BOUNDS.perOrganization
@@ -42,6 +43,7 @@ export interface DispatcherOptions {
   readonly em: () => EntityManager
   readonly attempts: AttemptDependencies
   readonly log: Logger
+  readonly watchdog?: Watchdog
   /** Told of each attempt that was recorded. */
   readonly onAttempt?: (attempt: Attempt) => void
 }
@@ -52,7 +54,8 @@ export interface Dispatcher {
   stop(): Promise<void>
 }
 
-export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOptions): Dispatcher {
+export function startDispatcher(options: DispatcherOptions): Dispatcher {
+  const { em, attempts, log, watchdog, onAttempt } = options
   const slots = new Slots()
   /** Webhooks known to have deliveries to take, by their keys. */
   let waiting = new Map<string, Destination>()
@@ -70,6 +73,7 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
   const presence = startPresence({
     em,
     log,
+    watchdog,
     inFlight: () => slots.inFlight(),
     onOthers(elsewhere) {
       slots.heed(elsewhere)
@@ -84,6 +88,7 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
     name: 'dispatcher',
     interval: POLL,
     log,
+    watchdog,
     async turn() {
       // What an unregistered process had in hand at its death would be held until its leases run out.
       if (!isRegistered || performance.now() < restingUntil) return false
@@ -227,6 +232,7 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
     name: 'delivery recorder',
     interval: POLL,
     log,
+    watchdog,
     async turn() {
       if (made.length === 0) return false
       if (made.length < GATHER_COUNT && underWay.size > 0) await sleep(GATHER)
@@ -235,9 +241,12 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
       try {
         await record(batch)
       } catch (error) {
-        // Kept, and tried again: an attempt that was made must not be forgotten. The lease covers a death meanwhile.
-        made = [...batch, ...made]
-        throw error
+        if (isUnstorable(error)) await recordEach(batch)
+        else {
+          // Kept, and tried again: an attempt that was made must not be forgotten. The lease covers a death meanwhile.
+          made = [...batch, ...made]
+          throw error
+        }
       }
       return made.length > 0
     },
@@ -248,6 +257,25 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
     for (const attempt of batch) {
       inHand.delete(identityOf(attempt.delivery))
       onAttempt?.(attempt)
+    }
+  }
+
+  /** One outcome that the database will never take holds up no other. */
+  const recordEach = async (batch: readonly Attempt[]): Promise<void> => {
+    for (const attempt of batch) {
+      try {
+        await record([attempt])
+      } catch (error) {
+        if (!isUnstorable(error)) {
+          made.push(attempt)
+          continue
+        }
+        inHand.delete(identityOf(attempt.delivery))
+        log.error(
+          { err: error, deliveryId: attempt.delivery.id },
+          'an outcome could not be recorded; its attempt will be made again when its lease has run out',
+        )
+      }
     }
   }
 
@@ -262,6 +290,11 @@ export function startDispatcher({ em, attempts, log, onAttempt }: DispatcherOpti
       await presence.stop()
     },
   }
+}
+
+/** Whether the database refuses the data themselves (classes 22 and 23 of its errors). */
+function isUnstorable(error: unknown): boolean {
+  return Error.isError(error) && /^2[23]/.test(String((error as { code?: unknown }).code))
 }
 
 /** What an attempt tells of its receiver. */

@@ -10,6 +10,7 @@ import { statement } from '../db/statement.ts'
 import { DUE } from '../delivery/queue.ts'
 import type { Elsewhere } from '../delivery/slots.ts'
 import { startLoop } from './loop.ts'
+import type { Watchdog } from './watchdog.ts'
 
 const INTERVAL = 2_000
 const DEAD_AFTER_SECONDS = 6
@@ -17,6 +18,7 @@ const DEAD_AFTER_SECONDS = 6
 export interface PresenceOptions {
   readonly em: () => EntityManager
   readonly log: Logger
+  readonly watchdog?: Watchdog | undefined
   /** Attempts in flight here, by receiver. */
   readonly inFlight: () => ReadonlyMap<string, number>
   /** Told what others have in flight, every two seconds. */
@@ -32,12 +34,13 @@ export interface Presence {
   stop(): Promise<void>
 }
 
-export function startPresence({ em, log, inFlight, onOthers, onFreed }: PresenceOptions): Presence {
+export function startPresence({ em, log, watchdog, inFlight, onOthers, onFreed }: PresenceOptions): Presence {
   const id = newId('wrk')
   const renewal = startLoop({
     name: 'worker presence',
     interval: INTERVAL,
     log,
+    watchdog,
     async turn() {
       const others = await renew(em(), id, inFlight())
       onOthers(elsewhere(others.filter(({ is_alive: isAlive }) => isAlive)))

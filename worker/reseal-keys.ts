@@ -4,6 +4,7 @@
  */
 import { ConfigurationError, loadConfig } from '../config/config.ts'
 import { startFailure } from '../config/process.ts'
+import { MAINTENANCE_TIMEOUTS } from '../db/connection.ts'
 import { openDatabase } from '../db/open.ts'
 import { resealAll } from '../db/reseal.ts'
 
@@ -11,7 +12,12 @@ try {
   const { databaseUrl, masterKeys } = loadConfig(process.env)
   if (databaseUrl === null) throw new ConfigurationError(['DATABASE_URL is required'])
   if (masterKeys.length === 0) throw new ConfigurationError(['MASTER_KEY is required'])
-  const database = await openDatabase({ databaseUrl, masterKeys, poolSize: 2 })
+  const database = await openDatabase({
+    databaseUrl,
+    masterKeys,
+    poolSize: 2,
+    timeouts: MAINTENANCE_TIMEOUTS,
+  })
   try {
     const resealed = await resealAll(database.orm.em.fork(), database.vault)
     console.log(`Sealed ${resealed} records anew; every secret is now under the first key of MASTER_KEY.`)

@@ -1,6 +1,8 @@
 /** Removes what has served its time: once a day, in batches, so that no removal holds locks for long. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
+import { MAINTENANCE_TIMEOUTS } from '../db/connection.ts'
+import { openOrm } from '../db/orm.ts'
 import { statement } from '../db/statement.ts'
 import { type Loop, startLoop } from './loop.ts'
 
@@ -28,14 +30,21 @@ const EXPIRED = {
     where deliveries.organization_id = events.organization_id and deliveries.event_id = events.id)`,
 } as const
 
-export function startRetention(em: () => EntityManager, log: Logger, interval = DAY): Loop {
+export function startRetention(databaseUrl: string, log: Logger, interval = DAY): Loop {
   return startLoop({
     name: 'retention',
     interval,
     log,
     async turn() {
-      const removed = await removeExpired(em())
-      if (removed > 0) log.info({ removed }, 'removed rows that had served their time')
+      // A connection of its own: it may read whole tables, which takes longer than a statement may elsewhere.
+      const timeouts = MAINTENANCE_TIMEOUTS
+      const orm = await openOrm({ databaseUrl, poolSize: 1, name: 'billing retention', timeouts })
+      try {
+        const removed = await removeExpired(orm.em.fork())
+        if (removed > 0) log.info({ removed }, 'removed rows that had served their time')
+      } finally {
+        await orm.close()
+      }
       return false
     },
   })

@@ -121,6 +121,10 @@ export async function wakeLateRecords(em: EntityManager, before: Date | null): P
          where status = 'retrying' and next_attempt_time < now() - ${LATENESS} and ${IS_NOT_QUARANTINED}
          order by next_attempt_time limit ${BATCH})
        union all
+       (select 'transaction', organization_id, id, next_refund_time, false, false from transactions
+         where next_refund_time < now() - ${LATENESS} and ${IS_NOT_QUARANTINED}
+         order by next_refund_time limit ${BATCH})
+       union all
        (select 'dispute-deadline', organization_id, id, deadline_time, false, false from disputes
          where status = 'response-needed' and deadline_time < now() - ${LATENESS} and ${IS_NOT_QUARANTINED}
          order by deadline_time limit ${BATCH})

@@ -88,21 +88,22 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     now,
   }
 
-  // Only statements of our own: nothing of one turn is remembered for the next.
-  const statements = em()
-  const dispatcher = startDispatcher({
-    em: () => statements,
-    attempts,
-    log,
-    onAttempt: ({ answer }) => metrics.deliveryAttempts.inc({ outcome: answer.failure ?? 'delivered' }),
-  })
-  const clock = watchDatabaseClock(em, now)
   const watchdog = startWatchdog({
     onStanding(name) {
       log.fatal({ loop: name }, 'work has made no progress for thirty seconds')
       onStanding?.(name)
     },
   })
+  // Only statements of our own: nothing of one turn is remembered for the next.
+  const statements = em()
+  const dispatcher = startDispatcher({
+    em: () => statements,
+    attempts,
+    log,
+    watchdog,
+    onAttempt: ({ answer }) => metrics.deliveryAttempts.inc({ outcome: answer.failure ?? 'delivered' }),
+  })
+  const clock = watchDatabaseClock(em, now)
   const quarantine = createQuarantine({ em, log, now, counter: metrics.quarantines })
   const skipsTime = config.environment === 'sandbox'
   const advancing = { em, baseUrl: config.baseUrl, now, clock, quarantine, skipsTime, visibility: true }
@@ -122,6 +123,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
         gateway,
         log,
         unresolved: metrics.unresolvedPayments,
+        unpaidRefunds: metrics.unpaidRefunds,
         visibility: await searchAttributes(),
       }),
     log,
@@ -136,9 +138,9 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   })
   const sweep = startSweep({ em, orders, late: metrics.late, log, watchdog })
   const disabling = startDisabling({ em, environment: config.environment, baseUrl: config.baseUrl, now }, log)
-  const cancellation = startCancellation(() => statements, log)
+  const cancellation = startCancellation({ em: () => statements, log, watchdog })
   const stalledMoves = startStalledMoves({ em, baseUrl: config.baseUrl, now }, log)
-  const retention = startRetention(em, log)
+  const retention = startRetention(databaseUrl, log)
   const listener = listen(
     databaseUrl,
     {

@@ -1,5 +1,5 @@
 import { type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
-import { amountProblem } from '../../billing/money.ts'
+import { amountOf, amountProblem } from '../../billing/money.ts'
 import type { Period } from '../../billing/periods.ts'
 import { bracketsProblem, type Pricing } from '../../billing/pricing.ts'
 import { createPlan, type NewPlan, requireProduct } from '../../db/commands/create-plan.ts'
@@ -53,22 +53,22 @@ function valuesOf(body: Plan): NewPlan {
       body.trial == null
         ? null
         : {
-            price: String(body.trial.price),
+            price: amountOf(body.trial.price),
             period: { unit: body.trial.period.unit as Period['unit'], length: body.trial.period.length },
           },
     isTrialOnly: body.isTrialOnly ?? false,
-    setup: body.setup == null ? null : { price: String(body.setup.price) },
+    setup: body.setup == null ? null : { price: amountOf(body.setup.price) },
     invoiceTimeShift: timeShiftOf(body.invoiceTimeShift),
     isActive: body.isActive ?? true,
   }
 }
 
 function pricingOf({ formula, price, brackets }: Plan['pricing']): Pricing {
-  if (formula === 'fixed-fee' || formula === 'flat-rate') return { formula, price: String(price ?? 0) }
+  if (formula === 'fixed-fee' || formula === 'flat-rate') return { formula, price: amountOf(price ?? 0) }
   return {
     formula: formula as 'tiered' | 'volume' | 'stairstep',
     brackets: (brackets ?? []).map((bracket) => ({
-      price: String(bracket.price),
+      price: amountOf(bracket.price),
       maxQuantity: bracket.maxQuantity ?? null,
     })),
   }
@@ -78,7 +78,7 @@ function problemsOf({ currency, pricing, trial, setup, isTrialOnly }: Plan): Inv
   const problems: InvalidField[] = []
   const fail = (field: string, message: string) => void problems.push({ field, message })
   const amount = (field: string, value: number) => {
-    const problem = amountProblem(value, currency)
+    const problem = amountProblem(amountOf(value), currency)
     if (problem !== null) fail(field, problem)
   }
   const isSimple = pricing.formula === 'fixed-fee' || pricing.formula === 'flat-rate'

@@ -1,3 +1,4 @@
+import { amountOf } from '../../billing/money.ts'
 import { createSubscription, type NewSubscription } from '../../db/commands/create-subscription.ts'
 import { updateSubscription } from '../../db/commands/update-subscription.ts'
 import { Subscription as SubscriptionRow } from '../../db/entities/index.ts'
@@ -61,7 +62,7 @@ function valuesOf(body: Subscription): Omit<NewSubscription, 'isTrialOnly'> {
     recurringInterval: intervalOf(body.recurringInterval),
     invoiceTimeShift: timeShiftOf(body.invoiceTimeShift),
     delinquencyPeriod: body.delinquencyPeriod ?? null,
-    shipping: body.shipping == null ? null : { amount: String(body.shipping.amount), calculator: 'manual' },
+    shipping: body.shipping == null ? null : { amount: amountOf(body.shipping.amount), calculator: 'manual' },
     autopay: body.autopay ?? true,
     paymentInstrumentId: body.paymentInstrumentId ?? null,
     deliveryAddress: contactOf(body.deliveryAddress),

@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto'
+import { canonicalJson } from '../../billing/canonical-json.ts'
 import { type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
+import { amountOf } from '../../billing/money.ts'
 import { pendingMovement, recordAnswer } from '../../db/commands/record-answer.ts'
 import { startRefund, startSale } from '../../db/commands/start-transaction.ts'
 import { Transaction as TransactionRow } from '../../db/entities/index.ts'
@@ -6,7 +9,7 @@ import { type PaymentInstruction, transactionSearch } from '../../db/entities/tr
 import { newId } from '../../db/ids.ts'
 import { presentTransaction } from '../../db/representations/transaction.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
-import { move } from '../../gateways/movement.ts'
+import { carryOut } from '../../gateways/movement.ts'
 import type { OperationAnswer, OperationContext, OperationHandler } from '../operation.ts'
 import { fieldsOf, reference } from '../query/fields.ts'
 import { answerCreated, type Resource } from '../resource.ts'
@@ -35,13 +38,14 @@ export const postTransaction: OperationHandler = async (context) => {
   )
   const { id } = started.body as { readonly id: string }
   const { em, organizationId, gateway, baseUrl } = context
-  const pending = await pendingMovement(em.fork(), organizationId, id)
+  const now = () => context.now().getTime()
+  const readAt = now()
+  const found = await pendingMovement(em.fork(), organizationId, id)
   // One that has an answer already, be it that there is none, is its workflow's.
-  if (pending !== null && pending.transaction.result == null) {
-    const answer = await move(gateway, pending.movement)
-    const now = context.now()
-    await inUnitOfWork(em.fork(), { organizationId, baseUrl, now }, (unit) =>
-      recordAnswer(unit, id, answer, now.getTime()),
+  if (found !== null && !found.pending.isUnknown) {
+    const answer = await carryOut(gateway, found.pending, readAt, now)
+    await inUnitOfWork(em.fork(), { organizationId, baseUrl, now: context.now() }, (unit) =>
+      recordAnswer(unit, id, answer, unit.now.getTime()),
     )
   }
   return await createdNow(context, id)
@@ -57,9 +61,18 @@ async function createdNow(context: OperationContext, id: string): Promise<Operat
 async function start(
   unit: UnitOfWork,
   body: Transaction,
-  { keys, gateway }: OperationContext,
+  context: OperationContext,
 ): Promise<TransactionRow> {
   const id = newId('txn')
+  const derived = requestIdOf(context, body)
+  if (derived !== null) {
+    const { organizationId } = unit
+    // Repeated after its response was forgotten: the money of one request moves once.
+    const known = await unit.em.findOne(TransactionRow, { organizationId, requestId: derived })
+    if (known !== null) return known
+  }
+  const requestId = derived ?? id
+  const { keys, gateway } = context
   const { customerId, currency, amount, paymentInstruction, parentTransactionId, invoiceIds = [] } = body
   const invalid: InvalidField[] = []
   switch (body.type) {
@@ -76,8 +89,14 @@ async function start(
         throw new InvalidFieldsError(invalid)
       }
       if (invalid.length > 0) throw new InvalidFieldsError(invalid)
-      const sale = { customerId, currency, amount, paymentInstruction: instruction, invoiceIds }
-      return await startSale(unit, { vault: keys.vault, gateway }, id, sale)
+      const sale = {
+        customerId,
+        currency,
+        amount: amountOf(amount),
+        paymentInstruction: instruction,
+        invoiceIds,
+      }
+      return await startSale(unit, { vault: keys.vault, gateway }, { id, requestId }, sale)
     }
     default: {
       if (paymentInstruction != null) {
@@ -89,14 +108,31 @@ async function start(
         throw new InvalidFieldsError(invalid)
       }
       if (invalid.length > 0) throw new InvalidFieldsError(invalid)
-      return await startRefund(unit, id, {
-        parentTransactionId,
-        amount: amount ?? null,
-        currency: currency ?? null,
-        customerId: customerId ?? null,
-      })
+      return await startRefund(
+        unit,
+        { id, requestId },
+        {
+          parentTransactionId,
+          amount: amount == null ? null : amountOf(amount),
+          currency: currency ?? null,
+          customerId: customerId ?? null,
+        },
+      )
     }
   }
+}
+
+/**
+ * What a request under an `Idempotency-Key` is known by at the gateway, null without one. Derived from the request alone: where
+ * what was written of it is lost, a repetition moves no money a second time.
+ */
+function requestIdOf(
+  { organizationId, idempotencyKey }: Pick<OperationContext, 'organizationId' | 'idempotencyKey'>,
+  body: Transaction,
+): string | null {
+  if (idempotencyKey === null) return null
+  const text = ['PostTransaction', organizationId, idempotencyKey, canonicalJson(body)].join('\n')
+  return `key_${createHash('sha256').update(text).digest('base64url')}`
 }
 
 /** The schema lets exactly one member through. */

@@ -40,7 +40,13 @@ export const Transaction = Type.Object(
     status: ReadOnly(
       Type.Enum(['pending', 'completed'], { description: 'pending until the outcome is known.' }),
     ),
-    result: ReadOnly(OrNull(Type.Enum(['approved', 'declined', 'unknown']))),
+    result: ReadOnly(
+      OrNull(
+        Type.Enum(['approved', 'declined', 'unknown', 'canceled'], {
+          description: 'canceled: it never reached the gateway, and no money moved.',
+        }),
+      ),
+    ),
     gateway: ReadOnly(OrNull(Type.String({ description: 'Which gateway moved it.' }))),
     requestId: ReadOnly(OrNull(Type.String({ description: 'What names it at the gateway.' }))),
     rawResponse: ReadOnly(OrNull(Type.String({ description: 'What the gateway said.' }))),

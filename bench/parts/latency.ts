@@ -1,4 +1,4 @@
-/** From an event to its receipt at an easy pace, alone and beside a receiver that hangs with a backlog of its own. */
+/** From an event to its receipt at an easy pace, alone and beside 64 receivers of three organizations that all hang. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Figure } from '../figure.ts'
 import { startHelper } from '../helper.ts'
@@ -9,8 +9,8 @@ import type { PartContext } from './part.ts'
 
 const PER_SECOND = 20
 const ROUND_SECONDS = 15
-/** Deliveries that wait for the receiver that hangs. */
-const HANGING = 1_000
+/** Receivers that hang, whose they are, and the deliveries that wait for each. */
+const HANGING = { receivers: 64, organizations: 3, deliveries: 50 }
 const PATIENCE = 120_000
 
 export async function latency({ world, teardown, divisor, rounds, say }: PartContext): Promise<Figure[]> {
@@ -25,6 +25,7 @@ export async function latency({ world, teardown, divisor, rounds, say }: PartCon
   const bare = () =>
     floor.call('paced', { url: running.receiverUrl, count, interval: 1_000 / PER_SECOND }, PATIENCE)
   await bare()
+  const silent = await running.receiver.call('hanging', HANGING.receivers, 10_000)
 
   const alone: number[][] = []
   const beside: number[][] = []
@@ -32,11 +33,11 @@ export async function latency({ world, teardown, divisor, rounds, say }: PartCon
   for (let round = 1; round <= rounds; round += 1) {
     alone.push(await paced(running, count))
     bareTimes.push(await bare())
-    const hanging = await hangingReceiver(running, HANGING / divisor)
+    await hang(running, silent, round)
     beside.push(await paced(running, count))
-    await hanging.end()
+    await endHanging(running)
     say(
-      `latency ${round}/${rounds}: p50 ${told(alone, 0.5)} ms, p99 ${told(alone, 0.99)} ms, beside a hanging one p99 ${told(beside, 0.99)} ms`,
+      `latency ${round}/${rounds}: p50 ${told(alone, 0.5)} ms, p99 ${told(alone, 0.99)} ms, beside hanging ones p99 ${told(beside, 0.99)} ms`,
     )
   }
   await worker.stop()
@@ -58,13 +59,13 @@ export async function latency({ world, teardown, divisor, rounds, say }: PartCon
       note: 'From the beginning of the transaction that writes the event (POST customers) to the receiver having read it. Floor: signing (RS256) and posting the same bytes at the same pace, until answered.',
     },
     {
-      what: `the same beside a receiver that hangs with ${HANGING / divisor} deliveries waiting, p99`,
+      what: `the same beside ${HANGING.receivers} receivers of ${HANGING.organizations} organizations that hang, p99`,
       unit: 'ms',
       service: of(beside, 0.99),
       floor: of(alone, 0.99),
       aim: null,
       beside: { 'p50 ms': middle(beside, 0.5), 'alone p50 ms': middle(alone, 0.5) },
-      note: 'Floor: its own p99 alone, of the same round. Wanted: at most twice that.',
+      note: `Each of them has ${HANGING.deliveries} deliveries waiting, none of which it answers. Floor: its own p99 alone, of the same round. Wanted: at most twice that.`,
     },
   ]
 }
@@ -92,37 +93,36 @@ async function paced({ merchant, receiver, query }: World, count: number): Promi
   )
 }
 
-/** A second webhook whose receiver never answers, with events waiting for it that the first has received already. */
-async function hangingReceiver(
-  { merchant, receiverUrl, command, query }: World,
-  events: number,
-): Promise<{ end(): Promise<void> }> {
-  const url = new URL('/hang', receiverUrl).href
-  const made = await merchant.api.post('webhooks', { url, eventsFilter: ['dispute-created'] })
-  if (made.status !== 201) throw new Error(`a webhook was refused: ${JSON.stringify(made.body)}`)
-  await command(async (unit) => {
-    for (let event = 0; event < events; event += 1) {
-      unit.emit({
-        type: 'dispute-created',
-        time: unit.now,
-        websiteId: null,
-        ids: { disputeId: 'dp_bench', transactionId: 'txn_bench' },
-        embedded: {},
-        links: [],
-      })
-    }
-  })
-  const others = async (): Promise<boolean> =>
-    (
-      await query("select 1 from deliveries where status = 'waiting' and webhook_id <> $1 limit 1", [
-        made.body.id,
-      ])
-    ).length > 0
-  while (await others()) await delay(20)
-  return {
-    async end() {
-      await merchant.api.send('DELETE', `webhooks/${made.body.id}`)
-    },
+/** Other organizations' webhooks at receivers that never answer, with deliveries that are being tried already. */
+async function hang({ query, merchant }: World, urls: readonly string[], round: number): Promise<void> {
+  const organization = `'org_hanging_' || (number % ${HANGING.organizations})`
+  await query(
+    `insert into webhooks (organization_id, id, url, method, events_filter, status, revision, created_time, updated_time)
+     select ${organization}, 'wh_${round}_' || number, url, 'POST', '[]', 'active', 1, now(), now()
+       from unnest($1::text[]) with ordinality as given (url, number)`,
+    [urls],
+  )
+  await query(
+    `insert into events (organization_id, id, type, entity_id, event_time, payload, created_time, position)
+     select ${organization}, 'evt_${round}', type, entity_id, event_time, payload, created_time, position
+       from generate_series(0, ${HANGING.organizations - 1}) as number
+      cross join (select * from events where organization_id = $1 limit 1) as event`,
+    [merchant.organizationId],
+  )
+  await query(
+    `insert into deliveries (organization_id, id, event_id, webhook_id, status, created_time)
+     select organization_id, id || '_' || number, 'evt_${round}', id, 'waiting', now()
+       from webhooks cross join generate_series(1, ${HANGING.deliveries}) as number
+      where organization_id like 'org_hanging_%'`,
+  )
+  await query("select pg_notify('billing_delivery', '')")
+  const isTried = "select 1 from deliveries where webhook_id like 'wh_%' and lease_owner is not null limit 1"
+  while ((await query(isTried)).length === 0) await delay(20)
+}
+
+async function endHanging({ query }: World): Promise<void> {
+  for (const table of ['deliveries', 'webhooks', 'events']) {
+    await query(`delete from ${table} where organization_id like 'org_hanging_%'`)
   }
 }
 

@@ -1,14 +1,16 @@
 /**
- * A receiver that reads what comes and counts it when it is signed. It answers 200, but at `/fail` 500, and at `/hang`
- * not within the time a sender waits.
+ * A receiver that reads what comes and counts it when it is signed. It answers 200, but at `/fail` 500. Beside it there can
+ * be others that answer nothing.
  */
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerCalls } from '../helper.ts'
 
 export type ReceiverCalls = {
   /** The URL it receives at. */
   listen(none: null): Promise<string>
+  /** The URLs of as many receivers that take a request and never answer. */
+  hanging(count: number): Promise<string[]>
   /** Counts from nothing again. */
   reset(none: null): Promise<void>
   /** When each event came first since the last reset, by its id, in milliseconds since the epoch. */
@@ -26,7 +28,6 @@ const server = createServer((request, response) => {
   request.resume().once('end', () => {
     const at = performance.timeOrigin + performance.now()
     const id = String(request.headers['webhook-id'])
-    if (request.url === '/hang') return void setTimeout(() => response.destroy(), 30_000).unref()
     if (!arrivals.has(id)) arrivals.set(id, at)
     response.writeHead(request.url === '/fail' ? 500 : 200).end()
     if (request.headers['security-signature'] !== undefined) came += 1
@@ -34,11 +35,17 @@ const server = createServer((request, response) => {
   })
 })
 
+async function listening(one: Server): Promise<string> {
+  await new Promise<void>((resolve) => one.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(one.address() as AddressInfo).port}/hooks`
+}
+
 answerCalls({
-  async listen() {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`
-  },
+  listen: () => listening(server),
+  hanging: (count: number) =>
+    Promise.all(
+      Array.from({ length: count }, () => listening(createServer((request) => void request.resume()))),
+    ),
   async reset() {
     came = 0
     arrivals.clear()

@@ -4,7 +4,7 @@
  * A fired timer and the sweep advance a batch of an organization's orders, a command advances the one it is about. All use
  * the same rules, so that early, late, twice or in pieces the record comes out the same.
  */
-import { settleOrder } from '../../billing/order-lifecycle.ts'
+import { type Settlement, settleOrder } from '../../billing/order-lifecycle.ts'
 import { Subscription } from '../entities/index.ts'
 import type { Deadline } from '../events.ts'
 import { lockRow } from '../lock-row.ts'
@@ -29,7 +29,7 @@ const STEPS_AT_ONCE = 300
  */
 export async function advanceOrder(unit: UnitOfWork, row: Subscription, instant: number): Promise<boolean> {
   const record = await loadOrder(unit, row, instant)
-  advanceRecord(record, unit, instant)
+  apply(unit, record, settlementOf(record, instant), instant)
   await giveBack(unit, [record])
   return isCallDue(record, instant)
 }
@@ -39,6 +39,12 @@ export interface AdvancedOrder {
   readonly row: Subscription
   /** Whether the payment gateway has to be called now. */
   readonly gatewayCallDue: boolean
+}
+
+/** An order that the rules could not advance; nothing of it was changed. */
+export interface FailedOrder {
+  readonly id: string
+  readonly error: unknown
 }
 
 export interface DueOrders {
@@ -53,11 +59,12 @@ export interface DueOrders {
 /**
  * Advances, of the unit's organization, the orders that are required and others that are due, oldest deadline first. Left
  * out are orders whose clock was moved, and others that wait for the payment gateway, are quarantined or held by somebody.
+ * An order that the rules cannot advance is left as it is, and told; what fails beyond the rules fails the batch.
  */
 export async function advanceDueOrders(
   unit: UnitOfWork,
   { required, instant: until, others }: DueOrders,
-): Promise<AdvancedOrder[]> {
+): Promise<{ readonly advanced: readonly AdvancedOrder[]; readonly failed: readonly FailedOrder[] }> {
   const { em, organizationId } = unit
   const locked = await statement<{ id: string; instant: Date | string }>(
     em,
@@ -86,14 +93,31 @@ export async function advanceDueOrders(
     ],
   )
   const [first] = locked
-  if (first === undefined) return []
+  if (first === undefined) return { advanced: [], failed: [] }
   const ids = locked.map(({ id }) => id)
   const rows = await em.find(Subscription, { organizationId, id: { $in: ids } }, { refresh: true })
   const instant = new Date(first.instant).getTime()
-  const records = await loadOrders(unit, rows, instant)
-  for (const record of records) advanceRecord(record, unit, instant)
-  await giveBack(unit, records)
-  return records.map((record) => ({ row: record.row, gatewayCallDue: isCallDue(record, instant) }))
+  const failed: FailedOrder[] = []
+  const fail = ({ id }: Subscription, error: unknown): void => void failed.push({ id, error })
+  const records = await loadOrders(unit, rows, instant, { unreadable: fail })
+  const settled = records.flatMap((record) => {
+    try {
+      return [{ record, settlement: settlementOf(record, instant) }]
+    } catch (error) {
+      fail(record.row, error)
+      return []
+    }
+  })
+  for (const { record, settlement } of settled) apply(unit, record, settlement, instant)
+  await giveBack(
+    unit,
+    settled.map(({ record }) => record),
+  )
+  const advanced = settled.map(({ record }) => ({
+    row: record.row,
+    gatewayCallDue: isCallDue(record, instant),
+  }))
+  return { advanced, failed }
 }
 
 const CLOCK_RESTS = 'clock_offset = 0 and moving_to is null'
@@ -114,13 +138,19 @@ export const LATE_ORGANIZATIONS = `with recursive organization as (
    where exists (select from subscriptions where subscriptions.organization_id = organization.organization_id
                     and next_deadline < now() - ? * interval '1 millisecond' and ${IS_FREE})`
 
-function advanceRecord(record: OrderRecord, unit: UnitOfWork, instant: number): void {
+/** What the rules say is due, null where the order is ahead of the instant; changes nothing. */
+function settlementOf({ row, order }: OrderRecord, instant: number): Settlement | null {
+  if (row.settledThrough != null && instant < row.settledThrough.getTime()) return null
+  return settleOrder(order, instant, STEPS_AT_ONCE)
+}
+
+function apply(unit: UnitOfWork, record: OrderRecord, settlement: Settlement | null, instant: number): void {
   const { row } = record
   row.quarantinedUntil = null
   row.quarantineReason = null
   row.quarantineCount = 0
-  if (row.settledThrough != null && instant < row.settledThrough.getTime()) return
-  const { steps, next } = settleOrder(record.order, instant, STEPS_AT_ONCE)
+  if (settlement === null) return
+  const { steps, next } = settlement
   applySteps(unit, record, steps)
   const isCut = next !== null && next.at <= instant
   row.settledThrough = new Date(isCut ? (steps.at(-1)?.at ?? instant) : instant)

@@ -6,7 +6,7 @@ import { nextInquiry } from '../../billing/charge-schedule.ts'
 import { nextCall } from '../../billing/charging.ts'
 import { amountDue } from '../../billing/invoices.ts'
 import { beginCharge, declineCharge } from '../../billing/order-payments.ts'
-import { Transaction } from '../entities/index.ts'
+import { type Subscription, Transaction } from '../entities/index.ts'
 import { newId } from '../ids.ts'
 import { applySteps, type OrderRecord } from '../order-record.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
@@ -42,7 +42,7 @@ export async function startOrderCall(
   const invoice = record.invoices.get(call.invoice)
   if (invoice === undefined) return null
   if (invoice.charge != null) {
-    const transactionId = await openTransaction(unit, `${invoice.id}.${invoice.attempts}`)
+    const transactionId = await openTransaction(unit, requestIdOf(row, invoice.sequence, invoice.attempts))
     return transactionId === null ? null : { transactionId, instant }
   }
   if (record.charging.route === null) {
@@ -80,10 +80,18 @@ function addCharge(unit: UnitOfWork, record: OrderRecord, sequence: number, inst
     cardFingerprint: route.cardFingerprint,
     status: 'pending',
     result: null,
-    requestId: `${invoice.id}.${state.attempts}`,
+    requestId: requestIdOf(row, sequence, state.attempts),
     nextInquiryTime: inquiry === null ? null : new Date(inquiry),
   })
   return id
+}
+
+/**
+ * Derived, so that whoever decides on the same attempt again asks under the same id: a standby that has lost the last commits
+ * charges nobody twice.
+ */
+function requestIdOf({ id }: Pick<Subscription, 'id'>, sequence: number, attempt: number): string {
+  return `${id}.${sequence}.${attempt}`
 }
 
 async function openTransaction(

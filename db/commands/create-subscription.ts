@@ -182,7 +182,7 @@ export function checkTerms(
     found.fail('startTime', 'must not be more than one service period in the past')
   }
   const currency = plans[0]?.currency ?? ''
-  const problem = given.shipping === null ? null : amountProblem(Number(given.shipping.amount), currency)
+  const problem = given.shipping === null ? null : amountProblem(given.shipping.amount, currency)
   if (problem !== null) found.fail('shipping.amount', problem)
   if (currencyExponent(currency) === null || problem !== null) return
   const terms = {
@@ -198,7 +198,7 @@ export function checkTerms(
     autopayRetries: [],
   }
   for (const lines of [initialLines(terms), renewalLines(terms)]) {
-    const sum = amountProblem(Number(sumOf(lines.map(({ amount }) => amount))), currency)
+    const sum = amountProblem(sumOf(lines.map(({ amount }) => amount)), currency)
     if (sum !== null) {
       found.fail('items', `the amount of its invoices ${sum}`)
       return

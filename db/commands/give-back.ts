@@ -1,7 +1,17 @@
-/** Money that has to go back because what it paid will not be delivered: the refund is decided with the reason for it. */
-import { isZero } from '../../billing/money.ts'
-import { leftOfInvoice, type Paid, type Return } from '../../billing/refunds.ts'
-import { Transaction } from '../entities/index.ts'
+/**
+ * Money that has to go back because what it paid will not be delivered. The refund is decided with the reason for it; the debt
+ * stands on the sale until it is paid, however often the gateway declines (docs/adr/0027).
+ */
+import { isZero, sumOf } from '../../billing/money.ts'
+import {
+  type Debt,
+  debtsOf,
+  nextRefundTime,
+  type Paid,
+  REFUND_WAITS,
+  type Return,
+} from '../../billing/refunds.ts'
+import { Invoice, Transaction } from '../entities/index.ts'
 import { newId } from '../ids.ts'
 import { lockRow } from '../lock-row.ts'
 import type { OrderRecord } from '../order-record.ts'
@@ -42,12 +52,84 @@ export async function giveBack(unit: UnitOfWork, records: readonly OrderRecord[]
   for (const { id } of sales) {
     const sale = await lockRow(unit, Transaction, id)
     if (sale === null) continue
-    for (const { invoiceId } of voided) {
-      const amount = leftOfInvoice(paidOf(sale), await returnsOf(unit, id), invoiceId)
-      if (isZero(amount)) continue
-      addRefund(unit, sale, amount, { [invoiceId]: amount })
-      await em.flush()
-    }
+    const paid = voided.map(({ invoiceId }) => invoiceId).filter((one) => sale.payments?.[one] !== undefined)
+    sale.undelivered = [...new Set([...sale.undelivered, ...paid])]
+    await refundOwed(unit, sale)
+  }
+}
+
+/** Begins a refund of each part that a locked sale owes and that is not on its way back. */
+export async function refundOwed(unit: UnitOfWork, sale: Transaction): Promise<void> {
+  const { em, organizationId } = unit
+  const { debts, amount } = await debtOf(unit, sale)
+  sale.owedAmount = amount
+  sale.nextRefundTime = null
+  const ids = debts.flatMap(({ invoiceId }) => invoiceId ?? [])
+  const invoices = ids.length === 0 ? [] : await em.find(Invoice, { organizationId, id: { $in: ids } })
+  for (const { invoiceId, amount } of debts) {
+    sale.refundsBegun += 1
+    const invoice = invoices.find(({ id }) => id === invoiceId)
+    // Derived, as the ids of charges are, and told apart from those by a character that no id holds.
+    const about = invoice === undefined ? 'rest' : `${invoice.subscriptionId}.${invoice.sequence}`
+    const requestId = `${sale.requestId}/${about}/${sale.refundsBegun}`
+    addRefund(unit, sale, amount, invoiceId === null ? {} : { [invoiceId]: amount }, requestId)
+  }
+  await em.flush()
+}
+
+/**
+ * Takes note of the outcome of a refund of a locked sale. Where that moved no money and the sale owes it, or owes anything else
+ * that is not on its way back, another refund is begun later.
+ */
+export async function noteRefund(unit: UnitOfWork, sale: Transaction, hasMoved: boolean): Promise<void> {
+  await unit.em.flush()
+  const { debts, amount } = await debtOf(unit, sale)
+  sale.owedAmount = amount
+  if (isZero(amount)) sale.refundsFailed = 0
+  if (debts.length === 0) sale.nextRefundTime = null
+  // Of several that are declined together, the first has the others tried again, too.
+  if (hasMoved || debts.length === 0 || sale.nextRefundTime != null) return
+  sale.refundsFailed += 1
+  const now = unit.now.getTime()
+  sale.nextRefundTime = new Date(nextRefundTime(sale.refundsFailed, now) ?? now)
+  unit.wake('transaction', sale.id, { dueBy: sale.nextRefundTime })
+}
+
+/**
+ * Begins the refunds that a sale owes, where that is due at `instant`; where they failed too often, has `tell` call an
+ * operator before the commit, and leaves the debt on the sale.
+ *
+ * @returns when to look again; null: not before something changes.
+ */
+export async function takeUpDebt(
+  unit: UnitOfWork,
+  saleId: string,
+  instant: number,
+  tell: (sale: Transaction) => void,
+): Promise<number | null> {
+  const sale = await lockRow(unit, Transaction, saleId)
+  if (sale?.nextRefundTime == null) return null
+  if (sale.nextRefundTime.getTime() > instant) return sale.nextRefundTime.getTime()
+  if (sale.refundsFailed <= REFUND_WAITS.length) await refundOwed(unit, sale)
+  else {
+    sale.nextRefundTime = null
+    tell(sale)
+  }
+  return null
+}
+
+/** What a locked sale owes: in parts, what is not on its way back; as an amount, all that has not gone back. */
+async function debtOf(
+  unit: UnitOfWork,
+  sale: Transaction,
+): Promise<{ readonly debts: readonly Debt[]; readonly amount: string }> {
+  // What was paid outside of this service is not for it to give back, nor what paid no invoice.
+  if (sale.gateway == null || sale.invoiceIds.length === 0) return { debts: [], amount: '0' }
+  const [paid, returns] = [paidOf(sale), await returnsOf(unit, sale.id)]
+  const made = returns.filter(({ result }) => result === 'approved')
+  return {
+    debts: debtsOf(paid, sale.undelivered, returns),
+    amount: sumOf(debtsOf(paid, sale.undelivered, made).map(({ amount }) => amount)),
   }
 }
 
@@ -63,29 +145,34 @@ export function paidOf({ amount, payments, invoiceIds }: Transaction): Paid {
   }
 }
 
-/** A sale's refunds that were not declined, those under way included. The sale's row is locked. */
+/** A sale's refunds that moved money or still may, those under way included. The sale's row is locked. */
 export async function returnsOf(
   { em, organizationId }: UnitOfWork,
   parentTransactionId: string,
-): Promise<Return[]> {
-  return await statement<{ amount: string; shares: Record<string, string> }>(
+): Promise<(Return & Pick<Transaction, 'result'>)[]> {
+  return await statement<{
+    amount: string
+    shares: Record<string, string>
+    result: Transaction['result']
+  }>(
     em,
     'read-given-back',
-    `select amount::text as amount, shares from transactions
-      where organization_id = ? and parent_transaction_id = ? and result is distinct from 'declined'`,
+    `select amount::text as amount, shares, result from transactions
+      where organization_id = ? and parent_transaction_id = ? and coalesce(result, 'unknown') not in ('declined', 'canceled')`,
     [organizationId, parentTransactionId],
   )
 }
 
 /** Adds a refund of a sale that the refund's own workflow makes at once; `shares` is what of it is of which invoice. */
-export function addRefund(
+function addRefund(
   unit: UnitOfWork,
   sale: Transaction,
   amount: string,
   shares: Readonly<Record<string, string>>,
-): Transaction {
+  requestId: string,
+): void {
   const id = newId('txn')
-  const refund = unit.create(Transaction, {
+  unit.create(Transaction, {
     id,
     type: 'refund',
     customerId: sale.customerId,
@@ -100,7 +187,7 @@ export function addRefund(
     cardFingerprint: sale.cardFingerprint ?? null,
     status: 'pending',
     result: null,
-    requestId: id,
+    requestId,
     nextInquiryTime: unit.now,
   })
   unit.follow('transaction', id, {
@@ -108,5 +195,4 @@ export function addRefund(
     gatewayCall: true,
     attributes: { status: 'unknown', customerId: sale.customerId },
   })
-  return refund
 }

@@ -1,7 +1,8 @@
 /** What an answer of the gateway means for the invoices a transaction is about, and for their orders. */
-import { Decimal } from 'decimal.js'
+import { isZero, Money } from '../../billing/money.ts'
 import type { Step } from '../../billing/order.ts'
 import {
+  cancelCharge,
   declineCharge,
   disputeInvoice,
   leaveChargeUnknown,
@@ -13,7 +14,7 @@ import { Dispute, Invoice, type Subscription, type Transaction } from '../entiti
 import { applySteps, type OrderRecord } from '../order-record.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { advanceBeforeRefunds, lockSubscription, scheduleAfter, wakeOrder } from './advance-order.ts'
-import { addRefund, giveBack } from './give-back.ts'
+import { giveBack, refundOwed } from './give-back.ts'
 
 /** An invoice in its order's record. */
 export interface Bill {
@@ -79,11 +80,11 @@ export async function payBills(
   bills: readonly Bill[],
 ): Promise<void> {
   if (transaction.invoiceIds.length === 0) return
-  let left = new Decimal(transaction.amount)
+  let left = new Money(transaction.amount)
   const payments: Record<string, string> = {}
   await stepBills(unit, bills, transaction, ({ id, record, sequence, instant }) => {
     const { step, used } = receivePayment(record.order, instant, sequence, left.toFixed())
-    if (!new Decimal(used).isZero()) payments[id] = used
+    if (!isZero(used)) payments[id] = used
     left = left.minus(used)
     return step
   })
@@ -95,7 +96,7 @@ export async function payBills(
       () => true,
     )
   }
-  if (left.greaterThan(0)) addRefund(unit, transaction, left.toFixed(), {})
+  if (left.greaterThan(0)) await refundOwed(unit, transaction)
 }
 
 /** Records on the invoices of a charge that it moved no money. */
@@ -106,6 +107,17 @@ export async function declineBills(
 ): Promise<void> {
   await stepBills(unit, bills, transaction, ({ record, sequence, instant }) =>
     declineCharge(record.order, instant, sequence),
+  )
+}
+
+/** Records on the invoices of a charge that the gateway never got it, and never will. */
+export async function cancelBills(
+  unit: UnitOfWork,
+  transaction: Transaction,
+  bills: readonly Bill[],
+): Promise<void> {
+  await stepBills(unit, bills, transaction, ({ record, sequence, instant }) =>
+    cancelCharge(record.order, instant, sequence),
   )
 }
 

@@ -6,7 +6,7 @@ import {
   isResolved,
 } from '../../billing/disputes.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
-import { amountProblem } from '../../billing/money.ts'
+import { amountOf, amountProblem } from '../../billing/money.ts'
 import { emitDisputeEvent, readDisputedSale } from '../dispute-events.ts'
 import { Dispute, Transaction } from '../entities/index.ts'
 import { lockRow } from '../lock-row.ts'
@@ -136,7 +136,7 @@ async function deriveDispute(unit: UnitOfWork, values: DisputeValues) {
   const found = references(unit)
   const sale = await readDisputedSale(unit, values.transactionId)
   if (sale === null) found.missing(Transaction, 'transactionId', values.transactionId)
-  const problem = amountProblem(values.amount, values.currency)
+  const problem = amountProblem(amountOf(values.amount), values.currency)
   if (problem !== null) found.fail('amount', problem)
   found.check()
   if (sale === null) throw new InvalidFieldsError([])
@@ -144,7 +144,7 @@ async function deriveDispute(unit: UnitOfWork, values: DisputeValues) {
     ...sale,
     derived: {
       ...values,
-      amount: String(values.amount),
+      amount: amountOf(values.amount),
       customerId: sale.transaction.customerId,
       category: disputeCategory(values.type, values.reasonCode),
     },

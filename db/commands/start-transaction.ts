@@ -2,12 +2,11 @@
  * The first of the three steps of a payment (decisions 6.5): a pending transaction with its request id, committed before
  * the gateway is asked. The other two are `gateways/movement.ts` and `record-answer.ts`.
  */
-import { Decimal } from 'decimal.js'
 import { cardIsExpired } from '../../billing/cards.ts'
 import { nextInquiry } from '../../billing/charge-schedule.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import { amountDue, type Invoice as InvoiceState, isOpen } from '../../billing/invoices.ts'
-import { amountProblem } from '../../billing/money.ts'
+import { amountProblem, isZero, Money, sumOf } from '../../billing/money.ts'
 import { beginCallersCharge, requireNoCharge } from '../../billing/order-payments.ts'
 import { leftOf, sharesOf } from '../../billing/refunds.ts'
 import { Customer, Invoice, PaymentInstrument, Transaction } from '../entities/index.ts'
@@ -25,7 +24,8 @@ import { usePaymentToken } from './use-payment-token.ts'
 export interface Sale {
   readonly customerId: string
   readonly currency: string
-  readonly amount: number
+  /** A decimal string. */
+  readonly amount: string
   readonly paymentInstruction: PaymentInstruction
   /** Open invoices it pays, in this order. */
   readonly invoiceIds: readonly string[]
@@ -33,11 +33,17 @@ export interface Sale {
 
 export interface RefundOf {
   readonly parentTransactionId: string
-  /** null: all that is left. */
-  readonly amount: number | null
+  /** A decimal string; null: all that is left. */
+  readonly amount: string | null
   /** Where it is said, it has to be the sale's. */
   readonly currency: string | null
   readonly customerId: string | null
+}
+
+/** What a new transaction is called, here and at the gateway. */
+export interface Names {
+  readonly id: string
+  readonly requestId: string
 }
 
 /** How a transaction reaches the gateway; null throughout for money that moves outside of this service. */
@@ -59,7 +65,7 @@ const EXTERNAL: Route = { gateway: null, gatewayReference: null, cardFingerprint
 export async function startSale(
   unit: UnitOfWork,
   path: CardPath,
-  id: string,
+  names: Names,
   sale: Sale,
 ): Promise<Transaction> {
   const found = references(unit)
@@ -74,12 +80,12 @@ export async function startSale(
     found.check()
     for (const { record, sequence } of bills) requireNoCharge(stateOf(record, sequence))
   })
-  const transaction = add(unit, id, scopeOf(unit, bills, customer), {
+  const transaction = add(unit, names, scopeOf(unit, bills, customer), {
     type: 'sale',
     invoiceIds: [...sale.invoiceIds],
     customerId: sale.customerId,
     currency: sale.currency,
-    amount: new Decimal(sale.amount).toFixed(),
+    amount: sale.amount,
     paymentInstruction: sale.paymentInstruction,
     parentTransactionId: null,
     shares: {},
@@ -111,11 +117,8 @@ function checkBills(found: References, sale: Sale, bills: readonly Bill[]): void
     }
   }
   if (bills.length === 0) return
-  const due = bills.reduce(
-    (sum, { record, sequence }) => sum.plus(amountDue(stateOf(record, sequence))),
-    new Decimal(0),
-  )
-  if (new Decimal(sale.amount).greaterThan(due)) {
+  const due = sumOf(bills.map(({ record, sequence }) => amountDue(stateOf(record, sequence))))
+  if (new Money(sale.amount).greaterThan(due)) {
     found.fail('amount', `must not be over what is due of the invoices: ${due}`)
   }
 }
@@ -131,7 +134,7 @@ function stateOf({ order }: OrderRecord, sequence: number): InvoiceState {
  *
  * @throws InvalidFieldsError
  */
-export async function startRefund(unit: UnitOfWork, id: string, refund: RefundOf): Promise<Transaction> {
+export async function startRefund(unit: UnitOfWork, names: Names, refund: RefundOf): Promise<Transaction> {
   const { em, organizationId } = unit
   const found = references(unit)
   const field = 'parentTransactionId'
@@ -156,24 +159,24 @@ export async function startRefund(unit: UnitOfWork, id: string, refund: RefundOf
   }
   const paid = paidOf(parent)
   const returns = await returnsOf(unit, parent.id)
-  const left = new Decimal(leftOf(paid, returns))
-  const amount = refund.amount === null ? left : new Decimal(refund.amount)
-  const problem = amountProblem(amount.toNumber(), parent.currency)
+  const left = leftOf(paid, returns)
+  const amount = refund.amount ?? left
+  const problem = amountProblem(amount, parent.currency)
   if (problem !== null) found.fail('amount', problem)
-  if (left.lessThanOrEqualTo(0)) found.fail('amount', 'nothing of the sale is left to refund')
-  else if (amount.greaterThan(left))
+  if (isZero(left)) found.fail('amount', 'nothing of the sale is left to refund')
+  else if (new Money(amount).greaterThan(left))
     found.fail('amount', `must not be over what is left of the sale: ${left}`)
   found.check()
   const customer = await em.findOne(Customer, { organizationId, id: parent.customerId })
-  const transaction = add(unit, id, scopeOf(unit, bills, customer), {
+  const transaction = add(unit, names, scopeOf(unit, bills, customer), {
     type: 'refund',
     invoiceIds: [],
     customerId: parent.customerId,
     currency: parent.currency,
-    amount: amount.toFixed(),
+    amount,
     paymentInstruction: parent.paymentInstruction,
     parentTransactionId: parent.id,
-    shares: sharesOf(paid, returns, amount.toFixed()),
+    shares: sharesOf(paid, returns, amount),
     gateway: parent.gateway ?? null,
     gatewayReference: parent.gatewayReference ?? null,
     cardFingerprint: parent.cardFingerprint ?? null,
@@ -233,7 +236,7 @@ function scopeOf({ now }: UnitOfWork, [bill]: readonly Bill[], customer: Custome
 
 function add(
   unit: UnitOfWork,
-  id: string,
+  { id, requestId }: Names,
   { websiteId, time }: Scope,
   values: Pick<
     Transaction,
@@ -257,7 +260,7 @@ function add(
     ...values,
     status: isExternal ? 'completed' : 'pending',
     result: isExternal ? 'approved' : null,
-    requestId: isExternal ? null : id,
+    requestId: isExternal ? null : requestId,
     nextInquiryTime: inquiry === null ? null : new Date(inquiry),
   })
   if (isExternal) unit.emit(transactionEvent(transaction, 'transaction-processed', unit, time, websiteId))

@@ -18,6 +18,13 @@ const InvoiceSchema = defineEntity({
   name: 'Invoice',
   tableName: 'invoices',
   indexes: listIndexes('invoices', invoiceSearch),
+  checks: [
+    {
+      // One live invoice of a period. Judged at the commit: a transaction may end one and issue another in its place.
+      name: 'invoices_live_period_exclude',
+      expression: `EXCLUDE USING btree (organization_id WITH =, subscription_id WITH =, period_number WITH =) WHERE (((status)::text <> ALL ((ARRAY['voided'::character varying, 'abandoned'::character varying])::text[]))) DEFERRABLE INITIALLY DEFERRED`,
+    },
+  ],
   uniques: [
     {
       name: 'invoices_sequence_unique',

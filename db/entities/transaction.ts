@@ -12,7 +12,8 @@ import {
 } from './columns.ts'
 
 export type TransactionType = 'sale' | 'refund'
-export type TransactionResult = 'approved' | 'declined' | 'unknown'
+/** `canceled`: the gateway never got it. */
+export type TransactionResult = 'approved' | 'declined' | 'unknown' | 'canceled'
 /** `pending` until the outcome is known. */
 export type TransactionStatus = 'pending' | 'completed'
 /** How it is paid, as it was asked for. */
@@ -42,6 +43,11 @@ const TransactionSchema = defineEntity({
       name: 'transactions_inquiry_index',
       expression:
         'create index "transactions_inquiry_index" on "transactions" ("next_inquiry_time") where "status" = \'pending\'',
+    },
+    {
+      name: 'transactions_refund_index',
+      expression:
+        'create index "transactions_refund_index" on "transactions" ("next_refund_time") where "next_refund_time" is not null',
     },
     {
       name: 'transactions_parent_index',
@@ -84,7 +90,7 @@ const TransactionSchema = defineEntity({
     /** null where no gateway has a part in it. */
     gateway: p.string().length(50).nullable(),
     /** Names the movement of money at the gateway, for good. */
-    requestId: p.string().length(100).nullable(),
+    requestId: p.string().length(150).nullable(),
     rawResponse: p.text().nullable(),
     /** What the gateway knows the card by; never shown. */
     gatewayReference: p.string().nullable(),
@@ -92,6 +98,17 @@ const TransactionSchema = defineEntity({
     cardFingerprint: p.string().length(64).nullable(),
     /** When a pending one is asked about; null: never, or never again. */
     nextInquiryTime: instant().nullable(),
+    /**
+     * What the service owes of a sale, in these five: the invoices whose money goes back in whole, because what they bill
+     * will not be delivered; how many refunds it has begun for that; how many of them in a row moved no money; what of the
+     * debt has not gone back yet, a decimal string; and when the next refund is begun, null: one is under way, nothing is
+     * owed, or an operator was told that nothing helps.
+     */
+    undelivered: json<string[]>().default('[]'),
+    refundsBegun: p.integer().default(0),
+    refundsFailed: p.integer().default(0),
+    owedAmount: p.decimal().precision(18).scale(6).default('0').$type<string>(),
+    nextRefundTime: instant().nullable(),
     /** When a day had passed without an outcome. */
     timeoutTime: instant().nullable(),
     ...quarantineColumns,

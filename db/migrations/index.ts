@@ -14,6 +14,8 @@ import { Migration20261121230423_first_wake_ups } from './Migration2026112123042
 import { Migration20261122022208_wake_ups_that_wait } from './Migration20261122022208_wake_ups_that_wait.ts'
 import { Migration20261122081000_event_positions } from './Migration20261122081000_event_positions.ts'
 import { Migration20261122081500_dispatch } from './Migration20261122081500_dispatch.ts'
+import { Migration20261122082800_live_periods } from './Migration20261122082800_live_periods.ts'
+import { Migration20261122084800_refunds_owed } from './Migration20261122084800_refunds_owed.ts'
 import { Migration20261122090000_timers_lead } from './Migration20261122090000_timers_lead.ts'
 
 export const migrations = [
@@ -32,5 +34,7 @@ export const migrations = [
   { name: 'Migration20261122022208_wake_ups_that_wait', class: Migration20261122022208_wake_ups_that_wait },
   { name: 'Migration20261122081000_event_positions', class: Migration20261122081000_event_positions },
   { name: 'Migration20261122081500_dispatch', class: Migration20261122081500_dispatch },
+  { name: 'Migration20261122082800_live_periods', class: Migration20261122082800_live_periods },
+  { name: 'Migration20261122084800_refunds_owed', class: Migration20261122084800_refunds_owed },
   { name: 'Migration20261122090000_timers_lead', class: Migration20261122090000_timers_lead },
 ]

@@ -1,3 +1,4 @@
+import { jsonAmount } from '../../billing/money.ts'
 import type { Dispute } from '../entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
 
@@ -18,7 +19,7 @@ export function presentDispute(dispute: Dispute, baseUrl: string) {
     customerId: dispute.customerId ?? null,
     transactionId: dispute.transactionId,
     currency: dispute.currency,
-    amount: Number(dispute.amount),
+    amount: jsonAmount(dispute.amount),
     acquirerReferenceNumber: dispute.acquirerReferenceNumber ?? null,
     caseId: dispute.caseId ?? null,
     reasonCode: dispute.reasonCode,

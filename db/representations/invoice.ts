@@ -1,3 +1,4 @@
+import { jsonAmount } from '../../billing/money.ts'
 import type { Invoice } from '../entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
 
@@ -22,9 +23,9 @@ export function presentInvoice(invoice: Invoice, baseUrl: string) {
     type: invoice.type,
     status: invoice.status,
     currency: invoice.currency,
-    amount: Number(invoice.amount),
-    amountDue: Number(invoice.amountDue),
-    items: invoice.lines.map((line) => ({ ...line, amount: Number(line.amount) })),
+    amount: jsonAmount(invoice.amount),
+    amountDue: jsonAmount(invoice.amountDue),
+    items: invoice.lines.map((line) => ({ ...line, amount: jsonAmount(line.amount) })),
     discounts: [],
     periodNumber: invoice.periodNumber ?? null,
     periodStart: invoice.periodStart?.toISOString() ?? null,

@@ -1,3 +1,4 @@
+import { jsonAmount } from '../../billing/money.ts'
 import type { Pricing } from '../../billing/pricing.ts'
 import type { Plan } from '../entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
@@ -16,9 +17,9 @@ export function presentPlan(plan: Plan, baseUrl: string) {
     currency: plan.currency,
     pricing: presentPricing(plan.pricing),
     recurringInterval: plan.recurringInterval ?? null,
-    trial: plan.trial == null ? null : { ...plan.trial, price: Number(plan.trial.price) },
+    trial: plan.trial == null ? null : { ...plan.trial, price: jsonAmount(plan.trial.price) },
     isTrialOnly: plan.isTrialOnly,
-    setup: plan.setup == null ? null : { price: Number(plan.setup.price) },
+    setup: plan.setup == null ? null : { price: jsonAmount(plan.setup.price) },
     invoiceTimeShift: plan.invoiceTimeShift ?? null,
     isActive: plan.isActive,
     revision: plan.revision,
@@ -30,8 +31,11 @@ export function presentPlan(plan: Plan, baseUrl: string) {
 
 function presentPricing(pricing: Pricing) {
   if (!('brackets' in pricing)) {
-    return { formula: pricing.formula, price: Number(pricing.price) }
+    return { formula: pricing.formula, price: jsonAmount(pricing.price) }
   }
-  const brackets = pricing.brackets.map(({ price, maxQuantity }) => ({ price: Number(price), maxQuantity }))
+  const brackets = pricing.brackets.map(({ price, maxQuantity }) => ({
+    price: jsonAmount(price),
+    maxQuantity,
+  }))
   return { formula: pricing.formula, brackets }
 }

@@ -1,5 +1,7 @@
 /** What was done to an order and what happened to it, as the API shows it. */
+
 import type { Invoice as InvoiceState } from '../../billing/invoices.ts'
+import { jsonAmount } from '../../billing/money.ts'
 import type {
   Subscription,
   SubscriptionCancellation,
@@ -64,9 +66,9 @@ export function presentUpcomingInvoice(order: Subscription, invoice: InvoiceStat
     type: invoice.type,
     status: invoice.status,
     currency: order.currency,
-    amount: Number(invoice.amount),
-    amountDue: Number(invoice.amount),
-    items: invoice.lines.map((line) => ({ ...line, amount: Number(line.amount) })),
+    amount: jsonAmount(invoice.amount),
+    amountDue: jsonAmount(invoice.amount),
+    items: invoice.lines.map((line) => ({ ...line, amount: jsonAmount(line.amount) })),
     discounts: [],
     periodNumber: invoice.periodNumber,
     periodStart: time(invoice.periodStart),

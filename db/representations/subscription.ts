@@ -1,3 +1,4 @@
+import { jsonAmount } from '../../billing/money.ts'
 import type { Subscription } from '../entities/index.ts'
 import type { OrderItem } from '../entities/subscription.ts'
 import { presentContact } from './contact.ts'
@@ -55,7 +56,7 @@ export function presentSubscription(order: Subscription, baseUrl: string) {
     shipping:
       order.shipping == null
         ? null
-        : { amount: Number(order.shipping.amount), calculator: order.shipping.calculator },
+        : { amount: jsonAmount(order.shipping.amount), calculator: order.shipping.calculator },
     canceledBy: order.canceledBy ?? null,
     cancelCategory: order.cancelCategory ?? null,
     cancelDescription: order.cancelDescription ?? null,

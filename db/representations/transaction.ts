@@ -1,3 +1,4 @@
+import { jsonAmount } from '../../billing/money.ts'
 import type { Transaction } from '../entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
 
@@ -17,7 +18,7 @@ export function presentTransaction(transaction: Transaction, baseUrl: string) {
     type: transaction.type,
     customerId: transaction.customerId,
     currency: transaction.currency,
-    amount: Number(transaction.amount),
+    amount: jsonAmount(transaction.amount),
     paymentInstruction: transaction.paymentInstruction,
     parentTransactionId: transaction.parentTransactionId ?? null,
     invoiceIds: transaction.invoiceIds,

@@ -61,9 +61,11 @@ describe('charging', () => {
       .fork()
       .getConnection()
       .execute<{ kind: string; result: string }[]>(
-        `select kind, result from test_gateway.ledger where request_id like ? or charge_request_id like ?
+        `select kind, result from test_gateway.ledger
+          where coalesce(charge_request_id, request_id) in
+                (select request_id from transactions where invoice_ids @> to_jsonb(?::text))
           order by position`,
-        [`${invoiceId}.%`, `${invoiceId}.%`],
+        [invoiceId],
       )
   const eventsOf = async (invoiceId: unknown) =>
     (

@@ -2,7 +2,16 @@
 import { expect, test } from '@jest/globals'
 import { Decimal } from 'decimal.js'
 import fc from 'fast-check'
-import { leftOf, leftOfInvoice, type Paid, type Return, sharesOf } from '../../billing/refunds.ts'
+import {
+  debtsOf,
+  leftOf,
+  leftOfInvoice,
+  nextRefundTime,
+  type Paid,
+  REFUND_WAITS,
+  type Return,
+  sharesOf,
+} from '../../billing/refunds.ts'
 
 const cents = (value: number) => new Decimal(value).dividedBy(100).toFixed()
 const sum = (amounts: readonly string[]) => amounts.reduce((total, one) => total.plus(one), new Decimal(0))
@@ -88,4 +97,32 @@ test('what no invoice used goes first, then what the last one got', () => {
   expect(sharesOf(paid, [], '5')).toEqual({})
   expect(sharesOf(paid, [], '9')).toEqual({ b: '4' })
   expect(sharesOf(paid, [{ amount: '10', shares: { b: '10' } }], '9')).toEqual({ a: '4' })
+})
+
+test('what is owed is all of what is undelivered and unused that has not gone back, and nothing else', () => {
+  fc.assert(
+    fc.property(sale, asks, fc.array(fc.nat({ max: 6 })), (paid, wanted, undelivered) => {
+      const ids = [...new Set(undelivered)].map((index) => `in_${index}`)
+      const returns = refunded(paid, wanted)
+      const debts = debtsOf(paid, ids, returns)
+      const owed = sum(debts.map(({ amount }) => amount))
+      expect(owed.lessThanOrEqualTo(leftOf(paid, returns))).toBe(true)
+      for (const { invoiceId, amount } of debts) {
+        if (invoiceId !== null) expect(ids).toContain(invoiceId)
+        if (invoiceId !== null) expect(amount).toBe(leftOfInvoice(paid, returns, invoiceId))
+        expect(new Decimal(amount).greaterThan(0)).toBe(true)
+      }
+      const made = debts.map(({ invoiceId, amount }) => ({
+        amount,
+        shares: invoiceId === null ? {} : { [invoiceId]: amount },
+      }))
+      expect(debtsOf(paid, ids, [...returns, ...made])).toEqual([])
+    }),
+  )
+})
+
+test('a refund that is owed is begun again after 1 and 6 hours, 1, 3 and 7 days, then not by itself', () => {
+  const hours = REFUND_WAITS.map((_, index) => (nextRefundTime(index + 1, 0) ?? 0) / 3_600_000)
+  expect(hours).toEqual([1, 6, 24, 72, 168])
+  expect(nextRefundTime(REFUND_WAITS.length + 1, 0)).toBeNull()
 })

@@ -1,8 +1,10 @@
 /** Statements with a name are prepared: parsed and planned once by each connection. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { MikroORM } from '@mikro-orm/postgresql'
+import { isOutdatedStatement } from '../../db/driver.ts'
+import { isInfrastructureFailure } from '../../db/infrastructure-failure.ts'
 import { openOrm } from '../../db/orm.ts'
-import { composedStatement, isOutdatedStatement, statement } from '../../db/statement.ts'
+import { composedStatement, statement } from '../../db/statement.ts'
 import { startService, type TestService } from '../rig/service.ts'
 
 describe('statements with a name', () => {
@@ -47,6 +49,8 @@ describe('statements with a name', () => {
     await ask('alter table changing add column more int default 5')
     const failure = await read().catch((error: unknown) => error)
     expect(isOutdatedStatement(failure)).toBe(true)
+    // It says nothing against the record it was about.
+    expect(isInfrastructureFailure(failure)).toBe(true)
     for (let call = 0; call < 5; call += 1) expect(await read()).toEqual([{ id: 1, name: 'one', more: 5 }])
   })
 

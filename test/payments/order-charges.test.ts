@@ -10,7 +10,7 @@ import { pendingMovement } from '../../db/commands/record-answer.ts'
 import { composedStatement } from '../../db/statement.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import { createGateway } from '../../gateways/gateways.ts'
-import { move } from '../../gateways/movement.ts'
+import { carryOut } from '../../gateways/movement.ts'
 import type { Gateway } from '../../gateways/port.ts'
 import { activityDependencies } from '../rig/activities.ts'
 import { makeToken, TEST_CARDS } from '../rig/cards.ts'
@@ -162,7 +162,7 @@ describe('an order is charged', () => {
                 )
                 const id = call?.transactionId ?? 'none'
                 const pending = await pendingMovement(em(), merchant.organizationId, id)
-                if (pending !== null) await move(gateway, pending.movement)
+                if (pending !== null) await carryOut(gateway, pending.pending, Date.now(), Date.now)
                 return
               }
               case 'later':
@@ -296,7 +296,7 @@ describe('an order is charged', () => {
     await ask(32 * DAY)
     expect(alerts).toBe(1)
     expect(logged.map((line) => JSON.parse(line))).toMatchObject([
-      { level: 50, msg: 'the outcome of a payment stays unknown', requestId: `${placed.invoiceId}.1` },
+      { level: 50, msg: 'the outcome of a payment stays unknown', requestId: `${placed.id}.1.1` },
     ])
     const { gatewayCallDue, next } = await advanceOrder(dependencies(silent), input(placed.id, 40 * DAY))
     expect({ gatewayCallDue, next }).toEqual({ gatewayCallDue: false, next: null })

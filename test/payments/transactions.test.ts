@@ -7,7 +7,7 @@ import { startSale } from '../../db/commands/start-transaction.ts'
 import { newId } from '../../db/ids.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import { createGateway } from '../../gateways/gateways.ts'
-import { inquire, move } from '../../gateways/movement.ts'
+import { carryOut } from '../../gateways/movement.ts'
 import type { Gateway } from '../../gateways/port.ts'
 import { wakeLateRecords } from '../../worker/sweep.ts'
 import { activityDependencies } from '../rig/activities.ts'
@@ -333,13 +333,18 @@ describe('payments', () => {
     test('for a day are told so once, and a later answer still counts', async () => {
       const id = newId('txn')
       await inUnit(async (unit) =>
-        startSale(unit, { vault: service.database.vault, gateway }, id, {
-          customerId: merchant.customerId,
-          currency: 'EUR',
-          amount: 1,
-          paymentInstruction: { token: await makeToken(api) },
-          invoiceIds: [],
-        }),
+        startSale(
+          unit,
+          { vault: service.database.vault, gateway },
+          { id, requestId: id },
+          {
+            customerId: merchant.customerId,
+            currency: 'EUR',
+            amount: '1',
+            paymentInstruction: { token: await makeToken(api) },
+            invoiceIds: [],
+          },
+        ),
       )
       const [row] = await sql<{ created_time: Date }>('select created_time from transactions where id = ?', [
         id,
@@ -360,13 +365,18 @@ describe('payments', () => {
     test('because the process died are found by the sweep', async () => {
       const id = newId('txn')
       await inUnit(async (unit) =>
-        startSale(unit, { vault: service.database.vault, gateway }, id, {
-          customerId: merchant.customerId,
-          currency: 'EUR',
-          amount: 1,
-          paymentInstruction: { token: await makeToken(api) },
-          invoiceIds: [],
-        }),
+        startSale(
+          unit,
+          { vault: service.database.vault, gateway },
+          { id, requestId: id },
+          {
+            customerId: merchant.customerId,
+            currency: 'EUR',
+            amount: '1',
+            paymentInstruction: { token: await makeToken(api) },
+            invoiceIds: [],
+          },
+        ),
       )
       await sql("update transactions set next_inquiry_time = now() - interval '2 minutes' where id = ?", [id])
       // Again until it is seen: the wake-up that started the execution may be in the outbox still, uncommitted.
@@ -387,7 +397,7 @@ describe('payments', () => {
     const made = answers.filter(({ status }) => status === 201)
     expect(new Set(made.map((one) => one.body.id)).size).toBe(1)
     for (const { status } of answers) expect([201, 409]).toContain(status)
-    expect(await ledger(made[0]?.body.id)).toMatchObject([{ result: 'approved' }])
+    expect(await ledger(made[0]?.body.requestId)).toMatchObject([{ result: 'approved' }])
     expect(made.at(-1)?.body).toMatchObject({ result: 'approved' })
   })
 
@@ -401,10 +411,10 @@ describe('payments', () => {
       `update transactions set status = 'pending', result = null, next_inquiry_time = now() + interval '1 hour' where id = ?`,
       [first.id],
     )
-    await sql('delete from test_gateway.ledger where request_id = ?', [first.id])
+    await sql('delete from test_gateway.ledger where request_id = ?', [first.requestId])
     const again = await post()
     expect(again.body).toMatchObject({ id: first.id, status: 'completed', result: 'approved' })
-    expect(await ledger(first.id)).toHaveLength(1)
+    expect(await ledger(first.requestId)).toHaveLength(1)
   })
 
   test('never move money twice, wherever they are interrupted and whatever is repeated', async () => {
@@ -438,20 +448,26 @@ describe('payments', () => {
         async (steps, isLate, atOnce) => {
           const id = newId('txn')
           await inUnit((unit) =>
-            startSale(unit, { vault: service.database.vault, gateway }, id, {
-              customerId: merchant.customerId,
-              currency: 'EUR',
-              amount: 3,
-              paymentInstruction: { paymentInstrumentId: String(isLate ? late : instrumentId) },
-              invoiceIds: [],
-            }),
+            startSale(
+              unit,
+              { vault: service.database.vault, gateway },
+              { id, requestId: id },
+              {
+                customerId: merchant.customerId,
+                currency: 'EUR',
+                amount: '3',
+                paymentInstruction: { paymentInstrumentId: String(isLate ? late : instrumentId) },
+                invoiceIds: [],
+              },
+            ),
           )
           const take = async (one: (typeof steps)[number]) => {
             if (one === 'activity') return void (await activity(id))
             const pending = await pendingMovement(em(), merchant.organizationId, id)
             if (pending === null) return
             const by = one === 'lost' ? deaf : gateway
-            const answer = await (one === 'inquire' ? inquire : move)(by, pending.movement)
+            const asked = { ...pending.pending, isUnknown: one === 'inquire' }
+            const answer = await carryOut(by, asked, Date.now(), Date.now)
             if (one === 'move-unrecorded') return
             await inUnit((unit) => recordAnswer(unit, id, answer, Date.now()))
           }

@@ -1,5 +1,6 @@
 /** What payments, refunds and disputes mean for the invoices they are about, where several meet. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { amountOf } from '../../billing/money.ts'
 import { advanceOrder, lockSubscription } from '../../db/commands/advance-order.ts'
 import { startOrderCall } from '../../db/commands/charge-order.ts'
 import { recordAnswer } from '../../db/commands/record-answer.ts'
@@ -67,8 +68,8 @@ describe('invoices', () => {
   const unanswered = async (from: Payer, invoiceIds: string[], amount: number): Promise<string> => {
     const id = newId('txn')
     const path = { vault: service.database.vault, gateway }
-    const sale = { ...from, currency: 'EUR', amount, invoiceIds }
-    await inUnit((unit) => startSale(unit, path, id, sale))
+    const sale = { ...from, currency: 'EUR', amount: amountOf(amount), invoiceIds }
+    await inUnit((unit) => startSale(unit, path, { id, requestId: id }, sale))
     return id
   }
   const answer = (id: string, result: 'approved' | 'declined' | 'unknown', instant = Date.now()) =>

@@ -11,13 +11,20 @@ export interface ActivityOptions {
   /** Takes the lines that are logged. */
   readonly logged?: string[]
   readonly unresolved?: { inc(): void }
+  readonly unpaidRefunds?: { inc(): void }
   /** Whether instants may lead the real time, as executions that skip time do. Default true. */
   readonly skipsTime?: boolean
 }
 
 export function activityDependencies(
   service: TestService,
-  { gateway, logged = [], unresolved = { inc() {} }, skipsTime = true }: ActivityOptions = {},
+  {
+    gateway,
+    logged = [],
+    unresolved = { inc() {} },
+    unpaidRefunds = { inc() {} },
+    skipsTime = true,
+  }: ActivityOptions = {},
 ): ActivityDependencies {
   const em = () => service.database.orm.em.fork()
   const log = createLog('error', { write: (line) => void logged.push(line) })
@@ -36,6 +43,7 @@ export function activityDependencies(
     orders: createOrderAdvancer(shared),
     gateway: gateway ?? ({} as Gateway),
     unresolved,
+    unpaidRefunds,
     attempts: {} as ActivityDependencies['attempts'],
   }
 }

@@ -12,6 +12,8 @@ export interface Forward {
   swallow(): void
   /** Lets connections through again. */
   mend(): void
+  /** How often the other side was sent something after it had last sent something itself. */
+  roundTrips(): number
   close(): Promise<void>
 }
 
@@ -26,6 +28,8 @@ export async function forward(port: number, address: string): Promise<Forward> {
     if (held === null) action()
     else held.push(action)
   }
+  let trips = 0
+  let isTalking = false
   const server = createServer((incoming) => {
     const outgoing = connect(Number(target), host)
     for (const [one, other] of [
@@ -39,10 +43,17 @@ export async function forward(port: number, address: string): Promise<Forward> {
         pass(() => other.destroy())
       })
     }
-    outgoing.on('data', (chunk: Buffer) => pass(() => incoming.write(chunk)))
+    outgoing.on('data', (chunk: Buffer) =>
+      pass(() => {
+        isTalking = false
+        incoming.write(chunk)
+      }),
+    )
     outgoing.on('end', () => pass(() => incoming.end()))
     incoming.on('data', (chunk: Buffer) =>
       pass(() => {
+        if (!isTalking) trips += 1
+        isTalking = true
         left -= chunk.length
         if (left < 0) for (const connection of connections) connection.destroy()
         else outgoing.write(chunk)
@@ -63,6 +74,7 @@ export async function forward(port: number, address: string): Promise<Forward> {
       held = null
       for (const action of waiting) action()
     },
+    roundTrips: () => trips,
     async close() {
       self.mend()
       for (const connection of connections) connection.destroy()

@@ -8,6 +8,7 @@ import { startApi } from '../../api/api.ts'
 import { type Config, loadConfig } from '../../config/config.ts'
 import { createLog } from '../../config/log.ts'
 import { createOrganization, type OrganizationKeys } from '../../db/commands/create-organization.ts'
+import { TIMEOUTS, type Timeouts } from '../../db/connection.ts'
 import { type Database, openDatabase } from '../../db/open.ts'
 import { databaseChecks } from '../../db/readiness.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
@@ -49,6 +50,8 @@ export interface ServiceOptions {
   readonly databaseUrl?: string
   /** Whether the API is connected to no engine; the worker is. */
   readonly apiWithoutEngine?: boolean
+  /** When the database ends what takes longer; default as in production. */
+  readonly timeouts?: Timeouts
   /** Where the engine is; default the test run's. */
   readonly temporalAddress?: string
 }
@@ -72,6 +75,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     poolSize: 15,
     // Two test files and their engines share the cores: patience that a caller of the API would not have.
     connectTimeout: 20_000,
+    timeouts: options.timeouts ?? TIMEOUTS,
   })
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
   const metrics = createMetrics()

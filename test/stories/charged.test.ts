@@ -63,7 +63,12 @@ describe('orders that are charged, on a clock that skips', () => {
     // Charged at its boundary to the millisecond, however late the answer came.
     expect(invoices.map(({ paidTime }) => paidTime)).toEqual(invoices.map(({ periodStart }) => periodStart))
     expect(await story.ledger()).toEqual(
-      invoices.map(({ id }) => ({ requestId: `${id}.1`, kind: 'charge', result: 'approved', amount: 10 })),
+      invoices.map((_, index) => ({
+        requestId: `${order.id}.${index + 1}.1`,
+        kind: 'charge',
+        result: 'approved',
+        amount: 10,
+      })),
     )
     expect((await story.events()).slice(0, 5)).toEqual([
       'subscription-created',
@@ -181,7 +186,7 @@ describe('orders that are charged, on a clock that skips', () => {
     // After the first decline: a day, three days, five days.
     expect(await story.ledger()).toEqual(
       [1, 2, 3, 4].map((attempt) => ({
-        requestId: `${invoice?.id}.${attempt}`,
+        requestId: `${story.created.body.id}.1.${attempt}`,
         kind: 'charge',
         result: 'declined',
         amount: 10,
@@ -204,7 +209,7 @@ describe('orders that are charged, on a clock that skips', () => {
     expect(order).toMatchObject({ status: 'active', rebillNumber: 2, billingStatus: 'past-due' })
     const [, renewal] = await story.invoices()
     expect((await story.ledger()).map(({ requestId, result }) => [requestId, result]).slice(1)).toEqual(
-      [1, 2, 3, 4].map((attempt) => [`${renewal?.id}.${attempt}`, 'declined']),
+      [1, 2, 3, 4].map((attempt) => [`${order.id}.2.${attempt}`, 'declined']),
     )
     const times = await service.database.orm.em
       .fork()
@@ -212,7 +217,7 @@ describe('orders that are charged, on a clock that skips', () => {
       .execute<{ days: number }[]>(
         `select round(extract(epoch from charged_time - ?::timestamptz) / 86400, 6)::float8 as days
            from transactions where organization_id = ? and request_id like ? order by request_id`,
-        [renewal?.periodStart, merchant.organizationId, `${renewal?.id}.%`],
+        [renewal?.periodStart, merchant.organizationId, `${order.id}.2.%`],
       )
     expect(times.map(({ days }) => days)).toEqual([0, 1, 3, 5])
   })
@@ -354,7 +359,7 @@ describe('orders that are charged, on a clock that skips', () => {
     const [invoice] = await story.invoices()
     expect(time(invoice?.paidTime)).toBeGreaterThanOrEqual(time(order.startTime) + 60_000)
     expect(await story.ledger()).toEqual([
-      { requestId: `${invoice?.id}.1`, kind: 'charge', result: 'approved', amount: 10 },
+      { requestId: `${order.id}.1.1`, kind: 'charge', result: 'approved', amount: 10 },
     ])
   })
 

@@ -223,6 +223,26 @@ describe('orders that are due', () => {
     expect(row).toEqual({ count: 0, reason: null, until: null })
   })
 
+  test('one that fails only when it is written is found by halves, and the others go on', async () => {
+    const ids = await Promise.all(Array.from({ length: 9 }, () => place()))
+    const broken = ids[4] ?? ''
+    await sql(`create function refuse_order() returns trigger language plpgsql as $$
+      begin if new.id = '${broken}' and new.status = 'active' then raise exception 'refused' using errcode = '22000'; end if;
+      return new; end $$`)
+    await sql(
+      'create trigger refuse before update on subscriptions for each row execute function refuse_order()',
+    )
+    try {
+      await orders.advance(input(ids[0] ?? ''))
+    } finally {
+      await sql('drop trigger refuse on subscriptions')
+      await sql('drop function refuse_order')
+    }
+    for (const id of ids) expect((await order(id)).status).toBe(id === broken ? 'pending' : 'active')
+    expect(quarantines).toEqual(['subscription'])
+    await sql('delete from subscriptions where id = ?', [broken])
+  })
+
   test('a quarantine lasts twice as long each time, and an hour at most', async () => {
     const broken = await place()
     await poison(broken)

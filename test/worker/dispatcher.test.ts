@@ -108,6 +108,27 @@ describe('the dispatcher', () => {
     expect(await sql("select * from worker_processes where id = 'wrk_dead'")).toEqual([])
   })
 
+  test('an outcome that the database refuses holds up no other', async () => {
+    await service.stopWorker()
+    const before = receiver.received.length
+    const refused = await merchant.api.post('customers', {})
+    await merchant.api.post('customers', {})
+    await sql(`create function refuse() returns trigger language plpgsql as $$ begin
+                 raise exception 'unstorable' using errcode = '22021';
+               end $$`)
+    await sql(`create trigger refuse before insert on delivery_attempts for each row
+                 when (new.entity_id = '${refused.body.id}') execute function refuse()`)
+    service.startWorker()
+    await receiver.until(() => true, before + 2)
+    const waiting = () =>
+      sql(`select entity_id from deliveries join events on events.id = event_id where status = 'waiting'`)
+    await waitFor('the other to be recorded', async () => ((await waiting()).length === 1 ? true : null))
+    expect(await waiting()).toEqual([{ entity_id: refused.body.id }])
+    await sql('drop trigger refuse on delivery_attempts')
+    await sql('update deliveries set lease_owner = null, lease_until = null')
+    await allDelivered('what was refused, once it is not')
+  })
+
   test('books no fault of our own: the delivery is given back, and its attempt made again', async () => {
     await service.stopWorker()
     await merchant.api.put(`webhooks/${merchant.webhookId}`, { url: 'http://slow.example/' })

@@ -1,0 +1,165 @@
+/** Timers under load: orders placed for three minutes, organizations that are due together, and a record that cannot advance. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Catalogue, orderBody } from '../../test/rig/catalogue.ts'
+import { type Figure, withCpu } from '../figure.ts'
+import { cpuSeconds, type Program } from '../program.ts'
+import type { World } from '../world.ts'
+import { placeOrders } from './create.ts'
+import type { PartContext } from './part.ts'
+
+const SUSTAINED = 180_000
+const ORGANIZATIONS = 500
+const BATCH = 1_000
+const PATIENCE = 600_000
+/** From the last order that is placed to the moment at which all are due. Milliseconds. */
+const LEAD = 10_000
+const PENDING = `exists (select from subscriptions where status = 'pending' and quarantined_until is null and start_time <= now() + interval '1 hour')`
+
+export async function timers(context: PartContext): Promise<Figure[]> {
+  const world = await context.world()
+  const worker = await world.startWorker()
+  const sustained = await sustainedOrders(context, world, worker)
+  const together = await organizationsTogether(context, world)
+  const poisoned = await poisonedBatch(context, world)
+  await worker.stop()
+  return [sustained, together, poisoned]
+}
+
+/** Orders that start now, with every event delivered, for three minutes. */
+async function sustainedOrders(
+  { divisor, say }: PartContext,
+  world: World,
+  worker: Program,
+): Promise<Figure> {
+  await placeOrders(world, world.port, world.api.pid, 2_000)
+  await world.quiet(PATIENCE)
+  const engine = await world.engine.pid()
+  const began = performance.now()
+  const { result, cpu } = await withCpu(
+    {
+      api: () => cpuSeconds(world.api.pid),
+      worker: () => cpuSeconds(worker.pid),
+      Temporal: () => cpuSeconds(engine),
+      database: world.databaseCpu,
+    },
+    async () => {
+      const { result } = await placeOrders(world, world.port, world.api.pid, SUSTAINED / divisor)
+      await world.quiet(PATIENCE)
+      return result
+    },
+    ({ requests }) => requests,
+  )
+  const seconds = (performance.now() - began) / 1_000
+  const all = Object.values(cpu).reduce((sum: number, one) => sum + (one ?? Number.NaN), 0)
+  say(`timers: ${Math.round(result.rate)} orders placed/s, ${all.toFixed(1)} CPU s of all per 1,000`)
+  return {
+    what: `orders placed for ${SUSTAINED / divisor / 1_000} s, 20 clients, worker running`,
+    unit: '/s',
+    service: [result.rate],
+    floor: [],
+    aim: null,
+    beside: {
+      orders: result.requests,
+      'p50 ms': result.p50,
+      'p99 ms': result.p99,
+      'active and delivered/s': result.requests / seconds,
+      'CPU s/1000, API': cpu.api,
+      'CPU s/1000, worker': cpu.worker,
+      'CPU s/1000, Temporal': cpu.Temporal,
+      'CPU s/1000, database': cpu.database,
+      'CPU s/1000, all': all,
+    },
+    note: 'CPU until every order is active and every event delivered; load generator and receiver share the cores and are not counted.',
+  }
+}
+
+/** One order of each of many organizations, all due at one moment. */
+async function organizationsTogether({ divisor, say }: PartContext, world: World): Promise<Figure> {
+  const merchants: Catalogue[] = []
+  for (let number = 0; number < ORGANIZATIONS / divisor; number += 1) {
+    merchants.push(await world.organization(`org_bench_${number}_${Date.now()}`))
+  }
+  const seconds = await dueTogether(world, merchants)
+  say(
+    `timers: ${merchants.length} organizations with an order each, all started after ${seconds.toFixed(2)} s`,
+  )
+  return {
+    what: `${merchants.length} organizations with one order each, due at one moment: until all have started`,
+    unit: 's',
+    service: [seconds],
+    floor: [],
+    aim: null,
+    beside: { organizations: merchants.length },
+    note: 'From the start time to the last transaction that activates.',
+  }
+}
+
+/** A batch of one organization's orders, with one of them that cannot advance, beside the same batch without it. */
+async function poisonedBatch({ divisor, say, rounds }: PartContext, world: World): Promise<Figure> {
+  const count = BATCH / divisor
+  const run = async (poison: boolean): Promise<number> => {
+    const merchant = await world.organization(`org_poison_${Date.now()}`)
+    const seconds = await dueTogether(
+      world,
+      Array.from({ length: count }, () => merchant),
+      async (ids) => {
+        if (!poison) return
+        // It has been tried once before, as any such record has after its first second.
+        await world.query(
+          `update subscriptions set items = '[{}]', next_deadline = start_time where id = $1`,
+          [ids[0]],
+        )
+      },
+    )
+    return (count - (poison ? 1 : 0)) / seconds
+  }
+  const service: number[] = []
+  const floor: number[] = []
+  for (let round = 0; round < Math.min(rounds, 3); round += 1) {
+    floor.push(await run(false))
+    service.push(await run(true))
+    say(
+      `timers: ${Math.round(service.at(-1) ?? 0)} starts/s beside a poisoned order, ${Math.round(floor.at(-1) ?? 0)} without`,
+    )
+  }
+  return {
+    what: `starts of ${count} orders due at one moment, one of them poisoned`,
+    unit: '/s',
+    service,
+    floor,
+    aim: 0.9,
+    beside: {},
+    note: 'Floor: the same without the poisoned one. It is quarantined on the way, its batch repeated order by order.',
+  }
+}
+
+/** Places an order for each merchant, all due at one moment. Seconds from then until the last has started. */
+async function dueTogether(
+  world: World,
+  merchants: readonly Catalogue[],
+  prepare: (ids: readonly string[]) => Promise<void> = async () => {},
+): Promise<number> {
+  const start = Date.now() + LEAD + merchants.length * 15
+  const startTime = new Date(start).toISOString()
+  const ids: string[] = []
+  const queue = merchants.values()
+  const client = async (): Promise<void> => {
+    for (const merchant of queue) {
+      const { status, body } = await merchant.api.post('subscriptions', orderBody(merchant, { startTime }))
+      if (status !== 201) throw new Error(`an order was refused: ${JSON.stringify(body)}`)
+      ids.push(String(body.id))
+    }
+  }
+  await Promise.all(Array.from({ length: 10 }, client))
+  await prepare(ids)
+  await world.untilNot('exists (select from wake_ups)', PATIENCE)
+  if (Date.now() > start) throw new Error('the orders were due before the last of them was armed')
+  await delay(start - Date.now())
+  await world.untilNot(PENDING, PATIENCE)
+  const [row] = await world.query<{ last: number }>(
+    `select extract(epoch from max(created_time))::float8 * 1000 as last from events
+      where type = 'subscription-activated' and entity_id = any($1)`,
+    [ids],
+  )
+  return ((row?.last ?? Number.NaN) - start) / 1_000
+}

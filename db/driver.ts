@@ -1,0 +1,191 @@
+/**
+ * The connections below the ORM: `begin` goes out with the first statement of a transaction, and `commit` with the one
+ * that says it is the last, so that a transaction of one statement is one round trip.
+ */
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  PostgresDialect,
+  type QueryResult,
+  type TransactionSettings,
+} from 'kysely'
+import pg, { type Pool, type PoolClient, type QueryConfig } from 'pg'
+import { exchange } from './exchange.ts'
+
+/** A query, and what only this driver reads of it. */
+export interface Statement extends CompiledQuery {
+  /** Has the connection keep it prepared. */
+  readonly name?: string
+  /** Commits the transaction, unless it fails. */
+  readonly commits?: boolean
+}
+
+export class PooledDialect extends PostgresDialect {
+  readonly #pool: Pool
+
+  constructor(pool: Pool) {
+    super({ pool })
+    this.#pool = pool
+  }
+
+  override createDriver(): Driver {
+    return new PooledDriver(this.#pool)
+  }
+}
+
+/** Whether an error says that a table has changed under a prepared statement. The next call is fine. */
+export function isOutdatedStatement(error: unknown): boolean {
+  return Error.isError(error) && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery'
+}
+
+class PooledDriver implements Driver {
+  readonly #pool: Pool
+  readonly #prepared = { generation: 0 }
+
+  constructor(pool: Pool) {
+    this.#pool = pool
+    // A connection may be lost at any time. Whoever uses it learns it by its statement; nobody else needs to.
+    pool.on('error', () => {})
+    pool.on('connect', (client) => void client.on('error', () => {}))
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return new LentConnection(await this.#pool.connect(), this.#prepared)
+  }
+
+  async beginTransaction(connection: LentConnection, settings: TransactionSettings): Promise<void> {
+    if (settings.isolationLevel !== undefined || settings.accessMode !== undefined) {
+      throw new Error('transactions are read committed')
+    }
+    connection.begin()
+  }
+
+  async commitTransaction(connection: LentConnection): Promise<void> {
+    await connection.commit()
+  }
+
+  async rollbackTransaction(connection: LentConnection): Promise<void> {
+    await connection.rollback()
+  }
+
+  async savepoint(connection: LentConnection, name: string): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw(`savepoint ${pg.escapeIdentifier(name)}`))
+  }
+
+  async rollbackToSavepoint(connection: LentConnection, name: string): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw(`rollback to ${pg.escapeIdentifier(name)}`))
+  }
+
+  async releaseSavepoint(connection: LentConnection, name: string): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw(`release ${pg.escapeIdentifier(name)}`))
+  }
+
+  async releaseConnection(connection: LentConnection): Promise<void> {
+    connection.release()
+  }
+
+  async destroy(): Promise<void> {
+    await this.#pool.end()
+  }
+}
+
+const BEGIN: QueryConfig = { name: 'begin', text: 'begin' }
+const COMMIT: QueryConfig = { name: 'commit', text: 'commit' }
+
+class LentConnection implements DatabaseConnection {
+  readonly #client: PoolClient
+  /** Raised to have every statement prepared anew under another name. */
+  readonly #prepared: { generation: number }
+  /** `begun`: nothing was sent yet. `ended`: committed by its last statement. */
+  #transaction: 'none' | 'begun' | 'open' | 'ended' = 'none'
+  /** What is on the wire is unknown: it cannot be used again. */
+  #isLost = false
+
+  constructor(client: PoolClient, prepared: { generation: number }) {
+    this.#client = client
+    this.#prepared = prepared
+  }
+
+  begin(): void {
+    this.#transaction = 'begun'
+  }
+
+  async executeQuery<Row>({ sql, parameters, name, commits }: Statement): Promise<QueryResult<Row>> {
+    if (this.#transaction === 'ended') throw new Error('the transaction has committed')
+    if (commits && this.#transaction === 'none') throw new Error('there is no transaction to commit')
+    const { generation } = this.#prepared
+    const statement: QueryConfig = {
+      text: sql,
+      values: [...parameters],
+      ...(name === undefined ? {} : { name: `${name}.${generation}` }),
+    }
+    try {
+      const [result] = await this.#run(statement, commits === true)
+      const { command, rowCount, rows } = result ?? {}
+      const isChange = command !== undefined && ['INSERT', 'UPDATE', 'DELETE', 'MERGE'].includes(command)
+      return { rows: rows ?? [], ...(isChange ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}) }
+    } catch (error) {
+      if (isOutdatedStatement(error) && generation === this.#prepared.generation) {
+        this.#prepared.generation += 1
+      }
+      throw error
+    }
+  }
+
+  // biome-ignore lint/correctness/useYield: nothing of the service reads by a cursor
+  async *streamQuery(): AsyncIterableIterator<never> {
+    throw new Error('statements are not streamed')
+  }
+
+  /** @throws Error where PostgreSQL has not committed, or nobody knows. */
+  async commit(): Promise<void> {
+    if (this.#transaction === 'open') requireCommitted(await this.#send([COMMIT]))
+    this.#transaction = 'none'
+  }
+
+  /** Never fails: with its connection a transaction is gone as well. */
+  async rollback(): Promise<void> {
+    if (this.#transaction === 'open' && !this.#isLost)
+      await this.#send([{ text: 'rollback' }]).catch(() => {})
+    this.#transaction = 'none'
+  }
+
+  release(): void {
+    this.#client.release(this.#isLost || this.#transaction !== 'none')
+  }
+
+  /** Runs a statement with what begins and ends its transaction; gives its result, or that of the last of several. */
+  async #run(statement: QueryConfig, commits: boolean): Promise<pg.QueryResult[]> {
+    const isFirst = this.#transaction === 'begun'
+    if (!isFirst && !commits) return await this.#send([statement])
+    // From here on there may be a transaction, even if the answer never comes.
+    this.#transaction = 'open'
+    const results = await this.#send([...(isFirst ? [BEGIN] : []), statement, ...(commits ? [COMMIT] : [])])
+    if (commits) {
+      requireCommitted(results)
+      this.#transaction = 'ended'
+    }
+    return results.slice(isFirst ? 1 : 0)
+  }
+
+  async #send(statements: readonly QueryConfig[]): Promise<pg.QueryResult[]> {
+    try {
+      const [only, ...others] = statements
+      if (only === undefined || others.length > 0) return await exchange(this.#client, statements)
+      const result = await this.#client.query(only)
+      // A text without values may hold several statements.
+      return Array.isArray(result) ? result.slice(-1) : [result]
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError)) this.#isLost = true
+      throw error
+    }
+  }
+}
+
+/** PostgreSQL answers the commit of a failed transaction with the tag of what it did instead. */
+function requireCommitted(results: readonly pg.QueryResult[]): void {
+  if (results.at(-1)?.command !== 'COMMIT') throw new Error('the transaction was rolled back')
+}
