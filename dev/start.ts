@@ -33,6 +33,8 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
     say('Stopping: requests and deliveries under way finish first. Ctrl-C once more does not wait for them.')
   })
   const bundle = workflowBundle()
+  // Awaited once the local services run, which must be stopped if it fails before.
+  bundle.catch(() => {})
   const engines = await startEngines({
     dataDir: config.dataDir,
     databaseUrl: config.databaseUrl ?? undefined,

@@ -10,6 +10,8 @@ export async function workflowBundle(): Promise<WorkflowBundle> {
   const bundler = fork(fileURLToPath(new URL('bundle-process.ts', import.meta.url)), {
     execArgv: ['--disable-warning=ExperimentalWarning'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    // Out of the terminal's process group: a Ctrl-C is this process's to handle, with which the bundler ends.
+    detached: true,
   })
   return await new Promise((resolve, reject) => {
     bundler.once('message', (bundle) => resolve(bundle as WorkflowBundle))
