@@ -1,4 +1,6 @@
 /** The activities a worker offers, bound to its dependencies. */
+import { ApplicationFailure } from '@temporalio/common'
+import { ClockSkewError } from '../db/clock.ts'
 import type { Activities } from '../workflows/workflows.ts'
 import { advanceDispute } from './advance-dispute.ts'
 import { advanceToken } from './advance-token.ts'
@@ -7,17 +9,32 @@ import { callGateway } from './call-gateway.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { inquireTransaction } from './inquire-transaction.ts'
 
+/** When an activity is tried again that a process with a wrong clock refused: the next one may go to a sound process. */
+const AFTER_SKEW = '1 s'
+
 export function createActivities(dependencies: ActivityDependencies): Activities {
   const { orders, quarantine } = dependencies
   return {
-    advanceOrder: (input) => orders.advance(input),
+    advanceOrder: (input) => retriedSoon(orders.advance(input)),
     advanceDispute: (input) =>
-      quarantine.guard('dispute-deadline', input, () => advanceDispute(dependencies, input)),
-    advanceToken: (input) => quarantine.guard('token-expiry', input, () => advanceToken(dependencies, input)),
+      retriedSoon(quarantine.guard('dispute-deadline', input, () => advanceDispute(dependencies, input))),
+    advanceToken: (input) =>
+      retriedSoon(quarantine.guard('token-expiry', input, () => advanceToken(dependencies, input))),
     inquireTransaction: (input) =>
-      quarantine.guard('transaction', input, () => inquireTransaction(dependencies, input)),
+      retriedSoon(quarantine.guard('transaction', input, () => inquireTransaction(dependencies, input))),
     attemptDelivery: (input) =>
-      quarantine.guard('webhook-delivery', input, () => attemptDelivery(dependencies, input)),
-    callGateway: (input) => callGateway(dependencies, input),
+      retriedSoon(quarantine.guard('webhook-delivery', input, () => attemptDelivery(dependencies, input))),
+    callGateway: (input) => retriedSoon(callGateway(dependencies, input)),
+  }
+}
+
+/** A refusal for the clock says nothing of the record: it must not lengthen the back-off of the record's activity. */
+async function retriedSoon<T>(activity: Promise<T>): Promise<T> {
+  try {
+    return await activity
+  } catch (error) {
+    if (!(error instanceof ClockSkewError)) throw error
+    const { name: type, message } = error
+    throw ApplicationFailure.create({ type, message, nextRetryDelay: AFTER_SKEW, cause: error })
   }
 }

@@ -5,9 +5,12 @@ import { closed, opened } from './open-things.ts'
 export interface Forward {
   /** Breaks every connection and refuses new ones, once the other side has been sent this many more bytes. */
   breakAfter(bytes: number): void
-  /** Keeps connections open from now on, and forwards nothing in either direction. */
+  /**
+   * Swallows every packet: connections stay open and new ones are accepted, but neither bytes nor an end come through. As
+   * after a network partition, what was sent meanwhile arrives with `mend`.
+   */
   swallow(): void
-  /** Lets connections through again; what was swallowed is lost. */
+  /** Lets connections through again. */
   mend(): void
   /** How often the other side was sent something after it had last sent something itself. */
   roundTrips(): number
@@ -19,7 +22,12 @@ export async function forward(port: number, address: string): Promise<Forward> {
   const [host = '', target = ''] = address.split(':')
   const connections = new Set<Socket>()
   let left = Number.POSITIVE_INFINITY
-  let swallows = false
+  /** What passes later, in its order; null: everything passes at once. */
+  let held: (() => void)[] | null = null
+  const pass = (action: () => void): void => {
+    if (held === null) action()
+    else held.push(action)
+  }
   let trips = 0
   let isTalking = false
   const server = createServer((incoming) => {
@@ -29,24 +37,28 @@ export async function forward(port: number, address: string): Promise<Forward> {
       [outgoing, incoming],
     ] as const) {
       connections.add(one)
-      one.on('error', () => other.destroy())
+      one.on('error', () => pass(() => other.destroy()))
       one.on('close', () => {
         connections.delete(one)
-        other.destroy()
+        pass(() => other.destroy())
       })
     }
-    outgoing.on('data', (chunk: Buffer) => {
-      isTalking = false
-      if (!swallows) incoming.write(chunk)
-    })
-    incoming.on('data', (chunk: Buffer) => {
-      if (swallows) return
-      if (!isTalking) trips += 1
-      isTalking = true
-      left -= chunk.length
-      if (left < 0) for (const connection of connections) connection.destroy()
-      else outgoing.write(chunk)
-    })
+    outgoing.on('data', (chunk: Buffer) =>
+      pass(() => {
+        isTalking = false
+        incoming.write(chunk)
+      }),
+    )
+    outgoing.on('end', () => pass(() => incoming.end()))
+    incoming.on('data', (chunk: Buffer) =>
+      pass(() => {
+        if (!isTalking) trips += 1
+        isTalking = true
+        left -= chunk.length
+        if (left < 0) for (const connection of connections) connection.destroy()
+        else outgoing.write(chunk)
+      }),
+    )
   })
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const self: Forward = {
@@ -54,14 +66,17 @@ export async function forward(port: number, address: string): Promise<Forward> {
       left = bytes
     },
     swallow() {
-      swallows = true
+      held ??= []
     },
     mend() {
       left = Number.POSITIVE_INFINITY
-      swallows = false
+      const waiting = held ?? []
+      held = null
+      for (const action of waiting) action()
     },
     roundTrips: () => trips,
     async close() {
+      self.mend()
       for (const connection of connections) connection.destroy()
       await new Promise<void>((resolve) => void server.close(() => resolve()))
       closed(self)

@@ -1,12 +1,18 @@
-/** The service's own processes, as operators run them, to be killed and started again. */
+/** The service's own processes, as operators run them, to be killed, paused and started again. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { openSync } from 'node:fs'
+import { appendFileSync, closeSync, openSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { closed, opened } from './open-things.ts'
 
 export interface ServiceProcess {
-  /** Starts it, or starts it again; resolves at its line `ready …`. */
-  start(): Promise<void>
+  /** Starts it, or starts it again, with `env` besides its own; resolves at its line `ready …`. */
+  start(env?: Readonly<Record<string, string>>): Promise<void>
+  /** True from its start until it has ended, by whomever. */
+  isRunning(): boolean
+  /** SIGSTOP: it keeps its connections and does nothing. */
+  pause(): void
+  /** SIGCONT. */
+  resume(): void
   /** SIGKILL. */
   kill(): Promise<void>
   /** SIGTERM; resolves with the exit code when it has drained. */
@@ -21,30 +27,35 @@ export function serviceProcess(
 ): ServiceProcess {
   const script = fileURLToPath(new URL(`../../${main}`, import.meta.url))
   let child: ChildProcess | null = null
+  const hasEnded = (one: ChildProcess): boolean => one.exitCode !== null || one.signalCode !== null
   const gone = async (signal: NodeJS.Signals): Promise<number | null> => {
     const ending = child
     child = null
     if (ending === null) return null
-    const exited = new Promise<number | null>((resolve) => ending.once('exit', (code) => resolve(code)))
-    if (ending.exitCode !== null) return ending.exitCode
-    ending.kill(signal)
-    const code = await exited
+    if (!hasEnded(ending)) {
+      const exited = new Promise<void>((resolve) => ending.once('exit', () => resolve()))
+      ending.kill(signal)
+      ending.kill('SIGCONT')
+      await exited
+    }
     closed(self)
-    return code
+    return ending.exitCode
   }
   const self: ServiceProcess = {
-    async start() {
+    async start(more = {}) {
       const log = openSync(logFile, 'a')
       const started = spawn(process.execPath, [script], {
         // No balancer has to notice.
-        env: { PATH: process.env.PATH, SHUTDOWN_DELAY_SECONDS: '0', ...env },
+        env: { PATH: process.env.PATH, SHUTDOWN_DELAY_SECONDS: '0', ...env, ...more },
         stdio: ['ignore', 'pipe', log],
       })
+      closeSync(log)
       child = started
       opened(self, main)
       await new Promise<void>((resolve, reject) => {
         let text = ''
         started.stdout?.on('data', (chunk: Buffer) => {
+          appendFileSync(logFile, chunk)
           text = `${text}${chunk}`.slice(-10_000)
           if (text.includes('ready ')) resolve()
         })
@@ -53,6 +64,9 @@ export function serviceProcess(
         })
       })
     },
+    isRunning: () => child !== null && !hasEnded(child),
+    pause: () => void child?.kill('SIGSTOP'),
+    resume: () => void child?.kill('SIGCONT'),
     kill: async () => void (await gone('SIGKILL')),
     stop: () => gone('SIGTERM'),
   }
