@@ -12,7 +12,7 @@ export class ClockSkewError extends InfrastructureError {
 }
 
 export interface DatabaseClock {
-  /** Milliseconds by which this process is ahead of the database, as last measured. */
+  /** Milliseconds by which this process is ahead of the database, as last measured; NaN before the first measure. */
   skew(): number
   /** @throws ClockSkewError while the clocks differ by more than a second. */
   requireAgreement(): void
@@ -21,7 +21,8 @@ export interface DatabaseClock {
 
 /** Compares the clocks every two seconds. While the database cannot be asked, the last measure holds. */
 export function watchDatabaseClock(em: () => EntityManager, now: () => number): DatabaseClock {
-  let skew = 0
+  // Until the first measurement nothing is known, and nothing agrees.
+  let skew = Number.NaN
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   const measure = async (): Promise<void> => {
@@ -37,7 +38,11 @@ export function watchDatabaseClock(em: () => EntityManager, now: () => number): 
     skew: () => skew,
     requireAgreement() {
       if (Math.abs(skew) <= TOLERANCE) return
-      throw new ClockSkewError(`the clock of this process is ${skew} ms ahead of the database's`)
+      throw new ClockSkewError(
+        Number.isNaN(skew)
+          ? "the clock of this process has not been compared with the database's"
+          : `the clock of this process is ${skew} ms ahead of the database's`,
+      )
     },
     async stop() {
       stopped = true
