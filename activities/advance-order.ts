@@ -29,8 +29,15 @@ export interface OrderAdvancer {
    * that are due by then. Repeating it does no harm.
    */
   advance(input: AdvanceInput): Promise<AdvanceResult>
-  /** Advances all due orders of an organization, a batch to a transaction. Resolves with their number. */
-  advanceAllDue(organizationId: string): Promise<number>
+  /** Advances a batch of an organization's due orders. */
+  advanceDue(organizationId: string): Promise<AdvancedBatch>
+}
+
+export interface AdvancedBatch {
+  /** Orders advanced or quarantined. */
+  readonly count: number
+  /** Whether it was a full batch: more may be due. */
+  readonly isMore: boolean
 }
 
 type Dependencies = Pick<
@@ -53,9 +60,8 @@ interface Organization {
   /** Whether more than a batch was due. */
   isMore: boolean
   isRunning: boolean
-  /** Called with the number of orders advanced when no more are due. */
-  drained: ((error: unknown) => void)[]
-  count: number
+  /** Of the next batch, whatever it is for. */
+  waiting: PromiseWithResolvers<AdvancedBatch>[]
 }
 
 /**
@@ -70,7 +76,7 @@ export function createOrderAdvancer(dependencies: Dependencies): OrderAdvancer {
   const organizationOf = (id: string): Organization => {
     const known = organizations.get(id)
     if (known !== undefined) return known
-    const fresh: Organization = { requests: [], isMore: false, isRunning: false, drained: [], count: 0 }
+    const fresh: Organization = { requests: [], isMore: false, isRunning: false, waiting: [] }
     organizations.set(id, fresh)
     return fresh
   }
@@ -97,16 +103,17 @@ export function createOrderAdvancer(dependencies: Dependencies): OrderAdvancer {
 
   const runBatch = async (organizationId: string, organization: Organization): Promise<void> => {
     const requests = organization.requests.splice(0, BATCH)
+    const waiting = organization.waiting.splice(0)
     organization.isMore = false
     try {
       const outcomes = await advanceBatch(organizationId, requests)
       for (const { id, answer } of requests) answer(outcomes.get(id) ?? null)
-      organization.count += outcomes.size
-      organization.isMore = outcomes.size >= BATCH
-      if (!organization.isMore) finish(organization, null)
+      const isMore = outcomes.size >= BATCH
+      for (const { resolve } of waiting) resolve({ count: outcomes.size, isMore })
+      organization.isMore ||= isMore
     } catch (error) {
       for (const { fail } of requests) fail(error)
-      finish(organization, error)
+      for (const { reject } of waiting) reject(error)
     }
   }
 
@@ -234,15 +241,13 @@ export function createOrderAdvancer(dependencies: Dependencies): OrderAdvancer {
       return { ...resultOf(outcome), base }
     },
 
-    async advanceAllDue(organizationId) {
+    async advanceDue(organizationId) {
       const organization = organizationOf(organizationId)
+      const batch = Promise.withResolvers<AdvancedBatch>()
+      organization.waiting.push(batch)
       organization.isMore = true
-      const before = organization.count
-      await new Promise<void>((resolve, reject) => {
-        organization.drained.push((error) => (error === null ? resolve() : reject(error)))
-        pump()
-      })
-      return organization.count - before
+      pump()
+      return await batch.promise
     },
   }
 }
@@ -253,10 +258,6 @@ function hasRequests({ requests }: Organization): boolean {
 
 function hasMore({ isMore }: Organization): boolean {
   return isMore
-}
-
-function finish({ drained }: Organization, error: unknown): void {
-  for (const done of drained.splice(0)) done(error)
 }
 
 /** What the order's row says, read without a lock; null when there is none. */

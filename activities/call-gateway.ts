@@ -2,7 +2,7 @@ import { startOrderCall } from '../db/commands/charge-order.ts'
 import { pendingMovement, recordAnswer } from '../db/commands/record-answer.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import { carryOut } from '../gateways/movement.ts'
-import type { AdvanceInput } from '../workflows/contract.ts'
+import type { AdvanceInput, AdvanceResult } from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { reportUnresolved } from './inquire-transaction.ts'
 import { instantOf } from './instant.ts'
@@ -10,8 +10,20 @@ import { instantOf } from './instant.ts'
 /**
  * Asks the gateway what is due of an order at the workflow's instant: a charge, or the outcome of one. Repeating it, at once
  * or later, moves no money twice: the request id stays the same until there is an answer.
+ *
+ * @returns null; where the order's rules or its records throw, when its quarantine ends.
  */
-export async function callGateway(dependencies: ActivityDependencies, input: AdvanceInput): Promise<void> {
+export async function callGateway(
+  dependencies: ActivityDependencies,
+  input: AdvanceInput,
+): Promise<AdvanceResult | null> {
+  return await dependencies.quarantine.guard('subscription', input, async () => {
+    await makeCall(dependencies, input)
+    return null
+  })
+}
+
+async function makeCall(dependencies: ActivityDependencies, input: AdvanceInput): Promise<void> {
   const { em, baseUrl, now, gateway } = dependencies
   const { organizationId, recordId } = input
   const tenant = () => ({ organizationId, baseUrl, now: new Date(now()) })

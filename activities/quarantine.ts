@@ -9,11 +9,11 @@ export interface Quarantine {
   /** Sets a record aside for what it threw. Returns the instant, in milliseconds, at which it is advanced again. */
   add(workflow: WorkflowName, key: RecordKey, error: unknown): Promise<number>
   /** Advances a record; where that throws for other reasons than our infrastructure, the record is quarantined. */
-  guard(
+  guard<Result extends AdvanceResult | null>(
     workflow: WorkflowName,
     input: AdvanceInput,
-    advance: () => Promise<AdvanceResult>,
-  ): Promise<AdvanceResult>
+    advance: () => Promise<Result>,
+  ): Promise<Result | AdvanceResult>
 }
 
 export interface QuarantineOptions {
@@ -26,11 +26,8 @@ export interface QuarantineOptions {
 }
 
 export function createQuarantine({ em, log, counter, now }: QuarantineOptions): Quarantine {
-  /** Quarantined here, and not advanced since. */
-  const known = new Set<string>()
   const add = async (workflow: WorkflowName, key: RecordKey, error: unknown): Promise<number> => {
     const until = await quarantineRecord(em(), workflow, key, String(error))
-    known.add(nameOf(workflow, key))
     counter.inc({ workflow })
     log.error({ err: error, workflow, ...key, until }, 'a record could not be advanced and is quarantined')
     return until?.getTime() ?? now()
@@ -40,7 +37,8 @@ export function createQuarantine({ em, log, counter, now }: QuarantineOptions): 
     async guard(workflow, input, advance) {
       try {
         const result = await advance()
-        if (known.delete(nameOf(workflow, input))) await endQuarantine(em(), workflow, input)
+        // That of an order ends with the commit that advances it.
+        if (workflow !== 'subscription') await endQuarantine(em(), workflow, input)
         return result
       } catch (error) {
         if (isInfrastructureFailure(error)) throw error
@@ -73,8 +71,4 @@ export function quarantinedResult(
       },
     },
   }
-}
-
-function nameOf(workflow: WorkflowName, { organizationId, recordId }: RecordKey): string {
-  return `${workflow}/${organizationId}/${recordId}`
 }

@@ -12,8 +12,10 @@ export class ClockSkewError extends InfrastructureError {
 }
 
 export interface DatabaseClock {
-  /** Milliseconds by which this process is ahead of the database, as last measured; NaN before the first measure. */
-  skew(): number
+  /** Whether the clocks differ by no more than a second, as last measured; false before the first measure. */
+  agrees(): boolean
+  /** Resolves when that changes next, or when nothing is measured any more. */
+  changed(): Promise<void>
   /** @throws ClockSkewError while the clocks differ by more than a second. */
   requireAgreement(): void
   stop(): Promise<void>
@@ -25,9 +27,17 @@ export function watchDatabaseClock(em: () => EntityManager, now: () => number): 
   let skew = Number.NaN
   let stopped = false
   let timer: NodeJS.Timeout | undefined
+  let change = Promise.withResolvers<void>()
+  const agrees = (): boolean => Math.abs(skew) <= TOLERANCE
+  const tell = (): void => {
+    change.resolve()
+    change = Promise.withResolvers()
+  }
   const measure = async (): Promise<void> => {
     const measured = await measureSkew(em(), now).catch(() => null)
+    const before = agrees()
     if (measured !== null) skew = measured
+    if (agrees() !== before) tell()
     if (stopped) return
     timer = setTimeout(() => {
       measuring = measure()
@@ -35,9 +45,10 @@ export function watchDatabaseClock(em: () => EntityManager, now: () => number): 
   }
   let measuring = measure()
   return {
-    skew: () => skew,
+    agrees,
+    changed: () => change.promise,
     requireAgreement() {
-      if (Math.abs(skew) <= TOLERANCE) return
+      if (agrees()) return
       throw new ClockSkewError(
         Number.isNaN(skew)
           ? "the clock of this process has not been compared with the database's"
@@ -48,6 +59,7 @@ export function watchDatabaseClock(em: () => EntityManager, now: () => number): 
       stopped = true
       clearTimeout(timer)
       await measuring
+      tell()
     },
   }
 }

@@ -233,7 +233,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     interval: POLL,
     log,
     watchdog,
-    async turn() {
+    async turn(progress) {
       if (made.length === 0) return false
       if (made.length < GATHER_COUNT && underWay.size > 0) await sleep(GATHER)
       const batch = made
@@ -241,7 +241,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       try {
         await record(batch)
       } catch (error) {
-        if (isUnstorable(error)) await recordEach(batch)
+        if (isUnstorable(error)) await recordEach(batch, progress)
         else {
           // Kept, and tried again: an attempt that was made must not be forgotten. The lease covers a death meanwhile.
           made = [...batch, ...made]
@@ -261,8 +261,9 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   /** One outcome that the database will never take holds up no other. */
-  const recordEach = async (batch: readonly Attempt[]): Promise<void> => {
+  const recordEach = async (batch: readonly Attempt[], progress: () => void): Promise<void> => {
     for (const attempt of batch) {
+      progress()
       try {
         await record([attempt])
       } catch (error) {

@@ -68,7 +68,7 @@ export function startRelay(options: RelayOptions): Loop {
   const owner = randomUUID()
   const throttle = createThrottle()
 
-  const turn = async (): Promise<boolean> => {
+  const turn = async (progress: () => void): Promise<boolean> => {
     if (throttle.isOpen && !(await probe())) return false
     const offers = await claim(em(), owner)
     if (offers.length === 0) return false
@@ -82,6 +82,8 @@ export function startRelay(options: RelayOptions): Loop {
     }
     const released: string[] = []
     await throttle.run(offers, async (offer) => {
+      // Before each call, which has a deadline of its own: a slow Temporal is no standing loop.
+      progress()
       const ids = offer.rows.map(({ id }) => id)
       if (throttle.isOpen) return void released.push(...ids)
       try {

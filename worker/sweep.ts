@@ -22,7 +22,7 @@ const BATCH = 500
 
 export interface SweepOptions {
   readonly em: () => EntityManager
-  readonly orders: Pick<OrderAdvancer, 'advanceAllDue'>
+  readonly orders: Pick<OrderAdvancer, 'advanceDue'>
   /** Counts by workflow what was late. */
   readonly late: { inc(labels: { workflow: WorkflowName }, count: number): void }
   readonly log: Logger
@@ -53,15 +53,18 @@ export function startSweep(options: SweepOptions): Loop {
         LATE_ORGANIZATIONS,
         [LATE],
       )
-      await Promise.all(
+      // A batch of each: an organization whose orders do not end delays neither the others nor the next iteration.
+      const batches = await Promise.all(
         organizations.map(async ({ organizationId }) => {
-          count('subscription', await orders.advanceAllDue(organizationId))
+          const batch = await orders.advanceDue(organizationId)
+          count('subscription', batch.count)
           progress()
+          return batch
         }),
       )
       for (const [workflow, number] of counts) late.inc({ workflow }, number)
       if (counts.size > 0) log.warn({ late: Object.fromEntries(counts) }, 'took care of late records')
-      return false
+      return batches.some(({ isMore }) => isMore)
     },
   })
 }

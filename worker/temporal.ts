@@ -1,4 +1,6 @@
 /** The worker's side of the engine: connects, prepares the namespace, polls, and connects again when polling ends. */
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Client, Connection } from '@temporalio/client'
 import {
   DefaultLogger,
@@ -9,6 +11,7 @@ import {
 } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import { clientConnection, type TemporalConnection } from '../config/temporal-connection.ts'
+import type { DatabaseClock } from '../db/clock.ts'
 import { GATEWAY_QUEUE_SUFFIX, HTTP_QUEUE_SUFFIX } from '../workflows/contract.ts'
 import type { Activities } from '../workflows/workflows.ts'
 import { registerSearchAttributes } from './search-attributes.ts'
@@ -78,6 +81,8 @@ export interface PollingOptions {
   readonly workflowBundle: WorkflowBundleOption
   /** What the workers offer; asked for once Temporal has been reached. */
   readonly activities: () => Promise<Activities>
+  /** Nothing is polled for while the clocks differ: every task taken would fail, and wait for another worker. */
+  readonly clock: Pick<DatabaseClock, 'agrees' | 'changed'>
   readonly log: Logger
 }
 
@@ -96,11 +101,11 @@ export function startPolling({
   taskQueue,
   workflowBundle,
   activities,
+  clock,
   log,
 }: PollingOptions): Polling {
-  let stopped = false
+  const stopping = new AbortController()
   let workers: Worker[] = []
-  let pause: () => void = () => {}
   let isReady: () => void = () => {}
   const ready = new Promise<void>((resolve) => {
     isReady = resolve
@@ -113,7 +118,8 @@ export function startPolling({
       await client.workflowService.describeNamespace({ namespace })
       const implementations = await activities()
       const shared = { connection, namespace, shutdownGraceTime: '30 s' } as const
-      if (stopped) return
+      const clockChanged = clock.changed()
+      if (stopping.signal.aborted || !clock.agrees()) return
       workers = [
         await Worker.create({
           ...shared,
@@ -138,9 +144,12 @@ export function startPolling({
           maxConcurrentActivityTaskExecutions: ATTEMPTS,
         }),
       ]
-      if (stopped) for (const worker of workers) worker.shutdown()
       isReady()
-      await Promise.all(workers.map((worker) => worker.run().finally(() => shutDownAll(workers))))
+      const started = workers
+      const running = started.map((worker) => worker.run().finally(() => shutDownAll(started)))
+      if (stopping.signal.aborted) shutDownAll(started)
+      void clockChanged.then(() => shutDownAll(started))
+      await Promise.all(running)
     } finally {
       workers = []
       await connection.close().catch(() => {})
@@ -149,7 +158,11 @@ export function startPolling({
 
   const run = async (): Promise<void> => {
     let said = ''
-    while (!stopped) {
+    while (!stopping.signal.aborted) {
+      if (!clock.agrees()) {
+        await Promise.race([clock.changed(), once(stopping.signal, 'abort')])
+        continue
+      }
       try {
         await pollOnce()
         said = ''
@@ -159,22 +172,14 @@ export function startPolling({
           log.warn({ err: error }, 'cannot poll the workflow engine; trying every second')
         said = String(error)
       }
-      if (stopped) break
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, 1_000)
-        pause = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
+      await delay(1_000, undefined, { signal: stopping.signal }).catch(() => {})
     }
   }
   const finished = run()
   return {
     ready,
     async stop() {
-      stopped = true
-      pause()
+      stopping.abort()
       shutDownAll(workers)
       await finished
     },

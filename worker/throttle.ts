@@ -20,8 +20,6 @@ const RESOURCE_EXHAUSTED = 8
 export interface Throttle {
   /** Whether so many calls failed that Temporal counts as away. */
   readonly isOpen: boolean
-  /** Calls at a time. */
-  readonly limit: number
   /** Takes the items in order, as many at a time as the limit allows then. */
   run<T>(items: readonly T[], call: (item: T) => Promise<void>): Promise<void>
   succeeded(): void
@@ -50,9 +48,6 @@ export function createThrottle(): Throttle {
   return {
     get isOpen() {
       return isOpen
-    },
-    get limit() {
-      return limit
     },
     async run(items, call) {
       const queue = items.values()

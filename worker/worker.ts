@@ -126,6 +126,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
         unpaidRefunds: metrics.unpaidRefunds,
         visibility: await searchAttributes(),
       }),
+    clock,
     log,
   })
   const relay = startRelay({

@@ -32,12 +32,12 @@ const LONGEST_HISTORY = 500
 
 /**
  * Runs until the record has no deadline left and no change is unseen. `callGateway` makes the gateway call that `advance`
- * found due.
+ * found due; it gives null, or how long the record is quarantined.
  */
 export async function follow(
   input: WorkflowInput,
   advance: (input: AdvanceInput) => Promise<AdvanceResult>,
-  callGateway: (input: AdvanceInput) => Promise<void> = async () => {},
+  callGateway: (input: AdvanceInput) => Promise<AdvanceResult | null> = async () => null,
 ): Promise<void> {
   const { organizationId, recordId } = input
   let base = input.base ?? null
@@ -49,10 +49,12 @@ export async function follow(
   for (;;) {
     // Lowered before advancing: a change signalled meanwhile must not be lost.
     changed = false
-    const result = await advance({ organizationId, recordId, clock: Date.now(), base })
+    const now = () => ({ organizationId, recordId, clock: Date.now(), base })
+    let result = await advance(now())
     base = result.base
     if (result.gatewayCallDue) {
-      await attempt(() => callGateway({ organizationId, recordId, clock: Date.now(), base }))
+      const quarantined = await attempt(() => callGateway(now()))
+      if (quarantined) result = quarantined
     } else if (result.next === null && !changed) {
       return
     }
@@ -77,11 +79,12 @@ function isLong(): boolean {
 }
 
 /** Makes a call that gives up after a while: the record is advanced first, then the call is repeated at its new instant. */
-async function attempt(call: () => Promise<void>): Promise<void> {
+async function attempt(call: () => Promise<AdvanceResult | null>): Promise<AdvanceResult | null> {
   try {
-    await call()
+    return await call()
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error
+    return null
   }
 }
 

@@ -22,7 +22,7 @@ export interface Activities {
   advanceToken(input: AdvanceInput): Promise<AdvanceResult>
   inquireTransaction(input: AdvanceInput): Promise<AdvanceResult>
   attemptDelivery(input: AdvanceInput): Promise<AdvanceResult>
-  callGateway(input: AdvanceInput): Promise<void>
+  callGateway(input: AdvanceInput): Promise<AdvanceResult | null>
 }
 
 /** Failures of our own infrastructure only, which pass. Time skipping skips these waits too, so attempts are unlimited. */

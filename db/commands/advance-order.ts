@@ -146,12 +146,15 @@ function settlementOf({ row, order }: OrderRecord, instant: number): Settlement 
 
 function apply(unit: UnitOfWork, record: OrderRecord, settlement: Settlement | null, instant: number): void {
   const { row } = record
-  row.quarantinedUntil = null
-  row.quarantineReason = null
-  row.quarantineCount = 0
+  if (settlement !== null) applySteps(unit, record, settlement.steps)
+  if (!isCallDue(record, instant)) {
+    // One that was quarantined for its gateway call has advanced once that is made.
+    row.quarantinedUntil = null
+    row.quarantineReason = null
+    row.quarantineCount = 0
+  }
   if (settlement === null) return
   const { steps, next } = settlement
-  applySteps(unit, record, steps)
   const isCut = next !== null && next.at <= instant
   row.settledThrough = new Date(isCut ? (steps.at(-1)?.at ?? instant) : instant)
   scheduleNext(record)

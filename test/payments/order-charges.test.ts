@@ -152,9 +152,9 @@ describe('an order is charged', () => {
               case 'settle':
                 return void (await advanceOrder(dependencies(gateway), input(placed.id, ahead)))
               case 'call':
-                return await callGateway(dependencies(gateway), input(placed.id, ahead))
+                return void (await callGateway(dependencies(gateway), input(placed.id, ahead)))
               case 'lost':
-                return await callGateway(dependencies(deaf()), input(placed.id, ahead))
+                return void (await callGateway(dependencies(deaf()), input(placed.id, ahead)))
               case 'unrecorded': {
                 // As where the worker is killed after the gateway was asked.
                 const call = await inUnitOfWork(em(), unit(), (work) =>

@@ -5,6 +5,7 @@ import { statement } from '../../db/statement.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import type { ApiClient } from '../rig/api-client.ts'
 import { startService, type TestService } from '../rig/service.ts'
+import { waitFor } from '../rig/wait-for.ts'
 
 interface Listed {
   readonly id: string
@@ -61,6 +62,13 @@ describe('events by position', () => {
     const seen: Listed[] = []
     return {
       seen,
+      /** Until so many were read: a transaction of another database of the server may hold events back for a moment. */
+      async pollUntil(count: number): Promise<void> {
+        await waitFor(`${count} events`, async () => {
+          await this.poll()
+          return seen.length >= count ? true : null
+        })
+      },
       async poll(): Promise<void> {
         for (;;) {
           const last = seen.at(-1)
@@ -85,7 +93,7 @@ describe('events by position', () => {
     await reader.poll()
     expect(reader.seen).toEqual([])
     await older.advance()
-    await reader.poll()
+    await reader.pollUntil(4)
     expect(reader.seen.map(({ entityId }) => entityId)).toEqual(['oldera', 'olderb', 'newera', 'newerb'])
     const { body } = await merchant.api.get<Listed[]>('events?sort=-position')
     expect(body.map(({ id }) => id)).toEqual(reader.seen.map(({ id }) => id).toReversed())
@@ -104,6 +112,7 @@ describe('events by position', () => {
           await transactions[index]?.advance()
           await reader.poll()
         }
+        await reader.pollUntil(before + 6)
         const names = reader.seen.slice(before).map(({ entityId }) => entityId)
         expect(names.toSorted()).toEqual(
           [0, 1, 2].flatMap((index) => [`${run}.${index}a`, `${run}.${index}b`]),

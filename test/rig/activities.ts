@@ -1,7 +1,7 @@
 /** Activities of a service, called by a test in place of a workflow. */
 import { createOrderAdvancer } from '../../activities/advance-order.ts'
 import type { ActivityDependencies } from '../../activities/dependencies.ts'
-import { createQuarantine } from '../../activities/quarantine.ts'
+import type { Quarantine } from '../../activities/quarantine.ts'
 import { createLog } from '../../config/log.ts'
 import type { Gateway } from '../../gateways/port.ts'
 import type { TestService } from './service.ts'
@@ -14,6 +14,14 @@ export interface ActivityOptions {
   readonly unpaidRefunds?: { inc(): void }
   /** Whether instants may lead the real time, as executions that skip time do. Default true. */
   readonly skipsTime?: boolean
+}
+
+/** What throws fails the test. */
+const NEVER: Quarantine = {
+  async add(_workflow, _key, error) {
+    throw error
+  },
+  guard: async (_workflow, _input, advance) => await advance(),
 }
 
 export function activityDependencies(
@@ -36,7 +44,7 @@ export function activityDependencies(
     visibility: false,
     skipsTime,
     clock: { requireAgreement() {} },
-    quarantine: createQuarantine({ em, log, now: Date.now, counter: { inc() {} } }),
+    quarantine: NEVER,
   }
   return {
     ...shared,

@@ -146,7 +146,7 @@ describe('orders that are due', () => {
       })
     }
     for (const kind of kinds) together.push(await place(kind))
-    await orders.advanceAllDue(merchant.organizationId)
+    await orders.advanceDue(merchant.organizationId)
     for (const [index, id] of together.entries()) {
       const other = alone[index] ?? ''
       expect(await shape(id)).toEqual(await shape(other))
@@ -199,7 +199,7 @@ describe('orders that are due', () => {
 
     // It stands in no later batch, whoever else is due.
     const later = await place()
-    await orders.advanceAllDue(merchant.organizationId)
+    await orders.advanceDue(merchant.organizationId)
     expect((await order(later)).status).toBe('active')
     expect(quarantines).toHaveLength(1)
 
@@ -268,6 +268,37 @@ describe('orders that are due', () => {
     await expect(skewed.advance(input(id))).rejects.toThrow(ClockSkewError)
     expect((await order(id)).status).toBe('pending')
     expect(quarantines).toEqual([])
+  })
+
+  test('the sweep takes a batch of an organization at a time, however many more are due', async () => {
+    await Promise.all(Array.from({ length: MANY }, () => place()))
+    const first = await orders.advanceDue(merchant.organizationId)
+    expect(first).toEqual({ count: 100, isMore: true })
+    let batches = 0
+    const turns: number[] = []
+    const sweep = startSweep({
+      em,
+      orders: {
+        // As an organization whose orders become due as fast as they are advanced.
+        async advanceDue() {
+          batches += 1
+          return { count: 100, isMore: true }
+        },
+      },
+      late: { inc: (_, count) => void turns.push(count) },
+      log: createLog('silent'),
+    })
+    try {
+      await sql(
+        "update subscriptions set next_deadline = now() - interval '6 seconds' where organization_id = ?",
+        [merchant.organizationId],
+      )
+      await waitFor('several iterations', async () => (turns.length > 3 ? true : null))
+    } finally {
+      await sweep.stop()
+      await orders.advanceDue(merchant.organizationId)
+    }
+    expect(batches).toBeGreaterThan(3)
   })
 
   test('five seconds late, they are advanced by the sweep, and counted', async () => {
