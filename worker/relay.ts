@@ -24,6 +24,8 @@ const LEASE_SECONDS = 60
 /** How long Temporal may take to accept one wake-up. Milliseconds. */
 const CALL_TIMEOUT = 5_000
 const POLL = 1_000
+/** How long a new order that is due waits for the batch of another one's timer. Milliseconds. */
+const HELD = 250
 /** The longest deferral of a refused wake-up. Seconds. */
 const LONGEST_DEFERRAL = 30
 
@@ -68,10 +70,10 @@ export function startRelay(options: RelayOptions): Loop {
   const owner = randomUUID()
   const throttle = createThrottle()
 
-  const turn = async (progress: () => void): Promise<boolean> => {
+  const turn = async (progress: () => void): Promise<boolean | number> => {
     if (throttle.isOpen && !(await probe())) return false
-    const offers = await claim(em(), owner)
-    if (offers.length === 0) return false
+    const { offers, isHolding } = await claim(em(), owner)
+    if (offers.length === 0) return isHolding ? HELD : false
     const areFound = await hasSearchAttributes()
     const taken: string[] = []
     const refused: Refusal[] = []
@@ -133,26 +135,49 @@ export function startRelay(options: RelayOptions): Loop {
   }
 }
 
-/** Claims the wake-ups that come first: gateway calls, then by deadline. Those of one execution are folded. */
-async function claim(em: EntityManager, owner: string): Promise<Offer[]> {
-  const rows = await statement<WakeUpRow>(
+/**
+ * Claims the wake-ups that come first: gateway calls, then by deadline. Those of one execution are folded.
+ *
+ * Of an organization's new orders that are due now, one is claimed at a time and the others are held for a moment: the
+ * timer of the first advances them all, and their executions then start asleep, until the next deadline.
+ */
+async function claim(
+  em: EntityManager,
+  owner: string,
+): Promise<{ readonly offers: Offer[]; readonly isHolding: boolean }> {
+  const rows = await statement<WakeUpRow & { isHeld: boolean }>(
     em,
     'claim-wake-ups',
-    `with claimed as (
-       update wake_ups set lease_owner = ?, lease_until = now() + interval '${LEASE_SECONDS} seconds'
-        where id in (
-          select id from wake_ups
-           where (not_before is null or not_before <= now()) and (lease_until is null or lease_until < now())
-           order by gateway_call desc, due_by, id limit ${BATCH} for update skip locked)
-       returning *
+    `with first as (
+       select id, organization_id,
+              workflow = 'subscription' and starts and not gateway_call and due_by <= now() as is_due
+         from wake_ups
+        where (not_before is null or not_before <= now()) and (lease_until is null or lease_until < now())
+        order by gateway_call desc, due_by, id limit ${BATCH} for update skip locked
+     ), ordered as (
+       select id, is_due and row_number() over (partition by organization_id, is_due order by id) > 1 as is_held
+         from first
+     ), claimed as (
+       update wake_ups
+          set lease_owner = case when not is_held then ? end,
+              lease_until = case when not is_held then now() + interval '${LEASE_SECONDS} seconds' end,
+              not_before = case when is_held then now() + interval '${HELD} milliseconds' else not_before end
+         from ordered where wake_ups.id = ordered.id
+       returning wake_ups.*, is_held
      )
      select id, workflow, organization_id as "organizationId", record_id as "recordId", starts, due_by as "dueBy", attributes,
-            refusals, set_config('synchronous_commit', 'off', true)
+            refusals, is_held as "isHeld", set_config('synchronous_commit', 'off', true)
        from claimed order by gateway_call desc, due_by, id`,
     [owner],
   )
-  const byExecution = Map.groupBy(rows, (row) => workflowId(row.workflow, row.organizationId, row.recordId))
-  return [...byExecution].map(([id, folded]) => ({ workflowId: id, rows: folded }))
+  const claimed = rows.filter(({ isHeld }) => !isHeld)
+  const byExecution = Map.groupBy(claimed, (row) =>
+    workflowId(row.workflow, row.organizationId, row.recordId),
+  )
+  return {
+    offers: [...byExecution].map(([id, folded]) => ({ workflowId: id, rows: folded })),
+    isHolding: claimed.length < rows.length,
+  }
 }
 
 /** Starts the execution of a new record, asleep until its deadline, or tells an execution that its record changed. */

@@ -108,7 +108,12 @@ export async function advanceDueOrders(
       return []
     }
   })
+  const isNew = settled.filter(({ record }) => record.row.status === 'pending')
   for (const { record, settlement } of settled) apply(unit, record, settlement, instant)
+  await postponeStarts(
+    unit,
+    isNew.map(({ record }) => record.row),
+  )
   await giveBack(
     unit,
     settled.map(({ record }) => record),
@@ -118,6 +123,30 @@ export async function advanceDueOrders(
     gatewayCallDue: isCallDue(record, instant),
   }))
   return { advanced, failed }
+}
+
+/** Executions that have not been started yet will sleep until the deadline that their orders have now. */
+async function postponeStarts(unit: UnitOfWork, rows: readonly Subscription[]): Promise<void> {
+  const starts = rows.flatMap((row) => {
+    const { dueBy, gatewayCall = false } = orderDeadline(row, unit.now)
+    if (dueBy === null) return []
+    const attributes = { status: row.status, customerId: row.customerId }
+    return [{ record_id: row.id, due_by: dueBy, gateway_call: gatewayCall, attributes }]
+  })
+  if (starts.length === 0) return
+  await statement(
+    unit.em,
+    'postpone-starts',
+    `update wake_ups set due_by = given.due_by, gateway_call = given.gateway_call, attributes = given.attributes,
+            not_before = null
+       from jsonb_to_recordset(?::jsonb) as given (record_id text, due_by timestamptz, gateway_call boolean, attributes jsonb),
+            -- One by one: of how many there are the planner has no idea, and it would read the whole table.
+            lateral (select ctid as place from wake_ups
+                      where organization_id = ? and record_id = given.record_id and workflow = 'subscription' and starts
+                      limit 1) start
+      where wake_ups.ctid = start.place and lease_owner is null`,
+    [JSON.stringify(starts), unit.organizationId],
+  )
 }
 
 const CLOCK_RESTS = 'clock_offset = 0 and moving_to is null'
