@@ -1,5 +1,5 @@
 # One image for every process of the service; the command tells which: `node api/main.ts` (the default),
-# `node worker/main.ts`, `node db/migrate.ts`, or for an operator `node dev/create-organization.ts <name>`. No build step:
+# `node worker/main.ts`, `node cli/migrate.ts`, or for an operator `node cli/create-organization.ts <name>`. No build step:
 # Node runs the TypeScript sources as they stand.
 
 FROM node:24.21.0-bookworm-slim AS base
@@ -20,16 +20,19 @@ RUN apt-get update \
 ENV NODE_ENV=production
 COPY --from=packages /app/node_modules node_modules
 COPY package.json ./
+COPY access access
 COPY activities activities
 COPY api api
 COPY billing billing
 COPY cli cli
+COPY commands commands
 COPY config config
 COPY db db
 COPY delivery delivery
-COPY dev/create-organization.ts dev/create-organization.ts
+COPY events events
 COPY gateways gateways
 COPY ops ops
+COPY representations representations
 COPY worker worker
 COPY workflows workflows
 USER node

@@ -1,9 +1,9 @@
 // Real engines, started once (global set-up); two test files at a time, each with a database of its own.
 export default {
-  testEnvironment: '<rootDir>/test/rig/environment.js',
-  testSequencer: '<rootDir>/test/rig/sequencer.js',
-  globalSetup: '<rootDir>/test/rig/global-setup.ts',
-  globalTeardown: '<rootDir>/test/rig/global-teardown.ts',
+  testEnvironment: '<rootDir>/test/support/environment.js',
+  testSequencer: '<rootDir>/test/support/sequencer.js',
+  globalSetup: '<rootDir>/test/support/global-setup.ts',
+  globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [

@@ -1,4 +1,4 @@
-import { advanceDispute as advance, lockDispute } from '../db/commands/save-dispute.ts'
+import { advanceDispute as advance, lockDispute } from '../commands/disputes/save-dispute.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import type { AdvanceInput, AdvanceResult } from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'

@@ -5,15 +5,15 @@ import {
   advanceOrder,
   IS_FREE,
   lockSubscription,
-} from '../db/commands/advance-order.ts'
-import { followFastForward, instantOnTheWay } from '../db/commands/fast-forward.ts'
+} from '../commands/orders/advance-order.ts'
+import { followFastForward, instantOnTheWay } from '../commands/orders/fast-forward.ts'
+import { orderClock } from '../commands/orders/order-instant.ts'
 import type { Subscription } from '../db/entities/index.ts'
 import { isInfrastructureFailure } from '../db/infrastructure-failure.ts'
-import { orderClock } from '../db/order-record.ts'
 import { statement } from '../db/statement.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import type { AdvanceInput, AdvanceResult, Visibility } from '../workflows/contract.ts'
-import type { ActivityDependencies } from './dependencies.ts'
+import type { Advancing } from './advancing.ts'
 import { quarantinedResult } from './quarantine.ts'
 
 /** Orders advanced in one transaction. */
@@ -40,11 +40,6 @@ export interface AdvancedBatch {
   readonly isMore: boolean
 }
 
-type Dependencies = Pick<
-  ActivityDependencies,
-  'em' | 'baseUrl' | 'now' | 'visibility' | 'skipsTime' | 'quarantine' | 'clock'
->
-
 type Outcome = AdvancedOrder | { readonly quarantinedUntil: number }
 
 interface Request {
@@ -68,7 +63,7 @@ interface Organization {
  * Gathers what is to be advanced by organization: one batch of an organization runs at a time, several organizations run
  * side by side, and nobody waits for a batch of another organization.
  */
-export function createOrderAdvancer(dependencies: Dependencies): OrderAdvancer {
+export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
   const { em, baseUrl, now, quarantine, skipsTime, clock } = dependencies
   const organizations = new Map<string, Organization>()
   let running = 0
@@ -262,7 +257,7 @@ function hasMore({ isMore }: Organization): boolean {
 
 /** What the order's row says, read without a lock; null when there is none. */
 async function readOrder(
-  { em }: Pick<ActivityDependencies, 'em'>,
+  { em }: Pick<Advancing, 'em'>,
   { organizationId, recordId }: AdvanceInput,
 ): Promise<OrderState | null> {
   const [row] = await statement<Omit<OrderState, 'nextDeadline'> & { nextDeadline: string | null }>(

@@ -1,4 +1,4 @@
-import { erasePaymentToken } from '../db/commands/erase-payment-token.ts'
+import { erasePaymentToken } from '../commands/payments/erase-payment-token.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import type { AdvanceInput, AdvanceResult } from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'

@@ -1,5 +1,5 @@
-import { startOrderCall } from '../db/commands/charge-order.ts'
-import { pendingMovement, recordAnswer } from '../db/commands/record-answer.ts'
+import { startOrderCall } from '../commands/orders/start-order-call.ts'
+import { pendingMovement, recordAnswer } from '../commands/payments/record-result.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import { carryOut } from '../gateways/movement.ts'
 import type { AdvanceInput, AdvanceResult } from '../workflows/contract.ts'

@@ -1,6 +1,6 @@
 import { nextInquiry } from '../billing/charge-schedule.ts'
-import { takeUpDebt } from '../db/commands/give-back.ts'
-import { chargedAt, pendingMovement, recordAnswer } from '../db/commands/record-answer.ts'
+import { chargedAt, pendingMovement, recordAnswer } from '../commands/payments/record-result.ts'
+import { takeUpDebt } from '../commands/payments/refund-sales.ts'
 import type { Transaction } from '../db/entities/index.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import { carryOut, type MovementOutcome } from '../gateways/movement.ts'

@@ -1,5 +1,5 @@
 import type { AdvanceInput } from '../workflows/contract.ts'
-import type { ActivityDependencies } from './dependencies.ts'
+import type { Advancing } from './advancing.ts'
 
 /**
  * The instant a record is advanced through: the workflow's, but never ahead of real time where executions do not skip
@@ -8,7 +8,7 @@ import type { ActivityDependencies } from './dependencies.ts'
  * @throws ClockSkewError while this process's clock differs from the database's.
  */
 export function instantOf(
-  { clock, now, skipsTime }: Pick<ActivityDependencies, 'clock' | 'now' | 'skipsTime'>,
+  { clock, now, skipsTime }: Pick<Advancing, 'clock' | 'now' | 'skipsTime'>,
   input: Pick<AdvanceInput, 'clock' | 'base'>,
 ): number {
   clock.requireAgreement()

@@ -1,8 +1,8 @@
 /** What happens to a record whose advancing throws: it waits by itself, and its operators hear of it. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
-import { endQuarantine, quarantineRecord } from '../db/commands/quarantine-record.ts'
 import { isInfrastructureFailure } from '../db/infrastructure-failure.ts'
+import { endQuarantine, quarantineRecord } from '../db/quarantine.ts'
 import type { AdvanceInput, AdvanceResult, RecordKey, WorkflowName } from '../workflows/contract.ts'
 
 export interface Quarantine {

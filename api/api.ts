@@ -9,7 +9,7 @@ import { attemptDelivery } from '../delivery/attempt.ts'
 import { signingKeyCache } from '../delivery/key-cache.ts'
 import { createSender } from '../delivery/sender.ts'
 import { createGateway } from '../gateways/gateways.ts'
-import { createRateLimit } from './rate-limit.ts'
+import { createRateLimit } from './http/rate-limit.ts'
 import { type ApiDependencies, createServer } from './server.ts'
 
 /** How long requests under way may take after a stop. */
@@ -42,7 +42,9 @@ export async function startApi(
   const { orm, vault, temporal, config: shared } = dependencies
   // Loaded where it is used: an API without an engine carries none of its client.
   const engine =
-    temporal === null ? null : (await import('./engine.ts')).connectEngine(temporal, config.temporalNamespace)
+    temporal === null
+      ? null
+      : (await import('./temporal.ts')).connectEngine(temporal, config.temporalNamespace)
   const now = () => Date.now()
   const addressGuard = createAddressGuard(shared.webhookAllowedCidrs)
   const sender = createSender(addressGuard)

@@ -1,16 +1,24 @@
 /** What every host answers without authentication: status, keys, the contract, what problems mean; in the sandbox the demo. */
 import type Router from '@koa/router'
+import type { MikroORM } from '@mikro-orm/postgresql'
+import type { Config } from '../config/config.ts'
 import { RELEASE } from '../config/release.ts'
 import { publishedKeys } from '../delivery/signing-keys.ts'
+import type { Readiness } from '../ops/readiness.ts'
 import { demoPages } from './demo/demo-pages.ts'
+import { PROBLEMS, Problem, type ProblemCode } from './http/problems.ts'
+import type { ApiState } from './http/state.ts'
 import { openApiDocument } from './openapi.ts'
-import { docsPage, problemPage } from './pages.ts'
-import { PROBLEMS, Problem, type ProblemCode } from './problems.ts'
+import { docsPage, problemPage } from './pages/reference.ts'
 import { routesOf } from './routes.ts'
-import type { ApiDependencies } from './server.ts'
-import type { ApiState } from './state.ts'
 
-export function hostRoutes(router: Router<ApiState>, { config, orm, readiness }: ApiDependencies): void {
+export interface HostDependencies {
+  readonly config: Pick<Config, 'environment' | 'baseUrl'>
+  readonly orm: MikroORM
+  readonly readiness: Readiness
+}
+
+export function hostRoutes(router: Router<ApiState>, { config, orm, readiness }: HostDependencies): void {
   const document = openApiDocument(config.baseUrl, routesOf(config.environment))
   const documentText = JSON.stringify(document, null, 2)
   const docs = docsPage(document)

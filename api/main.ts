@@ -1,10 +1,10 @@
 /** The API as a process of its own: `npm run api`. Needs DATABASE_URL (migrated) and MASTER_KEY. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { bootstrap } from '../commands/access/bootstrap.ts'
 import { ConfigurationError, differentBaseUrl, loadConfig } from '../config/config.ts'
 import { createLog } from '../config/log.ts'
 import { runProcess, untilAvailable } from '../config/process.ts'
 import { temporalConnection } from '../config/temporal-connection.ts'
-import { bootstrap } from '../db/bootstrap.ts'
 import { otherBaseUrl } from '../db/installation.ts'
 import { openDatabase } from '../db/open.ts'
 import { databaseChecks } from '../db/readiness.ts'

@@ -1,8 +1,9 @@
 /** The OpenAPI 3.1 document, made from the route table and its schemas. */
 import { VERSION } from '../config/release.ts'
-import { KEY_HEADER } from './authentication.ts'
-import { PROBLEMS } from './problems.ts'
-import { fullPath, type KeyForm, type Route } from './routes.ts'
+import type { KeyForm } from './http/authentication.ts'
+import { KEY_HEADER } from './http/authentication.ts'
+import { PROBLEMS } from './http/problems.ts'
+import { fullPath, type Route } from './routes.ts'
 import { answerSchema, bodySchema } from './schemas/conventions.ts'
 
 export interface OpenApiOperation {

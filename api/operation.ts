@@ -1,14 +1,14 @@
 /** What an operation's handler is given and what it answers. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
-import type { KeyStore } from '../db/commands/create-api-key.ts'
+import type { KeyStore } from '../commands/access/create-api-key.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import type { Attempt, DueDelivery } from '../delivery/attempt.ts'
 import type { WebhookTargets } from '../delivery/webhook-url.ts'
 import type { Gateway } from '../gateways/port.ts'
-import type { Credential } from './authentication.ts'
-import type { Engine } from './engine.ts'
-import type { Preconditions } from './preconditions.ts'
+import type { Credential } from './http/authentication.ts'
+import type { Preconditions } from './http/preconditions.ts'
+import type { Engine } from './temporal.ts'
 
 export interface OperationContext {
   readonly organizationId: string

@@ -7,6 +7,7 @@
 import type { TSchema } from 'typebox'
 import type { Config } from '../config/config.ts'
 import { type IdPrefix, newId } from '../db/ids.ts'
+import type { KeyForm } from './http/authentication.ts'
 import type { OperationHandler } from './operation.ts'
 import { apiKeys, apiKeyWriter, deleteApiKey } from './operations/api-keys.ts'
 import {
@@ -19,17 +20,6 @@ import { customers, customerWriter, deleteCustomer } from './operations/customer
 import { disputes, disputeWriter } from './operations/disputes.ts'
 import { getFastForward, postFastForward } from './operations/fast-forward.ts'
 import { invoices } from './operations/invoices.ts'
-import { getOrganization, putOrganization } from './operations/organizations.ts'
-import { paymentInstruments, paymentInstrumentWriter } from './operations/payment-instruments.ts'
-import { paymentTokens, paymentTokenWriter, readPaymentToken } from './operations/payment-tokens.ts'
-import { deletePlan, plans, planWriter } from './operations/plans.ts'
-import { deleteProduct, products, productWriter } from './operations/products.ts'
-import {
-  newCredentialHash,
-  patchServiceCredential,
-  serviceCredentials,
-  serviceCredentialWriter,
-} from './operations/service-credentials.ts'
 import {
   cancellations,
   cancellationWriter,
@@ -44,33 +34,35 @@ import {
   reactivations,
   reactivationWriter,
   timeline,
-} from './operations/subscription-actions.ts'
-import { subscriptions, subscriptionWriter } from './operations/subscriptions.ts'
+} from './operations/order-actions.ts'
+import { subscriptions, subscriptionWriter } from './operations/orders.ts'
+import { getOrganization, putOrganization } from './operations/organizations.ts'
+import { paymentInstruments, paymentInstrumentWriter } from './operations/payment-instruments.ts'
+import { paymentTokens, paymentTokenWriter, readPaymentToken } from './operations/payment-tokens.ts'
+import { deletePlan, plans, planWriter } from './operations/plans.ts'
+import { deleteProduct, products, productWriter } from './operations/products.ts'
+import {
+  newCredentialHash,
+  patchServiceCredential,
+  serviceCredentials,
+  serviceCredentialWriter,
+} from './operations/service-credentials.ts'
 import { postTransaction, transactions } from './operations/transactions.ts'
 import { events, resendWebhook, webhookTracking } from './operations/webhook-log.ts'
 import { deleteWebhook, previewWebhook, webhooks, webhookWriter } from './operations/webhooks.ts'
 import { deleteWebsite, websites, websiteWriter } from './operations/websites.ts'
-import {
-  create,
-  expandQuerySchema,
-  list,
-  listQuerySchema,
-  pageQuery,
-  type Resource,
-  type ResourceRow,
-  readOne,
-  remove,
-  sortedQuery,
-  upsert,
-  type Writer,
-} from './resource.ts'
+import { create } from './resources/create.ts'
+import { remove } from './resources/delete.ts'
+import { list } from './resources/list.ts'
+import { expandQuerySchema, listQuerySchema, pageQuery, sortedQuery } from './resources/query-parameters.ts'
+import { readOne } from './resources/read.ts'
+import type { Resource, ResourceRow, Writer } from './resources/resource.ts'
+import { upsert } from './resources/upsert.ts'
 import { AuthenticationToken, CustomerToken } from './schemas/authentication-token.ts'
 import { FastForward } from './schemas/fast-forward.ts'
 import { Organization } from './schemas/organization.ts'
 import { ServiceCredentialStatus } from './schemas/service-credential.ts'
 import { UpcomingInvoice } from './schemas/subscription-actions.ts'
-
-export type KeyForm = 'secret' | 'publishable' | 'customer'
 
 export interface Route {
   /** Also the permission that an access list names. */

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { childrenOf, isRunning, stopProcess } from '../dev/engines/processes.ts'
+import { childrenOf, isRunning, stopProcess } from '../dev/services/processes.ts'
 import type { Teardown } from './teardown.ts'
 
 export interface Program {

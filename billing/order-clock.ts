@@ -59,3 +59,17 @@ export function moveProblem(order: OrderClock, target: number, now: number): str
   const farthest = reach(now, FARTHEST)
   return farthest !== null && target > farthest ? 'must be at most five years ahead of real time' : null
 }
+
+/** A move that has settled nothing for so long blocks no other. Milliseconds. */
+export const STALLED_AFTER = 60_000
+
+export const STALLED_DETAIL =
+  'The order was not advanced for a minute. Fast-forward again once the workers and Temporal run.'
+
+/** True if a fast-forward has stopped making progress. */
+export function hasStalled(
+  { status, progressTime }: { readonly status: string; readonly progressTime: Date },
+  now: Date,
+): boolean {
+  return status === 'running' && now.getTime() - progressTime.getTime() > STALLED_AFTER
+}

@@ -3,8 +3,8 @@
  * `npm run quarantine -- release <workflow>/<organization>/<record>`: has one of them advanced again at once.
  */
 import { loadConfig } from '../config/config.ts'
-import { quarantinedRecords, releaseRecord } from '../db/commands/quarantine-record.ts'
 import { openOrm } from '../db/orm.ts'
+import { quarantinedRecords, releaseRecord } from '../db/quarantine.ts'
 import { recordOf, workflowId } from '../workflows/contract.ts'
 
 const { databaseUrl } = loadConfig(process.env)

@@ -2,7 +2,7 @@
  * Nudges the loops that carry on what a transaction has left for them.
  *
  * A nudge is sent after the commit where the transaction could not do it by itself without making others wait
- * (`db/events.ts`): PostgreSQL lets one transaction with a NOTIFY commit at a time, its wait for the disk included, which
+ * (`db/outbox.ts`): PostgreSQL lets one transaction with a NOTIFY commit at a time, its wait for the disk included, which
  * would make every command of every organization wait in line. Nothing depends on a nudge: the loops also look by
  * themselves, every second.
  */

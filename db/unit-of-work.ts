@@ -7,6 +7,8 @@
 import type { EntityClass, RequiredEntityData } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { WorkflowName } from '../workflows/contract.ts'
+import type { NewRow } from './insert-row.ts'
+import { nudge } from './nudge.ts'
 import {
   type Attributes,
   type Consequences,
@@ -15,9 +17,7 @@ import {
   type NewTimelineEntry,
   type WakeUp,
   writeConsequences,
-} from './events.ts'
-import type { NewRow } from './insert-row.ts'
-import { nudge } from './nudge.ts'
+} from './outbox.ts'
 
 export interface UnitOfWork {
   readonly em: EntityManager

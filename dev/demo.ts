@@ -1,14 +1,15 @@
 /** The demo organization: made once, so that the first request can be sent from the printed line. */
+
+import { createOrganization } from '../commands/access/create-organization.ts'
+import { createCustomer } from '../commands/catalog/create-customer.ts'
+import { createPlan } from '../commands/catalog/create-plan.ts'
+import { createWebsite } from '../commands/catalog/create-website.ts'
 import type { Config } from '../config/config.ts'
-import { createCustomer } from '../db/commands/create-customer.ts'
-import { createOrganization } from '../db/commands/create-organization.ts'
-import { createPlan } from '../db/commands/create-plan.ts'
-import { createWebsite } from '../db/commands/create-website.ts'
 import { ApiKey, Installation } from '../db/entities/index.ts'
 import { newId } from '../db/ids.ts'
 import type { Database } from '../db/open.ts'
-import { resourceUrl } from '../db/representations/links.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
+import { resourceUrl } from '../representations/links.ts'
 
 export interface Demo {
   readonly organizationId: string

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { withLock } from './engines/lock.mjs'
+import { withLock } from './services/lock.mjs'
 
 const NODE_MAJOR = 24
 const root = dirname(dirname(fileURLToPath(import.meta.url)))

@@ -4,11 +4,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startApi } from '../api/api.ts'
+import { bootstrap } from '../commands/access/bootstrap.ts'
 import { type Config, ConfigurationError, loadConfig } from '../config/config.ts'
 import { createLog } from '../config/log.ts'
 import { runProcess } from '../config/process.ts'
 import { temporalConnection } from '../config/temporal-connection.ts'
-import { bootstrap } from '../db/bootstrap.ts'
 import { openDatabase } from '../db/open.ts'
 import { migrate } from '../db/orm.ts'
 import { databaseChecks } from '../db/readiness.ts'
@@ -20,9 +20,9 @@ import { workflowBundle } from '../worker/bundle.ts'
 import { installTemporalRuntime } from '../worker/temporal.ts'
 import { startWorker } from '../worker/worker.ts'
 import { checkoutUrl, type Demo, demo, demoRequest, demoVariables } from './demo.ts'
-import { portIsFree } from './engines/ports.ts'
-import { startEngines } from './engines/start-engines.ts'
 import { localMasterKey } from './local-master-key.ts'
+import { portIsFree } from './services/ports.ts'
+import { startEngines } from './services/start-services.ts'
 
 const say = (line: string): void => console.log(line)
 

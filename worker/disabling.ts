@@ -1,11 +1,11 @@
 /** Sandbox only: gives up webhooks whose receivers have failed for two days, so that forgotten ones cost nothing. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
-import { DISABLING } from '../billing/retry-schedule.ts'
+import { disableWebhook } from '../commands/webhooks/disable-webhook.ts'
 import type { Config } from '../config/config.ts'
-import { disableWebhook } from '../db/commands/disable-webhook.ts'
 import { statement } from '../db/statement.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
+import { DISABLING } from '../delivery/retry-schedule.ts'
 import { type Loop, startLoop } from './loop.ts'
 
 const INTERVAL = 60_000

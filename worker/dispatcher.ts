@@ -7,7 +7,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
-import { nextAttemptTime } from '../billing/retry-schedule.ts'
 import {
   type Attempt,
   type AttemptDependencies,
@@ -21,6 +20,7 @@ import {
   releaseDeliveries,
   takeDueDeliveries,
 } from '../delivery/queue.ts'
+import { nextAttemptTime } from '../delivery/retry-schedule.ts'
 import { BOUNDS, type Destination, type Slot, type SlotResult, Slots } from '../delivery/slots.ts'
 import { startLoop } from './loop.ts'
 import { startPresence } from './presence.ts'

@@ -4,7 +4,8 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
-import { giveUpStalled, STALLED_AFTER } from '../db/commands/fast-forward.ts'
+import { STALLED_AFTER } from '../billing/order-clock.ts'
+import { giveUpStalled } from '../commands/orders/fast-forward.ts'
 import { statement } from '../db/statement.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import { type Loop, startLoop } from './loop.ts'

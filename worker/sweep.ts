@@ -8,7 +8,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import type { OrderAdvancer } from '../activities/advance-order.ts'
-import { LATE_ORGANIZATIONS } from '../db/commands/advance-order.ts'
+import { LATE_ORGANIZATIONS } from '../commands/orders/advance-order.ts'
 import { statement } from '../db/statement.ts'
 import type { WorkflowName } from '../workflows/contract.ts'
 import { type Loop, startLoop } from './loop.ts'

@@ -7,7 +7,7 @@
 import { readFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import type Router from '@koa/router'
-import type { ApiState } from '../state.ts'
+import type { ApiState } from '../http/state.ts'
 
 /** What the browser may load, by path from the root; the modules import each other by these. */
 const MODULES = [

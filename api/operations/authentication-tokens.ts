@@ -1,19 +1,19 @@
 /** How a customer's browser comes by a JWT: the merchant's server vouches for it, the browser exchanges that word. */
-import { customerTokenExpiry } from '../../billing/customer-tokens.ts'
+import { customerTokenExpiry } from '../../access/customer-tokens.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
-import { createAuthenticationToken } from '../../db/commands/create-authentication-token.ts'
+import { createAuthenticationToken } from '../../commands/access/create-authentication-token.ts'
+import { latestCustomerTokenKey } from '../../commands/access/customer-token-keys.ts'
 import {
   endAuthenticationToken,
   exchangeAuthenticationToken,
   findAuthenticationToken,
   isGood,
-} from '../../db/commands/use-authentication-token.ts'
-import { latestCustomerTokenKey } from '../../db/customer-token-keys.ts'
+} from '../../commands/access/use-authentication-token.ts'
 import type { AuthenticationToken as AuthenticationTokenRow } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
-import { signCustomerToken } from '../customer-jwt.ts'
+import { signCustomerToken } from '../http/customer-jwt.ts'
+import { Problem } from '../http/problems.ts'
 import type { OperationAnswer, OperationContext } from '../operation.ts'
-import { Problem } from '../problems.ts'
 import type { AuthenticationToken, CustomerToken } from '../schemas/authentication-token.ts'
 import { requireGrantable, scopeProblems } from './api-keys.ts'
 

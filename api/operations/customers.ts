@@ -1,19 +1,20 @@
 import { canonicalJson } from '../../billing/canonical-json.ts'
+import { endTokensOf } from '../../commands/access/use-authentication-token.ts'
 import {
   checkedCustomer,
   createCustomer,
   type NewCustomer,
   type TokenPayment,
-} from '../../db/commands/create-customer.ts'
-import { endTokensOf } from '../../db/commands/use-authentication-token.ts'
-import { customerEvent } from '../../db/customer-events.ts'
+} from '../../commands/catalog/create-customer.ts'
+import { requireUnreferenced } from '../../commands/references.ts'
 import { customerSearch } from '../../db/entities/customer.ts'
 import { Customer as CustomerRow } from '../../db/entities/index.ts'
-import { requireUnreferenced } from '../../db/references.ts'
-import { presentCustomer } from '../../db/representations/customer.ts'
+import { customerEvent } from '../../events/customer-events.ts'
+import { presentCustomer } from '../../representations/customer.ts'
 import type { OperationAnswer, OperationContext } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
-import { type Resource, remove, type Writer } from '../resource.ts'
+import { remove } from '../resources/delete.ts'
+import type { Resource, Writer } from '../resources/resource.ts'
 import { contactOf } from '../schemas/contact.ts'
 import { Customer } from '../schemas/customer.ts'
 import { leadSourceOf } from '../schemas/lead-source.ts'

@@ -4,16 +4,16 @@ import {
   type DisputeValues,
   disputeDeadline,
   updateDispute,
-} from '../../db/commands/save-dispute.ts'
-import { emitDisputeEvent } from '../../db/dispute-events.ts'
+} from '../../commands/disputes/save-dispute.ts'
 import { disputeSearch } from '../../db/entities/dispute.ts'
 import { Customer, Dispute as DisputeRow, Transaction } from '../../db/entities/index.ts'
-import { presentCustomer } from '../../db/representations/customer.ts'
-import { presentDispute } from '../../db/representations/dispute.ts'
-import { presentTransaction } from '../../db/representations/transaction.ts'
-import { embedding } from '../embedding.ts'
+import { emitDisputeEvent } from '../../events/dispute-events.ts'
+import { presentCustomer } from '../../representations/customer.ts'
+import { presentDispute } from '../../representations/dispute.ts'
+import { presentTransaction } from '../../representations/transaction.ts'
 import { fieldsOf } from '../query/fields.ts'
-import type { Resource, Writer } from '../resource.ts'
+import { embedding } from '../resources/embedding.ts'
+import type { Resource, Writer } from '../resources/resource.ts'
 import { Dispute } from '../schemas/dispute.ts'
 
 export const disputes: Resource<DisputeRow> = {

@@ -1,8 +1,8 @@
 import { Invoice as InvoiceRow } from '../../db/entities/index.ts'
 import { invoiceSearch } from '../../db/entities/invoice.ts'
-import { presentInvoice } from '../../db/representations/invoice.ts'
+import { presentInvoice } from '../../representations/invoice.ts'
 import { fieldsOf, reference } from '../query/fields.ts'
-import type { Resource } from '../resource.ts'
+import type { Resource } from '../resources/resource.ts'
 import { Invoice } from '../schemas/invoice.ts'
 
 export const invoices: Resource<InvoiceRow> = {

@@ -2,10 +2,10 @@
 import { billingSettings } from '../../billing/billing-settings.ts'
 import { Organization as OrganizationRow } from '../../db/entities/index.ts'
 import { lockOrganization } from '../../db/organization-lock.ts'
-import { presentOrganization } from '../../db/representations/organization.ts'
+import { presentOrganization } from '../../representations/organization.ts'
+import { isNotModified, requirePreconditions } from '../http/preconditions.ts'
 import type { OperationAnswer, OperationContext } from '../operation.ts'
-import { isNotModified, requirePreconditions } from '../preconditions.ts'
-import { changeRow } from '../resource.ts'
+import { changeRow } from '../resources/change-row.ts'
 import type { Organization } from '../schemas/organization.ts'
 
 /** GET: 304 where the caller has it already. */

@@ -1,11 +1,11 @@
-import { createPaymentInstrument } from '../../db/commands/create-payment-instrument.ts'
+import { createPaymentInstrument } from '../../commands/payments/create-payment-instrument.ts'
 import { Customer, PaymentInstrument as PaymentInstrumentRow } from '../../db/entities/index.ts'
 import { paymentInstrumentSearch } from '../../db/entities/payment-instrument.ts'
-import { presentCustomer } from '../../db/representations/customer.ts'
-import { presentPaymentInstrument } from '../../db/representations/payment-instrument.ts'
-import { embedding } from '../embedding.ts'
+import { presentCustomer } from '../../representations/customer.ts'
+import { presentPaymentInstrument } from '../../representations/payment-instrument.ts'
 import { fieldsOf, reference } from '../query/fields.ts'
-import type { Resource, Writer } from '../resource.ts'
+import { embedding } from '../resources/embedding.ts'
+import type { Resource, Writer } from '../resources/resource.ts'
 import { PaymentInstrument } from '../schemas/payment-instrument.ts'
 
 export const paymentInstruments: Resource<PaymentInstrumentRow> = {

@@ -1,11 +1,12 @@
-import { createProduct, type NewProduct } from '../../db/commands/create-product.ts'
+import { createProduct, type NewProduct } from '../../commands/catalog/create-product.ts'
+import { requireUnreferenced } from '../../commands/references.ts'
 import { Product as ProductRow } from '../../db/entities/index.ts'
 import { productSearch } from '../../db/entities/product.ts'
-import { requireUnreferenced } from '../../db/references.ts'
-import { presentProduct } from '../../db/representations/product.ts'
+import { presentProduct } from '../../representations/product.ts'
 import type { OperationAnswer, OperationContext } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
-import { type Resource, remove, type Writer } from '../resource.ts'
+import { remove } from '../resources/delete.ts'
+import type { Resource, Writer } from '../resources/resource.ts'
 import { Product } from '../schemas/product.ts'
 
 export const products: Resource<ProductRow> = {

@@ -1,13 +1,13 @@
 /** What was sent to receivers and what came of it, and the events themselves, for a receiver that missed some. */
-import { resendDelivery } from '../../db/commands/resend-delivery.ts'
+import { resendDelivery } from '../../commands/webhooks/resend-delivery.ts'
 import { deliveryAttemptSearch } from '../../db/entities/delivery.ts'
 import { eventSearch, SETTLED_EVENTS } from '../../db/entities/event.ts'
 import { Delivery, DeliveryAttempt, Event as EventRow, Webhook } from '../../db/entities/index.ts'
-import { presentDeliveryAttempt } from '../../db/representations/delivery-attempt.ts'
-import { presentEvent } from '../../db/representations/event.ts'
+import { presentDeliveryAttempt } from '../../representations/delivery-attempt.ts'
+import { presentEvent } from '../../representations/event.ts'
 import type { OperationAnswer, OperationContext } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
-import { absent, type Resource } from '../resource.ts'
+import { absent, type Resource } from '../resources/resource.ts'
 import { Event, WebhookTracking } from '../schemas/webhook-log.ts'
 
 export const webhookTracking: Resource<DeliveryAttempt> = {

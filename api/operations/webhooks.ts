@@ -4,16 +4,17 @@ import {
   requireReferences,
   updateWebhook,
   type WebhookValues,
-} from '../../db/commands/save-webhook.ts'
+} from '../../commands/webhooks/save-webhook.ts'
 import { Webhook as WebhookRow } from '../../db/entities/index.ts'
 import { webhookSearch } from '../../db/entities/webhook.ts'
-import { presentWebhook } from '../../db/representations/webhook.ts'
 import { sampleEvent } from '../../delivery/sample-event.ts'
 import { webhookHeaderProblems } from '../../delivery/webhook-headers.ts'
 import { webhookUrlProblem } from '../../delivery/webhook-url.ts'
+import { presentWebhook } from '../../representations/webhook.ts'
 import type { OperationAnswer, OperationContext } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
-import { type Resource, remove, type Writer } from '../resource.ts'
+import { remove } from '../resources/delete.ts'
+import type { Resource, Writer } from '../resources/resource.ts'
 import { Webhook } from '../schemas/webhook.ts'
 
 export const webhooks: Resource<WebhookRow> = {

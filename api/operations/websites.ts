@@ -1,11 +1,12 @@
-import { createWebsite, type NewWebsite } from '../../db/commands/create-website.ts'
+import { createWebsite, type NewWebsite } from '../../commands/catalog/create-website.ts'
+import { requireUnreferenced } from '../../commands/references.ts'
 import { Website as WebsiteRow } from '../../db/entities/index.ts'
 import { websiteSearch } from '../../db/entities/website.ts'
-import { requireUnreferenced } from '../../db/references.ts'
-import { presentWebsite } from '../../db/representations/website.ts'
+import { presentWebsite } from '../../representations/website.ts'
 import type { OperationAnswer, OperationContext } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
-import { type Resource, remove, type Writer } from '../resource.ts'
+import { remove } from '../resources/delete.ts'
+import type { Resource, Writer } from '../resources/resource.ts'
 import { Website } from '../schemas/website.ts'
 
 export const websites: Resource<WebsiteRow> = {

@@ -1,5 +1,5 @@
 /** Placing orders: the API alone beside bare Koa with AJV and one `insert`, and with everything an order sets off. */
-import { orderBody } from '../../test/rig/catalogue.ts'
+import { orderBody } from '../../test/support/catalogue.ts'
 import { type Figure, medianKnown, withCpu } from '../figure.ts'
 import { startHelper } from '../helper.ts'
 import type { CreateFloorCalls } from '../processes/create-floor.ts'

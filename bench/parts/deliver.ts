@@ -1,6 +1,6 @@
 /** Draining a backlog of events committed at once, beside a bare loop that signs and posts the same bytes. */
 import { Subscription } from '../../db/entities/index.ts'
-import { subscriptionEvent } from '../../db/subscription-events.ts'
+import { subscriptionEvent } from '../../events/order-events.ts'
 import { type Figure, medianKnown, withCpu } from '../figure.ts'
 import { startHelper } from '../helper.ts'
 import type { DeliverFloorCalls } from '../processes/deliver-floor.ts'

@@ -1,6 +1,6 @@
 /** Disputes: read and opened beside bare Koa, listed over many, and what the API's memory does under minutes of it. */
 import pg from 'pg'
-import { disputeBody, externalSale } from '../../test/rig/dispute.ts'
+import { disputeBody, externalSale } from '../../test/support/dispute.ts'
 import { besideFloor, type Figure, withCpu } from '../figure.ts'
 import { startHelper } from '../helper.ts'
 import type { DisputeFloorCalls } from '../processes/dispute-floor.ts'

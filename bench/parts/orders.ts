@@ -1,6 +1,6 @@
 /** Orders over time: placing and starting them, thousands armed, a minute full of transitions, and one with a kill in it. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { orderBody } from '../../test/rig/catalogue.ts'
+import { orderBody } from '../../test/support/catalogue.ts'
 import { type Figure, medianKnown, withCpu } from '../figure.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'
 import { cpuSeconds, type Program, residentMegabytes } from '../program.ts'

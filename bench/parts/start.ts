@@ -1,9 +1,9 @@
 /** What `npm start` takes, from starting the process to its line `ready`, with the engine's programs cached. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '../../dev/engines/ports.ts'
-import { stopStalePostmaster } from '../../dev/engines/postgres-stop.ts'
-import { stopStaleTemporal } from '../../dev/engines/temporal.ts'
+import { freePort } from '../../dev/services/ports.ts'
+import { stopStalePostmaster } from '../../dev/services/postgres-stop.ts'
+import { stopStaleTemporal } from '../../dev/services/temporal.ts'
 import type { Figure } from '../figure.ts'
 import { startProgram } from '../program.ts'
 import type { Teardown } from '../teardown.ts'

@@ -1,6 +1,6 @@
 /** Timers under load: orders placed for three minutes, organizations that are due together, and a record that cannot advance. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Catalogue, orderBody } from '../../test/rig/catalogue.ts'
+import { type Catalogue, orderBody } from '../../test/support/catalogue.ts'
 import { type Figure, withCpu } from '../figure.ts'
 import { cpuSeconds, type Program } from '../program.ts'
 import type { World } from '../world.ts'

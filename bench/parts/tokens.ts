@@ -1,7 +1,8 @@
 /** Payment tokens: making them, erasing their card data on time, and what an armed expiry costs the engine. */
-import { createPaymentToken } from '../../db/commands/create-payment-token.ts'
+import { createPaymentToken } from '../../commands/payments/create-payment-token.ts'
 import { newId } from '../../db/ids.ts'
-import { TEST_CARDS, tokenBody } from '../../test/rig/cards.ts'
+import { TEST_CARDS } from '../../test/support/cards.ts'
+import { tokenBody } from '../../test/support/tokens.ts'
 import { besideFloor, type Figure, withCpu } from '../figure.ts'
 import { startHelper } from '../helper.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'

@@ -5,9 +5,9 @@
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import pg from 'pg'
+import { createBodyValidator } from '../../api/http/validation.ts'
 import { bodySchema } from '../../api/schemas/conventions.ts'
 import { Dispute } from '../../api/schemas/dispute.ts'
-import { createBodyValidator } from '../../api/validation.ts'
 import { newId } from '../../db/ids.ts'
 import { answerCalls } from '../helper.ts'
 

@@ -1,10 +1,10 @@
 /** API keys: what each may do and from where, who may make which, and who sees their values. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type ApiAnswer, type ApiClient, apiClient } from '../rig/api-client.ts'
-import { type Catalogue, catalogue } from '../rig/catalogue.ts'
-import { expectProblem } from '../rig/expect-problem.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { type ApiAnswer, type ApiClient, apiClient } from '../support/api-client.ts'
+import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 const MASTER_KEY = randomBytes(32).toString('base64')
 

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { ROUTES } from '../../api/routes.ts'
-import { customerTokenKey, rotateCustomerTokenKey } from '../../db/customer-token-keys.ts'
+import { customerTokenKey, rotateCustomerTokenKey } from '../../commands/access/customer-token-keys.ts'
 import { currentSigningKey } from '../../delivery/signing-keys.ts'
 import { removeExpired } from '../../worker/retention.ts'
-import { type ApiAnswer, type ApiClient, apiClient } from '../rig/api-client.ts'
-import { type Catalogue, catalogue } from '../rig/catalogue.ts'
-import { expectProblem } from '../rig/expect-problem.ts'
-import { startService, type TestService } from '../rig/service.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import { type ApiAnswer, type ApiClient, apiClient } from '../support/api-client.ts'
+import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const HOUR = 3_600_000
 const MAY_TOKENIZE = [{ permissions: ['PostToken'] }]

@@ -1,13 +1,14 @@
 /** What an order is charged by, and what callers pay, give back and dispute of its invoices. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { composedStatement } from '../../db/statement.ts'
-import { makeToken, TEST_CARDS } from '../rig/cards.ts'
-import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
-import { disputeBody } from '../rig/dispute.ts'
-import { expectProblem } from '../rig/expect-problem.ts'
-import { startService, type TestService } from '../rig/service.ts'
-import { skipTime } from '../rig/time-skipping.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import { TEST_CARDS } from '../support/cards.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { disputeBody } from '../support/dispute.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { skipTime } from '../support/time-skipping.ts'
+import { makeToken } from '../support/tokens.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 type Body = Record<string, unknown>
 

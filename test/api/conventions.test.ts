@@ -1,10 +1,10 @@
 /** What holds on every route: methods, preflights, the order in which a request is judged. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ROUTES } from '../../api/routes.ts'
-import { apiClient } from '../rig/api-client.ts'
-import { type Catalogue, catalogue } from '../rig/catalogue.ts'
-import { expectProblem } from '../rig/expect-problem.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { apiClient } from '../support/api-client.ts'
+import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 const ORIGIN = { Origin: 'https://shop.example' }
 /** What a page of another origin may call: the operations of a credential that a browser may hold. */

@@ -1,16 +1,16 @@
 /** Disputes: their members, what time does to them, and what receivers hear of it. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { disputeWriter } from '../../api/operations/disputes.ts'
-import { advanceDispute, lockDispute } from '../../db/commands/save-dispute.ts'
+import { advanceDispute, lockDispute } from '../../commands/disputes/save-dispute.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
-import type { ApiAnswer } from '../rig/api-client.ts'
-import { type Catalogue, catalogue } from '../rig/catalogue.ts'
-import { disputeBody, externalSale } from '../rig/dispute.ts'
-import { expectProblem } from '../rig/expect-problem.ts'
-import { type Received, type Receiver, startReceiver } from '../rig/receiver.ts'
-import { startService, type TestService } from '../rig/service.ts'
-import { skipTime } from '../rig/time-skipping.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import type { ApiAnswer } from '../support/api-client.ts'
+import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { disputeBody, externalSale } from '../support/dispute.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { type Received, type Receiver, startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { skipTime } from '../support/time-skipping.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const DAY = 86_400_000
 

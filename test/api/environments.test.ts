@@ -1,8 +1,8 @@
 /** Sandbox and live: two deployments that know nothing of each other. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { apiClient } from '../rig/api-client.ts'
-import { expectProblem } from '../rig/expect-problem.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { apiClient } from '../support/api-client.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 describe('a sandbox and a live deployment', () => {
   let sandbox: TestService

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
-import { PROBLEMS } from '../../api/problems.ts'
+import { PROBLEMS } from '../../api/http/problems.ts'
 import { ROUTES } from '../../api/routes.ts'
-import { type ApiClient, apiClient } from '../rig/api-client.ts'
-import { catalogue, orderBody } from '../rig/catalogue.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { type ApiClient, apiClient } from '../support/api-client.ts'
+import { catalogue, orderBody } from '../support/catalogue.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 describe('what the host answers without a credential', () => {
   let service: TestService

@@ -2,15 +2,15 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
-import { freePort } from '../../dev/engines/ports.ts'
+import { freePort } from '../../dev/services/ports.ts'
 import { removeExpired } from '../../worker/retention.ts'
-import { apiClient } from '../rig/api-client.ts'
-import { type Catalogue, catalogue } from '../rig/catalogue.ts'
-import { disputeBody, externalSale } from '../rig/dispute.ts'
-import { expectProblem } from '../rig/expect-problem.ts'
-import { serviceProcess } from '../rig/processes.ts'
-import { startService, type TestService } from '../rig/service.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import { apiClient } from '../support/api-client.ts'
+import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { disputeBody, externalSale } from '../support/dispute.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { serviceProcess } from '../support/processes.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 describe('an Idempotency-Key', () => {
   let service: TestService

@@ -1,11 +1,11 @@
 /** Two organizations that call everything alike: neither sees, changes or counts for the other, on any route. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ROUTES } from '../../api/routes.ts'
-import { apiClient } from '../rig/api-client.ts'
-import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
-import { disputeBody, externalSale } from '../rig/dispute.ts'
-import { expectProblem } from '../rig/expect-problem.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { apiClient } from '../support/api-client.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { disputeBody, externalSale } from '../support/dispute.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 /** Tables in which an organization's rows are its own business; those of limits and kept answers are the caller's. */
 const NOT_RECORDS = ['idempotency_records']

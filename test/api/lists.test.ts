@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { disputes } from '../../api/operations/disputes.ts'
-import { subscriptions } from '../../api/operations/subscriptions.ts'
+import { subscriptions } from '../../api/operations/orders.ts'
 import { type FilterClause, type FilterValue, printFilter } from '../../api/query/filter.ts'
 import { type ListParameters, listQuery } from '../../api/query/list-query.ts'
 import { ROUTES } from '../../api/routes.ts'
-import type { ApiAnswer } from '../rig/api-client.ts'
-import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
-import { disputeBody, externalSale } from '../rig/dispute.ts'
-import { expectProblem } from '../rig/expect-problem.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import type { ApiAnswer } from '../support/api-client.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { disputeBody, externalSale } from '../support/dispute.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 type Shown = Record<string, unknown>
 

@@ -1,8 +1,8 @@
 /** What an order keeps and answers, member by member, and which of it can be changed when. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
-import { expectProblem } from '../rig/expect-problem.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 const DAY = 86_400_000
 const CONTACT = {

@@ -1,10 +1,10 @@
 /** What callers do to orders: change, void, cancel, pause, reactivate; and what they can read beside them. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { advanceOrder, lockSubscription } from '../../db/commands/advance-order.ts'
+import { advanceOrder, lockSubscription } from '../../commands/orders/advance-order.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
-import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
-import { expectProblem } from '../rig/expect-problem.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 // Without a worker: commands settle an order up to their own instant first, and so find it begun.
 describe('an order and its callers', () => {

@@ -1,9 +1,9 @@
 /** The limit on an organization's writes: exact over processes, and nobody else's business. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type ApiClient, apiClient } from '../rig/api-client.ts'
-import { expectProblem } from '../rig/expect-problem.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { type ApiClient, apiClient } from '../support/api-client.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 const LIMIT = 30
 const WINDOW = 120

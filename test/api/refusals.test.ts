@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type ApiAnswer, apiClient } from '../rig/api-client.ts'
-import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { type ApiAnswer, apiClient } from '../support/api-client.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 interface ProblemBody {
   type: string

@@ -1,11 +1,11 @@
 /** What orders stand on: the organization and its settings, websites, customers, products and plans, to their deletion. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
-import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
-import { externalSale } from '../rig/dispute.ts'
-import { expectProblem } from '../rig/expect-problem.ts'
-import { startService, type TestService } from '../rig/service.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { externalSale } from '../support/dispute.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const DAY = 86_400_000
 

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { ROUTES } from '../../api/routes.ts'
-import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
-import { disputeBody, externalSale } from '../rig/dispute.ts'
-import { expectProblem } from '../rig/expect-problem.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { disputeBody, externalSale } from '../support/dispute.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 describe('an upsert', () => {
   let service: TestService

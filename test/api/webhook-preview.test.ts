@@ -3,10 +3,10 @@ import { EVENT_TYPES } from '../../billing/event-types.ts'
 import { sampleEvent } from '../../delivery/sample-event.ts'
 import { createVerifier } from '../../dev/verify-webhook.ts'
 import { disableFailingWebhooks } from '../../worker/disabling.ts'
-import type { ApiClient } from '../rig/api-client.ts'
-import { type Receiver, startReceiver } from '../rig/receiver.ts'
-import { startService, type TestService } from '../rig/service.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import type { ApiClient } from '../support/api-client.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 describe('a receiver under test', () => {
   let service: TestService

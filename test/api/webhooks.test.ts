@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { ApiClient } from '../rig/api-client.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import type { ApiClient } from '../support/api-client.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 describe('webhooks', () => {
   let service: TestService

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { bootstrap } from '../../db/bootstrap.ts'
-import { apiClient } from '../rig/api-client.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { bootstrap } from '../../commands/access/bootstrap.ts'
+import { apiClient } from '../support/api-client.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 describe('the organization that configuration asks for', () => {
   let service: TestService

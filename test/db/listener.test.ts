@@ -3,10 +3,10 @@ import { afterAll, beforeAll, test } from '@jest/globals'
 import pg from 'pg'
 import { createLog } from '../../config/log.ts'
 import { listen } from '../../db/listener.ts'
-import { freePort } from '../../dev/engines/ports.ts'
-import { forward } from '../rig/forward.ts'
-import { startService, type TestService } from '../rig/service.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import { freePort } from '../../dev/services/ports.ts'
+import { forward } from '../support/forward.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 let service: TestService
 

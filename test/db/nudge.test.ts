@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
 import { lockArguments } from '../../db/advisory-locks.ts'
 import { DELIVERY_CHANNEL } from '../../db/channels.ts'
-import { type Catalogue, catalogue } from '../rig/catalogue.ts'
-import { startService, type TestService } from '../rig/service.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 describe('listeners', () => {
   let service: TestService

@@ -5,7 +5,7 @@ import { isOutdatedStatement } from '../../db/driver.ts'
 import { isInfrastructureFailure } from '../../db/infrastructure-failure.ts'
 import { openOrm } from '../../db/orm.ts'
 import { composedStatement, statement } from '../../db/statement.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 describe('statements with a name', () => {
   let service: TestService

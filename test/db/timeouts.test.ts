@@ -6,12 +6,12 @@ import { Customer } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { openOrm } from '../../db/orm.ts'
 import { composedStatement } from '../../db/statement.ts'
-import { freePort } from '../../dev/engines/ports.ts'
-import { type Catalogue, catalogue } from '../rig/catalogue.ts'
-import { expectProblem } from '../rig/expect-problem.ts'
-import { forward } from '../rig/forward.ts'
-import { startService, type TestService } from '../rig/service.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import { freePort } from '../../dev/services/ports.ts'
+import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { forward } from '../support/forward.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 /** Of the service: its transactions may be slow on a busy machine, but none of its statements are. */
 const SHORT = { lock: 300, statement: 2_000, idleInTransaction: 30_000 }

@@ -1,9 +1,9 @@
 /** What a wake-up carries: the record's next deadline, and whether the payment gateway has to be called for it. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { makeToken } from '../rig/cards.ts'
-import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
-import { disputeBody, externalSale } from '../rig/dispute.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { disputeBody, externalSale } from '../support/dispute.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { makeToken } from '../support/tokens.ts'
 
 const DAY = 86_400_000
 

@@ -1,6 +1,6 @@
 /** The check that every test's events go through when its service stops. */
 import { describe, expect, test } from '@jest/globals'
-import { eventProblem } from '../rig/event-shapes.ts'
+import { eventProblem } from '../support/event-shapes.ts'
 
 const time = new Date('2026-01-31T00:00:00.000Z')
 

@@ -5,10 +5,10 @@ import { test } from '@jest/globals'
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose'
 import { composedStatement } from '../../db/statement.ts'
 import { KEY_OVERLAP, rotateSigningKey } from '../../delivery/signing-keys.ts'
-import { catalogue } from '../rig/catalogue.ts'
-import { startReceiver } from '../rig/receiver.ts'
-import { startService } from '../rig/service.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import { catalogue } from '../support/catalogue.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startService } from '../support/service.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 /** How long the old key still signs, in milliseconds: enough for some deliveries under it. */
 const UNTIL_SWITCH = 10_000

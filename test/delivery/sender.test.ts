@@ -14,7 +14,7 @@ import {
   type WebhookAnswer,
   type WebhookRequest,
 } from '../../delivery/sender.ts'
-import { freePort } from '../../dev/engines/ports.ts'
+import { freePort } from '../../dev/services/ports.ts'
 
 /** An address that configuration opens stands for the public ones; the rest of loopback is inside. */
 const OPEN = '127.0.0.1'

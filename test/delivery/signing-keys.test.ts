@@ -9,7 +9,7 @@ import {
   RotationPendingError,
   rotateSigningKey,
 } from '../../delivery/signing-keys.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { grouped, judgeCode, judgeExpiry, judgeNumber, readYear } from '../../api/demo/browser/card-form.ts'
 import { judgePublishableKey, judgeSecretKey } from '../../api/demo/browser/merchant-form.ts'
 import { cardDigits, NETWORKS, networksOfBeginning, passesLuhn, readCardNumber } from '../../billing/cards.ts'
-import { TEST_CARDS } from '../rig/cards.ts'
+import { TEST_CARDS } from '../support/cards.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 /** A number of one of the networks with a fitting check digit. */

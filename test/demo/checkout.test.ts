@@ -1,11 +1,11 @@
 /** The checkout demo as a person uses it: with keyboard or pointer, in a real browser, against the real API. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import type { OrganizationKeys } from '../../db/commands/create-organization.ts'
-import type { ApiClient } from '../rig/api-client.ts'
-import { type Browser, startBrowser } from '../rig/browser.ts'
-import { filesWithCardData, tablesWithCardData } from '../rig/card-data.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import type { OrganizationKeys } from '../../commands/access/create-organization.ts'
+import type { ApiClient } from '../support/api-client.ts'
+import { type Browser, startBrowser } from '../support/browser.ts'
+import { filesWithCardData, tablesWithCardData } from '../support/card-data.ts'
+import { startService, type TestService } from '../support/service.ts'
 import { contrasts } from './legibility.ts'
 
 /** A published test card that the page itself does not list, so that it can be looked for wherever it might stay. */

@@ -1,9 +1,9 @@
 /** The order demo as a merchant uses it, in a real browser, against the real API and the engine's time skipping. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import { type Browser, startBrowser } from '../rig/browser.ts'
-import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { type Browser, startBrowser } from '../support/browser.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { startService, type TestService } from '../support/service.ts'
 import { contrasts } from './legibility.ts'
 
 describe('the order demo', () => {

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { freePort } from '../../dev/engines/ports.ts'
-import { apiClient } from '../rig/api-client.ts'
-import { troubleInShell } from '../rig/shell-block.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import { freePort } from '../../dev/services/ports.ts'
+import { apiClient } from '../support/api-client.ts'
+import { troubleInShell } from '../support/shell-block.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 

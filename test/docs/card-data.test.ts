@@ -7,9 +7,10 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { SEALED } from '../../db/reseal.ts'
 import { createVault, VaultError } from '../../db/vault.ts'
-import { makeToken, TEST_CARDS } from '../rig/cards.ts'
-import { catalogue } from '../rig/catalogue.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { TEST_CARDS } from '../support/cards.ts'
+import { catalogue } from '../support/catalogue.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { makeToken } from '../support/tokens.ts'
 
 const page = readFileSync(new URL('../../docs/card-data.md', import.meta.url), 'utf8')
 const key = (): string => randomBytes(32).toString('base64')
@@ -17,7 +18,7 @@ const [old, fresh] = [key(), key()]
 
 /** A process of an operator's, as the page's command starts it. */
 async function reseal(databaseUrl: string, masterKeys: string): Promise<string> {
-  const script = fileURLToPath(new URL('../../worker/reseal-keys.ts', import.meta.url))
+  const script = fileURLToPath(new URL('../../cli/reseal-keys.ts', import.meta.url))
   const { stdout } = await promisify(execFile)(process.execPath, [script], {
     env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, MASTER_KEY: masterKeys },
   })

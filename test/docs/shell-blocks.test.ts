@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from '@jest/globals'
-import { troubleInShell } from '../rig/shell-block.ts'
+import { troubleInShell } from '../support/shell-block.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const LANGUAGES = ['sh', 'bash', 'zsh', 'shell', 'console']

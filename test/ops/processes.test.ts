@@ -4,11 +4,11 @@ import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
-import { freePort } from '../../dev/engines/ports.ts'
-import { testEngines } from '../rig/engines.ts'
-import { type ServiceProcess, serviceProcess } from '../rig/processes.ts'
-import { startService, type TestService } from '../rig/service.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import { freePort } from '../../dev/services/ports.ts'
+import { type ServiceProcess, serviceProcess } from '../support/processes.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { testEngines } from '../support/services.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 /** Each test starts several processes, one after the other. */
 jest.setTimeout(300_000)

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { MikroORM } from '@mikro-orm/postgresql'
 import { openOrm } from '../../db/orm.ts'
 import { databaseChecks } from '../../db/readiness.ts'
-import { freePort } from '../../dev/engines/ports.ts'
+import { freePort } from '../../dev/services/ports.ts'
 import { type Checks, createReadiness, type ReadinessReport } from '../../ops/readiness.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 const running = (): AbortSignal => new AbortController().signal
 

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { usePaymentToken } from '../../db/commands/use-payment-token.ts'
+import { usePaymentToken } from '../../commands/payments/use-payment-token.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import { eraseExpiredCards } from '../../worker/sweep.ts'
-import { type ApiClient, apiClient } from '../rig/api-client.ts'
-import { makeToken, TEST_CARDS, TEST_CVV, tokenBody } from '../rig/cards.ts'
-import { startService, type TestService } from '../rig/service.ts'
-import { skipTime } from '../rig/time-skipping.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import { type ApiClient, apiClient } from '../support/api-client.ts'
+import { TEST_CARDS, TEST_CVV } from '../support/cards.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { skipTime } from '../support/time-skipping.ts'
+import { makeToken, tokenBody } from '../support/tokens.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 describe('payment tokens', () => {
   let service: TestService

@@ -7,10 +7,10 @@ import { callGateway } from '../../activities/call-gateway.ts'
 import type { ActivityDependencies } from '../../activities/dependencies.ts'
 import { createGateway } from '../../gateways/gateways.ts'
 import type { Gateway } from '../../gateways/port.ts'
-import { activityDependencies } from '../rig/activities.ts'
-import { makeToken } from '../rig/cards.ts'
-import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { activityDependencies } from '../support/activities.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { makeToken } from '../support/tokens.ts'
 
 const DAY = 86_400_000
 

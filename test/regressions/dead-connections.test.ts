@@ -1,6 +1,6 @@
 /** Connections that died in the middle of a transaction once stayed lent out: the pool ran dry and never closed. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { startService, type TestService } from '../rig/service.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 let service: TestService
 

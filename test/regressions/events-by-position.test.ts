@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { statement } from '../../db/statement.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
-import type { ApiClient } from '../rig/api-client.ts'
-import { startService, type TestService } from '../rig/service.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import type { ApiClient } from '../support/api-client.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 interface Listed {
   readonly id: string

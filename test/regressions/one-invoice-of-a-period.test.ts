@@ -1,8 +1,8 @@
 /** The database itself refuses a second live invoice of a period, whatever else goes wrong. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
-import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 describe('an invoice of a period', () => {
   let service: TestService

@@ -1,16 +1,16 @@
 /** Commands that meet at the same orders, customers and transactions lock them in one order: none waits for another in a ring. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
-import { startOrderCall } from '../../db/commands/charge-order.ts'
-import { recordAnswer } from '../../db/commands/record-answer.ts'
+import { startOrderCall } from '../../commands/orders/start-order-call.ts'
+import { recordAnswer } from '../../commands/payments/record-result.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
-import type { ApiAnswer } from '../rig/api-client.ts'
-import { makeToken } from '../rig/cards.ts'
-import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
-import { disputeBody } from '../rig/dispute.ts'
-import { expectProblem } from '../rig/expect-problem.ts'
-import { startService, type TestService } from '../rig/service.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import type { ApiAnswer } from '../support/api-client.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { disputeBody } from '../support/dispute.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { makeToken } from '../support/tokens.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 describe('at the same time', () => {
   let service: TestService

@@ -7,9 +7,9 @@ import { ApplicationFailure } from '@temporalio/common'
 import { createActivities } from '../../activities/activities.ts'
 import { createOrderAdvancer } from '../../activities/advance-order.ts'
 import { ClockSkewError } from '../../db/clock.ts'
-import { activityDependencies } from '../rig/activities.ts'
-import { catalogue, orderBody } from '../rig/catalogue.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { activityDependencies } from '../support/activities.ts'
+import { catalogue, orderBody } from '../support/catalogue.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 let service: TestService
 

@@ -1,10 +1,10 @@
 import { createServer } from 'node:net'
 import { expect, test } from '@jest/globals'
-import { freePort } from '../../dev/engines/ports.ts'
+import { freePort } from '../../dev/services/ports.ts'
 import { lazyClient } from '../../worker/temporal.ts'
-import { testEngines } from '../rig/engines.ts'
-import { forward } from '../rig/forward.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import { forward } from '../support/forward.ts'
+import { testEngines } from '../support/services.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 // The client waited twice as long after each try, up to two minutes: when Temporal had been away for two minutes, the
 // outbox stood for another half a minute after its return.

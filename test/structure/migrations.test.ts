@@ -6,7 +6,7 @@ import pg from 'pg'
 import { ulid } from 'ulid'
 import { migrations } from '../../db/migrations/index.ts'
 import { openOrm } from '../../db/orm.ts'
-import { testEngines } from '../rig/engines.ts'
+import { testEngines } from '../support/services.ts'
 import { ROOT } from './import-graph.ts'
 
 describe('the migrations', () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { cancelUnsendable } from '../../delivery/cancellation.ts'
-import { type Catalogue, catalogue } from '../rig/catalogue.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 const WAITING = 1_200
 

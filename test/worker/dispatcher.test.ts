@@ -6,10 +6,10 @@ import { signingKeyCache } from '../../delivery/key-cache.ts'
 import type { Resolve } from '../../delivery/names.ts'
 import { createSender } from '../../delivery/sender.ts'
 import { startDispatcher } from '../../worker/dispatcher.ts'
-import { type Catalogue, catalogue } from '../rig/catalogue.ts'
-import { type Receiver, startReceiver } from '../rig/receiver.ts'
-import { startService, type TestService } from '../rig/service.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 describe('the dispatcher', () => {
   let service: TestService

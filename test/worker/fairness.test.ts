@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { catalogue } from '../rig/catalogue.ts'
-import { type Receiver, startReceiver } from '../rig/receiver.ts'
-import { startService, type TestService } from '../rig/service.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import { catalogue } from '../support/catalogue.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const EVENTS = 120
 

@@ -1,12 +1,13 @@
 /** An order whose gateway call cannot be recorded waits by itself, and is charged once when it can. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { quarantinedRecords, releaseRecord } from '../../db/commands/quarantine-record.ts'
+import { quarantinedRecords, releaseRecord } from '../../db/quarantine.ts'
 import { composedStatement } from '../../db/statement.ts'
 import { CHANGED_SIGNAL } from '../../workflows/contract.ts'
-import { makeToken, TEST_CARDS } from '../rig/cards.ts'
-import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
-import { startService, type TestService } from '../rig/service.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import { TEST_CARDS } from '../support/cards.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { makeToken } from '../support/tokens.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 let service: TestService
 let merchant: Catalogue

@@ -8,8 +8,8 @@ import {
   takeDueDeliveries,
 } from '../../delivery/queue.ts'
 import { wakeLateRecords } from '../../worker/sweep.ts'
-import { type Catalogue, catalogue } from '../rig/catalogue.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 describe('the queue of first attempts', () => {
   let service: TestService

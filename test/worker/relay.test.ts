@@ -2,13 +2,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { Client, Connection } from '@temporalio/client'
 import pino from 'pino'
-import { freePort } from '../../dev/engines/ports.ts'
+import { freePort } from '../../dev/services/ports.ts'
 import { startRelay } from '../../worker/relay.ts'
 import { type WorkflowName, workflowId } from '../../workflows/contract.ts'
-import { testEngines } from '../rig/engines.ts'
-import { forward } from '../rig/forward.ts'
-import { startService, type TestService } from '../rig/service.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import { forward } from '../support/forward.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { testEngines } from '../support/services.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const ORGANIZATION = 'org_relay'
 /** More than are claimed at a time. */

@@ -1,11 +1,11 @@
 /** Temporal's timers lead, for every kind of record; the sweep is a net and finds nothing while Temporal is well. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { makeToken } from '../rig/cards.ts'
-import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
-import { disputeBody, externalSale } from '../rig/dispute.ts'
-import { startReceiver } from '../rig/receiver.ts'
-import { startService, type TestService } from '../rig/service.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { disputeBody, externalSale } from '../support/dispute.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { makeToken } from '../support/tokens.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const ORDERS = 20
 /** Milliseconds: before that, nothing but a timer does anything. */

@@ -6,8 +6,8 @@ import { createLog } from '../../config/log.ts'
 import { installTemporalRuntime, startPolling } from '../../worker/temporal.ts'
 import type { AdvanceResult } from '../../workflows/contract.ts'
 import type { Activities } from '../../workflows/workflows.ts'
-import { testEngines } from '../rig/engines.ts'
-import { startService, type TestService } from '../rig/service.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { testEngines } from '../support/services.ts'
 
 let service: TestService
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 /** An execution whose history has grown long goes on in a new one, and nothing of its record is missed. */
 import { expect, test } from '@jest/globals'
 import { CHANGED_SIGNAL } from '../../workflows/contract.ts'
-import { catalogue, orderBody } from '../rig/catalogue.ts'
-import { startService } from '../rig/service.ts'
-import { skipTime } from '../rig/time-skipping.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import { catalogue, orderBody } from '../support/catalogue.ts'
+import { startService } from '../support/service.ts'
+import { skipTime } from '../support/time-skipping.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const DAY = 86_400_000
 /** More than any server lets a history grow by: each makes at least five events. */

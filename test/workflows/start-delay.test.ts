@@ -1,10 +1,10 @@
 /** An execution sleeps before its first task: it costs nothing until its record's deadline, and misses no change. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import proto from '@temporalio/proto'
-import { type Catalogue, catalogue, orderBody } from '../rig/catalogue.ts'
-import { startService, type TestService } from '../rig/service.ts'
-import { skipTime } from '../rig/time-skipping.ts'
-import { waitFor } from '../rig/wait-for.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { skipTime } from '../support/time-skipping.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const DAY = 86_400_000
 const { EventType } = proto.temporal.api.enums.v1

@@ -1,0 +1,134 @@
+/** Who is calling, and may they: API keys and customers' JWTs, judged afresh on every request in every process. */
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Context } from 'koa'
+import { addressIsAllowed } from '../../access/allowed-ips.ts'
+import { type AccessRule, grantedPermissions, permits } from '../../access/permissions.ts'
+import type { ApiKeyType } from '../../db/entities/api-key.ts'
+import type { InstallationFacts } from '../../db/installation.ts'
+import { statement } from '../../db/statement.ts'
+import type { customerTokenReader } from './customer-jwt.ts'
+import { Problem } from './problems.ts'
+
+/** Forms of credential: a secret or publishable API key, or a customer's token. */
+export type KeyForm = 'secret' | 'publishable' | 'customer'
+
+const FORMS: Readonly<Record<KeyForm, string>> = {
+  secret: 'secret key',
+  publishable: 'publishable key',
+  customer: "customer's token",
+}
+
+/** Header of a secret key. */
+export const KEY_HEADER = 'SVC-APIKEY'
+
+export interface Credential {
+  readonly form: KeyForm
+  readonly organizationId: string
+  /** Id of the API key, or of the customer token. */
+  readonly id: string
+  /** null: everything its form may call. */
+  readonly acl: readonly AccessRule[] | null
+  /** null: from anywhere. */
+  readonly allowedIps: readonly string[] | null
+}
+
+/** Where credentials are found. */
+export interface CredentialSources {
+  readonly installation: InstallationFacts
+  readonly readCustomerToken: ReturnType<typeof customerTokenReader>
+}
+
+interface KeyRow {
+  organization_id: string
+  id: string
+  type: ApiKeyType
+  acl: AccessRule[] | null
+  allowed_ips: string[] | null
+}
+
+/**
+ * The credential a request presents.
+ *
+ * @throws Problem `unauthorized` when there is none, it is unknown, there are two, or it is sent where it does not belong.
+ */
+export async function authenticate(
+  ctx: Context,
+  em: EntityManager,
+  { installation, readCustomerToken }: CredentialSources,
+  { rawSecret }: { readonly rawSecret?: boolean },
+): Promise<Credential> {
+  const key = ctx.get(KEY_HEADER)
+  const authorization = ctx.get('Authorization')
+  if (key !== '' && authorization !== '') {
+    throw new Problem('unauthorized', `Send one credential: ${KEY_HEADER} or Authorization, not both.`)
+  }
+  if (key === '' && authorization === '')
+    throw new Problem('unauthorized', `Send a key: a secret one in the ${KEY_HEADER} header.`)
+  if (authorization.startsWith('sk_') && rawSecret !== true) {
+    throw new Problem('unauthorized', `Send the secret key in the ${KEY_HEADER} header.`)
+  }
+  const [, jwt] = /^Bearer +(.*)$/i.exec(authorization) ?? []
+  if (jwt !== undefined) return await customerCredential(em, readCustomerToken, jwt)
+  const [row] = await statement<KeyRow>(
+    em,
+    'find-api-key',
+    'select organization_id, id, type, acl, allowed_ips from api_keys where key_hash = ?',
+    [installation.hashKey(key || authorization)],
+  )
+  if (row === undefined) throw new Problem('unauthorized', 'The key is not known in this environment.')
+  return {
+    form: row.type,
+    organizationId: row.organization_id,
+    id: row.id,
+    acl: row.acl,
+    allowedIps: row.allowed_ips,
+  }
+}
+
+async function customerCredential(
+  em: EntityManager,
+  read: CredentialSources['readCustomerToken'],
+  jwt: string,
+): Promise<Credential> {
+  const now = new Date()
+  const name = await read(em, jwt, now)
+  const [row] =
+    name === null
+      ? []
+      : await statement<{ acl: AccessRule[] }>(
+          em,
+          'find-customer-token',
+          'select acl from customer_tokens where organization_id = ? and id = ? and expired_time > ?',
+          [name.organizationId, name.id, now],
+        )
+  if (name === null || row === undefined) {
+    throw new Problem('unauthorized', 'The customer token is not known here, has expired or was ended.')
+  }
+  return { form: 'customer', ...name, acl: row.acl, allowedIps: null }
+}
+
+/**
+ * Whether the credential may do this.
+ *
+ * @throws Problem `forbidden` for another organization, existing or not, an address that is not allowed, a form the
+ * operation does not accept, and an operation its access list does not name.
+ */
+export function authorize(
+  credential: Credential,
+  organizationId: string,
+  { accepts, operationId }: { readonly accepts: readonly KeyForm[]; readonly operationId: string },
+  address: string,
+): void {
+  if (credential.organizationId !== organizationId) {
+    throw new Problem('forbidden', 'The credential belongs to another organization.')
+  }
+  if (!accepts.includes(credential.form)) {
+    throw new Problem('forbidden', `This operation does not accept a ${FORMS[credential.form]}.`)
+  }
+  if (credential.allowedIps !== null && !addressIsAllowed(credential.allowedIps, address)) {
+    throw new Problem('forbidden', 'The key may not be used from this address.')
+  }
+  if (!permits(grantedPermissions(credential.acl, organizationId), operationId)) {
+    throw new Problem('forbidden', `The access list of the credential does not name ${operationId}.`)
+  }
+}

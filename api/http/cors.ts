@@ -1,0 +1,33 @@
+/**
+ * Cross-origin requests (Fetch standard): open to every origin on the operations that a credential of a browser may call,
+ * closed on all others. Keys travel in a header of their own, never in cookies, so any origin may be let in.
+ */
+import type { Route } from '../routes.ts'
+
+/** Headers an answer of the operation carries. */
+export function crossOriginHeaders(route: Pick<Route, 'accepts'>): Readonly<Record<string, string>> {
+  if (!isForBrowsers(route)) return {}
+  return {
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Expose-Headers':
+      'ETag, Location, Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Retry-After',
+  }
+}
+
+/** Headers that answer a preflight of the operation. */
+export function preflightHeaders(
+  route: Pick<Route, 'accepts'>,
+  method: string,
+): Readonly<Record<string, string>> {
+  if (!isForBrowsers(route)) return {}
+  return {
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Allow-Methods': method,
+    'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, If-None-Match',
+    'Access-Control-Max-Age': '7200',
+  }
+}
+
+function isForBrowsers({ accepts }: Pick<Route, 'accepts'>): boolean {
+  return accepts.some((form) => form !== 'secret')
+}

@@ -1,0 +1,54 @@
+/** Reads a JSON body: its type, its size and its text are judged before anything looks inside. */
+import type { Context } from 'koa'
+import rawBody from 'raw-body'
+import type { InvalidField } from '../../billing/errors.ts'
+import { Problem, summary } from './problems.ts'
+
+const LARGEST_BODY = 1024 * 1024
+
+/** The parsed body, and the text it was parsed from. */
+export async function readJsonBody(ctx: Context): Promise<unknown> {
+  if (ctx.get('Content-Type') === '' || !ctx.request.is('json', '+json')) {
+    throw new Problem('unsupported-media-type', 'Send the body as JSON, with Content-Type: application/json.')
+  }
+  const encoding = ctx.get('Content-Encoding')
+  if (encoding !== '' && encoding !== 'identity') {
+    throw new Problem('unsupported-media-type', 'Send the body without a Content-Encoding.')
+  }
+  const bytes = await rawBody(ctx.req, { limit: LARGEST_BODY, length: ctx.request.length ?? null }).catch(
+    (error: unknown) => {
+      const type = Error.isError(error) && 'type' in error ? error.type : ''
+      if (type === 'entity.too.large') throw new Problem('payload-too-large', 'The body has more than 1 MiB.')
+      throw new Problem('malformed-request', 'The body did not arrive whole.', {}, { cause: error })
+    },
+  )
+  let body: unknown
+  try {
+    body = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    throw new Problem('malformed-request', 'The body is not JSON in UTF-8.')
+  }
+  const unstorable = [...unstorableTexts(body, '')]
+  if (unstorable.length > 0)
+    throw new Problem('validation-error', summary(unstorable), { invalidFields: unstorable })
+  return body
+}
+
+/** Texts that no database keeps as they are: a NUL character, or half a surrogate pair. */
+function* unstorableTexts(value: unknown, field: string): Generator<InvalidField> {
+  if (typeof value === 'string') {
+    if (!isStorable(value)) yield { field, message: 'must not hold a NUL character or half a surrogate pair' }
+  } else if (value !== null && typeof value === 'object') {
+    for (const [name, member] of Object.entries(value)) {
+      const path = field === '' ? name : `${field}.${name}`
+      if (!isStorable(name))
+        yield { field: path, message: 'has a name with a NUL character or half a surrogate pair' }
+      yield* unstorableTexts(member, path)
+    }
+  }
+}
+
+/** Whether the database keeps a text as it is. */
+export function isStorable(text: string): boolean {
+  return !text.includes('\u0000') && text.isWellFormed()
+}

@@ -1,0 +1,18 @@
+/** POST of a new resource. */
+import type { OperationAnswer, OperationContext } from '../operation.ts'
+import type { Resource, ResourceRow, Writer } from './resource.ts'
+import { answerCreated, requireKnownExpansions } from './respond.ts'
+
+/** POST: makes one under the id given. */
+export async function create<Row extends ResourceRow, Body>(
+  context: OperationContext,
+  resource: Resource<Row>,
+  writer: Pick<Writer<Row, Body>, 'create'>,
+  newId: () => string,
+): Promise<OperationAnswer> {
+  requireKnownExpansions(context, resource)
+  const body = context.body<Body>()
+  return await context.commit(async (unit) =>
+    answerCreated(context, resource, await writer.create(unit, newId(), body, context)),
+  )
+}

@@ -1,0 +1,70 @@
+/** What `expand` embeds of the records that a page refers to: one statement for a whole page and all of its names. */
+import type { EntityClass } from '@mikro-orm/core'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { plainRowReader } from '../../db/plain-rows.ts'
+import { composedStatement } from '../../db/statement.ts'
+import type { OperationContext } from '../operation.ts'
+
+/** The record that a member refers to, or what is shown of it. */
+export interface Embedding<Row> {
+  readonly reference: (row: Row) => string | null
+  readonly tableOf: (em: EntityManager) => string
+  /** From the record's row as JSON has it. */
+  readonly show: (raw: Readonly<Record<string, unknown>>, em: EntityManager, baseUrl: string) => object | null
+}
+
+/** Where the record has decimals, `present` gets them as numbers: it shows them as such. */
+export function embedding<Row, Other extends { organizationId: string; id: string }>(
+  entity: EntityClass<Other>,
+  reference: (row: Row) => string | null,
+  present: (row: Other, baseUrl: string) => object | null,
+): Embedding<Row> {
+  return {
+    reference,
+    tableOf: (em) =>
+      em.getMetadata().get(entity as EntityClass<{ organizationId: string; id: string }>).tableName,
+    show: (raw, em, baseUrl) => present(plainRowReader(em, entity)(raw), baseUrl),
+  }
+}
+
+/** Finds what the rows refer to: by the name of the embedding, then by row id, null where there is nothing. */
+export async function findEmbedded<Row extends { id: string }>(
+  rows: readonly Row[],
+  embeddings: readonly (readonly [string, Embedding<Row>])[],
+  { em, organizationId, baseUrl }: Pick<OperationContext, 'em' | 'organizationId' | 'baseUrl'>,
+): Promise<[string, ReadonlyMap<string, unknown>][]> {
+  const idsByTable = new Map<string, Set<string>>()
+  for (const [, { tableOf, reference }] of embeddings) {
+    const table = tableOf(em)
+    const ids = idsByTable.get(table) ?? new Set()
+    idsByTable.set(table, ids)
+    for (const row of rows) {
+      const id = reference(row)
+      if (id !== null) ids.add(id)
+    }
+  }
+  const wanted = [...idsByTable].filter(([, ids]) => ids.size > 0)
+  const rawByTable = new Map(wanted.map(([table]) => [table, new Map<string, Record<string, unknown>>()]))
+  if (wanted.length > 0) {
+    const found = await composedStatement<{ table: string; row: Record<string, unknown> & { id: string } }>(
+      em,
+      wanted
+        .map(
+          ([table]) =>
+            `select '${table}' as table, to_jsonb(${table}) as row from ${table} where organization_id = ? and id = any(?::text[])`,
+        )
+        .join(' union all '),
+      wanted.flatMap(([, ids]) => [organizationId, [...ids]]),
+    )
+    for (const { table, row } of found) rawByTable.get(table)?.set(row.id, row)
+  }
+  return embeddings.map(([name, { tableOf, reference, show }]) => {
+    const raws = rawByTable.get(tableOf(em))
+    const shown = new Map<string, unknown>()
+    for (const row of rows) {
+      const raw = raws?.get(reference(row) ?? '')
+      shown.set(row.id, raw === undefined ? null : show(raw, em, baseUrl))
+    }
+    return [name, shown]
+  })
+}

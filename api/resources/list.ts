@@ -1,0 +1,66 @@
+/** GET of many resources: filtered, sorted and paged. */
+import { plainRowReader } from '../../db/plain-rows.ts'
+import { composedStatement } from '../../db/statement.ts'
+import { Problem } from '../http/problems.ts'
+import type { OperationAnswer, OperationContext } from '../operation.ts'
+import { type ListParameters, ListQueryError, listQuery } from '../query/list-query.ts'
+import { selection } from './read.ts'
+import type { Resource, ResourceRow } from './resource.ts'
+import { presentAll } from './respond.ts'
+
+/** GET of many, with the paging headers. */
+export async function list<Row extends ResourceRow>(
+  context: OperationContext,
+  resource: Resource<Row>,
+  restriction: { readonly text: string; readonly values: readonly unknown[] } = { text: 'true', values: [] },
+): Promise<OperationAnswer> {
+  const { em, organizationId } = context
+  const { limit, offset, ...parameters } = context.query as unknown as ListParameters &
+    Record<'limit' | 'offset', number>
+  const { where, orderBy } = readListQuery(parameters, resource, organizationId)
+  const { listed = 'true' } = resource
+  const condition = `row.organization_id = ? and ${listed} and (${restriction.text}) and ${where.text}`
+  const values = [organizationId, ...restriction.values, ...where.values]
+  const found =
+    limit === 0
+      ? []
+      : await composedStatement<Record<string, unknown>>(
+          em,
+          selection(resource, `${condition} order by ${orderBy.text} limit ? offset ?`),
+          [...values, ...orderBy.values, limit, offset],
+        )
+  const rows = found.map(plainRowReader(em, resource.entity))
+  const total =
+    rows.length > 0 && rows.length < limit
+      ? offset + rows.length
+      : ((
+          await composedStatement<{ total: number }>(
+            em,
+            `select count(*)::int as total from ${resource.table} row where ${condition}`,
+            values,
+          )
+        )[0]?.total ?? 0)
+  return {
+    body: await presentAll(context, resource, rows),
+    headers: {
+      'Pagination-Total': String(total),
+      'Pagination-Limit': String(limit),
+      'Pagination-Offset': String(offset),
+    },
+  }
+}
+
+function readListQuery(
+  parameters: ListParameters,
+  { fields, search, schema }: Pick<Resource<ResourceRow>, 'fields' | 'search' | 'schema'>,
+  organizationId: string,
+) {
+  try {
+    const { properties = {} } = schema as { properties?: object }
+    const hasCustomFields = 'customFields' in properties
+    return listQuery(parameters, fields, search, { organizationId, hasCustomFields })
+  } catch (error) {
+    if (!(error instanceof ListQueryError)) throw error
+    throw new Problem('malformed-request', error.message, { invalidFields: error.fields })
+  }
+}

@@ -1,0 +1,52 @@
+/** Schemas of the query parameters that resources have in common. */
+import Type, { type TSchema } from 'typebox'
+import type { Resource, ResourceRow } from './resource.ts'
+
+const page = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1000, default: 100, description: 'Items at most.' }),
+  ),
+  offset: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1000, default: 0, description: 'Items to skip.' }),
+  ),
+}
+const text = (description: string) => Type.Optional(Type.String({ description }))
+
+/** Query parameters of a list that only pages. */
+export const pageQuery = Type.Object(page, { additionalProperties: false })
+
+/** Query parameters of a list that can be sorted, but not filtered. */
+export const sortedQuery = Type.Object(
+  { ...page, sort: text('Members, comma separated; - before one descends.') },
+  { additionalProperties: false },
+)
+
+/** Query parameters of a full list. */
+export function listQuerySchema<Row extends ResourceRow>({ fields, expanders }: Resource<Row>): TSchema {
+  return Type.Object(
+    {
+      ...page,
+      sort: text(
+        `Members, comma separated; - before one descends. Known: ${Object.keys(fields).join(', ')}.`,
+      ),
+      filter: text(
+        'field:value, with , for or, ; for and, ! to leave out, a..b for ranges. The fields are those of sort.',
+      ),
+      q: text('Part of any of its texts.'),
+      ...expandQuery(expanders),
+    },
+    { additionalProperties: false },
+  )
+}
+
+/** Query parameters of an operation on one resource. */
+export function expandQuerySchema<Row extends ResourceRow>({ expanders }: Resource<Row>): TSchema {
+  return Type.Object(expandQuery(expanders), { additionalProperties: false })
+}
+
+function expandQuery(expanders: object = {}) {
+  const names = Object.keys(expanders)
+  return names.length === 0
+    ? {}
+    : { expand: text(`Related objects to embed, comma separated: ${names.join(', ')}.`) }
+}

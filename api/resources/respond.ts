@@ -1,0 +1,69 @@
+/** Responses that show resources, expanded where the request asks for it. */
+import { resourceUrl } from '../../representations/links.ts'
+import { Problem } from '../http/problems.ts'
+import type { OperationAnswer, OperationContext } from '../operation.ts'
+import { type Embedding, findEmbedded } from './embedding.ts'
+import type { Resource, ResourceRow } from './resource.ts'
+
+/** 201 with the new resource and where it is. */
+export async function answerCreated<Row extends ResourceRow>(
+  context: OperationContext,
+  resource: Resource<Row>,
+  row: Row,
+): Promise<OperationAnswer> {
+  const { baseUrl, organizationId } = context
+  return {
+    ...(await answerOne(context, resource, row)),
+    status: 201,
+    location: resourceUrl(baseUrl, organizationId, ...resource.path.split('/'), row.id),
+  }
+}
+
+/** 200 with the resource; with its entity tag, unless it is expanded. */
+export async function answerOne<Row extends ResourceRow>(
+  context: OperationContext,
+  resource: Resource<Row>,
+  row: Row,
+): Promise<OperationAnswer> {
+  const [body] = await presentAll(context, resource, [row])
+  return context.query.expand === undefined ? { body, revision: row.revision } : { body }
+}
+
+export async function presentAll<Row extends ResourceRow>(
+  context: OperationContext,
+  resource: Resource<Row>,
+  rows: readonly Row[],
+): Promise<object[]> {
+  const names = requireKnownExpansions(context, resource)
+  const shown = await (resource.presentPage?.(rows, context) ??
+    Promise.all(rows.map((row) => resource.present(row, context))))
+  if (names.length === 0) return shown
+  const embeddings: [string, Embedding<Row>][] = []
+  const searches: Promise<[string, ReadonlyMap<string, unknown>][]>[] = []
+  for (const name of names) {
+    const expander = resource.expanders?.[name]
+    if (typeof expander === 'function') {
+      searches.push(expander(rows, context).then((found) => [[name, found]]))
+    } else if (expander !== undefined) embeddings.push([name, expander])
+  }
+  const embedded = new Map((await Promise.all([findEmbedded(rows, embeddings, context), ...searches])).flat())
+  return shown.map((body, index) => ({
+    ...body,
+    _embedded: Object.fromEntries(
+      names.map((name) => [name, embedded.get(name)?.get(rows[index]?.id ?? '') ?? null]),
+    ),
+  }))
+}
+
+export function requireKnownExpansions<Row extends ResourceRow>(
+  context: OperationContext,
+  { expanders = {} }: Resource<Row>,
+): string[] {
+  const names = String(context.query.expand ?? '')
+    .split(',')
+    .filter((name) => name !== '')
+  const unknown = names.filter((name) => !Object.hasOwn(expanders, name))
+  if (unknown.length === 0) return names
+  const invalidFields = [{ field: 'expand', message: `cannot expand ${unknown.join(', ')}` }]
+  throw new Problem('malformed-request', `expand cannot name ${unknown.join(', ')}.`, { invalidFields })
+}

@@ -1,0 +1,56 @@
+/** PUT of a resource under the id of the path. */
+import { UniqueConstraintViolationException } from '@mikro-orm/core'
+import { ID_PATTERN } from '../../db/ids.ts'
+import { lockRow } from '../../db/lock-row.ts'
+import { requirePreconditions } from '../http/preconditions.ts'
+import { Problem } from '../http/problems.ts'
+import type { OperationAnswer, OperationContext } from '../operation.ts'
+import { changeRow } from './change-row.ts'
+import type { Resource, ResourceRow, Writer } from './resource.ts'
+import { answerCreated, answerOne, requireKnownExpansions } from './respond.ts'
+
+/** PUT: changes the one of the path's id, or makes it. Of two that make it at once, one makes and one changes it. */
+export async function upsert<Row extends ResourceRow, Body>(
+  context: OperationContext,
+  resource: Resource<Row>,
+  writer: Writer<Row, Body>,
+): Promise<OperationAnswer> {
+  const id = context.params.id ?? ''
+  requireKnownExpansions(context, resource)
+  const attempt = () =>
+    context.commit(async (unit) => {
+      const row = await lockRow(unit, resource.entity, id)
+      if (row !== null) await writer.settle?.(unit, row)
+      requirePreconditions(context.preconditions, row?.revision ?? null)
+      const body = context.body<Body>(row ?? {})
+      if (row !== null) {
+        const changed = await changeRow(unit, row, () => writer.update(unit, row, body, context))
+        if (changed) await writer.changed?.(unit, row, context)
+        return await answerOne(context, resource, row)
+      }
+      if (!new RegExp(ID_PATTERN).test(id)) {
+        const invalidFields = [
+          { field: 'id', message: 'must be 1 to 50 letters, digits, or any of _ @ ~ - .' },
+        ]
+        throw new Problem('validation-error', 'The id of the path cannot be an id.', { invalidFields })
+      }
+      return await answerCreated(context, resource, await writer.create(unit, id, body, context))
+    })
+  for (let made = 1; ; made += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      // Another made it first. One that is deleted and made anew meanwhile can take more than one attempt.
+      if (!isDuplicate(error) || made === MOST_ATTEMPTS) throw error
+    }
+  }
+}
+
+/** Whether a row of that key is there already, as the ORM or the driver tells. */
+function isDuplicate(error: unknown): boolean {
+  if (error instanceof UniqueConstraintViolationException) return true
+  return Error.isError(error) && (error as { code?: unknown }).code === '23505'
+}
+
+/** How often an upsert may lose the race for its id before something else must be wrong. */
+const MOST_ATTEMPTS = 10

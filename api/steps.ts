@@ -1,0 +1,251 @@
+/**
+ * The steps of an operation, in the order the contract promises: credential, rate, permission, body, query, idempotency
+ * key; then its handler finds the resource, checks the preconditions and asks for the validated body.
+ *
+ * Each step is a named middleware: a stack trace shows where a request was refused.
+ */
+import type { RouterMiddleware } from '@koa/router'
+import type { MikroORM } from '@mikro-orm/postgresql'
+import type { Context } from 'koa'
+import Type from 'typebox'
+import type { InvalidField } from '../billing/errors.ts'
+import type { Config } from '../config/config.ts'
+import type { InstallationFacts } from '../db/installation.ts'
+import { inUnitOfWork } from '../db/unit-of-work.ts'
+import type { Vault } from '../db/vault.ts'
+import type { AddressGuard } from '../delivery/address-guard.ts'
+import type { Gateway } from '../gateways/port.ts'
+import { authenticate as findCredential, authorize as requirePermission } from './http/authentication.ts'
+import { crossOriginHeaders } from './http/cors.ts'
+import { customerTokenReader } from './http/customer-jwt.ts'
+import {
+  claimKey,
+  type IdempotentRequest,
+  keepAnswer,
+  keepableRefusal,
+  keptAnswer,
+  replay,
+  requestHash,
+} from './http/idempotency.ts'
+import { entityTag } from './http/preconditions.ts'
+import { Problem, problemOf, summary } from './http/problems.ts'
+import { type RateLimit, rateHeaders, requireWithinLimit } from './http/rate-limit.ts'
+import { isStorable, readJsonBody } from './http/request-body.ts'
+import type { ApiState } from './http/state.ts'
+import { createBodyValidator, createQueryValidator } from './http/validation.ts'
+import type { OperationAnswer, OperationContext } from './operation.ts'
+import type { Route } from './routes.ts'
+import { bodySchema, withoutAnswers, writablePart } from './schemas/conventions.ts'
+import type { Engine } from './temporal.ts'
+
+/** What operations work with. */
+export interface OperationDependencies {
+  readonly config: Pick<Config, 'environment' | 'baseUrl'>
+  readonly orm: MikroORM
+  readonly installation: InstallationFacts
+  readonly vault: Vault
+  readonly gateway: Gateway
+  /** null: this API is connected to no engine. */
+  readonly engine: Engine | null
+  readonly rateLimit: RateLimit
+  readonly addressGuard: AddressGuard
+  readonly sendWebhook: OperationContext['sendWebhook']
+}
+
+/** What the steps of one request leave for those after them. */
+interface RequestState extends ApiState {
+  credential: NonNullable<ApiState['credential']>
+  em: OperationContext['em']
+  params: Record<string, string>
+  query: Record<string, unknown>
+  given: unknown
+  idempotent: IdempotentRequest | null
+}
+type Step = RouterMiddleware<RequestState>
+
+/** What the steps of all operations share. */
+export interface SharedSteps {
+  readonly readCustomerToken: ReturnType<typeof customerTokenReader>
+  readonly validatorOf: ReturnType<typeof createBodyValidator>
+  readonly queryValidatorOf: ReturnType<typeof createQueryValidator>
+}
+
+export function sharedSteps({ vault, config }: OperationDependencies): SharedSteps {
+  return {
+    readCustomerToken: customerTokenReader(vault, config.baseUrl),
+    validatorOf: createBodyValidator(),
+    queryValidatorOf: createQueryValidator(),
+  }
+}
+
+/** The steps of an operation of the route table. */
+export function stepsOf(
+  route: Route,
+  dependencies: OperationDependencies,
+  shared: SharedSteps,
+): RouterMiddleware<ApiState>[] {
+  const { orm, vault, installation, rateLimit } = dependencies
+  const invalidBody = route.takesBody ? shared.validatorOf(bodySchema(route.body ?? route.resource)) : null
+  const invalidQuery = shared.queryValidatorOf(
+    route.query ?? Type.Object({}, { additionalProperties: false }),
+  )
+
+  const authenticate: Step = async (ctx, next) => {
+    const { state } = ctx
+    state.operationId = route.operationId
+    ctx.set({ ...crossOriginHeaders(route) })
+    state.em = orm.em.fork()
+    state.params = storable(ctx.params as Record<string, string>)
+    const sources = { installation, readCustomerToken: shared.readCustomerToken }
+    state.credential = await findCredential(ctx, state.em, sources, route)
+    await next()
+  }
+
+  const authorize: Step = async (ctx, next) => {
+    const { credential, params } = ctx.state
+    const usage = route.method === 'GET' ? null : await rateLimit.count(credential.organizationId)
+    if (usage !== null) ctx.set(rateHeaders(usage))
+    requirePermission(credential, params.organizationId ?? '', route, ctx.ip)
+    if (usage !== null) requireWithinLimit(usage, new Date())
+    await next()
+  }
+
+  const readRequest: Step = async (ctx, next) => {
+    const { state } = ctx
+    state.given = invalidBody === null ? null : await readJsonBody(ctx)
+    state.query = { ...ctx.query }
+    const invalidFields = [...invalidQuery(state.query), ...unstorableParameters(state.query)]
+    if (invalidFields.length > 0)
+      throw new Problem('malformed-request', summary(invalidFields), { invalidFields })
+    await next()
+  }
+
+  const identifyRequest: Step = async (ctx, next) => {
+    ctx.state.idempotent = idempotentRequest(ctx, route, ctx.state, installation.hashKey)
+    await next()
+  }
+
+  const handle: Step = async (ctx) => {
+    const context = operationContext(ctx, route, dependencies, invalidBody)
+    const { idempotent } = ctx.state
+    const answer =
+      idempotent === null ? await route.handler(context) : await handleOnce(context, route, idempotent, vault)
+    respond(ctx, route, answer)
+  }
+
+  // Each step finds what those before it have left.
+  return [
+    authenticate,
+    authorize,
+    readRequest,
+    identifyRequest,
+    handle,
+  ] as unknown as RouterMiddleware<ApiState>[]
+}
+
+/** What the handler is given. */
+function operationContext(
+  ctx: Parameters<Step>[0],
+  route: Route,
+  { config, installation, vault, addressGuard, sendWebhook, gateway, engine }: OperationDependencies,
+  invalidBody: ((body: unknown) => InvalidField[]) | null,
+): OperationContext {
+  const { credential, params, query, em, given, idempotent, log } = ctx.state
+  const { organizationId = '' } = params
+  const { baseUrl, environment } = config
+  return {
+    organizationId,
+    credential,
+    params,
+    query,
+    preconditions: { ifMatch: ctx.get('If-Match') || null, ifNoneMatch: ctx.get('If-None-Match') || null },
+    em,
+    keys: { vault, installation, environment },
+    webhookTargets: { guard: addressGuard, environment },
+    sendWebhook,
+    gateway,
+    engine,
+    baseUrl,
+    now: () => new Date(),
+    idempotencyKey: idempotent?.key ?? null,
+    log,
+    body<T>(stored: object = {}) {
+      const schema = route.body ?? route.resource
+      const { body, kept } = withoutAnswers(schema, structuredClone(given), stored)
+      const invalidFields = invalidBody?.(body) ?? []
+      if (invalidFields.length > 0)
+        throw new Problem('validation-error', summary(invalidFields), { invalidFields })
+      return writablePart(schema, { ...(body as object), ...kept }) as T
+    },
+    has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),
+    commit: (work) =>
+      inUnitOfWork(em, { organizationId, baseUrl, now: new Date() }, async (unit) => {
+        if (idempotent === null) return await work(unit)
+        const kept = await claimKey(unit, vault, idempotent)
+        if (kept !== null) return replay(kept)
+        const answer = await work(unit)
+        await keepAnswer(unit.em, vault, idempotent, { status: answer.status ?? route.success, answer })
+        return answer
+      }),
+  }
+}
+
+/** The response stored under the key, or else the handler's; its refusals are stored under the key as well. */
+async function handleOnce(
+  context: OperationContext,
+  route: Route,
+  request: IdempotentRequest,
+  vault: Vault,
+): Promise<OperationAnswer> {
+  const kept = route.continues === true ? null : await keptAnswer(context.em, vault, request)
+  if (kept !== null) return replay(kept)
+  try {
+    return await route.handler(context)
+  } catch (error) {
+    const refusal = keepableRefusal(problemOf(error))
+    if (refusal !== null) await keepAnswer(context.em.fork(), vault, request, refusal)
+    throw error
+  }
+}
+
+/** Path parameters that PostgreSQL can be asked for: what no id can hold must not make a query fail. */
+function storable(params: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [name, value.toWellFormed().replaceAll('\0', '\uFFFD')]),
+  )
+}
+
+function unstorableParameters(query: Readonly<Record<string, unknown>>): InvalidField[] {
+  return Object.entries(query)
+    .filter(([, value]) => typeof value === 'string' && !isStorable(value))
+    .map(([field]) => ({ field, message: 'must not hold a NUL character' }))
+}
+
+function idempotentRequest(
+  ctx: Context,
+  route: Route,
+  { credential, given }: Pick<RequestState, 'credential' | 'given'>,
+  hash: (text: string) => string,
+): IdempotentRequest | null {
+  const key = ctx.get('Idempotency-Key')
+  if (route.method !== 'POST' || key === '') return null
+  if (key.length > 255)
+    throw new Problem('malformed-request', 'An Idempotency-Key has at most 255 characters.')
+  return {
+    organizationId: credential.organizationId,
+    operation: route.operationId,
+    key,
+    // What a caller may do is part of the request: a stored response can show more than another caller may see.
+    requestHash: requestHash(hash, ctx.path + ctx.search, [given, credential.acl, credential.allowedIps]),
+  }
+}
+
+function respond(ctx: Context, route: Route, answer: OperationAnswer): void {
+  ctx.status = answer.status ?? route.success
+  if (answer.location !== undefined) ctx.set('Location', answer.location)
+  if (answer.revision !== undefined) ctx.set('ETag', entityTag(answer.revision))
+  if (answer.headers !== undefined) ctx.set({ ...answer.headers })
+  if (answer.body === undefined) return
+  ctx.set('Content-Type', 'application/json; charset=utf-8')
+  ctx.body = JSON.stringify(answer.body)
+}

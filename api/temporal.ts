@@ -1,0 +1,92 @@
+/** The API's side of the workflow engine: it lets an execution skip time, and nothing else. Writes never wait for it. */
+import { Client, Connection, isGrpcServiceError } from '@temporalio/client'
+import { msToTs } from '@temporalio/common/lib/time.js'
+import { clientConnection, type TemporalConnection } from '../config/temporal-connection.ts'
+import { Problem } from './http/problems.ts'
+
+export interface Engine {
+  /**
+   * Makes sure that the engine can let executions skip time.
+   *
+   * @throws Problem `not-implemented` naming what to enable, or `unavailable` when it cannot be reached.
+   */
+  requireTimeSkipping(): Promise<void>
+  /**
+   * Has the execution skip `milliseconds` of its time: each timer until then fires in its turn, with the work between
+   * them done. `id` names the skip.
+   *
+   * @returns false where no such execution runs.
+   * @throws Problem as above.
+   */
+  skipTime(workflowId: string, id: string, milliseconds: number): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** How long the engine may take to answer. Milliseconds. */
+const PATIENCE = 3_000
+/** Timers at a stretch; an engine's own limit may be far lower. */
+const MOST_SKIPS = 100_000
+
+const gRPC = { cancelled: 1, deadlineExceeded: 4, notFound: 5, unimplemented: 12, unavailable: 14 }
+
+/** Connects at first use. */
+export function connectEngine(target: TemporalConnection, namespace: string): Engine {
+  const client = new Client({ connection: Connection.lazy(clientConnection(target)), namespace })
+  const { workflowService } = client
+  const ask = async (question: () => Promise<unknown>): Promise<boolean> => {
+    try {
+      await client.connection.withDeadline(Date.now() + PATIENCE, question)
+      return true
+    } catch (error) {
+      const code = isGrpcServiceError(error) ? error.code : null
+      switch (code) {
+        case gRPC.notFound:
+          return false
+        case gRPC.unimplemented:
+          throw new Problem(
+            'not-implemented',
+            'The connected workflow engine does not skip time. It takes server 1.32 or newer with the dynamic configuration frontend.WorkflowTimeSkippingEnabled set to true.',
+          )
+        case gRPC.cancelled:
+        case gRPC.deadlineExceeded:
+        case gRPC.unavailable:
+          throw new Problem(
+            'unavailable',
+            'The workflow engine, which moves clocks, cannot be reached.',
+            { headers: { 'Retry-After': '5' } },
+            { cause: error },
+          )
+        default:
+          throw error
+      }
+    }
+  }
+  return {
+    async requireTimeSkipping() {
+      // Asked of an execution that does not exist: whether the feature is there is decided first.
+      await ask(() =>
+        workflowService.pollWorkflowExecutionTimeSkipping({
+          namespace,
+          workflowExecution: { workflowId: 'none' },
+          fastForwardId: 'none',
+        }),
+      )
+    },
+    skipTime: (workflowId, id, milliseconds) =>
+      ask(() =>
+        workflowService.updateWorkflowExecutionOptions({
+          namespace,
+          workflowExecution: { workflowId },
+          workflowExecutionOptions: {
+            timeSkippingConfig: {
+              enabled: true,
+              maxSessionSkipCount: MOST_SKIPS,
+              fastForwardConfig: { id, duration: msToTs(milliseconds) },
+            },
+          },
+          updateMask: { paths: ['time_skipping_config'] },
+        }),
+      ),
+    close: () => client.connection.close(),
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * `npm run keys:rotate`, on the database of DATABASE_URL: a new key for webhook signatures, published now and used later,
+ * and one for customers' JWTs, used at once.
+ */
+
+import { rotateCustomerTokenKey } from '../commands/access/customer-token-keys.ts'
+import { ConfigurationError, loadConfig } from '../config/config.ts'
+import { startFailure } from '../config/process.ts'
+import { openDatabase } from '../db/open.ts'
+import { rotateSigningKey } from '../delivery/signing-keys.ts'
+
+try {
+  const { databaseUrl, masterKeys } = loadConfig(process.env)
+  if (databaseUrl === null) throw new ConfigurationError(['DATABASE_URL is required'])
+  if (masterKeys.length === 0) throw new ConfigurationError(['MASTER_KEY is required'])
+  const database = await openDatabase({ databaseUrl, masterKeys, poolSize: 2 })
+  try {
+    const { kid, signsFrom } = await rotateSigningKey(database.orm.em.fork(), database.vault, new Date())
+    await rotateCustomerTokenKey(database.orm.em.fork(), database.vault, new Date())
+    console.log(`Published the key ${kid}; every process signs with it from ${signsFrom.toISOString()}.`)
+  } finally {
+    await database.orm.close()
+  }
+} catch (error) {
+  console.error(startFailure(error))
+  process.exit(1)
+}

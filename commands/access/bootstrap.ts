@@ -1,0 +1,27 @@
+/** The organization that configuration asks for (BOOTSTRAP_*): made at start if it is missing. */
+import type { Config } from '../../config/config.ts'
+import { lockUntilCommit } from '../../db/advisory-locks.ts'
+import { ApiKey, Organization } from '../../db/entities/index.ts'
+import type { Database } from '../../db/open.ts'
+import { inUnitOfWork } from '../../db/unit-of-work.ts'
+import { createApiKey } from './create-api-key.ts'
+import { createOrganization } from './create-organization.ts'
+
+/** Makes sure that the configured organization exists and knows its key; processes may start together. */
+export async function bootstrap(
+  { orm, vault, installation }: Database,
+  config: Pick<Config, 'bootstrapOrganizationId' | 'bootstrapSecretKey' | 'environment' | 'baseUrl'>,
+  now: Date,
+): Promise<void> {
+  const { bootstrapOrganizationId: organizationId, bootstrapSecretKey: value, environment, baseUrl } = config
+  if (organizationId === null || value === null) return
+  const store = { vault, installation, environment }
+  await inUnitOfWork(orm.em.fork(), { organizationId, baseUrl, now }, async (unit) => {
+    await lockUntilCommit(unit.em, 'bootstrap')
+    if ((await unit.em.count(Organization, { id: organizationId })) === 0) {
+      await createOrganization(unit, store, { name: organizationId, secretKey: value })
+    } else if ((await unit.em.count(ApiKey, { keyHash: installation.hashKey(value) })) === 0) {
+      await createApiKey(unit, store, { type: 'secret', description: 'Key of BOOTSTRAP_SECRET_KEY', value })
+    }
+  })
+}

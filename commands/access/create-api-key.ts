@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto'
+import type { Environment } from '../../config/config.ts'
+import type { AccessRule, ApiKeyType } from '../../db/entities/api-key.ts'
+import { ApiKey } from '../../db/entities/index.ts'
+import { newId } from '../../db/ids.ts'
+import type { InstallationFacts } from '../../db/installation.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import type { Vault } from '../../db/vault.ts'
+
+export interface KeyStore {
+  readonly vault: Vault
+  readonly installation: InstallationFacts
+  readonly environment: Environment
+}
+
+export interface NewApiKey {
+  readonly type: ApiKeyType
+  readonly description: string
+  /** A value chosen beforehand; without it one is made. */
+  readonly value?: string
+  readonly id?: string
+  /** null, the default: everything its form may call. */
+  readonly acl?: readonly AccessRule[] | null
+  /** null, the default: from anywhere. */
+  readonly allowedIps?: readonly string[] | null
+}
+
+/** A new key value: what it is for, its environment, and 192 random bits. */
+export function newKeyValue(type: ApiKeyType, environment: Environment): string {
+  return `${type === 'secret' ? 'sk' : 'pk'}_${environment}_${randomBytes(24).toString('base64url')}`
+}
+
+/** Adds a key and gives its value, which is stored only encrypted and hashed. */
+export async function createApiKey(
+  unit: UnitOfWork,
+  { vault, installation, environment }: KeyStore,
+  given: NewApiKey,
+): Promise<{ key: ApiKey; value: string }> {
+  const { type, description, value = newKeyValue(type, environment), id = newId('api_key') } = given
+  const key = unit.create(ApiKey, {
+    id,
+    description,
+    type,
+    acl: given.acl == null ? null : [...given.acl],
+    allowedIps: given.allowedIps == null ? null : [...given.allowedIps],
+    apiUser: id,
+    keyHash: installation.hashKey(value),
+    keyCipher: await vault.seal(value),
+  })
+  return { key, value }
+}

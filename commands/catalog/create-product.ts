@@ -1,0 +1,17 @@
+import { Product } from '../../db/entities/index.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+
+export interface NewProduct {
+  readonly name: string
+  readonly unitLabel: string | null
+  readonly description: string | null
+  readonly customFields: Record<string, unknown>
+}
+
+/** Adds a product to the organization. */
+export function createProduct(unit: UnitOfWork, id: string, given: NewProduct): Product {
+  return unit.create(Product, {
+    id,
+    ...given,
+  })
+}

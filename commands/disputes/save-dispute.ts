@@ -1,0 +1,152 @@
+import {
+  type DisputeStatus,
+  type DisputeType,
+  disputeCategory,
+  disputeLostAt,
+  isResolved,
+} from '../../billing/disputes.ts'
+import { InvalidFieldsError } from '../../billing/errors.ts'
+import { amountOf, amountProblem } from '../../billing/money.ts'
+import { Dispute, Transaction } from '../../db/entities/index.ts'
+import { lockRow } from '../../db/lock-row.ts'
+import { statement } from '../../db/statement.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { emitDisputeEvent, readDisputedSale } from '../../events/dispute-events.ts'
+import { orderInstant } from '../orders/order-instant.ts'
+import { disputeBills, lockBills } from '../payments/apply-payment.ts'
+import { references } from '../references.ts'
+
+export interface DisputeValues {
+  readonly transactionId: string
+  readonly currency: string
+  readonly amount: number
+  readonly acquirerReferenceNumber: string | null
+  readonly caseId: string | null
+  readonly reasonCode: string
+  readonly type: DisputeType
+  readonly status: DisputeStatus
+  readonly postedTime: Date
+  readonly deadlineTime: Date | null
+}
+
+/**
+ * Opens a dispute of a transaction (specification 2.5). Emits `dispute-created` and wakes the dispute-deadline workflow.
+ *
+ * @throws InvalidFieldsError
+ */
+export async function createDispute(unit: UnitOfWork, id: string, values: DisputeValues): Promise<Dispute> {
+  const { derived, transaction, websiteId } = await deriveDispute(unit, values)
+  const dispute = unit.create(Dispute, {
+    id,
+    ...derived,
+    resolvedTime: isResolved(values.status) ? unit.now : null,
+    source: 'api',
+  })
+  await markDisputed(unit, [transaction])
+  await emitDisputeEvent(unit, dispute, 'dispute-created', { sale: { transaction, websiteId } })
+  const dueBy = disputeDeadline(dispute)
+  if (dueBy !== null) {
+    unit.follow('dispute-deadline', id, {
+      dueBy,
+      attributes: { status: dispute.status, customerId: dispute.customerId ?? null },
+    })
+  }
+  return dispute
+}
+
+/** Changes a locked dispute to the values; any status may follow any other. */
+export async function updateDispute(
+  unit: UnitOfWork,
+  dispute: Dispute,
+  values: DisputeValues,
+): Promise<void> {
+  const { derived, transaction } = await deriveDispute(unit, values)
+  const resolvedTime = isResolved(values.status) ? (dispute.resolvedTime ?? unit.now) : null
+  const before = dispute.transactionId
+  Object.assign(dispute, { ...derived, resolvedTime })
+  const earlier = before === transaction.id ? [] : await salesOf(unit, before)
+  await markDisputed(unit, [transaction, ...earlier])
+}
+
+async function salesOf({ em, organizationId }: UnitOfWork, id: string): Promise<Transaction[]> {
+  return await em.find(Transaction, { organizationId, id })
+}
+
+/**
+ * Has the invoices that transactions have paid show whether one of these is disputed. Locks the orders of those that are
+ * still to be paid, too: the answer of a sale finds the dispute, or the dispute what the sale has paid.
+ */
+async function markDisputed(
+  unit: UnitOfWork,
+  sales: readonly Pick<Transaction, 'invoiceIds'>[],
+): Promise<void> {
+  const { em, organizationId } = unit
+  const billed = [...new Set(sales.flatMap(({ invoiceIds }) => invoiceIds))]
+  if (billed.length === 0) return
+  const bills = await lockBills(unit, billed, (row) => orderInstant(unit, row))
+  await em.flush()
+  const disputed = await statement<{ id: string }>(
+    em,
+    'find-disputed-invoices',
+    `select invoice.id from invoices invoice
+      where organization_id = ? and invoice.id in (select jsonb_array_elements_text(?::jsonb))
+        and exists (select from transactions sale
+              join disputes dispute on dispute.organization_id = sale.organization_id
+               and dispute.transaction_id = sale.id and dispute.status <> 'won'
+             where sale.organization_id = invoice.organization_id and sale.customer_id = invoice.customer_id
+               and sale.payments ->> invoice.id is not null)`,
+    [organizationId, JSON.stringify(billed)],
+  )
+  await disputeBills(unit, bills, (invoiceId) => disputed.some(({ id }) => id === invoiceId))
+}
+
+/** The dispute's row, locked until the transaction ends; null when there is none. */
+export async function lockDispute(unit: UnitOfWork, id: string): Promise<Dispute | null> {
+  return await lockRow(unit, Dispute, id)
+}
+
+/** When the dispute is lost unanswered; null: never, as it stands. */
+export function disputeDeadline({ status, deadlineTime }: Dispute): Date | null {
+  const lostAt = disputeLostAt({ status, deadlineTime: deadlineTime?.getTime() ?? null })
+  return lostAt === null ? null : new Date(lostAt)
+}
+
+/**
+ * Applies what is due on a locked dispute through `instant`: past its deadline, an unanswered one is lost.
+ *
+ * @returns its next deadline; null: none.
+ */
+export async function advanceDispute(
+  unit: UnitOfWork,
+  dispute: Dispute,
+  instant: number,
+): Promise<number | null> {
+  const time = disputeDeadline(dispute)
+  if (time === null || time.getTime() > instant) return time?.getTime() ?? null
+  dispute.status = 'lost'
+  dispute.resolvedTime = time
+  dispute.revision += 1
+  dispute.updatedTime = unit.now
+  await markDisputed(unit, await salesOf(unit, dispute.transactionId))
+  await emitDisputeEvent(unit, dispute, 'dispute-modified', { time, cause: 'deadline' })
+  return null
+}
+
+async function deriveDispute(unit: UnitOfWork, values: DisputeValues) {
+  const found = references(unit)
+  const sale = await readDisputedSale(unit, values.transactionId)
+  if (sale === null) found.missing(Transaction, 'transactionId', values.transactionId)
+  const problem = amountProblem(amountOf(values.amount), values.currency)
+  if (problem !== null) found.fail('amount', problem)
+  found.check()
+  if (sale === null) throw new InvalidFieldsError([])
+  return {
+    ...sale,
+    derived: {
+      ...values,
+      amount: amountOf(values.amount),
+      customerId: sale.transaction.customerId,
+      category: disputeCategory(values.type, values.reasonCode),
+    },
+  }
+}

@@ -1,0 +1,259 @@
+/**
+ * The one way an order advances: everything due through an instant, oldest first, under the lock of the order's row.
+ *
+ * A fired timer and the sweep advance a batch of an organization's orders, a command advances the one it is about. All use
+ * the same rules, so that early, late, twice or in pieces the record comes out the same.
+ */
+import { type Settlement, settleOrder } from '../../billing/order-lifecycle.ts'
+import { Subscription } from '../../db/entities/index.ts'
+import { lockRow } from '../../db/lock-row.ts'
+import type { Deadline } from '../../db/outbox.ts'
+import { statement } from '../../db/statement.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { giveBack } from '../payments/refund-sales.ts'
+import { applySteps } from './apply-transitions.ts'
+import { type Loading, loadOrder, loadOrders } from './load-order.ts'
+import type { OrderRecord } from './order-record.ts'
+
+/** The order's row, locked until the transaction ends, as the database has it now; null when there is none. */
+export async function lockSubscription(unit: UnitOfWork, id: string): Promise<Subscription | null> {
+  return await lockRow(unit, Subscription, id)
+}
+
+/** Steps of one order in one commit: enough for years of months, few enough for a short transaction. */
+const STEPS_AT_ONCE = 300
+
+/**
+ * Advances a locked order through `instant` on its own clock. What depends on a charge that is due waits for the charge's
+ * result.
+ *
+ * @returns whether the payment gateway has to be called now.
+ */
+export async function advanceOrder(unit: UnitOfWork, row: Subscription, instant: number): Promise<boolean> {
+  const record = await loadOrder(unit, row, instant)
+  apply(unit, record, settlementOf(record, instant), instant)
+  await giveBack(unit, [record])
+  return isCallDue(record, instant)
+}
+
+/** An order of a batch, as it is after it. */
+export interface AdvancedOrder {
+  readonly row: Subscription
+  /** Whether the payment gateway has to be called now. */
+  readonly gatewayCallDue: boolean
+}
+
+/** An order that the rules could not advance; nothing of it was changed. */
+export interface FailedOrder {
+  readonly id: string
+  readonly error: unknown
+}
+
+export interface DueOrders {
+  /** Advanced whether they are due or not; those that somebody else holds are left out. */
+  readonly required: readonly string[]
+  /** What is due is decided by this instant, but never ahead of the database's clock. */
+  readonly instant: Date
+  /** How many others at most. */
+  readonly others: number
+}
+
+/**
+ * Advances, of the unit's organization, the orders that are required and others that are due, oldest deadline first. Left
+ * out are orders whose clock was moved, and others that wait for the payment gateway, are quarantined or held by somebody.
+ * An order that the rules cannot advance is left as it is, and told; what fails beyond the rules fails the batch.
+ */
+export async function advanceDueOrders(
+  unit: UnitOfWork,
+  { required, instant: until, others }: DueOrders,
+): Promise<{ readonly advanced: readonly AdvancedOrder[]; readonly failed: readonly FailedOrder[] }> {
+  const { em, organizationId } = unit
+  const locked = await statement<{ id: string; instant: Date | string }>(
+    em,
+    'lock-due-orders',
+    `with required as (
+       select id from subscriptions
+        where organization_id = ? and id in (select jsonb_array_elements_text(?::jsonb)) and ${CLOCK_RESTS}
+          for update skip locked
+     ), due as (
+       select id from subscriptions
+        where organization_id = ? and next_deadline <= least(?::timestamptz, now()) and ${IS_FREE}
+          and id not in (select jsonb_array_elements_text(?::jsonb))
+        order by next_deadline limit ?
+          for update skip locked
+     )
+     select id, least(?::timestamptz, now())::timestamptz(3) as instant
+       from (select id from required union select id from due) locked`,
+    [
+      organizationId,
+      JSON.stringify(required),
+      organizationId,
+      until,
+      JSON.stringify(required),
+      others,
+      until,
+    ],
+  )
+  const [first] = locked
+  if (first === undefined) return { advanced: [], failed: [] }
+  const ids = locked.map(({ id }) => id)
+  const rows = await em.find(Subscription, { organizationId, id: { $in: ids } }, { refresh: true })
+  const instant = new Date(first.instant).getTime()
+  const failed: FailedOrder[] = []
+  const fail = ({ id }: Subscription, error: unknown): void => void failed.push({ id, error })
+  const records = await loadOrders(unit, rows, instant, { unreadable: fail })
+  const settled = records.flatMap((record) => {
+    try {
+      return [{ record, settlement: settlementOf(record, instant) }]
+    } catch (error) {
+      fail(record.row, error)
+      return []
+    }
+  })
+  const isNew = settled.filter(({ record }) => record.row.status === 'pending')
+  for (const { record, settlement } of settled) apply(unit, record, settlement, instant)
+  await postponeStarts(
+    unit,
+    isNew.map(({ record }) => record.row),
+  )
+  await giveBack(
+    unit,
+    settled.map(({ record }) => record),
+  )
+  const advanced = settled.map(({ record }) => ({
+    row: record.row,
+    gatewayCallDue: isCallDue(record, instant),
+  }))
+  return { advanced, failed }
+}
+
+/** Executions that have not been started yet will sleep until the deadline that their orders have now. */
+async function postponeStarts(unit: UnitOfWork, rows: readonly Subscription[]): Promise<void> {
+  const starts = rows.flatMap((row) => {
+    const { dueBy, gatewayCall = false } = orderDeadline(row, unit.now)
+    if (dueBy === null) return []
+    const attributes = { status: row.status, customerId: row.customerId }
+    return [{ record_id: row.id, due_by: dueBy, gateway_call: gatewayCall, attributes }]
+  })
+  if (starts.length === 0) return
+  await statement(
+    unit.em,
+    'postpone-starts',
+    `update wake_ups set due_by = given.due_by, gateway_call = given.gateway_call, attributes = given.attributes,
+            not_before = null
+       from jsonb_to_recordset(?::jsonb) as given (record_id text, due_by timestamptz, gateway_call boolean, attributes jsonb),
+            -- One by one: of how many there are the planner has no idea, and it would read the whole table.
+            lateral (select ctid as place from wake_ups
+                      where organization_id = ? and record_id = given.record_id and workflow = 'subscription' and starts
+                      limit 1) start
+      where wake_ups.ctid = start.place and lease_owner is null`,
+    [JSON.stringify(starts), unit.organizationId],
+  )
+}
+
+const CLOCK_RESTS = 'clock_offset = 0 and moving_to is null'
+
+/** What a batch may take besides the orders it is for. A charge that is due is the business of the order's own workflow. */
+export const IS_FREE = `${CLOCK_RESTS} and next_turn is distinct from 'charge' and quarantined_until is null`
+
+/** Organizations with free orders that have been due for longer than `lateness` milliseconds, each found by one step in an index. */
+export const LATE_ORGANIZATIONS = `with recursive organization as (
+    (select organization_id from subscriptions where next_deadline is not null order by organization_id limit 1)
+    union all
+    select following.organization_id from organization, lateral (
+      select organization_id from subscriptions
+       where next_deadline is not null and organization_id > organization.organization_id
+       order by organization_id limit 1) following
+  )
+  select organization_id as "organizationId" from organization
+   where exists (select from subscriptions where subscriptions.organization_id = organization.organization_id
+                    and next_deadline < now() - ? * interval '1 millisecond' and ${IS_FREE})`
+
+/** What the rules say is due, null where the order is ahead of the instant; changes nothing. */
+function settlementOf({ row, order }: OrderRecord, instant: number): Settlement | null {
+  if (row.settledThrough != null && instant < row.settledThrough.getTime()) return null
+  return settleOrder(order, instant, STEPS_AT_ONCE)
+}
+
+function apply(unit: UnitOfWork, record: OrderRecord, settlement: Settlement | null, instant: number): void {
+  const { row } = record
+  if (settlement !== null) applySteps(unit, record, settlement.steps)
+  if (!isCallDue(record, instant)) {
+    // One that was quarantined for its gateway call has advanced once that is made.
+    row.quarantinedUntil = null
+    row.quarantineReason = null
+    row.quarantineCount = 0
+  }
+  if (settlement === null) return
+  const { steps, next } = settlement
+  const isCut = next !== null && next.at <= instant
+  row.settledThrough = new Date(isCut ? (steps.at(-1)?.at ?? instant) : instant)
+  scheduleNext(record)
+}
+
+function isCallDue({ order }: OrderRecord, instant: number): boolean {
+  const { call } = settleOrder(order, Number.NEGATIVE_INFINITY)
+  return call !== null && call.at <= instant
+}
+
+/**
+ * Advances a locked order up to, not including, a command's instant, and gives its record. Where nothing was due, nothing
+ * is written: a command that changes nothing leaves the row as it was.
+ */
+export async function advanceForCommand(
+  unit: UnitOfWork,
+  row: Subscription,
+  instant: number,
+  loading: Loading = {},
+): Promise<OrderRecord> {
+  const record = await advanceBeforeRefunds(unit, row, instant, loading)
+  await giveBack(unit, [record])
+  return record
+}
+
+/** As `advanceForCommand`, for one order of several: its refunds are left to whoever advances the last of them. */
+export async function advanceBeforeRefunds(
+  unit: UnitOfWork,
+  row: Subscription,
+  instant: number,
+  loading: Loading = {},
+): Promise<OrderRecord> {
+  const record = await loadOrder(unit, row, instant, loading)
+  if (row.settledThrough == null || instant - 1 >= row.settledThrough.getTime()) {
+    const { steps } = settleOrder(record.order, instant - 1)
+    applySteps(unit, record, steps)
+    if (steps.length > 0) scheduleAfter(record, instant)
+  }
+  return record
+}
+
+/** Ends a command at `instant`: no timer advances the order before it any more, and its next deadline is written down. */
+export function scheduleAfter(record: OrderRecord, instant: number): void {
+  const settledThrough = record.row.settledThrough?.getTime() ?? instant - 1
+  record.row.settledThrough = new Date(Math.max(settledThrough, instant - 1))
+  scheduleNext(record)
+}
+
+/** Writes down the order's next deadline: something is due then, or the payment gateway has to be called. */
+export function scheduleNext(record: OrderRecord): void {
+  const { next, call } = settleOrder(record.order, Number.NEGATIVE_INFINITY)
+  const isCall = call !== null && (next === null || call.at < next.at)
+  const first = isCall ? call.at : (next?.at ?? null)
+  record.row.nextDeadline = first === null ? null : new Date(first)
+  record.row.nextTurn = isCall ? 'charge' : (next?.turn ?? null)
+}
+
+/** The order's next deadline in real time, for its wake-up. */
+export function orderDeadline(
+  { nextDeadline, nextTurn, clockOffset, movingTo }: Subscription,
+  now: Date,
+): Deadline {
+  if (nextDeadline == null) return { dueBy: null }
+  const dueBy = movingTo == null ? new Date(nextDeadline.getTime() - clockOffset) : now
+  return { dueBy, gatewayCall: nextTurn === 'charge' && dueBy <= now }
+}
+
+/** Has the order's workflow advance it once the transaction is committed. */
+export function wakeOrder(unit: UnitOfWork, row: Subscription): void {
+  unit.wake('subscription', row.id, orderDeadline(row, unit.now))
+}

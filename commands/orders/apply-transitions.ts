@@ -1,0 +1,257 @@
+/** Writes what the rules say of an order: columns, invoices, pauses, timeline and events. */
+import { amountDue, type Invoice as InvoiceState } from '../../billing/invoices.ts'
+import { isZero, Money } from '../../billing/money.ts'
+import {
+  type Happening,
+  isComing,
+  type Order,
+  type Pause,
+  renewalTime,
+  type Step,
+} from '../../billing/order.ts'
+import { Invoice, type Subscription, SubscriptionPause, type Transaction } from '../../db/entities/index.ts'
+import { newId } from '../../db/ids.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { invoiceEvent, invoicePaymentEvent, subscriptionEvent } from '../../events/order-events.ts'
+import { timelineMessage } from '../../events/timeline-message.ts'
+import type { OrderRecord } from './order-record.ts'
+
+/**
+ * Writes steps, oldest first: columns, invoices, pauses, timeline, and each step's events with the records as they stood
+ * then. A row's revision rises by one, however many steps of one commit change what it shows. `transaction` is the one
+ * whose answer made the steps.
+ */
+export function applySteps(
+  unit: UnitOfWork,
+  record: OrderRecord,
+  steps: readonly Step[],
+  transaction: Transaction | null = null,
+): void {
+  for (const step of steps) {
+    if (step.order === record.order && step.happenings.length === 0) continue
+    const before = record.order
+    if (shownOf(before) !== shownOf(step.order)) raise(unit, record, record.row)
+    record.order = step.order
+    writeOrder(record.row, step.order)
+    for (const invoice of step.order.invoices) {
+      const was = before.invoices.find(({ sequence }) => sequence === invoice.sequence)
+      if (was === invoice) continue
+      writeInvoice(unit, record, invoice, was ?? null)
+      if (invoice.status !== was?.status && endsUndelivered(step.order, invoice)) {
+        record.toRefund.add(invoice.sequence)
+      }
+    }
+    for (const pause of step.order.pauses) {
+      if (!before.pauses.includes(pause)) writePause(unit, record, pause)
+    }
+    writeSummary(record)
+    const untold = modified(before, step, transaction)
+    for (const happening of [...step.happenings, ...untold]) {
+      tell(unit, record, step, happening, transaction)
+    }
+  }
+}
+
+/** Whether an invoice that money came in for ends without what it bills: voided, or abandoned before its period began. */
+function endsUndelivered(order: Order, invoice: InvoiceState): boolean {
+  if (isZero(invoice.amountPaid)) return false
+  return invoice.status === 'voided' || (invoice.status === 'abandoned' && isComing(order, invoice))
+}
+
+function writeOrder(row: Subscription, order: Order): void {
+  Object.assign(row, {
+    status: order.status,
+    activationTime: date(order.activationTime),
+    notBefore: new Date(order.notBefore),
+    voidTime: date(order.voidTime),
+    churnTime: date(order.churnTime),
+    canceledBy: order.canceledBy,
+    cancelCategory: order.cancelCategory,
+    cancelDescription: order.cancelDescription,
+    inTrial: order.inTrial,
+    isTrialConverted: order.isTrialConverted,
+    rebillNumber: order.rebillNumber,
+    invoicedThrough: order.invoicedThrough,
+    anchorTime: date(order.anchor),
+    anchorNumber: order.anchorNumber,
+    periodStart: date(order.periodStart),
+    periodEnd: date(order.periodEnd),
+    renewalTime: date(renewalTime(order)),
+    nextInvoice: order.nextInvoice,
+    lateChargeTime: date(order.lateChargeTime),
+  })
+}
+
+/** What a caller can see of an order and its invoices, as one text: only a change of that is a revision. */
+function shownOf(order: Order): string {
+  const { terms, notBefore, invoicedThrough, anchor, anchorNumber, periodStart, lateChargeTime, ...shown } =
+    order
+  return JSON.stringify({
+    ...shown,
+    renewalTime: renewalTime(order),
+    invoices: order.invoices.map(({ sequence, status }) => [sequence, status]),
+  })
+}
+
+/** As `shownOf` of one invoice. */
+function shownOfInvoice(invoice: InvoiceState): string {
+  const { chargeTime, declinedTime, charge, attempts, isDisputed, amountPaid, amountRefunded, ...shown } =
+    invoice
+  return JSON.stringify({ ...shown, retries: retriesMade(invoice), due: new Money(amountDue(invoice)) })
+}
+
+/** Tells of invoices that a step has show something else, where nothing that happened to them does. */
+function modified(before: Order, { order, happenings }: Step, transaction: Transaction | null): Happening[] {
+  return order.invoices.flatMap((invoice) => {
+    const { sequence } = invoice
+    const was = before.invoices.find((one) => one.sequence === sequence)
+    if (was === undefined || was === invoice || shownOfInvoice(was) === shownOfInvoice(invoice)) return []
+    const isTold = happenings.some(
+      (one) => one.invoice === sequence && (transaction !== null || one.ofTransaction !== true),
+    )
+    return isTold ? [] : [{ type: 'invoice-modified', invoice: sequence }]
+  })
+}
+
+function retriesMade({ attempts }: Pick<InvoiceState, 'attempts'>): number {
+  return Math.max(0, attempts - 1)
+}
+
+function writeInvoice(
+  unit: UnitOfWork,
+  record: OrderRecord,
+  state: InvoiceState,
+  before: InvoiceState | null,
+): void {
+  const { row } = record
+  const values = {
+    type: state.type,
+    status: state.status,
+    lines: [...state.lines],
+    amount: state.amount,
+    amountDue: amountDue(state),
+    periodNumber: state.periodNumber,
+    periodStart: date(state.periodStart),
+    periodEnd: date(state.periodEnd),
+    issuedTime: date(state.issuedTime),
+    dueTime: date(state.dueTime),
+    delinquencyTime: date(state.delinquencyTime),
+    paidTime: date(state.paidTime),
+    voidedTime: date(state.voidedTime),
+    chargeTime: date(state.chargeTime),
+    autopayRetryNumber: retriesMade(state),
+    attempts: state.attempts,
+    declinedTime: date(state.declinedTime),
+    charge: state.charge,
+    amountPaid: state.amountPaid,
+    amountRefunded: state.amountRefunded,
+    isDisputed: state.isDisputed,
+  }
+  const known = record.invoices.get(state.sequence)
+  if (known !== undefined) {
+    if (before === null || shownOfInvoice(before) !== shownOfInvoice(state)) raise(unit, record, known)
+    // A draft follows its order into another currency; what is issued keeps its own.
+    Object.assign(known, values, before?.status === 'draft' ? { currency: row.currency } : {})
+    return
+  }
+  const made = {
+    id: newId('in'),
+    subscriptionId: row.id,
+    customerId: row.customerId,
+    websiteId: row.websiteId,
+    sequence: state.sequence,
+    currency: row.currency,
+    ...values,
+    poNumber: row.poNumber ?? null,
+    notes: row.notes ?? null,
+  }
+  const invoice = record.isNew ? unit.insert(Invoice, made) : unit.create(Invoice, made)
+  record.invoices.set(state.sequence, invoice)
+  record.raised.add(invoice)
+}
+
+function writePause(unit: UnitOfWork, record: OrderRecord, { id, ...state }: Pause): void {
+  const values = {
+    status: state.status,
+    effectiveTime: new Date(state.effectiveTime),
+    endTime: date(state.endTime),
+  }
+  const known = record.pauses.get(id)
+  if (known !== undefined) {
+    raise(unit, record, known)
+    Object.assign(known, values)
+    return
+  }
+  const pause = unit.create(SubscriptionPause, {
+    id,
+    subscriptionId: record.row.id,
+    ...values,
+    description: null,
+  })
+  record.pauses.set(id, pause)
+  record.raised.add(pause)
+}
+
+/** Writes the order's notes and purchase order number, which have changed, to invoices that are not issued yet. */
+export function annotateDrafts(unit: UnitOfWork, record: OrderRecord, instant: number): void {
+  const { poNumber = null, notes = null } = record.row
+  for (const invoice of record.invoices.values()) {
+    if (invoice.status !== 'draft') continue
+    raise(unit, record, invoice)
+    Object.assign(invoice, { poNumber, notes })
+    unit.emit(invoiceEvent(invoice, 'invoice-modified', new Date(instant), unit.baseUrl))
+  }
+}
+
+/** What the order shows of its invoices. */
+function writeSummary({ row, order, invoices }: OrderRecord): void {
+  const initial = order.invoices.find(({ type }) => type === 'initial')
+  const recent = order.invoices.find(({ sequence }) => sequence === order.nextInvoice - 1)
+  if (initial !== undefined) row.initialInvoiceId = invoices.get(initial.sequence)?.id ?? null
+  if (recent === undefined) return
+  row.recentInvoiceId = invoices.get(recent.sequence)?.id ?? null
+  row.billingStatus = recent.status
+}
+
+function tell(
+  unit: UnitOfWork,
+  record: OrderRecord,
+  step: Step,
+  happening: Happening,
+  transaction: Transaction | null,
+): void {
+  const { row } = record
+  const time = new Date(step.at)
+  const { type, pause } = happening
+  const invoice = happening.invoice === undefined ? undefined : record.invoices.get(happening.invoice)
+  if (invoice === undefined || type === 'renewal-invoice-issued') {
+    unit.emit(
+      subscriptionEvent(row, type, time, unit.baseUrl, {
+        ...(pause === undefined ? {} : { subscriptionPauseId: pause }),
+        ...(invoice === undefined ? {} : { invoice }),
+      }),
+    )
+  } else if (happening.ofTransaction) {
+    // Nobody was asked where there was nothing to charge: there is no payment to tell of.
+    if (transaction === null) return
+    unit.emit(invoicePaymentEvent(transaction, invoice, type, time, unit.baseUrl))
+  } else unit.emit(invoiceEvent(invoice, type, time, unit.baseUrl))
+  unit.note({
+    subscriptionId: row.id,
+    type,
+    occurredTime: time,
+    cause: step.cause,
+    message: timelineMessage(type, invoice?.id ?? pause ?? null),
+  })
+}
+
+function raise(unit: UnitOfWork, record: OrderRecord, row: { revision: number; updatedTime: Date }): void {
+  if (record.raised.has(row)) return
+  record.raised.add(row)
+  row.revision += 1
+  row.updatedTime = unit.now
+}
+
+function date(instant: number | null): Date | null {
+  return instant === null ? null : new Date(instant)
+}

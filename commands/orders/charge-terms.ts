@@ -1,0 +1,101 @@
+/** What an order is charged by: its instrument, else its customer's default one; and when a declined charge is repeated. */
+import { billingSettings } from '../../billing/billing-settings.ts'
+import { isUsable } from '../../billing/cards.ts'
+import { type Duration, parseDuration } from '../../billing/durations.ts'
+import type { OrderTerms } from '../../billing/order-terms.ts'
+import type { Subscription } from '../../db/entities/index.ts'
+import type { OrganizationSettings } from '../../db/entities/organization.ts'
+import { statement } from '../../db/statement.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+
+/** An instrument as a charge needs it. */
+export interface ChargeRoute {
+  readonly paymentInstrumentId: string
+  readonly gateway: string
+  readonly gatewayReference: string
+  readonly cardFingerprint: string
+}
+
+export interface ChargeTerms extends Pick<OrderTerms, 'canCharge' | 'autopayRetries'> {
+  /** null: there is nothing to charge. */
+  readonly route: ChargeRoute | null
+}
+
+/** How an order stands that is not charged by itself. */
+export const UNCHARGED: ChargeTerms = { canCharge: false, autopayRetries: [], route: null }
+
+/**
+ * Reads how orders are charged at an instant of their clocks, by order: an instrument that is inactive or expired is passed
+ * over.
+ */
+export async function readChargeTerms(
+  { em, organizationId }: UnitOfWork,
+  orders: readonly Pick<Subscription, 'id' | 'autopay' | 'customerId' | 'paymentInstrumentId'>[],
+  instant: number,
+): Promise<ReadonlyMap<string, ChargeTerms>> {
+  const charged = orders.filter(({ autopay }) => autopay)
+  if (charged.length === 0) return new Map()
+  const found = await statement<InstrumentRow & { readonly subscription_id: string }>(
+    em,
+    'read-charge-terms',
+    `select given."subscriptionId" as subscription_id, organization.settings, instrument.id, instrument.gateway,
+            instrument.gateway_reference, instrument.card_fingerprint, instrument.status, instrument.exp_month,
+            instrument.exp_year
+       from jsonb_to_recordset(?::jsonb) as given ("subscriptionId" text, "customerId" text, "paymentInstrumentId" text)
+       join organizations organization on organization.id = ?
+       left join customers customer
+         on customer.organization_id = organization.id and customer.id = given."customerId"
+       left join payment_instruments instrument
+         on instrument.organization_id = organization.id and instrument.customer_id = customer.id
+        and instrument.id in (given."paymentInstrumentId", customer.default_payment_instrument_id)
+      order by instrument.id = given."paymentInstrumentId" desc nulls last`,
+    [
+      JSON.stringify(
+        charged.map(({ id: subscriptionId, customerId, paymentInstrumentId = null }) => ({
+          subscriptionId,
+          customerId,
+          paymentInstrumentId,
+        })),
+      ),
+      organizationId,
+    ],
+  )
+  const byOrder = Map.groupBy(found, ({ subscription_id }) => subscription_id)
+  return new Map([...byOrder].map(([id, rows]) => [id, termsOf(rows, instant)]))
+}
+
+interface InstrumentRow {
+  readonly settings: OrganizationSettings
+  readonly id: string | null
+  readonly gateway: string
+  readonly gateway_reference: string
+  readonly card_fingerprint: string
+  readonly status: string
+  readonly exp_month: number
+  readonly exp_year: number
+}
+
+/** `rows`: its organization with each instrument that can be meant, the order's own first. */
+function termsOf(rows: readonly InstrumentRow[], instant: number): ChargeTerms {
+  const usable = rows.find(
+    ({ id, status, exp_month: expMonth, exp_year: expYear }) =>
+      id !== null && isUsable({ status, expMonth, expYear }, instant),
+  )
+  return {
+    canCharge: usable !== undefined,
+    autopayRetries: retriesOf(rows[0]?.settings),
+    route:
+      usable === undefined
+        ? null
+        : {
+            paymentInstrumentId: usable.id ?? '',
+            gateway: usable.gateway,
+            gatewayReference: usable.gateway_reference,
+            cardFingerprint: usable.card_fingerprint,
+          },
+  }
+}
+
+function retriesOf(settings: OrganizationSettings | undefined): Duration[] {
+  return billingSettings(settings?.billing).autopayRetries.flatMap((text) => parseDuration(text) ?? [])
+}

@@ -1,0 +1,236 @@
+import { canonicalJson } from '../../billing/canonical-json.ts'
+import type { Contact } from '../../billing/contacts.ts'
+import { parseDuration, reach } from '../../billing/durations.ts'
+import { initialLines, renewalLines } from '../../billing/invoices.ts'
+import { amountProblem, currencyExponent, sumOf } from '../../billing/money.ts'
+import { placeOrder } from '../../billing/order.ts'
+import {
+  agreedTerms,
+  type InvoiceTimeShift,
+  type RecurringInterval,
+  termsProblems,
+} from '../../billing/order-terms.ts'
+import { earliestStart } from '../../billing/periods.ts'
+import type { RiskInput } from '../../billing/risk.ts'
+import {
+  Customer,
+  type Organization,
+  PaymentInstrument,
+  type Plan,
+  Subscription,
+  Website,
+} from '../../db/entities/index.ts'
+import type { OrderItem } from '../../db/entities/subscription.ts'
+import { newId } from '../../db/ids.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { type References, references } from '../references.ts'
+import { orderDeadline, scheduleNext } from './advance-order.ts'
+import { applySteps } from './apply-transitions.ts'
+import { newRecord } from './order-record.ts'
+import { readForOrder } from './order-references.ts'
+import { orderRisk } from './order-risk.ts'
+import { orderChoices, orderTerms } from './order-state.ts'
+
+/** What a caller says of an item. */
+export type SubscriptionItem = Readonly<
+  Pick<OrderItem, 'plan' | 'quantity' | 'quantityFilled' | 'usageLimits'>
+>
+
+export interface NewSubscription {
+  readonly customerId: string
+  readonly websiteId: string
+  readonly items: readonly SubscriptionItem[]
+  /** null: now. */
+  readonly startTime: Date | null
+  /** null: by the organization's time to live for pending orders. */
+  readonly abandonTime: Date | null
+  readonly trial: { enabled: boolean; endTime: string | null } | null
+  readonly isTrialOnly: boolean
+  readonly recurringInterval: RecurringInterval | null
+  readonly invoiceTimeShift: InvoiceTimeShift | null
+  readonly delinquencyPeriod: string | null
+  readonly shipping: { amount: string; calculator: 'manual' } | null
+  readonly autopay: boolean
+  /** null: the customer's default one. */
+  readonly paymentInstrumentId: string | null
+  readonly deliveryAddress: Contact | null
+  readonly billingAddress: Contact | null
+  /** null: what was captured with the token of the instrument. */
+  readonly riskMetadata: RiskInput | null
+  readonly notes: string | null
+  readonly poNumber: string | null
+  readonly customFields: Record<string, unknown> | null
+}
+
+/**
+ * Places an order: `pending` until its service period begins (specification 2.6 and 3), with its first invoice as a
+ * draft. Emits `subscription-created` and wakes the subscription workflow.
+ *
+ * @throws InvalidFieldsError naming every member that refers to nothing or breaks a rule of times, plans or money.
+ */
+export async function createSubscription(
+  unit: UnitOfWork,
+  id: string,
+  given: NewSubscription,
+): Promise<Subscription> {
+  const { now } = unit
+  const found = references(unit)
+  const known = await readForOrder(unit, given)
+  if (!known.hasCustomer) found.missing(Customer, 'customerId', given.customerId)
+  if (!known.hasWebsite) found.missing(Website, 'websiteId', given.websiteId)
+  await checkInstrument(found, given)
+  const items = pricedItems(known.plans, found, given.items)
+  const startTime = given.startTime ?? now
+  checkTerms(found, items, given, { start: startTime, trialAfter: laterOf(startTime, now) }, now.getTime())
+  if (given.abandonTime !== null && given.abandonTime.getTime() <= now.getTime()) {
+    found.fail('abandonTime', 'must be in the future')
+  }
+  found.check()
+  const { billingAddress } = given
+  const riskMetadata = await orderRisk(unit, given.riskMetadata, billingAddress, null, () => known.captured)
+
+  const row = unit.insert(Subscription, {
+    id,
+    ...given,
+    items,
+    riskMetadata,
+    status: 'pending',
+    currency: items[0]?.priced.currency ?? '',
+    startTime,
+    abandonTime: given.abandonTime ?? defaultAbandonTime(known.settings, startTime, now),
+    inTrial: false,
+    isTrialConverted: false,
+    billingStatus: 'draft',
+    anchorNumber: 1,
+    invoicedThrough: 0,
+    nextInvoice: 1,
+    clockOffset: 0,
+  })
+  const placed = placeOrder(orderTerms(row))
+  const record = newRecord(row, { ...placed.order, invoices: [] })
+  applySteps(unit, record, [placed])
+  // Due already or not, the first deadline is known: the sweep finds the order even if every wake-up is lost.
+  scheduleNext(record)
+  const isCharged = given.autopay && (given.paymentInstrumentId !== null || known.hasDefaultInstrument)
+  const { dueBy } = orderDeadline(row, now)
+  unit.follow('subscription', id, {
+    dueBy,
+    gatewayCall: isCharged && dueBy !== null && dueBy <= now,
+    attributes: { status: row.status, customerId: row.customerId },
+  })
+  return row
+}
+
+/** Remembers that an instrument is not there, or another customer's. */
+export async function checkInstrument(
+  found: References,
+  { customerId, paymentInstrumentId }: Pick<NewSubscription, 'customerId' | 'paymentInstrumentId'>,
+): Promise<void> {
+  const instrument = await found.optional(PaymentInstrument, 'paymentInstrumentId', paymentInstrumentId)
+  if (instrument !== null && instrument.customerId !== customerId) {
+    found.fail('paymentInstrumentId', "must be an instrument of the order's customer")
+  }
+}
+
+/** Items with their plans as they are now; one that names the plan it names already keeps it as it was. */
+export function pricedItems(
+  plans: readonly Plan[],
+  found: References,
+  items: readonly SubscriptionItem[],
+  known: readonly OrderItem[] = [],
+): OrderItem[] {
+  const byId = new Map(plans.map((plan) => [plan.id, plan]))
+  const kept = [...known]
+  return items.flatMap((given, index) => {
+    const { id } = given.plan
+    const before = kept.findIndex(({ plan }) => plan.id === id)
+    const [item] = before < 0 ? [] : kept.splice(before, 1)
+    if (item !== undefined) return [changedItem(item, given)]
+    const plan = byId.get(id)
+    if (plan === undefined) {
+      found.fail(`items.${index}.plan.id`, `no plan has the id ${id}`)
+      return []
+    }
+    if (!plan.isActive) found.fail(`items.${index}.plan.id`, 'the plan is not active')
+    return [{ ...given, id: newId('item'), revision: 1, priced: priced(plan) }]
+  })
+}
+
+/** The item as its caller has it now, with the plan as it was priced. */
+function changedItem(item: OrderItem, { plan: _, ...given }: SubscriptionItem): OrderItem {
+  const changed = { ...item, ...given }
+  return canonicalJson(changed) === canonicalJson(item) ? item : { ...changed, revision: item.revision + 1 }
+}
+
+/** Remembers every way in which items and choices do not make an order; a trial has to end after `trialAfter`. */
+export function checkTerms(
+  found: References,
+  items: readonly OrderItem[],
+  given: Pick<
+    NewSubscription,
+    'trial' | 'isTrialOnly' | 'recurringInterval' | 'invoiceTimeShift' | 'shipping' | 'items'
+  >,
+  { start, trialAfter }: { readonly start: Date; readonly trialAfter: Date },
+  now: number,
+): void {
+  if (items.length < given.items.length) return // a plan is missing: what follows from it is unknown
+  const plans = items.map(({ priced: plan }) => plan)
+  const choices = orderChoices(given)
+  for (const { field, message } of termsProblems(plans, choices, trialAfter.getTime())) {
+    found.fail(field, message)
+  }
+  const agreed = agreedTerms(plans, choices)
+  if (agreed.interval !== null && start.getTime() < earliestStart(now, agreed.interval)) {
+    found.fail('startTime', 'must not be more than one service period in the past')
+  }
+  const currency = plans[0]?.currency ?? ''
+  const problem = given.shipping === null ? null : amountProblem(given.shipping.amount, currency)
+  if (problem !== null) found.fail('shipping.amount', problem)
+  if (currencyExponent(currency) === null || problem !== null) return
+  const terms = {
+    currency,
+    createdTime: now,
+    startTime: now,
+    abandonTime: null,
+    items: items.map(({ id, quantity, priced: plan }) => ({ id, quantity, plan })),
+    ...agreed,
+    delinquencyPeriod: null,
+    shipping: given.shipping?.amount ?? null,
+    canCharge: false,
+    autopayRetries: [],
+  }
+  for (const lines of [initialLines(terms), renewalLines(terms)]) {
+    const sum = amountProblem(sumOf(lines.map(({ amount }) => amount)), currency)
+    if (sum !== null) {
+      found.fail('items', `the amount of its invoices ${sum}`)
+      return
+    }
+  }
+}
+
+function laterOf(a: Date, b: Date): Date {
+  return a.getTime() > b.getTime() ? a : b
+}
+
+/** The plan as an item keeps it. */
+function priced(plan: Plan): OrderItem['priced'] {
+  return {
+    id: plan.id,
+    revision: plan.revision,
+    name: plan.name,
+    currency: plan.currency,
+    pricing: plan.pricing,
+    recurringInterval: plan.recurringInterval ?? null,
+    trial: plan.trial ?? null,
+    isTrialOnly: plan.isTrialOnly,
+    setup: plan.setup ?? null,
+    invoiceTimeShift: plan.invoiceTimeShift ?? null,
+  }
+}
+
+/** The organization's time to live for pending orders, counted from the later of creation and start; null: never. */
+function defaultAbandonTime(settings: Organization['settings'], startTime: Date, now: Date): Date | null {
+  const ttl = parseDuration(settings.billing?.pendingOrderTtl ?? '')
+  const abandonTime = ttl === null ? null : reach(Math.max(startTime.getTime(), now.getTime()), ttl)
+  return abandonTime === null ? null : new Date(abandonTime)
+}

@@ -1,0 +1,147 @@
+/** Moving one order's clock (sandbox): begun by a caller, carried by the engine's time skipping, ended by the settling. */
+import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
+import { hasStalled, moveProblem, offsetAt, STALLED_DETAIL } from '../../billing/order-clock.ts'
+import { FastForward, type Subscription } from '../../db/entities/index.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { advanceForCommand, lockSubscription, wakeOrder } from './advance-order.ts'
+import { orderClock, orderInstant } from './order-instant.ts'
+
+/**
+ * Begins to move a locked order's clock and wakes its workflow, which the engine then lets skip time; where nothing will
+ * ever be due, moves it at once.
+ *
+ * @returns the move; null when the clock is there already.
+ * @throws InvalidFieldsError when `to` lies behind, or more than five years ahead of real time.
+ * @throws ConflictError while another move of the order makes progress.
+ */
+export async function beginFastForward(
+  unit: UnitOfWork,
+  row: Subscription,
+  id: string,
+  to: Date,
+): Promise<FastForward | null> {
+  const { now } = unit
+  const problem = moveProblem(orderClock(row), to.getTime(), now.getTime())
+  if (problem !== null) throw new InvalidFieldsError([{ field: 'to', message: problem }])
+  await endStalled(unit, row)
+  await advanceForCommand(unit, row, orderInstant(unit, row))
+  if (row.nextDeadline == null) {
+    arrive(unit, row, to, row.revision)
+    return null
+  }
+  const move = unit.create(FastForward, {
+    id,
+    subscriptionId: row.id,
+    toTime: to,
+    status: 'running',
+    detail: null,
+    progressTime: now,
+  })
+  row.movingTo = to
+  wakeOrder(unit, row)
+  return move
+}
+
+/**
+ * After settling a locked order on its way: ends the move when the clock is there, or when nothing will be due on the
+ * way, else remembers the progress. `revision` is the row's before settling.
+ */
+export async function followFastForward(
+  unit: UnitOfWork,
+  row: Subscription,
+  instant: number,
+  revision: number,
+): Promise<void> {
+  const { movingTo } = row
+  if (movingTo == null) return
+  const next = row.nextDeadline?.getTime() ?? null
+  const isThere = next === null || (instant >= movingTo.getTime() && next > movingTo.getTime())
+  if (isThere) arrive(unit, row, movingTo, revision)
+  const move = await runningMove(unit, row)
+  if (move === null) return
+  move.progressTime = unit.now
+  if (isThere) end(unit, move, 'completed', null)
+}
+
+/**
+ * The instant through which an order advances when its execution's clock shows `instant`: an order on its way to a target
+ * advances from one deadline to the next, however far the execution's clock has come. Each charge is thus made at its own
+ * instant.
+ */
+export function instantOnTheWay(
+  {
+    movingTo,
+    nextDeadline,
+    settledThrough,
+  }: Pick<Subscription, 'movingTo' | 'nextDeadline' | 'settledThrough'>,
+  instant: number,
+): number {
+  if (movingTo == null || nextDeadline == null) return instant
+  return Math.min(instant, Math.max(nextDeadline.getTime(), settledThrough?.getTime() ?? 0))
+}
+
+/** Remembers that work of an order on its way is done: a call that takes its time is not a stall. */
+export async function noteProgress(unit: UnitOfWork, row: Subscription): Promise<void> {
+  if (row.movingTo == null) return
+  const move = await runningMove(unit, row)
+  if (move !== null) move.progressTime = unit.now
+}
+
+/** Gives an order's move up if it has stalled; false when it has not. */
+export async function giveUpStalled(unit: UnitOfWork, subscriptionId: string): Promise<boolean> {
+  const row = await lockSubscription(unit, subscriptionId)
+  if (row?.movingTo == null) return false
+  const move = await runningMove(unit, row)
+  if (move === null || !hasStalled(move, unit.now)) return false
+  await failFastForward(unit, row, STALLED_DETAIL)
+  return true
+}
+
+/** Gives a move up: the order's clock stays where it has come to, and its workflow takes the order on from there. */
+export async function failFastForward(unit: UnitOfWork, row: Subscription, detail: string): Promise<void> {
+  const move = await runningMove(unit, row)
+  if (move !== null) end(unit, move, 'failed', detail)
+  const reached = orderInstant(unit, row)
+  row.movingTo = null
+  moveTo(unit, row, reached, row.revision)
+  wakeOrder(unit, row)
+}
+
+async function endStalled(unit: UnitOfWork, row: Subscription): Promise<void> {
+  if (row.movingTo == null) return
+  const move = await runningMove(unit, row)
+  if (move !== null && !hasStalled(move, unit.now)) {
+    throw new ConflictError(`The clock of this order is being moved already, by ${move.id}.`)
+  }
+  await failFastForward(unit, row, STALLED_DETAIL)
+}
+
+/** Ends at the target: nothing up to it is left to settle. */
+function arrive(unit: UnitOfWork, row: Subscription, to: Date, revision: number): void {
+  row.movingTo = null
+  row.settledThrough = new Date(Math.max(to.getTime(), row.settledThrough?.getTime() ?? 0))
+  moveTo(unit, row, to.getTime(), revision)
+}
+
+function moveTo(unit: UnitOfWork, row: Subscription, instant: number, revision: number): void {
+  row.clockOffset = offsetAt(instant, unit.now.getTime(), orderClock(row))
+  // What was settled in this commit has raised it already.
+  if (row.revision === revision) row.revision += 1
+  row.updatedTime = unit.now
+}
+
+async function runningMove(
+  { em, organizationId }: UnitOfWork,
+  row: Subscription,
+): Promise<FastForward | null> {
+  return await em.findOne(FastForward, { organizationId, subscriptionId: row.id, status: 'running' })
+}
+
+function end(
+  { now }: UnitOfWork,
+  move: FastForward,
+  status: 'completed' | 'failed',
+  detail: string | null,
+): void {
+  Object.assign(move, { status, detail, revision: move.revision + 1, updatedTime: now })
+}

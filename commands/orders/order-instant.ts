@@ -1,0 +1,25 @@
+/** The order's own clock, as its row keeps it. */
+import { clockTime, type OrderClock } from '../../billing/order-clock.ts'
+import type { Subscription } from '../../db/entities/index.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+
+/** What the rules of its clock read of an order's row. */
+type ClockColumns = Pick<Subscription, 'clockOffset' | 'movingTo' | 'settledThrough'>
+
+/** The order's own clock. */
+export function orderClock({ clockOffset, movingTo, settledThrough }: ClockColumns): OrderClock {
+  return {
+    offset: clockOffset,
+    target: milliseconds(movingTo),
+    settledThrough: milliseconds(settledThrough),
+  }
+}
+
+/** The instant a command at real time happens at, on the order's own clock. */
+export function orderInstant({ now }: Pick<UnitOfWork, 'now'>, row: ClockColumns): number {
+  return clockTime(orderClock(row), now.getTime())
+}
+
+function milliseconds(value: Date | null | undefined): number | null {
+  return value?.getTime() ?? null
+}

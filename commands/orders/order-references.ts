@@ -1,0 +1,67 @@
+/** What an order refers to, read in one statement: placing orders is what the service does most. */
+import { type Organization, Plan } from '../../db/entities/index.ts'
+import { plainRowReader } from '../../db/plain-rows.ts'
+import { statement } from '../../db/statement.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { type Captured, captured } from './order-risk.ts'
+
+export interface ForOrder {
+  readonly hasCustomer: boolean
+  /** Whether the customer has an instrument that orders without one of their own are charged by. */
+  readonly hasDefaultInstrument: boolean
+  readonly hasWebsite: boolean
+  /** Those of the items' plans that exist. */
+  readonly plans: readonly Plan[]
+  readonly settings: Organization['settings']
+  /** What the instrument it will be charged by remembers of its token; null: there is none. */
+  readonly captured: Captured | null
+}
+
+/** Reads what a new order of the unit's organization is made of, and holds it as `references()` does. */
+export async function readForOrder(
+  { em, organizationId }: UnitOfWork,
+  order: {
+    readonly customerId: string
+    readonly websiteId: string
+    readonly paymentInstrumentId: string | null
+    readonly items: readonly { readonly plan: { readonly id: string } }[]
+  },
+): Promise<ForOrder> {
+  const planIds = JSON.stringify(order.items.map(({ plan }) => plan.id))
+  const [found] = await statement<{
+    customer: { hasDefaultInstrument: boolean } | null
+    website: boolean
+    plans: Record<string, unknown>[]
+    settings: ForOrder['settings']
+    captured: Captured | null
+  }>(
+    em,
+    'read-for-order',
+    `select (select jsonb_build_object('hasDefaultInstrument', default_payment_instrument_id is not null)
+                 from customers where organization_id = organization.id and id = ? for key share) as customer,
+              coalesce((select true from websites where organization_id = organization.id and id = ? for key share), false) as website,
+              (select coalesce(jsonb_agg(to_jsonb(plan)), '[]') from (
+                 select * from plans where organization_id = organization.id
+                    and id in (select jsonb_array_elements_text(?::jsonb)) for key share
+               ) plan) as plans,
+              organization.settings,
+              ${captured} as captured
+         from organizations organization where organization.id = ?`,
+    [
+      order.customerId,
+      order.websiteId,
+      planIds,
+      ...[order.customerId, order.paymentInstrumentId, order.customerId],
+      organizationId,
+    ],
+  )
+  if (found === undefined) throw new Error(`the organization ${organizationId} is gone`)
+  return {
+    hasCustomer: found.customer !== null,
+    hasDefaultInstrument: found.customer?.hasDefaultInstrument ?? false,
+    hasWebsite: found.website,
+    plans: found.plans.map(plainRowReader(em, Plan)),
+    settings: found.settings,
+    captured: found.captured,
+  }
+}

@@ -1,0 +1,56 @@
+/** The risk metadata of an order: what its caller tells, or what was captured when the token of its card was made. */
+import { canonicalJson } from '../../billing/canonical-json.ts'
+import type { Contact } from '../../billing/contacts.ts'
+import { type DerivedRisk, deriveRisk, type RiskInput } from '../../billing/risk.ts'
+import { statement } from '../../db/statement.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { sharedBy, velocities } from '../payments/velocities.ts'
+
+export type OrderRisk = RiskInput & DerivedRisk
+
+/** What an order's instrument, or its customer's default one, remembers of its token. */
+export interface Captured {
+  readonly risk: OrderRisk | null
+  readonly card: string
+}
+
+/** Finds it in the row `organization`; placeholders for customer, instrument (null: none named), and customer. */
+export const captured = `(select jsonb_build_object('risk', risk_metadata, 'card', card_fingerprint) from payment_instruments
+   where organization_id = organization.id and customer_id = ? and id = coalesce(?::text,
+     (select default_payment_instrument_id from customers where organization_id = organization.id and id = ?)))`
+
+/** Reads what was captured for an order that names this customer and instrument. */
+export async function readCaptured(
+  { em, organizationId }: UnitOfWork,
+  { customerId, paymentInstrumentId }: { customerId: string; paymentInstrumentId: string | null },
+): Promise<Captured | null> {
+  const [found] = await statement<{ captured: Captured | null }>(
+    em,
+    'read-captured-risk',
+    `select ${captured} as captured from organizations organization where organization.id = ?`,
+    [customerId, paymentInstrumentId, customerId, organizationId],
+  )
+  return found?.captured ?? null
+}
+
+/** What the order keeps. Told the same again, it keeps what was derived then: what comes back changes nothing. */
+export async function orderRisk(
+  unit: UnitOfWork,
+  told: RiskInput | null,
+  billingAddress: Contact | null,
+  stored: OrderRisk | null,
+  read: () => Captured | null | Promise<Captured | null>,
+): Promise<OrderRisk | null> {
+  if (told !== null && stored !== null && canonicalJson(inputOf(stored)) === canonicalJson(told))
+    return stored
+  const known = await read()
+  if (told === null) return known?.risk ?? null
+  const shared = sharedBy(told, billingAddress, known?.card ?? null)
+  const country = billingAddress?.country ?? null
+  const counted = await velocities(unit, shared, 0)
+  return { ...told, ...deriveRisk(told, country, counted, unit.now.getTime()) }
+}
+
+function inputOf({ ipAddress, fingerprint, httpHeaders, browserData, extraData }: RiskInput): RiskInput {
+  return { ipAddress, fingerprint, httpHeaders, browserData, extraData }
+}

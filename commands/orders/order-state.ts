@@ -1,0 +1,114 @@
+/** An order's rows as the rules of its life cycle read them. */
+import { parseDuration } from '../../billing/durations.ts'
+import type { Order } from '../../billing/order.ts'
+import { agreedTerms, type OrderTerms } from '../../billing/order-terms.ts'
+import type { Invoice, Subscription, SubscriptionPause } from '../../db/entities/index.ts'
+import { type ChargeTerms, UNCHARGED } from './charge-terms.ts'
+
+/** The order as the rules read it; without its invoices and pauses where those do not matter. */
+export function orderOf(
+  row: Subscription,
+  {
+    invoices = [],
+    pauses = [],
+    charging = UNCHARGED,
+  }: {
+    readonly invoices?: readonly Invoice[]
+    readonly pauses?: readonly SubscriptionPause[]
+    readonly charging?: ChargeTerms
+  } = {},
+): Order {
+  return {
+    terms: orderTerms(row, charging),
+    status: row.status,
+    activationTime: milliseconds(row.activationTime),
+    notBefore: (row.notBefore ?? row.createdTime).getTime(),
+    voidTime: milliseconds(row.voidTime),
+    churnTime: milliseconds(row.churnTime),
+    canceledBy: row.canceledBy ?? null,
+    cancelCategory: row.cancelCategory ?? null,
+    cancelDescription: row.cancelDescription ?? null,
+    inTrial: row.inTrial,
+    isTrialConverted: row.isTrialConverted,
+    rebillNumber: row.rebillNumber ?? null,
+    invoicedThrough: row.invoicedThrough,
+    anchor: milliseconds(row.anchorTime),
+    anchorNumber: row.anchorNumber,
+    periodStart: milliseconds(row.periodStart),
+    periodEnd: milliseconds(row.periodEnd),
+    pauses: pauses.map(({ id, status, effectiveTime, endTime }) => ({
+      id,
+      status,
+      effectiveTime: effectiveTime.getTime(),
+      endTime: milliseconds(endTime),
+    })),
+    invoices: invoices.map((invoice) => ({
+      sequence: invoice.sequence,
+      type: invoice.type,
+      status: invoice.status,
+      lines: invoice.lines,
+      amount: invoice.amount,
+      periodNumber: invoice.periodNumber ?? null,
+      periodStart: milliseconds(invoice.periodStart),
+      periodEnd: milliseconds(invoice.periodEnd),
+      issuedTime: milliseconds(invoice.issuedTime),
+      dueTime: milliseconds(invoice.dueTime),
+      delinquencyTime: milliseconds(invoice.delinquencyTime),
+      paidTime: milliseconds(invoice.paidTime),
+      voidedTime: milliseconds(invoice.voidedTime),
+      chargeTime: milliseconds(invoice.chargeTime),
+      attempts: invoice.attempts,
+      declinedTime: milliseconds(invoice.declinedTime),
+      charge: invoice.charge ?? null,
+      amountPaid: invoice.amountPaid,
+      amountRefunded: invoice.amountRefunded,
+      isDisputed: invoice.isDisputed,
+    })),
+    lateChargeTime: milliseconds(row.lateChargeTime),
+    nextInvoice: row.nextInvoice,
+  }
+}
+
+/** Terms as the rules read them from an order's row, and how it is charged where that matters. */
+export function orderTerms(
+  row: Subscription,
+  { canCharge, autopayRetries }: Pick<ChargeTerms, 'canCharge' | 'autopayRetries'> = UNCHARGED,
+): OrderTerms {
+  const agreed = agreedTerms(
+    row.items.map(({ priced }) => priced),
+    orderChoices(row),
+  )
+  return {
+    currency: row.currency,
+    createdTime: row.createdTime.getTime(),
+    startTime: row.startTime.getTime(),
+    abandonTime: milliseconds(row.abandonTime),
+    items: row.items.map(({ id, quantity, priced }) => ({ id, quantity, plan: priced })),
+    ...agreed,
+    delinquencyPeriod: parseDuration(row.delinquencyPeriod ?? ''),
+    shipping: row.shipping?.amount ?? null,
+    canCharge,
+    autopayRetries,
+  }
+}
+
+/** What the order sets in its plans' place. */
+export function orderChoices(
+  row: Pick<Subscription, 'trial' | 'isTrialOnly' | 'recurringInterval' | 'invoiceTimeShift'>,
+) {
+  const { trial } = row
+  return {
+    trial: trial == null ? null : { enabled: trial.enabled, endTime: parsed(trial.endTime) },
+    isTrialOnly: row.isTrialOnly,
+    recurringInterval: row.recurringInterval ?? null,
+    invoiceTimeShift: row.invoiceTimeShift ?? null,
+  }
+}
+
+function milliseconds(value: Date | null | undefined): number | null {
+  return value?.getTime() ?? null
+}
+
+function parsed(text: string | null): number | null {
+  return text === null ? null : Date.parse(text)
+}

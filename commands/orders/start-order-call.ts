@@ -1,0 +1,103 @@
+/**
+ * The first of the three steps of a charge that an order makes by itself (decisions 6.5): a pending transaction with its
+ * request id, committed before the gateway is asked. The answer is recorded as that of any payment, in `record-answer.ts`.
+ */
+import { nextInquiry } from '../../billing/charge-schedule.ts'
+import { nextCall } from '../../billing/charging.ts'
+import { amountDue } from '../../billing/invoices.ts'
+import { beginCharge, declineCharge } from '../../billing/order-payments.ts'
+import { type Subscription, Transaction } from '../../db/entities/index.ts'
+import { newId } from '../../db/ids.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { advanceForCommand, lockSubscription, scheduleAfter } from './advance-order.ts'
+import { applySteps } from './apply-transitions.ts'
+import { instantOnTheWay, noteProgress } from './fast-forward.ts'
+import type { OrderRecord } from './order-record.ts'
+
+/** What the gateway is to be asked about, and when that is on the order's clock. */
+export interface OrderCall {
+  readonly transactionId: string
+  readonly instant: number
+}
+
+/**
+ * Begins the charge of an order that is due at an instant of its clock, or takes up the one whose answer is to be asked
+ * for. Where nothing can be charged any more, that counts as a decline.
+ *
+ * @returns null where there is nothing to ask.
+ */
+export async function startOrderCall(
+  unit: UnitOfWork,
+  subscriptionId: string,
+  now: number,
+): Promise<OrderCall | null> {
+  const row = await lockSubscription(unit, subscriptionId)
+  if (row === null) return null
+  await noteProgress(unit, row)
+  // A clock on its way does not go past its target, however long its execution has slept.
+  const target = row.movingTo?.getTime() ?? Number.POSITIVE_INFINITY
+  const instant = instantOnTheWay(row, Math.min(now, target))
+  const record = await advanceForCommand(unit, row, instant)
+  const call = nextCall(record.order)
+  if (call === null || call.at > instant) return null
+  const invoice = record.invoices.get(call.invoice)
+  if (invoice === undefined) return null
+  if (invoice.charge != null) {
+    const transactionId = await openTransaction(unit, requestIdOf(row, invoice.sequence, invoice.attempts))
+    return transactionId === null ? null : { transactionId, instant }
+  }
+  if (record.charging.route === null) {
+    applySteps(unit, record, [declineCharge(record.order, instant, call.invoice)])
+    scheduleAfter(record, instant)
+    return null
+  }
+  const transactionId = addCharge(unit, record, call.invoice, instant)
+  scheduleAfter(record, instant)
+  return { transactionId, instant }
+}
+
+function addCharge(unit: UnitOfWork, record: OrderRecord, sequence: number, instant: number): string {
+  const { row, charging } = record
+  applySteps(unit, record, [beginCharge(record.order, instant, sequence)])
+  const invoice = record.invoices.get(sequence)
+  const state = record.order.invoices.find((one) => one.sequence === sequence)
+  const { route } = charging
+  if (invoice === undefined || state?.charge == null || route === null) throw new Error('no charge was begun')
+  const chargedAt = state.charge.at
+  const inquiry = nextInquiry(chargedAt, chargedAt)
+  const id = newId('txn')
+  unit.create(Transaction, {
+    id,
+    type: 'sale',
+    customerId: row.customerId,
+    currency: row.currency,
+    amount: amountDue(state),
+    paymentInstruction: { paymentInstrumentId: route.paymentInstrumentId },
+    invoiceIds: [invoice.id],
+    subscriptionId: row.id,
+    chargedTime: new Date(chargedAt),
+    gateway: route.gateway,
+    gatewayReference: route.gatewayReference,
+    cardFingerprint: route.cardFingerprint,
+    status: 'pending',
+    result: null,
+    requestId: requestIdOf(row, sequence, state.attempts),
+    nextInquiryTime: inquiry === null ? null : new Date(inquiry),
+  })
+  return id
+}
+
+/**
+ * Derived, so that whoever decides on the same attempt again asks under the same id: a standby that has lost the last commits
+ * charges nobody twice.
+ */
+function requestIdOf({ id }: Pick<Subscription, 'id'>, sequence: number, attempt: number): string {
+  return `${id}.${sequence}.${attempt}`
+}
+
+async function openTransaction(
+  { em, organizationId }: UnitOfWork,
+  requestId: string,
+): Promise<string | null> {
+  return (await em.findOne(Transaction, { organizationId, requestId }))?.id ?? null
+}

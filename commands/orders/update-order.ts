@@ -1,0 +1,210 @@
+import { canonicalJson } from '../../billing/canonical-json.ts'
+import { ConflictError } from '../../billing/errors.ts'
+import { changeItems, changeTerms, moveRenewal } from '../../billing/order-commands.ts'
+import { changeAutopay } from '../../billing/order-payments.ts'
+import { agreedTerms } from '../../billing/order-terms.ts'
+import type { Subscription } from '../../db/entities/index.ts'
+import type { OrderItem } from '../../db/entities/subscription.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { subscriptionEvent } from '../../events/order-events.ts'
+import { references } from '../references.ts'
+import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
+import { annotateDrafts, applySteps } from './apply-transitions.ts'
+import { readChargeTerms, UNCHARGED } from './charge-terms.ts'
+import { checkInstrument, checkTerms, type NewSubscription, pricedItems } from './create-order.ts'
+import { orderInstant } from './order-instant.ts'
+import type { OrderRecord } from './order-record.ts'
+import { readForOrder } from './order-references.ts'
+import { orderRisk, readCaptured } from './order-risk.ts'
+import { orderChoices, orderTerms } from './order-state.ts'
+
+export interface SubscriptionChange extends Omit<NewSubscription, 'isTrialOnly'> {
+  /** null leaves it. */
+  readonly isTrialOnly: boolean | null
+  /** Next boundary and anchor of an order in service; null, or the boundary there is, leaves them. */
+  readonly renewalTime: Date | null
+}
+
+/**
+ * Changes a locked order to the values, as far as its state lets (decisions 6.1). Emits `subscription-modified`, besides
+ * `invoice-reissued` or `subscription-items-changed`, where anything changed.
+ *
+ * @throws ConflictError naming what can no longer be changed.
+ * @throws InvalidFieldsError naming every member that breaks a rule of times, plans or money.
+ */
+export async function updateSubscription(
+  unit: UnitOfWork,
+  row: Subscription,
+  given: SubscriptionChange,
+): Promise<void> {
+  const instant = orderInstant(unit, row)
+  const record = await advanceForCommand(unit, row, instant)
+  const before = shown(row)
+  const found = references(unit)
+  if (given.paymentInstrumentId !== (row.paymentInstrumentId ?? null)) await checkInstrument(found, given)
+  const items = sameItems(row, given)
+    ? row.items
+    : pricedItems((await readForOrder(unit, given)).plans, found, given.items, row.items)
+  const values = {
+    items,
+    currency: items[0]?.priced.currency ?? row.currency,
+    startTime: given.startTime ?? row.startTime,
+    abandonTime: given.abandonTime ?? row.abandonTime ?? null,
+    trial: given.trial ?? row.trial ?? null,
+    isTrialOnly: given.isTrialOnly ?? row.isTrialOnly,
+    recurringInterval: given.recurringInterval ?? row.recurringInterval ?? null,
+    invoiceTimeShift: given.invoiceTimeShift,
+    delinquencyPeriod: given.delinquencyPeriod,
+    shipping: given.shipping,
+  }
+  const isStartNew = values.startTime.getTime() !== row.startTime.getTime()
+  const areTermsNew = !unchanged(row, values, Object.keys(values) as (keyof typeof values)[])
+  if (areTermsNew) {
+    const soonest = new Date(Math.max(values.startTime.getTime(), instant))
+    const start = isStartNew ? values.startTime : soonest
+    // A trial that is kept may have ended by now.
+    const trialAfter = unchanged(row, values, ['trial']) ? values.startTime : soonest
+    checkTerms(found, items, { ...values, items: given.items }, { start, trialAfter }, instant)
+    checkKept(found, record, items)
+  }
+  const isAbandonNew = values.abandonTime?.getTime() !== row.abandonTime?.getTime()
+  if (isAbandonNew && values.abandonTime !== null && values.abandonTime.getTime() <= instant) {
+    found.fail('abandonTime', 'must be in the future')
+  }
+  found.check()
+  requireKept(row, given, values)
+
+  const areItemsNew = !unchanged(row, values, ['items', 'shipping'])
+  const { autopay, paymentInstrumentId } = given
+  const isChargedAnew = !unchanged(row, { autopay, paymentInstrumentId }, ['autopay', 'paymentInstrumentId'])
+  const { deliveryAddress, billingAddress, notes, poNumber } = given
+  const areNotesNew = !unchanged(row, { notes, poNumber }, ['notes', 'poNumber'])
+  const stored = row.riskMetadata ?? null
+  Object.assign(row, values, {
+    autopay,
+    paymentInstrumentId,
+    deliveryAddress,
+    billingAddress,
+    riskMetadata: await orderRisk(unit, given.riskMetadata, billingAddress, stored, () =>
+      readCaptured(unit, given),
+    ),
+    notes,
+    poNumber,
+    customFields: given.customFields,
+  })
+  if (areNotesNew) annotateDrafts(unit, record, instant)
+  const charging = isChargedAnew
+    ? ((await readChargeTerms(unit, [row], instant)).get(row.id) ?? UNCHARGED)
+    : record.charging
+  if (areTermsNew) takeTerms(unit, record, instant, areItemsNew)
+  if (isChargedAnew) {
+    const terms = { ...record.order.terms, ...charging }
+    applySteps(unit, record, [changeAutopay(record.order, instant, terms, row.autopay)])
+  }
+  moveBoundary(unit, record, instant, given.renewalTime)
+  if (shown(row) === before) return
+  scheduleAfter(record, instant)
+  if (!record.raised.has(row)) {
+    record.raised.add(row)
+    row.revision += 1
+    row.updatedTime = unit.now
+  }
+  unit.emit(subscriptionEvent(row, 'subscription-modified', new Date(instant), unit.baseUrl))
+  wakeOrder(unit, row)
+}
+
+/** Has the rules take the row's terms: a pending order's first invoice is drawn up anew, others take them from the next on. */
+function takeTerms(unit: UnitOfWork, record: OrderRecord, instant: number, areItemsNew: boolean): void {
+  const terms = orderTerms(record.row, record.charging)
+  if (record.row.status === 'pending') applySteps(unit, record, [changeTerms(record.order, instant, terms)])
+  else if (areItemsNew) applySteps(unit, record, [changeItems(record.order, instant, terms)])
+  else record.order = { ...record.order, terms }
+}
+
+function moveBoundary(
+  unit: UnitOfWork,
+  record: OrderRecord,
+  instant: number,
+  renewalTime: Date | null,
+): void {
+  const current = record.row.renewalTime?.getTime()
+  const wanted = renewalTime?.getTime()
+  if (wanted === undefined || current === undefined || wanted === current || wanted <= instant) return
+  applySteps(unit, record, [moveRenewal(record.order, instant, wanted)])
+}
+
+/** What new items have to keep: in service currency, kind and period; before it the currency of an invoice that is issued. */
+function checkKept(
+  found: ReturnType<typeof references>,
+  { row, order }: OrderRecord,
+  items: readonly OrderItem[],
+): void {
+  const [first] = items
+  if (first === undefined) return
+  const { status } = row
+  const isIssued = order.invoices.some((invoice) => invoice.type === 'initial' && invoice.status !== 'draft')
+  if (first.priced.currency !== row.currency && isIssued) {
+    found.fail('items.0.plan.id', `the order is in ${row.currency}`)
+  }
+  if (status !== 'active' && status !== 'paused') return
+  if (canonicalJson(kindOf(row, row.items)) !== canonicalJson(kindOf(row, items))) {
+    found.fail('items.0.plan.id', "the order keeps its kind and its plans' service period and limit")
+  }
+}
+
+/** Whether an order of the items is a one-time sale, a trial alone or lasting; and the period and limit of a lasting one. */
+function kindOf(row: Subscription, items: readonly OrderItem[]) {
+  const plans = items.map(({ priced }) => priced)
+  const { interval, trial } = agreedTerms(plans, orderChoices(row))
+  return { interval, isOneTime: interval === null && trial === null }
+}
+
+/** @throws ConflictError naming what an order in its state keeps and the values would change. */
+function requireKept(
+  row: Subscription,
+  { customerId, websiteId }: Pick<SubscriptionChange, 'customerId' | 'websiteId'>,
+  values: Partial<Subscription>,
+): void {
+  const { status } = row
+  const kept: (keyof Subscription)[] = ['customerId', 'websiteId']
+  if (status !== 'pending') kept.push('startTime', 'abandonTime', 'trial', 'isTrialOnly', 'recurringInterval')
+  if (status !== 'pending' && status !== 'active' && status !== 'paused') {
+    kept.push('items', 'shipping', 'delinquencyPeriod', 'invoiceTimeShift')
+  }
+  const changed = kept.filter((member) => !unchanged(row, { customerId, websiteId, ...values }, [member]))
+  if (changed.length === 0) return
+  throw new ConflictError(`An order that is ${status} keeps its ${changed.join(', ')}.`)
+}
+
+function unchanged<T extends Partial<Subscription>>(
+  row: Subscription,
+  values: T,
+  members: readonly (keyof T & keyof Subscription)[],
+): boolean {
+  return members.every(
+    (member) => canonicalJson(row[member] ?? null) === canonicalJson(values[member] ?? null),
+  )
+}
+
+/** Whether the items are the ones there are, so that they stay as they were priced. */
+function sameItems(row: Subscription, given: Pick<NewSubscription, 'items'>): boolean {
+  const known = row.items.map(({ plan, quantity, quantityFilled, usageLimits }) => ({
+    plan,
+    quantity,
+    quantityFilled,
+    usageLimits,
+  }))
+  return canonicalJson(known) === canonicalJson(given.items)
+}
+
+/** Everything of the row that a change can change. */
+function shown(row: Subscription): string {
+  const {
+    revision: _,
+    updatedTime: __,
+    settledThrough: ___,
+    notBefore: ____,
+    ...rest
+  } = row as Subscription & Record<string, unknown>
+  return canonicalJson(Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, value ?? null])))
+}

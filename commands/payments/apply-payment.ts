@@ -1,0 +1,170 @@
+/** What an answer of the gateway means for the invoices a transaction is about, and for their orders. */
+import { isZero, Money } from '../../billing/money.ts'
+import type { Step } from '../../billing/order.ts'
+import {
+  cancelCharge,
+  declineCharge,
+  disputeInvoice,
+  leaveChargeUnknown,
+  receivePayment,
+  refundInvoice,
+  timeOutCharge,
+} from '../../billing/order-payments.ts'
+import { Dispute, Invoice, type Subscription, type Transaction } from '../../db/entities/index.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { advanceBeforeRefunds, lockSubscription, scheduleAfter, wakeOrder } from '../orders/advance-order.ts'
+import { applySteps } from '../orders/apply-transitions.ts'
+import type { OrderRecord } from '../orders/order-record.ts'
+import { giveBack, refundOwed } from './refund-sales.ts'
+
+/** An invoice in its order's record. */
+export interface Bill {
+  readonly id: string
+  readonly row: Invoice
+  readonly record: OrderRecord
+  readonly sequence: number
+  /** The instant it is acted on, on its order's clock. */
+  readonly instant: number
+}
+
+/**
+ * The invoices of those ids that exist, in the order given, with their orders locked (in the order of their ids, all of
+ * them before any transaction's row is) and brought up to the instant.
+ */
+export async function lockBills(
+  unit: UnitOfWork,
+  invoiceIds: readonly string[],
+  instantOf: (row: Subscription) => number,
+): Promise<Bill[]> {
+  if (invoiceIds.length === 0) return []
+  const { em, organizationId } = unit
+  const found = await em.find(Invoice, { organizationId, id: { $in: [...invoiceIds] } })
+  const orders: Subscription[] = []
+  for (const subscriptionId of [...new Set(found.map((invoice) => invoice.subscriptionId))].sort()) {
+    const order = await lockSubscription(unit, subscriptionId)
+    if (order !== null) orders.push(order)
+  }
+  const bills = new Map<string, Bill>()
+  const records: OrderRecord[] = []
+  for (const order of orders) {
+    const instant = instantOf(order)
+    const record = await advanceBeforeRefunds(unit, order, instant, { invoiceIds })
+    records.push(record)
+    for (const row of found.filter((invoice) => invoice.subscriptionId === order.id)) {
+      bills.set(row.id, { id: row.id, row, record, sequence: row.sequence, instant })
+    }
+  }
+  await giveBack(unit, records)
+  return invoiceIds.flatMap((id) => bills.get(id) ?? [])
+}
+
+/** Applies a step to each of the bills, then schedules and wakes their orders. */
+export async function stepBills(
+  unit: UnitOfWork,
+  bills: readonly Bill[],
+  transaction: Transaction | null,
+  next: (bill: Bill) => Step,
+): Promise<void> {
+  for (const bill of bills) applySteps(unit, bill.record, [next(bill)], transaction)
+  await giveBack(unit, [...new Set(bills.map(({ record }) => record))])
+  for (const { record, instant } of new Map(bills.map((bill) => [bill.record, bill])).values()) {
+    scheduleAfter(record, instant)
+    // The workflow of an order's own charge asked for the answer, and looks again by itself.
+    if (transaction?.subscriptionId !== record.row.id) wakeOrder(unit, record.row)
+  }
+}
+
+/** Has an approved sale pay its invoices, in their order; what they cannot use goes back. */
+export async function payBills(
+  unit: UnitOfWork,
+  transaction: Transaction,
+  bills: readonly Bill[],
+): Promise<void> {
+  if (transaction.invoiceIds.length === 0) return
+  let left = new Money(transaction.amount)
+  const payments: Record<string, string> = {}
+  await stepBills(unit, bills, transaction, ({ id, record, sequence, instant }) => {
+    const { step, used } = receivePayment(record.order, instant, sequence, left.toFixed())
+    if (!isZero(used)) payments[id] = used
+    left = left.minus(used)
+    return step
+  })
+  transaction.payments = payments
+  if (await isDisputed(unit, transaction)) {
+    await disputeBills(
+      unit,
+      bills.filter(({ id }) => payments[id] !== undefined),
+      () => true,
+    )
+  }
+  if (left.greaterThan(0)) await refundOwed(unit, transaction)
+}
+
+/** Records on the invoices of a charge that it moved no money. */
+export async function declineBills(
+  unit: UnitOfWork,
+  transaction: Transaction,
+  bills: readonly Bill[],
+): Promise<void> {
+  await stepBills(unit, bills, transaction, ({ record, sequence, instant }) =>
+    declineCharge(record.order, instant, sequence),
+  )
+}
+
+/** Records on the invoices of a charge that the gateway never got it, and never will. */
+export async function cancelBills(
+  unit: UnitOfWork,
+  transaction: Transaction,
+  bills: readonly Bill[],
+): Promise<void> {
+  await stepBills(unit, bills, transaction, ({ record, sequence, instant }) =>
+    cancelCharge(record.order, instant, sequence),
+  )
+}
+
+/** Records on the invoices of an order's own charge that nobody knows its outcome, or that a day has passed so. */
+export async function suspendBills(
+  unit: UnitOfWork,
+  transaction: Transaction,
+  bills: readonly Bill[],
+  { timesOut, askTime }: { readonly timesOut: boolean; readonly askTime: number | null },
+): Promise<void> {
+  const suspend = timesOut ? timeOutCharge : leaveChargeUnknown
+  await stepBills(unit, bills, transaction, ({ record, sequence, instant }) =>
+    suspend(record.order, instant, sequence, askTime),
+  )
+}
+
+/** Records on the invoices of a sale what an approved refund gave back of each. */
+export async function refundBills(
+  unit: UnitOfWork,
+  { shares }: Transaction,
+  bills: readonly Bill[],
+): Promise<void> {
+  const touched = bills.filter(({ id }) => shares[id] !== undefined)
+  await stepBills(unit, touched, null, ({ id, record, sequence, instant }) =>
+    refundInvoice(record.order, instant, sequence, shares[id] ?? '0'),
+  )
+}
+
+/** Records on the invoices that a disputed sale paid whether any of their payments is disputed. */
+export async function disputeBills(
+  unit: UnitOfWork,
+  bills: readonly Bill[],
+  isDisputed: (invoiceId: string) => boolean,
+): Promise<void> {
+  const changed = bills.filter(({ id, row }) => row.isDisputed !== isDisputed(id))
+  await stepBills(unit, changed, null, ({ id, record, sequence, instant }) =>
+    disputeInvoice(record.order, instant, sequence, isDisputed(id)),
+  )
+}
+
+/** Whether a transaction is disputed, be it since before its outcome was known. */
+async function isDisputed(
+  { em, organizationId }: UnitOfWork,
+  { id, gateway }: Transaction,
+): Promise<boolean> {
+  // One outside of this service is approved as it comes: nobody could dispute it before.
+  if (gateway == null) return false
+  return (await em.count(Dispute, { organizationId, transactionId: id, status: { $ne: 'won' } })) > 0
+}

@@ -1,0 +1,96 @@
+import { cardIsExpired, readCardNumber } from '../../billing/cards.ts'
+import type { Contact } from '../../billing/contacts.ts'
+import { type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
+import { TOKEN_LIFETIME } from '../../billing/payment-tokens.ts'
+import { deriveRisk, type RiskInput } from '../../billing/risk.ts'
+import { PaymentToken } from '../../db/entities/index.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import type { KeyStore } from '../access/create-api-key.ts'
+import { sharedBy, velocities } from './velocities.ts'
+
+export interface NewPaymentToken {
+  readonly method: 'payment-card'
+  readonly card: {
+    /** null: a token that no payment can be made with. */
+    readonly pan: string | null
+    readonly cvv: string | null
+    readonly expMonth: number
+    readonly expYear: number
+  }
+  readonly billingAddress: Contact | null
+  readonly riskMetadata: RiskInput | null
+  readonly leadSource: Record<string, string | null> | null
+}
+
+/**
+ * Keeps card data for one use within thirty minutes (specification 2.3): number and security code encrypted, in one
+ * column that use or expiry empties. Wakes the token-expiry workflow.
+ *
+ * @throws InvalidFieldsError naming what is wrong with the card; no message holds any part of its number.
+ */
+export async function createPaymentToken(
+  unit: UnitOfWork,
+  { vault, installation }: KeyStore,
+  id: string,
+  given: NewPaymentToken,
+): Promise<PaymentToken> {
+  const { pan, cvv, expMonth, expYear } = given.card
+  const invalid: InvalidField[] = []
+  const read = pan === null ? null : readCardNumber(pan)
+  const number = read === null || 'problem' in read ? null : read
+  if (read !== null && 'problem' in read) {
+    invalid.push({ field: 'paymentInstrument.pan', message: read.problem })
+  }
+  if (cvv !== null && !/^\d{3,4}$/.test(cvv)) {
+    invalid.push({ field: 'paymentInstrument.cvv', message: 'must be three or four digits' })
+  }
+  if (cardIsExpired(expMonth, expYear, unit.now.getTime())) {
+    invalid.push({
+      field: 'paymentInstrument.expYear',
+      message: 'must not be in the past: the card has expired',
+    })
+  }
+  if (invalid.length > 0) throw new InvalidFieldsError(invalid)
+
+  const { billingAddress, riskMetadata } = given
+  const fingerprint = number === null ? null : installation.hashKey(`card:${number.pan}`)
+  const shared = sharedBy(riskMetadata, billingAddress, fingerprint)
+  const token = unit.insert(PaymentToken, {
+    id,
+    method: given.method,
+    bin: number?.bin ?? null,
+    last4: number?.last4 ?? null,
+    brand: number?.brand ?? null,
+    expMonth,
+    expYear,
+    cardCipher:
+      number === null && cvv === null
+        ? null
+        : await vault.seal(JSON.stringify({ pan: number?.pan ?? null, cvv })),
+    cardFingerprint: shared.card_fingerprint,
+    billingAddress,
+    billingAddressHash: shared.billing_address_hash,
+    email: shared.email,
+    ipAddress: shared.ip_address,
+    device: shared.device,
+    riskMetadata:
+      riskMetadata === null
+        ? null
+        : {
+            ...riskMetadata,
+            ...deriveRisk(
+              riskMetadata,
+              billingAddress?.country ?? null,
+              await velocities(unit, shared, 1),
+              unit.now.getTime(),
+            ),
+          },
+    leadSource: given.leadSource,
+    isUsed: false,
+    expirationTime: new Date(unit.now.getTime() + TOKEN_LIFETIME),
+  })
+  if (token.cardCipher != null) {
+    unit.follow('token-expiry', id, { dueBy: token.expirationTime, attributes: { status: 'unused' } })
+  }
+  return token
+}

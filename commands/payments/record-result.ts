@@ -1,0 +1,169 @@
+/** The last step of a payment (decisions 6.5): what the gateway answered, where nothing was recorded before. */
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/charge-schedule.ts'
+import { isOpen } from '../../billing/invoices.ts'
+import { Customer, Invoice, Transaction } from '../../db/entities/index.ts'
+import { lockRow } from '../../db/lock-row.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { transactionEvent } from '../../events/transaction-events.ts'
+import type { MovementOutcome, PendingMovement } from '../../gateways/movement.ts'
+import { orderInstant } from '../orders/order-instant.ts'
+import {
+  type Bill,
+  cancelBills,
+  declineBills,
+  lockBills,
+  payBills,
+  refundBills,
+  suspendBills,
+} from './apply-payment.ts'
+import { noteRefund } from './refund-sales.ts'
+
+/** A pending transaction as the gateway is asked about it; null for one that is not pending, or not there. */
+export async function pendingMovement(
+  em: EntityManager,
+  organizationId: string,
+  id: string,
+): Promise<{ readonly transaction: Transaction; readonly pending: PendingMovement } | null> {
+  const transaction = await em.findOne(Transaction, { organizationId, id }, { refresh: true })
+  if (transaction?.status !== 'pending' || transaction.requestId == null) return null
+  const { requestId, amount, currency, invoiceIds } = transaction
+  const shared = { organizationId, requestId, amount, currency }
+  const state = { since: transaction.createdTime.getTime(), isUnknown: transaction.result === 'unknown' }
+  if (transaction.type === 'sale') {
+    const charge = { ...shared, reference: transaction.gatewayReference ?? '' }
+    const isWanted = await areOpen(em, organizationId, invoiceIds)
+    return { transaction, pending: { ...state, isWanted, movement: { kind: 'charge', charge } } }
+  }
+  const parent = await em.findOneOrFail(Transaction, {
+    organizationId,
+    id: transaction.parentTransactionId ?? '',
+  })
+  const refund = { ...shared, chargeRequestId: parent.requestId ?? '' }
+  return { transaction, pending: { ...state, isWanted: true, movement: { kind: 'refund', refund } } }
+}
+
+/** Whether each of the invoices is issued and neither paid nor ended. */
+async function areOpen(
+  em: EntityManager,
+  organizationId: string,
+  invoiceIds: readonly string[],
+): Promise<boolean> {
+  if (invoiceIds.length === 0) return true
+  const found = await em.find(
+    Invoice,
+    { organizationId, id: { $in: [...invoiceIds] } },
+    { fields: ['status'], disableIdentityMap: true },
+  )
+  return found.every(isOpen)
+}
+
+/** When a transaction counts as asked for: on the clock of the order that charges, else on the real one. */
+export function chargedAt({ chargedTime, createdTime }: Transaction): number {
+  return (chargedTime ?? createdTime).getTime()
+}
+
+/**
+ * Records an outcome on a transaction that is still pending, with what it means for the invoices it is about, and emits
+ * `transaction-processed`, or `transaction-declined` where no money moved. `unknown` leaves it pending, to be asked about by its workflow; after a
+ * day of that `transaction-timeout-resolved` is emitted, once, and a later answer still counts. `instant` is the clock of
+ * who asked, in milliseconds: inquiries go by it, the events by the clock of the first invoice's order.
+ *
+ * @returns when to ask next; null: never.
+ */
+export async function recordAnswer(
+  unit: UnitOfWork,
+  id: string,
+  { result, raw }: MovementOutcome,
+  instant: number,
+): Promise<number | null> {
+  const { em, organizationId } = unit
+  const asked = await em.findOne(Transaction, { organizationId, id }, { refresh: true })
+  if (asked === null || !takes(asked, result)) return null
+  // A first answer counts as given when the charge was made.
+  const at = asked.subscriptionId != null && asked.result == null ? chargedAt(asked) : instant
+  const sale = asked.type === 'refund' ? await saleOf(unit, asked) : asked
+  const bills = await lockBills(unit, sale.invoiceIds, (row) =>
+    asked.subscriptionId == null ? orderInstant(unit, row) : at,
+  )
+  const refunded = asked.type === 'refund' ? await lockRow(unit, Transaction, sale.id) : null
+  const transaction = await lockRow(unit, Transaction, id)
+  if (transaction === null || !takes(transaction, result)) return null
+  const time = new Date(bills[0]?.instant ?? at)
+  const charged = chargedAt(transaction)
+  const next = result === 'unknown' ? nextInquiry(charged, instant) : null
+  const wasUnknown = transaction.result === 'unknown'
+  const wasCanceled = transaction.result === 'canceled'
+  const timesOut =
+    result === 'unknown' && transaction.timeoutTime == null && instant >= charged + CHARGE_TIMEOUT
+  const isOwn = transaction.subscriptionId != null
+  const isMoved = next !== (transaction.nextInquiryTime?.getTime() ?? null)
+  transaction.nextInquiryTime = next === null ? null : new Date(next)
+  if (isOwn && result === 'unknown' && (!wasUnknown || !timesOut)) {
+    await suspendBills(unit, transaction, bills, { timesOut: false, askTime: next })
+  }
+  if (wasUnknown && result === 'unknown' && !timesOut) {
+    if (isMoved) raise(transaction, unit)
+    return next
+  }
+
+  transaction.result = result
+  transaction.rawResponse = raw
+  if (result !== 'unknown') transaction.status = 'completed'
+  if (timesOut) transaction.timeoutTime = new Date(at)
+  raise(transaction, unit)
+  const websiteId = await websiteOf(unit, transaction, bills)
+  const emit = (type: Parameters<typeof transactionEvent>[1]) =>
+    unit.emit(transactionEvent(transaction, type, unit, time, websiteId))
+  if (timesOut) emit('transaction-timeout-resolved')
+  if (result === 'approved') emit('transaction-processed')
+  if (result === 'declined' || result === 'canceled') emit('transaction-declined')
+  if (timesOut && isOwn) await suspendBills(unit, transaction, bills, { timesOut, askTime: next })
+  if (result === 'unknown' && !wasUnknown && !isOwn && next !== null) {
+    unit.follow('transaction', id, {
+      dueBy: new Date(next),
+      attributes: { status: 'unknown', customerId: transaction.customerId },
+    })
+  }
+  if (refunded !== null) {
+    if (result === 'approved') await refundBills(unit, transaction, bills)
+    if (result !== 'unknown') await noteRefund(unit, refunded, result === 'approved')
+  } else if (wasCanceled) await payBills(unit, transaction, bills.filter(isUncharged))
+  else if (result === 'approved') await payBills(unit, transaction, bills)
+  else if (result === 'declined') await declineBills(unit, transaction, bills)
+  else if (result === 'canceled') await cancelBills(unit, transaction, bills)
+  return next
+}
+
+/**
+ * Whether a transaction takes an outcome. `canceled` is what we concluded from what the gateway did not know; that the money
+ * moved after all, by a request that was long on its way, is the stronger word.
+ */
+function takes({ status, result }: Transaction, outcome: MovementOutcome['result']): boolean {
+  return status === 'pending' || (result === 'canceled' && outcome === 'approved')
+}
+
+/** Whether no other charge of a bill has begun meanwhile. */
+function isUncharged({ record, sequence }: Bill): boolean {
+  return record.order.invoices.find((one) => one.sequence === sequence)?.charge === null
+}
+
+/** Counts a change of what a transaction shows. */
+function raise(transaction: Transaction, { now }: UnitOfWork): void {
+  transaction.revision += 1
+  transaction.updatedTime = now
+}
+
+/** The website that events of a transaction belong to: of the invoices it is about, else of its customer. */
+async function websiteOf(
+  { em, organizationId }: UnitOfWork,
+  { customerId }: Transaction,
+  [bill]: readonly Bill[],
+): Promise<string | null> {
+  if (bill !== undefined) return bill.row.websiteId
+  return (await em.findOne(Customer, { organizationId, id: customerId }))?.websiteId ?? null
+}
+
+async function saleOf({ em, organizationId }: UnitOfWork, refund: Transaction): Promise<Transaction> {
+  return await em.findOneOrFail(Transaction, { organizationId, id: refund.parentTransactionId ?? '' })
+}

@@ -1,0 +1,198 @@
+/**
+ * Money that has to go back because what it paid will not be delivered. The refund is decided with the reason for it; the debt
+ * stands on the sale until it is paid, however often the gateway declines (docs/adr/0027).
+ */
+import { isZero, sumOf } from '../../billing/money.ts'
+import {
+  type Debt,
+  debtsOf,
+  nextRefundTime,
+  type Paid,
+  REFUND_WAITS,
+  type Return,
+} from '../../billing/refunds.ts'
+import { Invoice, Transaction } from '../../db/entities/index.ts'
+import { newId } from '../../db/ids.ts'
+import { lockRow } from '../../db/lock-row.ts'
+import { statement } from '../../db/statement.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import type { OrderRecord } from '../orders/order-record.ts'
+
+/**
+ * Starts the refunds of invoices that were voided after money had come in. They are made by the workflow of each refund;
+ * what was paid outside of this service is not for it to give back. Locks the sales that paid, in the order of their ids:
+ * whoever calls has locked every order it will, for one sale may have paid invoices of several.
+ */
+export async function giveBack(unit: UnitOfWork, records: readonly OrderRecord[]): Promise<void> {
+  const voided = records.flatMap(({ row, invoices, toRefund }) =>
+    [...toRefund].map((sequence) => ({
+      customerId: row.customerId,
+      invoiceId: invoices.get(sequence)?.id ?? '',
+    })),
+  )
+  if (voided.length === 0) return
+  for (const { toRefund } of records) toRefund.clear()
+  const { em, organizationId } = unit
+  await em.flush()
+  const sales = await statement<{ id: string }>(
+    em,
+    'find-charged-sales',
+    `select sale.id from transactions sale
+      where sale.organization_id = ? and sale.type = 'sale' and sale.gateway is not null
+        and sale.customer_id in (select jsonb_array_elements_text(?::jsonb))
+        and exists (select from jsonb_array_elements_text(?::jsonb) invoice(id)
+              where sale.payments ->> invoice.id is not null)
+      order by sale.id`,
+    [
+      organizationId,
+      JSON.stringify([...new Set(voided.map(({ customerId }) => customerId))]),
+      JSON.stringify(voided.map(({ invoiceId }) => invoiceId)),
+    ],
+  )
+  for (const { id } of sales) {
+    const sale = await lockRow(unit, Transaction, id)
+    if (sale === null) continue
+    const paid = voided.map(({ invoiceId }) => invoiceId).filter((one) => sale.payments?.[one] !== undefined)
+    sale.undelivered = [...new Set([...sale.undelivered, ...paid])]
+    await refundOwed(unit, sale)
+  }
+}
+
+/** Begins a refund of each part that a locked sale owes and that is not on its way back. */
+export async function refundOwed(unit: UnitOfWork, sale: Transaction): Promise<void> {
+  const { em, organizationId } = unit
+  const { debts, amount } = await debtOf(unit, sale)
+  sale.owedAmount = amount
+  sale.nextRefundTime = null
+  const ids = debts.flatMap(({ invoiceId }) => invoiceId ?? [])
+  const invoices = ids.length === 0 ? [] : await em.find(Invoice, { organizationId, id: { $in: ids } })
+  for (const { invoiceId, amount } of debts) {
+    sale.refundsBegun += 1
+    const invoice = invoices.find(({ id }) => id === invoiceId)
+    // Derived, as the ids of charges are, and told apart from those by a character that no id holds.
+    const about = invoice === undefined ? 'rest' : `${invoice.subscriptionId}.${invoice.sequence}`
+    const requestId = `${sale.requestId}/${about}/${sale.refundsBegun}`
+    addRefund(unit, sale, amount, invoiceId === null ? {} : { [invoiceId]: amount }, requestId)
+  }
+  await em.flush()
+}
+
+/**
+ * Takes note of the outcome of a refund of a locked sale. Where that moved no money and the sale owes it, or owes anything else
+ * that is not on its way back, another refund is begun later.
+ */
+export async function noteRefund(unit: UnitOfWork, sale: Transaction, hasMoved: boolean): Promise<void> {
+  await unit.em.flush()
+  const { debts, amount } = await debtOf(unit, sale)
+  sale.owedAmount = amount
+  if (isZero(amount)) sale.refundsFailed = 0
+  if (debts.length === 0) sale.nextRefundTime = null
+  // Of several that are declined together, the first has the others tried again, too.
+  if (hasMoved || debts.length === 0 || sale.nextRefundTime != null) return
+  sale.refundsFailed += 1
+  const now = unit.now.getTime()
+  sale.nextRefundTime = new Date(nextRefundTime(sale.refundsFailed, now) ?? now)
+  unit.wake('transaction', sale.id, { dueBy: sale.nextRefundTime })
+}
+
+/**
+ * Begins the refunds that a sale owes, where that is due at `instant`; where they failed too often, has `tell` call an
+ * operator before the commit, and leaves the debt on the sale.
+ *
+ * @returns when to look again; null: not before something changes.
+ */
+export async function takeUpDebt(
+  unit: UnitOfWork,
+  saleId: string,
+  instant: number,
+  tell: (sale: Transaction) => void,
+): Promise<number | null> {
+  const sale = await lockRow(unit, Transaction, saleId)
+  if (sale?.nextRefundTime == null) return null
+  if (sale.nextRefundTime.getTime() > instant) return sale.nextRefundTime.getTime()
+  if (sale.refundsFailed <= REFUND_WAITS.length) await refundOwed(unit, sale)
+  else {
+    sale.nextRefundTime = null
+    tell(sale)
+  }
+  return null
+}
+
+/** What a locked sale owes: in parts, what is not on its way back; as an amount, all that has not gone back. */
+async function debtOf(
+  unit: UnitOfWork,
+  sale: Transaction,
+): Promise<{ readonly debts: readonly Debt[]; readonly amount: string }> {
+  // What was paid outside of this service is not for it to give back, nor what paid no invoice.
+  if (sale.gateway == null || sale.invoiceIds.length === 0) return { debts: [], amount: '0' }
+  const [paid, returns] = [paidOf(sale), await returnsOf(unit, sale.id)]
+  const made = returns.filter(({ result }) => result === 'approved')
+  return {
+    debts: debtsOf(paid, sale.undelivered, returns),
+    amount: sumOf(debtsOf(paid, sale.undelivered, made).map(({ amount }) => amount)),
+  }
+}
+
+/** What a sale paid, as the rules of refunds read it. */
+export function paidOf({ amount, payments, invoiceIds }: Transaction): Paid {
+  // The order of the ids is that of payment; the columns of a JSON object have none.
+  return {
+    amount,
+    payments: invoiceIds.flatMap((id) => {
+      const got = payments?.[id]
+      return got === undefined ? [] : [[id, got] as const]
+    }),
+  }
+}
+
+/** A sale's refunds that moved money or still may, those under way included. The sale's row is locked. */
+export async function returnsOf(
+  { em, organizationId }: UnitOfWork,
+  parentTransactionId: string,
+): Promise<(Return & Pick<Transaction, 'result'>)[]> {
+  return await statement<{
+    amount: string
+    shares: Record<string, string>
+    result: Transaction['result']
+  }>(
+    em,
+    'read-given-back',
+    `select amount::text as amount, shares, result from transactions
+      where organization_id = ? and parent_transaction_id = ? and coalesce(result, 'unknown') not in ('declined', 'canceled')`,
+    [organizationId, parentTransactionId],
+  )
+}
+
+/** Adds a refund of a sale that the refund's own workflow makes at once; `shares` is what of it is of which invoice. */
+function addRefund(
+  unit: UnitOfWork,
+  sale: Transaction,
+  amount: string,
+  shares: Readonly<Record<string, string>>,
+  requestId: string,
+): void {
+  const id = newId('txn')
+  unit.create(Transaction, {
+    id,
+    type: 'refund',
+    customerId: sale.customerId,
+    currency: sale.currency,
+    amount,
+    paymentInstruction: sale.paymentInstruction,
+    parentTransactionId: sale.id,
+    invoiceIds: [],
+    shares: { ...shares },
+    gateway: sale.gateway ?? null,
+    gatewayReference: sale.gatewayReference ?? null,
+    cardFingerprint: sale.cardFingerprint ?? null,
+    status: 'pending',
+    result: null,
+    requestId,
+    nextInquiryTime: unit.now,
+  })
+  unit.follow('transaction', id, {
+    dueBy: unit.now,
+    gatewayCall: true,
+    attributes: { status: 'unknown', customerId: sale.customerId },
+  })
+}

@@ -1,0 +1,269 @@
+/**
+ * The first of the three steps of a payment (decisions 6.5): a pending transaction with its request id, committed before
+ * the gateway is asked. The other two are `gateways/movement.ts` and `record-answer.ts`.
+ */
+import { cardIsExpired } from '../../billing/cards.ts'
+import { nextInquiry } from '../../billing/charge-schedule.ts'
+import { InvalidFieldsError } from '../../billing/errors.ts'
+import { amountDue, type Invoice as InvoiceState, isOpen } from '../../billing/invoices.ts'
+import { amountProblem, isZero, Money, sumOf } from '../../billing/money.ts'
+import { beginCallersCharge, requireNoCharge } from '../../billing/order-payments.ts'
+import { leftOf, sharesOf } from '../../billing/refunds.ts'
+import { Customer, Invoice, PaymentInstrument, Transaction } from '../../db/entities/index.ts'
+import type { PaymentInstruction } from '../../db/entities/transaction.ts'
+import { lockRow } from '../../db/lock-row.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { transactionEvent } from '../../events/transaction-events.ts'
+import { orderInstant } from '../orders/order-instant.ts'
+import type { OrderRecord } from '../orders/order-record.ts'
+import { type References, references } from '../references.ts'
+import { type Bill, lockBills, payBills, refundBills, stepBills } from './apply-payment.ts'
+import type { CardPath } from './create-payment-instrument.ts'
+import { paidOf, returnsOf } from './refund-sales.ts'
+import { usePaymentToken } from './use-payment-token.ts'
+
+export interface Sale {
+  readonly customerId: string
+  readonly currency: string
+  /** A decimal string. */
+  readonly amount: string
+  readonly paymentInstruction: PaymentInstruction
+  /** Open invoices it pays, in this order. */
+  readonly invoiceIds: readonly string[]
+}
+
+export interface RefundOf {
+  readonly parentTransactionId: string
+  /** A decimal string; null: all that is left. */
+  readonly amount: string | null
+  /** Where it is said, it has to be the sale's. */
+  readonly currency: string | null
+  readonly customerId: string | null
+}
+
+/** What a new transaction is called, here and at the gateway. */
+export interface Names {
+  readonly id: string
+  readonly requestId: string
+}
+
+/** How a transaction reaches the gateway; null throughout for money that moves outside of this service. */
+interface Route {
+  readonly gateway: string | null
+  readonly gatewayReference: string | null
+  readonly cardFingerprint: string | null
+}
+
+const EXTERNAL: Route = { gateway: null, gatewayReference: null, cardFingerprint: null }
+
+/**
+ * Starts a sale. By token: uses it up, and the gateway keeps the card, before the commit. An external one is approved as
+ * it comes and emits `transaction-processed`.
+ *
+ * @throws InvalidFieldsError
+ * @throws ConflictError while a charge of one of its invoices is under way.
+ */
+export async function startSale(
+  unit: UnitOfWork,
+  path: CardPath,
+  names: Names,
+  sale: Sale,
+): Promise<Transaction> {
+  const found = references(unit)
+  // Orders before what they refer to, as everywhere.
+  const bills = await lockBills(unit, sale.invoiceIds, (row) => orderInstant(unit, row))
+  const customer = await found.required(Customer, 'customerId', sale.customerId)
+  const problem = amountProblem(sale.amount, sale.currency)
+  if (problem !== null) found.fail('amount', problem)
+  checkBills(found, sale, bills)
+  const instant = bills[0]?.instant ?? unit.now.getTime()
+  const route = await routeOf(unit, path, found, { ...sale, instant }, () => {
+    found.check()
+    for (const { record, sequence } of bills) requireNoCharge(stateOf(record, sequence))
+  })
+  const transaction = add(unit, names, scopeOf(unit, bills, customer), {
+    type: 'sale',
+    invoiceIds: [...sale.invoiceIds],
+    customerId: sale.customerId,
+    currency: sale.currency,
+    amount: sale.amount,
+    paymentInstruction: sale.paymentInstruction,
+    parentTransactionId: null,
+    shares: {},
+    ...route,
+  })
+  if (transaction.result === 'approved') await payBills(unit, transaction, bills)
+  else {
+    await stepBills(unit, bills, transaction, ({ record, sequence, instant }) =>
+      beginCallersCharge(record.order, instant, sequence),
+    )
+  }
+  return transaction
+}
+
+/** Remembers every invoice that a sale cannot pay, and an amount over what is due of them. */
+function checkBills(found: References, sale: Sale, bills: readonly Bill[]): void {
+  for (const [index, id] of sale.invoiceIds.entries()) {
+    const bill = bills.find((one) => one.id === id)
+    const field = `invoiceIds.${index}`
+    if (bill === undefined) {
+      found.missing(Invoice, field, id)
+      continue
+    }
+    if (bill.row.customerId !== sale.customerId) found.fail(field, 'must be an invoice of the customer')
+    else if (bill.row.currency !== sale.currency) {
+      found.fail(field, `must be in the currency of the sale: ${sale.currency}`)
+    } else if (!isOpen(stateOf(bill.record, bill.sequence))) {
+      found.fail(field, 'must be issued and not yet paid')
+    }
+  }
+  if (bills.length === 0) return
+  const due = sumOf(bills.map(({ record, sequence }) => amountDue(stateOf(record, sequence))))
+  if (new Money(sale.amount).greaterThan(due)) {
+    found.fail('amount', `must not be over what is due of the invoices: ${due}`)
+  }
+}
+
+function stateOf({ order }: OrderRecord, sequence: number): InvoiceState {
+  const state = order.invoices.find((one) => one.sequence === sequence)
+  if (state === undefined) throw new Error('an invoice that was asked for is not in the record of its order')
+  return state
+}
+
+/**
+ * Starts a refund of an approved sale, of no more than what earlier refunds, those under way included, have left.
+ *
+ * @throws InvalidFieldsError
+ */
+export async function startRefund(unit: UnitOfWork, names: Names, refund: RefundOf): Promise<Transaction> {
+  const { em, organizationId } = unit
+  const found = references(unit)
+  const field = 'parentTransactionId'
+  const before = await em.findOne(Transaction, { organizationId, id: refund.parentTransactionId })
+  // One outside of this service is approved as it comes, and shows on the invoices: their orders are locked first.
+  const billed = before?.gateway == null ? (before?.invoiceIds ?? []) : []
+  const bills = await lockBills(unit, billed, (row) => orderInstant(unit, row))
+  const parent = await lockRow(unit, Transaction, refund.parentTransactionId)
+  if (parent === null) {
+    throw new InvalidFieldsError([
+      { field, message: `no transaction has the id ${refund.parentTransactionId}` },
+    ])
+  }
+  if (parent.type !== 'sale' || parent.result !== 'approved') {
+    throw new InvalidFieldsError([{ field, message: 'must be an approved sale' }])
+  }
+  if (refund.currency !== null && refund.currency !== parent.currency) {
+    found.fail('currency', `must be that of the sale: ${parent.currency}`)
+  }
+  if (refund.customerId !== null && refund.customerId !== parent.customerId) {
+    found.fail('customerId', 'must be that of the sale')
+  }
+  const paid = paidOf(parent)
+  const returns = await returnsOf(unit, parent.id)
+  const left = leftOf(paid, returns)
+  const amount = refund.amount ?? left
+  const problem = amountProblem(amount, parent.currency)
+  if (problem !== null) found.fail('amount', problem)
+  if (isZero(left)) found.fail('amount', 'nothing of the sale is left to refund')
+  else if (new Money(amount).greaterThan(left))
+    found.fail('amount', `must not be over what is left of the sale: ${left}`)
+  found.check()
+  const customer = await em.findOne(Customer, { organizationId, id: parent.customerId })
+  const transaction = add(unit, names, scopeOf(unit, bills, customer), {
+    type: 'refund',
+    invoiceIds: [],
+    customerId: parent.customerId,
+    currency: parent.currency,
+    amount,
+    paymentInstruction: parent.paymentInstruction,
+    parentTransactionId: parent.id,
+    shares: sharesOf(paid, returns, amount),
+    gateway: parent.gateway ?? null,
+    gatewayReference: parent.gatewayReference ?? null,
+    cardFingerprint: parent.cardFingerprint ?? null,
+  })
+  if (transaction.result === 'approved') await refundBills(unit, transaction, bills)
+  return transaction
+}
+
+/** Checks all that can be checked, and only then uses a token up. */
+async function routeOf(
+  unit: UnitOfWork,
+  { vault, gateway }: CardPath,
+  found: References,
+  { customerId, paymentInstruction, instant }: Sale & { readonly instant: number },
+  check: () => void,
+): Promise<Route> {
+  if ('token' in paymentInstruction) {
+    check()
+    const card = await usePaymentToken(unit, vault, 'paymentInstruction.token', paymentInstruction.token)
+    return {
+      gateway: gateway.name,
+      gatewayReference: await gateway.store(unit.organizationId, card),
+      cardFingerprint: card.fingerprint,
+    }
+  }
+  if (!('paymentInstrumentId' in paymentInstruction)) {
+    check()
+    return EXTERNAL
+  }
+  const field = 'paymentInstruction.paymentInstrumentId'
+  const instrument = await found.required(PaymentInstrument, field, paymentInstruction.paymentInstrumentId)
+  if (instrument !== null && instrument.customerId !== customerId) {
+    found.fail(field, 'must be an instrument of the customer')
+  } else if (instrument !== null && instrument.status !== 'active') {
+    found.fail(field, 'must be an active instrument')
+  } else if (instrument !== null && cardIsExpired(instrument.expMonth, instrument.expYear, instant)) {
+    found.fail(field, 'must be a card that has not expired')
+  }
+  check()
+  return {
+    gateway: instrument?.gateway ?? null,
+    gatewayReference: instrument?.gatewayReference ?? null,
+    cardFingerprint: instrument?.cardFingerprint ?? null,
+  }
+}
+
+/** Whose a transaction's event is, and when it happens: by the first invoice and its order's clock, where there is one. */
+interface Scope {
+  readonly websiteId: string | null
+  readonly time: Date
+}
+
+function scopeOf({ now }: UnitOfWork, [bill]: readonly Bill[], customer: Customer | null): Scope {
+  if (bill !== undefined) return { websiteId: bill.row.websiteId, time: new Date(bill.instant) }
+  return { websiteId: customer?.websiteId ?? null, time: now }
+}
+
+function add(
+  unit: UnitOfWork,
+  { id, requestId }: Names,
+  { websiteId, time }: Scope,
+  values: Pick<
+    Transaction,
+    | 'type'
+    | 'customerId'
+    | 'currency'
+    | 'amount'
+    | 'paymentInstruction'
+    | 'parentTransactionId'
+    | 'invoiceIds'
+    | 'shares'
+  > &
+    Route,
+): Transaction {
+  const isExternal = values.gateway === null
+  const { now } = unit
+  // Should the process die between here and the answer, the sweep finds the transaction by this.
+  const inquiry = isExternal ? null : nextInquiry(now.getTime(), now.getTime())
+  const transaction = unit.create(Transaction, {
+    id,
+    ...values,
+    status: isExternal ? 'completed' : 'pending',
+    result: isExternal ? 'approved' : null,
+    requestId: isExternal ? null : requestId,
+    nextInquiryTime: inquiry === null ? null : new Date(inquiry),
+  })
+  if (isExternal) unit.emit(transactionEvent(transaction, 'transaction-processed', unit, time, websiteId))
+  return transaction
+}

@@ -1,0 +1,117 @@
+/**
+ * What a body refers to: that it exists in the organization, and that it cannot go while the transaction lasts.
+ *
+ * A referring transaction holds the row it refers to with the lock of a foreign key (`for key share`); a deletion locks
+ * the row for itself and then looks for referrers. So one of the two waits, and sees what the other did.
+ */
+import type { EntityClass } from '@mikro-orm/core'
+import { ConflictError, type InvalidField, InvalidFieldsError } from '../billing/errors.ts'
+import { plainRowReader } from '../db/plain-rows.ts'
+import { statement } from '../db/statement.ts'
+import type { UnitOfWork } from '../db/unit-of-work.ts'
+
+interface TenantRow {
+  organizationId: string
+  id: string
+}
+
+export interface References {
+  /**
+   * The row of that id in this organization, to be read, held until the transaction ends; remembers a failure of `field`
+   * and gives null when there is none.
+   */
+  required<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string): Promise<T | null>
+  /** As `required`, but null refers to nothing and is fine. */
+  optional<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string | null): Promise<T | null>
+  /** Remembers that there is no row of that id. */
+  missing<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string): void
+  /** Remembers a failure found otherwise. */
+  fail(field: string, message: string): void
+  /** @throws InvalidFieldsError when anything failed. */
+  check(): void
+}
+
+export function references({ em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>): References {
+  const failures: InvalidField[] = []
+  const missing = (entity: { readonly name: string }, field: string, id: string): void => {
+    const kind = entity.name.replaceAll(/(?<=.)(?=[A-Z])/g, ' ').toLowerCase()
+    failures.push({ field, message: `no ${kind} has the id ${id}` })
+  }
+  const required = async <T extends TenantRow>(
+    entity: EntityClass<T>,
+    field: string,
+    id: string,
+  ): Promise<T | null> => {
+    const row = await heldRow({ em, organizationId }, entity, id)
+    if (row === null) missing(entity, field, id)
+    return row
+  }
+  return {
+    required,
+    missing,
+    optional: async (entity, field, id) => (id === null ? null : await required(entity, field, id)),
+    fail: (field, message) => void failures.push({ field, message }),
+    check() {
+      if (failures.length > 0) throw new InvalidFieldsError(failures)
+    },
+  }
+}
+
+/** The row of that id, to be read, held against deletion until the transaction ends; null when there is none. */
+async function heldRow<T extends TenantRow>(
+  { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
+  entity: EntityClass<T>,
+  id: string,
+): Promise<T | null> {
+  const { tableName } = em.getMetadata().get(entity as EntityClass<TenantRow>)
+  const [row] = await statement<Record<string, unknown>>(
+    em,
+    `hold-${tableName}`,
+    `select * from ${tableName} where organization_id = ? and id = ? for key share`,
+    [organizationId, id],
+  )
+  return row === undefined ? null : plainRowReader(em, entity)(row)
+}
+
+/** What refers to rows of a table: by which words it is told, and the condition that finds it, `?` standing for the id. */
+const REFERRERS = {
+  websites: [
+    { label: 'a customer', table: 'customers', condition: 'website_id = ?' },
+    { label: 'a subscription', table: 'subscriptions', condition: 'website_id = ?' },
+    { label: 'a webhook', table: 'webhooks', condition: 'website_id = ?' },
+  ],
+  customers: [
+    { label: 'a subscription', table: 'subscriptions', condition: 'customer_id = ?' },
+    { label: 'a transaction', table: 'transactions', condition: 'customer_id = ?' },
+    { label: 'a payment instrument', table: 'payment_instruments', condition: 'customer_id = ?' },
+  ],
+  plans: [
+    {
+      label: 'a subscription',
+      table: 'subscriptions',
+      condition: `items @> jsonb_build_array(jsonb_build_object('plan', jsonb_build_object('id', ?::text)))`,
+    },
+  ],
+  products: [{ label: 'a plan', table: 'plans', condition: 'product_id = ?' }],
+} as const
+
+/**
+ * Holds the deletion of a locked row to nothing referring to it.
+ *
+ * @throws ConflictError saying what does.
+ */
+export async function requireUnreferenced(
+  { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
+  table: keyof typeof REFERRERS,
+  id: string,
+): Promise<void> {
+  for (const referrer of REFERRERS[table]) {
+    const found = await statement(
+      em,
+      `find-${referrer.table}-of-${table}`,
+      `select 1 from ${referrer.table} where organization_id = ? and ${referrer.condition} limit 1`,
+      [organizationId, id],
+    )
+    if (found.length > 0) throw new ConflictError(`It cannot be deleted: ${referrer.label} refers to it.`)
+  }
+}

@@ -1,0 +1,29 @@
+import { ConflictError } from '../../billing/errors.ts'
+import { RESEND_CHANNEL } from '../../db/channels.ts'
+import { Delivery, Webhook } from '../../db/entities/index.ts'
+import { lockRow } from '../../db/lock-row.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+
+/**
+ * Has another attempt made at once, whatever the schedule says; the schedule goes on as if it had not been. Asking again
+ * before it is made asks for the same one.
+ *
+ * @throws ConflictError when there is no active webhook to send it to.
+ */
+export async function resendDelivery(unit: UnitOfWork, deliveryId: string): Promise<void> {
+  const { em, organizationId } = unit
+  const delivery = await lockRow(unit, Delivery, deliveryId)
+  if (delivery === null) throw new Error(`the delivery ${deliveryId} is gone`)
+  const webhook = await em.findOne(Webhook, { organizationId, id: delivery.webhookId })
+  if (webhook?.status !== 'active') {
+    throw new ConflictError(
+      webhook === null
+        ? 'The webhook of this delivery has been deleted.'
+        : 'The webhook of this delivery is inactive.',
+    )
+  }
+  // Its first attempt is on its way already.
+  if (delivery.status === 'waiting') return
+  delivery.resendDue = true
+  unit.nudge(RESEND_CHANNEL)
+}

@@ -1,0 +1,92 @@
+/** Registers and changes subscribers to events. */
+import { ConflictError } from '../../billing/errors.ts'
+import type { EventType } from '../../billing/event-types.ts'
+import { ServiceCredential, Webhook, Website } from '../../db/entities/index.ts'
+import type { WebhookHeader, WebhookMethod } from '../../db/entities/webhook.ts'
+import { lockOrganization } from '../../db/organization-lock.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { references } from '../references.ts'
+import { cancelDeliveries } from './cancel-deliveries.ts'
+
+/** Active webhooks of an organization at most (specification 6.1). */
+const MAX_ACTIVE = 25
+
+export interface WebhookValues {
+  readonly url: string
+  readonly method: WebhookMethod
+  readonly eventsFilter: EventType[]
+  readonly status: 'active' | 'inactive'
+  readonly websiteId: string | null
+  readonly credentialHash: string | null
+  readonly headers: WebhookHeader[]
+}
+
+/**
+ * Registers a subscriber to events.
+ *
+ * @throws InvalidFieldsError naming what it refers to in vain, ConflictError when 25 are active.
+ */
+export async function createWebhook(unit: UnitOfWork, id: string, values: WebhookValues): Promise<Webhook> {
+  await requireUsable(unit, null, values)
+  return unit.create(Webhook, {
+    id,
+    ...values,
+    consecutiveFailures: 0,
+  })
+}
+
+/**
+ * Changes a locked one. What waits to be sent goes where it points from now on; when it becomes inactive, nowhere.
+ *
+ * @throws InvalidFieldsError, ConflictError as `createWebhook`.
+ */
+export async function updateWebhook(
+  unit: UnitOfWork,
+  webhook: Webhook,
+  values: WebhookValues,
+): Promise<void> {
+  await requireUsable(unit, webhook, values)
+  const { status } = webhook
+  Object.assign(webhook, values)
+  if (status === values.status) return
+  Object.assign(webhook, { deactivationReason: null, consecutiveFailures: 0, firstFailureTime: null })
+  if (values.status === 'inactive') await cancelDeliveries(unit, webhook)
+}
+
+async function requireUsable(unit: UnitOfWork, stored: Webhook | null, values: WebhookValues): Promise<void> {
+  await requireReferences(unit, stored, values)
+  if (values.status === 'active' && stored?.status !== 'active') await requireRoom(unit)
+}
+
+/**
+ * Holds a webhook to what it refers to; gives its credential.
+ *
+ * @throws InvalidFieldsError naming what is not there, or not for it.
+ */
+export async function requireReferences(
+  unit: Pick<UnitOfWork, 'em' | 'organizationId'>,
+  stored: Webhook | null,
+  values: WebhookValues,
+): Promise<ServiceCredential | null> {
+  const found = references(unit)
+  await found.optional(Website, 'websiteId', values.websiteId)
+  const credential = await found.optional(ServiceCredential, 'credentialHash', values.credentialHash)
+  if (credential !== null) {
+    if (credential.host.toLowerCase() !== new URL(values.url).hostname.toLowerCase()) {
+      found.fail('credentialHash', `is for the host ${credential.host} and no other`)
+    }
+    if (credential.status !== 'active' && stored?.credentialHash !== credential.id) {
+      found.fail('credentialHash', 'names an inactive credential')
+    }
+  }
+  found.check()
+  return credential
+}
+
+async function requireRoom(unit: UnitOfWork): Promise<void> {
+  await lockOrganization(unit)
+  const active = await unit.em.count(Webhook, { organizationId: unit.organizationId, status: 'active' })
+  if (active >= MAX_ACTIVE) {
+    throw new ConflictError(`An organization has at most ${MAX_ACTIVE} active webhooks.`)
+  }
+}

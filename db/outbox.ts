@@ -1,0 +1,198 @@
+/** What follows from a change, written by the transaction that makes it true: events, deliveries, timeline, wake-ups. */
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { EventType } from '../billing/event-types.ts'
+import type { Cause } from '../billing/order.ts'
+import type { WorkflowName } from '../workflows/contract.ts'
+import { lockArguments } from './advisory-locks.ts'
+import { DELIVERY_CHANNEL, WAKE_UP_CHANNEL } from './channels.ts'
+import { newId } from './ids.ts'
+import { insertion, type NewRow } from './insert-row.ts'
+import { lastStatement } from './statement.ts'
+
+export interface NewEvent {
+  readonly type: EventType
+  /** The clock of the record it is about. */
+  readonly time: Date
+  /** The website the event belongs to; null reaches only webhooks of all websites. */
+  readonly websiteId: string | null
+  /** Top-level ids of the payload, the first of them telling what the event is about. */
+  readonly ids: Readonly<Record<string, string | null>>
+  /** The records as they stand now. */
+  readonly embedded: Readonly<Record<string, unknown>>
+  readonly links: readonly { readonly rel: string; readonly href: string }[]
+  /** Members besides, such as `cause`. */
+  readonly extra?: Readonly<Record<string, unknown>>
+  /** A webhook that does not get it. */
+  readonly exceptWebhookId?: string
+}
+
+/** One thing that happened to an order, as its timeline keeps it. */
+export interface NewTimelineEntry {
+  readonly subscriptionId: string
+  readonly type: EventType
+  /** The order's clock. */
+  readonly occurredTime: Date
+  readonly cause: Cause
+  readonly message: string
+}
+
+/** When a record has to be advanced next. */
+export interface Deadline {
+  /** Real time; null: no deadline is known, the record merely changed. */
+  readonly dueBy: Date | null
+  /** Whether the payment gateway has to be called for it. */
+  readonly gatewayCall?: boolean
+}
+
+/** What operators find the execution of a new record by. */
+export interface Attributes {
+  readonly status: string
+  readonly customerId?: string | null
+  readonly webhookId?: string | null
+}
+
+/** A workflow that has to advance its record. */
+export interface WakeUp extends Deadline {
+  readonly workflow: WorkflowName
+  readonly recordId: string
+  /** Whether the record is new, so that it has no execution yet. */
+  readonly starts: boolean
+  readonly attributes: Attributes | null
+}
+
+/** A change of a record without a deadline is carried behind all deadlines within this time. Milliseconds. */
+const WITHOUT_DEADLINE = 600_000
+
+export interface Consequences {
+  /** Records that are new, besides those the ORM writes. */
+  readonly rows: readonly NewRow[]
+  readonly events: readonly NewEvent[]
+  readonly timeline: readonly NewTimelineEntry[]
+  readonly wakeUps: readonly WakeUp[]
+}
+
+interface Tenant {
+  readonly organizationId: string
+  readonly now: Date
+}
+
+/**
+ * Writes new records and what follows from a change, in one statement, and commits the transaction with it: the events,
+ * a delivery of each for every active webhook whose filter and website fit (judged now), entries of timelines, and the
+ * wake-ups of workflows.
+ *
+ * Listeners are told by the commit where no other transaction is about to tell any: PostgreSQL lets one such transaction
+ * commit at a time, and none has to wait for that.
+ *
+ * @returns the channels that are left to be nudged once it is committed.
+ */
+export async function writeConsequences(
+  em: EntityManager,
+  tenant: Tenant,
+  { rows: records, events, timeline, wakeUps }: Consequences,
+): Promise<string[]> {
+  if (records.length + events.length + timeline.length + wakeUps.length === 0) return []
+  const insertions = records.map((record) => insertion(em, record))
+  const rows = events.map((event, turn) => {
+    const id = newId('evt')
+    return {
+      turn,
+      id,
+      type: event.type,
+      website_id: event.websiteId,
+      entity_id: Object.values(event.ids).find((value) => value !== null) ?? id,
+      event_time: event.time.toISOString(),
+      except_webhook_id: event.exceptWebhookId ?? null,
+      payload: JSON.stringify({
+        ...event.ids,
+        eventType: event.type,
+        eventId: id,
+        eventTime: event.time.toISOString(),
+        ...event.extra,
+        _embedded: event.embedded,
+        _links: event.links,
+      }),
+    }
+  })
+  const work = await lastStatement<{ channel: string; told: boolean }>(
+    em,
+    `write-consequences${insertions.map(({ table }) => `-${table}`).join('')}`,
+    `with ${insertions.map(({ text }, turn) => `record_${turn} as (${text}), `).join('')}given as (
+       select * from jsonb_to_recordset(?::jsonb) as given
+         (turn int, id text, type text, website_id text, entity_id text, event_time timestamptz, payload text,
+          except_webhook_id text)
+     ), new_events as (
+       insert into events
+         (organization_id, id, type, website_id, entity_id, event_time, payload, created_time, position)
+       select ?, id, type, website_id, entity_id, event_time, payload, ?,
+              (pg_current_xact_id()::text::bigint << 20) + turn
+         from given order by turn
+     ), new_deliveries as (
+       -- A ULID made here: the event's time, then hexadecimal digits, which are digits of its alphabet too.
+       insert into deliveries (organization_id, id, event_id, webhook_id, status, created_time)
+       select webhook.organization_id,
+              'dlv_' || substr(given.id, 5, 10) || upper(right(replace(gen_random_uuid()::text, '-', ''), 16)),
+              given.id, webhook.id, 'waiting', ?
+         from given
+         join webhooks webhook on webhook.organization_id = ?
+          and webhook.status = 'active'
+          and webhook.id is distinct from given.except_webhook_id
+          and (webhook.website_id is null or webhook.website_id = given.website_id)
+          and (jsonb_array_length(webhook.events_filter) = 0 or webhook.events_filter @> to_jsonb(given.type))
+        order by given.turn
+       returning 1
+     ), new_timeline as (
+       insert into timeline_entries
+         (organization_id, id, subscription_id, type, occurred_time, cause, message, revision, created_time, updated_time)
+       select ?, id, subscription_id, type, occurred_time, cause, message, 1, ?, ?
+         from jsonb_to_recordset(?::jsonb) as given
+           (id text, subscription_id text, type text, occurred_time timestamptz, cause text, message text)
+     ), woken as (
+       insert into wake_ups (workflow, organization_id, record_id, starts, gateway_call, due_by, attributes)
+       select workflow, ?, record_id, starts, gateway_call, due_by, attributes
+         from jsonb_to_recordset(?::jsonb) as given
+           (workflow text, record_id text, starts boolean, gateway_call boolean, due_by timestamptz, attributes jsonb)
+     )
+     select channel,
+            case when pg_try_advisory_xact_lock(${lockArguments('notification')}) then pg_notify(channel, '') is not null else false end as told
+       from (values (?, exists (select from new_deliveries)), (?, ?::boolean)) as work (channel, is_left) where is_left`,
+    [
+      ...insertions.flatMap(({ values }) => values),
+      JSON.stringify(rows),
+      tenant.organizationId,
+      tenant.now,
+      tenant.now,
+      tenant.organizationId,
+      tenant.organizationId,
+      tenant.now,
+      tenant.now,
+      JSON.stringify(
+        timeline.map((entry) => ({
+          id: newId('tl'),
+          subscription_id: entry.subscriptionId,
+          type: entry.type,
+          occurred_time: entry.occurredTime.toISOString(),
+          cause: entry.cause,
+          message: entry.message,
+        })),
+      ),
+      tenant.organizationId,
+      JSON.stringify(wakeUps.map((wakeUp) => wakeUpRow(wakeUp, tenant.now))),
+      DELIVERY_CHANNEL,
+      WAKE_UP_CHANNEL,
+      wakeUps.length > 0,
+    ],
+  )
+  return work.filter(({ told }) => !told).map(({ channel }) => channel)
+}
+
+function wakeUpRow({ workflow, recordId, starts, gatewayCall, dueBy, attributes }: WakeUp, now: Date) {
+  return {
+    workflow,
+    record_id: recordId,
+    starts,
+    gateway_call: gatewayCall ?? false,
+    due_by: dueBy ?? new Date(now.getTime() + WITHOUT_DEADLINE),
+    attributes,
+  }
+}

@@ -1,0 +1,91 @@
+/** Quarantine: a record that cannot be advanced is set aside on its own row, and everything else goes on. */
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { type RecordKey, WORKFLOW_NAMES, type WorkflowName } from '../workflows/contract.ts'
+import { statement } from './statement.ts'
+
+/** The table of a workflow's records. */
+const TABLES: Readonly<Record<WorkflowName, string>> = {
+  subscription: 'subscriptions',
+  'token-expiry': 'payment_tokens',
+  transaction: 'transactions',
+  'webhook-delivery': 'deliveries',
+  'dispute-deadline': 'disputes',
+}
+
+/** The first quarantine lasts a minute, each further one twice as long, at most an hour. */
+const FIRST = 60
+const LONGEST = 3_600
+
+export interface QuarantinedRecord extends RecordKey {
+  readonly workflow: WorkflowName
+  readonly count: number
+  readonly reason: string
+  readonly until: Date
+}
+
+/** Sets the record aside. Returns the instant at which it is advanced again; null: it does not exist. */
+export async function quarantineRecord(
+  em: EntityManager,
+  workflow: WorkflowName,
+  { organizationId, recordId }: RecordKey,
+  reason: string,
+): Promise<Date | null> {
+  const [row] = await statement<{ until: Date | string }>(
+    em,
+    `quarantine-${workflow}`,
+    `update ${TABLES[workflow]} set quarantine_count = quarantine_count + 1, quarantine_reason = ?,
+            quarantined_until = now() + least(${LONGEST}, ${FIRST} * 2 ^ least(quarantine_count, 20)) * interval '1 second'
+      where organization_id = ? and id = ? returning quarantined_until as until`,
+    [reason.replaceAll('\u0000', '').slice(0, 500), organizationId, recordId],
+  )
+  return row === undefined ? null : new Date(row.until)
+}
+
+/** Ends the quarantine of a record that has advanced, or that an operator releases. True if it was quarantined. */
+export async function endQuarantine(
+  em: EntityManager,
+  workflow: WorkflowName,
+  { organizationId, recordId }: RecordKey,
+): Promise<boolean> {
+  const rows = await statement<object>(
+    em,
+    `end-quarantine-${workflow}`,
+    `update ${TABLES[workflow]} set quarantine_count = 0, quarantine_reason = null, quarantined_until = null
+      where organization_id = ? and id = ? and quarantined_until is not null returning 1`,
+    [organizationId, recordId],
+  )
+  return rows.length > 0
+}
+
+/** Releases a record at an operator's word: it is advanced at once. True if it was quarantined. */
+export async function releaseRecord(
+  em: EntityManager,
+  workflow: WorkflowName,
+  key: RecordKey,
+): Promise<boolean> {
+  if (!(await endQuarantine(em, workflow, key))) return false
+  await statement(
+    em,
+    'wake-released-record',
+    'insert into wake_ups (workflow, organization_id, record_id, due_by) values (?, ?, ?, now())',
+    [workflow, key.organizationId, key.recordId],
+  )
+  return true
+}
+
+/** All quarantined records, the oldest reason first. */
+export async function quarantinedRecords(em: EntityManager): Promise<QuarantinedRecord[]> {
+  const rows = await statement<Omit<QuarantinedRecord, 'until'> & { until: Date | string }>(
+    em,
+    'quarantined-records',
+    WORKFLOW_NAMES.map(
+      (workflow) =>
+        `select '${workflow}' as workflow, organization_id as "organizationId", id as "recordId", quarantine_count as count,
+                quarantine_reason as reason, quarantined_until as until
+           from ${TABLES[workflow]} where quarantined_until is not null`,
+    ).join(' union all '),
+  )
+  return rows
+    .map((row) => ({ ...row, until: new Date(row.until) }))
+    .sort((a, b) => a.until.getTime() - b.until.getTime())
+}

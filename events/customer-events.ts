@@ -1,0 +1,18 @@
+import type { EventType } from '../billing/event-types.ts'
+import type { Customer } from '../db/entities/index.ts'
+import type { NewEvent } from '../db/outbox.ts'
+import type { UnitOfWork } from '../db/unit-of-work.ts'
+import { presentCustomer } from '../representations/customer.ts'
+
+/** An event about a customer, holding the customer as it stands at this moment. */
+export function customerEvent(customer: Customer, type: EventType, { now, baseUrl }: UnitOfWork): NewEvent {
+  const shown = presentCustomer(customer, baseUrl)
+  return {
+    type,
+    time: now,
+    websiteId: customer.websiteId ?? null,
+    ids: { customerId: customer.id },
+    embedded: { customer: shown },
+    links: shown._links.map((link) => ({ ...link, rel: 'customer' })),
+  }
+}

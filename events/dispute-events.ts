@@ -1,0 +1,74 @@
+import { type Dispute, Transaction } from '../db/entities/index.ts'
+import { plainRowReader } from '../db/plain-rows.ts'
+import { statement } from '../db/statement.ts'
+import type { UnitOfWork } from '../db/unit-of-work.ts'
+import { disputeLinks, presentDispute } from '../representations/dispute.ts'
+import { presentTransaction } from '../representations/transaction.ts'
+
+/** What a dispute is about: a transaction, and the website of the first invoice it paid, else of its customer. */
+export interface DisputedSale {
+  readonly transaction: Transaction
+  readonly websiteId: string | null
+}
+
+interface DisputeHappening {
+  /** Default: the unit's. */
+  readonly time?: Date
+  readonly cause?: 'api' | 'deadline'
+  /** As it stands, where it was read already. */
+  readonly sale?: DisputedSale
+}
+
+/**
+ * Emits an event about a dispute, holding the dispute and its transaction as they stand at this moment. It belongs to the
+ * website of the sale's first invoice, else of its customer.
+ */
+export async function emitDisputeEvent(
+  unit: UnitOfWork,
+  dispute: Dispute,
+  type: 'dispute-created' | 'dispute-modified',
+  { time = unit.now, cause = 'api', sale }: DisputeHappening = {},
+): Promise<void> {
+  const { baseUrl } = unit
+  const about = sale ?? (await readDisputedSale(unit, dispute.transactionId))
+  unit.emit({
+    type,
+    time,
+    websiteId: about?.websiteId ?? null,
+    ids: { disputeId: dispute.id, transactionId: dispute.transactionId },
+    embedded: {
+      dispute: presentDispute(dispute, baseUrl),
+      transaction: about === null ? null : presentTransaction(about.transaction, baseUrl),
+    },
+    links: disputeLinks(dispute, baseUrl).map((link) =>
+      link.rel === 'self' ? { ...link, rel: 'dispute' } : link,
+    ),
+    extra: { cause },
+  })
+}
+
+/**
+ * The transaction of that id; null when there is none. Read without a lock: none is ever deleted, and the orders it paid
+ * for are locked before it is.
+ */
+export async function readDisputedSale(
+  { em, organizationId }: UnitOfWork,
+  id: string,
+): Promise<DisputedSale | null> {
+  const [row] = await statement<Record<string, unknown> & { about_website: string | null }>(
+    em,
+    'read-disputed-transaction',
+    `select row.*, coalesce(invoice.website_id, customer.website_id) as about_website
+       from transactions row
+       left join transactions sale
+         on sale.organization_id = row.organization_id and sale.id = coalesce(row.parent_transaction_id, row.id)
+       left join invoices invoice
+         on invoice.organization_id = sale.organization_id and invoice.id = sale.invoice_ids ->> 0
+       left join customers customer
+         on customer.organization_id = row.organization_id and customer.id = row.customer_id
+      where row.organization_id = ? and row.id = ?`,
+    [organizationId, id],
+  )
+  if (row === undefined) return null
+  return { transaction: plainRowReader(em, Transaction)(row), websiteId: row.about_website }
+}

@@ -1,0 +1,71 @@
+/** Events about orders and their invoices, holding the records as they stand at this moment. */
+import type { EventType } from '../billing/event-types.ts'
+import type { Invoice, Subscription, Transaction } from '../db/entities/index.ts'
+import type { NewEvent } from '../db/outbox.ts'
+import { invoiceLinks, presentInvoice } from '../representations/invoice.ts'
+import type { Link } from '../representations/links.ts'
+import { presentSubscription, subscriptionLinks } from '../representations/subscription.ts'
+import { presentTransaction } from '../representations/transaction.ts'
+
+/** An event about an order, and about its pause or renewal invoice where there is one. */
+export function subscriptionEvent(
+  order: Subscription,
+  type: EventType,
+  time: Date,
+  baseUrl: string,
+  { subscriptionPauseId, invoice }: { subscriptionPauseId?: string; invoice?: Invoice } = {},
+): NewEvent {
+  return {
+    type,
+    time,
+    websiteId: order.websiteId,
+    ids: {
+      subscriptionId: order.id,
+      ...(subscriptionPauseId === undefined ? {} : { subscriptionPauseId }),
+      ...(invoice === undefined ? {} : { invoiceId: invoice.id }),
+    },
+    embedded: {
+      subscription: presentSubscription(order, baseUrl),
+      ...(invoice === undefined ? {} : { invoice: presentInvoice(invoice, baseUrl) }),
+    },
+    links: named(subscriptionLinks(order, baseUrl), 'subscription'),
+  }
+}
+
+/** An event about an invoice. */
+export function invoiceEvent(invoice: Invoice, type: EventType, time: Date, baseUrl: string): NewEvent {
+  return {
+    type,
+    time,
+    websiteId: invoice.websiteId,
+    ids: { invoiceId: invoice.id },
+    embedded: { invoice: presentInvoice(invoice, baseUrl) },
+    links: named(invoiceLinks(invoice, baseUrl), 'invoice'),
+  }
+}
+
+/** An event about a payment of an invoice. */
+export function invoicePaymentEvent(
+  transaction: Transaction,
+  invoice: Invoice,
+  type: EventType,
+  time: Date,
+  baseUrl: string,
+): NewEvent {
+  const shown = presentTransaction(transaction, baseUrl)
+  return {
+    type,
+    time,
+    websiteId: invoice.websiteId,
+    ids: { transactionId: transaction.id, invoiceId: invoice.id },
+    embedded: { transaction: shown, invoice: presentInvoice(invoice, baseUrl) },
+    links: [
+      ...named(shown._links, 'transaction'),
+      ...named(invoiceLinks(invoice, baseUrl), 'invoice').slice(0, 1),
+    ],
+  }
+}
+
+function named(links: readonly Link[], self: string): Link[] {
+  return links.map((link) => (link.rel === 'self' ? { ...link, rel: self } : link))
+}

@@ -1,0 +1,23 @@
+import type { Transaction } from '../db/entities/index.ts'
+import type { NewEvent } from '../db/outbox.ts'
+import type { UnitOfWork } from '../db/unit-of-work.ts'
+import { presentTransaction } from '../representations/transaction.ts'
+
+/** An event about a transaction, holding it as it stands at this moment. `time` is the clock that decided. */
+export function transactionEvent(
+  transaction: Transaction,
+  type: 'transaction-processed' | 'transaction-declined' | 'transaction-timeout-resolved',
+  { baseUrl }: UnitOfWork,
+  time: Date,
+  websiteId: string | null,
+): NewEvent {
+  const shown = presentTransaction(transaction, baseUrl)
+  return {
+    type,
+    time,
+    websiteId,
+    ids: { transactionId: transaction.id },
+    embedded: { transaction: shown },
+    links: shown._links.map((link) => (link.rel === 'self' ? { ...link, rel: 'transaction' } : link)),
+  }
+}

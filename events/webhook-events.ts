@@ -1,0 +1,24 @@
+/** Events about webhooks themselves; never for the one they are about, which is known not to answer. */
+import type { EventType } from '../billing/event-types.ts'
+import type { Webhook } from '../db/entities/index.ts'
+import type { UnitOfWork } from '../db/unit-of-work.ts'
+import { presentWebhookToOthers } from '../representations/webhook.ts'
+
+export function emitWebhookEvent(
+  unit: UnitOfWork,
+  webhook: Webhook,
+  type: Extract<EventType, `webhook-${string}`>,
+  extra: Readonly<Record<string, unknown>> = {},
+): void {
+  const shown = presentWebhookToOthers(webhook, unit.baseUrl)
+  unit.emit({
+    type,
+    time: unit.now,
+    websiteId: null,
+    ids: { webhookId: webhook.id },
+    embedded: { webhook: shown },
+    links: shown._links.map((link) => ({ ...link, rel: 'webhook' })),
+    extra,
+    exceptWebhookId: webhook.id,
+  })
+}

@@ -1,0 +1,16 @@
+import { billingSettings } from '../billing/billing-settings.ts'
+import type { Organization } from '../db/entities/index.ts'
+import { resourceUrl } from './links.ts'
+
+/** An organization as the API shows it, its settings with what stands in for those never set. */
+export function presentOrganization(organization: Organization, baseUrl: string) {
+  return {
+    id: organization.id,
+    name: organization.name,
+    settings: { billing: billingSettings(organization.settings.billing) },
+    revision: organization.revision,
+    createdTime: organization.createdTime.toISOString(),
+    updatedTime: organization.updatedTime.toISOString(),
+    _links: [{ rel: 'self', href: resourceUrl(baseUrl, organization.id) }],
+  }
+}

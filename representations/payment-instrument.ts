@@ -1,0 +1,28 @@
+import type { PaymentInstrument } from '../db/entities/index.ts'
+import { presentContact } from './contact.ts'
+import { type Link, resourceUrl } from './links.ts'
+
+/** A payment instrument as the API and events show it. */
+export function presentPaymentInstrument(instrument: PaymentInstrument, baseUrl: string) {
+  const url = (...segments: string[]) => resourceUrl(baseUrl, instrument.organizationId, ...segments)
+  const links: Link[] = [
+    { rel: 'self', href: url('payment-instruments', instrument.id) },
+    { rel: 'customer', href: url('customers', instrument.customerId) },
+  ]
+  return {
+    id: instrument.id,
+    customerId: instrument.customerId,
+    method: instrument.method,
+    bin: instrument.bin,
+    last4: instrument.last4,
+    brand: instrument.brand,
+    expMonth: instrument.expMonth,
+    expYear: instrument.expYear,
+    status: instrument.status,
+    billingAddress: presentContact(instrument.billingAddress),
+    revision: instrument.revision,
+    createdTime: instrument.createdTime.toISOString(),
+    updatedTime: instrument.updatedTime.toISOString(),
+    _links: links,
+  }
+}

@@ -1,0 +1,100 @@
+import { jsonAmount } from '../billing/money.ts'
+import type { Subscription } from '../db/entities/index.ts'
+import type { OrderItem } from '../db/entities/subscription.ts'
+import { presentContact } from './contact.ts'
+import { type Link, resourceUrl } from './links.ts'
+
+/** Addresses of an order and of what it refers to. */
+export function subscriptionLinks(order: Subscription, baseUrl: string): Link[] {
+  const url = (...segments: string[]) => resourceUrl(baseUrl, order.organizationId, ...segments)
+  return [
+    { rel: 'self', href: url('subscriptions', order.id) },
+    { rel: 'customer', href: url('customers', order.customerId) },
+    { rel: 'website', href: url('websites', order.websiteId) },
+    ...(order.initialInvoiceId == null
+      ? []
+      : [{ rel: 'initialInvoice', href: url('invoices', order.initialInvoiceId) }]),
+    ...(order.recentInvoiceId == null
+      ? []
+      : [{ rel: 'recentInvoice', href: url('invoices', order.recentInvoiceId) }]),
+  ]
+}
+
+/** An order as the API and events show it. */
+export function presentSubscription(order: Subscription, baseUrl: string) {
+  return {
+    id: order.id,
+    orderId: order.id,
+    orderType: 'subscription-order' as const,
+    organizationId: order.organizationId,
+    customerId: order.customerId,
+    websiteId: order.websiteId,
+    items: order.items.map((item) => presentItem(item, order.newestPlans ?? {})),
+    status: order.status,
+    billingStatus: order.billingStatus,
+    currency: order.currency,
+    trial: order.trial ?? null,
+    isTrialOnly: order.isTrialOnly,
+    inTrial: order.inTrial,
+    isTrialConverted: order.isTrialConverted,
+    recurringInterval: order.recurringInterval ?? null,
+    invoiceTimeShift: order.invoiceTimeShift ?? null,
+    delinquencyPeriod: order.delinquencyPeriod ?? null,
+    autopay: order.autopay,
+    paymentInstrumentId: order.paymentInstrumentId ?? null,
+    startTime: order.startTime.toISOString(),
+    activationTime: time(order.activationTime),
+    voidTime: time(order.voidTime),
+    abandonTime: time(order.abandonTime),
+    renewalTime: time(order.renewalTime),
+    churnTime: time(order.churnTime),
+    rebillNumber: order.rebillNumber ?? null,
+    initialInvoiceId: order.initialInvoiceId ?? null,
+    recentInvoiceId: order.recentInvoiceId ?? null,
+    lineItems: [],
+    lineItemSubtotal: { currency: order.currency, amount: 0 },
+    shipping:
+      order.shipping == null
+        ? null
+        : { amount: jsonAmount(order.shipping.amount), calculator: order.shipping.calculator },
+    canceledBy: order.canceledBy ?? null,
+    cancelCategory: order.cancelCategory ?? null,
+    cancelDescription: order.cancelDescription ?? null,
+    deliveryAddress: presentContact(order.deliveryAddress),
+    billingAddress: presentContact(order.billingAddress),
+    riskMetadata: order.riskMetadata ?? null,
+    poNumber: order.poNumber ?? null,
+    notes: order.notes ?? null,
+    customFields: order.customFields ?? {},
+    billingPortalToken: null,
+    clockOffset: order.clockOffset / 1000,
+    revision: order.revision,
+    createdTime: order.createdTime.toISOString(),
+    updatedTime: order.updatedTime.toISOString(),
+    _links: subscriptionLinks(order, baseUrl),
+  }
+}
+
+function presentItem(item: OrderItem, newest: Readonly<Record<string, number>>) {
+  return {
+    id: item.id,
+    plan: item.plan,
+    planId: item.plan.id,
+    quantity: item.quantity,
+    quantityFilled: item.quantityFilled,
+    usageLimits: item.usageLimits,
+    revision: item.revision,
+    isModified: false,
+    isGrandfathered: isGrandfathered(item, newest),
+    _embedded: {},
+  }
+}
+
+/** Whether its plan has a newer revision than the item was priced by. */
+export function isGrandfathered(item: OrderItem, newest: Readonly<Record<string, number>>): boolean {
+  return (newest[item.plan.id] ?? 0) > item.priced.revision
+}
+
+function time(value: Date | null | undefined): string | null {
+  return value?.toISOString() ?? null
+}

@@ -1,0 +1,33 @@
+import type { Webhook } from '../db/entities/index.ts'
+import { type Link, resourceUrl } from './links.ts'
+
+/** A webhook as events show it: they go to other receivers, which must not learn what this one is told in headers. */
+export function presentWebhookToOthers(webhook: Webhook, baseUrl: string) {
+  const shown = presentWebhook(webhook, baseUrl)
+  return { ...shown, headers: shown.headers.map((header) => ({ ...header, value: '***' })) }
+}
+
+/** A webhook as the API shows it. */
+export function presentWebhook(webhook: Webhook, baseUrl: string) {
+  const self: Link = {
+    rel: 'self',
+    href: resourceUrl(baseUrl, webhook.organizationId, 'webhooks', webhook.id),
+  }
+  return {
+    id: webhook.id,
+    url: webhook.url,
+    method: webhook.method,
+    eventsFilter: webhook.eventsFilter,
+    status: webhook.status,
+    websiteId: webhook.websiteId ?? null,
+    credentialHash: webhook.credentialHash ?? null,
+    headers: webhook.headers,
+    deactivationReason: webhook.deactivationReason ?? null,
+    consecutiveFailures: webhook.consecutiveFailures,
+    firstFailureTime: webhook.firstFailureTime?.toISOString() ?? null,
+    revision: webhook.revision,
+    createdTime: webhook.createdTime.toISOString(),
+    updatedTime: webhook.updatedTime.toISOString(),
+    _links: [self],
+  }
+}

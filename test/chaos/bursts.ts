@@ -1,0 +1,283 @@
+/** Bursts of orders, half of them charged, and what must have come of every one, whatever was killed meanwhile. */
+import { expect } from '@jest/globals'
+import type pg from 'pg'
+import { createVerifier } from '../../dev/verify-webhook.ts'
+import { TEST_CARDS } from '../support/cards.ts'
+import { orderBody } from '../support/catalogue.ts'
+import type { Receiver } from '../support/receiver.ts'
+import { makeToken } from '../support/tokens.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { delay, type Merchant, rows, stubborn, type World } from './world.ts'
+
+const CLIENTS = 20
+/** What the plan of the catalogue costs, as the database and the ledger write it. */
+const PRICE = '9.900000'
+
+export interface PlacedOrder {
+  readonly id: string
+  readonly isCharged: boolean
+}
+
+export interface Burst {
+  readonly merchant: Merchant
+  readonly orders: readonly PlacedOrder[]
+}
+
+export interface BurstOptions {
+  readonly orders: number
+  /** Milliseconds over which they are placed. */
+  readonly within: number
+  /** A third of them starts up to so many milliseconds later, so that timers are pending. */
+  readonly startsWithin: number
+  /** Whether some customers have the card whose charges are answered late: those orders start after more than a minute. */
+  readonly lateCards?: boolean
+}
+
+/** The customers of an organization that orders are placed for. */
+export interface Customers {
+  readonly uncharged: string
+  readonly charged: readonly string[]
+}
+
+export async function makeCustomers(merchant: Merchant, lateCards = false): Promise<Customers> {
+  const pans = Array.from({ length: 8 }, (_, index) =>
+    lateCards && index % 4 === 0 ? TEST_CARDS.answersLate : TEST_CARDS.approves,
+  )
+  const charged = await Promise.all(
+    pans.map(async (pan) => {
+      const answer = await merchant.api.post('customers', {
+        paymentToken: await makeToken(merchant.api, pan),
+      })
+      if (answer.status !== 201) throw new Error(`POST customers: ${JSON.stringify(answer.body)}`)
+      return String(answer.body.id)
+    }),
+  )
+  return { uncharged: merchant.customerId, charged }
+}
+
+/** Places a burst; half of its orders are charged. */
+export async function placeOrders(
+  merchant: Merchant,
+  random: () => number,
+  { orders: wanted, within, startsWithin, lateCards }: BurstOptions,
+): Promise<Burst> {
+  const customers = await makeCustomers(merchant, lateCards)
+  const orders: PlacedOrder[] = []
+  let begun = 0
+  const client = async (): Promise<void> => {
+    while (begun < wanted) {
+      const ordinal = begun
+      begun += 1
+      const payer = ordinal % 2 === 0 ? null : customers.charged[ordinal % customers.charged.length]
+      const startTime = random() < 1 / 3 ? new Date(Date.now() + random() * startsWithin).toISOString() : null
+      orders.push(await placeOrder(merchant, payer ?? null, startTime))
+      await delay(random() * ((2 * within * CLIENTS) / wanted))
+    }
+  }
+  await Promise.all(Array.from({ length: CLIENTS }, client))
+  return { merchant, orders }
+}
+
+/** Places one order, of the customer with a card or of the one without. */
+export async function placeOrder(
+  merchant: Merchant,
+  payer: string | null,
+  startTime: string | null,
+): Promise<PlacedOrder> {
+  const answer = await merchant.api.post(
+    'subscriptions',
+    orderBody(merchant, { startTime, ...(payer === null ? {} : { customerId: payer }) }),
+  )
+  if (answer.status !== 201) throw new Error(`unexpected response: ${JSON.stringify(answer.body)}`)
+  return { id: String(answer.body.id), isCharged: payer !== null }
+}
+
+/**
+ * The oracle. The orders that exist are those that were accepted; each is active, did not start early, and has one
+ * invoice; each of its events was written exactly once, and was received, verified, at least once; and the payment
+ * gateway's own ledger has exactly one approved charge of the exact amount for each charged order, and nothing else.
+ */
+export async function requireBurst(world: World, receiver: Receiver, burst: Burst): Promise<void> {
+  const database = await stubborn('a connection to the database', () => world.query())
+  try {
+    await requireBurstIn(database, world, receiver, burst)
+  } finally {
+    await database.end()
+  }
+}
+
+async function requireBurstIn(
+  database: pg.Client,
+  world: World,
+  receiver: Receiver,
+  { merchant: { organizationId }, orders }: Burst,
+): Promise<void> {
+  await waitFor(
+    `all orders of ${organizationId} to be active and all deliveries to be done`,
+    async () => {
+      const [row] = await rows<{ open: string }>(
+        database,
+        `select (select count(*) from subscriptions where organization_id = $1 and status <> 'active')
+              + (select count(*) from deliveries where organization_id = $1 and status <> 'delivered') as open`,
+        [organizationId],
+      )
+      return row?.open === '0' ? true : null
+    },
+    600_000,
+  ).catch(async (error: unknown) => {
+    throw new Error(`${error}: ${JSON.stringify(await whatIsOpen(database, organizationId))}`)
+  })
+  await requireOrders(database, organizationId, orders)
+  await requireLedger(database, organizationId, orders)
+  await requireEvents(database, world, receiver, organizationId, orders)
+}
+
+async function whatIsOpen(database: pg.Client, organizationId: string): Promise<unknown> {
+  const limited = 'order by 1 limit 10'
+  return {
+    orders: await rows(
+      database,
+      `select id, status, billing_status, next_turn, next_deadline, quarantine_reason, now() from subscriptions
+        where organization_id = $1 and status <> 'active' ${limited}`,
+      [organizationId],
+    ),
+    deliveries: await rows(
+      database,
+      `select id, status, next_attempt_time from deliveries
+        where organization_id = $1 and status <> 'delivered' ${limited}`,
+      [organizationId],
+    ),
+    wakeUps: await rows(
+      database,
+      `select workflow, record_id, not_before, lease_until, last_error from wake_ups where organization_id = $1 ${limited}`,
+      [organizationId],
+    ),
+  }
+}
+
+/** Every order is there once, active by one start, which was not early, with one invoice that is paid if it is charged. */
+async function requireOrders(
+  database: pg.Client,
+  organizationId: string,
+  orders: readonly PlacedOrder[],
+): Promise<void> {
+  const found = await rows<{ id: string; start: Date; activation: Date | null; written: Date | null }>(
+    database,
+    `select subscription.id, start_time as start, activation_time as activation, event.updated_time as written
+       from subscriptions subscription
+       left join events event on event.organization_id = subscription.organization_id
+        and event.entity_id = subscription.id and event.type = 'subscription-activated'
+      where subscription.organization_id = $1 and subscription.status = 'active'`,
+    [organizationId],
+  )
+  expect(found.map(({ id }) => id).sort()).toEqual(orders.map(({ id }) => id).sort())
+  // `updated_time` of an event is the clock of the database, whatever the clock of the worker.
+  expect(
+    found.filter(
+      ({ start, activation, written }) =>
+        activation === null || activation < start || written === null || written < start,
+    ),
+  ).toEqual([])
+  const charged = new Set(orders.filter(({ isCharged }) => isCharged).map(({ id }) => id))
+  const invoices = await rows<{ subscription_id: string; status: string; amount: string; paid: string }>(
+    database,
+    'select subscription_id, status, amount, amount_paid as paid from invoices where organization_id = $1',
+    [organizationId],
+  )
+  expect(invoices.sort(bySubscription)).toEqual(
+    orders
+      .map(({ id }) => ({
+        subscription_id: id,
+        status: charged.has(id) ? 'paid' : 'unpaid',
+        amount: PRICE,
+        paid: charged.has(id) ? PRICE : '0.000000',
+      }))
+      .sort(bySubscription),
+  )
+}
+
+/** The gateway moved the money of each charged order's first invoice once, and no other money. */
+async function requireLedger(
+  database: pg.Client,
+  organizationId: string,
+  orders: readonly PlacedOrder[],
+): Promise<void> {
+  const ledger = await rows<object & { subscription_id: string }>(
+    database,
+    `select sale.subscription_id, ledger.kind, ledger.result, ledger.amount, ledger.currency,
+            sale.result as recorded, sale.invoice_ids ->> 0 = invoice.id as is_first
+       from test_gateway.ledger ledger
+       left join transactions sale using (organization_id, request_id)
+       left join invoices invoice on invoice.organization_id = sale.organization_id
+        and invoice.subscription_id = sale.subscription_id
+      where ledger.organization_id = $1`,
+    [organizationId],
+  )
+  const expected = orders
+    .filter(({ isCharged }) => isCharged)
+    .map(({ id }) => ({
+      subscription_id: id,
+      kind: 'charge',
+      result: 'approved',
+      amount: PRICE,
+      currency: 'EUR',
+      recorded: 'approved',
+      is_first: true,
+    }))
+  expect(ledger.sort(bySubscription)).toEqual(expected.sort(bySubscription))
+}
+
+/** Each event was written exactly once, and was received and verified. */
+async function requireEvents(
+  database: pg.Client,
+  world: World,
+  receiver: Receiver,
+  organizationId: string,
+  orders: readonly PlacedOrder[],
+): Promise<void> {
+  const events = await rows<{ id: string; event: string; subject: string }>(
+    database,
+    `select event.id, event.type || ': ' || coalesce(payload::jsonb #>> '{_embedded,subscription,status}',
+              payload::jsonb #>> '{_embedded,invoice,status}', payload::jsonb #>> '{_embedded,transaction,result}') as event,
+            coalesce(invoice.subscription_id, sale.subscription_id, event.entity_id) as subject
+       from events event
+       left join invoices invoice on invoice.organization_id = event.organization_id and invoice.id = event.entity_id
+       left join transactions sale on sale.organization_id = event.organization_id and sale.id = event.entity_id
+      where event.organization_id = $1 and event.type !~ '^(customer|payment-card|payment-instrument)-' order by event.id`,
+    [organizationId],
+  )
+  const written = Map.groupBy(events, ({ subject }) => subject)
+  const expected = ({ isCharged }: PlacedOrder): string[] => [
+    'invoice-created: draft',
+    'invoice-issued: unpaid',
+    ...(isCharged ? ['invoice-paid: paid'] : []),
+    'subscription-activated: active',
+    'subscription-created: pending',
+    ...(isCharged ? ['transaction-processed: approved'] : []),
+  ]
+  const eventsOf = ({ id }: PlacedOrder): string[] => (written.get(id) ?? []).map(({ event }) => event).sort()
+  expect(
+    orders
+      .filter((order) => String(eventsOf(order)) !== String(expected(order)))
+      .map((order) => ({ order, events: eventsOf(order) })),
+  ).toEqual([])
+  const ofOrders = new Set(orders.map(({ id }) => id))
+  expect(events.filter(({ subject }) => !ofOrders.has(subject))).toEqual([])
+
+  const verifier = createVerifier({ issuer: `${world.baseUrl}/`, organizationId })
+  const ids = new Set(events.map(({ id }) => id))
+  const received = new Set<string>()
+  for (const { event, headers, body, at } of receiver.received) {
+    if (!ids.has(event.eventId)) continue
+    await verifier.verify(String(headers['security-signature']), body, new Date(at))
+    received.add(event.eventId)
+  }
+  expect(events.filter(({ id }) => !received.has(id))).toEqual([])
+}
+
+function bySubscription(
+  a: { readonly subscription_id: string },
+  b: { readonly subscription_id: string },
+): number {
+  return a.subscription_id < b.subscription_id ? -1 : 1
+}

@@ -1,0 +1,271 @@
+/** A whole service on engines of its own, two APIs and two workers, every part of which a test may kill or pause. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, Connection } from '@temporalio/client'
+import pg from 'pg'
+import { createOrganization } from '../../commands/access/create-organization.ts'
+import { type Database, openDatabase } from '../../db/open.ts'
+import { migrate } from '../../db/orm.ts'
+import { inUnitOfWork } from '../../db/unit-of-work.ts'
+import { freePort } from '../../dev/services/ports.ts'
+import { startPostgres } from '../../dev/services/postgres.ts'
+import { startTemporal } from '../../dev/services/temporal.ts'
+import { type ApiAnswer, type ApiClient, apiClient } from '../support/api-client.ts'
+import { type Catalogue, makeCatalogue } from '../support/catalogue.ts'
+import { type Forward, forward } from '../support/forward.ts'
+import { type ServiceProcess, serviceProcess } from '../support/processes.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const NAMESPACE = 'billing-kill'
+/** How long the merchant waits for an API before asking the other one. Milliseconds. */
+const CLIENT_TIMEOUT = 5_000
+
+export interface Victim {
+  kill(): Promise<void>
+  start(): Promise<void>
+}
+
+/** A process of the service. */
+export interface Process extends ServiceProcess {
+  /** Its health port, on 127.0.0.1. */
+  readonly opsPort: number
+}
+
+export interface Merchant extends Catalogue {
+  /** How often a request had to be made again, for want of a response or of a part of the service. */
+  repeated(): number
+}
+
+export interface World {
+  readonly baseUrl: string
+  readonly databaseUrl: string
+  /** What settings its processes have: for a command line tool beside them. */
+  readonly env: Readonly<Record<string, string>>
+  readonly apis: readonly [Process, Process]
+  readonly workers: readonly [Process, Process]
+  readonly temporalServer: Victim
+  /** What the second worker reaches PostgreSQL through. */
+  readonly database: Forward
+  /** All of them, Temporal and PostgreSQL too. */
+  readonly victims: readonly Victim[]
+  /**
+   * A new organization with what an order needs, and a webhook to `url`. Its client takes the APIs in turn and makes a
+   * request again, under the same Idempotency-Key, until it has a response.
+   */
+  merchant(organizationId: string, url: string): Promise<Merchant>
+  query(): Promise<pg.Client>
+  /** A client of Temporal, which comes and goes with it. */
+  readonly temporal: Client
+  /** Starts again, as a supervisor does, every process that has ended. */
+  revive(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Engines and processes of the test's own, their files in a directory of their own until `stop`. */
+export async function startWorld(): Promise<World> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'billing-kill-'))
+  chmodSync(dataDir, 0o755)
+  const masterKey = randomBytes(32).toString('base64')
+  const postgresDir = join(dataDir, 'postgres')
+  const temporalDir = join(dataDir, 'temporal')
+  let postgres = await startPostgres({ dataDir: postgresDir })
+  const { port: postgresPort, url } = postgres
+  const databaseUrl = new URL('/billing', url).href
+  const admin = new pg.Client({ connectionString: url })
+  await admin.connect()
+  await admin.query('create database billing')
+  await admin.end()
+  await migrate(databaseUrl)
+
+  const temporalPort = await freePort()
+  const startEngine = () =>
+    startTemporal({
+      dataDir: temporalDir,
+      postgresUrl: url,
+      port: temporalPort,
+      uiPort: null,
+      namespace: NAMESPACE,
+    })
+  let temporal = await startEngine()
+
+  const ports = [await freePort(), await freePort()] as const
+  const bridgePort = await freePort()
+  const bridge = await forward(bridgePort, `127.0.0.1:${postgresPort}`)
+  const bridgedUrl = new URL(databaseUrl)
+  bridgedUrl.hostname = '127.0.0.1'
+  bridgedUrl.port = String(bridgePort)
+  const baseUrl = `http://127.0.0.1:${ports[0]}`
+  const env = {
+    DATABASE_URL: databaseUrl,
+    MASTER_KEY: masterKey,
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: NAMESPACE,
+    WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+    RATE_LIMIT: '1000000',
+    BASE_URL: baseUrl,
+    LOG_LEVEL: 'warn',
+  }
+  const startable = async (main: string, name: string, members: Readonly<Record<string, string>>) => {
+    const opsPort = await freePort()
+    const own = { ...env, OPS_PORT: String(opsPort), ...members }
+    return Object.assign(serviceProcess(main, own, join(dataDir, `${name}.log`)), { opsPort })
+  }
+  const apis = [
+    await startable('api/main.ts', 'api-1', { PORT: String(ports[0]) }),
+    await startable('api/main.ts', 'api-2', { PORT: String(ports[1]) }),
+  ] as const
+  const workers = [
+    await startable('worker/main.ts', 'worker-1', {}),
+    await startable('worker/main.ts', 'worker-2', { DATABASE_URL: bridgedUrl.href }),
+  ] as const
+  const processes = [...apis, ...workers]
+  const connection = Connection.lazy({ address: temporal.address })
+  const stopAll = async (): Promise<void> => {
+    await connection.close()
+    bridge.mend()
+    await Promise.all(processes.map((one) => one.stop()))
+    await bridge.close()
+    await temporal.stop()
+    await postgres.stop()
+    if (process.env.KILL_KEEP === undefined) rmSync(dataDir, { recursive: true, force: true })
+    else console.log(`kept ${dataDir}`)
+  }
+  await Promise.all(processes.map((one) => one.start())).catch(async (error: unknown) => {
+    await stopAll()
+    throw error
+  })
+
+  const temporalServer: Victim = {
+    kill: () => temporal.kill(),
+    async start() {
+      temporal = await startEngine()
+    },
+  }
+  return {
+    baseUrl,
+    databaseUrl,
+    env,
+    apis,
+    workers,
+    temporalServer,
+    database: bridge,
+    victims: [
+      ...processes,
+      temporalServer,
+      {
+        kill: () => postgres.kill(),
+        async start() {
+          postgres = await startPostgres({ dataDir: postgresDir, port: postgresPort })
+        },
+      },
+    ],
+    async merchant(organizationId, receiverUrl) {
+      const database: Database = await openDatabase({ databaseUrl, masterKeys: [masterKey], poolSize: 1 })
+      const tenant = { organizationId, baseUrl, now: new Date() }
+      const keys = await inUnitOfWork(database.orm.em.fork(), tenant, (unit) =>
+        createOrganization(unit, { ...database, environment: 'sandbox' }, { name: organizationId }),
+      ).finally(() => database.orm.close())
+      const clients = ports.map((port) =>
+        apiClient(`http://127.0.0.1:${port}`, organizationId, { 'SVC-APIKEY': keys.secretKey }),
+      )
+      const { api, repeated } = eitherOf(clients)
+      return { ...(await makeCatalogue({ ...keys, api }, { webhook: receiverUrl })), repeated }
+    },
+    async query() {
+      const client = new pg.Client({ connectionString: databaseUrl })
+      client.on('error', () => {}) // its server was killed; the next call says so
+      await client.connect()
+      return client
+    },
+    temporal: new Client({ connection, namespace: NAMESPACE }),
+    async revive() {
+      await Promise.all(processes.filter((one) => !one.isRunning()).map((one) => one.start()))
+    },
+    stop: stopAll,
+  }
+}
+
+/** A client that takes the given ones in turn, and the next one where a request got no response. */
+function eitherOf(clients: readonly ApiClient[]): { api: ApiClient; repeated: () => number } {
+  let turn = 0
+  let repeated = 0
+  const send = async <T>(method: string, path: string, init: RequestInit = {}): Promise<ApiAnswer<T>> => {
+    const headers = new Headers(init.headers)
+    if (method === 'POST') headers.set('Idempotency-Key', randomUUID())
+    for (;;) {
+      const client = clients[turn % clients.length]
+      turn += 1
+      if (client === undefined) throw new Error('no client')
+      const answer = await client
+        .send<T>(method, path, { ...init, headers, signal: AbortSignal.timeout(CLIENT_TIMEOUT) })
+        .catch((error: unknown) => {
+          if (isConnectionError(error)) return null
+          throw error
+        })
+      if (answer !== null && !isToBeRepeated(answer)) return answer
+      repeated += 1
+      await delay(100)
+    }
+  }
+  const sendJson = <T>(method: string, path: string, body: unknown, headers: Record<string, string> = {}) =>
+    send<T>(method, path, {
+      body: JSON.stringify(body),
+      headers: { 'Content-Type': 'application/json', ...headers },
+    })
+  return {
+    repeated: () => repeated,
+    api: {
+      send,
+      get: (path, headers = {}) => send('GET', path, { headers }),
+      post: (path, body, headers) => sendJson('POST', path, body, headers),
+      put: (path, body, headers) => sendJson('PUT', path, body, headers),
+      delete: (path, headers = {}) => send('DELETE', path, { headers }),
+    },
+  }
+}
+
+/** Whether `fetch` threw it for a connection that failed, broke, or gave no response in time. */
+function isConnectionError(error: unknown): boolean {
+  if (!Error.isError(error)) return false
+  return error.name === 'TimeoutError' || ['fetch failed', 'terminated'].includes(error.message)
+}
+
+/** Whether a part is down, or the first request under the Idempotency-Key is still under way, in a paused process say. */
+function isToBeRepeated({ status, body }: ApiAnswer<unknown>): boolean {
+  return [502, 503].includes(status) || (status === 409 && JSON.stringify(body).includes('still running'))
+}
+
+/** Kills every part once, each at a random moment of the next `within` milliseconds; resolves when all are back. */
+export async function killEverything(
+  { victims }: World,
+  random: () => number,
+  within: number,
+): Promise<void> {
+  await Promise.all(
+    victims.map(async (victim) => {
+      await delay(random() * within)
+      await victim.kill()
+      await delay(random() * 1_000)
+      // As a supervisor does: what cannot start, because another part is still down, is started again.
+      await waitFor('a killed part to be back', () => victim.start().then(yes, no), 120_000)
+    }),
+  )
+}
+
+/** Asks until the answer comes, whatever part is down meanwhile. */
+export async function stubborn<T>(what: string, ask: () => Promise<T>, patience = 120_000): Promise<T> {
+  const answer = await waitFor(what, () => ask().then((value) => ({ value }), no), patience)
+  return answer.value
+}
+
+export async function rows<T>(client: pg.Client, text: string, values: unknown[]): Promise<T[]> {
+  return (await client.query(text, values)).rows as T[]
+}
+
+const yes = () => true as const
+const no = () => null
+
+export const delay = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds))

@@ -1,0 +1,136 @@
+/** Orders through the real server's time skipping: a story places one, moves its clock, and looks at what became of it. */
+import type { ApiAnswer } from '../support/api-client.ts'
+import { type Catalogue, orderBody } from '../support/catalogue.ts'
+import type { TestService } from '../support/service.ts'
+import { makeToken } from '../support/tokens.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+export const DAY = 86_400_000
+
+export interface ShownInvoice {
+  readonly id: string
+  readonly status: string
+  readonly amount: number
+  readonly periodNumber: number | null
+  readonly periodStart: string | null
+  readonly type: string
+  readonly paidTime: string | null
+  readonly autopayRetryNumber: number
+}
+
+/** A movement of money as the gateway's own ledger has it. */
+export interface LedgerRow {
+  readonly requestId: string
+  readonly kind: string
+  readonly result: string
+  readonly amount: number
+}
+
+export interface Story {
+  readonly id: string
+  readonly created: ApiAnswer
+  /** Moves the order's clock by `milliseconds`, with everything that is due until then, and gives the order. */
+  skip(milliseconds: number): Promise<Record<string, unknown>>
+  /** Moves the order's clock to `instant` as a merchant does, through the API, and gives the order at that time. */
+  forwardTo(instant: number): Promise<Record<string, unknown>>
+  order(): Promise<Record<string, unknown>>
+  /** Its invoices, oldest first. */
+  invoices(): Promise<ShownInvoice[]>
+  /** What the gateway was asked for its invoices, oldest first. */
+  ledger(): Promise<LedgerRow[]>
+  /** Types of its events and of its invoices' in the order they were written. */
+  events(): Promise<string[]>
+}
+
+/** Makes a plan with a monthly period and no price shown otherwise. */
+export async function makePlan(merchant: Catalogue, members: object = {}): Promise<string> {
+  const answer = await merchant.api.post('plans', {
+    name: 'Plan',
+    currency: 'EUR',
+    pricing: { formula: 'flat-rate', price: 10 },
+    recurringInterval: { unit: 'month', length: 1 },
+    ...members,
+  })
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
+  return String(answer.body.id)
+}
+
+/** A customer with a card that is charged where an order names none; gives the customer's id. */
+export async function makePayer(merchant: Catalogue, pan: string): Promise<string> {
+  const answer = await merchant.api.post('customers', { paymentToken: await makeToken(merchant.api, pan) })
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
+  return String(answer.body.id)
+}
+
+/** Places an order of a plan and waits until its workflow follows it. */
+export async function placeOrder(
+  service: TestService,
+  merchant: Catalogue,
+  planId: string,
+  members: object = {},
+): Promise<Story> {
+  const body = orderBody(merchant, { items: [{ plan: { id: planId }, quantity: 1 }], ...members })
+  const created = await merchant.api.post('subscriptions', body)
+  if (created.status !== 201) throw new Error(JSON.stringify(created.body))
+  const id = String(created.body.id)
+  const workflowId = `subscription/${merchant.organizationId}/${id}`
+  await waitFor('the execution', () =>
+    service.temporal.workflow
+      .getHandle(workflowId)
+      .describe()
+      .catch(() => null),
+  )
+  const rows = <T>(text: string, values: unknown[]) =>
+    service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
+  const story: Story = {
+    id,
+    created,
+    async skip(milliseconds) {
+      const { clockOffset } = await story.order()
+      return await story.forwardTo(Date.now() + Number(clockOffset) * 1_000 + milliseconds)
+    },
+    async forwardTo(instant) {
+      const to = new Date(instant).toISOString()
+      const answer = await merchant.api.post(`subscriptions/${id}/fast-forward`, { to })
+      if (answer.status === 200) return answer.body
+      const place = answer.headers.get('location')
+      if (place === null) throw new Error(JSON.stringify(answer.body))
+      const status = async () => (await merchant.api.send('GET', new URL(place).pathname)).body
+      await waitFor(
+        'the end of the move',
+        async () => {
+          const { status: now, detail } = await status()
+          if (now === 'failed') throw new Error(String(detail))
+          return now === 'completed' ? true : null
+        },
+        90_000,
+      )
+      return await story.order()
+    },
+    order: async () => (await merchant.api.get(`subscriptions/${id}`)).body,
+    async invoices() {
+      const { body: found } = await merchant.api.get<ShownInvoice[]>(
+        `invoices?filter=subscriptionId:${id}&sort=id&limit=1000`,
+      )
+      return found
+    },
+    async ledger() {
+      return await rows<LedgerRow>(
+        `select request_id as "requestId", kind, result, amount::float8 as amount from test_gateway.ledger
+          where organization_id = ? and kind = 'charge' and request_id like ?
+          order by created_time, request_id`,
+        [merchant.organizationId, `${id}.%`],
+      )
+    },
+    async events() {
+      const found = await rows<{ type: string }>(
+        `select type from events where organization_id = ?
+            and (payload::jsonb ->> 'subscriptionId' = ? or payload::jsonb #>> '{_embedded,invoice,subscriptionId}' = ?)
+          order by id`,
+        [merchant.organizationId, id, id],
+      )
+      return found.map(({ type }) => type)
+    },
+  }
+  return story
+}

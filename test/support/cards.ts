@@ -1,0 +1,12 @@
+/** The published test cards. Nothing here may be found in what a test run leaves behind. */
+export const TEST_CARDS = {
+  approves: '4111111111111111',
+  approvesToo: '5555555555554444',
+  declines: '4000000000000002',
+  lacksFunds: '4000000000009995',
+  answersLate: '4000000000000119',
+  declinesRenewals: '4000000000000341',
+} as const
+
+/** A security code that no other number of the tests holds. */
+export const TEST_CVV = '9173'

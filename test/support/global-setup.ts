@@ -1,0 +1,40 @@
+/** Once per test run: real engines in a directory of their own, a migrated template database, the workflow bundle. */
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { migrate } from '../../db/orm.ts'
+import { freePort } from '../../dev/services/ports.ts'
+import { startEngines } from '../../dev/services/start-services.ts'
+import { workflowBundle } from '../../worker/bundle.ts'
+import { publishEngines } from './services.ts'
+
+const NAMESPACE = 'billing-test'
+
+export default async function setUp(): Promise<void> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'billing-test-'))
+  chmodSync(dataDir, 0o755) // as root, PostgreSQL runs as another user, who has to get in
+  const bundling = workflowBundle()
+  const engines = await startEngines({
+    dataDir,
+    temporalNamespace: NAMESPACE,
+    temporalPort: await freePort(),
+    temporalUiPort: null,
+    // Long histories are left early, so that going on in a new one happens in many a test; the default is ten times this.
+    temporalSettings: { 'limit.historyCount.suggestContinueAsNew': 400 },
+    durable: false,
+    log: (line) => console.log(line),
+  })
+  Object.assign(globalThis, { stopTestEngines: engines.stop, testDataDir: dataDir })
+
+  await migrate(engines.databaseUrl)
+  const bundle = await bundling
+  const bundlePath = join(dataDir, 'workflows.js')
+  if ('code' in bundle) writeFileSync(bundlePath, bundle.code)
+  publishEngines({
+    adminUrl: new URL('/postgres', engines.databaseUrl).href,
+    templateName: new URL(engines.databaseUrl).pathname.slice(1),
+    temporalAddress: engines.temporalAddress,
+    namespace: NAMESPACE,
+    bundlePath,
+  })
+}

@@ -1,0 +1,175 @@
+/** The service as a test file has it: a database of its own, a real API on a free port, a real worker if wanted. */
+import { randomBytes } from 'node:crypto'
+import { Client, Connection } from '@temporalio/client'
+import pg from 'pg'
+import type { Logger } from 'pino'
+import { ulid } from 'ulid'
+import { startApi } from '../../api/api.ts'
+import { createOrganization, type OrganizationKeys } from '../../commands/access/create-organization.ts'
+import { type Config, loadConfig } from '../../config/config.ts'
+import { createLog } from '../../config/log.ts'
+import { TIMEOUTS, type Timeouts } from '../../db/connection.ts'
+import { type Database, openDatabase } from '../../db/open.ts'
+import { databaseChecks } from '../../db/readiness.ts'
+import { inUnitOfWork } from '../../db/unit-of-work.ts'
+import { ensureSigningKey } from '../../delivery/signing-keys.ts'
+import { freePort } from '../../dev/services/ports.ts'
+import { createMetrics, type Metrics } from '../../ops/metrics.ts'
+import { createReadiness } from '../../ops/readiness.ts'
+import { installTemporalRuntime } from '../../worker/temporal.ts'
+import { startWorker } from '../../worker/worker.ts'
+import { taskQueue } from '../../workflows/contract.ts'
+import { type ApiClient, apiClient } from './api-client.ts'
+import { requireNoCardData, tablesWithCardData } from './card-data.ts'
+import { eventProblems } from './event-shapes.ts'
+import { closed, opened } from './open-things.ts'
+import { testEngines } from './services.ts'
+
+export interface TestService {
+  readonly baseUrl: string
+  readonly databaseUrl: string
+  readonly database: Database
+  /** Lines the service has logged. */
+  readonly log: readonly string[]
+  readonly temporal: Client
+  readonly metrics: Metrics
+  readonly taskQueue: string
+  /** A new organization with its keys, and a client that uses the secret one. */
+  organization(id?: string): Promise<OrganizationKeys & { readonly api: ApiClient }>
+  startWorker(): void
+  stopWorker(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface ServiceOptions {
+  /** Whether a worker runs from the start; default true. */
+  readonly worker?: boolean
+  /** Settings by the names of their environment variables. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** A migrated database that is the test's own; default a clone of the template. */
+  readonly databaseUrl?: string
+  /** Whether the API is connected to no engine; the worker is. */
+  readonly apiWithoutEngine?: boolean
+  /** When the database ends what takes longer; default as in production. */
+  readonly timeouts?: Timeouts
+  /** Where the engine is; default the test run's. */
+  readonly temporalAddress?: string
+}
+
+export async function startService(options: ServiceOptions = {}): Promise<TestService> {
+  const engines = testEngines()
+  const databaseUrl = options.databaseUrl ?? (await cloneTemplate())
+  const port = await freePort()
+  const config: Config = loadConfig({
+    PORT: String(port),
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+    TEMPORAL_NAMESPACE: engines.namespace,
+    ...options.settings,
+  })
+  const log: string[] = []
+  const logger = createLog('debug', { write: (line) => void log.push(line) })
+  const database = await openDatabase({
+    databaseUrl,
+    masterKeys: config.masterKeys,
+    poolSize: 15,
+    // Two test files and their engines share the cores: patience that a caller of the API would not have.
+    connectTimeout: 20_000,
+    timeouts: options.timeouts ?? TIMEOUTS,
+  })
+  await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
+  const metrics = createMetrics()
+  const address = options.temporalAddress ?? engines.temporalAddress
+  const temporal = options.apiWithoutEngine === true ? null : { address }
+  const readiness = createReadiness({
+    stopping: new AbortController().signal,
+    required: databaseChecks(database.orm, Date.now),
+  })
+  const api = await startApi(
+    { config, ...database, databaseUrl, temporal, readiness, metrics, log: logger },
+    config,
+  )
+  const connection = Connection.lazy({ address })
+  const startOne = () => {
+    installRuntimeOnce(logger)
+    return startWorker({
+      config,
+      ...database,
+      databaseUrl,
+      temporal: { address },
+      workflowBundle: { codePath: engines.bundlePath },
+      metrics,
+      log: logger,
+    })
+  }
+  let worker = options.worker === false ? null : startOne()
+
+  const service: TestService = {
+    baseUrl: config.baseUrl,
+    databaseUrl,
+    database,
+    log,
+    metrics,
+    temporal: new Client({ connection, namespace: engines.namespace }),
+    taskQueue: taskQueue(database.installation.id),
+    async organization(id = `org_${ulid()}`) {
+      const tenant = { organizationId: id, baseUrl: config.baseUrl, now: new Date() }
+      const keys = await inUnitOfWork(database.orm.em.fork(), tenant, (unit) =>
+        createOrganization(unit, { ...database, environment: config.environment }, { name: id }),
+      )
+      return { ...keys, api: apiClient(config.baseUrl, id, { 'SVC-APIKEY': keys.secretKey }) }
+    },
+    startWorker() {
+      worker ??= startOne()
+    },
+    async stopWorker() {
+      await worker?.stop()
+      worker = null
+    },
+    async stop() {
+      await service.stopWorker()
+      await api.stop()
+      await connection.close()
+      await database.orm.close()
+      requireNoCardData('the logs', log.join(''))
+      const tables = await tablesWithCardData(databaseUrl)
+      const misshapen = await eventProblems(databaseUrl)
+      if (options.databaseUrl === undefined) await dropDatabase(databaseUrl)
+      closed(service)
+      if (tables.length > 0) throw new Error(`card data in the clear in ${tables.join(', ')}`)
+      if (misshapen.length > 0) throw new Error(`events not as their types promise: ${misshapen.join('; ')}`)
+    },
+  }
+  return opened(service, 'service')
+}
+
+let runtimeInstalled = false
+
+function installRuntimeOnce(log: Logger): void {
+  if (!runtimeInstalled) installTemporalRuntime(log)
+  runtimeInstalled = true
+}
+
+async function cloneTemplate(): Promise<string> {
+  const { adminUrl, templateName } = testEngines()
+  const name = `test_${ulid().toLowerCase()}`
+  await admin((client) =>
+    client.query(`create database ${name} template ${pg.escapeIdentifier(templateName)}`),
+  )
+  return new URL(`/${name}`, adminUrl).href
+}
+
+async function dropDatabase(databaseUrl: string): Promise<void> {
+  const name = new URL(databaseUrl).pathname.slice(1)
+  await admin((client) => client.query(`drop database ${pg.escapeIdentifier(name)} with (force)`))
+}
+
+async function admin(work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+  const client = new pg.Client({ connectionString: testEngines().adminUrl })
+  await client.connect()
+  try {
+    await work(client)
+  } finally {
+    await client.end()
+  }
+}
