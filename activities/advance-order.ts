@@ -264,7 +264,7 @@ async function readOrder(
     em(),
     'read-order-state',
     `select organization_id as "organizationId", id, customer_id as "customerId", status,
-            billing_status as "billingStatus", next_deadline as "nextDeadline", next_turn as "nextTurn",
+            billing_status as "billingStatus", next_deadline as "nextDeadline", next_due_kind as "nextDueKind",
             quarantined_until is not null as "isQuarantined", clock_offset <> 0 or moving_to is not null as "hasMoved"
        from subscriptions where organization_id = ? and id = ?`,
     [organizationId, recordId],
@@ -275,7 +275,7 @@ async function readOrder(
 
 type Visible = Pick<
   Subscription,
-  'organizationId' | 'id' | 'customerId' | 'status' | 'billingStatus' | 'nextDeadline' | 'nextTurn'
+  'organizationId' | 'id' | 'customerId' | 'status' | 'billingStatus' | 'nextDeadline' | 'nextDueKind'
 >
 
 interface OrderState extends Visible {
@@ -288,7 +288,7 @@ function orderVisibility(order: Visible): Visibility {
   const next = order.nextDeadline?.toISOString() ?? null
   return {
     details: `Order **${order.id}** of customer ${order.customerId} is **${order.status}**, its latest invoice **${order.billingStatus}**.`,
-    timer: next === null ? 'nothing due' : `${order.nextTurn ?? 'next'} at ${next}`,
+    timer: next === null ? 'nothing due' : `${order.nextDueKind ?? 'next'} at ${next}`,
     attributes: {
       BillingOrganization: order.organizationId,
       BillingCustomer: order.customerId,

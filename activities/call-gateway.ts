@@ -1,5 +1,5 @@
 import { startOrderCall } from '../commands/orders/start-order-call.ts'
-import { pendingMovement, recordAnswer } from '../commands/payments/record-result.ts'
+import { pendingMovement, recordResult } from '../commands/payments/record-result.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import { carryOut } from '../gateways/movement.ts'
 import type { AdvanceInput, AdvanceResult } from '../workflows/contract.ts'
@@ -37,6 +37,6 @@ async function makeCall(dependencies: ActivityDependencies, input: AdvanceInput)
   const found = await pendingMovement(em(), organizationId, transactionId)
   if (found === null) return
   const answer = await carryOut(gateway, found.pending, readAt, now)
-  await inUnitOfWork(em(), tenant(), (unit) => recordAnswer(unit, transactionId, answer, instant))
+  await inUnitOfWork(em(), tenant(), (unit) => recordResult(unit, transactionId, answer, instant))
   reportUnresolved(dependencies, found.transaction, answer, instant)
 }

@@ -1,6 +1,6 @@
 import { nextInquiry } from '../billing/charge-schedule.ts'
-import { chargedAt, pendingMovement, recordAnswer } from '../commands/payments/record-result.ts'
-import { takeUpDebt } from '../commands/payments/refund-sales.ts'
+import { chargedAt, pendingMovement, recordResult } from '../commands/payments/record-result.ts'
+import { retryOwedRefunds } from '../commands/payments/refund-sales.ts'
 import type { Transaction } from '../db/entities/index.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import { carryOut, type MovementOutcome } from '../gateways/movement.ts'
@@ -26,7 +26,7 @@ export async function inquireTransaction(
   const found = await pendingMovement(em(), organizationId, recordId)
   if (found === null) {
     const next = await inUnitOfWork(em(), tenant(), (unit) =>
-      takeUpDebt(unit, recordId, instant, (sale) => reportUnpaidRefund(dependencies, sale)),
+      retryOwedRefunds(unit, recordId, instant, (sale) => reportUnpaidRefund(dependencies, sale)),
     )
     return { next, base, visibility: visibilityOf(dependencies, { organizationId, recordId, next }) }
   }
@@ -35,7 +35,7 @@ export async function inquireTransaction(
   let next = transaction.nextInquiryTime?.getTime() ?? null
   if (next !== null && next <= instant) {
     const answer = await carryOut(gateway, pending, readAt, now)
-    next = await inUnitOfWork(em(), tenant(), (unit) => recordAnswer(unit, recordId, answer, instant))
+    next = await inUnitOfWork(em(), tenant(), (unit) => recordResult(unit, recordId, answer, instant))
     reportUnresolved(dependencies, transaction, answer, instant)
   }
   return {

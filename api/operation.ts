@@ -8,7 +8,7 @@ import type { WebhookTargets } from '../delivery/webhook-url.ts'
 import type { Gateway } from '../gateways/port.ts'
 import type { Credential } from './http/authentication.ts'
 import type { Preconditions } from './http/preconditions.ts'
-import type { Engine } from './temporal.ts'
+import type { TemporalService } from './temporal.ts'
 
 export interface OperationContext {
   readonly organizationId: string
@@ -26,7 +26,7 @@ export interface OperationContext {
   readonly sendWebhook: (delivery: DueDelivery) => Promise<Attempt>
   readonly gateway: Gateway
   /** null: this API is connected to no engine. */
-  readonly engine: Engine | null
+  readonly engine: TemporalService | null
   readonly baseUrl: string
   readonly now: () => Date
   /** What the request names itself by, for 24 hours at least. */
@@ -43,10 +43,10 @@ export interface OperationContext {
   /** Whether the body as sent has a top-level member: for the few where absent and null differ. */
   has(member: string): boolean
   /** Runs a command in one transaction and answers; under an `Idempotency-Key`, once. */
-  commit(work: (unit: UnitOfWork) => Promise<OperationAnswer>): Promise<OperationAnswer>
+  commit(work: (unit: UnitOfWork) => Promise<OperationResponse>): Promise<OperationResponse>
 }
 
-export interface OperationAnswer {
+export interface OperationResponse {
   /** Default: the route's. */
   readonly status?: number
   readonly body?: unknown
@@ -57,4 +57,4 @@ export interface OperationAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export type OperationHandler = (context: OperationContext) => Promise<OperationAnswer>
+export type OperationHandler = (context: OperationContext) => Promise<OperationResponse>

@@ -21,9 +21,9 @@ import { customerTokenReader } from './http/customer-jwt.ts'
 import {
   claimKey,
   type IdempotentRequest,
-  keepAnswer,
-  keepableRefusal,
-  keptAnswer,
+  storeResponse,
+  storableRefusal,
+  findStoredResponse,
   replay,
   requestHash,
 } from './http/idempotency.ts'
@@ -33,10 +33,10 @@ import { type RateLimit, rateHeaders, requireWithinLimit } from './http/rate-lim
 import { isStorable, readJsonBody } from './http/request-body.ts'
 import type { ApiState } from './http/state.ts'
 import { createBodyValidator, createQueryValidator } from './http/validation.ts'
-import type { OperationAnswer, OperationContext } from './operation.ts'
+import type { OperationResponse, OperationContext } from './operation.ts'
 import type { Route } from './routes.ts'
 import { bodySchema, withoutAnswers, writablePart } from './schemas/conventions.ts'
-import type { Engine } from './temporal.ts'
+import type { TemporalService } from './temporal.ts'
 
 /** What operations work with. */
 export interface OperationDependencies {
@@ -46,7 +46,7 @@ export interface OperationDependencies {
   readonly vault: Vault
   readonly gateway: Gateway
   /** null: this API is connected to no engine. */
-  readonly engine: Engine | null
+  readonly engine: TemporalService | null
   readonly rateLimit: RateLimit
   readonly addressGuard: AddressGuard
   readonly sendWebhook: OperationContext['sendWebhook']
@@ -184,7 +184,7 @@ function operationContext(
         const kept = await claimKey(unit, vault, idempotent)
         if (kept !== null) return replay(kept)
         const answer = await work(unit)
-        await keepAnswer(unit.em, vault, idempotent, { status: answer.status ?? route.success, answer })
+        await storeResponse(unit.em, vault, idempotent, { status: answer.status ?? route.success, answer })
         return answer
       }),
   }
@@ -196,14 +196,14 @@ async function handleOnce(
   route: Route,
   request: IdempotentRequest,
   vault: Vault,
-): Promise<OperationAnswer> {
-  const kept = route.continues === true ? null : await keptAnswer(context.em, vault, request)
+): Promise<OperationResponse> {
+  const kept = route.continues === true ? null : await findStoredResponse(context.em, vault, request)
   if (kept !== null) return replay(kept)
   try {
     return await route.handler(context)
   } catch (error) {
-    const refusal = keepableRefusal(problemOf(error))
-    if (refusal !== null) await keepAnswer(context.em.fork(), vault, request, refusal)
+    const refusal = storableRefusal(problemOf(error))
+    if (refusal !== null) await storeResponse(context.em.fork(), vault, request, refusal)
     throw error
   }
 }
@@ -240,7 +240,7 @@ function idempotentRequest(
   }
 }
 
-function respond(ctx: Context, route: Route, answer: OperationAnswer): void {
+function respond(ctx: Context, route: Route, answer: OperationResponse): void {
   ctx.status = answer.status ?? route.success
   if (answer.location !== undefined) ctx.set('Location', answer.location)
   if (answer.revision !== undefined) ctx.set('ETag', entityTag(answer.revision))

@@ -4,7 +4,7 @@ import { msToTs } from '@temporalio/common/lib/time.js'
 import { clientConnection, type TemporalConnection } from '../config/temporal-connection.ts'
 import { Problem } from './http/problems.ts'
 
-export interface Engine {
+export interface TemporalService {
   /**
    * Makes sure that the engine can let executions skip time.
    *
@@ -30,7 +30,7 @@ const MOST_SKIPS = 100_000
 const gRPC = { cancelled: 1, deadlineExceeded: 4, notFound: 5, unimplemented: 12, unavailable: 14 }
 
 /** Connects at first use. */
-export function connectEngine(target: TemporalConnection, namespace: string): Engine {
+export function connectEngine(target: TemporalConnection, namespace: string): TemporalService {
   const client = new Client({ connection: Connection.lazy(clientConnection(target)), namespace })
   const { workflowService } = client
   const ask = async (question: () => Promise<unknown>): Promise<boolean> => {

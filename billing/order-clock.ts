@@ -13,7 +13,7 @@ export interface OrderClock {
   /** Where it is being moved to; null: it rests. */
   readonly target: number | null
   /** How far the order has been settled. */
-  readonly settledThrough: number | null
+  readonly advancedTo: number | null
 }
 
 /** An execution's view: its own clock, and what makes it the order's; null on the first look of a run. */
@@ -25,8 +25,8 @@ export interface ExecutionClock {
 const FARTHEST: Duration = { years: 5, months: 0, weeks: 0, days: 0, hours: 0, minutes: 0, seconds: 0 }
 
 /** The order's instant for whoever asks at real time `now`: on the way to a target, how far it has come. */
-export function clockTime({ offset, target, settledThrough }: OrderClock, now: number): number {
-  return target === null ? now + offset : Math.max(now + offset, settledThrough ?? 0)
+export function clockTime({ offset, target, advancedTo: advancedTo }: OrderClock, now: number): number {
+  return target === null ? now + offset : Math.max(now + offset, advancedTo ?? 0)
 }
 
 /** The order's instant for its execution, not past the target, and the base by which it reads its clock from now on. */

@@ -18,13 +18,13 @@ import {
   isLastPeriod,
   issueRenewal,
   moveBoundary,
-  note,
+  emit,
   type Order,
   type Pause,
   revokePause,
-  type Step,
+  type Transition,
   set,
-  step,
+  transition,
   voidAll,
   voidComing,
   voidInvoices,
@@ -46,10 +46,10 @@ export interface Cancellation {
  *
  * @throws ConflictError in any other state.
  */
-export function cancelOrder(order: Order, at: number, cancellation: Cancellation): Step {
+export function cancelOrder(order: Order, at: number, cancellation: Cancellation): Transition {
   requireStatus(order, ['active', 'paused'], 'canceled')
   const isAhead = cancellation.churnTime !== null && cancellation.churnTime > at
-  return step(order, at, 'api', (change) => {
+  return transition(order, at, 'api', (change) => {
     endPauses(change)
     set(change, {
       status: 'canceled',
@@ -58,7 +58,7 @@ export function cancelOrder(order: Order, at: number, cancellation: Cancellation
       cancelCategory: cancellation.reason,
       cancelDescription: cancellation.description,
     })
-    note(change, 'subscription-canceled')
+    emit(change, 'subscription-canceled')
     voidComing(change)
     stopCharges(change)
     if (!isAhead) churn(change)
@@ -71,7 +71,7 @@ export function cancelOrder(order: Order, at: number, cancellation: Cancellation
  *
  * @throws ConflictError where nothing was canceled, nothing can follow, or a debt is past its delinquency time.
  */
-export function reactivateOrder(order: Order, at: number): Step {
+export function reactivateOrder(order: Order, at: number): Transition {
   requireStatus(order, ['canceled', 'churned'], 'reactivated')
   const goesOn = order.status === 'canceled' && order.canceledBy !== 'rebilly-side'
   if (goesOn && order.invoices.some((one) => isOpen(one) && (one.delinquencyTime ?? at) < at)) {
@@ -80,7 +80,7 @@ export function reactivateOrder(order: Order, at: number): Step {
   if (!goesOn && isLastPeriod(order)) {
     throw new ConflictError('No service period follows the last one of this order.')
   }
-  return step(order, at, 'api', (change) => {
+  return transition(order, at, 'api', (change) => {
     set(change, {
       status: 'active',
       notBefore: at,
@@ -94,7 +94,7 @@ export function reactivateOrder(order: Order, at: number): Step {
       set(change, { inTrial: false, rebillNumber: number, anchor: at, anchorNumber: number, periodStart: at })
       set(change, { periodEnd: endOfPeriod(change.order, number) })
     }
-    note(change, 'subscription-reactivated')
+    emit(change, 'subscription-reactivated')
     if (goesOn) resumeRetries(change)
     const { rebillNumber, invoicedThrough } = change.order
     if (!goesOn && rebillNumber !== null && invoicedThrough < rebillNumber) {
@@ -113,16 +113,16 @@ export function pauseOrder(
   order: Order,
   at: number,
   pause: { readonly id: string; readonly effectiveTime: number | null; readonly endTime: number | null },
-): Step {
+): Transition {
   const { id, endTime } = pause
   const effectiveTime = pause.effectiveTime ?? at
   if (effectiveTime < at) refuse('effectiveTime', 'must not be in the past')
   requireEndAfter(endTime, effectiveTime)
   requireStatus(order, ['active'], 'paused')
   requireNoOverlap(order, { id, effectiveTime, endTime })
-  return step(order, at, 'api', (change) => {
+  return transition(order, at, 'api', (change) => {
     set(change, { pauses: [...order.pauses, { id, status: 'pending', effectiveTime, endTime }] })
-    if (effectiveTime > at) note(change, 'subscription-pause-created', { pause: id })
+    if (effectiveTime > at) emit(change, 'subscription-pause-created', { pause: id })
     else beginPause(change, id)
   })
 }
@@ -133,14 +133,14 @@ export function pauseOrder(
  * @throws InvalidFieldsError for an end that is not ahead.
  * @throws ConflictError when it has ended, or would overlap another.
  */
-export function changePauseEnd(order: Order, at: number, id: string, endTime: number | null): Step {
+export function changePauseEnd(order: Order, at: number, id: string, endTime: number | null): Transition {
   const pause = unendedPause(order, id)
-  if (endTime === pause.endTime) return step(order, at, 'api', () => {})
+  if (endTime === pause.endTime) return transition(order, at, 'api', () => {})
   requireEndAfter(endTime, Math.max(pause.effectiveTime, at))
   requireNoOverlap(order, { id, effectiveTime: pause.effectiveTime, endTime })
-  return step(order, at, 'api', (change) => {
+  return transition(order, at, 'api', (change) => {
     changePause(change, id, { endTime })
-    note(change, 'subscription-pause-modified', { pause: id })
+    emit(change, 'subscription-pause-modified', { pause: id })
   })
 }
 
@@ -149,31 +149,31 @@ export function changePauseEnd(order: Order, at: number, id: string, endTime: nu
  *
  * @throws ConflictError when it has ended already.
  */
-export function removePause(order: Order, at: number, id: string): Step {
+export function removePause(order: Order, at: number, id: string): Transition {
   const pause = unendedPause(order, id)
-  return step(order, at, 'api', (change) => {
+  return transition(order, at, 'api', (change) => {
     if (pause.status === 'active') resume(change)
     else revokePause(change, pause)
   })
 }
 
 /** @throws ConflictError for an order that is not pending. */
-export function voidOrder(order: Order, at: number): Step {
+export function voidOrder(order: Order, at: number): Transition {
   requireStatus(order, ['pending'], 'voided')
-  return step(order, at, 'api', (change) => {
+  return transition(order, at, 'api', (change) => {
     set(change, { status: 'voided', voidTime: at })
-    note(change, 'order-voided')
+    emit(change, 'order-voided')
     voidAll(change)
   })
 }
 
 /** @throws ConflictError for an invoice that is neither unpaid nor past due. */
-export function voidInvoice(order: Order, at: number, sequence: number): Step {
+export function voidInvoice(order: Order, at: number, sequence: number): Transition {
   const invoice = order.invoices.find((one) => one.sequence === sequence)
   if (invoice?.status !== 'unpaid' && invoice?.status !== 'past-due') {
     throw new ConflictError('Only an invoice that is unpaid or past due can be voided.')
   }
-  return step(order, at, 'api', (change) => {
+  return transition(order, at, 'api', (change) => {
     voidInvoices(change, (invoice) => invoice.sequence === sequence)
   })
 }
@@ -184,31 +184,31 @@ export function voidInvoice(order: Order, at: number, sequence: number): Step {
  *
  * @throws ConflictError for an order that is not pending, and where that invoice is being charged or paid, in part too.
  */
-export function changeTerms(order: Order, at: number, terms: OrderTerms): Step {
+export function changeTerms(order: Order, at: number, terms: OrderTerms): Transition {
   requireStatus(order, ['pending'], 'changed')
-  return step(order, at, 'api', (change) => {
+  return transition(order, at, 'api', (change) => {
     set(change, { terms, notBefore: at })
     const free = reissueInitial(change)
     if (terms.startTime !== order.terms.startTime) moveInitial(change)
     if (free === null) return
     const paid = payInvoice(change.order, at, free)
     set(change, paid.order)
-    change.happenings.push(...paid.happenings)
+    change.happenings.push(...paid.events)
   })
 }
 
 /** Gives an order in service other items or shipping: they hold from the next invoice on. */
-export function changeItems(order: Order, at: number, terms: OrderTerms): Step {
+export function changeItems(order: Order, at: number, terms: OrderTerms): Transition {
   requireStatus(order, ['active', 'paused'], 'changed')
-  return step(order, at, 'api', (change) => {
+  return transition(order, at, 'api', (change) => {
     set(change, { terms })
-    note(change, 'subscription-items-changed')
+    emit(change, 'subscription-items-changed')
   })
 }
 
 /** Moves the next boundary of an active order, and its anchor with it. */
-export function moveRenewal(order: Order, at: number, renewalTime: number): Step {
-  return step(order, at, 'api', (change) => {
+export function moveRenewal(order: Order, at: number, renewalTime: number): Transition {
+  return transition(order, at, 'api', (change) => {
     moveBoundary(change, renewalTime)
   })
 }
@@ -225,7 +225,7 @@ function reissueInitial(change: Change): number | null {
   }
   const amount = sumOf(lines.map((line) => line.amount))
   changeInvoice(change, initial.sequence, { lines, amount })
-  note(change, 'invoice-reissued', { invoice: initial.sequence })
+  emit(change, 'invoice-reissued', { invoice: initial.sequence })
   return isOpen(initial) && isZero(amount) ? initial.sequence : null
 }
 
@@ -242,7 +242,7 @@ function moveInitial(change: Change): void {
     dueTime: dueTime === null ? null : dueTime + moved,
     delinquencyTime: delinquencyTime === null ? null : delinquencyTime + moved,
   })
-  if (moved > 0) note(change, 'invoice-modified', { invoice: sequence })
+  if (moved > 0) emit(change, 'invoice-modified', { invoice: sequence })
 }
 
 /** When a first invoice that was to be charged is charged under the start there is now. */

@@ -28,18 +28,18 @@ import {
   isLastPeriod,
   issue,
   issueRenewal,
-  note,
+  emit,
   type Order,
   revokePause,
-  type Step,
+  type Transition,
   set,
-  step,
+  transition,
   voidAll,
   voidComing,
 } from './order.ts'
 
 /** What becomes due at one instant happens in this order. */
-const TURNS = [
+const DUE_KINDS = [
   'start',
   'abandonment',
   'churn',
@@ -51,21 +51,21 @@ const TURNS = [
   'boundary',
   'completion',
 ] as const
-export type Turn = (typeof TURNS)[number]
+export type DueKind = (typeof DUE_KINDS)[number]
 
-export interface Settlement {
+export interface Advance {
   readonly order: Order
   /** What happened, oldest first. */
-  readonly steps: readonly Step[]
+  readonly transitions: readonly Transition[]
   /** What becomes due next; null when nothing ever will. At or before the instant only where `atMost` ended it. */
-  readonly next: { readonly at: number; readonly turn: Turn } | null
+  readonly next: { readonly at: number; readonly turn: DueKind } | null
   /** What to ask the gateway next, due or ahead; what depends on a charge that is due waits for its answer. */
   readonly call: GatewayCall | null
 }
 
 interface Due {
   readonly at: number
-  readonly turn: Turn
+  readonly turn: DueKind
   readonly cause: Cause
   /** The invoice whose payment would have prevented it. */
   readonly invoice?: number
@@ -73,28 +73,28 @@ interface Due {
 }
 
 /** Everything due through `instant`, inclusive; `atMost` so many steps, for work that has to be cut in pieces. */
-export function settleOrder(order: Order, instant: number, atMost = Number.POSITIVE_INFINITY): Settlement {
-  const steps: Step[] = []
+export function advanceThrough(order: Order, instant: number, atMost = Number.POSITIVE_INFINITY): Advance {
+  const steps: Transition[] = []
   let state = order
   for (;;) {
     const due = nextDue(state)
     if (due === null || due.at > instant || steps.length >= atMost) {
       return {
         order: state,
-        steps,
+        transitions: steps,
         next: due === null ? null : { at: due.at, turn: due.turn },
         call: nextCall(state),
       }
     }
-    const made = step(state, due.at, due.cause, due.work)
+    const made = transition(state, due.at, due.cause, due.work)
     steps.push(made)
     state = made.order
   }
 }
 
 /** As `settleOrder`, up to but not including `instant`: what a command at that instant finds. */
-export function settleBefore(order: Order, instant: number): Settlement {
-  return settleOrder(order, instant - 1)
+export function advanceBefore(order: Order, instant: number): Advance {
+  return advanceThrough(order, instant - 1)
 }
 
 function nextDue(order: Order): Due | null {
@@ -105,7 +105,7 @@ function nextDue(order: Order): Due | null {
     if (
       first === null ||
       due.at < first.at ||
-      (due.at === first.at && TURNS.indexOf(due.turn) < TURNS.indexOf(first.turn))
+      (due.at === first.at && DUE_KINDS.indexOf(due.turn) < DUE_KINDS.indexOf(first.turn))
     ) {
       first = due
     }
@@ -202,7 +202,7 @@ function* pastDues(order: Order): Generator<Due> {
       invoice: sequence,
       work(change) {
         changeInvoice(change, sequence, { status: 'past-due' })
-        note(change, 'invoice-past-due', { invoice: sequence })
+        emit(change, 'invoice-past-due', { invoice: sequence })
       },
     }
   }
@@ -265,7 +265,7 @@ function startIssued(change: Change, { sequence, declinedTime, paidTime }: Invoi
 function abandon(change: Change): void {
   set(change, { status: 'abandoned' })
   voidAll(change)
-  note(change, 'order-abandoned')
+  emit(change, 'order-abandoned')
 }
 
 function endTrial(change: Change): void {
@@ -274,11 +274,11 @@ function endTrial(change: Change): void {
   if (terms.interval === null || periodEnd === null) {
     set(change, { status: 'trial-ended' })
     revokePauses(change)
-    note(change, 'subscription-trial-ended')
+    emit(change, 'subscription-trial-ended')
     return
   }
   beginPeriod(change, periodEnd)
-  note(change, 'subscription-trial-ended')
+  emit(change, 'subscription-trial-ended')
   billPeriod(change, periodEnd)
 }
 
@@ -286,7 +286,7 @@ function renew(change: Change): void {
   const { periodEnd } = change.order
   if (periodEnd === null) return
   beginPeriod(change, periodEnd)
-  note(change, 'subscription-renewed')
+  emit(change, 'subscription-renewed')
   billPeriod(change, periodEnd)
 }
 
@@ -317,14 +317,14 @@ function billPeriod(change: Change, boundary: number): void {
 export function complete(change: Change): void {
   set(change, { status: 'completed' })
   revokePauses(change)
-  note(change, 'order-completed')
+  emit(change, 'order-completed')
 }
 
 /** Ends the service of a canceled order; what is owed stays owed, but ends nothing any more. */
 export function churn(change: Change): void {
   set(change, { status: 'churned', periodEnd: null })
   endDelinquency(change)
-  note(change, 'subscription-churned')
+  emit(change, 'subscription-churned')
 }
 
 function endDelinquency(change: Change): void {
@@ -343,11 +343,11 @@ function cancelForDelinquency(change: Change): void {
     churnTime: change.at,
     periodEnd: null,
   })
-  note(change, 'order-delinquency-reached')
-  note(change, 'subscription-canceled')
+  emit(change, 'order-delinquency-reached')
+  emit(change, 'subscription-canceled')
   for (const { sequence } of change.order.invoices.filter(isOpen)) {
     changeInvoice(change, sequence, { status: 'abandoned', delinquencyTime: null, chargeTime: null })
-    note(change, 'invoice-abandoned', { invoice: sequence })
+    emit(change, 'invoice-abandoned', { invoice: sequence })
   }
   voidComing(change)
 }
@@ -356,7 +356,7 @@ function cancelForDelinquency(change: Change): void {
 export function beginPause(change: Change, id: string): void {
   set(change, { status: 'paused' })
   changePause(change, id, { status: 'active' })
-  note(change, 'subscription-paused', { pause: id })
+  emit(change, 'subscription-paused', { pause: id })
 }
 
 /** Ends the pause under way at the change's instant. */
@@ -365,7 +365,7 @@ export function resume(change: Change): void {
   if (pause === undefined) return
   endPause(change, pause)
   set(change, { status: 'active' })
-  note(change, 'subscription-resumed', { pause: pause.id })
+  emit(change, 'subscription-resumed', { pause: pause.id })
 }
 
 function revokePauses(change: Change): void {

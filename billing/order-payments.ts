@@ -14,19 +14,19 @@ import {
   pastDueTime,
 } from './invoices.ts'
 import { isZero, Money, sumOf } from './money.ts'
-import { activate, type Change, changeInvoice, note, type Order, type Step, set, step } from './order.ts'
+import { activate, type Change, changeInvoice, emit, type Order, type Transition, set, transition } from './order.ts'
 import { complete } from './order-lifecycle.ts'
 
 /**
  * Makes the charge that is due. It counts as made when it was due, unless the service is more than an hour late; then a
  * first charge takes the invoice's other deadlines with it.
  */
-export function beginCharge(order: Order, now: number, sequence: number): Step {
+export function beginCharge(order: Order, now: number, sequence: number): Transition {
   const invoice = openInvoice(order, sequence)
   const due = invoice.chargeTime ?? now
   const isLate = now - due > LATENESS
   const at = isLate ? now : due
-  return step(order, now, 'timer', (change) => {
+  return transition(order, now, 'timer', (change) => {
     changeInvoice(change, sequence, {
       attempts: invoice.attempts + 1,
       chargeTime: null,
@@ -42,10 +42,10 @@ export function beginCharge(order: Order, now: number, sequence: number): Step {
  *
  * @throws ConflictError while a charge of it is under way.
  */
-export function beginCallersCharge(order: Order, at: number, sequence: number): Step {
+export function beginCallersCharge(order: Order, at: number, sequence: number): Transition {
   const invoice = openInvoice(order, sequence)
   requireNoCharge(invoice)
-  return step(order, at, 'api', (change) => {
+  return transition(order, at, 'api', (change) => {
     changeInvoice(change, sequence, { charge: { isOwn: false, at, answer: 'unknown', askTime: null } })
   })
 }
@@ -57,8 +57,8 @@ export function requireNoCharge({ charge }: Pick<Invoice, 'charge'>): void {
 }
 
 /** Records that nobody knows the outcome of the open charge; the gateway is asked again at `askTime`. */
-export function leaveChargeUnknown(order: Order, at: number, sequence: number, askTime: number | null): Step {
-  return step(order, at, 'payment', (change) => {
+export function leaveChargeUnknown(order: Order, at: number, sequence: number, askTime: number | null): Transition {
+  return transition(order, at, 'payment', (change) => {
     const charge = order.invoices.find((one) => one.sequence === sequence)?.charge
     const answer = charge?.answer === 'timed-out' ? charge.answer : 'unknown'
     changeCharge(change, sequence, { answer, askTime })
@@ -66,16 +66,16 @@ export function leaveChargeUnknown(order: Order, at: number, sequence: number, a
 }
 
 /** Has a charge that stayed unknown for a day count as declined, though no other starts before it is known. */
-export function timeOutCharge(order: Order, at: number, sequence: number, askTime: number | null): Step {
-  return step(order, at, 'deadline', (change) => {
+export function timeOutCharge(order: Order, at: number, sequence: number, askTime: number | null): Transition {
+  return transition(order, at, 'deadline', (change) => {
     changeCharge(change, sequence, { answer: 'timed-out', askTime })
     countDecline(change, sequence)
   })
 }
 
 /** Records that the open charge of an invoice moved no money; the next attempt follows the schedule. */
-export function declineCharge(order: Order, at: number, sequence: number): Step {
-  return step(order, at, 'payment', (change) => {
+export function declineCharge(order: Order, at: number, sequence: number): Transition {
+  return transition(order, at, 'payment', (change) => {
     const invoice = change.order.invoices.find((one) => one.sequence === sequence)
     if (invoice === undefined) return
     const { charge, chargeTime } = invoice
@@ -86,7 +86,7 @@ export function declineCharge(order: Order, at: number, sequence: number): Step 
       changeInvoice(change, sequence, { chargeTime: Math.max(chargeTime, at) })
     }
     if (invoice.type === 'renewal') {
-      note(change, 'renewal-invoice-payment-declined', { invoice: sequence, ofTransaction: true })
+      emit(change, 'renewal-invoice-payment-declined', { invoice: sequence, ofTransaction: true })
     }
   })
 }
@@ -95,8 +95,8 @@ export function declineCharge(order: Order, at: number, sequence: number): Step 
  * Records that the gateway never got the open charge of an invoice, and never will. That is no decline: the order's own charge
  * of an invoice that is still open is due again at once, as another attempt.
  */
-export function cancelCharge(order: Order, at: number, sequence: number): Step {
-  return step(order, at, 'payment', (change) => {
+export function cancelCharge(order: Order, at: number, sequence: number): Transition {
+  return transition(order, at, 'payment', (change) => {
     const invoice = change.order.invoices.find((one) => one.sequence === sequence)
     if (invoice === undefined) return
     const { charge, chargeTime, type } = invoice
@@ -109,14 +109,14 @@ export function cancelCharge(order: Order, at: number, sequence: number): Step {
       changeInvoice(change, sequence, { charge: null, chargeTime: waited })
     }
     if (type === 'renewal') {
-      note(change, 'renewal-invoice-payment-canceled', { invoice: sequence, ofTransaction: true })
+      emit(change, 'renewal-invoice-payment-canceled', { invoice: sequence, ofTransaction: true })
     }
   })
 }
 
 /** What a payment pays: the order afterwards, and what of the amount found an open invoice. */
 export interface Payment {
-  readonly step: Step
+  readonly step: Transition
   /** Exact; less than the amount where less was due. */
   readonly used: string
 }
@@ -128,7 +128,7 @@ export interface Payment {
 export function receivePayment(order: Order, at: number, sequence: number, amount: string): Payment {
   const invoice = order.invoices.find((one) => one.sequence === sequence)
   const used = invoice === undefined ? '0' : Money.min(amount, amountDue(invoice)).toFixed()
-  const made = step(order, at, 'payment', (change) => {
+  const made = transition(order, at, 'payment', (change) => {
     if (invoice === undefined) return
     changeInvoice(change, sequence, { charge: null })
     if (isOpen(invoice) && (!isZero(used) || isZero(amountDue(invoice)))) take(change, invoice, used)
@@ -141,13 +141,13 @@ export function receivePayment(order: Order, at: number, sequence: number, amoun
  *
  * @throws ConflictError for an invoice that is not open.
  */
-export function payInvoice(order: Order, at: number, sequence: number): Step {
+export function payInvoice(order: Order, at: number, sequence: number): Transition {
   return receivePayment(order, at, sequence, amountDue(openInvoice(order, sequence))).step
 }
 
 /** Records that money of an invoice went back. */
-export function refundInvoice(order: Order, at: number, sequence: number, amount: string): Step {
-  return step(order, at, 'payment', (change) => {
+export function refundInvoice(order: Order, at: number, sequence: number, amount: string): Transition {
+  return transition(order, at, 'payment', (change) => {
     const invoice = change.order.invoices.find((one) => one.sequence === sequence)
     if (invoice === undefined) return
     changeInvoice(change, sequence, { amountRefunded: sumOf([invoice.amountRefunded, amount]) })
@@ -156,8 +156,8 @@ export function refundInvoice(order: Order, at: number, sequence: number, amount
 }
 
 /** Records whether any payment of an invoice is disputed. */
-export function disputeInvoice(order: Order, at: number, sequence: number, isDisputed: boolean): Step {
-  return step(order, at, 'payment', (change) => {
+export function disputeInvoice(order: Order, at: number, sequence: number, isDisputed: boolean): Transition {
+  return transition(order, at, 'payment', (change) => {
     changeInvoice(change, sequence, { isDisputed })
     showMoney(change, sequence)
   })
@@ -166,8 +166,8 @@ export function disputeInvoice(order: Order, at: number, sequence: number, isDis
 /**
  * Takes up whether an order can be charged: without autopay nothing is tried any more, with it declined invoices are again.
  */
-export function changeAutopay(order: Order, at: number, terms: Order['terms'], autopay: boolean): Step {
-  return step(order, at, 'api', (change) => {
+export function changeAutopay(order: Order, at: number, terms: Order['terms'], autopay: boolean): Transition {
+  return transition(order, at, 'api', (change) => {
     set(change, { terms })
     for (const invoice of order.invoices) {
       if (invoice.charge !== null || !isOpen(invoice)) continue
@@ -190,7 +190,7 @@ function take(change: Change, invoice: Invoice, amount: string): void {
   const amountPaid = sumOf([invoice.amountPaid, amount])
   if (!isFull) {
     changeInvoice(change, sequence, { amountPaid, status: 'partially-paid' })
-    note(change, 'invoice-partially-paid', { invoice: sequence })
+    emit(change, 'invoice-partially-paid', { invoice: sequence })
     return
   }
   changeInvoice(change, sequence, {
@@ -200,7 +200,7 @@ function take(change: Change, invoice: Invoice, amount: string): void {
     delinquencyTime: null,
     chargeTime: null,
   })
-  note(change, 'invoice-paid', { invoice: sequence })
+  emit(change, 'invoice-paid', { invoice: sequence })
   if (order.status === 'pending' && invoice.type === 'initial') begin(change, invoice)
   const { terms } = order
   // What counts is that it began with one, whatever its plans are now.
@@ -208,7 +208,7 @@ function take(change: Change, invoice: Invoice, amount: string): void {
   const isAfterTrial = hadTrial && invoice.type === 'renewal' && !order.inTrial
   if (isAfterTrial && !order.isTrialConverted) {
     set(change, { isTrialConverted: true })
-    note(change, 'subscription-trial-converted')
+    emit(change, 'subscription-trial-converted')
   }
   if (change.order.status === 'active' && terms.trial === null && terms.interval === null) complete(change)
 }
@@ -243,7 +243,7 @@ function showMoney(change: Change, sequence: number): void {
   if (status === invoice.status) return
   changeInvoice(change, sequence, { status })
   const type = MONEY_EVENTS[status]
-  if (type !== undefined) note(change, type, { invoice: sequence })
+  if (type !== undefined) emit(change, type, { invoice: sequence })
 }
 
 const MONEY_EVENTS: Partial<Record<InvoiceStatus, 'invoice-refunded' | 'invoice-partially-refunded'>> = {

@@ -80,7 +80,7 @@ export interface Order {
 export type Cause = 'api' | 'timer' | 'payment' | 'deadline'
 
 /** Something worth an event: about the order, one of its invoices, or one of its pauses. */
-export interface Happening {
+export interface DomainEvent {
   readonly type: EventType
   readonly invoice?: number
   readonly pause?: string
@@ -89,30 +89,30 @@ export interface Happening {
 }
 
 /** One change of an order at one instant: all of it happens or none. */
-export interface Step {
+export interface Transition {
   readonly at: number
   readonly cause: Cause
   /** The order after the change. */
   readonly order: Order
-  readonly happenings: readonly Happening[]
+  readonly events: readonly DomainEvent[]
 }
 
 /** A step in the making. */
 export interface Change {
   readonly at: number
   order: Order
-  readonly happenings: Happening[]
+  readonly happenings: DomainEvent[]
 }
 
 /** Makes a step of what `work` does to the order. */
-export function step(order: Order, at: number, cause: Cause, work: (change: Change) => void): Step {
+export function transition(order: Order, at: number, cause: Cause, work: (change: Change) => void): Transition {
   const change: Change = { at, order, happenings: [] }
   work(change)
-  return { at, cause, order: change.order, happenings: change.happenings }
+  return { at, cause, order: change.order, events: change.happenings }
 }
 
 /** A new order, pending, with its first invoice as a draft. */
-export function placeOrder(terms: OrderTerms): Step {
+export function placeOrder(terms: OrderTerms): Transition {
   const blank: Order = {
     terms,
     status: 'pending',
@@ -136,8 +136,8 @@ export function placeOrder(terms: OrderTerms): Step {
     lateChargeTime: null,
     nextInvoice: 1,
   }
-  return step(blank, terms.createdTime, 'api', (change) => {
-    note(change, 'subscription-created')
+  return transition(blank, terms.createdTime, 'api', (change) => {
+    emit(change, 'subscription-created')
     addInvoice(change, 'initial', initialLines(terms), {
       periodNumber: null,
       periodStart: null,
@@ -195,7 +195,7 @@ export function activate(change: Change, anchor: number, asOf = change.at): void
     if (type === 'initial')
       changeInvoice(change, sequence, { periodStart, periodEnd, periodNumber: rebillNumber })
   }
-  note(change, 'subscription-activated')
+  emit(change, 'subscription-activated')
 }
 
 /** Adds an invoice, as a draft. */
@@ -208,7 +208,7 @@ export function addInvoice(
   const sequence = change.order.nextInvoice
   const invoice = draftInvoice(sequence, type, lines, period)
   set(change, { invoices: [...change.order.invoices, invoice], nextInvoice: sequence + 1 })
-  note(change, 'invoice-created', { invoice: sequence })
+  emit(change, 'invoice-created', { invoice: sequence })
   return sequence
 }
 
@@ -218,8 +218,8 @@ export function issue(change: Change, sequence: number, chargedAt: number): void
   const draft = order.invoices.find((one) => one.sequence === sequence)
   if (draft === undefined) return
   changeInvoice(change, sequence, issued(draft, order.terms, at, chargedAt))
-  note(change, 'invoice-issued', { invoice: sequence })
-  if (isZero(draft.amount)) note(change, 'invoice-paid', { invoice: sequence })
+  emit(change, 'invoice-issued', { invoice: sequence })
+  if (isZero(draft.amount)) emit(change, 'invoice-paid', { invoice: sequence })
 }
 
 /** Adds and issues the invoice of period `number`, which begins at `boundary`. */
@@ -232,7 +232,7 @@ export function issueRenewal(change: Change, number: number, boundary: number): 
   })
   set(change, { invoicedThrough: number })
   issue(change, sequence, Math.max(boundary, change.at))
-  note(change, 'renewal-invoice-issued', { invoice: sequence })
+  emit(change, 'renewal-invoice-issued', { invoice: sequence })
 }
 
 /** Voids drafts and open invoices that fit; gives whether there were any. */
@@ -256,7 +256,7 @@ function voidOne(change: Change, sequence: number): void {
     delinquencyTime: null,
     chargeTime: null,
   })
-  note(change, 'invoice-voided', { invoice: sequence })
+  emit(change, 'invoice-voided', { invoice: sequence })
 }
 
 /** Voids what was issued for a period that will not come, unless that is abandoned; should it come after all, it is billed anew. */
@@ -322,7 +322,7 @@ export function endPause(change: Change, pause: Pause): void {
 
 export function revokePause(change: Change, pause: Pause): void {
   changePause(change, pause.id, { status: 'revoked' })
-  note(change, 'subscription-pause-revoked', { pause: pause.id })
+  emit(change, 'subscription-pause-revoked', { pause: pause.id })
 }
 
 export function changePause(change: Change, id: string, values: Partial<Pause>): void {
@@ -341,6 +341,6 @@ export function set(change: Change, values: Partial<Order>): void {
   change.order = { ...change.order, ...values }
 }
 
-export function note(change: Change, type: EventType, about: Omit<Happening, 'type'> = {}): void {
+export function emit(change: Change, type: EventType, about: Omit<DomainEvent, 'type'> = {}): void {
   change.happenings.push({ type, ...about })
 }

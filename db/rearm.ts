@@ -10,7 +10,7 @@ import { statement } from './statement.ts'
 const WAITING: Readonly<Record<WorkflowName, string>> = {
   subscription: `
     select organization_id, id, next_deadline - clock_offset * interval '1 millisecond' as due_by,
-           next_turn is not distinct from 'charge' and next_deadline - clock_offset * interval '1 millisecond' <= now() as gateway_call,
+           next_due_kind is not distinct from 'charge' and next_deadline - clock_offset * interval '1 millisecond' <= now() as gateway_call,
            jsonb_build_object('status', status, 'customerId', customer_id) as attributes
       from subscriptions where next_deadline is not null`,
   transaction: `

@@ -8,7 +8,7 @@ export const SEALED = [
   { table: 'installation', column: 'value', where: "name = 'lookup-key'" },
   { table: 'api_keys', column: 'key_cipher', where: 'true' },
   { table: 'customer_token_keys', column: 'key_cipher', where: 'true' },
-  { table: 'idempotency_records', column: 'answer_cipher', where: 'true' },
+  { table: 'idempotency_records', column: 'response_cipher', where: 'true' },
   { table: 'payment_tokens', column: 'card_cipher', where: 'card_cipher is not null' },
   { table: 'service_credentials', column: 'auth_cipher', where: 'true' },
   { table: 'signing_keys', column: 'private_cipher', where: 'true' },

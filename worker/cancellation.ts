@@ -19,7 +19,7 @@ export function startCancellation({ em, log, watchdog }: CancellationOptions): L
     interval: INTERVAL,
     log,
     watchdog,
-    async turn(progress) {
+    async iterate(progress) {
       const canceled = await cancelUnsendable(em(), progress)
       if (canceled > 0) log.info({ canceled }, 'canceled deliveries to webhooks that are inactive or deleted')
       return false

@@ -23,7 +23,7 @@ export function startDisabling(options: DisablingOptions, log: Logger): Loop {
     name: 'webhook disabling',
     interval: INTERVAL,
     log,
-    async turn() {
+    async iterate() {
       const disabled = await disableFailingWebhooks(options)
       if (disabled > 0) log.info({ disabled }, 'disabled webhooks whose receivers have failed for two days')
       return false

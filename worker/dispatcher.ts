@@ -89,7 +89,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     interval: POLL,
     log,
     watchdog,
-    async turn() {
+    async iterate() {
       // What an unregistered process had in hand at its death would be held until its leases run out.
       if (!isRegistered || performance.now() < restingUntil) return false
       freed = 0
@@ -233,7 +233,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     interval: POLL,
     log,
     watchdog,
-    async turn(progress) {
+    async iterate(progress) {
       if (made.length === 0) return false
       if (made.length < GATHER_COUNT && underWay.size > 0) await sleep(GATHER)
       const batch = made

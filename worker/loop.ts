@@ -21,10 +21,10 @@ export interface LoopOptions {
    * if that is sooner. One that throws is logged, and the next one comes after the interval. A long one calls `progress`
    * between its pieces.
    */
-  readonly turn: (progress: () => void) => Promise<boolean | number>
+  readonly iterate: (progress: () => void) => Promise<boolean | number>
 }
 
-export function startLoop({ name, interval, log, watchdog, turn }: LoopOptions): Loop {
+export function startLoop({ name, interval, log, watchdog, iterate: turn }: LoopOptions): Loop {
   let stopped = false
   let nudged = false
   let wake: () => void = () => {}

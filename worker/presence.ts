@@ -41,7 +41,7 @@ export function startPresence({ em, log, watchdog, inFlight, onOthers, onFreed }
     interval: INTERVAL,
     log,
     watchdog,
-    async turn() {
+    async iterate() {
       const others = await renew(em(), id, inFlight())
       onOthers(elsewhere(others.filter(({ is_alive: isAlive }) => isAlive)))
       const dead = others.filter(({ is_alive: isAlive }) => !isAlive).map((other) => other.id)

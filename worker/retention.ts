@@ -35,7 +35,7 @@ export function startRetention(databaseUrl: string, log: Logger, interval = DAY)
     name: 'retention',
     interval,
     log,
-    async turn() {
+    async iterate() {
       // A connection of its own: it may read whole tables, which takes longer than a statement may elsewhere.
       const timeouts = MAINTENANCE_TIMEOUTS
       const orm = await openOrm({ databaseUrl, poolSize: 1, name: 'billing retention', timeouts })

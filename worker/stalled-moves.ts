@@ -24,7 +24,7 @@ export function startStalledMoves(options: StalledMovesOptions, log: Logger): Lo
     name: 'stalled moves',
     interval: INTERVAL,
     log,
-    async turn() {
+    async iterate() {
       const givenUp = await giveUpStalledMoves(options)
       if (givenUp > 0) log.warn({ givenUp }, "gave up moves of orders' clocks that made no progress")
       return false

@@ -38,7 +38,7 @@ export function startSweep(options: SweepOptions): Loop {
     interval,
     log,
     watchdog,
-    async turn(progress) {
+    async iterate(progress) {
       const counts = new Map<WorkflowName, number>()
       const count = (workflow: WorkflowName, number: number): void => {
         if (number > 0) counts.set(workflow, (counts.get(workflow) ?? 0) + number)
@@ -102,14 +102,14 @@ export async function wakeLateRecords(em: EntityManager, before: Date | null): P
     'wake-late-records',
     `with late as (
        (select 'subscription' as workflow, organization_id, id, next_deadline as deadline,
-               next_turn is not distinct from 'charge' as gateway_call,
-               quarantined_until is null and next_turn is distinct from 'charge' as is_advanced
+               next_due_kind is not distinct from 'charge' as gateway_call,
+               quarantined_until is null and next_due_kind is distinct from 'charge' as is_advanced
           from subscriptions
          where clock_offset = 0 and next_deadline < now() - ${LATENESS} and ${IS_NOT_QUARANTINED}
          order by next_deadline limit ${BATCH})
        union all
        (select 'subscription', organization_id, id, next_deadline - clock_offset * interval '1 millisecond',
-               next_turn is not distinct from 'charge', false
+               next_due_kind is not distinct from 'charge', false
           from subscriptions
          where clock_offset > 0 and moving_to is null
            and next_deadline < now() - ${LATENESS} + clock_offset * interval '1 millisecond' and ${IS_NOT_QUARANTINED}

@@ -11,7 +11,7 @@ import { IdempotencyRecord } from '../../db/entities/index.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { Vault } from '../../db/vault.ts'
-import type { OperationAnswer } from '../operation.ts'
+import type { OperationResponse } from '../operation.ts'
 import { Problem } from './problems.ts'
 
 const KEPT_FOR = 24 * 3_600_000
@@ -19,9 +19,9 @@ const KEPT_FOR = 24 * 3_600_000
 const KEPT_STATUSES = [409, 422]
 
 /** An answer, or a refusal that is thrown again. */
-export interface KeptAnswer {
+export interface StoredResponse {
   readonly status: number
-  readonly answer?: OperationAnswer
+  readonly answer?: OperationResponse
   readonly problem?: {
     readonly code: Problem['code']
     readonly detail: string
@@ -49,11 +49,11 @@ export function requestHash(hash: (text: string) => string, path: string, conten
  *
  * @throws Problem `idempotency-key-reused` when it belongs to another request.
  */
-export async function keptAnswer(
+export async function findStoredResponse(
   em: EntityManager,
   vault: Vault,
   request: IdempotentRequest,
-): Promise<KeptAnswer | null> {
+): Promise<StoredResponse | null> {
   const { organizationId, operation, key } = request
   const createdTime = { $gt: new Date(Date.now() - KEPT_FOR) }
   const record = await em.findOne(
@@ -68,7 +68,7 @@ export async function keptAnswer(
       'The Idempotency-Key was used for a request with another body.',
     )
   }
-  return JSON.parse(await vault.open(record.answerCipher)) as KeptAnswer
+  return JSON.parse(await vault.open(record.responseCipher)) as StoredResponse
 }
 
 /**
@@ -81,28 +81,28 @@ export async function claimKey(
   unit: UnitOfWork,
   vault: Vault,
   request: IdempotentRequest,
-): Promise<KeptAnswer | null> {
+): Promise<StoredResponse | null> {
   const name = `${request.organizationId}\n${request.operation}\n${request.key}`
   if (!(await tryLockText(unit.em, name))) {
     throw new StillRunning('conflict', 'The first request with this Idempotency-Key is still running.')
   }
-  return await keptAnswer(unit.em, vault, request)
+  return await findStoredResponse(unit.em, vault, request)
 }
 
 /** Keeps an answer in the unit's transaction; one that was kept more than a day ago gives way. */
-export async function keepAnswer(
+export async function storeResponse(
   em: EntityManager,
   vault: Vault,
   request: IdempotentRequest,
-  kept: KeptAnswer,
+  kept: StoredResponse,
 ): Promise<void> {
   await statement(
     em,
     'keep-answer',
-    `insert into idempotency_records (organization_id, operation, key, request_hash, answer_cipher, created_time)
+    `insert into idempotency_records (organization_id, operation, key, request_hash, response_cipher, created_time)
      values (?, ?, ?, ?, ?, now())
      on conflict (organization_id, operation, key) do update
-        set request_hash = excluded.request_hash, answer_cipher = excluded.answer_cipher, created_time = excluded.created_time
+        set request_hash = excluded.request_hash, response_cipher = excluded.response_cipher, created_time = excluded.created_time
       where idempotency_records.created_time <= now() - interval '24 hours'`,
     [
       request.organizationId,
@@ -115,7 +115,7 @@ export async function keepAnswer(
 }
 
 /** The refusal as it is kept; null for one that may come out otherwise the next time. */
-export function keepableRefusal(problem: Problem): KeptAnswer | null {
+export function storableRefusal(problem: Problem): StoredResponse | null {
   if (
     !KEPT_STATUSES.includes(problem.status) ||
     problem instanceof StillRunning ||
@@ -130,7 +130,7 @@ export function keepableRefusal(problem: Problem): KeptAnswer | null {
 }
 
 /** Gives a kept answer again: returns it, or throws it where it was a refusal. */
-export function replay({ answer, problem }: KeptAnswer): OperationAnswer {
+export function replay({ answer, problem }: StoredResponse): OperationResponse {
   if (problem !== undefined) throw new Problem(problem.code, problem.detail, problem.extras)
   return answer ?? {}
 }

@@ -10,7 +10,7 @@ import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { resourceUrl } from '../../representations/links.ts'
 import { Problem } from '../http/problems.ts'
-import type { OperationAnswer, OperationContext } from '../operation.ts'
+import type { OperationResponse, OperationContext } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
 import { remove } from '../resources/delete.ts'
 import type { Resource, Writer } from '../resources/resource.ts'
@@ -61,7 +61,7 @@ export const apiKeyWriter: Writer<ApiKeyRow, ApiKey> = {
   },
 }
 
-export async function deleteApiKey(context: OperationContext): Promise<OperationAnswer> {
+export async function deleteApiKey(context: OperationContext): Promise<OperationResponse> {
   return await remove(context, apiKeys, (unit, row) => requireAnotherUnrestricted(unit, row))
 }
 

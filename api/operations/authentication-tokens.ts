@@ -13,12 +13,12 @@ import type { AuthenticationToken as AuthenticationTokenRow } from '../../db/ent
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { signCustomerToken } from '../http/customer-jwt.ts'
 import { Problem } from '../http/problems.ts'
-import type { OperationAnswer, OperationContext } from '../operation.ts'
+import type { OperationResponse, OperationContext } from '../operation.ts'
 import type { AuthenticationToken, CustomerToken } from '../schemas/authentication-token.ts'
 import { requireGrantable, scopeProblems } from './api-keys.ts'
 
 /** POST: no `Location`, which would carry the value into the logs of whoever is on the way. */
-export async function postAuthenticationToken(context: OperationContext): Promise<OperationAnswer> {
+export async function postAuthenticationToken(context: OperationContext): Promise<OperationResponse> {
   const { customerId } = context.body<AuthenticationToken>()
   return await context.commit(async (unit) => {
     const { row, value } = await createAuthenticationToken(unit, context.keys, customerId)
@@ -27,7 +27,7 @@ export async function postAuthenticationToken(context: OperationContext): Promis
 }
 
 /** GET: 404 unless it still stands for its customer. */
-export async function getAuthenticationToken(context: OperationContext): Promise<OperationAnswer> {
+export async function getAuthenticationToken(context: OperationContext): Promise<OperationResponse> {
   const value = context.params.token ?? ''
   const row = await findAuthenticationToken(context, context.keys.installation, value)
   if (row === null || !isGood(row, context.now())) throw absent()
@@ -35,7 +35,7 @@ export async function getAuthenticationToken(context: OperationContext): Promise
 }
 
 /** DELETE: ends it and every customer token that came of it. */
-export async function deleteAuthenticationToken(context: OperationContext): Promise<OperationAnswer> {
+export async function deleteAuthenticationToken(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const row = await locked(unit, context)
     if (row === null) throw absent()
@@ -45,7 +45,7 @@ export async function deleteAuthenticationToken(context: OperationContext): Prom
 }
 
 /** POST …/exchange: of simultaneous ones that spend the token, one gets through. */
-export async function exchangeToken(context: OperationContext): Promise<OperationAnswer> {
+export async function exchangeToken(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const row = await locked(unit, context)
     if (row === null || !isGood(row, unit.now)) throw absent()
@@ -58,7 +58,7 @@ export async function exchangeToken(context: OperationContext): Promise<Operatio
     const made = exchangeAuthenticationToken(unit, row, {
       acl,
       expiredTime: new Date(expiry.expiredTime),
-      isSpent: invalidate ?? true,
+      isConsumed: invalidate ?? true,
     })
     const key = await latestCustomerTokenKey(unit.em, context.keys.vault, unit.now)
     return {

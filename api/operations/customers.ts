@@ -11,7 +11,7 @@ import { customerSearch } from '../../db/entities/customer.ts'
 import { Customer as CustomerRow } from '../../db/entities/index.ts'
 import { customerEvent } from '../../events/customer-events.ts'
 import { presentCustomer } from '../../representations/customer.ts'
-import type { OperationAnswer, OperationContext } from '../operation.ts'
+import type { OperationResponse, OperationContext } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
 import { remove } from '../resources/delete.ts'
 import type { Resource, Writer } from '../resources/resource.ts'
@@ -52,7 +52,7 @@ export const customerWriter: Writer<CustomerRow, Customer> = {
 }
 
 /** DELETE: 409 while an order, a transaction or an instrument is theirs; whatever stands for them ends. */
-export async function deleteCustomer(context: OperationContext): Promise<OperationAnswer> {
+export async function deleteCustomer(context: OperationContext): Promise<OperationResponse> {
   return await remove(context, customers, async (unit, row) => {
     await requireUnreferenced(unit, 'customers', row.id)
     await endTokensOf(unit, row.id)

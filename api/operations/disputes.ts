@@ -34,7 +34,7 @@ export const disputes: Resource<DisputeRow> = {
 
 export const disputeWriter: Writer<DisputeRow, Dispute> = {
   // Up to, not including, the instant of the command: an answer exactly at the deadline is in time.
-  settle: async (unit, row) => void (await advanceDispute(unit, row, unit.now.getTime() - 1)),
+  advance: async (unit, row) => void (await advanceDispute(unit, row, unit.now.getTime() - 1)),
   create: (unit, id, body) => createDispute(unit, id, valuesOf(body)),
   update: (unit, row, body) => updateDispute(unit, row, valuesOf(body)),
   async changed(unit, row) {

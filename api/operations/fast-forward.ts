@@ -10,11 +10,11 @@ import { presentFastForward } from '../../representations/fast-forward.ts'
 import { fastForwardUrl } from '../../representations/links.ts'
 import { workflowId } from '../../workflows/contract.ts'
 import { Problem } from '../http/problems.ts'
-import type { OperationAnswer, OperationContext } from '../operation.ts'
-import { absent } from '../resources/resource.ts'
-import { answerOne } from '../resources/respond.ts'
+import type { OperationResponse, OperationContext } from '../operation.ts'
+import { notFound } from '../resources/resource.ts'
+import { respondWith } from '../resources/respond.ts'
 import type { FastForward } from '../schemas/fast-forward.ts'
-import type { Engine } from '../temporal.ts'
+import type { TemporalService } from '../temporal.ts'
 import { subscriptions } from './orders.ts'
 
 /** After that a move answers 202, and goes on. Milliseconds. */
@@ -26,20 +26,20 @@ const GLANCE = 25
  * POST subscriptions/{id}/fast-forward: the order at that time, or where to ask for it. A repetition under an
  * `Idempotency-Key` goes on with the same move.
  */
-export async function postFastForward(context: OperationContext): Promise<OperationAnswer> {
+export async function postFastForward(context: OperationContext): Promise<OperationResponse> {
   const until = performance.now() + PATIENCE
   const id = context.params.id ?? ''
   const engine = context.engine
   if ((await context.em.count(Subscription, { organizationId: context.organizationId, id })) === 0)
-    throw absent(subscriptions, id)
+    throw notFound(subscriptions, id)
   // Asked before the order is locked, which must not wait for the engine; judged only where a move needs one.
   const lack = await lackOf(engine)
   const begun = await context.commit(async (unit) => {
     const row = await lockSubscription(unit, id)
-    if (row === null) throw absent(subscriptions, id)
+    if (row === null) throw notFound(subscriptions, id)
     const { to } = context.body<FastForward>()
     const move = await beginFastForward(unit, row, newId('ff'), new Date(to))
-    if (move === null) return await answerOne(context, subscriptions, row)
+    if (move === null) return await respondWith(context, subscriptions, row)
     if (lack !== null) throw lack
     return accepted(context, move)
   })
@@ -49,14 +49,14 @@ export async function postFastForward(context: OperationContext): Promise<Operat
   for (;;) {
     const move = await readMove(context, id, moveId)
     if (move.status === 'completed')
-      return await answerOne(context, subscriptions, await readOrder(context, id))
+      return await respondWith(context, subscriptions, await readOrder(context, id))
     if (move.status === 'failed' || performance.now() >= until) return accepted(context, move)
     await sleep(GLANCE)
   }
 }
 
 /** Why clocks cannot be moved; null: they can. */
-async function lackOf(engine: Engine | null): Promise<Problem | null> {
+async function lackOf(engine: TemporalService | null): Promise<Problem | null> {
   if (engine === null) {
     return new Problem('unavailable', 'This API is connected to no workflow engine, which moves clocks.', {
       headers: { 'Retry-After': '60' },
@@ -72,18 +72,18 @@ async function lackOf(engine: Engine | null): Promise<Problem | null> {
 }
 
 /** GET subscriptions/{id}/fast-forward/{fastForwardId}. */
-export async function getFastForward(context: OperationContext): Promise<OperationAnswer> {
+export async function getFastForward(context: OperationContext): Promise<OperationResponse> {
   const { id = '', fastForwardId = '' } = context.params
   const { em, organizationId, baseUrl } = context
   const order = await em.count(Subscription, { organizationId, id })
-  if (order === 0) throw absent(subscriptions, id)
+  if (order === 0) throw notFound(subscriptions, id)
   return { body: presentFastForward(await readMove(context, id, fastForwardId), baseUrl, context.now()) }
 }
 
 /** Has the engine skip what lies between the order's clock and the target, once the order has an execution. */
 async function skipTime(
   context: OperationContext,
-  engine: Engine,
+  engine: TemporalService,
   id: string,
   moveId: string,
   until: number,
@@ -113,7 +113,7 @@ async function giveUp(context: OperationContext, id: string, reason: string): Pr
   })
 }
 
-function accepted({ baseUrl, now }: OperationContext, move: FastForwardRow): OperationAnswer {
+function accepted({ baseUrl, now }: OperationContext, move: FastForwardRow): OperationResponse {
   return {
     status: 202,
     location: fastForwardUrl(move, baseUrl),
@@ -131,6 +131,6 @@ async function readMove(
   id: string,
 ): Promise<FastForwardRow> {
   const move = await em.fork().findOne(FastForwardRow, { organizationId, id, subscriptionId })
-  if (move === null) throw absent({ label: 'fast-forward of this subscription' }, id)
+  if (move === null) throw notFound({ label: 'fast-forward of this subscription' }, id)
   return move
 }

@@ -31,11 +31,11 @@ import {
   presentUpcomingInvoice,
 } from '../../representations/subscription-actions.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
-import type { OperationAnswer, OperationContext } from '../operation.ts'
+import type { OperationResponse, OperationContext } from '../operation.ts'
 import { fieldsOf, reference } from '../query/fields.ts'
 import { list } from '../resources/list.ts'
-import { absent, type Resource, type Writer } from '../resources/resource.ts'
-import { answerOne } from '../resources/respond.ts'
+import { notFound, type Resource, type Writer } from '../resources/resource.ts'
+import { respondWith } from '../resources/respond.ts'
 import {
   SubscriptionCancellation,
   SubscriptionPause,
@@ -118,17 +118,17 @@ export const timeline: Resource<TimelineRow> = {
 }
 
 /** PUT of a pause: moves its end. */
-export async function putPause(context: OperationContext): Promise<OperationAnswer> {
+export async function putPause(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const pause = await lockedPause(context, unit)
     const body = context.body<SubscriptionPause>()
     await changePause(unit, pause, body.endTime == null ? null : new Date(body.endTime))
-    return await answerOne(context, pauses, pause)
+    return await respondWith(context, pauses, pause)
   })
 }
 
 /** DELETE of a pause: resumes the order, or revokes a pause that is ahead. */
-export async function deletePause(context: OperationContext): Promise<OperationAnswer> {
+export async function deletePause(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     await endPause(unit, await lockedPause(context, unit))
     return {}
@@ -136,39 +136,39 @@ export async function deletePause(context: OperationContext): Promise<OperationA
 }
 
 /** POST subscriptions/{id}/void. */
-export async function postVoid(context: OperationContext): Promise<OperationAnswer> {
+export async function postVoid(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const id = context.params.id ?? ''
     const row = await lockSubscription(unit, id)
-    if (row === null) throw absent(subscriptions, id)
+    if (row === null) throw notFound(subscriptions, id)
     await voidSubscription(unit, row)
-    return await answerOne(context, subscriptions, row)
+    return await respondWith(context, subscriptions, row)
   })
 }
 
 /** POST invoices/{id}/void. */
-export async function postInvoiceVoid(context: OperationContext): Promise<OperationAnswer> {
+export async function postInvoiceVoid(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const { organizationId, em } = unit
     const id = context.params.id ?? ''
     const found = await em.findOne(Invoice, { organizationId, id })
     const row = found === null ? null : await lockSubscription(unit, found.subscriptionId)
-    if (found === null || row === null) throw absent(invoices, id)
+    if (found === null || row === null) throw notFound(invoices, id)
     await voidInvoiceOf(unit, row, found)
-    return await answerOne(context, invoices, found)
+    return await respondWith(context, invoices, found)
   })
 }
 
 /** GET subscriptions/{id}/upcoming-invoice: 404 when none will come. */
-export async function getUpcomingInvoice(context: OperationContext): Promise<OperationAnswer> {
+export async function getUpcomingInvoice(context: OperationContext): Promise<OperationResponse> {
   const row = await readOrder(context)
   const invoice = upcomingInvoice(orderOf(row))
-  if (invoice === null) throw absent({ label: 'upcoming invoice of the subscription' }, row.id)
+  if (invoice === null) throw notFound({ label: 'upcoming invoice of the subscription' }, row.id)
   return { body: presentUpcomingInvoice(row, invoice) }
 }
 
 /** GET subscriptions/{id}/timeline: newest first. */
-export async function getTimeline(context: OperationContext): Promise<OperationAnswer> {
+export async function getTimeline(context: OperationContext): Promise<OperationResponse> {
   const row = await readOrder(context)
   const query = { sort: '-occurredTime,-id', ...context.query }
   return await list({ ...context, query }, timeline, {
@@ -179,7 +179,7 @@ export async function getTimeline(context: OperationContext): Promise<OperationA
 
 async function readOrder({ em, organizationId, params }: OperationContext): Promise<Subscription> {
   const row = await em.findOne(Subscription, { organizationId, id: params.id ?? '' })
-  if (row === null) throw absent(subscriptions, params.id ?? '')
+  if (row === null) throw notFound(subscriptions, params.id ?? '')
   return row
 }
 
@@ -191,7 +191,7 @@ async function lockedPause(
   const { organizationId, em } = unit
   const id = context.params.id ?? ''
   const found = await em.findOne(PauseRow, { organizationId, id })
-  if (found === null) throw absent(pauses, id)
+  if (found === null) throw notFound(pauses, id)
   await lockSubscription(unit, found.subscriptionId)
   await em.refresh(found)
   requirePreconditions(context.preconditions, found.revision)

@@ -4,12 +4,12 @@ import { Organization as OrganizationRow } from '../../db/entities/index.ts'
 import { lockOrganization } from '../../db/organization-lock.ts'
 import { presentOrganization } from '../../representations/organization.ts'
 import { isNotModified, requirePreconditions } from '../http/preconditions.ts'
-import type { OperationAnswer, OperationContext } from '../operation.ts'
+import type { OperationResponse, OperationContext } from '../operation.ts'
 import { changeRow } from '../resources/change-row.ts'
 import type { Organization } from '../schemas/organization.ts'
 
 /** GET: 304 where the caller has it already. */
-export async function getOrganization(context: OperationContext): Promise<OperationAnswer> {
+export async function getOrganization(context: OperationContext): Promise<OperationResponse> {
   const { em, organizationId, preconditions, baseUrl } = context
   const row = await em.findOneOrFail(OrganizationRow, { id: organizationId })
   if (isNotModified(preconditions, row.revision)) return { status: 304, revision: row.revision }
@@ -17,7 +17,7 @@ export async function getOrganization(context: OperationContext): Promise<Operat
 }
 
 /** PUT: a setting that is absent returns to its default. */
-export async function putOrganization(context: OperationContext): Promise<OperationAnswer> {
+export async function putOrganization(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const row = await lockOrganization(unit)
     requirePreconditions(context.preconditions, row.revision)

@@ -7,7 +7,7 @@ import { requireUnreferenced } from '../../commands/references.ts'
 import { Plan as PlanRow } from '../../db/entities/index.ts'
 import { planSearch } from '../../db/entities/plan.ts'
 import { presentPlan } from '../../representations/plan.ts'
-import type { OperationAnswer, OperationContext } from '../operation.ts'
+import type { OperationResponse, OperationContext } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
 import { remove } from '../resources/delete.ts'
 import type { Resource, Writer } from '../resources/resource.ts'
@@ -36,7 +36,7 @@ export const planWriter: Writer<PlanRow, Plan> = {
 }
 
 /** DELETE: 409 while an order, ended or not, is of it. */
-export async function deletePlan(context: OperationContext): Promise<OperationAnswer> {
+export async function deletePlan(context: OperationContext): Promise<OperationResponse> {
   return await remove(context, plans, (unit, row) => requireUnreferenced(unit, 'plans', row.id))
 }
 

@@ -3,7 +3,7 @@ import { requireUnreferenced } from '../../commands/references.ts'
 import { Product as ProductRow } from '../../db/entities/index.ts'
 import { productSearch } from '../../db/entities/product.ts'
 import { presentProduct } from '../../representations/product.ts'
-import type { OperationAnswer, OperationContext } from '../operation.ts'
+import type { OperationResponse, OperationContext } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
 import { remove } from '../resources/delete.ts'
 import type { Resource, Writer } from '../resources/resource.ts'
@@ -27,7 +27,7 @@ export const productWriter: Writer<ProductRow, Product> = {
 }
 
 /** DELETE: 409 while a plan is one of it. */
-export async function deleteProduct(context: OperationContext): Promise<OperationAnswer> {
+export async function deleteProduct(context: OperationContext): Promise<OperationResponse> {
   return await remove(context, products, (unit, row) => requireUnreferenced(unit, 'products', row.id))
 }
 

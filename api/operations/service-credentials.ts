@@ -5,11 +5,11 @@ import { serviceCredentialSearch, type WebhookAuth } from '../../db/entities/ser
 import { lockRow } from '../../db/lock-row.ts'
 import { presentServiceCredential } from '../../representations/service-credential.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
-import type { OperationAnswer, OperationContext } from '../operation.ts'
+import type { OperationResponse, OperationContext } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
 import { changeRow } from '../resources/change-row.ts'
-import { absent, type Resource, type Writer } from '../resources/resource.ts'
-import { answerOne } from '../resources/respond.ts'
+import { notFound, type Resource, type Writer } from '../resources/resource.ts'
+import { respondWith } from '../resources/respond.ts'
 import { ServiceCredential, type ServiceCredentialStatus } from '../schemas/service-credential.ts'
 
 export const serviceCredentials: Resource<ServiceCredentialRow> = {
@@ -46,15 +46,15 @@ export const serviceCredentialWriter: Pick<Writer<ServiceCredentialRow, ServiceC
 export const newCredentialHash = (): string => randomBytes(20).toString('hex')
 
 /** PATCH: the status, and nothing else; another host or password is another credential. */
-export async function patchServiceCredential(context: OperationContext): Promise<OperationAnswer> {
+export async function patchServiceCredential(context: OperationContext): Promise<OperationResponse> {
   const id = context.params.id ?? ''
   return await context.commit(async (unit) => {
     const row = await lockRow(unit, serviceCredentials.entity, id)
-    if (row === null) throw absent(serviceCredentials, id)
+    if (row === null) throw notFound(serviceCredentials, id)
     requirePreconditions(context.preconditions, row.revision)
     const { status } = context.body<ServiceCredentialStatus>()
     await changeRow(unit, row, () => void Object.assign(row, { status }))
-    return await answerOne(context, serviceCredentials, row)
+    return await respondWith(context, serviceCredentials, row)
   })
 }
 

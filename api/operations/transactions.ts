@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import { type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
 import { amountOf } from '../../billing/money.ts'
-import { pendingMovement, recordAnswer } from '../../commands/payments/record-result.ts'
+import { pendingMovement, recordResult } from '../../commands/payments/record-result.ts'
 import { startRefund, startSale } from '../../commands/payments/start-transaction.ts'
 import { Transaction as TransactionRow } from '../../db/entities/index.ts'
 import { type PaymentInstruction, transactionSearch } from '../../db/entities/transaction.ts'
@@ -10,10 +10,10 @@ import { newId } from '../../db/ids.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import { carryOut } from '../../gateways/movement.ts'
 import { presentTransaction } from '../../representations/transaction.ts'
-import type { OperationAnswer, OperationContext, OperationHandler } from '../operation.ts'
+import type { OperationResponse, OperationContext, OperationHandler } from '../operation.ts'
 import { fieldsOf, reference } from '../query/fields.ts'
 import type { Resource } from '../resources/resource.ts'
-import { answerCreated } from '../resources/respond.ts'
+import { respondCreated } from '../resources/respond.ts'
 import { Transaction } from '../schemas/transaction.ts'
 
 export const transactions: Resource<TransactionRow> = {
@@ -35,7 +35,7 @@ export const transactions: Resource<TransactionRow> = {
 export const postTransaction: OperationHandler = async (context) => {
   const body = context.body<Transaction>()
   const started = await context.commit(async (unit) =>
-    answerCreated(context, transactions, await start(unit, body, context)),
+    respondCreated(context, transactions, await start(unit, body, context)),
   )
   const { id } = started.body as { readonly id: string }
   const { em, organizationId, gateway, baseUrl } = context
@@ -46,17 +46,17 @@ export const postTransaction: OperationHandler = async (context) => {
   if (found !== null && !found.pending.isUnknown) {
     const answer = await carryOut(gateway, found.pending, readAt, now)
     await inUnitOfWork(em.fork(), { organizationId, baseUrl, now: context.now() }, (unit) =>
-      recordAnswer(unit, id, answer, unit.now.getTime()),
+      recordResult(unit, id, answer, unit.now.getTime()),
     )
   }
   return await createdNow(context, id)
 }
 
-async function createdNow(context: OperationContext, id: string): Promise<OperationAnswer> {
+async function createdNow(context: OperationContext, id: string): Promise<OperationResponse> {
   const row = await context.em
     .fork()
     .findOneOrFail(TransactionRow, { organizationId: context.organizationId, id })
-  return await answerCreated(context, transactions, row)
+  return await respondCreated(context, transactions, row)
 }
 
 async function start(

@@ -5,9 +5,9 @@ import { eventSearch, SETTLED_EVENTS } from '../../db/entities/event.ts'
 import { Delivery, DeliveryAttempt, Event as EventRow, Webhook } from '../../db/entities/index.ts'
 import { presentDeliveryAttempt } from '../../representations/delivery-attempt.ts'
 import { presentEvent } from '../../representations/event.ts'
-import type { OperationAnswer, OperationContext } from '../operation.ts'
+import type { OperationResponse, OperationContext } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
-import { absent, type Resource } from '../resources/resource.ts'
+import { notFound, type Resource } from '../resources/resource.ts'
 import { Event, WebhookTracking } from '../schemas/webhook-log.ts'
 
 export const webhookTracking: Resource<DeliveryAttempt> = {
@@ -41,12 +41,12 @@ export const events: Resource<EventRow> = {
 }
 
 /** POST tracking/webhooks/{id}/resend: another attempt of the same delivery, at once. */
-export async function resendWebhook(context: OperationContext): Promise<OperationAnswer> {
+export async function resendWebhook(context: OperationContext): Promise<OperationResponse> {
   const { organizationId, params } = context
   const id = params.id ?? ''
   return await context.commit(async (unit) => {
     const attempt = await unit.em.findOne(DeliveryAttempt, { organizationId, id })
-    if (attempt === null) throw absent(webhookTracking, id)
+    if (attempt === null) throw notFound(webhookTracking, id)
     await resendDelivery(unit, attempt.deliveryId)
     return {}
   })

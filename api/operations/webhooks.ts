@@ -11,7 +11,7 @@ import { sampleEvent } from '../../delivery/sample-event.ts'
 import { webhookHeaderProblems } from '../../delivery/webhook-headers.ts'
 import { webhookUrlProblem } from '../../delivery/webhook-url.ts'
 import { presentWebhook } from '../../representations/webhook.ts'
-import type { OperationAnswer, OperationContext } from '../operation.ts'
+import type { OperationResponse, OperationContext } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
 import { remove } from '../resources/delete.ts'
 import type { Resource, Writer } from '../resources/resource.ts'
@@ -41,7 +41,7 @@ export const webhookWriter: Writer<WebhookRow, Webhook> = {
 }
 
 /** DELETE: what waits for it is canceled, for it is gone (`delivery/cancellation.ts`). */
-export async function deleteWebhook(context: OperationContext): Promise<OperationAnswer> {
+export async function deleteWebhook(context: OperationContext): Promise<OperationResponse> {
   return await remove(context, webhooks)
 }
 
@@ -74,7 +74,7 @@ function valuesOf(body: Webhook): WebhookValues {
 }
 
 /** POST previews/webhooks: one signed sample to the receiver of a webhook that need not exist. */
-export async function previewWebhook(context: OperationContext): Promise<OperationAnswer> {
+export async function previewWebhook(context: OperationContext): Promise<OperationResponse> {
   const { organizationId, now, sendWebhook } = context
   const body = context.body<Webhook>()
   requireSendable(body, null, context)

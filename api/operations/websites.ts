@@ -3,7 +3,7 @@ import { requireUnreferenced } from '../../commands/references.ts'
 import { Website as WebsiteRow } from '../../db/entities/index.ts'
 import { websiteSearch } from '../../db/entities/website.ts'
 import { presentWebsite } from '../../representations/website.ts'
-import type { OperationAnswer, OperationContext } from '../operation.ts'
+import type { OperationResponse, OperationContext } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
 import { remove } from '../resources/delete.ts'
 import type { Resource, Writer } from '../resources/resource.ts'
@@ -27,7 +27,7 @@ export const websiteWriter: Writer<WebsiteRow, Website> = {
 }
 
 /** DELETE: 409 while a customer, an order or a webhook refers to it. */
-export async function deleteWebsite(context: OperationContext): Promise<OperationAnswer> {
+export async function deleteWebsite(context: OperationContext): Promise<OperationResponse> {
   return await remove(context, websites, (unit, row) => requireUnreferenced(unit, 'websites', row.id))
 }
 

@@ -1,7 +1,7 @@
 /** POST of a new resource. */
-import type { OperationAnswer, OperationContext } from '../operation.ts'
+import type { OperationResponse, OperationContext } from '../operation.ts'
 import type { Resource, ResourceRow, Writer } from './resource.ts'
-import { answerCreated, requireKnownExpansions } from './respond.ts'
+import { respondCreated, requireKnownExpansions } from './respond.ts'
 
 /** POST: makes one under the id given. */
 export async function create<Row extends ResourceRow, Body>(
@@ -9,10 +9,10 @@ export async function create<Row extends ResourceRow, Body>(
   resource: Resource<Row>,
   writer: Pick<Writer<Row, Body>, 'create'>,
   newId: () => string,
-): Promise<OperationAnswer> {
+): Promise<OperationResponse> {
   requireKnownExpansions(context, resource)
   const body = context.body<Body>()
   return await context.commit(async (unit) =>
-    answerCreated(context, resource, await writer.create(unit, newId(), body, context)),
+    respondCreated(context, resource, await writer.create(unit, newId(), body, context)),
   )
 }

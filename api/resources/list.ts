@@ -2,7 +2,7 @@
 import { plainRowReader } from '../../db/plain-rows.ts'
 import { composedStatement } from '../../db/statement.ts'
 import { Problem } from '../http/problems.ts'
-import type { OperationAnswer, OperationContext } from '../operation.ts'
+import type { OperationResponse, OperationContext } from '../operation.ts'
 import { type ListParameters, ListQueryError, listQuery } from '../query/list-query.ts'
 import { selection } from './read.ts'
 import type { Resource, ResourceRow } from './resource.ts'
@@ -13,7 +13,7 @@ export async function list<Row extends ResourceRow>(
   context: OperationContext,
   resource: Resource<Row>,
   restriction: { readonly text: string; readonly values: readonly unknown[] } = { text: 'true', values: [] },
-): Promise<OperationAnswer> {
+): Promise<OperationResponse> {
   const { em, organizationId } = context
   const { limit, offset, ...parameters } = context.query as unknown as ListParameters &
     Record<'limit' | 'offset', number>

@@ -2,15 +2,15 @@
 import { plainRowReader } from '../../db/plain-rows.ts'
 import { statement } from '../../db/statement.ts'
 import { isNotModified } from '../http/preconditions.ts'
-import type { OperationAnswer, OperationContext } from '../operation.ts'
-import { absent, type Resource, type ResourceRow } from './resource.ts'
-import { answerOne } from './respond.ts'
+import type { OperationResponse, OperationContext } from '../operation.ts'
+import { notFound, type Resource, type ResourceRow } from './resource.ts'
+import { respondWith } from './respond.ts'
 
 /** GET of one: 304 where the caller has it already. */
 export async function readOne<Row extends ResourceRow>(
   context: OperationContext,
   resource: Resource<Row>,
-): Promise<OperationAnswer> {
+): Promise<OperationResponse> {
   const id = context.params.id ?? ''
   const [found] = await statement<Record<string, unknown>>(
     context.em,
@@ -18,13 +18,13 @@ export async function readOne<Row extends ResourceRow>(
     selection(resource, 'row.organization_id = ? and row.id = ?'),
     [context.organizationId, id],
   )
-  if (found === undefined) throw absent(resource, id)
+  if (found === undefined) throw notFound(resource, id)
   const row = plainRowReader(context.em, resource.entity)(found)
   const isNeverSame = context.query.expand !== undefined || resource.isVolatile?.(row) === true
   if (!isNeverSame && isNotModified(context.preconditions, row.revision)) {
     return { status: 304, revision: row.revision }
   }
-  return await answerOne(context, resource, row)
+  return await respondWith(context, resource, row)
 }
 
 /** Text of a select of rows that are shown, and that nothing will change. */

@@ -50,7 +50,7 @@ export interface Resource<Row extends ResourceRow> {
 /** How a body becomes a row and changes one; both run in the unit's transaction, with the row locked. */
 export interface Writer<Row extends ResourceRow, Body> {
   /** Applies what time has done to the row before the unit's instant, as its workflow would; raises the revision itself. */
-  settle?(unit: UnitOfWork, row: Row): void | Promise<void>
+  advance?(unit: UnitOfWork, row: Row): void | Promise<void>
   /** Makes the row of that id. */
   create(unit: UnitOfWork, id: string, body: Body, context: OperationContext): Row | Promise<Row>
   /** Changes the row; what it leaves as it was raises no revision. */
@@ -59,6 +59,6 @@ export interface Writer<Row extends ResourceRow, Body> {
   changed?(unit: UnitOfWork, row: Row, context: OperationContext): void | Promise<void>
 }
 
-export function absent({ label }: Pick<Resource<ResourceRow>, 'label'>, id: string): Problem {
+export function notFound({ label }: Pick<Resource<ResourceRow>, 'label'>, id: string): Problem {
   return new Problem('not-found', `There is no ${label} with the id ${id}.`)
 }

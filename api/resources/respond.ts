@@ -1,30 +1,30 @@
 /** Responses that show resources, expanded where the request asks for it. */
 import { resourceUrl } from '../../representations/links.ts'
 import { Problem } from '../http/problems.ts'
-import type { OperationAnswer, OperationContext } from '../operation.ts'
+import type { OperationResponse, OperationContext } from '../operation.ts'
 import { type Embedding, findEmbedded } from './embedding.ts'
 import type { Resource, ResourceRow } from './resource.ts'
 
 /** 201 with the new resource and where it is. */
-export async function answerCreated<Row extends ResourceRow>(
+export async function respondCreated<Row extends ResourceRow>(
   context: OperationContext,
   resource: Resource<Row>,
   row: Row,
-): Promise<OperationAnswer> {
+): Promise<OperationResponse> {
   const { baseUrl, organizationId } = context
   return {
-    ...(await answerOne(context, resource, row)),
+    ...(await respondWith(context, resource, row)),
     status: 201,
     location: resourceUrl(baseUrl, organizationId, ...resource.path.split('/'), row.id),
   }
 }
 
 /** 200 with the resource; with its entity tag, unless it is expanded. */
-export async function answerOne<Row extends ResourceRow>(
+export async function respondWith<Row extends ResourceRow>(
   context: OperationContext,
   resource: Resource<Row>,
   row: Row,
-): Promise<OperationAnswer> {
+): Promise<OperationResponse> {
   const [body] = await presentAll(context, resource, [row])
   return context.query.expand === undefined ? { body, revision: row.revision } : { body }
 }

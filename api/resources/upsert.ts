@@ -4,29 +4,29 @@ import { ID_PATTERN } from '../../db/ids.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
-import type { OperationAnswer, OperationContext } from '../operation.ts'
+import type { OperationResponse, OperationContext } from '../operation.ts'
 import { changeRow } from './change-row.ts'
 import type { Resource, ResourceRow, Writer } from './resource.ts'
-import { answerCreated, answerOne, requireKnownExpansions } from './respond.ts'
+import { respondCreated, respondWith, requireKnownExpansions } from './respond.ts'
 
 /** PUT: changes the one of the path's id, or makes it. Of two that make it at once, one makes and one changes it. */
 export async function upsert<Row extends ResourceRow, Body>(
   context: OperationContext,
   resource: Resource<Row>,
   writer: Writer<Row, Body>,
-): Promise<OperationAnswer> {
+): Promise<OperationResponse> {
   const id = context.params.id ?? ''
   requireKnownExpansions(context, resource)
   const attempt = () =>
     context.commit(async (unit) => {
       const row = await lockRow(unit, resource.entity, id)
-      if (row !== null) await writer.settle?.(unit, row)
+      if (row !== null) await writer.advance?.(unit, row)
       requirePreconditions(context.preconditions, row?.revision ?? null)
       const body = context.body<Body>(row ?? {})
       if (row !== null) {
         const changed = await changeRow(unit, row, () => writer.update(unit, row, body, context))
         if (changed) await writer.changed?.(unit, row, context)
-        return await answerOne(context, resource, row)
+        return await respondWith(context, resource, row)
       }
       if (!new RegExp(ID_PATTERN).test(id)) {
         const invalidFields = [
@@ -34,7 +34,7 @@ export async function upsert<Row extends ResourceRow, Body>(
         ]
         throw new Problem('validation-error', 'The id of the path cannot be an id.', { invalidFields })
       }
-      return await answerCreated(context, resource, await writer.create(unit, id, body, context))
+      return await respondCreated(context, resource, await writer.create(unit, id, body, context))
     })
   for (let made = 1; ; made += 1) {
     try {

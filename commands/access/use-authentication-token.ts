@@ -23,15 +23,15 @@ export async function findAuthenticationToken(
 }
 
 /** Whether it stands for its customer at an instant: neither expired nor exchanged for good. */
-export function isGood({ expiredTime, spentTime }: AuthenticationToken, now: Date): boolean {
-  return spentTime == null && expiredTime > now
+export function isGood({ expiredTime, consumedTime }: AuthenticationToken, now: Date): boolean {
+  return consumedTime == null && expiredTime > now
 }
 
 /** Makes a customer token of a locked one, which is good for no other from then on if it is to be spent. */
 export function exchangeAuthenticationToken(
   { em, organizationId, now }: UnitOfWork,
   token: AuthenticationToken,
-  given: { readonly acl: AccessRule[]; readonly expiredTime: Date; readonly isSpent: boolean },
+  given: { readonly acl: AccessRule[]; readonly expiredTime: Date; readonly isConsumed: boolean },
 ): CustomerToken {
   const made = em.create(CustomerToken, {
     organizationId,
@@ -43,7 +43,7 @@ export function exchangeAuthenticationToken(
     createdTime: now,
   })
   em.persist(made)
-  if (given.isSpent) token.spentTime = now
+  if (given.isConsumed) token.consumedTime = now
   return made
 }
 

@@ -13,7 +13,7 @@ import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { emitDisputeEvent, readDisputedSale } from '../../events/dispute-events.ts'
 import { orderInstant } from '../orders/order-instant.ts'
-import { disputeBills, lockBills } from '../payments/apply-payment.ts'
+import { disputeInvoices, lockInvoices } from '../payments/apply-payment.ts'
 import { references } from '../references.ts'
 
 export interface DisputeValues {
@@ -83,7 +83,7 @@ async function markDisputed(
   const { em, organizationId } = unit
   const billed = [...new Set(sales.flatMap(({ invoiceIds }) => invoiceIds))]
   if (billed.length === 0) return
-  const bills = await lockBills(unit, billed, (row) => orderInstant(unit, row))
+  const bills = await lockInvoices(unit, billed, (row) => orderInstant(unit, row))
   await em.flush()
   const disputed = await statement<{ id: string }>(
     em,
@@ -97,7 +97,7 @@ async function markDisputed(
                and sale.payments ->> invoice.id is not null)`,
     [organizationId, JSON.stringify(billed)],
   )
-  await disputeBills(unit, bills, (invoiceId) => disputed.some(({ id }) => id === invoiceId))
+  await disputeInvoices(unit, bills, (invoiceId) => disputed.some(({ id }) => id === invoiceId))
 }
 
 /** The dispute's row, locked until the transaction ends; null when there is none. */

@@ -1,6 +1,6 @@
 /** What callers do to orders, each in one transaction: lock, bring up to the command's instant, act, schedule, wake. */
 import { ConflictError } from '../../billing/errors.ts'
-import type { Step } from '../../billing/order.ts'
+import type { Transition } from '../../billing/order.ts'
 import {
   type Cancellation,
   cancelOrder,
@@ -19,10 +19,10 @@ import {
   SubscriptionReactivation,
 } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
-import { giveBack } from '../payments/refund-sales.ts'
+import { refundUndelivered } from '../payments/refund-sales.ts'
 import { references } from '../references.ts'
 import { advanceForCommand, lockSubscription, scheduleAfter, wakeOrder } from './advance-order.ts'
-import { applySteps } from './apply-transitions.ts'
+import { applyTransitions } from './apply-transitions.ts'
 import { orderInstant } from './order-instant.ts'
 import type { OrderRecord } from './order-record.ts'
 
@@ -34,12 +34,12 @@ import type { OrderRecord } from './order-record.ts'
 export async function actOnOrder(
   unit: UnitOfWork,
   row: Subscription,
-  command: (record: OrderRecord, instant: number) => Step,
+  command: (record: OrderRecord, instant: number) => Transition,
 ): Promise<OrderRecord> {
   const instant = orderInstant(unit, row)
   const record = await advanceForCommand(unit, row, instant)
-  applySteps(unit, record, [command(record, instant)])
-  await giveBack(unit, [record])
+  applyTransitions(unit, record, [command(record, instant)])
+  await refundUndelivered(unit, [record])
   scheduleAfter(record, instant)
   wakeOrder(unit, row)
   return record

@@ -4,14 +4,14 @@
  * A fired timer and the sweep advance a batch of an organization's orders, a command advances the one it is about. All use
  * the same rules, so that early, late, twice or in pieces the record comes out the same.
  */
-import { type Settlement, settleOrder } from '../../billing/order-lifecycle.ts'
+import { type Advance, advanceThrough } from '../../billing/order-lifecycle.ts'
 import { Subscription } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { Deadline } from '../../db/outbox.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
-import { giveBack } from '../payments/refund-sales.ts'
-import { applySteps } from './apply-transitions.ts'
+import { refundUndelivered } from '../payments/refund-sales.ts'
+import { applyTransitions } from './apply-transitions.ts'
 import { type Loading, loadOrder, loadOrders } from './load-order.ts'
 import type { OrderRecord } from './order-record.ts'
 
@@ -31,8 +31,8 @@ const STEPS_AT_ONCE = 300
  */
 export async function advanceOrder(unit: UnitOfWork, row: Subscription, instant: number): Promise<boolean> {
   const record = await loadOrder(unit, row, instant)
-  apply(unit, record, settlementOf(record, instant), instant)
-  await giveBack(unit, [record])
+  apply(unit, record, advanceOf(record, instant), instant)
+  await refundUndelivered(unit, [record])
   return isCallDue(record, instant)
 }
 
@@ -104,7 +104,7 @@ export async function advanceDueOrders(
   const records = await loadOrders(unit, rows, instant, { unreadable: fail })
   const settled = records.flatMap((record) => {
     try {
-      return [{ record, settlement: settlementOf(record, instant) }]
+      return [{ record, settlement: advanceOf(record, instant) }]
     } catch (error) {
       fail(record.row, error)
       return []
@@ -116,7 +116,7 @@ export async function advanceDueOrders(
     unit,
     isNew.map(({ record }) => record.row),
   )
-  await giveBack(
+  await refundUndelivered(
     unit,
     settled.map(({ record }) => record),
   )
@@ -154,7 +154,7 @@ async function postponeStarts(unit: UnitOfWork, rows: readonly Subscription[]): 
 const CLOCK_RESTS = 'clock_offset = 0 and moving_to is null'
 
 /** What a batch may take besides the orders it is for. A charge that is due is the business of the order's own workflow. */
-export const IS_FREE = `${CLOCK_RESTS} and next_turn is distinct from 'charge' and quarantined_until is null`
+export const IS_FREE = `${CLOCK_RESTS} and next_due_kind is distinct from 'charge' and quarantined_until is null`
 
 /** Organizations with free orders that have been due for longer than `lateness` milliseconds, each found by one step in an index. */
 export const LATE_ORGANIZATIONS = `with recursive organization as (
@@ -170,14 +170,14 @@ export const LATE_ORGANIZATIONS = `with recursive organization as (
                     and next_deadline < now() - ? * interval '1 millisecond' and ${IS_FREE})`
 
 /** What the rules say is due, null where the order is ahead of the instant; changes nothing. */
-function settlementOf({ row, order }: OrderRecord, instant: number): Settlement | null {
-  if (row.settledThrough != null && instant < row.settledThrough.getTime()) return null
-  return settleOrder(order, instant, STEPS_AT_ONCE)
+function advanceOf({ row, order }: OrderRecord, instant: number): Advance | null {
+  if (row.advancedTo != null && instant < row.advancedTo.getTime()) return null
+  return advanceThrough(order, instant, STEPS_AT_ONCE)
 }
 
-function apply(unit: UnitOfWork, record: OrderRecord, settlement: Settlement | null, instant: number): void {
+function apply(unit: UnitOfWork, record: OrderRecord, settlement: Advance | null, instant: number): void {
   const { row } = record
-  if (settlement !== null) applySteps(unit, record, settlement.steps)
+  if (settlement !== null) applyTransitions(unit, record, settlement.transitions)
   if (!isCallDue(record, instant)) {
     // One that was quarantined for its gateway call has advanced once that is made.
     row.quarantinedUntil = null
@@ -185,14 +185,14 @@ function apply(unit: UnitOfWork, record: OrderRecord, settlement: Settlement | n
     row.quarantineCount = 0
   }
   if (settlement === null) return
-  const { steps, next } = settlement
+  const { transitions: steps, next } = settlement
   const isCut = next !== null && next.at <= instant
-  row.settledThrough = new Date(isCut ? (steps.at(-1)?.at ?? instant) : instant)
+  row.advancedTo = new Date(isCut ? (steps.at(-1)?.at ?? instant) : instant)
   scheduleNext(record)
 }
 
 function isCallDue({ order }: OrderRecord, instant: number): boolean {
-  const { call } = settleOrder(order, Number.NEGATIVE_INFINITY)
+  const { call } = advanceThrough(order, Number.NEGATIVE_INFINITY)
   return call !== null && call.at <= instant
 }
 
@@ -207,7 +207,7 @@ export async function advanceForCommand(
   loading: Loading = {},
 ): Promise<OrderRecord> {
   const record = await advanceBeforeRefunds(unit, row, instant, loading)
-  await giveBack(unit, [record])
+  await refundUndelivered(unit, [record])
   return record
 }
 
@@ -219,9 +219,9 @@ export async function advanceBeforeRefunds(
   loading: Loading = {},
 ): Promise<OrderRecord> {
   const record = await loadOrder(unit, row, instant, loading)
-  if (row.settledThrough == null || instant - 1 >= row.settledThrough.getTime()) {
-    const { steps } = settleOrder(record.order, instant - 1)
-    applySteps(unit, record, steps)
+  if (row.advancedTo == null || instant - 1 >= row.advancedTo.getTime()) {
+    const { transitions: steps } = advanceThrough(record.order, instant - 1)
+    applyTransitions(unit, record, steps)
     if (steps.length > 0) scheduleAfter(record, instant)
   }
   return record
@@ -229,28 +229,28 @@ export async function advanceBeforeRefunds(
 
 /** Ends a command at `instant`: no timer advances the order before it any more, and its next deadline is written down. */
 export function scheduleAfter(record: OrderRecord, instant: number): void {
-  const settledThrough = record.row.settledThrough?.getTime() ?? instant - 1
-  record.row.settledThrough = new Date(Math.max(settledThrough, instant - 1))
+  const advancedTo = record.row.advancedTo?.getTime() ?? instant - 1
+  record.row.advancedTo = new Date(Math.max(advancedTo, instant - 1))
   scheduleNext(record)
 }
 
 /** Writes down the order's next deadline: something is due then, or the payment gateway has to be called. */
 export function scheduleNext(record: OrderRecord): void {
-  const { next, call } = settleOrder(record.order, Number.NEGATIVE_INFINITY)
+  const { next, call } = advanceThrough(record.order, Number.NEGATIVE_INFINITY)
   const isCall = call !== null && (next === null || call.at < next.at)
   const first = isCall ? call.at : (next?.at ?? null)
   record.row.nextDeadline = first === null ? null : new Date(first)
-  record.row.nextTurn = isCall ? 'charge' : (next?.turn ?? null)
+  record.row.nextDueKind = isCall ? 'charge' : (next?.turn ?? null)
 }
 
 /** The order's next deadline in real time, for its wake-up. */
 export function orderDeadline(
-  { nextDeadline, nextTurn, clockOffset, movingTo }: Subscription,
+  { nextDeadline, nextDueKind: nextDueKind, clockOffset, movingTo }: Subscription,
   now: Date,
 ): Deadline {
   if (nextDeadline == null) return { dueBy: null }
   const dueBy = movingTo == null ? new Date(nextDeadline.getTime() - clockOffset) : now
-  return { dueBy, gatewayCall: nextTurn === 'charge' && dueBy <= now }
+  return { dueBy, gatewayCall: nextDueKind === 'charge' && dueBy <= now }
 }
 
 /** Has the order's workflow advance it once the transaction is committed. */

@@ -2,12 +2,12 @@
 import { amountDue, type Invoice as InvoiceState } from '../../billing/invoices.ts'
 import { isZero, Money } from '../../billing/money.ts'
 import {
-  type Happening,
+  type DomainEvent,
   isComing,
   type Order,
   type Pause,
   renewalTime,
-  type Step,
+  type Transition,
 } from '../../billing/order.ts'
 import { Invoice, type Subscription, SubscriptionPause, type Transaction } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
@@ -21,16 +21,16 @@ import type { OrderRecord } from './order-record.ts'
  * then. A row's revision rises by one, however many steps of one commit change what it shows. `transaction` is the one
  * whose answer made the steps.
  */
-export function applySteps(
+export function applyTransitions(
   unit: UnitOfWork,
   record: OrderRecord,
-  steps: readonly Step[],
+  steps: readonly Transition[],
   transaction: Transaction | null = null,
 ): void {
   for (const step of steps) {
-    if (step.order === record.order && step.happenings.length === 0) continue
+    if (step.order === record.order && step.events.length === 0) continue
     const before = record.order
-    if (shownOf(before) !== shownOf(step.order)) raise(unit, record, record.row)
+    if (publicFields(before) !== publicFields(step.order)) incrementRevision(unit, record, record.row)
     record.order = step.order
     writeOrder(record.row, step.order)
     for (const invoice of step.order.invoices) {
@@ -46,8 +46,8 @@ export function applySteps(
     }
     writeSummary(record)
     const untold = modified(before, step, transaction)
-    for (const happening of [...step.happenings, ...untold]) {
-      tell(unit, record, step, happening, transaction)
+    for (const happening of [...step.events, ...untold]) {
+      emitEvent(unit, record, step, happening, transaction)
     }
   }
 }
@@ -83,7 +83,7 @@ function writeOrder(row: Subscription, order: Order): void {
 }
 
 /** What a caller can see of an order and its invoices, as one text: only a change of that is a revision. */
-function shownOf(order: Order): string {
+function publicFields(order: Order): string {
   const { terms, notBefore, invoicedThrough, anchor, anchorNumber, periodStart, lateChargeTime, ...shown } =
     order
   return JSON.stringify({
@@ -94,18 +94,18 @@ function shownOf(order: Order): string {
 }
 
 /** As `shownOf` of one invoice. */
-function shownOfInvoice(invoice: InvoiceState): string {
+function publicInvoiceFields(invoice: InvoiceState): string {
   const { chargeTime, declinedTime, charge, attempts, isDisputed, amountPaid, amountRefunded, ...shown } =
     invoice
   return JSON.stringify({ ...shown, retries: retriesMade(invoice), due: new Money(amountDue(invoice)) })
 }
 
 /** Tells of invoices that a step has show something else, where nothing that happened to them does. */
-function modified(before: Order, { order, happenings }: Step, transaction: Transaction | null): Happening[] {
+function modified(before: Order, { order, events: happenings }: Transition, transaction: Transaction | null): DomainEvent[] {
   return order.invoices.flatMap((invoice) => {
     const { sequence } = invoice
     const was = before.invoices.find((one) => one.sequence === sequence)
-    if (was === undefined || was === invoice || shownOfInvoice(was) === shownOfInvoice(invoice)) return []
+    if (was === undefined || was === invoice || publicInvoiceFields(was) === publicInvoiceFields(invoice)) return []
     const isTold = happenings.some(
       (one) => one.invoice === sequence && (transaction !== null || one.ofTransaction !== true),
     )
@@ -149,7 +149,7 @@ function writeInvoice(
   }
   const known = record.invoices.get(state.sequence)
   if (known !== undefined) {
-    if (before === null || shownOfInvoice(before) !== shownOfInvoice(state)) raise(unit, record, known)
+    if (before === null || publicInvoiceFields(before) !== publicInvoiceFields(state)) incrementRevision(unit, record, known)
     // A draft follows its order into another currency; what is issued keeps its own.
     Object.assign(known, values, before?.status === 'draft' ? { currency: row.currency } : {})
     return
@@ -167,7 +167,7 @@ function writeInvoice(
   }
   const invoice = record.isNew ? unit.insert(Invoice, made) : unit.create(Invoice, made)
   record.invoices.set(state.sequence, invoice)
-  record.raised.add(invoice)
+  record.changedRows.add(invoice)
 }
 
 function writePause(unit: UnitOfWork, record: OrderRecord, { id, ...state }: Pause): void {
@@ -178,7 +178,7 @@ function writePause(unit: UnitOfWork, record: OrderRecord, { id, ...state }: Pau
   }
   const known = record.pauses.get(id)
   if (known !== undefined) {
-    raise(unit, record, known)
+    incrementRevision(unit, record, known)
     Object.assign(known, values)
     return
   }
@@ -189,7 +189,7 @@ function writePause(unit: UnitOfWork, record: OrderRecord, { id, ...state }: Pau
     description: null,
   })
   record.pauses.set(id, pause)
-  record.raised.add(pause)
+  record.changedRows.add(pause)
 }
 
 /** Writes the order's notes and purchase order number, which have changed, to invoices that are not issued yet. */
@@ -197,7 +197,7 @@ export function annotateDrafts(unit: UnitOfWork, record: OrderRecord, instant: n
   const { poNumber = null, notes = null } = record.row
   for (const invoice of record.invoices.values()) {
     if (invoice.status !== 'draft') continue
-    raise(unit, record, invoice)
+    incrementRevision(unit, record, invoice)
     Object.assign(invoice, { poNumber, notes })
     unit.emit(invoiceEvent(invoice, 'invoice-modified', new Date(instant), unit.baseUrl))
   }
@@ -213,11 +213,11 @@ function writeSummary({ row, order, invoices }: OrderRecord): void {
   row.billingStatus = recent.status
 }
 
-function tell(
+function emitEvent(
   unit: UnitOfWork,
   record: OrderRecord,
-  step: Step,
-  happening: Happening,
+  step: Transition,
+  happening: DomainEvent,
   transaction: Transaction | null,
 ): void {
   const { row } = record
@@ -245,9 +245,9 @@ function tell(
   })
 }
 
-function raise(unit: UnitOfWork, record: OrderRecord, row: { revision: number; updatedTime: Date }): void {
-  if (record.raised.has(row)) return
-  record.raised.add(row)
+function incrementRevision(unit: UnitOfWork, record: OrderRecord, row: { revision: number; updatedTime: Date }): void {
+  if (record.changedRows.has(row)) return
+  record.changedRows.add(row)
   row.revision += 1
   row.updatedTime = unit.now
 }

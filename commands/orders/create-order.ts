@@ -25,7 +25,7 @@ import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { type References, references } from '../references.ts'
 import { orderDeadline, scheduleNext } from './advance-order.ts'
-import { applySteps } from './apply-transitions.ts'
+import { applyTransitions } from './apply-transitions.ts'
 import { newRecord } from './order-record.ts'
 import { readForOrder } from './order-references.ts'
 import { orderRisk } from './order-risk.ts'
@@ -108,7 +108,7 @@ export async function createSubscription(
   })
   const placed = placeOrder(orderTerms(row))
   const record = newRecord(row, { ...placed.order, invoices: [] })
-  applySteps(unit, record, [placed])
+  applyTransitions(unit, record, [placed])
   // Due already or not, the first deadline is known: the sweep finds the order even if every wake-up is lost.
   scheduleNext(record)
   const isCharged = given.autopay && (given.paymentInstrumentId !== null || known.hasDefaultInstrument)

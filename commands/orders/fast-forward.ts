@@ -72,12 +72,12 @@ export function instantOnTheWay(
   {
     movingTo,
     nextDeadline,
-    settledThrough,
-  }: Pick<Subscription, 'movingTo' | 'nextDeadline' | 'settledThrough'>,
+    advancedTo: advancedTo,
+  }: Pick<Subscription, 'movingTo' | 'nextDeadline' | 'advancedTo'>,
   instant: number,
 ): number {
   if (movingTo == null || nextDeadline == null) return instant
-  return Math.min(instant, Math.max(nextDeadline.getTime(), settledThrough?.getTime() ?? 0))
+  return Math.min(instant, Math.max(nextDeadline.getTime(), advancedTo?.getTime() ?? 0))
 }
 
 /** Remembers that work of an order on its way is done: a call that takes its time is not a stall. */
@@ -119,7 +119,7 @@ async function endStalled(unit: UnitOfWork, row: Subscription): Promise<void> {
 /** Ends at the target: nothing up to it is left to settle. */
 function arrive(unit: UnitOfWork, row: Subscription, to: Date, revision: number): void {
   row.movingTo = null
-  row.settledThrough = new Date(Math.max(to.getTime(), row.settledThrough?.getTime() ?? 0))
+  row.advancedTo = new Date(Math.max(to.getTime(), row.advancedTo?.getTime() ?? 0))
   moveTo(unit, row, to.getTime(), revision)
 }
 

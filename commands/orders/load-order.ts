@@ -79,7 +79,7 @@ export async function loadOrders(
       charging: its.charging,
       isNew: false,
       toRefund: new Set(),
-      raised: new Set(),
+      changedRows: new Set(),
     }
   }
   return rows.flatMap((row) => {

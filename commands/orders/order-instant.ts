@@ -4,14 +4,14 @@ import type { Subscription } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 
 /** What the rules of its clock read of an order's row. */
-type ClockColumns = Pick<Subscription, 'clockOffset' | 'movingTo' | 'settledThrough'>
+type ClockColumns = Pick<Subscription, 'clockOffset' | 'movingTo' | 'advancedTo'>
 
 /** The order's own clock. */
-export function orderClock({ clockOffset, movingTo, settledThrough }: ClockColumns): OrderClock {
+export function orderClock({ clockOffset, movingTo, advancedTo: advancedTo }: ClockColumns): OrderClock {
   return {
     offset: clockOffset,
     target: milliseconds(movingTo),
-    settledThrough: milliseconds(settledThrough),
+    advancedTo: milliseconds(advancedTo),
   }
 }
 

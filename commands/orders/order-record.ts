@@ -15,7 +15,7 @@ export interface OrderRecord {
   /** Invoices that ended with nothing delivered for their money, which has to go back; by sequence. */
   readonly toRefund: Set<number>
   /** Rows whose revision this commit has raised. */
-  readonly raised: Set<object>
+  readonly changedRows: Set<object>
 }
 
 /** A record of an order that is about to be placed. */
@@ -28,6 +28,6 @@ export function newRecord(row: Subscription, order: Order): OrderRecord {
     charging: UNCHARGED,
     isNew: true,
     toRefund: new Set(),
-    raised: new Set([row]),
+    changedRows: new Set([row]),
   }
 }

@@ -10,7 +10,7 @@ import { type Subscription, Transaction } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { advanceForCommand, lockSubscription, scheduleAfter } from './advance-order.ts'
-import { applySteps } from './apply-transitions.ts'
+import { applyTransitions } from './apply-transitions.ts'
 import { instantOnTheWay, noteProgress } from './fast-forward.ts'
 import type { OrderRecord } from './order-record.ts'
 
@@ -47,7 +47,7 @@ export async function startOrderCall(
     return transactionId === null ? null : { transactionId, instant }
   }
   if (record.charging.route === null) {
-    applySteps(unit, record, [declineCharge(record.order, instant, call.invoice)])
+    applyTransitions(unit, record, [declineCharge(record.order, instant, call.invoice)])
     scheduleAfter(record, instant)
     return null
   }
@@ -58,7 +58,7 @@ export async function startOrderCall(
 
 function addCharge(unit: UnitOfWork, record: OrderRecord, sequence: number, instant: number): string {
   const { row, charging } = record
-  applySteps(unit, record, [beginCharge(record.order, instant, sequence)])
+  applyTransitions(unit, record, [beginCharge(record.order, instant, sequence)])
   const invoice = record.invoices.get(sequence)
   const state = record.order.invoices.find((one) => one.sequence === sequence)
   const { route } = charging

@@ -9,7 +9,7 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { subscriptionEvent } from '../../events/order-events.ts'
 import { references } from '../references.ts'
 import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
-import { annotateDrafts, applySteps } from './apply-transitions.ts'
+import { annotateDrafts, applyTransitions } from './apply-transitions.ts'
 import { readChargeTerms, UNCHARGED } from './charge-terms.ts'
 import { checkInstrument, checkTerms, type NewSubscription, pricedItems } from './create-order.ts'
 import { orderInstant } from './order-instant.ts'
@@ -99,13 +99,13 @@ export async function updateSubscription(
   if (areTermsNew) takeTerms(unit, record, instant, areItemsNew)
   if (isChargedAnew) {
     const terms = { ...record.order.terms, ...charging }
-    applySteps(unit, record, [changeAutopay(record.order, instant, terms, row.autopay)])
+    applyTransitions(unit, record, [changeAutopay(record.order, instant, terms, row.autopay)])
   }
   moveBoundary(unit, record, instant, given.renewalTime)
   if (shown(row) === before) return
   scheduleAfter(record, instant)
-  if (!record.raised.has(row)) {
-    record.raised.add(row)
+  if (!record.changedRows.has(row)) {
+    record.changedRows.add(row)
     row.revision += 1
     row.updatedTime = unit.now
   }
@@ -116,8 +116,8 @@ export async function updateSubscription(
 /** Has the rules take the row's terms: a pending order's first invoice is drawn up anew, others take them from the next on. */
 function takeTerms(unit: UnitOfWork, record: OrderRecord, instant: number, areItemsNew: boolean): void {
   const terms = orderTerms(record.row, record.charging)
-  if (record.row.status === 'pending') applySteps(unit, record, [changeTerms(record.order, instant, terms)])
-  else if (areItemsNew) applySteps(unit, record, [changeItems(record.order, instant, terms)])
+  if (record.row.status === 'pending') applyTransitions(unit, record, [changeTerms(record.order, instant, terms)])
+  else if (areItemsNew) applyTransitions(unit, record, [changeItems(record.order, instant, terms)])
   else record.order = { ...record.order, terms }
 }
 
@@ -130,7 +130,7 @@ function moveBoundary(
   const current = record.row.renewalTime?.getTime()
   const wanted = renewalTime?.getTime()
   if (wanted === undefined || current === undefined || wanted === current || wanted <= instant) return
-  applySteps(unit, record, [moveRenewal(record.order, instant, wanted)])
+  applyTransitions(unit, record, [moveRenewal(record.order, instant, wanted)])
 }
 
 /** What new items have to keep: in service currency, kind and period; before it the currency of an invoice that is issued. */
@@ -202,7 +202,7 @@ function shown(row: Subscription): string {
   const {
     revision: _,
     updatedTime: __,
-    settledThrough: ___,
+    advancedTo: ___,
     notBefore: ____,
     ...rest
   } = row as Subscription & Record<string, unknown>

@@ -1,6 +1,6 @@
 /** What an answer of the gateway means for the invoices a transaction is about, and for their orders. */
 import { isZero, Money } from '../../billing/money.ts'
-import type { Step } from '../../billing/order.ts'
+import type { Transition } from '../../billing/order.ts'
 import {
   cancelCharge,
   declineCharge,
@@ -13,12 +13,12 @@ import {
 import { Dispute, Invoice, type Subscription, type Transaction } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { advanceBeforeRefunds, lockSubscription, scheduleAfter, wakeOrder } from '../orders/advance-order.ts'
-import { applySteps } from '../orders/apply-transitions.ts'
+import { applyTransitions } from '../orders/apply-transitions.ts'
 import type { OrderRecord } from '../orders/order-record.ts'
-import { giveBack, refundOwed } from './refund-sales.ts'
+import { refundUndelivered, refundOwed } from './refund-sales.ts'
 
 /** An invoice in its order's record. */
-export interface Bill {
+export interface LockedInvoice {
   readonly id: string
   readonly row: Invoice
   readonly record: OrderRecord
@@ -31,11 +31,11 @@ export interface Bill {
  * The invoices of those ids that exist, in the order given, with their orders locked (in the order of their ids, all of
  * them before any transaction's row is) and brought up to the instant.
  */
-export async function lockBills(
+export async function lockInvoices(
   unit: UnitOfWork,
   invoiceIds: readonly string[],
   instantOf: (row: Subscription) => number,
-): Promise<Bill[]> {
+): Promise<LockedInvoice[]> {
   if (invoiceIds.length === 0) return []
   const { em, organizationId } = unit
   const found = await em.find(Invoice, { organizationId, id: { $in: [...invoiceIds] } })
@@ -44,7 +44,7 @@ export async function lockBills(
     const order = await lockSubscription(unit, subscriptionId)
     if (order !== null) orders.push(order)
   }
-  const bills = new Map<string, Bill>()
+  const bills = new Map<string, LockedInvoice>()
   const records: OrderRecord[] = []
   for (const order of orders) {
     const instant = instantOf(order)
@@ -54,19 +54,19 @@ export async function lockBills(
       bills.set(row.id, { id: row.id, row, record, sequence: row.sequence, instant })
     }
   }
-  await giveBack(unit, records)
+  await refundUndelivered(unit, records)
   return invoiceIds.flatMap((id) => bills.get(id) ?? [])
 }
 
 /** Applies a step to each of the bills, then schedules and wakes their orders. */
-export async function stepBills(
+export async function applyToInvoices(
   unit: UnitOfWork,
-  bills: readonly Bill[],
+  bills: readonly LockedInvoice[],
   transaction: Transaction | null,
-  next: (bill: Bill) => Step,
+  next: (bill: LockedInvoice) => Transition,
 ): Promise<void> {
-  for (const bill of bills) applySteps(unit, bill.record, [next(bill)], transaction)
-  await giveBack(unit, [...new Set(bills.map(({ record }) => record))])
+  for (const bill of bills) applyTransitions(unit, bill.record, [next(bill)], transaction)
+  await refundUndelivered(unit, [...new Set(bills.map(({ record }) => record))])
   for (const { record, instant } of new Map(bills.map((bill) => [bill.record, bill])).values()) {
     scheduleAfter(record, instant)
     // The workflow of an order's own charge asked for the answer, and looks again by itself.
@@ -75,15 +75,15 @@ export async function stepBills(
 }
 
 /** Has an approved sale pay its invoices, in their order; what they cannot use goes back. */
-export async function payBills(
+export async function payInvoices(
   unit: UnitOfWork,
   transaction: Transaction,
-  bills: readonly Bill[],
+  bills: readonly LockedInvoice[],
 ): Promise<void> {
   if (transaction.invoiceIds.length === 0) return
   let left = new Money(transaction.amount)
   const payments: Record<string, string> = {}
-  await stepBills(unit, bills, transaction, ({ id, record, sequence, instant }) => {
+  await applyToInvoices(unit, bills, transaction, ({ id, record, sequence, instant }) => {
     const { step, used } = receivePayment(record.order, instant, sequence, left.toFixed())
     if (!isZero(used)) payments[id] = used
     left = left.minus(used)
@@ -91,7 +91,7 @@ export async function payBills(
   })
   transaction.payments = payments
   if (await isDisputed(unit, transaction)) {
-    await disputeBills(
+    await disputeInvoices(
       unit,
       bills.filter(({ id }) => payments[id] !== undefined),
       () => true,
@@ -101,60 +101,60 @@ export async function payBills(
 }
 
 /** Records on the invoices of a charge that it moved no money. */
-export async function declineBills(
+export async function declineInvoices(
   unit: UnitOfWork,
   transaction: Transaction,
-  bills: readonly Bill[],
+  bills: readonly LockedInvoice[],
 ): Promise<void> {
-  await stepBills(unit, bills, transaction, ({ record, sequence, instant }) =>
+  await applyToInvoices(unit, bills, transaction, ({ record, sequence, instant }) =>
     declineCharge(record.order, instant, sequence),
   )
 }
 
 /** Records on the invoices of a charge that the gateway never got it, and never will. */
-export async function cancelBills(
+export async function cancelCharges(
   unit: UnitOfWork,
   transaction: Transaction,
-  bills: readonly Bill[],
+  bills: readonly LockedInvoice[],
 ): Promise<void> {
-  await stepBills(unit, bills, transaction, ({ record, sequence, instant }) =>
+  await applyToInvoices(unit, bills, transaction, ({ record, sequence, instant }) =>
     cancelCharge(record.order, instant, sequence),
   )
 }
 
 /** Records on the invoices of an order's own charge that nobody knows its outcome, or that a day has passed so. */
-export async function suspendBills(
+export async function suspendInvoices(
   unit: UnitOfWork,
   transaction: Transaction,
-  bills: readonly Bill[],
+  bills: readonly LockedInvoice[],
   { timesOut, askTime }: { readonly timesOut: boolean; readonly askTime: number | null },
 ): Promise<void> {
   const suspend = timesOut ? timeOutCharge : leaveChargeUnknown
-  await stepBills(unit, bills, transaction, ({ record, sequence, instant }) =>
+  await applyToInvoices(unit, bills, transaction, ({ record, sequence, instant }) =>
     suspend(record.order, instant, sequence, askTime),
   )
 }
 
 /** Records on the invoices of a sale what an approved refund gave back of each. */
-export async function refundBills(
+export async function refundInvoices(
   unit: UnitOfWork,
   { shares }: Transaction,
-  bills: readonly Bill[],
+  bills: readonly LockedInvoice[],
 ): Promise<void> {
   const touched = bills.filter(({ id }) => shares[id] !== undefined)
-  await stepBills(unit, touched, null, ({ id, record, sequence, instant }) =>
+  await applyToInvoices(unit, touched, null, ({ id, record, sequence, instant }) =>
     refundInvoice(record.order, instant, sequence, shares[id] ?? '0'),
   )
 }
 
 /** Records on the invoices that a disputed sale paid whether any of their payments is disputed. */
-export async function disputeBills(
+export async function disputeInvoices(
   unit: UnitOfWork,
-  bills: readonly Bill[],
+  bills: readonly LockedInvoice[],
   isDisputed: (invoiceId: string) => boolean,
 ): Promise<void> {
   const changed = bills.filter(({ id, row }) => row.isDisputed !== isDisputed(id))
-  await stepBills(unit, changed, null, ({ id, record, sequence, instant }) =>
+  await applyToInvoices(unit, changed, null, ({ id, record, sequence, instant }) =>
     disputeInvoice(record.order, instant, sequence, isDisputed(id)),
   )
 }

@@ -9,15 +9,15 @@ import { transactionEvent } from '../../events/transaction-events.ts'
 import type { MovementOutcome, PendingMovement } from '../../gateways/movement.ts'
 import { orderInstant } from '../orders/order-instant.ts'
 import {
-  type Bill,
-  cancelBills,
-  declineBills,
-  lockBills,
-  payBills,
-  refundBills,
-  suspendBills,
+  type LockedInvoice,
+  cancelCharges,
+  declineInvoices,
+  lockInvoices,
+  payInvoices,
+  refundInvoices,
+  suspendInvoices,
 } from './apply-payment.ts'
-import { noteRefund } from './refund-sales.ts'
+import { recordRefund } from './refund-sales.ts'
 
 /** A pending transaction as the gateway is asked about it; null for one that is not pending, or not there. */
 export async function pendingMovement(
@@ -71,7 +71,7 @@ export function chargedAt({ chargedTime, createdTime }: Transaction): number {
  *
  * @returns when to ask next; null: never.
  */
-export async function recordAnswer(
+export async function recordResult(
   unit: UnitOfWork,
   id: string,
   { result, raw }: MovementOutcome,
@@ -83,7 +83,7 @@ export async function recordAnswer(
   // A first answer counts as given when the charge was made.
   const at = asked.subscriptionId != null && asked.result == null ? chargedAt(asked) : instant
   const sale = asked.type === 'refund' ? await saleOf(unit, asked) : asked
-  const bills = await lockBills(unit, sale.invoiceIds, (row) =>
+  const bills = await lockInvoices(unit, sale.invoiceIds, (row) =>
     asked.subscriptionId == null ? orderInstant(unit, row) : at,
   )
   const refunded = asked.type === 'refund' ? await lockRow(unit, Transaction, sale.id) : null
@@ -100,7 +100,7 @@ export async function recordAnswer(
   const isMoved = next !== (transaction.nextInquiryTime?.getTime() ?? null)
   transaction.nextInquiryTime = next === null ? null : new Date(next)
   if (isOwn && result === 'unknown' && (!wasUnknown || !timesOut)) {
-    await suspendBills(unit, transaction, bills, { timesOut: false, askTime: next })
+    await suspendInvoices(unit, transaction, bills, { timesOut: false, askTime: next })
   }
   if (wasUnknown && result === 'unknown' && !timesOut) {
     if (isMoved) raise(transaction, unit)
@@ -118,7 +118,7 @@ export async function recordAnswer(
   if (timesOut) emit('transaction-timeout-resolved')
   if (result === 'approved') emit('transaction-processed')
   if (result === 'declined' || result === 'canceled') emit('transaction-declined')
-  if (timesOut && isOwn) await suspendBills(unit, transaction, bills, { timesOut, askTime: next })
+  if (timesOut && isOwn) await suspendInvoices(unit, transaction, bills, { timesOut, askTime: next })
   if (result === 'unknown' && !wasUnknown && !isOwn && next !== null) {
     unit.follow('transaction', id, {
       dueBy: new Date(next),
@@ -126,12 +126,12 @@ export async function recordAnswer(
     })
   }
   if (refunded !== null) {
-    if (result === 'approved') await refundBills(unit, transaction, bills)
-    if (result !== 'unknown') await noteRefund(unit, refunded, result === 'approved')
-  } else if (wasCanceled) await payBills(unit, transaction, bills.filter(isUncharged))
-  else if (result === 'approved') await payBills(unit, transaction, bills)
-  else if (result === 'declined') await declineBills(unit, transaction, bills)
-  else if (result === 'canceled') await cancelBills(unit, transaction, bills)
+    if (result === 'approved') await refundInvoices(unit, transaction, bills)
+    if (result !== 'unknown') await recordRefund(unit, refunded, result === 'approved')
+  } else if (wasCanceled) await payInvoices(unit, transaction, bills.filter(isUncharged))
+  else if (result === 'approved') await payInvoices(unit, transaction, bills)
+  else if (result === 'declined') await declineInvoices(unit, transaction, bills)
+  else if (result === 'canceled') await cancelCharges(unit, transaction, bills)
   return next
 }
 
@@ -144,7 +144,7 @@ function takes({ status, result }: Transaction, outcome: MovementOutcome['result
 }
 
 /** Whether no other charge of a bill has begun meanwhile. */
-function isUncharged({ record, sequence }: Bill): boolean {
+function isUncharged({ record, sequence }: LockedInvoice): boolean {
   return record.order.invoices.find((one) => one.sequence === sequence)?.charge === null
 }
 
@@ -158,7 +158,7 @@ function raise(transaction: Transaction, { now }: UnitOfWork): void {
 async function websiteOf(
   { em, organizationId }: UnitOfWork,
   { customerId }: Transaction,
-  [bill]: readonly Bill[],
+  [bill]: readonly LockedInvoice[],
 ): Promise<string | null> {
   if (bill !== undefined) return bill.row.websiteId
   return (await em.findOne(Customer, { organizationId, id: customerId }))?.websiteId ?? null

@@ -23,7 +23,7 @@ import type { OrderRecord } from '../orders/order-record.ts'
  * what was paid outside of this service is not for it to give back. Locks the sales that paid, in the order of their ids:
  * whoever calls has locked every order it will, for one sale may have paid invoices of several.
  */
-export async function giveBack(unit: UnitOfWork, records: readonly OrderRecord[]): Promise<void> {
+export async function refundUndelivered(unit: UnitOfWork, records: readonly OrderRecord[]): Promise<void> {
   const voided = records.flatMap(({ row, invoices, toRefund }) =>
     [...toRefund].map((sequence) => ({
       customerId: row.customerId,
@@ -81,7 +81,7 @@ export async function refundOwed(unit: UnitOfWork, sale: Transaction): Promise<v
  * Takes note of the outcome of a refund of a locked sale. Where that moved no money and the sale owes it, or owes anything else
  * that is not on its way back, another refund is begun later.
  */
-export async function noteRefund(unit: UnitOfWork, sale: Transaction, hasMoved: boolean): Promise<void> {
+export async function recordRefund(unit: UnitOfWork, sale: Transaction, hasMoved: boolean): Promise<void> {
   await unit.em.flush()
   const { debts, amount } = await debtOf(unit, sale)
   sale.owedAmount = amount
@@ -101,7 +101,7 @@ export async function noteRefund(unit: UnitOfWork, sale: Transaction, hasMoved: 
  *
  * @returns when to look again; null: not before something changes.
  */
-export async function takeUpDebt(
+export async function retryOwedRefunds(
   unit: UnitOfWork,
   saleId: string,
   instant: number,

@@ -17,7 +17,7 @@ import { transactionEvent } from '../../events/transaction-events.ts'
 import { orderInstant } from '../orders/order-instant.ts'
 import type { OrderRecord } from '../orders/order-record.ts'
 import { type References, references } from '../references.ts'
-import { type Bill, lockBills, payBills, refundBills, stepBills } from './apply-payment.ts'
+import { type LockedInvoice, lockInvoices, payInvoices, refundInvoices, applyToInvoices } from './apply-payment.ts'
 import type { CardPath } from './create-payment-instrument.ts'
 import { paidOf, returnsOf } from './refund-sales.ts'
 import { usePaymentToken } from './use-payment-token.ts'
@@ -71,7 +71,7 @@ export async function startSale(
 ): Promise<Transaction> {
   const found = references(unit)
   // Orders before what they refer to, as everywhere.
-  const bills = await lockBills(unit, sale.invoiceIds, (row) => orderInstant(unit, row))
+  const bills = await lockInvoices(unit, sale.invoiceIds, (row) => orderInstant(unit, row))
   const customer = await found.required(Customer, 'customerId', sale.customerId)
   const problem = amountProblem(sale.amount, sale.currency)
   if (problem !== null) found.fail('amount', problem)
@@ -92,9 +92,9 @@ export async function startSale(
     shares: {},
     ...route,
   })
-  if (transaction.result === 'approved') await payBills(unit, transaction, bills)
+  if (transaction.result === 'approved') await payInvoices(unit, transaction, bills)
   else {
-    await stepBills(unit, bills, transaction, ({ record, sequence, instant }) =>
+    await applyToInvoices(unit, bills, transaction, ({ record, sequence, instant }) =>
       beginCallersCharge(record.order, instant, sequence),
     )
   }
@@ -102,7 +102,7 @@ export async function startSale(
 }
 
 /** Remembers every invoice that a sale cannot pay, and an amount over what is due of them. */
-function checkBills(found: References, sale: Sale, bills: readonly Bill[]): void {
+function checkBills(found: References, sale: Sale, bills: readonly LockedInvoice[]): void {
   for (const [index, id] of sale.invoiceIds.entries()) {
     const bill = bills.find((one) => one.id === id)
     const field = `invoiceIds.${index}`
@@ -142,7 +142,7 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   const before = await em.findOne(Transaction, { organizationId, id: refund.parentTransactionId })
   // One outside of this service is approved as it comes, and shows on the invoices: their orders are locked first.
   const billed = before?.gateway == null ? (before?.invoiceIds ?? []) : []
-  const bills = await lockBills(unit, billed, (row) => orderInstant(unit, row))
+  const bills = await lockInvoices(unit, billed, (row) => orderInstant(unit, row))
   const parent = await lockRow(unit, Transaction, refund.parentTransactionId)
   if (parent === null) {
     throw new InvalidFieldsError([
@@ -182,7 +182,7 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
     gatewayReference: parent.gatewayReference ?? null,
     cardFingerprint: parent.cardFingerprint ?? null,
   })
-  if (transaction.result === 'approved') await refundBills(unit, transaction, bills)
+  if (transaction.result === 'approved') await refundInvoices(unit, transaction, bills)
   return transaction
 }
 
@@ -230,7 +230,7 @@ interface Scope {
   readonly time: Date
 }
 
-function scopeOf({ now }: UnitOfWork, [bill]: readonly Bill[], customer: Customer | null): Scope {
+function scopeOf({ now }: UnitOfWork, [bill]: readonly LockedInvoice[], customer: Customer | null): Scope {
   if (bill !== undefined) return { websiteId: bill.row.websiteId, time: new Date(bill.instant) }
   return { websiteId: customer?.websiteId ?? null, time: now }
 }

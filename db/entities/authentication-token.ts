@@ -13,7 +13,7 @@ const AuthenticationTokenSchema = defineEntity({
     tokenHash: p.string().length(64).unique('authentication_tokens_token_hash_unique'),
     expiredTime: instant(),
     /** When it was exchanged for good; it can only be ended from then on. */
-    spentTime: instant().nullable(),
+    consumedTime: instant().nullable(),
     createdTime: instant(),
   },
 })

@@ -12,7 +12,7 @@ const IdempotencyRecordSchema = defineEntity({
     /** Digest of the path and the body of the first request. */
     requestHash: p.string().length(64),
     /** Its answer, encrypted by the vault. */
-    answerCipher: p.text(),
+    responseCipher: p.text(),
     createdTime: instant(),
   },
 })

@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core'
 import type { Contact } from '../../billing/contacts.ts'
 import type { InvoiceStatus } from '../../billing/invoices.ts'
 import type { CancelCategory, CanceledBy, OrderStatus } from '../../billing/order.ts'
-import type { Turn } from '../../billing/order-lifecycle.ts'
+import type { DueKind } from '../../billing/order-lifecycle.ts'
 import type { InvoiceTimeShift, PricedPlan, RecurringInterval } from '../../billing/order-terms.ts'
 import type { DerivedRisk, RiskInput } from '../../billing/risk.ts'
 import {
@@ -130,9 +130,9 @@ const SubscriptionSchema = defineEntity({
     /** When the subscription workflow has to look again, on the order's own clock; null: never. */
     nextDeadline: instant().nullable(),
     /** What is due then; null: not known, or nothing. */
-    nextTurn: p.string().length(20).nullable().$type<Turn | 'charge' | null>(),
+    nextDueKind: p.string().length(20).nullable().$type<DueKind | 'charge' | null>(),
     /** How far the order has been settled, on its own clock; settling before this does nothing. */
-    settledThrough: instant().nullable(),
+    advancedTo: instant().nullable(),
     /** Milliseconds by which the order's own clock is ahead of real time (sandbox clock). */
     clockOffset: p.bigint('number').default(0),
     /** Where that clock is being moved to; null: it rests. */

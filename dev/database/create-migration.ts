@@ -2,6 +2,8 @@
  * `npm run migration:create -- <name>`: writes a migration for what the entities have and the database of DATABASE_URL
  * lacks, and lists it in `db/migrations/index.ts` order by hand (the file says how).
  */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { openOrm } from '../../db/orm.ts'
 
 const [name] = process.argv.slice(2)
@@ -13,6 +15,10 @@ if (name === undefined || databaseUrl === undefined) {
 const orm = await openOrm({ databaseUrl, poolSize: 2 })
 try {
   const { fileName } = await orm.migrator.create(undefined, false, false, name)
+  // Comments on tables and columns are written by hand, in the migrations alone.
+  const path = join('db/migrations', fileName)
+  const lines = readFileSync(path, 'utf8').split('\n')
+  writeFileSync(path, lines.filter((line) => !line.includes('comment on ')).join('\n'))
   console.log(fileName)
 } finally {
   await orm.close()

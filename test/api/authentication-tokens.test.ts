@@ -134,7 +134,7 @@ describe("a customer's token", () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 404, 404, 404, 404, 404])
   })
 
-  test('is repeated under an Idempotency-Key, though the word was spent', async () => {
+  test('is repeated under an Idempotency-Key, though the token was consumed', async () => {
     const word = await vouch()
     const once = () =>
       browser.post(
@@ -159,7 +159,7 @@ describe("a customer's token", () => {
     ['an end in the past', { expiredTime: '2020-01-01T00:00:00Z' }, ['expiredTime']],
     ['an end beyond a day', { expiredTime: '2999-01-01T00:00:00Z' }, ['expiredTime']],
     ['an end in words', { expiredTime: 'tomorrow' }, ['expiredTime']],
-  ])('is not exchanged with %s: 422, and nothing is spent', async (_, members, fields) => {
+  ])('is not exchanged with %s: 422, and nothing is consumed', async (_, members, fields) => {
     const word = await vouch()
     expect(expectProblem(await exchange(word, members), 422, 'validation-error')).toEqual(fields)
     expect((await exchange(word)).status).toBe(201)
@@ -235,7 +235,7 @@ describe("a customer's token", () => {
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiredTime))
   })
 
-  test('ends with the word it came of, spent or not; the word can no longer be exchanged after its hour', async () => {
+  test('ends with the word it came of, consumed or not; the token can no longer be exchanged after its hour', async () => {
     const word = await vouch()
     const { body } = await exchange(word)
     expect((await tokenize(String(body.token))).status).toBe(201)
@@ -243,7 +243,7 @@ describe("a customer's token", () => {
     expectProblem(await tokenize(String(body.token)), 401, 'unauthorized')
 
     const late = await vouch()
-    await sql('update authentication_tokens set expired_time = now() where spent_time is null')
+    await sql('update authentication_tokens set expired_time = now() where consumed_time is null')
     expectProblem(await merchant.api.get(`authentication-tokens/${late}`), 404, 'not-found')
     expectProblem(await exchange(late), 404, 'not-found')
   })

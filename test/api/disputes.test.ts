@@ -377,7 +377,7 @@ describe('a dispute at the instant of its deadline', () => {
     const id = await open()
     await at(deadline + offset, async (unit) => {
       const dispute = await locked(unit, id)
-      await disputeWriter.settle?.(unit, dispute)
+      await disputeWriter.advance?.(unit, dispute)
       expect(dispute.status).toBe(status)
     })
   })

@@ -6,7 +6,7 @@ import { parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { amountDue, isOpen } from '../../billing/invoices.ts'
 import { Money } from '../../billing/money.ts'
-import { type Order, placeOrder, type Step } from '../../billing/order.ts'
+import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
 import {
   cancelOrder,
   changeTerms,
@@ -14,7 +14,7 @@ import {
   reactivateOrder,
   voidOrder,
 } from '../../billing/order-commands.ts'
-import { settleBefore, settleOrder } from '../../billing/order-lifecycle.ts'
+import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
 import {
   beginCharge,
   changeAutopay,
@@ -50,7 +50,7 @@ interface Asked {
 /** An order with a gateway that answers as told, and then approves. */
 class ChargedOrder {
   order: Order
-  readonly steps: Step[]
+  readonly steps: Transition[]
   readonly charges: Asked[] = []
   /** What the gateway moved, by request id: once each. */
   readonly moved = new Map<string, string>()
@@ -68,7 +68,7 @@ class ChargedOrder {
   /** Looks once, as the timer does: settles, and asks the gateway for all that is due. */
   look(now: number): this {
     for (;;) {
-      const { steps, order } = settleOrder(this.order, now)
+      const { transitions: steps, order } = advanceThrough(this.order, now)
       this.steps.push(...steps)
       this.order = order
       if (!this.#ask(now)) return this
@@ -85,7 +85,7 @@ class ChargedOrder {
   }
 
   command({ at: now, act }: Command): this {
-    const { steps, order } = settleBefore(this.order, now)
+    const { transitions: steps, order } = advanceBefore(this.order, now)
     this.steps.push(...steps)
     this.order = order
     try {
@@ -97,7 +97,7 @@ class ChargedOrder {
   }
 
   nextDeadline(): number | null {
-    const { next, call } = settleOrder(this.order, Number.NEGATIVE_INFINITY)
+    const { next, call } = advanceThrough(this.order, Number.NEGATIVE_INFINITY)
     const first = Math.min(next?.at ?? Number.POSITIVE_INFINITY, call?.at ?? Number.POSITIVE_INFINITY)
     return Number.isFinite(first) ? first : null
   }
@@ -149,7 +149,7 @@ class ChargedOrder {
     }
   }
 
-  #take(step: Step): void {
+  #take(step: Transition): void {
     this.steps.push(step)
     this.order = step.order
   }
@@ -183,7 +183,7 @@ describe('a charge that is late', () => {
     const order = charged(DELINQUENT_AFTER_3_DAYS, ['approved', 'declined']).live(START + DAY)
     const boundary = order.order.periodEnd ?? Number.NaN
     // Settled through its boundary, and the charge not made: nobody could ask the gateway.
-    const { order: renewed } = settleOrder(order.order, boundary)
+    const { order: renewed } = advanceThrough(order.order, boundary)
     expect(renewed.invoices.at(-1)).toMatchObject({ issuedTime: boundary, chargeTime: boundary })
     order.order = { ...renewed, terms: { ...renewed.terms, delinquencyPeriod: parseDuration('P9D') } }
     const late = boundary + 5 * HOUR
@@ -219,7 +219,7 @@ describe('settling stops at a charge', () => {
   test('of a start with everything: an abandonment waits for the answer', () => {
     const agreed = { abandonTime: START + HOUR }
     const placed = charged(agreed).order
-    const { order, call, next } = settleOrder(placed, START + 2 * HOUR)
+    const { order, call, next } = advanceThrough(placed, START + 2 * HOUR)
     expect({ status: order.status, call, next }).toEqual({
       status: 'pending',
       call: { invoice: 1, at: START },
@@ -231,11 +231,11 @@ describe('settling stops at a charge', () => {
 
   test('in service only with its own past due and delinquency: boundaries go on', () => {
     const order = charged().live(START + DAY)
-    const { order: later } = settleOrder(order.order, at('2027-05-15'))
+    const { order: later } = advanceThrough(order.order, at('2027-05-15'))
     expect(later.rebillNumber).toBe(4)
     expect(later.invoices.slice(1).map((one) => one.status)).toEqual(['unpaid', 'unpaid', 'unpaid'])
     const owing = charged(DELINQUENT_AFTER_3_DAYS).live(START + DAY)
-    expect(settleOrder(owing.order, at('2027-05-15')).order).toMatchObject({
+    expect(advanceThrough(owing.order, at('2027-05-15')).order).toMatchObject({
       status: 'active',
       // Past the delinquency of the second invoice nothing can be known.
       rebillNumber: 2,
@@ -346,7 +346,7 @@ describe('at one instant', () => {
     const pause = { id: 'pause', effectiveTime: instant, endTime: null }
     order.command({ at: START + 1, act: (before, now) => pauseOrder(before, now, pause) })
     order.live(instant)
-    const told = order.steps.filter((one) => one.at === instant).flatMap(({ happenings }) => happenings)
+    const told = order.steps.filter((one) => one.at === instant).flatMap(({ events: happenings }) => happenings)
     expect(told.map(({ type }) => type)).toEqual([
       'invoice-past-due',
       'subscription-pause-revoked',
@@ -450,7 +450,7 @@ describe('an order whose start is moved ahead after its first charge was due', (
 
   test('before that charge was made, is charged at that start', () => {
     const order = charged()
-    order.order = settleOrder(order.order, START).order
+    order.order = advanceThrough(order.order, START).order
     order.command({ at: START + MINUTE, act: move(ahead) })
     expect(order.live(ahead - 1).charges).toEqual([])
     expect(order.live(ahead).order).toMatchObject({ status: 'active', activationTime: ahead })
@@ -497,7 +497,7 @@ describe('an order whose start is moved ahead after its first charge was due', (
   test('without autopay by then, starts unpaid at that start; with it again, is charged then', () => {
     const switched = (...autopay: boolean[]) => {
       const order = charged()
-      order.order = settleOrder(order.order, START).order
+      order.order = advanceThrough(order.order, START).order
       order.command({ at: START + 1, act: move(ahead) })
       for (const isOn of autopay) {
         const members = isOn ? { canCharge: true, autopayRetries: RETRIES } : NO_AUTOPAY
@@ -599,7 +599,7 @@ describe('an invoice that is issued early', () => {
 describe('money of an invoice', () => {
   const owing = () => {
     const order = charged()
-    order.order = settleOrder(order.order, START).order
+    order.order = advanceThrough(order.order, START).order
     return order.command({
       at: START,
       act: (before, now) => changeAutopay(before, now, { ...before.terms, ...NO_AUTOPAY }, false),
@@ -658,7 +658,7 @@ describe('autopay', () => {
 
   test('switched off before the first charge was made lets the order start unpaid', () => {
     const order = charged()
-    order.order = settleOrder(order.order, START).order
+    order.order = advanceThrough(order.order, START).order
     order.command({
       at: START + MINUTE,
       act: (before, now) => changeAutopay(before, now, { ...before.terms, ...NO_AUTOPAY }, false),

@@ -2,10 +2,10 @@
 import { expect } from '@jest/globals'
 import { isOpen } from '../../billing/invoices.ts'
 import { Money, sumOf } from '../../billing/money.ts'
-import type { Order, Step } from '../../billing/order.ts'
+import type { Order, Transition } from '../../billing/order.ts'
 
 /** No period is billed twice and none is left out; boundaries strictly increase. */
-export function expectPeriodsBilledOnce(order: Order, steps: readonly Step[]): void {
+export function expectPeriodsBilledOnce(order: Order, steps: readonly Transition[]): void {
   const counted = order.invoices.filter(
     ({ status, periodNumber }) => status !== 'voided' && status !== 'abandoned' && periodNumber !== null,
   )
@@ -32,9 +32,9 @@ export function expectPeriodsBilledOnce(order: Order, steps: readonly Step[]): v
 }
 
 /** Every change of a status is told, and every event of a status tells of a change. */
-export function expectEventsOfTransitions(steps: readonly Step[]): void {
+export function expectEventsOfTransitions(steps: readonly Transition[]): void {
   let before: Order | null = null
-  for (const { order, happenings } of steps) {
+  for (const { order, events: happenings } of steps) {
     const told = happenings.map(({ type }) => type as string)
     if (before !== null && before.status !== order.status) {
       expect(told.filter((type) => STATUS_EVENTS[order.status]?.includes(type)).length).toBeGreaterThan(0)

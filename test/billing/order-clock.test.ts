@@ -18,7 +18,7 @@ describe("an order's clock", () => {
   test('at rest is real time plus its offset, whatever the engine skipped', () => {
     fc.assert(
       fc.property(ahead, fc.integer(), fc.option(fc.integer()), (offset, skipped, base) => {
-        const order: OrderClock = { offset: offset + 1, target: null, settledThrough: null }
+        const order: OrderClock = { offset: offset + 1, target: null, advancedTo: null }
         const { instant } = executionTime(order, { clock: NOW + skipped, base }, NOW)
         expect(instant).toBe(clockTime(order, NOW))
         expect(instant).toBe(NOW + offset + 1)
@@ -27,7 +27,7 @@ describe("an order's clock", () => {
   })
 
   test('that was never moved is the clock of its execution', () => {
-    const order: OrderClock = { offset: 0, target: null, settledThrough: null }
+    const order: OrderClock = { offset: 0, target: null, advancedTo: null }
     expect(executionTime(order, { clock: NOW + YEAR, base: null }, NOW)).toEqual({
       instant: NOW + YEAR,
       base: 0,
@@ -38,7 +38,7 @@ describe("an order's clock", () => {
     fc.assert(
       fc.property(ahead, ahead, fc.array(fc.tuple(ahead, elapsed)), (offset, distance, steps) => {
         const target = NOW + offset + distance
-        let order: OrderClock = { offset, target, settledThrough: NOW + offset - 1 }
+        let order: OrderClock = { offset, target, advancedTo: NOW + offset - 1 }
         let now = NOW
         let skipped = 0
         let base: number | null = null
@@ -49,19 +49,19 @@ describe("an order's clock", () => {
           const seen = executionTime(order, { clock: now + skipped, base }, now)
           base = seen.base
           expect(seen.instant).toBeLessThanOrEqual(target)
-          order = { ...order, settledThrough: Math.max(order.settledThrough ?? 0, seen.instant) }
+          order = { ...order, advancedTo: Math.max(order.advancedTo ?? 0, seen.instant) }
           expect(clockTime(order, now)).toBeGreaterThanOrEqual(before)
           before = clockTime(order, now)
         }
         expect(executionTime(order, { clock: now + skipped + distance, base }, now).instant).toBe(target)
-        const arrived = { offset: offsetAt(target, now, order), target: null, settledThrough: target }
+        const arrived = { offset: offsetAt(target, now, order), target: null, advancedTo: target }
         expect(clockTime(arrived, now)).toBeGreaterThanOrEqual(before)
       }),
     )
   })
 
   test('goes on from where it had come to when a run begins on the way', () => {
-    const order: OrderClock = { offset: 0, target: NOW + 10_000, settledThrough: NOW + 4_000 }
+    const order: OrderClock = { offset: 0, target: NOW + 10_000, advancedTo: NOW + 4_000 }
     expect(executionTime(order, { clock: NOW, base: null }, NOW)).toEqual({
       instant: NOW + 4_000,
       base: 4_000,
@@ -74,7 +74,7 @@ describe("an order's clock", () => {
     ['five years ahead of real time', Date.UTC(2031, 10, 21), null],
     ['a millisecond further', Date.UTC(2031, 10, 21) + 1, 'at most five years'],
   ])('moved %s', (_, target, problem) => {
-    const order: OrderClock = { offset: 1_000, target: null, settledThrough: null }
+    const order: OrderClock = { offset: 1_000, target: null, advancedTo: null }
     const found = moveProblem(order, target, NOW)
     if (problem === null) expect(found).toBeNull()
     else expect(found).toContain(problem)

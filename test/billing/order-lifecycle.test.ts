@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { type Order, placeOrder, renewalTime, type Step } from '../../billing/order.ts'
+import { type Order, placeOrder, renewalTime, type Transition } from '../../billing/order.ts'
 import { changeItems, reactivateOrder } from '../../billing/order-commands.ts'
-import { settleOrder } from '../../billing/order-lifecycle.ts'
+import { advanceThrough } from '../../billing/order-lifecycle.ts'
 import { payInvoice } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
 import { expectEventsOfTransitions, expectPeriodsBilledOnce, illegal } from './legal.ts'
@@ -12,10 +12,10 @@ const RUNS = { numRuns: 2_000 }
 const looks = fc.array(fc.integer({ min: at('2027-01-31'), max: END }), { maxLength: 15 })
 
 function settled(agreed: ReturnType<typeof terms>, through: string): Order {
-  return settleOrder(placeOrder(agreed).order, at(through)).order
+  return advanceThrough(placeOrder(agreed).order, at(through)).order
 }
 
-const told = ({ at, cause, happenings }: Step) => ({ at, cause, happenings })
+const told = ({ at, cause, events: happenings }: Transition) => ({ at, cause, happenings })
 const starts = (order: Order): (string | null)[] => order.invoices.map(({ periodStart }) => day(periodStart))
 
 describe('the life of an order', () => {
@@ -115,7 +115,7 @@ describe('the life of an order', () => {
       churnTime: at('2027-02-03T01:00:00Z'),
       invoices: [{ status: 'abandoned' }],
     })
-    expect(settleOrder(settled(agreed, '2027-02-03T01:00:00Z'), END).steps).toEqual([])
+    expect(advanceThrough(settled(agreed, '2027-02-03T01:00:00Z'), END).transitions).toEqual([])
   })
 
   test('a renewal invoice is issued earlier by the time shift, and due no sooner than its boundary', () => {
@@ -152,7 +152,7 @@ describe('the life of an order', () => {
     ])
     const before = settled(agreed, '2027-02-25')
     const paidAhead = payInvoice(before, at('2027-02-25'), 2).order
-    const voided = settleOrder(paidAhead, at('2027-02-26')).order
+    const voided = advanceThrough(paidAhead, at('2027-02-26')).order
     expect(statuses(voided)).toEqual([
       [1, 'abandoned'],
       [2, 'voided'],
@@ -164,8 +164,8 @@ describe('the life of an order', () => {
     const trial = { price: '1', period: { unit: 'day', length: 10 } } as const
     const converted = (began: OrderTerms, becomes: OrderTerms) => {
       const { order } = changeItems(settled(began, '2027-02-01'), at('2027-02-01'), becomes)
-      const renewed = settleOrder(order, at('2027-03-01')).order
-      const { order: paid, happenings } = payInvoice(renewed, at('2027-03-01'), 2)
+      const renewed = advanceThrough(order, at('2027-03-01')).order
+      const { order: paid, events: happenings } = payInvoice(renewed, at('2027-03-01'), 2)
       const told = happenings.some(({ type }) => type === 'subscription-trial-converted')
       return [paid.isTrialConverted, told]
     }
@@ -174,13 +174,13 @@ describe('the life of an order', () => {
   })
 
   test('a charge that is due is named, and a start waits for its answer', () => {
-    const { order, call, steps } = settleOrder(
+    const { order, call, transitions: steps } = advanceThrough(
       placeOrder(terms({}, { canCharge: true })).order,
       at('2027-02-01'),
     )
     expect(call).toEqual({ invoice: 1, at: at('2027-01-31') })
     expect(order.status).toBe('pending')
-    expect(steps.at(0)?.happenings.map(({ type }) => type)).toEqual(['invoice-issued'])
+    expect(steps.at(0)?.events.map(({ type }) => type)).toEqual(['invoice-issued'])
   })
 })
 
@@ -206,11 +206,11 @@ describe('for any terms, any commands and any passing of time', () => {
         (agreed, commands, now) => {
           const { order } = live(agreed, commands)
           for (const start of [placeOrder(agreed).order, order]) {
-            const { order: then, next } = settleOrder(start, now)
+            const { order: then, next } = advanceThrough(start, now)
             if (next === null)
-              return void expect(settleOrder(then, Number.MAX_SAFE_INTEGER / 2).steps).toEqual([])
-            expect(settleOrder(then, next.at - 1).steps).toEqual([])
-            expect(settleOrder(then, next.at).steps.length).toBeGreaterThan(0)
+              return void expect(advanceThrough(then, Number.MAX_SAFE_INTEGER / 2).transitions).toEqual([])
+            expect(advanceThrough(then, next.at - 1).transitions).toEqual([])
+            expect(advanceThrough(then, next.at).transitions.length).toBeGreaterThan(0)
           }
         },
       ),

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
-import { type Order, placeOrder, type Step } from '../../billing/order.ts'
+import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
 import {
   cancelOrder,
   changePauseEnd,
@@ -13,7 +13,7 @@ import {
   voidInvoice,
   voidOrder,
 } from '../../billing/order-commands.ts'
-import { settleBefore, settleOrder } from '../../billing/order-lifecycle.ts'
+import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
 import { beginCallersCharge, payInvoice } from '../../billing/order-payments.ts'
 import { agreedTerms, type OrderTerms, type PricedPlan } from '../../billing/order-terms.ts'
 
@@ -112,7 +112,7 @@ export const anyTerms: fc.Arbitrary<OrderTerms> = fc
 /** A command at an instant; refused ones change nothing. */
 export interface Command {
   readonly at: number
-  readonly act: (order: Order, at: number) => Step
+  readonly act: (order: Order, at: number) => Transition
 }
 
 const days = fc.integer({ min: 0, max: 90 })
@@ -173,12 +173,12 @@ export function live(
   agreed: OrderTerms,
   commands: readonly Command[],
   looks: readonly number[] = [],
-): { order: Order; steps: Step[] } {
+): { order: Order; steps: Transition[] } {
   const placed = placeOrder(agreed)
   const steps = [placed]
   let order = placed.order
-  const settle = (settled: ReturnType<typeof settleOrder>): void => {
-    steps.push(...settled.steps)
+  const settle = (settled: ReturnType<typeof advanceThrough>): void => {
+    steps.push(...settled.transitions)
     order = settled.order
   }
   const instants = [...commands, ...looks.map((look) => ({ at: look, act: null }))].sort(
@@ -186,10 +186,10 @@ export function live(
   )
   for (const { at: now, act } of instants) {
     if (act === null) {
-      settle(settleOrder(order, now))
+      settle(advanceThrough(order, now))
       continue
     }
-    settle(settleBefore(order, now))
+    settle(advanceBefore(order, now))
     try {
       const made = act(order, now)
       steps.push(made)
@@ -198,6 +198,6 @@ export function live(
       if (!(error instanceof ConflictError || error instanceof InvalidFieldsError)) throw error
     }
   }
-  settle(settleOrder(order, END))
+  settle(advanceThrough(order, END))
   return { order, steps }
 }

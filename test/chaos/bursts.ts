@@ -137,7 +137,7 @@ async function whatIsOpen(database: pg.Client, organizationId: string): Promise<
   return {
     orders: await rows(
       database,
-      `select id, status, billing_status, next_turn, next_deadline, quarantine_reason, now() from subscriptions
+      `select id, status, billing_status, next_due_kind, next_deadline, quarantine_reason, now() from subscriptions
         where organization_id = $1 and status <> 'active' ${limited}`,
       [organizationId],
     ),

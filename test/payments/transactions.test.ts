@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { inquireTransaction } from '../../activities/inquire-transaction.ts'
 import { CHARGE_TIMEOUT, INQUIRIES, nextInquiry } from '../../billing/charge-schedule.ts'
-import { pendingMovement, recordAnswer } from '../../commands/payments/record-result.ts'
+import { pendingMovement, recordResult } from '../../commands/payments/record-result.ts'
 import { startSale } from '../../commands/payments/start-transaction.ts'
 import { newId } from '../../db/ids.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
@@ -352,11 +352,11 @@ describe('payments', () => {
       ])
       const charged = new Date(row?.created_time ?? 0).getTime()
       const silent = { result: 'unknown', raw: '{}' } as const
-      const at = (instant: number) => inUnit((unit) => recordAnswer(unit, id, silent, instant))
+      const at = (instant: number) => inUnit((unit) => recordResult(unit, id, silent, instant))
       expect(await at(charged)).toBe(charged + 60_000)
       expect(await at(charged + CHARGE_TIMEOUT)).toBe(charged + 2 * CHARGE_TIMEOUT)
       expect(await at(charged + 2 * CHARGE_TIMEOUT)).toBe(charged + 3 * CHARGE_TIMEOUT)
-      await inUnit((unit) => recordAnswer(unit, id, { result: 'approved', raw: '{}' }, charged))
+      await inUnit((unit) => recordResult(unit, id, { result: 'approved', raw: '{}' }, charged))
       await receiver.until(
         ({ event }) => event.transactionId === id && event.eventType === 'transaction-processed',
       )
@@ -470,7 +470,7 @@ describe('payments', () => {
             const asked = { ...pending.pending, isUnknown: one === 'inquire' }
             const answer = await carryOut(by, asked, Date.now(), Date.now)
             if (one === 'move-unrecorded') return
-            await inUnit((unit) => recordAnswer(unit, id, answer, Date.now()))
+            await inUnit((unit) => recordResult(unit, id, answer, Date.now()))
           }
           if (atOnce) await Promise.all(steps.map(take))
           else for (const one of steps) await take(one)

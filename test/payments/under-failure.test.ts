@@ -6,7 +6,7 @@ import type { ActivityDependencies } from '../../activities/dependencies.ts'
 import { inquireTransaction } from '../../activities/inquire-transaction.ts'
 import { REFUND_WAITS } from '../../billing/refunds.ts'
 import { startOrderCall } from '../../commands/orders/start-order-call.ts'
-import { recordAnswer } from '../../commands/payments/record-result.ts'
+import { recordResult } from '../../commands/payments/record-result.ts'
 import { startRefund, startSale } from '../../commands/payments/start-transaction.ts'
 import { newId } from '../../db/ids.ts'
 import { composedStatement } from '../../db/statement.ts'
@@ -209,7 +209,7 @@ describe('money under failure', () => {
         amount: '9.9',
         currency: 'EUR',
       })
-      await inUnit((unit) => recordAnswer(unit, String(call?.transactionId), answer, Date.now()))
+      await inUnit((unit) => recordResult(unit, String(call?.transactionId), answer, Date.now()))
       await refundAll(placed)
       expect((await ledgerOf(placed)).map(({ kind }) => kind)).toEqual(['charge', 'refund'])
     })
@@ -377,7 +377,7 @@ describe('money under failure', () => {
       )
       const canceled = await merchant.api.post('subscription-cancellations', { subscriptionId: placed.id })
       expect(canceled.status).toBe(201)
-      await inUnit((unit) => recordAnswer(unit, part, { result: 'declined', raw: '{}' }, Date.now()))
+      await inUnit((unit) => recordResult(unit, part, { result: 'declined', raw: '{}' }, Date.now()))
       await refundAll(placed)
       const row = async () => (await transactionsOf(placed)).find(({ id }) => id === parentTransactionId)
       expect(await row()).toMatchObject({ owedAmount: '4.000000', nextRefundTime: expect.anything() })
@@ -450,7 +450,7 @@ describe('money under failure', () => {
             }
             const [first] = await pending()
             if (first === undefined) return
-            await inUnit((unit) => recordAnswer(unit, first.id, { result: one, raw: '{}' }, Date.now()))
+            await inUnit((unit) => recordResult(unit, first.id, { result: one, raw: '{}' }, Date.now()))
           }
           for (const one of steps) {
             await take(one)
@@ -464,7 +464,7 @@ describe('money under failure', () => {
           // Whatever came before: once refunds are approved, the debt is paid, to the cent.
           for (let turn = 0; turn < 3 && told === 0; turn += 1) {
             for (const { id } of await pending()) {
-              await inUnit((unit) => recordAnswer(unit, id, { result: 'approved', raw: '{}' }, Date.now()))
+              await inUnit((unit) => recordResult(unit, id, { result: 'approved', raw: '{}' }, Date.now()))
             }
             await timer()
           }

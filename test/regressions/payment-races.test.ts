@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
 import { startOrderCall } from '../../commands/orders/start-order-call.ts'
-import { recordAnswer } from '../../commands/payments/record-result.ts'
+import { recordResult } from '../../commands/payments/record-result.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import type { ApiAnswer } from '../support/api-client.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
@@ -147,7 +147,7 @@ describe('at the same time', () => {
       )
     const call = await inUnit((unit) => startOrderCall(unit, String(first.id), Date.now()))
     const declined = { result: 'declined', raw: '{}' } as const
-    await inUnit((unit) => recordAnswer(unit, String(call?.transactionId), declined, Date.now()))
+    await inUnit((unit) => recordResult(unit, String(call?.transactionId), declined, Date.now()))
     const { paymentInstrumentId } = customer.defaultPaymentInstrument as { paymentInstrumentId: string }
     const { body: paid } = await merchant.api.post('transactions', {
       type: 'sale',

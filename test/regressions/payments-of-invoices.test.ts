@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { amountOf } from '../../billing/money.ts'
 import { advanceOrder, lockSubscription } from '../../commands/orders/advance-order.ts'
 import { startOrderCall } from '../../commands/orders/start-order-call.ts'
-import { recordAnswer } from '../../commands/payments/record-result.ts'
+import { recordResult } from '../../commands/payments/record-result.ts'
 import { startSale } from '../../commands/payments/start-transaction.ts'
 import { newId } from '../../db/ids.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
@@ -74,7 +74,7 @@ describe('invoices', () => {
     return id
   }
   const answer = (id: string, result: 'approved' | 'declined' | 'unknown', instant = Date.now()) =>
-    inUnit((unit) => recordAnswer(unit, id, { result, raw: '{}' }, instant))
+    inUnit((unit) => recordResult(unit, id, { result, raw: '{}' }, instant))
 
   test.each([
     ['pending', []],

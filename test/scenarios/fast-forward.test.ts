@@ -283,7 +283,7 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     const id = `subscription/${merchant.organizationId}/${story.id}`
     await service.temporal.workflow.getHandle(id).terminate('by an operator')
     // As if it had come to three seconds before the renewal, and then nothing for more than a minute.
-    await sql('update subscriptions set settled_through = ? where id = ?', [
+    await sql('update subscriptions set advanced_to = ? where id = ?', [
       new Date(renewal - 3_000),
       story.id,
     ])
