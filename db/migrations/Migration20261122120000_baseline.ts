@@ -807,6 +807,35 @@ export class Migration20261122120000_baseline extends Migration {
       comment on column worker_processes.alive_until is 'Renewed while it runs; afterwards its leases are free.';
       comment on column worker_processes.in_flight is 'Attempts in flight by receiver, as of the last renewal.';
     `)
+    this.addSql(`
+      create schema test_gateway;
+      create table test_gateway.cards (
+        organization_id varchar(50) not null,
+        reference varchar(50) not null,
+        behaviour varchar(20) not null,
+        last4 varchar(4) not null,
+        created_time timestamptz not null default now(),
+        primary key (organization_id, reference)
+      );
+      create table test_gateway.ledger (
+        position bigint generated always as identity,
+        organization_id varchar(50) not null,
+        request_id varchar(100) not null,
+        kind varchar(10) not null,
+        reference varchar(50),
+        charge_request_id varchar(100),
+        amount numeric(18,6) not null,
+        currency varchar(3) not null,
+        result varchar(20) not null,
+        reason varchar(50),
+        calls int not null default 1,
+        created_time timestamptz not null default now(),
+        primary key (organization_id, request_id)
+      );
+      create index ledger_reference_index on test_gateway.ledger (organization_id, reference);
+      create index ledger_charge_index on test_gateway.ledger (organization_id, charge_request_id);
+      comment on schema test_gateway is 'The books of the test gateway: they survive what its callers do not.';
+    `)
   }
 
   override down(): void {
@@ -845,5 +874,6 @@ export class Migration20261122120000_baseline extends Migration {
     ]) {
       this.addSql(`drop table if exists ${table}`)
     }
+    this.addSql('drop schema if exists test_gateway cascade')
   }
 }
