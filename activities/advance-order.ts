@@ -46,7 +46,7 @@ interface Request {
   readonly id: string
   readonly instant: number
   /** Takes the order as the batch left it, or until when it is quarantined; null: the batch had to leave it out. */
-  readonly answer: (outcome: Outcome | null) => void
+  readonly result: (outcome: Outcome | null) => void
   readonly fail: (error: unknown) => void
 }
 
@@ -102,7 +102,7 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
     organization.isMore = false
     try {
       const outcomes = await advanceBatch(organizationId, requests)
-      for (const { id, answer } of requests) answer(outcomes.get(id) ?? null)
+      for (const { id, result } of requests) result(outcomes.get(id) ?? null)
       const isMore = outcomes.size >= BATCH
       for (const { resolve } of waiting) resolve({ count: outcomes.size, isMore })
       organization.isMore ||= isMore
@@ -226,8 +226,8 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
       const alone = () => quarantine.guard('subscription', input, () => advanceAlone(input))
       // One that was quarantined stays out of batches until it has advanced.
       if (order.hasMoved || order.isQuarantined || instant > now() + SKIPPED) return await alone()
-      const outcome = await new Promise<Outcome | null>((answer, fail) => {
-        organizationOf(organizationId).requests.push({ id: recordId, instant, answer, fail })
+      const outcome = await new Promise<Outcome | null>((result, fail) => {
+        organizationOf(organizationId).requests.push({ id: recordId, instant, result: result, fail })
         pump()
       })
       if (outcome === null) return await alone()

@@ -28,7 +28,7 @@ export async function attemptDelivery(
   if (next <= instant) {
     const attempt = await makeAttempt(delivery, dependencies.attempts)
     attempts = delivery.scheduled + 1
-    next = attempt.answer.failure === null ? null : nextAttemptTime(attempts, instant + attempt.duration)
+    next = attempt.response.failure === null ? null : nextAttemptTime(attempts, instant + attempt.duration)
     const tenant = { organizationId, baseUrl: dependencies.baseUrl, now: new Date(dependencies.now()) }
     await inUnitOfWork(dependencies.em(), tenant, (unit) => recordRetry(unit, attempt, next))
     // What became of it is the row's to say: the webhook may have been made inactive meanwhile.

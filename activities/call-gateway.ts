@@ -36,7 +36,7 @@ async function makeCall(dependencies: ActivityDependencies, input: AdvanceInput)
   // Of one without any answer, an earlier try may have died before the gateway heard of it, and its invoice ended since.
   const found = await pendingMovement(em(), organizationId, transactionId)
   if (found === null) return
-  const answer = await carryOut(gateway, found.pending, readAt, now)
-  await inUnitOfWork(em(), tenant(), (unit) => recordResult(unit, transactionId, answer, instant))
-  reportUnresolved(dependencies, found.transaction, answer, instant)
+  const result = await carryOut(gateway, found.pending, readAt, now)
+  await inUnitOfWork(em(), tenant(), (unit) => recordResult(unit, transactionId, result, instant))
+  reportUnresolved(dependencies, found.transaction, result, instant)
 }

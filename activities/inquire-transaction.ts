@@ -34,9 +34,9 @@ export async function inquireTransaction(
   const { customerId } = transaction
   let next = transaction.nextInquiryTime?.getTime() ?? null
   if (next !== null && next <= instant) {
-    const answer = await carryOut(gateway, pending, readAt, now)
-    next = await inUnitOfWork(em(), tenant(), (unit) => recordResult(unit, recordId, answer, instant))
-    reportUnresolved(dependencies, transaction, answer, instant)
+    const result = await carryOut(gateway, pending, readAt, now)
+    next = await inUnitOfWork(em(), tenant(), (unit) => recordResult(unit, recordId, result, instant))
+    reportUnresolved(dependencies, transaction, result, instant)
   }
   return {
     next,

@@ -31,7 +31,7 @@ export interface RunningApi {
 export async function startApi(
   dependencies: ApiDependencies & {
     readonly databaseUrl: string
-    /** How the engine is reached; null: not from here. Only what moves a sandbox's clocks needs it. */
+    /** How Temporal is reached; null: not from here. Only what moves a sandbox's clocks needs it. */
     readonly temporal: TemporalConnection | null
   },
   config: ApiConfig,
@@ -39,12 +39,12 @@ export async function startApi(
   const { host, port, rateLimit: limit, rateLimitWindowSeconds: windowSeconds } = config
   const rateLimit = createRateLimit({ databaseUrl: dependencies.databaseUrl, limit, windowSeconds })
   const gateway = createGateway(dependencies.config.environment, dependencies.databaseUrl)
-  const { orm, vault, temporal, config: shared } = dependencies
-  // Loaded where it is used: an API without an engine carries none of its client.
-  const engine =
-    temporal === null
+  const { orm, vault, config: shared } = dependencies
+  // Loaded where it is used: an API without Temporal carries none of its client.
+  const temporal =
+    dependencies.temporal === null
       ? null
-      : (await import('./temporal.ts')).connectEngine(temporal, config.temporalNamespace)
+      : (await import('./temporal.ts')).connectTemporal(dependencies.temporal, config.temporalNamespace)
   const now = () => Date.now()
   const addressGuard = createAddressGuard(shared.webhookAllowedCidrs)
   const sender = createSender(addressGuard)
@@ -54,7 +54,7 @@ export async function startApi(
     ...dependencies,
     rateLimit,
     gateway,
-    engine,
+    temporal,
     addressGuard,
     sendWebhook: (delivery) => attemptDelivery(delivery, attempts),
   })
@@ -66,7 +66,7 @@ export async function startApi(
       await sender.close()
       await rateLimit.close()
       await gateway.close()
-      await engine?.close()
+      await temporal?.close()
     },
   }
 }

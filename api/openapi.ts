@@ -4,7 +4,7 @@ import type { KeyForm } from './http/authentication.ts'
 import { KEY_HEADER } from './http/authentication.ts'
 import { PROBLEMS } from './http/problems.ts'
 import { fullPath, type Route } from './routes.ts'
-import { answerSchema, bodySchema } from './schemas/conventions.ts'
+import { bodySchema, responseSchema } from './schemas/conventions.ts'
 
 export interface OpenApiOperation {
   readonly operationId: string
@@ -35,7 +35,7 @@ export function openApiDocument(baseUrl: string, routes: readonly Route[]): Open
     components: {
       schemas: {
         ...Object.fromEntries(
-          routes.map(({ resource }) => [nameOf(resource), withoutId(answerSchema(resource))]),
+          routes.map(({ resource }) => [nameOf(resource), withoutId(responseSchema(resource))]),
         ),
         ...Object.fromEntries(
           routes
@@ -75,7 +75,7 @@ function operationOf(route: Route): OpenApiOperation {
       ? { requestBody: { required: true, content: content(`${nameOf(route.body ?? route.resource)}Body`) } }
       : {}),
     responses: {
-      [route.success]: { description: 'Done.', ...answerContent(route, nameOf(route.resource)) },
+      [route.success]: { description: 'Done.', ...responseContent(route, nameOf(route.resource)) },
       ...(route.accepted === undefined
         ? {}
         : { 202: { description: 'Under way: see `Location`.', content: content(nameOf(route.accepted)) } }),
@@ -87,7 +87,7 @@ function operationOf(route: Route): OpenApiOperation {
   }
 }
 
-function answerContent({ answers }: Route, name: string): object {
+function responseContent({ returns: answers }: Route, name: string): object {
   const one = { $ref: `#/components/schemas/${name}` }
   switch (answers) {
     case 'one':

@@ -25,8 +25,8 @@ export interface OperationContext {
   /** Makes one attempt, signed as every attempt is, that no log keeps. */
   readonly sendWebhook: (delivery: DueDelivery) => Promise<Attempt>
   readonly gateway: Gateway
-  /** null: this API is connected to no engine. */
-  readonly engine: TemporalService | null
+  /** null: this API is connected to no Temporal. */
+  readonly temporal: TemporalService | null
   readonly baseUrl: string
   readonly now: () => Date
   /** What the request names itself by, for 24 hours at least. */

@@ -81,7 +81,7 @@ export interface Route {
   /** The body, where it is not the resource's writable members. */
   readonly body?: TSchema
   /** What the answer holds: the resource, a list of it, or nothing. */
-  readonly answers: 'one' | 'many' | 'nothing'
+  readonly returns: 'one' | 'many' | 'nothing'
   readonly query?: TSchema
   readonly success: 200 | 201 | 202 | 204
   /** What 202 answers, where it can take longer than a caller waits. */
@@ -116,7 +116,7 @@ export const ROUTES: readonly Route[] = [
     accepts: SECRET,
     resource: Organization,
     takesBody: false,
-    answers: 'one',
+    returns: 'one',
     success: 200,
     handler: getOrganization,
   },
@@ -128,7 +128,7 @@ export const ROUTES: readonly Route[] = [
     accepts: SECRET,
     resource: Organization,
     takesBody: true,
-    answers: 'one',
+    returns: 'one',
     success: 200,
     handler: putOrganization,
   },
@@ -170,7 +170,7 @@ export const ROUTES: readonly Route[] = [
   {
     ...authenticationToken('DELETE', '/{token}'),
     summary: 'End an authentication token and what it was exchanged for',
-    answers: 'nothing',
+    returns: 'nothing',
     success: 204,
     handler: deleteAuthenticationToken,
   },
@@ -198,7 +198,7 @@ export const ROUTES: readonly Route[] = [
     accepts: SECRET,
     resource: transactions.schema,
     takesBody: true,
-    answers: 'one',
+    returns: 'one',
     success: 201,
     handler: postTransaction,
     continues: true,
@@ -243,7 +243,7 @@ export const ROUTES: readonly Route[] = [
     accepts: SECRET,
     resource: webhooks.schema,
     takesBody: true,
-    answers: 'nothing',
+    returns: 'nothing',
     success: 204,
     handler: previewWebhook,
   },
@@ -258,7 +258,7 @@ export const ROUTES: readonly Route[] = [
     accepts: SECRET,
     resource: webhookTracking.schema,
     takesBody: false,
-    answers: 'nothing',
+    returns: 'nothing',
     success: 204,
     handler: resendWebhook,
   },
@@ -278,7 +278,7 @@ export const ROUTES: readonly Route[] = [
     resource: serviceCredentials.schema,
     takesBody: true,
     body: ServiceCredentialStatus,
-    answers: 'one',
+    returns: 'one',
     success: 200,
     handler: patchServiceCredential,
   },
@@ -319,7 +319,7 @@ export const ROUTES: readonly Route[] = [
     resource: subscriptions.schema,
     takesBody: true,
     body: FastForward,
-    answers: 'one',
+    returns: 'one',
     success: 200,
     accepted: FastForward,
     sandboxOnly: true,
@@ -334,7 +334,7 @@ export const ROUTES: readonly Route[] = [
     accepts: SECRET,
     resource: FastForward,
     takesBody: false,
-    answers: 'one',
+    returns: 'one',
     success: 200,
     sandboxOnly: true,
     handler: getFastForward,
@@ -380,7 +380,7 @@ function authenticationToken(method: 'GET' | 'POST' | 'DELETE', below: string) {
     accepts: SECRET,
     resource: AuthenticationToken,
     takesBody: false,
-    answers: 'one',
+    returns: 'one',
   } as const
 }
 
@@ -398,7 +398,7 @@ function getMany<Row extends ResourceRow>(resource: Resource<Row>, query = listQ
     accepts: SECRET,
     resource: resource.schema,
     takesBody: false,
-    answers: 'many',
+    returns: 'many',
     query,
     success: 200,
     handler: (context) => list(context, resource),
@@ -418,7 +418,7 @@ function post<Row extends ResourceRow, Body>(
     accepts: SECRET,
     resource: resource.schema,
     takesBody: true,
-    answers: 'one',
+    returns: 'one',
     query: expandQuerySchema(resource),
     success: 201,
     handler: (context) => create(context, resource, writer, typeof id === 'string' ? () => newId(id) : id),
@@ -434,7 +434,7 @@ function getOne<Row extends ResourceRow>(resource: Resource<Row>): Route {
     accepts: SECRET,
     resource: resource.schema,
     takesBody: false,
-    answers: 'one',
+    returns: 'one',
     query: expandQuerySchema(resource),
     success: 200,
     handler: (context) => readOne(context, resource),
@@ -450,7 +450,7 @@ function put<Row extends ResourceRow, Body>(resource: Resource<Row>, writer: Wri
     accepts: SECRET,
     resource: resource.schema,
     takesBody: true,
-    answers: 'one',
+    returns: 'one',
     query: expandQuerySchema(resource),
     success: 200,
     handler: (context) => upsert(context, resource, writer),
@@ -466,7 +466,7 @@ function del<Row extends ResourceRow>(resource: Resource<Row>): Route {
     accepts: SECRET,
     resource: resource.schema,
     takesBody: false,
-    answers: 'nothing',
+    returns: 'nothing',
     success: 204,
     handler: (context) => remove(context, resource),
   }

@@ -20,12 +20,12 @@ import { crossOriginHeaders } from './http/cors.ts'
 import { customerTokenReader } from './http/customer-jwt.ts'
 import {
   claimKey,
-  type IdempotentRequest,
-  storeResponse,
-  storableRefusal,
   findStoredResponse,
+  type IdempotentRequest,
   replay,
   requestHash,
+  storableRefusal,
+  storeResponse,
 } from './http/idempotency.ts'
 import { entityTag } from './http/preconditions.ts'
 import { Problem, problemOf, summary } from './http/problems.ts'
@@ -33,9 +33,9 @@ import { type RateLimit, rateHeaders, requireWithinLimit } from './http/rate-lim
 import { isStorable, readJsonBody } from './http/request-body.ts'
 import type { ApiState } from './http/state.ts'
 import { createBodyValidator, createQueryValidator } from './http/validation.ts'
-import type { OperationResponse, OperationContext } from './operation.ts'
+import type { OperationContext, OperationResponse } from './operation.ts'
 import type { Route } from './routes.ts'
-import { bodySchema, withoutAnswers, writablePart } from './schemas/conventions.ts'
+import { bodySchema, withoutReadOnly, writablePart } from './schemas/conventions.ts'
 import type { TemporalService } from './temporal.ts'
 
 /** What operations work with. */
@@ -45,8 +45,8 @@ export interface OperationDependencies {
   readonly installation: InstallationFacts
   readonly vault: Vault
   readonly gateway: Gateway
-  /** null: this API is connected to no engine. */
-  readonly engine: TemporalService | null
+  /** null: this API is connected to no Temporal. */
+  readonly temporal: TemporalService | null
   readonly rateLimit: RateLimit
   readonly addressGuard: AddressGuard
   readonly sendWebhook: OperationContext['sendWebhook']
@@ -128,9 +128,9 @@ export function stepsOf(
   const handle: Step = async (ctx) => {
     const context = operationContext(ctx, route, dependencies, invalidBody)
     const { idempotent } = ctx.state
-    const answer =
+    const response =
       idempotent === null ? await route.handler(context) : await handleOnce(context, route, idempotent, vault)
-    respond(ctx, route, answer)
+    respond(ctx, route, response)
   }
 
   // Each step finds what those before it have left.
@@ -147,7 +147,7 @@ export function stepsOf(
 function operationContext(
   ctx: Parameters<Step>[0],
   route: Route,
-  { config, installation, vault, addressGuard, sendWebhook, gateway, engine }: OperationDependencies,
+  { config, installation, vault, addressGuard, sendWebhook, gateway, temporal }: OperationDependencies,
   invalidBody: ((body: unknown) => InvalidField[]) | null,
 ): OperationContext {
   const { credential, params, query, em, given, idempotent, log } = ctx.state
@@ -164,14 +164,14 @@ function operationContext(
     webhookTargets: { guard: addressGuard, environment },
     sendWebhook,
     gateway,
-    engine,
+    temporal: temporal,
     baseUrl,
     now: () => new Date(),
     idempotencyKey: idempotent?.key ?? null,
     log,
     body<T>(stored: object = {}) {
       const schema = route.body ?? route.resource
-      const { body, kept } = withoutAnswers(schema, structuredClone(given), stored)
+      const { body, stored: kept } = withoutReadOnly(schema, structuredClone(given), stored)
       const invalidFields = invalidBody?.(body) ?? []
       if (invalidFields.length > 0)
         throw new Problem('validation-error', summary(invalidFields), { invalidFields })
@@ -181,11 +181,14 @@ function operationContext(
     commit: (work) =>
       inUnitOfWork(em, { organizationId, baseUrl, now: new Date() }, async (unit) => {
         if (idempotent === null) return await work(unit)
-        const kept = await claimKey(unit, vault, idempotent)
-        if (kept !== null) return replay(kept)
-        const answer = await work(unit)
-        await storeResponse(unit.em, vault, idempotent, { status: answer.status ?? route.success, answer })
-        return answer
+        const stored = await claimKey(unit, vault, idempotent)
+        if (stored !== null) return replay(stored)
+        const response = await work(unit)
+        await storeResponse(unit.em, vault, idempotent, {
+          status: response.status ?? route.success,
+          response: response,
+        })
+        return response
       }),
   }
 }
@@ -197,8 +200,8 @@ async function handleOnce(
   request: IdempotentRequest,
   vault: Vault,
 ): Promise<OperationResponse> {
-  const kept = route.continues === true ? null : await findStoredResponse(context.em, vault, request)
-  if (kept !== null) return replay(kept)
+  const stored = route.continues === true ? null : await findStoredResponse(context.em, vault, request)
+  if (stored !== null) return replay(stored)
   try {
     return await route.handler(context)
   } catch (error) {
@@ -240,12 +243,12 @@ function idempotentRequest(
   }
 }
 
-function respond(ctx: Context, route: Route, answer: OperationResponse): void {
-  ctx.status = answer.status ?? route.success
-  if (answer.location !== undefined) ctx.set('Location', answer.location)
-  if (answer.revision !== undefined) ctx.set('ETag', entityTag(answer.revision))
-  if (answer.headers !== undefined) ctx.set({ ...answer.headers })
-  if (answer.body === undefined) return
+function respond(ctx: Context, route: Route, response: OperationResponse): void {
+  ctx.status = response.status ?? route.success
+  if (response.location !== undefined) ctx.set('Location', response.location)
+  if (response.revision !== undefined) ctx.set('ETag', entityTag(response.revision))
+  if (response.headers !== undefined) ctx.set({ ...response.headers })
+  if (response.body === undefined) return
   ctx.set('Content-Type', 'application/json; charset=utf-8')
-  ctx.body = JSON.stringify(answer.body)
+  ctx.body = JSON.stringify(response.body)
 }

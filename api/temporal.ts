@@ -1,4 +1,4 @@
-/** The API's side of the workflow engine: it lets an execution skip time, and nothing else. Writes never wait for it. */
+/** The API's side of Temporal: it lets an execution skip time, and nothing else. Writes never wait for it. */
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client'
 import { msToTs } from '@temporalio/common/lib/time.js'
 import { clientConnection, type TemporalConnection } from '../config/temporal-connection.ts'
@@ -6,7 +6,7 @@ import { Problem } from './http/problems.ts'
 
 export interface TemporalService {
   /**
-   * Makes sure that the engine can let executions skip time.
+   * Makes sure that Temporal can let executions skip time.
    *
    * @throws Problem `not-implemented` naming what to enable, or `unavailable` when it cannot be reached.
    */
@@ -22,15 +22,15 @@ export interface TemporalService {
   close(): Promise<void>
 }
 
-/** How long the engine may take to answer. Milliseconds. */
+/** How long Temporal may take to answer. Milliseconds. */
 const PATIENCE = 3_000
-/** Timers at a stretch; an engine's own limit may be far lower. */
+/** Timers at a stretch; Temporal's own limit may be far lower. */
 const MOST_SKIPS = 100_000
 
 const gRPC = { cancelled: 1, deadlineExceeded: 4, notFound: 5, unimplemented: 12, unavailable: 14 }
 
 /** Connects at first use. */
-export function connectEngine(target: TemporalConnection, namespace: string): TemporalService {
+export function connectTemporal(target: TemporalConnection, namespace: string): TemporalService {
   const client = new Client({ connection: Connection.lazy(clientConnection(target)), namespace })
   const { workflowService } = client
   const ask = async (question: () => Promise<unknown>): Promise<boolean> => {
@@ -45,14 +45,14 @@ export function connectEngine(target: TemporalConnection, namespace: string): Te
         case gRPC.unimplemented:
           throw new Problem(
             'not-implemented',
-            'The connected workflow engine does not skip time. It takes server 1.32 or newer with the dynamic configuration frontend.WorkflowTimeSkippingEnabled set to true.',
+            'The connected Temporal server does not skip time. It takes server 1.32 or newer with the dynamic configuration frontend.WorkflowTimeSkippingEnabled set to true.',
           )
         case gRPC.cancelled:
         case gRPC.deadlineExceeded:
         case gRPC.unavailable:
           throw new Problem(
             'unavailable',
-            'The workflow engine, which moves clocks, cannot be reached.',
+            'Temporal, which moves clocks, cannot be reached.',
             { headers: { 'Retry-After': '5' } },
             { cause: error },
           )

@@ -36,11 +36,11 @@ export function startHelper<C extends Calls>(script: string, teardown: Teardown)
   const { pid } = child
   if (pid === undefined) throw new Error(`${script} could not be started`)
   teardown.add(() => ended(child))
-  const waiting = new Map<number, (answer: Answer) => void>()
+  const waiting = new Map<number, (response: Answer) => void>()
   let calls = 0
   child.on('message', (message) => {
-    const answer = message as Answer
-    waiting.get(answer.id)?.(answer)
+    const response = message as Answer
+    waiting.get(response.id)?.(response)
   })
   child.once('exit', (code, signal) => {
     for (const [id, settle] of waiting) settle({ id, failure: `${script} ended (${code ?? signal})` })
@@ -48,7 +48,7 @@ export function startHelper<C extends Calls>(script: string, teardown: Teardown)
   const ask = async (name: string, argument: unknown, patience: number): Promise<unknown> => {
     calls += 1
     const question: Question = { id: calls, name, argument }
-    const answer = await new Promise<Answer>((resolve) => {
+    const response = await new Promise<Answer>((resolve) => {
       const late = setTimeout(
         () => resolve({ id: question.id, failure: `${script}: ${name} took more than ${patience} ms` }),
         patience,
@@ -61,8 +61,8 @@ export function startHelper<C extends Calls>(script: string, teardown: Teardown)
         if (error !== null) waiting.get(question.id)?.({ id: question.id, failure: error.message })
       })
     }).finally(() => waiting.delete(question.id))
-    if (answer.failure !== undefined) throw new Error(answer.failure)
-    return answer.result
+    if (response.failure !== undefined) throw new Error(response.failure)
+    return response.result
   }
   return {
     pid,

@@ -3,7 +3,7 @@
  *
  *     npm run bench -- [part …] [--quick] [--profile]
  *
- * Engines, API, worker and helpers run as processes of their own in a temporary directory, on loopback and free ports,
+ * LocalServices, API, worker and helpers run as processes of their own in a temporary directory, on loopback and free ports,
  * and are gone afterwards. Exits with 0 when everything could be measured, whether or not an aim was met.
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'

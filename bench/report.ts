@@ -32,7 +32,7 @@ export function conditions({ quick, loadBefore }: Run): string[] {
   const busy = loadBefore > availableParallelism() / 4
   return [
     `${processors.length} cores (${processors[0]?.model.trim() ?? 'unknown'}), Node ${process.version}, service ${VERSION}${quick ? ', QUICK: a tenth of the work, figures are only a trial' : ''}.`,
-    'Service, engines, floors, receiver and load generator share these cores; absolute values depend on them, so',
+    'Service, services, floors, receiver and load generator share these cores; absolute values depend on them, so',
     'each figure stands beside its floor: measured in turns, the ratio is the median over the rounds.',
     ...(busy
       ? [

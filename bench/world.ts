@@ -1,4 +1,4 @@
-/** What the parts measure: engines of their own, API and worker as processes, an organization with what an order needs. */
+/** What the parts measure: services of their own, API and worker as processes, an organization with what an order needs. */
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { migrate } from '../db/orm.ts'
 import { inUnitOfWork, type UnitOfWork } from '../db/unit-of-work.ts'
 import { freePort } from '../dev/services/ports.ts'
 import { processFacts } from '../dev/services/processes.ts'
-import { startEngines } from '../dev/services/start-services.ts'
+import { startLocalServices } from '../dev/services/start-services.ts'
 import { startTemporal } from '../dev/services/temporal.ts'
 import { apiClient } from '../test/support/api-client.ts'
 import { type Catalogue, makeCatalogue, orderBody } from '../test/support/catalogue.ts'
@@ -25,8 +25,8 @@ export interface World {
   /** Of the API, on 127.0.0.1. */
   readonly port: number
   readonly api: Program
-  /** The workflow engine's server. */
-  readonly engine: {
+  /** Temporal's server. */
+  readonly temporal: {
     pid(): Promise<number>
     /** SIGKILL, then a start on the same data; resolves when it takes work again. */
     killAndStart(): Promise<void>
@@ -53,7 +53,7 @@ export interface World {
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   /** Milliseconds until the worker has nothing left to do. */
   quiet(patience: number): Promise<number>
-  /** Resolves when worker and engine have nothing left to do but wait, as far as their use of the cores tells. */
+  /** Resolves when worker and Temporal have nothing left to do but wait, as far as their use of the cores tells. */
   still(worker: Program, patience: number): Promise<void>
   /** Milliseconds until the condition, an SQL expression, does not hold any more. */
   untilNot(condition: string, patience: number): Promise<number>
@@ -78,7 +78,7 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
   const { directory, say, signal, profiles } = options
   const temporalPort = await freePort()
   const dataDir = join(directory, 'engines')
-  const starting = startEngines({
+  const starting = startLocalServices({
     dataDir,
     // Started apart, so that a part can kill it.
     temporalAddress: `127.0.0.1:${temporalPort}`,
@@ -90,7 +90,7 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
   })
   teardown.add(async () => (await starting.catch(() => null))?.stop())
   const { databaseUrl, temporalAddress } = await starting
-  const startEngine = () =>
+  const startTemporalServer = () =>
     startTemporal({
       dataDir: join(dataDir, 'temporal'),
       postgresUrl: databaseUrl,
@@ -100,9 +100,9 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
       log: say,
       signal,
     })
-  let engine = startEngine()
-  teardown.add(async () => (await engine.catch(() => null))?.stop())
-  await engine
+  let temporal = startTemporalServer()
+  teardown.add(async () => (await temporal.catch(() => null))?.stop())
+  await temporal
   await migrate(databaseUrl)
 
   const masterKey = randomBytes(32).toString('base64')
@@ -174,12 +174,12 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
     databaseUrl,
     port,
     api,
-    engine: {
-      pid: async () => (await engine).pid,
+    temporal: {
+      pid: async () => (await temporal).pid,
       async killAndStart() {
-        await (await engine).kill()
-        engine = startEngine()
-        await engine
+        await (await temporal).kill()
+        temporal = startTemporalServer()
+        await temporal
       },
     },
     vault: database.vault,
@@ -203,21 +203,21 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
     },
     async placeOrder() {
       const startTime = new Date(Date.now() + YEAR).toISOString()
-      const answer = await merchant.api.post('subscriptions', orderBody(merchant, { startTime }))
-      if (answer.status !== 201) throw new Error(`an order was refused: ${JSON.stringify(answer.body)}`)
-      return String(answer.body.id)
+      const response = await merchant.api.post('subscriptions', orderBody(merchant, { startTime }))
+      if (response.status !== 201) throw new Error(`an order was refused: ${JSON.stringify(response.body)}`)
+      return String(response.body.id)
     },
     databaseCpu: postmaster === undefined ? () => null : childrenMeter(postmaster),
     command,
     async still(worker, patience) {
       const used = async (): Promise<number> =>
-        (cpuSeconds((await engine).pid) ?? 0) + (cpuSeconds(worker.pid) ?? 0)
+        (cpuSeconds((await temporal).pid) ?? 0) + (cpuSeconds(worker.pid) ?? 0)
       const until = performance.now() + patience
       for (let before = await used(); ; ) {
         await delay(1_000)
         const now = await used()
         if (now - before < 0.15) return
-        if (performance.now() > until) throw new Error('worker and engine did not come to rest')
+        if (performance.now() > until) throw new Error('worker and Temporal did not come to rest')
         before = now
       }
     },

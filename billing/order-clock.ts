@@ -2,7 +2,7 @@
  * The clock of one order, which the sandbox can move ahead of real time. It never goes back.
  *
  * Instants and offsets are milliseconds. At rest the order's instant is real time plus its offset. On the way to a
- * target it is what the execution that follows the order has reached, whose time the engine skips: its own clock plus
+ * target it is what the execution that follows the order has reached, whose time Temporal skips: its own clock plus
  * the `base` that it began with.
  */
 import { type Duration, reach } from './durations.ts'
@@ -25,7 +25,7 @@ export interface ExecutionClock {
 const FARTHEST: Duration = { years: 5, months: 0, weeks: 0, days: 0, hours: 0, minutes: 0, seconds: 0 }
 
 /** The order's instant for whoever asks at real time `now`: on the way to a target, how far it has come. */
-export function clockTime({ offset, target, advancedTo: advancedTo }: OrderClock, now: number): number {
+export function clockTime({ offset, target, advancedTo }: OrderClock, now: number): number {
   return target === null ? now + offset : Math.max(now + offset, advancedTo ?? 0)
 }
 
@@ -46,7 +46,7 @@ export function executionTime(
 
 /**
  * The offset of a clock that a move leaves at `instant` at real time `now`. It is more than it was, if only by a
- * millisecond: a clock that was moved never again goes by what the engine skipped.
+ * millisecond: a clock that was moved never again goes by what Temporal skipped.
  */
 export function offsetAt(instant: number, now: number, { offset }: Pick<OrderClock, 'offset'>): number {
   return Math.max(offset + 1, instant - now)

@@ -21,6 +21,7 @@ import {
   type Change,
   changeInvoice,
   changePause,
+  emit,
   endOfPeriod,
   endPause,
   endPauses,
@@ -28,11 +29,10 @@ import {
   isLastPeriod,
   issue,
   issueRenewal,
-  emit,
   type Order,
   revokePause,
-  type Transition,
   set,
+  type Transition,
   transition,
   voidAll,
   voidComing,
@@ -58,14 +58,14 @@ export interface Advance {
   /** What happened, oldest first. */
   readonly transitions: readonly Transition[]
   /** What becomes due next; null when nothing ever will. At or before the instant only where `atMost` ended it. */
-  readonly next: { readonly at: number; readonly turn: DueKind } | null
+  readonly next: { readonly at: number; readonly kind: DueKind } | null
   /** What to ask the gateway next, due or ahead; what depends on a charge that is due waits for its answer. */
   readonly call: GatewayCall | null
 }
 
 interface Due {
   readonly at: number
-  readonly turn: DueKind
+  readonly kind: DueKind
   readonly cause: Cause
   /** The invoice whose payment would have prevented it. */
   readonly invoice?: number
@@ -82,7 +82,7 @@ export function advanceThrough(order: Order, instant: number, atMost = Number.PO
       return {
         order: state,
         transitions: steps,
-        next: due === null ? null : { at: due.at, turn: due.turn },
+        next: due === null ? null : { at: due.at, kind: due.kind },
         call: nextCall(state),
       }
     }
@@ -105,7 +105,7 @@ function nextDue(order: Order): Due | null {
     if (
       first === null ||
       due.at < first.at ||
-      (due.at === first.at && DUE_KINDS.indexOf(due.turn) < DUE_KINDS.indexOf(first.turn))
+      (due.at === first.at && DUE_KINDS.indexOf(due.kind) < DUE_KINDS.indexOf(first.kind))
     ) {
       first = due
     }
@@ -139,13 +139,13 @@ function* ofPending(order: Order): Generator<Due> {
   const startsAt = Math.max(terms.startTime, notBefore)
   const initial = order.invoices.find(({ type }) => type === 'initial')
   if (initial?.status === 'draft') {
-    yield { at: startsAt, turn: 'start', cause: 'timer', work: (change) => start(change, initial) }
+    yield { at: startsAt, kind: 'start', cause: 'timer', work: (change) => start(change, initial) }
   } else if (initial !== undefined && waitsForStart(initial)) {
-    yield { at: startsAt, turn: 'start', cause: 'timer', work: (change) => startIssued(change, initial) }
+    yield { at: startsAt, kind: 'start', cause: 'timer', work: (change) => startIssued(change, initial) }
   }
   if (terms.abandonTime !== null) {
     const at = Math.max(terms.abandonTime, notBefore)
-    yield { at, turn: 'abandonment', cause: 'deadline', work: abandon }
+    yield { at, kind: 'abandonment', cause: 'deadline', work: abandon }
   }
   for (const due of delinquencies(order, abandon)) {
     // Only a first payment that was declined ends the order; a charge that nobody knows of counts as that after a day,
@@ -172,7 +172,7 @@ function* ofActive(order: Order): Generator<Due> {
       ({ status, endTime }) => (status === 'ended' ? endTime : null) ?? notBefore,
     )
     const at = Math.max(notBefore, paid.paidTime ?? notBefore, ...resumed)
-    yield { at, turn: 'completion', cause: 'timer', work: complete }
+    yield { at, kind: 'completion', cause: 'timer', work: complete }
     return
   }
   if (periodEnd === null || rebillNumber === null) return
@@ -183,12 +183,12 @@ function* ofActive(order: Order): Generator<Due> {
     const issueAt = early === null ? at : Math.max(early, order.periodStart ?? early, notBefore)
     if (issueAt < at) {
       const work = (change: Change) => issueRenewal(change, rebillNumber + 1, periodEnd)
-      yield { at: issueAt, turn: 'issue', cause: 'timer', work }
+      yield { at: issueAt, kind: 'issue', cause: 'timer', work }
     }
   }
-  if (order.inTrial) yield { at, turn: 'trial end', cause: 'timer', work: endTrial }
-  else if (comes) yield { at, turn: 'boundary', cause: 'timer', work: renew }
-  else yield { at, turn: 'boundary', cause: 'timer', work: complete }
+  if (order.inTrial) yield { at, kind: 'trial end', cause: 'timer', work: endTrial }
+  else if (comes) yield { at, kind: 'boundary', cause: 'timer', work: renew }
+  else yield { at, kind: 'boundary', cause: 'timer', work: complete }
 }
 
 function* pastDues(order: Order): Generator<Due> {
@@ -197,7 +197,7 @@ function* pastDues(order: Order): Generator<Due> {
     if (status !== 'unpaid' || dueTime === null || awaitsResume(order, invoice)) continue
     yield {
       at: pastDueTime(dueTime),
-      turn: 'past due',
+      kind: 'past due',
       cause: 'deadline',
       invoice: sequence,
       work(change) {
@@ -213,7 +213,7 @@ function* delinquencies(order: Order, work: (change: Change) => void): Generator
     if (!isOpen(invoice) || invoice.delinquencyTime === null || awaitsResume(order, invoice)) continue
     yield {
       at: Math.max(invoice.delinquencyTime, order.notBefore),
-      turn: 'delinquency',
+      kind: 'delinquency',
       cause: 'deadline',
       invoice: invoice.sequence,
       work,
@@ -230,20 +230,20 @@ function* pauses(order: Order): Generator<Due> {
   for (const pause of order.pauses) {
     if (pause.status !== 'pending') continue
     const work = (change: Change) => beginPause(change, pause.id)
-    yield { at: pause.effectiveTime, turn: 'pause and resume', cause: 'timer', work }
+    yield { at: pause.effectiveTime, kind: 'pause and resume', cause: 'timer', work }
   }
 }
 
 function* resumes(order: Order): Generator<Due> {
   const pause = order.pauses.find(({ status }) => status === 'active')
   if (pause?.endTime == null) return
-  yield { at: pause.endTime, turn: 'pause and resume', cause: 'timer', work: resume }
+  yield { at: pause.endTime, kind: 'pause and resume', cause: 'timer', work: resume }
 }
 
 function* churns({ churnTime, canceledBy }: Order): Generator<Due> {
   // What the service itself canceled for its debts stays canceled.
   if (churnTime === null || canceledBy === 'rebilly-side') return
-  yield { at: churnTime, turn: 'churn', cause: 'timer', work: churn }
+  yield { at: churnTime, kind: 'churn', cause: 'timer', work: churn }
 }
 
 function start(change: Change, draft: Invoice): void {

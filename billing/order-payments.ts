@@ -14,7 +14,16 @@ import {
   pastDueTime,
 } from './invoices.ts'
 import { isZero, Money, sumOf } from './money.ts'
-import { activate, type Change, changeInvoice, emit, type Order, type Transition, set, transition } from './order.ts'
+import {
+  activate,
+  type Change,
+  changeInvoice,
+  emit,
+  type Order,
+  set,
+  type Transition,
+  transition,
+} from './order.ts'
 import { complete } from './order-lifecycle.ts'
 
 /**
@@ -57,7 +66,12 @@ export function requireNoCharge({ charge }: Pick<Invoice, 'charge'>): void {
 }
 
 /** Records that nobody knows the outcome of the open charge; the gateway is asked again at `askTime`. */
-export function leaveChargeUnknown(order: Order, at: number, sequence: number, askTime: number | null): Transition {
+export function leaveChargeUnknown(
+  order: Order,
+  at: number,
+  sequence: number,
+  askTime: number | null,
+): Transition {
   return transition(order, at, 'payment', (change) => {
     const charge = order.invoices.find((one) => one.sequence === sequence)?.charge
     const answer = charge?.answer === 'timed-out' ? charge.answer : 'unknown'
@@ -66,7 +80,12 @@ export function leaveChargeUnknown(order: Order, at: number, sequence: number, a
 }
 
 /** Has a charge that stayed unknown for a day count as declined, though no other starts before it is known. */
-export function timeOutCharge(order: Order, at: number, sequence: number, askTime: number | null): Transition {
+export function timeOutCharge(
+  order: Order,
+  at: number,
+  sequence: number,
+  askTime: number | null,
+): Transition {
   return transition(order, at, 'deadline', (change) => {
     changeCharge(change, sequence, { answer: 'timed-out', askTime })
     countDecline(change, sequence)
@@ -131,7 +150,7 @@ export function receivePayment(order: Order, at: number, sequence: number, amoun
   const made = transition(order, at, 'payment', (change) => {
     if (invoice === undefined) return
     changeInvoice(change, sequence, { charge: null })
-    if (isOpen(invoice) && (!isZero(used) || isZero(amountDue(invoice)))) take(change, invoice, used)
+    if (isOpen(invoice) && (!isZero(used) || isZero(amountDue(invoice)))) applyPayment(change, invoice, used)
   })
   return { step: made, used }
 }
@@ -183,7 +202,7 @@ export function changeAutopay(order: Order, at: number, terms: Order['terms'], a
   })
 }
 
-function take(change: Change, invoice: Invoice, amount: string): void {
+function applyPayment(change: Change, invoice: Invoice, amount: string): void {
   const { order, at } = change
   const { sequence } = invoice
   const isFull = new Money(amount).equals(amountDue(invoice))

@@ -105,7 +105,12 @@ export interface Change {
 }
 
 /** Makes a step of what `work` does to the order. */
-export function transition(order: Order, at: number, cause: Cause, work: (change: Change) => void): Transition {
+export function transition(
+  order: Order,
+  at: number,
+  cause: Cause,
+  work: (change: Change) => void,
+): Transition {
   const change: Change = { at, order, happenings: [] }
   work(change)
   return { at, cause, order: change.order, events: change.happenings }

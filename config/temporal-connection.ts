@@ -1,4 +1,4 @@
-/** How the engine is reached: the standard `TEMPORAL_*` environment configuration (address, TLS, API key). */
+/** How Temporal is reached: the standard `TEMPORAL_*` environment configuration (address, TLS, API key). */
 
 import type { ConnectionOptions } from '@temporalio/client'
 import { loadClientConnectConfig } from '@temporalio/envconfig'

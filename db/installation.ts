@@ -7,7 +7,7 @@ import { statement } from './statement.ts'
 import type { Vault } from './vault.ts'
 
 export interface InstallationFacts {
-  /** Stands in the name of the task queue: two installations on one engine never take each other's work. */
+  /** Stands in the name of the task queue: two installations on one Temporal never take each other's work. */
   readonly id: string
   /** Keyed hash a presented API key is looked up by. */
   hashKey(value: string): string

@@ -93,10 +93,10 @@ export async function writeConsequences(
 ): Promise<string[]> {
   if (records.length + events.length + timeline.length + wakeUps.length === 0) return []
   const insertions = records.map((record) => insertion(em, record))
-  const rows = events.map((event, turn) => {
+  const rows = events.map((event, ordinal) => {
     const id = newId('evt')
     return {
-      turn,
+      turn: ordinal,
       id,
       type: event.type,
       website_id: event.websiteId,
@@ -117,7 +117,7 @@ export async function writeConsequences(
   const work = await lastStatement<{ channel: string; told: boolean }>(
     em,
     `write-consequences${insertions.map(({ table }) => `-${table}`).join('')}`,
-    `with ${insertions.map(({ text }, turn) => `record_${turn} as (${text}), `).join('')}given as (
+    `with ${insertions.map(({ text }, ordinal) => `record_${ordinal} as (${text}), `).join('')}given as (
        select * from jsonb_to_recordset(?::jsonb) as given
          (turn int, id text, type text, website_id text, entity_id text, event_time timestamptz, payload text,
           except_webhook_id text)

@@ -2,7 +2,7 @@
 import type { WebhookAuth } from '../db/entities/service-credential.ts'
 import type { WebhookHeader, WebhookMethod } from '../db/entities/webhook.ts'
 import type { Vault } from '../db/vault.ts'
-import type { Sender, WebhookAnswer } from './sender.ts'
+import type { ReceiverResponse, Sender } from './sender.ts'
 import { signWebhook } from './signature.ts'
 import type { SigningKeyPair } from './signing-keys.ts'
 import { maskedHeaders, ownHeaders } from './webhook-headers.ts'
@@ -39,7 +39,7 @@ export interface Attempt {
   readonly duration: number
   /** As the log keeps them: without what lets their sender in. */
   readonly requestHeaders: Readonly<Record<string, string>>
-  readonly answer: WebhookAnswer
+  readonly response: ReceiverResponse
 }
 
 export interface AttemptDependencies {
@@ -72,7 +72,7 @@ export async function attemptDelivery(
   }
   const started = performance.now()
   const sentTime = new Date(now())
-  const answer = await sender.send({
+  const response = await sender.send({
     organizationId,
     url,
     method,
@@ -83,15 +83,15 @@ export async function attemptDelivery(
   return {
     delivery,
     initiatedTime,
-    sentTime: wasSent(answer) ? sentTime : null,
+    sentTime: wasSent(response) ? sentTime : null,
     duration: Math.ceil(performance.now() - started),
     requestHeaders: maskedHeaders(requestHeaders),
-    answer,
+    response: response,
   }
 }
 
 /** Whether a connection came about that the request could go out on. */
-function wasSent({ failure, status }: WebhookAnswer): boolean {
+function wasSent({ failure, status }: ReceiverResponse): boolean {
   switch (failure) {
     case 'dns':
     case 'address-refused':

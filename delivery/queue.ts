@@ -194,13 +194,13 @@ export async function recordOutcomes(
   outcomes: readonly Outcome[],
   owner: string | null,
 ): Promise<MovedDelivery[]> {
-  const rows = outcomes.map(({ attempt, next }, turn) => ({
+  const rows = outcomes.map(({ attempt, next }, ordinal) => ({
     ...attemptRow(attempt),
-    turn,
+    turn: ordinal,
     owner,
     scheduled: attempt.delivery.scheduled,
     resend: attempt.delivery.resend,
-    next_status: attempt.answer.failure === null ? 'delivered' : next === null ? 'exhausted' : 'retrying',
+    next_status: attempt.response.failure === null ? 'delivered' : next === null ? 'exhausted' : 'retrying',
     next_attempt_time: next === null ? null : new Date(next).toISOString(),
   }))
   return await statement<MovedDelivery>(
@@ -298,7 +298,7 @@ export interface MovedDelivery {
 }
 
 /** One attempt as a row of the log. */
-function attemptRow({ delivery, initiatedTime, sentTime, duration, requestHeaders, answer }: Attempt) {
+function attemptRow({ delivery, initiatedTime, sentTime, duration, requestHeaders, response }: Attempt) {
   return {
     organization_id: delivery.organizationId,
     id: newId('att'),
@@ -313,10 +313,10 @@ function attemptRow({ delivery, initiatedTime, sentTime, duration, requestHeader
     url: delivery.url,
     method: delivery.method,
     request_headers: requestHeaders,
-    status: answer.status,
-    response_headers: answer.headers,
-    response: answer.body === null ? null : storable(answer.body),
-    failure: answer.failure,
+    status: response.status,
+    response_headers: response.headers,
+    response: response.body === null ? null : storable(response.body),
+    failure: response.failure,
   }
 }
 

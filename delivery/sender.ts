@@ -45,7 +45,7 @@ export interface WebhookRequest {
   readonly anySuccessStatus: boolean
 }
 
-export interface WebhookAnswer {
+export interface ReceiverResponse {
   /** null: no answer came. */
   readonly status: number | null
   readonly headers: Readonly<Record<string, string>> | null
@@ -57,7 +57,7 @@ export interface WebhookAnswer {
 
 export interface Sender {
   /** @throws OwnFaultError when the attempt failed by a fault of our own, and has to be made again. */
-  send(request: WebhookRequest): Promise<WebhookAnswer>
+  send(request: WebhookRequest): Promise<ReceiverResponse>
   close(): Promise<void>
 }
 
@@ -98,7 +98,7 @@ export function createSender(guard: AddressGuard, options: SenderOptions = {}): 
     const read: Reading = { status: null, headers: null, size: 0, kept: [] }
     try {
       await sending.run(attempt, async () =>
-        readAnswer(await request(url, { dispatcher: agent, method, headers, body, signal }), read),
+        readResponse(await request(url, { dispatcher: agent, method, headers, body, signal }), read),
       )
       return { read, failure: verdict(read, anySuccessStatus), error: null }
     } catch (error) {
@@ -221,10 +221,10 @@ interface Reading {
   readonly kept: Buffer[]
 }
 
-async function readAnswer(answer: Dispatcher.ResponseData, read: Reading): Promise<void> {
-  read.status = answer.statusCode
-  read.headers = flatten(answer.headers)
-  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+async function readResponse(response: Dispatcher.ResponseData, read: Reading): Promise<void> {
+  read.status = response.statusCode
+  read.headers = flatten(response.headers)
+  for await (const chunk of response.body as AsyncIterable<Buffer>) {
     if (read.size < LOGGED_ANSWER) read.kept.push(chunk.subarray(0, LOGGED_ANSWER - read.size))
     read.size += chunk.length
     if (read.size > LARGEST_ANSWER) return

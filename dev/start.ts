@@ -22,7 +22,7 @@ import { startWorker } from '../worker/worker.ts'
 import { checkoutUrl, type Demo, demo, demoRequest, demoVariables } from './demo.ts'
 import { localMasterKey } from './local-master-key.ts'
 import { portIsFree } from './services/ports.ts'
-import { startEngines } from './services/start-services.ts'
+import { startLocalServices } from './services/start-services.ts'
 
 const say = (line: string): void => console.log(line)
 
@@ -35,7 +35,7 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
   const bundle = workflowBundle()
   // Awaited once the local services run, which must be stopped if it fails before.
   bundle.catch(() => {})
-  const engines = await startEngines({
+  const services = await startLocalServices({
     dataDir: config.dataDir,
     databaseUrl: config.databaseUrl ?? undefined,
     temporalAddress: config.temporalAddress ?? undefined,
@@ -49,12 +49,12 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
     throw error
   })
   onExit(async () => {
-    await engines.stop()
+    await services.stop()
     say('Stopped.')
   })
   stopping.throwIfAborted()
 
-  const { databaseUrl } = engines
+  const { databaseUrl } = services
   await migrate(databaseUrl)
   const database = await openDatabase({ databaseUrl, masterKeys: config.masterKeys, poolSize: 40 })
   onDrain(() => database.orm.close())
@@ -68,7 +68,7 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
   const log = createLog(config.logLevel)
   const metrics = createMetrics()
   installTemporalRuntime(log)
-  const temporal = temporalConnection(engines.temporalAddress)
+  const temporal = temporalConnection(services.temporalAddress)
   const worker = startWorker({
     config,
     ...database,
@@ -100,8 +100,8 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
   })
   await Promise.race([worker.ready, new Promise((resolve) => stopping.addEventListener('abort', resolve))])
   stopping.throwIfAborted()
-  announce(config, engines.temporalUiUrl, made)
-  void engines.ended.then((name) => {
+  announce(config, services.temporalUiUrl, made)
+  void services.ended.then((name) => {
     fail(`${name} ended by itself: stopping. Its log is under ${config.dataDir}.`)
   })
 })
@@ -138,7 +138,7 @@ async function requirePorts({ port, opsPort }: Config): Promise<void> {
 function announce(config: Config, temporalUiUrl: string | null, made: Demo | null): void {
   say('')
   say(`API             ${config.baseUrl}   (${config.baseUrl}/docs, ${config.baseUrl}/openapi.json)`)
-  say(`Temporal UI     ${temporalUiUrl ?? 'that of the engine at TEMPORAL_ADDRESS'}`)
+  say(`Temporal UI     ${temporalUiUrl ?? 'that of Temporal at TEMPORAL_ADDRESS'}`)
   say(`Metrics         http://${config.host}:${config.opsPort}/metrics`)
   if (made !== null) {
     say(`Organization    ${made.organizationId}`)

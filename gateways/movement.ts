@@ -1,6 +1,6 @@
 /** A movement of money as it is asked for, and asked for again: outcomes only, nothing thrown. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Charge, type Gateway, type GatewayAnswer, NotSentError, type Refund } from './port.ts'
+import { type Charge, type Gateway, type GatewayResult, NotSentError, type Refund } from './port.ts'
 
 export type Movement =
   | { readonly kind: 'charge'; readonly charge: Charge }
@@ -19,7 +19,7 @@ export interface PendingMovement {
 
 /** `canceled`: the gateway never got it and nobody will send it any more. */
 export interface MovementOutcome {
-  readonly result: GatewayAnswer['result'] | 'canceled'
+  readonly result: GatewayResult['result'] | 'canceled'
   /** What the gateway said, in its own words, or why nobody asked it; holds no card data. */
   readonly raw: string
 }
@@ -74,7 +74,7 @@ async function send(gateway: Gateway, movement: Movement, isFresh: () => boolean
   return NOT_REACHED
 }
 
-async function move(gateway: Gateway, movement: Movement): Promise<GatewayAnswer> {
+async function move(gateway: Gateway, movement: Movement): Promise<GatewayResult> {
   return movement.kind === 'charge'
     ? await gateway.charge(movement.charge)
     : await gateway.refund(movement.refund)

@@ -34,7 +34,7 @@ export interface Refund extends Movement {
   readonly chargeRequestId: string
 }
 
-export interface GatewayAnswer {
+export interface GatewayResult {
   readonly result: 'approved' | 'declined' | 'unknown'
   /** What the gateway said, in its own words; holds no card data. */
   readonly raw: string
@@ -48,11 +48,11 @@ export interface Gateway {
   /** Keeps a card with the gateway and gives the reference that charges it. Keeping it twice does no harm. */
   store(organizationId: string, card: GatewayCard): Promise<string>
   /** @throws NotSentError where the gateway has certainly not heard of it. */
-  charge(charge: Charge): Promise<GatewayAnswer>
+  charge(charge: Charge): Promise<GatewayResult>
   /** @throws NotSentError as `charge`. */
-  refund(refund: Refund): Promise<GatewayAnswer>
+  refund(refund: Refund): Promise<GatewayResult>
   /** What became of a request, however old; null where the gateway never got it. */
-  find(organizationId: string, requestId: string): Promise<GatewayAnswer | null>
+  find(organizationId: string, requestId: string): Promise<GatewayResult | null>
   close(): Promise<void>
 }
 

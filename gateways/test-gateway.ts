@@ -8,8 +8,8 @@ import pg from 'pg'
 import {
   type Charge,
   type Gateway,
-  type GatewayAnswer,
   GatewayFailedError,
+  type GatewayResult,
   NotSentError,
   type Refund,
 } from './port.ts'
@@ -27,7 +27,7 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
 }
 
 interface LedgerRow {
-  result: GatewayAnswer['result']
+  result: GatewayResult['result']
   reason: string | null
 }
 
@@ -55,7 +55,7 @@ export function createTestGateway(
   })
   // A connection that is cut while idle says so here; the next question opens another.
   pool.on('error', () => {})
-  const ask = async (text: string, values: unknown[]): Promise<GatewayAnswer | null> => {
+  const ask = async (text: string, values: unknown[]): Promise<GatewayResult | null> => {
     const client = await reach()
     let failure: Error | undefined
     try {
@@ -156,8 +156,8 @@ const ASKED_AGAIN = `on conflict (organization_id, request_id) do update
        result = case when test_gateway.ledger.result = 'unknown' then 'approved' else test_gateway.ledger.result end
  returning result, reason`
 
-function answered(answer: GatewayAnswer | null): GatewayAnswer {
+function answered(result: GatewayResult | null): GatewayResult {
   return (
-    answer ?? { result: 'declined', raw: JSON.stringify({ result: 'declined', reason: 'unknown-reference' }) }
+    result ?? { result: 'declined', raw: JSON.stringify({ result: 'declined', reason: 'unknown-reference' }) }
   )
 }

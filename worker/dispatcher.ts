@@ -299,7 +299,7 @@ function isUnstorable(error: unknown): boolean {
 }
 
 /** What an attempt tells of its receiver. */
-function resultOf({ answer: { failure, status } }: Attempt): SlotResult {
+function resultOf({ response: { failure, status } }: Attempt): SlotResult {
   return status !== null && failure !== 'timeout' ? 'answered' : 'unanswered'
 }
 
@@ -308,7 +308,7 @@ function withNext(attempt: Attempt) {
   const endedAt = attempt.initiatedTime.getTime() + attempt.duration
   return {
     attempt,
-    next: attempt.answer.failure === null ? null : nextAttemptTime(attempt.delivery.scheduled + 1, endedAt),
+    next: attempt.response.failure === null ? null : nextAttemptTime(attempt.delivery.scheduled + 1, endedAt),
   }
 }
 

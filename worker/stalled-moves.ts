@@ -1,6 +1,6 @@
 /**
  * Sandbox only: gives up moves of orders' clocks that have stalled, so that the order lives on from where its clock has
- * come to. An execution that an operator ended on the way, or an engine that lost it, leaves such a move behind.
+ * come to. An execution that an operator ended on the way, or Temporal that lost it, leaves such a move behind.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'

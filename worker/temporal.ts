@@ -1,4 +1,4 @@
-/** The worker's side of the engine: connects, prepares the namespace, polls, and connects again when polling ends. */
+/** The worker's side of Temporal: connects, prepares the namespace, polls, and connects again when polling ends. */
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, Connection } from '@temporalio/client'
@@ -34,7 +34,7 @@ export function installTemporalRuntime(log: Logger): void {
   })
 }
 
-/** A client whose connection is made at first use, so that a process starts while the engine is away. */
+/** A client whose connection is made at first use, so that a process starts while Temporal is away. */
 export function lazyClient(connection: TemporalConnection, namespace: string): Client {
   return new Client({ connection: Connection.lazy(clientConnection(connection)), namespace })
 }
@@ -87,7 +87,7 @@ export interface PollingOptions {
 }
 
 export interface Polling {
-  /** Resolves when the engine has been reached for the first time. */
+  /** Resolves when Temporal has been reached for the first time. */
   readonly ready: Promise<void>
   /** Takes nothing more, lets activities under way finish, and ends. */
   stop(): Promise<void>
@@ -168,8 +168,7 @@ export function startPolling({
         said = ''
       } catch (error) {
         // Once for each reason, not once for each try.
-        if (String(error) !== said)
-          log.warn({ err: error }, 'cannot poll the workflow engine; trying every second')
+        if (String(error) !== said) log.warn({ err: error }, 'cannot poll Temporal; trying every second')
         said = String(error)
       }
       await delay(1_000, undefined, { signal: stopping.signal }).catch(() => {})

@@ -1,4 +1,4 @@
-/** A worker: workflows and activities, relay, dispatcher and sweep over one database and one engine. */
+/** A worker: workflows and activities, relay, dispatcher and sweep over one database and one Temporal. */
 import type { MikroORM } from '@mikro-orm/postgresql'
 import type { WorkflowBundleOption } from '@temporalio/worker'
 import type { Logger } from 'pino'
@@ -59,7 +59,7 @@ export interface RunningWorker {
   stop(): Promise<void>
 }
 
-/** Starts a worker at once; while the engine is away, it delivers events and waits. */
+/** Starts a worker at once; while Temporal is away, it delivers events and waits. */
 export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   const {
     config,
@@ -101,7 +101,8 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     attempts,
     log,
     watchdog,
-    onAttempt: ({ answer }) => metrics.deliveryAttempts.inc({ outcome: answer.failure ?? 'delivered' }),
+    onAttempt: ({ response: resolve }) =>
+      metrics.deliveryAttempts.inc({ outcome: resolve.failure ?? 'delivered' }),
   })
   const clock = watchDatabaseClock(em, now)
   const quarantine = createQuarantine({ em, log, now, counter: metrics.quarantines })
@@ -188,9 +189,9 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
 function onceTrue(ask: () => Promise<boolean>): () => Promise<boolean> {
   let known: Promise<boolean> | null = null
   return async () => {
-    known ??= ask().then((answer) => {
-      if (!answer) setTimeout(forget, ASKED_AGAIN).unref()
-      return answer
+    known ??= ask().then((resolve) => {
+      if (!resolve) setTimeout(forget, ASKED_AGAIN).unref()
+      return resolve
     })
     return await known
   }

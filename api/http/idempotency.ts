@@ -21,7 +21,7 @@ const KEPT_STATUSES = [409, 422]
 /** An answer, or a refusal that is thrown again. */
 export interface StoredResponse {
   readonly status: number
-  readonly answer?: OperationResponse
+  readonly response?: OperationResponse
   readonly problem?: {
     readonly code: Problem['code']
     readonly detail: string
@@ -94,7 +94,7 @@ export async function storeResponse(
   em: EntityManager,
   vault: Vault,
   request: IdempotentRequest,
-  kept: StoredResponse,
+  stored: StoredResponse,
 ): Promise<void> {
   await statement(
     em,
@@ -109,7 +109,7 @@ export async function storeResponse(
       request.operation,
       request.key,
       request.requestHash,
-      await vault.seal(JSON.stringify(kept)),
+      await vault.seal(JSON.stringify(stored)),
     ],
   )
 }
@@ -130,9 +130,9 @@ export function storableRefusal(problem: Problem): StoredResponse | null {
 }
 
 /** Gives a kept answer again: returns it, or throws it where it was a refusal. */
-export function replay({ answer, problem }: StoredResponse): OperationResponse {
+export function replay({ response, problem }: StoredResponse): OperationResponse {
   if (problem !== undefined) throw new Problem(problem.code, problem.detail, problem.extras)
-  return answer ?? {}
+  return response ?? {}
 }
 
 class StillRunning extends Problem {}

@@ -90,7 +90,7 @@ export const PROBLEMS = {
   },
   'not-implemented': {
     status: 501,
-    title: 'The connected engine lacks this',
+    title: 'The connected Temporal server lacks this',
     meaning: 'The detail names what the operator of this deployment has to enable.',
   },
   'upstream-failed': {

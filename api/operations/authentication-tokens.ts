@@ -13,7 +13,7 @@ import type { AuthenticationToken as AuthenticationTokenRow } from '../../db/ent
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { signCustomerToken } from '../http/customer-jwt.ts'
 import { Problem } from '../http/problems.ts'
-import type { OperationResponse, OperationContext } from '../operation.ts'
+import type { OperationContext, OperationResponse } from '../operation.ts'
 import type { AuthenticationToken, CustomerToken } from '../schemas/authentication-token.ts'
 import { requireGrantable, scopeProblems } from './api-keys.ts'
 

@@ -10,7 +10,7 @@ import { presentFastForward } from '../../representations/fast-forward.ts'
 import { fastForwardUrl } from '../../representations/links.ts'
 import { workflowId } from '../../workflows/contract.ts'
 import { Problem } from '../http/problems.ts'
-import type { OperationResponse, OperationContext } from '../operation.ts'
+import type { OperationContext, OperationResponse } from '../operation.ts'
 import { notFound } from '../resources/resource.ts'
 import { respondWith } from '../resources/respond.ts'
 import type { FastForward } from '../schemas/fast-forward.ts'
@@ -29,11 +29,11 @@ const GLANCE = 25
 export async function postFastForward(context: OperationContext): Promise<OperationResponse> {
   const until = performance.now() + PATIENCE
   const id = context.params.id ?? ''
-  const engine = context.engine
+  const temporal = context.temporal
   if ((await context.em.count(Subscription, { organizationId: context.organizationId, id })) === 0)
     throw notFound(subscriptions, id)
-  // Asked before the order is locked, which must not wait for the engine; judged only where a move needs one.
-  const lack = await lackOf(engine)
+  // Asked before the order is locked, which must not wait for Temporal; judged only where a move needs one.
+  const lack = await lackOf(temporal)
   const begun = await context.commit(async (unit) => {
     const row = await lockSubscription(unit, id)
     if (row === null) throw notFound(subscriptions, id)
@@ -43,9 +43,9 @@ export async function postFastForward(context: OperationContext): Promise<Operat
     if (lack !== null) throw lack
     return accepted(context, move)
   })
-  if (begun.status !== 202 || engine === null) return begun
+  if (begun.status !== 202 || temporal === null) return begun
   const { id: moveId } = begun.body as { readonly id: string }
-  await skipTime(context, engine, id, moveId, until)
+  await skipTime(context, temporal, id, moveId, until)
   for (;;) {
     const move = await readMove(context, id, moveId)
     if (move.status === 'completed')
@@ -56,14 +56,14 @@ export async function postFastForward(context: OperationContext): Promise<Operat
 }
 
 /** Why clocks cannot be moved; null: they can. */
-async function lackOf(engine: TemporalService | null): Promise<Problem | null> {
-  if (engine === null) {
-    return new Problem('unavailable', 'This API is connected to no workflow engine, which moves clocks.', {
+async function lackOf(temporal: TemporalService | null): Promise<Problem | null> {
+  if (temporal === null) {
+    return new Problem('unavailable', 'This API is connected to no Temporal server, which moves clocks.', {
       headers: { 'Retry-After': '60' },
     })
   }
   try {
-    await engine.requireTimeSkipping()
+    await temporal.requireTimeSkipping()
     return null
   } catch (error) {
     if (error instanceof Problem) return error
@@ -80,10 +80,10 @@ export async function getFastForward(context: OperationContext): Promise<Operati
   return { body: presentFastForward(await readMove(context, id, fastForwardId), baseUrl, context.now()) }
 }
 
-/** Has the engine skip what lies between the order's clock and the target, once the order has an execution. */
+/** Has Temporal skip what lies between the order's clock and the target, once the order has an execution. */
 async function skipTime(
   context: OperationContext,
-  engine: TemporalService,
+  temporal: TemporalService,
   id: string,
   moveId: string,
   until: number,
@@ -95,7 +95,7 @@ async function skipTime(
       const row = await readOrder(context, id)
       if (row.movingTo == null) return
       const ahead = row.movingTo.getTime() - orderInstant({ now: context.now() }, row)
-      if (ahead <= 0 || (await engine.skipTime(execution, moveId, ahead))) return
+      if (ahead <= 0 || (await temporal.skipTime(execution, moveId, ahead))) return
       await sleep(GLANCE)
     } while (performance.now() < until)
   } catch (error) {

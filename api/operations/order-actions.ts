@@ -31,7 +31,7 @@ import {
   presentUpcomingInvoice,
 } from '../../representations/subscription-actions.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
-import type { OperationResponse, OperationContext } from '../operation.ts'
+import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf, reference } from '../query/fields.ts'
 import { list } from '../resources/list.ts'
 import { notFound, type Resource, type Writer } from '../resources/resource.ts'

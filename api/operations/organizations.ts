@@ -4,7 +4,7 @@ import { Organization as OrganizationRow } from '../../db/entities/index.ts'
 import { lockOrganization } from '../../db/organization-lock.ts'
 import { presentOrganization } from '../../representations/organization.ts'
 import { isNotModified, requirePreconditions } from '../http/preconditions.ts'
-import type { OperationResponse, OperationContext } from '../operation.ts'
+import type { OperationContext, OperationResponse } from '../operation.ts'
 import { changeRow } from '../resources/change-row.ts'
 import type { Organization } from '../schemas/organization.ts'
 

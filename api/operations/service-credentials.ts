@@ -5,7 +5,7 @@ import { serviceCredentialSearch, type WebhookAuth } from '../../db/entities/ser
 import { lockRow } from '../../db/lock-row.ts'
 import { presentServiceCredential } from '../../representations/service-credential.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
-import type { OperationResponse, OperationContext } from '../operation.ts'
+import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
 import { changeRow } from '../resources/change-row.ts'
 import { notFound, type Resource, type Writer } from '../resources/resource.ts'

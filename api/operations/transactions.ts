@@ -10,7 +10,7 @@ import { newId } from '../../db/ids.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import { carryOut } from '../../gateways/movement.ts'
 import { presentTransaction } from '../../representations/transaction.ts'
-import type { OperationResponse, OperationContext, OperationHandler } from '../operation.ts'
+import type { OperationContext, OperationHandler, OperationResponse } from '../operation.ts'
 import { fieldsOf, reference } from '../query/fields.ts'
 import type { Resource } from '../resources/resource.ts'
 import { respondCreated } from '../resources/respond.ts'
@@ -44,9 +44,9 @@ export const postTransaction: OperationHandler = async (context) => {
   const found = await pendingMovement(em.fork(), organizationId, id)
   // One that has an answer already, be it that there is none, is its workflow's.
   if (found !== null && !found.pending.isUnknown) {
-    const answer = await carryOut(gateway, found.pending, readAt, now)
+    const response = await carryOut(gateway, found.pending, readAt, now)
     await inUnitOfWork(em.fork(), { organizationId, baseUrl, now: context.now() }, (unit) =>
-      recordResult(unit, id, answer, unit.now.getTime()),
+      recordResult(unit, id, response, unit.now.getTime()),
     )
   }
   return await createdNow(context, id)

@@ -11,7 +11,7 @@ import { sampleEvent } from '../../delivery/sample-event.ts'
 import { webhookHeaderProblems } from '../../delivery/webhook-headers.ts'
 import { webhookUrlProblem } from '../../delivery/webhook-url.ts'
 import { presentWebhook } from '../../representations/webhook.ts'
-import type { OperationResponse, OperationContext } from '../operation.ts'
+import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
 import { remove } from '../resources/delete.ts'
 import type { Resource, Writer } from '../resources/resource.ts'
@@ -81,7 +81,7 @@ export async function previewWebhook(context: OperationContext): Promise<Operati
   const values = valuesOf(body)
   const credential = await requireReferences(context, null, values)
   const eventType = values.eventsFilter[0] ?? 'subscription-created'
-  const { answer } = await sendWebhook({
+  const { response } = await sendWebhook({
     organizationId,
     id: 'preview',
     webhookId: 'preview',
@@ -94,10 +94,10 @@ export async function previewWebhook(context: OperationContext): Promise<Operati
     scheduled: 0,
     resend: false,
   })
-  if (answer.failure !== null) {
-    const status = answer.status === null ? '' : `, status ${answer.status}`
+  if (response.failure !== null) {
+    const status = response.status === null ? '' : `, status ${response.status}`
     throw new InvalidFieldsError([
-      { field: 'url', message: `did not take the sample: ${answer.failure}${status}` },
+      { field: 'url', message: `did not take the sample: ${response.failure}${status}` },
     ])
   }
   return await context.commit(async () => ({}))

@@ -1,7 +1,7 @@
 /** POST of a new resource. */
-import type { OperationResponse, OperationContext } from '../operation.ts'
+import type { OperationContext, OperationResponse } from '../operation.ts'
 import type { Resource, ResourceRow, Writer } from './resource.ts'
-import { respondCreated, requireKnownExpansions } from './respond.ts'
+import { requireKnownExpansions, respondCreated } from './respond.ts'
 
 /** POST: makes one under the id given. */
 export async function create<Row extends ResourceRow, Body>(

@@ -2,7 +2,7 @@
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
-import type { OperationResponse, OperationContext } from '../operation.ts'
+import type { OperationContext, OperationResponse } from '../operation.ts'
 import { notFound, type Resource, type ResourceRow } from './resource.ts'
 
 /** DELETE: removes the one of the path's id, unless `refuse` throws. */

@@ -2,7 +2,7 @@
 import { plainRowReader } from '../../db/plain-rows.ts'
 import { composedStatement } from '../../db/statement.ts'
 import { Problem } from '../http/problems.ts'
-import type { OperationResponse, OperationContext } from '../operation.ts'
+import type { OperationContext, OperationResponse } from '../operation.ts'
 import { type ListParameters, ListQueryError, listQuery } from '../query/list-query.ts'
 import { selection } from './read.ts'
 import type { Resource, ResourceRow } from './resource.ts'

@@ -2,7 +2,7 @@
 import { plainRowReader } from '../../db/plain-rows.ts'
 import { statement } from '../../db/statement.ts'
 import { isNotModified } from '../http/preconditions.ts'
-import type { OperationResponse, OperationContext } from '../operation.ts'
+import type { OperationContext, OperationResponse } from '../operation.ts'
 import { notFound, type Resource, type ResourceRow } from './resource.ts'
 import { respondWith } from './respond.ts'
 

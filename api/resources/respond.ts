@@ -1,7 +1,7 @@
 /** Responses that show resources, expanded where the request asks for it. */
 import { resourceUrl } from '../../representations/links.ts'
 import { Problem } from '../http/problems.ts'
-import type { OperationResponse, OperationContext } from '../operation.ts'
+import type { OperationContext, OperationResponse } from '../operation.ts'
 import { type Embedding, findEmbedded } from './embedding.ts'
 import type { Resource, ResourceRow } from './resource.ts'
 

@@ -4,10 +4,10 @@ import { ID_PATTERN } from '../../db/ids.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
-import type { OperationResponse, OperationContext } from '../operation.ts'
+import type { OperationContext, OperationResponse } from '../operation.ts'
 import { changeRow } from './change-row.ts'
 import type { Resource, ResourceRow, Writer } from './resource.ts'
-import { respondCreated, respondWith, requireKnownExpansions } from './respond.ts'
+import { requireKnownExpansions, respondCreated, respondWith } from './respond.ts'
 
 /** PUT: changes the one of the path's id, or makes it. Of two that make it at once, one makes and one changes it. */
 export async function upsert<Row extends ResourceRow, Body>(

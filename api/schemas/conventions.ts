@@ -38,7 +38,7 @@ export const AbsentWhenUnknown = <T extends TSchema>(schema: T) =>
   Type.Optional({ ...schema, 'x-absent-when-unknown': true } as T)
 
 /** A choice of texts of which some stand in answers only: written, they are refused unless they stand there already. */
-export const EnumWithAnswers = <T extends string>(
+export const EnumWithReadOnlyValues = <T extends string>(
   values: readonly T[],
   answersOnly: readonly string[],
   options: object = {},
@@ -94,7 +94,7 @@ export function bodySchema(resource: TSchema): TSchema {
 }
 
 /** The schema of an answer: every member but the write-only ones, each present. */
-export function answerSchema(resource: TSchema): TSchema {
+export function responseSchema(resource: TSchema): TSchema {
   return derive(resource, (member) => (member.writeOnly === true ? null : undefined), true) as TSchema
 }
 
@@ -102,12 +102,12 @@ export function answerSchema(resource: TSchema): TSchema {
  * A body in which values that only answers hold, and that stand in the resource already, are replaced by ones that can be
  * written: what was read can be sent back. Those values by their members.
  */
-export function withoutAnswers(
+export function withoutReadOnly(
   resource: TSchema,
   body: unknown,
   stored: object,
-): { readonly body: unknown; readonly kept: Readonly<Record<string, unknown>> } {
-  if (body === null || typeof body !== 'object' || Array.isArray(body)) return { body, kept: {} }
+): { readonly body: unknown; readonly stored: Readonly<Record<string, unknown>> } {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) return { body, stored: {} }
   const given = body as Readonly<Record<string, unknown>>
   const there = stored as Readonly<Record<string, unknown>>
   const members = Object.entries((resource as JsonSchema).properties ?? {}).filter(
@@ -118,7 +118,7 @@ export function withoutAnswers(
     Object.fromEntries(members.map(([name, member]) => [name, of(name, member)]))
   return {
     body: { ...given, ...values((_, member) => written(member)?.enum?.[0]) },
-    kept: values((name) => given[name]),
+    stored: values((name) => given[name]),
   }
 }
 

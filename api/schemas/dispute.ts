@@ -8,7 +8,7 @@ import {
 } from '../../billing/disputes.ts'
 import {
   Amount,
-  EnumWithAnswers,
+  EnumWithReadOnlyValues,
   Id,
   Instant,
   Nullable,
@@ -34,7 +34,7 @@ export const Dispute = Type.Object(
     }),
     reasonDescription: ReadOnly(OrNull(Type.String({ maxLength: 512, description: 'What the code means.' }))),
     category: ReadOnly(Type.Enum([...DISPUTE_CATEGORIES])),
-    type: EnumWithAnswers<DisputeType>(DISPUTE_TYPES, ANSWERED_DISPUTE_TYPES, {
+    type: EnumWithReadOnlyValues<DisputeType>(DISPUTE_TYPES, ANSWERED_DISPUTE_TYPES, {
       description: 'What kind of dispute it is.',
     }),
     status: Type.Enum([...DISPUTE_STATUSES]),

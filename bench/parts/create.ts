@@ -48,7 +48,7 @@ async function withWorker({ divisor, say }: PartContext, world: World): Promise<
         's until all active and delivered': (active - placed) / 1000,
         'orders/s, whole way': result.requests / ((active - began) / 1000),
       },
-      note: 'Webhook registered for all events. API, worker, engine, database, receiver and load generator share the cores.',
+      note: 'Webhook registered for all events. API, worker, Temporal, database, receiver and load generator share the cores.',
     },
   ]
 }

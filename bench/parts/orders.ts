@@ -38,12 +38,12 @@ export async function orders(context: PartContext): Promise<Figure[]> {
   })
   const moment = await transitions(context, world, worker, { what: 'due at one moment', at: () => 0 })
   const killed = await transitions(context, world, worker, {
-    what: 'spread over a minute, worker and engine killed in it',
+    what: 'spread over a minute, worker and Temporal killed in it',
     at: (turn, count) => (MINUTE / context.divisor) * (turn / count),
     async during() {
       await delay(MINUTE / context.divisor / 4)
       await worker.kill()
-      await world.engine.killAndStart()
+      await world.temporal.killAndStart()
       return await world.startWorker()
     },
   })
@@ -79,15 +79,15 @@ async function placedAndStarted({ divisor, say }: PartContext, world: World): Pr
   }
 }
 
-/** Memory of worker and engine for orders whose next deadline lies a year ahead. */
+/** Memory of worker and Temporal for orders whose next deadline lies a year ahead. */
 async function armed({ divisor, say }: PartContext, world: World, worker: Program): Promise<Figure[]> {
   const count = ARMED / divisor
-  const pids = { engine: await world.engine.pid(), worker: worker.pid }
-  const before = { engine: residentMegabytes(pids.engine), worker: residentMegabytes(pids.worker) }
+  const pids = { temporal: await world.temporal.pid(), worker: worker.pid }
+  const before = { temporal: residentMegabytes(pids.temporal), worker: residentMegabytes(pids.worker) }
   await placeAt(world, count, () => Date.now() + YEAR)
   await world.quiet(PATIENCE)
   await world.still(worker, PATIENCE)
-  return (['engine', 'worker'] as const).map((name) => {
+  return (['temporal', 'worker'] as const).map((name) => {
     const [was, is] = [before[name], residentMegabytes(pids[name])]
     const each = was === null || is === null ? Number.NaN : ((is - was) * 1000) / count
     say(`orders: ${each.toFixed(1)} MB of the ${name} per 1,000 armed orders`)
@@ -148,7 +148,7 @@ async function transitions(
       },
       note:
         during === undefined
-          ? 'From the start time to the transaction that activates. API, worker, engine and database share the cores.'
+          ? 'From the start time to the transaction that activates. API, worker, Temporal and database share the cores.'
           : 'SIGKILL of both a quarter into the minute, both started again at once; what was due meanwhile counts from its own start time.',
     },
   }

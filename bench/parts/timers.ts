@@ -33,13 +33,13 @@ async function sustainedOrders(
 ): Promise<Figure> {
   await placeOrders(world, world.port, world.api.pid, 2_000)
   await world.quiet(PATIENCE)
-  const engine = await world.engine.pid()
+  const temporal = await world.temporal.pid()
   const began = performance.now()
   const { result, cpu } = await withCpu(
     {
       api: () => cpuSeconds(world.api.pid),
       worker: () => cpuSeconds(worker.pid),
-      Temporal: () => cpuSeconds(engine),
+      Temporal: () => cpuSeconds(temporal),
       database: world.databaseCpu,
     },
     async () => {

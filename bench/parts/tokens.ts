@@ -1,4 +1,4 @@
-/** Payment tokens: making them, erasing their card data on time, and what an armed expiry costs the engine. */
+/** Payment tokens: making them, erasing their card data on time, and what an armed expiry costs Temporal. */
 import { createPaymentToken } from '../../commands/payments/create-payment-token.ts'
 import { newId } from '../../db/ids.ts'
 import { TEST_CARDS } from '../../test/support/cards.ts'
@@ -19,7 +19,7 @@ const AIM = 0.4
 const EXPIRING = 1_000
 const ARMED = 5_000
 const MINUTE = 60_000
-/** Until the first expires: the engine has every timer by then. */
+/** Until the first expires: Temporal has every timer by then. */
 const LEAD = 45_000
 const PATIENCE = 300_000
 const HELD = 'exists (select from payment_tokens where card_cipher is not null and expiration_time <= now())'
@@ -78,10 +78,10 @@ async function making({ teardown, divisor, rounds, say }: PartContext, world: Wo
   }
 }
 
-/** Memory of the engine for expiries that lie ahead. */
+/** Memory of Temporal for expiries that lie ahead. */
 async function armed({ divisor, say }: PartContext, world: World, worker: Program): Promise<Figure> {
   const count = ARMED / divisor
-  const pid = await world.engine.pid()
+  const pid = await world.temporal.pid()
   const before = residentMegabytes(pid)
   await makeTokens(world, count, (now) => now + 30 * MINUTE)
   await world.quiet(PATIENCE)
@@ -89,9 +89,9 @@ async function armed({ divisor, say }: PartContext, world: World, worker: Progra
   const after = residentMegabytes(pid)
   await world.query('update payment_tokens set card_cipher = null')
   const each = before === null || after === null ? Number.NaN : ((after - before) * 1000) / count
-  say(`tokens: ${each.toFixed(1)} MB of the engine per 1,000 armed expiries`)
+  say(`tokens: ${each.toFixed(1)} MB of Temporal per 1,000 armed expiries`)
   return {
-    what: 'memory of the engine per 1,000 armed expiries',
+    what: 'memory of Temporal per 1,000 armed expiries',
     unit: 'MB',
     service: [each],
     floor: [],

@@ -16,9 +16,9 @@ export async function waiting({ world, divisor, say }: PartContext): Promise<Fig
   const running = await world()
   const worker = await running.startWorker()
   await running.quiet(PATIENCE)
-  const enginePid = await running.engine.pid()
+  const temporalPid = await running.temporal.pid()
   const memory = () => ({
-    engine: residentMegabytes(enginePid),
+    temporal: residentMegabytes(temporalPid),
     worker: residentMegabytes(worker.pid),
   })
   const before = memory()
@@ -32,7 +32,7 @@ export async function waiting({ world, divisor, say }: PartContext): Promise<Fig
   say(`waiting: armed in ${Math.round(armedIn)} s; ${due} of them come due within a minute`)
   const lateness = await come(running, webhookId, due)
   await worker.stop()
-  const perThousand = (name: 'engine' | 'worker'): number | null =>
+  const perThousand = (name: 'temporal' | 'worker'): number | null =>
     before[name] === null || after[name] === null ? null : ((after[name] - before[name]) * 1_000) / count
   return [
     {
@@ -45,7 +45,7 @@ export async function waiting({ world, divisor, say }: PartContext): Promise<Fig
         'p95 ms': percentile(lateness, 0.95),
         'p99 ms': percentile(lateness, 0.99),
         'max ms': Math.max(...lateness),
-        'engine MB per 1,000 waiting': perThousand('engine'),
+        'temporal MB per 1,000 waiting': perThousand('temporal'),
         'worker MB per 1,000 waiting': perThousand('worker'),
         'timers armed/s': count / armedIn,
       },

@@ -78,7 +78,7 @@ async function signAndPost(url: string, body: string): Promise<void> {
     'Webhook-Id': 'bench',
     'Security-Signature': jwt,
   }
-  const answer = await request(url, { dispatcher: agent, method: 'POST', headers, body })
-  await answer.body.dump()
-  if (answer.statusCode !== 200) throw new Error(`the receiver answered ${answer.statusCode}`)
+  const response = await request(url, { dispatcher: agent, method: 'POST', headers, body })
+  await response.body.dump()
+  if (response.statusCode !== 200) throw new Error(`the receiver answered ${response.statusCode}`)
 }

@@ -185,9 +185,9 @@ function apply(unit: UnitOfWork, record: OrderRecord, settlement: Advance | null
     row.quarantineCount = 0
   }
   if (settlement === null) return
-  const { transitions: steps, next } = settlement
+  const { transitions, next } = settlement
   const isCut = next !== null && next.at <= instant
-  row.advancedTo = new Date(isCut ? (steps.at(-1)?.at ?? instant) : instant)
+  row.advancedTo = new Date(isCut ? (transitions.at(-1)?.at ?? instant) : instant)
   scheduleNext(record)
 }
 
@@ -220,9 +220,9 @@ export async function advanceBeforeRefunds(
 ): Promise<OrderRecord> {
   const record = await loadOrder(unit, row, instant, loading)
   if (row.advancedTo == null || instant - 1 >= row.advancedTo.getTime()) {
-    const { transitions: steps } = advanceThrough(record.order, instant - 1)
-    applyTransitions(unit, record, steps)
-    if (steps.length > 0) scheduleAfter(record, instant)
+    const { transitions } = advanceThrough(record.order, instant - 1)
+    applyTransitions(unit, record, transitions)
+    if (transitions.length > 0) scheduleAfter(record, instant)
   }
   return record
 }
@@ -240,12 +240,12 @@ export function scheduleNext(record: OrderRecord): void {
   const isCall = call !== null && (next === null || call.at < next.at)
   const first = isCall ? call.at : (next?.at ?? null)
   record.row.nextDeadline = first === null ? null : new Date(first)
-  record.row.nextDueKind = isCall ? 'charge' : (next?.turn ?? null)
+  record.row.nextDueKind = isCall ? 'charge' : (next?.kind ?? null)
 }
 
 /** The order's next deadline in real time, for its wake-up. */
 export function orderDeadline(
-  { nextDeadline, nextDueKind: nextDueKind, clockOffset, movingTo }: Subscription,
+  { nextDeadline, nextDueKind, clockOffset, movingTo }: Subscription,
   now: Date,
 ): Deadline {
   if (nextDeadline == null) return { dueBy: null }

@@ -24,30 +24,30 @@ import type { OrderRecord } from './order-record.ts'
 export function applyTransitions(
   unit: UnitOfWork,
   record: OrderRecord,
-  steps: readonly Transition[],
+  transitions: readonly Transition[],
   transaction: Transaction | null = null,
 ): void {
-  for (const step of steps) {
-    if (step.order === record.order && step.events.length === 0) continue
+  for (const transition of transitions) {
+    if (transition.order === record.order && transition.events.length === 0) continue
     const before = record.order
-    if (publicFields(before) !== publicFields(step.order)) incrementRevision(unit, record, record.row)
-    record.order = step.order
-    writeOrder(record.row, step.order)
-    for (const invoice of step.order.invoices) {
+    if (publicFields(before) !== publicFields(transition.order)) incrementRevision(unit, record, record.row)
+    record.order = transition.order
+    writeOrder(record.row, transition.order)
+    for (const invoice of transition.order.invoices) {
       const was = before.invoices.find(({ sequence }) => sequence === invoice.sequence)
       if (was === invoice) continue
       writeInvoice(unit, record, invoice, was ?? null)
-      if (invoice.status !== was?.status && endsUndelivered(step.order, invoice)) {
+      if (invoice.status !== was?.status && endsUndelivered(transition.order, invoice)) {
         record.toRefund.add(invoice.sequence)
       }
     }
-    for (const pause of step.order.pauses) {
+    for (const pause of transition.order.pauses) {
       if (!before.pauses.includes(pause)) writePause(unit, record, pause)
     }
     writeSummary(record)
-    const untold = modified(before, step, transaction)
-    for (const happening of [...step.events, ...untold]) {
-      emitEvent(unit, record, step, happening, transaction)
+    const unemitted = modified(before, transition, transaction)
+    for (const event of [...transition.events, ...unemitted]) {
+      emitEvent(unit, record, transition, event, transaction)
     }
   }
 }
@@ -101,11 +101,16 @@ function publicInvoiceFields(invoice: InvoiceState): string {
 }
 
 /** Tells of invoices that a step has show something else, where nothing that happened to them does. */
-function modified(before: Order, { order, events: happenings }: Transition, transaction: Transaction | null): DomainEvent[] {
+function modified(
+  before: Order,
+  { order, events: happenings }: Transition,
+  transaction: Transaction | null,
+): DomainEvent[] {
   return order.invoices.flatMap((invoice) => {
     const { sequence } = invoice
     const was = before.invoices.find((one) => one.sequence === sequence)
-    if (was === undefined || was === invoice || publicInvoiceFields(was) === publicInvoiceFields(invoice)) return []
+    if (was === undefined || was === invoice || publicInvoiceFields(was) === publicInvoiceFields(invoice))
+      return []
     const isTold = happenings.some(
       (one) => one.invoice === sequence && (transaction !== null || one.ofTransaction !== true),
     )
@@ -149,7 +154,8 @@ function writeInvoice(
   }
   const known = record.invoices.get(state.sequence)
   if (known !== undefined) {
-    if (before === null || publicInvoiceFields(before) !== publicInvoiceFields(state)) incrementRevision(unit, record, known)
+    if (before === null || publicInvoiceFields(before) !== publicInvoiceFields(state))
+      incrementRevision(unit, record, known)
     // A draft follows its order into another currency; what is issued keeps its own.
     Object.assign(known, values, before?.status === 'draft' ? { currency: row.currency } : {})
     return
@@ -216,14 +222,14 @@ function writeSummary({ row, order, invoices }: OrderRecord): void {
 function emitEvent(
   unit: UnitOfWork,
   record: OrderRecord,
-  step: Transition,
-  happening: DomainEvent,
+  transition: Transition,
+  event: DomainEvent,
   transaction: Transaction | null,
 ): void {
   const { row } = record
-  const time = new Date(step.at)
-  const { type, pause } = happening
-  const invoice = happening.invoice === undefined ? undefined : record.invoices.get(happening.invoice)
+  const time = new Date(transition.at)
+  const { type, pause } = event
+  const invoice = event.invoice === undefined ? undefined : record.invoices.get(event.invoice)
   if (invoice === undefined || type === 'renewal-invoice-issued') {
     unit.emit(
       subscriptionEvent(row, type, time, unit.baseUrl, {
@@ -231,7 +237,7 @@ function emitEvent(
         ...(invoice === undefined ? {} : { invoice }),
       }),
     )
-  } else if (happening.ofTransaction) {
+  } else if (event.ofTransaction) {
     // Nobody was asked where there was nothing to charge: there is no payment to tell of.
     if (transaction === null) return
     unit.emit(invoicePaymentEvent(transaction, invoice, type, time, unit.baseUrl))
@@ -240,12 +246,16 @@ function emitEvent(
     subscriptionId: row.id,
     type,
     occurredTime: time,
-    cause: step.cause,
+    cause: transition.cause,
     message: timelineMessage(type, invoice?.id ?? pause ?? null),
   })
 }
 
-function incrementRevision(unit: UnitOfWork, record: OrderRecord, row: { revision: number; updatedTime: Date }): void {
+function incrementRevision(
+  unit: UnitOfWork,
+  record: OrderRecord,
+  row: { revision: number; updatedTime: Date },
+): void {
   if (record.changedRows.has(row)) return
   record.changedRows.add(row)
   row.revision += 1

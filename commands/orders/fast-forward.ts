@@ -1,4 +1,4 @@
-/** Moving one order's clock (sandbox): begun by a caller, carried by the engine's time skipping, ended by the settling. */
+/** Moving one order's clock (sandbox): begun by a caller, carried by Temporal's time skipping, ended by the settling. */
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { hasStalled, moveProblem, offsetAt, STALLED_DETAIL } from '../../billing/order-clock.ts'
 import { FastForward, type Subscription } from '../../db/entities/index.ts'
@@ -7,7 +7,7 @@ import { advanceForCommand, lockSubscription, wakeOrder } from './advance-order.
 import { orderClock, orderInstant } from './order-instant.ts'
 
 /**
- * Begins to move a locked order's clock and wakes its workflow, which the engine then lets skip time; where nothing will
+ * Begins to move a locked order's clock and wakes its workflow, which Temporal then lets skip time; where nothing will
  * ever be due, moves it at once.
  *
  * @returns the move; null when the clock is there already.
@@ -69,11 +69,7 @@ export async function followFastForward(
  * instant.
  */
 export function instantOnTheWay(
-  {
-    movingTo,
-    nextDeadline,
-    advancedTo: advancedTo,
-  }: Pick<Subscription, 'movingTo' | 'nextDeadline' | 'advancedTo'>,
+  { movingTo, nextDeadline, advancedTo }: Pick<Subscription, 'movingTo' | 'nextDeadline' | 'advancedTo'>,
   instant: number,
 ): number {
   if (movingTo == null || nextDeadline == null) return instant

@@ -7,7 +7,7 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 type ClockColumns = Pick<Subscription, 'clockOffset' | 'movingTo' | 'advancedTo'>
 
 /** The order's own clock. */
-export function orderClock({ clockOffset, movingTo, advancedTo: advancedTo }: ClockColumns): OrderClock {
+export function orderClock({ clockOffset, movingTo, advancedTo }: ClockColumns): OrderClock {
   return {
     offset: clockOffset,
     target: milliseconds(movingTo),

@@ -116,7 +116,8 @@ export async function updateSubscription(
 /** Has the rules take the row's terms: a pending order's first invoice is drawn up anew, others take them from the next on. */
 function takeTerms(unit: UnitOfWork, record: OrderRecord, instant: number, areItemsNew: boolean): void {
   const terms = orderTerms(record.row, record.charging)
-  if (record.row.status === 'pending') applyTransitions(unit, record, [changeTerms(record.order, instant, terms)])
+  if (record.row.status === 'pending')
+    applyTransitions(unit, record, [changeTerms(record.order, instant, terms)])
   else if (areItemsNew) applyTransitions(unit, record, [changeItems(record.order, instant, terms)])
   else record.order = { ...record.order, terms }
 }

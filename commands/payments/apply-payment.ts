@@ -15,7 +15,7 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { advanceBeforeRefunds, lockSubscription, scheduleAfter, wakeOrder } from '../orders/advance-order.ts'
 import { applyTransitions } from '../orders/apply-transitions.ts'
 import type { OrderRecord } from '../orders/order-record.ts'
-import { refundUndelivered, refundOwed } from './refund-sales.ts'
+import { refundOwed, refundUndelivered } from './refund-sales.ts'
 
 /** An invoice in its order's record. */
 export interface LockedInvoice {
@@ -44,30 +44,30 @@ export async function lockInvoices(
     const order = await lockSubscription(unit, subscriptionId)
     if (order !== null) orders.push(order)
   }
-  const bills = new Map<string, LockedInvoice>()
+  const invoices = new Map<string, LockedInvoice>()
   const records: OrderRecord[] = []
   for (const order of orders) {
     const instant = instantOf(order)
     const record = await advanceBeforeRefunds(unit, order, instant, { invoiceIds })
     records.push(record)
     for (const row of found.filter((invoice) => invoice.subscriptionId === order.id)) {
-      bills.set(row.id, { id: row.id, row, record, sequence: row.sequence, instant })
+      invoices.set(row.id, { id: row.id, row, record, sequence: row.sequence, instant })
     }
   }
   await refundUndelivered(unit, records)
-  return invoiceIds.flatMap((id) => bills.get(id) ?? [])
+  return invoiceIds.flatMap((id) => invoices.get(id) ?? [])
 }
 
 /** Applies a step to each of the bills, then schedules and wakes their orders. */
 export async function applyToInvoices(
   unit: UnitOfWork,
-  bills: readonly LockedInvoice[],
+  invoices: readonly LockedInvoice[],
   transaction: Transaction | null,
-  next: (bill: LockedInvoice) => Transition,
+  next: (invoice: LockedInvoice) => Transition,
 ): Promise<void> {
-  for (const bill of bills) applyTransitions(unit, bill.record, [next(bill)], transaction)
-  await refundUndelivered(unit, [...new Set(bills.map(({ record }) => record))])
-  for (const { record, instant } of new Map(bills.map((bill) => [bill.record, bill])).values()) {
+  for (const invoice of invoices) applyTransitions(unit, invoice.record, [next(invoice)], transaction)
+  await refundUndelivered(unit, [...new Set(invoices.map(({ record }) => record))])
+  for (const { record, instant } of new Map(invoices.map((invoice) => [invoice.record, invoice])).values()) {
     scheduleAfter(record, instant)
     // The workflow of an order's own charge asked for the answer, and looks again by itself.
     if (transaction?.subscriptionId !== record.row.id) wakeOrder(unit, record.row)
@@ -78,22 +78,22 @@ export async function applyToInvoices(
 export async function payInvoices(
   unit: UnitOfWork,
   transaction: Transaction,
-  bills: readonly LockedInvoice[],
+  invoices: readonly LockedInvoice[],
 ): Promise<void> {
   if (transaction.invoiceIds.length === 0) return
   let left = new Money(transaction.amount)
   const payments: Record<string, string> = {}
-  await applyToInvoices(unit, bills, transaction, ({ id, record, sequence, instant }) => {
-    const { step, used } = receivePayment(record.order, instant, sequence, left.toFixed())
+  await applyToInvoices(unit, invoices, transaction, ({ id, record, sequence, instant }) => {
+    const { step: transition, used } = receivePayment(record.order, instant, sequence, left.toFixed())
     if (!isZero(used)) payments[id] = used
     left = left.minus(used)
-    return step
+    return transition
   })
   transaction.payments = payments
   if (await isDisputed(unit, transaction)) {
     await disputeInvoices(
       unit,
-      bills.filter(({ id }) => payments[id] !== undefined),
+      invoices.filter(({ id }) => payments[id] !== undefined),
       () => true,
     )
   }
@@ -104,9 +104,9 @@ export async function payInvoices(
 export async function declineInvoices(
   unit: UnitOfWork,
   transaction: Transaction,
-  bills: readonly LockedInvoice[],
+  invoices: readonly LockedInvoice[],
 ): Promise<void> {
-  await applyToInvoices(unit, bills, transaction, ({ record, sequence, instant }) =>
+  await applyToInvoices(unit, invoices, transaction, ({ record, sequence, instant }) =>
     declineCharge(record.order, instant, sequence),
   )
 }
@@ -115,9 +115,9 @@ export async function declineInvoices(
 export async function cancelCharges(
   unit: UnitOfWork,
   transaction: Transaction,
-  bills: readonly LockedInvoice[],
+  invoices: readonly LockedInvoice[],
 ): Promise<void> {
-  await applyToInvoices(unit, bills, transaction, ({ record, sequence, instant }) =>
+  await applyToInvoices(unit, invoices, transaction, ({ record, sequence, instant }) =>
     cancelCharge(record.order, instant, sequence),
   )
 }
@@ -126,11 +126,11 @@ export async function cancelCharges(
 export async function suspendInvoices(
   unit: UnitOfWork,
   transaction: Transaction,
-  bills: readonly LockedInvoice[],
+  invoices: readonly LockedInvoice[],
   { timesOut, askTime }: { readonly timesOut: boolean; readonly askTime: number | null },
 ): Promise<void> {
   const suspend = timesOut ? timeOutCharge : leaveChargeUnknown
-  await applyToInvoices(unit, bills, transaction, ({ record, sequence, instant }) =>
+  await applyToInvoices(unit, invoices, transaction, ({ record, sequence, instant }) =>
     suspend(record.order, instant, sequence, askTime),
   )
 }
@@ -139,9 +139,9 @@ export async function suspendInvoices(
 export async function refundInvoices(
   unit: UnitOfWork,
   { shares }: Transaction,
-  bills: readonly LockedInvoice[],
+  invoices: readonly LockedInvoice[],
 ): Promise<void> {
-  const touched = bills.filter(({ id }) => shares[id] !== undefined)
+  const touched = invoices.filter(({ id }) => shares[id] !== undefined)
   await applyToInvoices(unit, touched, null, ({ id, record, sequence, instant }) =>
     refundInvoice(record.order, instant, sequence, shares[id] ?? '0'),
   )
@@ -150,10 +150,10 @@ export async function refundInvoices(
 /** Records on the invoices that a disputed sale paid whether any of their payments is disputed. */
 export async function disputeInvoices(
   unit: UnitOfWork,
-  bills: readonly LockedInvoice[],
+  invoices: readonly LockedInvoice[],
   isDisputed: (invoiceId: string) => boolean,
 ): Promise<void> {
-  const changed = bills.filter(({ id, row }) => row.isDisputed !== isDisputed(id))
+  const changed = invoices.filter(({ id, row }) => row.isDisputed !== isDisputed(id))
   await applyToInvoices(unit, changed, null, ({ id, record, sequence, instant }) =>
     disputeInvoice(record.order, instant, sequence, isDisputed(id)),
   )

@@ -9,9 +9,9 @@ import { transactionEvent } from '../../events/transaction-events.ts'
 import type { MovementOutcome, PendingMovement } from '../../gateways/movement.ts'
 import { orderInstant } from '../orders/order-instant.ts'
 import {
-  type LockedInvoice,
   cancelCharges,
   declineInvoices,
+  type LockedInvoice,
   lockInvoices,
   payInvoices,
   refundInvoices,
@@ -83,13 +83,13 @@ export async function recordResult(
   // A first answer counts as given when the charge was made.
   const at = asked.subscriptionId != null && asked.result == null ? chargedAt(asked) : instant
   const sale = asked.type === 'refund' ? await saleOf(unit, asked) : asked
-  const bills = await lockInvoices(unit, sale.invoiceIds, (row) =>
+  const invoices = await lockInvoices(unit, sale.invoiceIds, (row) =>
     asked.subscriptionId == null ? orderInstant(unit, row) : at,
   )
   const refunded = asked.type === 'refund' ? await lockRow(unit, Transaction, sale.id) : null
   const transaction = await lockRow(unit, Transaction, id)
   if (transaction === null || !takes(transaction, result)) return null
-  const time = new Date(bills[0]?.instant ?? at)
+  const time = new Date(invoices[0]?.instant ?? at)
   const charged = chargedAt(transaction)
   const next = result === 'unknown' ? nextInquiry(charged, instant) : null
   const wasUnknown = transaction.result === 'unknown'
@@ -100,7 +100,7 @@ export async function recordResult(
   const isMoved = next !== (transaction.nextInquiryTime?.getTime() ?? null)
   transaction.nextInquiryTime = next === null ? null : new Date(next)
   if (isOwn && result === 'unknown' && (!wasUnknown || !timesOut)) {
-    await suspendInvoices(unit, transaction, bills, { timesOut: false, askTime: next })
+    await suspendInvoices(unit, transaction, invoices, { timesOut: false, askTime: next })
   }
   if (wasUnknown && result === 'unknown' && !timesOut) {
     if (isMoved) raise(transaction, unit)
@@ -112,13 +112,13 @@ export async function recordResult(
   if (result !== 'unknown') transaction.status = 'completed'
   if (timesOut) transaction.timeoutTime = new Date(at)
   raise(transaction, unit)
-  const websiteId = await websiteOf(unit, transaction, bills)
+  const websiteId = await websiteOf(unit, transaction, invoices)
   const emit = (type: Parameters<typeof transactionEvent>[1]) =>
     unit.emit(transactionEvent(transaction, type, unit, time, websiteId))
   if (timesOut) emit('transaction-timeout-resolved')
   if (result === 'approved') emit('transaction-processed')
   if (result === 'declined' || result === 'canceled') emit('transaction-declined')
-  if (timesOut && isOwn) await suspendInvoices(unit, transaction, bills, { timesOut, askTime: next })
+  if (timesOut && isOwn) await suspendInvoices(unit, transaction, invoices, { timesOut, askTime: next })
   if (result === 'unknown' && !wasUnknown && !isOwn && next !== null) {
     unit.follow('transaction', id, {
       dueBy: new Date(next),
@@ -126,12 +126,12 @@ export async function recordResult(
     })
   }
   if (refunded !== null) {
-    if (result === 'approved') await refundInvoices(unit, transaction, bills)
+    if (result === 'approved') await refundInvoices(unit, transaction, invoices)
     if (result !== 'unknown') await recordRefund(unit, refunded, result === 'approved')
-  } else if (wasCanceled) await payInvoices(unit, transaction, bills.filter(isUncharged))
-  else if (result === 'approved') await payInvoices(unit, transaction, bills)
-  else if (result === 'declined') await declineInvoices(unit, transaction, bills)
-  else if (result === 'canceled') await cancelCharges(unit, transaction, bills)
+  } else if (wasCanceled) await payInvoices(unit, transaction, invoices.filter(isUncharged))
+  else if (result === 'approved') await payInvoices(unit, transaction, invoices)
+  else if (result === 'declined') await declineInvoices(unit, transaction, invoices)
+  else if (result === 'canceled') await cancelCharges(unit, transaction, invoices)
   return next
 }
 
@@ -158,9 +158,9 @@ function raise(transaction: Transaction, { now }: UnitOfWork): void {
 async function websiteOf(
   { em, organizationId }: UnitOfWork,
   { customerId }: Transaction,
-  [bill]: readonly LockedInvoice[],
+  [invoice]: readonly LockedInvoice[],
 ): Promise<string | null> {
-  if (bill !== undefined) return bill.row.websiteId
+  if (invoice !== undefined) return invoice.row.websiteId
   return (await em.findOne(Customer, { organizationId, id: customerId }))?.websiteId ?? null
 }
 

@@ -17,7 +17,13 @@ import { transactionEvent } from '../../events/transaction-events.ts'
 import { orderInstant } from '../orders/order-instant.ts'
 import type { OrderRecord } from '../orders/order-record.ts'
 import { type References, references } from '../references.ts'
-import { type LockedInvoice, lockInvoices, payInvoices, refundInvoices, applyToInvoices } from './apply-payment.ts'
+import {
+  applyToInvoices,
+  type LockedInvoice,
+  lockInvoices,
+  payInvoices,
+  refundInvoices,
+} from './apply-payment.ts'
 import type { CardPath } from './create-payment-instrument.ts'
 import { paidOf, returnsOf } from './refund-sales.ts'
 import { usePaymentToken } from './use-payment-token.ts'
@@ -71,17 +77,17 @@ export async function startSale(
 ): Promise<Transaction> {
   const found = references(unit)
   // Orders before what they refer to, as everywhere.
-  const bills = await lockInvoices(unit, sale.invoiceIds, (row) => orderInstant(unit, row))
+  const invoices = await lockInvoices(unit, sale.invoiceIds, (row) => orderInstant(unit, row))
   const customer = await found.required(Customer, 'customerId', sale.customerId)
   const problem = amountProblem(sale.amount, sale.currency)
   if (problem !== null) found.fail('amount', problem)
-  checkBills(found, sale, bills)
-  const instant = bills[0]?.instant ?? unit.now.getTime()
+  checkBills(found, sale, invoices)
+  const instant = invoices[0]?.instant ?? unit.now.getTime()
   const route = await routeOf(unit, path, found, { ...sale, instant }, () => {
     found.check()
-    for (const { record, sequence } of bills) requireNoCharge(stateOf(record, sequence))
+    for (const { record, sequence } of invoices) requireNoCharge(stateOf(record, sequence))
   })
-  const transaction = add(unit, names, scopeOf(unit, bills, customer), {
+  const transaction = add(unit, names, scopeOf(unit, invoices, customer), {
     type: 'sale',
     invoiceIds: [...sale.invoiceIds],
     customerId: sale.customerId,
@@ -92,9 +98,9 @@ export async function startSale(
     shares: {},
     ...route,
   })
-  if (transaction.result === 'approved') await payInvoices(unit, transaction, bills)
+  if (transaction.result === 'approved') await payInvoices(unit, transaction, invoices)
   else {
-    await applyToInvoices(unit, bills, transaction, ({ record, sequence, instant }) =>
+    await applyToInvoices(unit, invoices, transaction, ({ record, sequence, instant }) =>
       beginCallersCharge(record.order, instant, sequence),
     )
   }
@@ -102,9 +108,9 @@ export async function startSale(
 }
 
 /** Remembers every invoice that a sale cannot pay, and an amount over what is due of them. */
-function checkBills(found: References, sale: Sale, bills: readonly LockedInvoice[]): void {
+function checkBills(found: References, sale: Sale, invoices: readonly LockedInvoice[]): void {
   for (const [index, id] of sale.invoiceIds.entries()) {
-    const bill = bills.find((one) => one.id === id)
+    const bill = invoices.find((one) => one.id === id)
     const field = `invoiceIds.${index}`
     if (bill === undefined) {
       found.missing(Invoice, field, id)
@@ -117,8 +123,8 @@ function checkBills(found: References, sale: Sale, bills: readonly LockedInvoice
       found.fail(field, 'must be issued and not yet paid')
     }
   }
-  if (bills.length === 0) return
-  const due = sumOf(bills.map(({ record, sequence }) => amountDue(stateOf(record, sequence))))
+  if (invoices.length === 0) return
+  const due = sumOf(invoices.map(({ record, sequence }) => amountDue(stateOf(record, sequence))))
   if (new Money(sale.amount).greaterThan(due)) {
     found.fail('amount', `must not be over what is due of the invoices: ${due}`)
   }
@@ -142,7 +148,7 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   const before = await em.findOne(Transaction, { organizationId, id: refund.parentTransactionId })
   // One outside of this service is approved as it comes, and shows on the invoices: their orders are locked first.
   const billed = before?.gateway == null ? (before?.invoiceIds ?? []) : []
-  const bills = await lockInvoices(unit, billed, (row) => orderInstant(unit, row))
+  const invoices = await lockInvoices(unit, billed, (row) => orderInstant(unit, row))
   const parent = await lockRow(unit, Transaction, refund.parentTransactionId)
   if (parent === null) {
     throw new InvalidFieldsError([
@@ -169,7 +175,7 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
     found.fail('amount', `must not be over what is left of the sale: ${left}`)
   found.check()
   const customer = await em.findOne(Customer, { organizationId, id: parent.customerId })
-  const transaction = add(unit, names, scopeOf(unit, bills, customer), {
+  const transaction = add(unit, names, scopeOf(unit, invoices, customer), {
     type: 'refund',
     invoiceIds: [],
     customerId: parent.customerId,
@@ -182,7 +188,7 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
     gatewayReference: parent.gatewayReference ?? null,
     cardFingerprint: parent.cardFingerprint ?? null,
   })
-  if (transaction.result === 'approved') await refundInvoices(unit, transaction, bills)
+  if (transaction.result === 'approved') await refundInvoices(unit, transaction, invoices)
   return transaction
 }
 
@@ -230,8 +236,8 @@ interface Scope {
   readonly time: Date
 }
 
-function scopeOf({ now }: UnitOfWork, [bill]: readonly LockedInvoice[], customer: Customer | null): Scope {
-  if (bill !== undefined) return { websiteId: bill.row.websiteId, time: new Date(bill.instant) }
+function scopeOf({ now }: UnitOfWork, [invoice]: readonly LockedInvoice[], customer: Customer | null): Scope {
+  if (invoice !== undefined) return { websiteId: invoice.row.websiteId, time: new Date(invoice.instant) }
   return { websiteId: customer?.websiteId ?? null, time: now }
 }
 

@@ -1,4 +1,4 @@
-// Who runs the engines of a data directory: one launcher at a time. A claim left by a launcher that was killed is
+// Who runs the local services of a data directory: one launcher at a time. A claim left by a launcher that was killed is
 // void, so that the next one may stop what it left behind.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
-// Ports on 127.0.0.1 for the engines. They lie below the range from which the system picks the ports of outgoing
-// connections (Linux 32768, macOS and Windows 49152): from that range a client that retries while its engine is down
-// could be given the engine's own port, connect to itself and keep the engine from coming back.
+// Ports on 127.0.0.1 for the local services. They lie below the range from which the system picks the ports of outgoing
+// connections (Linux 32768, macOS and Windows 49152): from that range a client that retries while its Temporal is down
+// could be given Temporal's own port, connect to itself and keep Temporal from coming back.
 import { connect, createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -37,7 +37,7 @@ export async function nextFreePort(from: number): Promise<number> {
 }
 
 /** Waits until somebody listens on 127.0.0.1:port; false after the time or as soon as there is no hope. */
-export async function portAnswers(
+export async function portResponds(
   port: number,
   milliseconds: number,
   isHopeless: () => boolean,

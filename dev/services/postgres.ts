@@ -12,7 +12,7 @@ import { postgresProgram } from './postgres-binaries.ts'
 import { initializeCluster } from './postgres-cluster.ts'
 import { type PostgresHome, preparePostgresHome } from './postgres-home.ts'
 import { killPostmaster, STOP_STEPS, stopPostmaster, stopStalePostmaster } from './postgres-stop.ts'
-import { type EngineProcess, spawnEngine } from './service-process.ts'
+import { type LocalProcess, spawnLocal } from './service-process.ts'
 
 export type PostgresOptions = {
   /** Holds password, port, log and, where PostgreSQL's account can reach it, the cluster. One launcher at a time. */
@@ -77,7 +77,7 @@ async function startOnPort(options: PostgresOptions, home: PostgresHome, cluster
   const { dataDir, signal } = options
   for (let attempt = 1; ; attempt++) {
     const port = await choosePort(options)
-    const server = await spawnEngine({
+    const server = await spawnLocal({
       file: postgresProgram(home.native, 'postgres'),
       args: ['-D', cluster, ...settings(port, options.durable ?? true)],
       env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
@@ -104,7 +104,7 @@ async function startOnPort(options: PostgresOptions, home: PostgresHome, cluster
   }
 }
 
-function handle(dataDir: string, url: string, port: number, server: EngineProcess): Postgres {
+function handle(dataDir: string, url: string, port: number, server: LocalProcess): Postgres {
   const ended = () => {
     rmSync(join(dataDir, 'postgres.pid'), { force: true })
     releaseDirectory(dataDir)
@@ -146,11 +146,7 @@ async function choosePort({ dataDir, port }: PostgresOptions): Promise<number> {
   return remembered > 0 && (await portIsFree(remembered)) ? remembered : freePort()
 }
 
-async function untilReady(
-  url: string,
-  server: EngineProcess,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function untilReady(url: string, server: LocalProcess, signal: AbortSignal | undefined): Promise<void> {
   const end = Date.now() + READY_WITHIN
   for (;;) {
     signal?.throwIfAborted()

@@ -9,7 +9,7 @@ import { guard } from './guard.ts'
 import { notedProcess, notePid } from './pid-file.ts'
 import { type StopStep, sendSignal, stopProcess, waitUntilGone } from './processes.ts'
 
-export type EngineOptions = {
+export type TemporalOptions = {
   file: string
   args: readonly string[]
   env: NodeJS.ProcessEnv
@@ -23,7 +23,7 @@ export type EngineOptions = {
   whenAbandoned: readonly StopStep[]
 }
 
-export type EngineProcess = {
+export type LocalProcess = {
   pid: number
   /** Resolves when the process is gone, whoever ended it. */
   exited: Promise<void>
@@ -33,7 +33,7 @@ export type EngineProcess = {
 const LOG_LIMIT = 20 * 1024 * 1024
 
 /** Starts the process and notes it in its pid file. Throws when the program cannot be executed. */
-export async function spawnEngine(options: EngineOptions): Promise<EngineProcess> {
+export async function spawnLocal(options: TemporalOptions): Promise<LocalProcess> {
   mkdirSync(dirname(options.logFile), { recursive: true })
   mkdirSync(dirname(options.pidFile), { recursive: true })
   const output = openSync(options.logFile, logIsTooLarge(options.logFile) ? 'w' : 'a', 0o600)
@@ -67,30 +67,30 @@ export async function spawnEngine(options: EngineOptions): Promise<EngineProcess
 }
 
 /** SIGTERM, and SIGKILL to the whole group when that does not help in time. The pid file goes with the process. */
-export async function stopEngine(pid: number, pidFile: string, patience: number): Promise<void> {
+export async function stopTemporal(pid: number, pidFile: string, patience: number): Promise<void> {
   try {
     await stopProcess(pid, [{ signal: 'SIGTERM', wait: patience }])
   } catch {
-    await killEngine(pid)
+    await killTemporal(pid)
   }
   rmSync(pidFile, { force: true })
 }
 
 /** SIGKILL to the process and its group, and waits until it is gone. */
-export async function killEngine(pid: number): Promise<void> {
+export async function killTemporal(pid: number): Promise<void> {
   sendSignal(-pid, 'SIGKILL')
   if (!(await waitUntilGone([pid], 10_000))) throw new Error(`Process ${pid} did not end.`)
 }
 
 /** Stops the process of a pid file if it still runs and is the program we take it for. Whether there was one. */
-export async function stopStaleEngine(
+export async function stopStaleService(
   pidFile: string,
   commandContains: string,
   patience: number,
 ): Promise<boolean> {
   const stale = notedProcess(pidFile)
   const isOurs = stale?.command.includes(commandContains) === true
-  if (stale && isOurs) await stopEngine(stale.pid, pidFile, patience)
+  if (stale && isOurs) await stopTemporal(stale.pid, pidFile, patience)
   else rmSync(pidFile, { force: true })
   return isOurs
 }

@@ -1,12 +1,12 @@
-// The engines of one installation: PostgreSQL and Temporal, each started here unless an external one is given.
+// The local services of one installation: PostgreSQL and Temporal, each started here unless an external one is given.
 import { join } from 'node:path'
 import pg from 'pg'
 import { type Postgres, startPostgres } from './postgres.ts'
 import { startTemporal, stopStaleTemporal, type Temporal } from './temporal.ts'
 import type { DynamicConfig } from './temporal-settings.ts'
 
-export type EnginesConfig = {
-  /** Engines keep their data in the folders postgres and temporal inside. One launcher at a time. */
+export type LocalServicesConfig = {
+  /** They keep their data in the folders postgres and temporal inside. One launcher at a time. */
   dataDir: string
   /** An external PostgreSQL. */
   databaseUrl?: string | undefined
@@ -24,12 +24,12 @@ export type EnginesConfig = {
   signal?: AbortSignal | undefined
 }
 
-export type Engines = {
+export type LocalServices = {
   databaseUrl: string
   temporalAddress: string
   /** null where Temporal is external, or has no UI. */
   temporalUiUrl: string | null
-  /** Resolves with the name of an engine that ended without being asked to; never after stop(). */
+  /** Resolves with the name of Temporal that ended without being asked to; never after stop(). */
   ended: Promise<string>
   /** Ends what was started here: Temporal's UI, Temporal, PostgreSQL. */
   stop(): Promise<void>
@@ -38,7 +38,7 @@ export type Engines = {
 const APPLICATION_DATABASE = 'billing'
 
 /** Starts what is not external. Rejects, with nothing left running, when one of them does not start. */
-export async function startEngines(config: EnginesConfig): Promise<Engines> {
+export async function startLocalServices(config: LocalServicesConfig): Promise<LocalServices> {
   const { log, signal } = config
   const started: { postgres: Postgres | null; temporal: Temporal | null } = { postgres: null, temporal: null }
   const embeddedPostgres = async () => {
@@ -85,11 +85,11 @@ export async function startEngines(config: EnginesConfig): Promise<Engines> {
 }
 
 function handle(
-  config: EnginesConfig,
+  config: LocalServicesConfig,
   databaseUrl: string,
   started: { postgres: Postgres | null; temporal: Temporal | null },
   stop: () => Promise<void>,
-): Engines {
+): LocalServices {
   let stopping: Promise<void> | undefined
   const ended = new Promise<string>((resolve) => {
     const report = (name: string) => () => {

@@ -48,7 +48,7 @@ export type BuildOptions = {
  * its build fails. Throws when Go is missing or a build fails.
  */
 export async function buildTemporal(options: BuildOptions): Promise<TemporalPrograms> {
-  const cache = engineCache(options.fallbackCache)
+  const cache = binaryCache(options.fallbackCache)
   const wanted = options.withUi ? 3 : 2
   const build = (program: Program, number: number) =>
     buildOnce(program, `${number} of ${wanted}`, cache, options)
@@ -137,7 +137,7 @@ async function findGo(signal?: AbortSignal): Promise<string> {
   throw new Error('Go is not installed.')
 }
 
-function engineCache(fallback: string): string {
+function binaryCache(fallback: string): string {
   const cache = join(
     process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
     'subscription-billing',

@@ -1,8 +1,8 @@
 // Temporal's web UI beside a server built here; the CLI's server brings its own.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { portAnswers } from './ports.ts'
-import { type EngineProcess, killEngine, spawnEngine } from './service-process.ts'
+import { portResponds } from './ports.ts'
+import { killTemporal, type LocalProcess, spawnLocal } from './service-process.ts'
 
 export type UiOptions = {
   program: string
@@ -15,11 +15,11 @@ export type UiOptions = {
 }
 
 /** Starts the UI and resolves when it answers on its port. */
-export async function startTemporalUi(options: UiOptions): Promise<EngineProcess> {
+export async function startTemporalUi(options: UiOptions): Promise<LocalProcess> {
   const folder = join(options.dataDir, 'ui')
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'local.yaml'), configuration(options))
-  const ui = await spawnEngine({
+  const ui = await spawnLocal({
     file: options.program,
     args: ['--root', options.dataDir, '--config', 'ui', '--env', 'local', 'start'],
     env: { PATH: process.env.PATH },
@@ -27,9 +27,9 @@ export async function startTemporalUi(options: UiOptions): Promise<EngineProcess
     pidFile: options.pidFile,
     whenAbandoned: [{ signal: 'SIGTERM', wait: 2_000 }],
   })
-  if (await portAnswers(options.port, 15_000, () => ui.hasExited() || options.signal?.aborted === true))
+  if (await portResponds(options.port, 15_000, () => ui.hasExited() || options.signal?.aborted === true))
     return ui
-  await killEngine(ui.pid)
+  await killTemporal(ui.pid)
   options.signal?.throwIfAborted()
   throw new Error('The Temporal UI does not start; its log is in logs/temporal-ui.log of its data directory.')
 }

@@ -3,13 +3,13 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { claimDirectory, releaseDirectory } from './launcher-claim.ts'
-import { freePort, nextFreePort, portAnswers, portIsFree } from './ports.ts'
+import { freePort, nextFreePort, portIsFree, portResponds } from './ports.ts'
 import {
-  type EngineProcess,
-  killEngine,
-  spawnEngine,
-  stopEngine,
-  stopStaleEngine,
+  killTemporal,
+  type LocalProcess,
+  spawnLocal,
+  stopStaleService,
+  stopTemporal,
 } from './service-process.ts'
 import { buildTemporal } from './temporal-build.ts'
 import { findTemporalCli, temporalCliCommand } from './temporal-cli.ts'
@@ -54,10 +54,10 @@ export type Temporal = {
 }
 
 type Running = {
-  server: EngineProcess
+  server: LocalProcess
   kind: TemporalKind
   port: number
-  ui: EngineProcess | null
+  ui: LocalProcess | null
   uiPort: number | null
 }
 
@@ -72,14 +72,14 @@ const STOP_PATIENCE = 15_000
 export async function startTemporal(requested: TemporalOptions): Promise<Temporal> {
   const options = { ...requested, dataDir: resolve(requested.dataDir) }
   options.signal?.throwIfAborted()
-  const begun: EngineProcess[] = []
+  const begun: LocalProcess[] = []
   try {
     if (await stopStaleTemporal(options.dataDir)) {
       options.log?.('Stopped the Temporal server that an earlier start left behind.')
     }
     return handle(options, await startAny(options, begun))
   } catch (error) {
-    for (const engine of begun) await killEngine(engine.pid)
+    for (const temporal of begun) await killTemporal(temporal.pid)
     releaseDirectory(options.dataDir)
     throw error
   }
@@ -89,12 +89,12 @@ export async function startTemporal(requested: TemporalOptions): Promise<Tempora
 export async function stopStaleTemporal(dataDir: string): Promise<boolean> {
   claimDirectory(resolve(dataDir))
   const files = pidFiles(resolve(dataDir))
-  const ui = await stopStaleEngine(files.ui, PROGRAM, STOP_PATIENCE)
-  const server = await stopStaleEngine(files.server, PROGRAM, STOP_PATIENCE)
+  const ui = await stopStaleService(files.ui, PROGRAM, STOP_PATIENCE)
+  const server = await stopStaleService(files.server, PROGRAM, STOP_PATIENCE)
   return ui || server
 }
 
-async function startAny(options: TemporalOptions, begun: EngineProcess[]): Promise<Running> {
+async function startAny(options: TemporalOptions, begun: LocalProcess[]): Promise<Running> {
   const { dataDir, signal } = options
   const port = await nextFreePort(options.port ?? 7233)
   const uiPort = options.uiPort === null ? null : await nextFreePort(options.uiPort ?? 8233)
@@ -112,7 +112,7 @@ async function startCli(
   options: TemporalOptions,
   port: number,
   uiPort: number | null,
-  begun: EngineProcess[],
+  begun: LocalProcess[],
 ): Promise<Running> {
   const { dataDir } = options
   const [httpPort, metricsPort] = [await freePort(), await freePort()]
@@ -132,7 +132,7 @@ async function startBuilt(
   options: TemporalOptions,
   port: number,
   uiPort: number | null,
-  begun: EngineProcess[],
+  begun: LocalProcess[],
   cliFound: string,
 ): Promise<Running> {
   const { dataDir, log = () => {}, namespace, signal } = options
@@ -184,11 +184,11 @@ async function startServer(
   options: TemporalOptions,
   port: number,
   command: { file: string; args: readonly string[]; env: NodeJS.ProcessEnv },
-  begun: EngineProcess[],
-): Promise<EngineProcess> {
+  begun: LocalProcess[],
+): Promise<LocalProcess> {
   const { dataDir, namespace, signal } = options
   const logFile = join(dataDir, 'logs', 'temporal.log')
-  const server = await spawnEngine({
+  const server = await spawnLocal({
     ...command,
     logFile,
     pidFile: pidFiles(dataDir).server,
@@ -196,7 +196,7 @@ async function startServer(
   })
   begun.push(server)
   const isHopeless = () => server.hasExited() || signal?.aborted === true
-  if (await portAnswers(port, 60_000, isHopeless)) {
+  if (await portResponds(port, 60_000, isHopeless)) {
     await ensureNamespace({ address: `127.0.0.1:${port}`, namespace, isHopeless, signal })
     return server
   }
@@ -209,12 +209,12 @@ function handle({ dataDir }: TemporalOptions, running: Running): Temporal {
   const { server, ui, kind } = running
   const files = pidFiles(dataDir)
   const stop = async () => {
-    if (ui) await stopEngine(ui.pid, files.ui, STOP_PATIENCE)
-    await stopEngine(server.pid, files.server, STOP_PATIENCE)
+    if (ui) await stopTemporal(ui.pid, files.ui, STOP_PATIENCE)
+    await stopTemporal(server.pid, files.server, STOP_PATIENCE)
     releaseDirectory(dataDir)
   }
   const kill = async () => {
-    await Promise.all([server, ui].map((engine) => engine && killEngine(engine.pid)))
+    await Promise.all([server, ui].map((temporal) => temporal && killTemporal(temporal.pid)))
     releaseDirectory(dataDir)
   }
   return {

@@ -1,7 +1,7 @@
 /** API keys: what each may do and from where, who may make which, and who sees their values. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type ApiAnswer, type ApiClient, apiClient } from '../support/api-client.ts'
+import { type ApiClient, type ApiResponse, apiClient } from '../support/api-client.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -63,7 +63,7 @@ describe('API keys', () => {
   })
 
   test('what it says wrong is named', async () => {
-    const answer = await merchant.api.post('api-keys', {
+    const response = await merchant.api.post('api-keys', {
       type: 'private',
       acl: [
         { permissions: ['getDispute', 'Everything', 'GetDispute', 'StorefrontGetAccount'] },
@@ -72,7 +72,7 @@ describe('API keys', () => {
       ],
       allowedIps: ['nowhere'],
     })
-    expect(expectProblem(answer, 422, 'validation-error')).toEqual(
+    expect(expectProblem(response, 422, 'validation-error')).toEqual(
       ['acl.0.permissions.0', 'acl.0.permissions.1', 'acl.2.permissions', 'description', 'type'].sort(),
     )
     const rules = await merchant.api.post('api-keys', {
@@ -88,8 +88,8 @@ describe('API keys', () => {
 
   test('a description has at most 1000 characters', async () => {
     expect((await make({ description: 'd'.repeat(1000) })).description).toHaveLength(1000)
-    const answer = await merchant.api.post('api-keys', { description: 'd'.repeat(1001) })
-    expect(expectProblem(answer, 422, 'validation-error')).toEqual(['description'])
+    const response = await merchant.api.post('api-keys', { description: 'd'.repeat(1001) })
+    expect(expectProblem(response, 422, 'validation-error')).toEqual(['description'])
   })
 
   test('PUT makes one under its id and then changes it; read-only members are ignored', async () => {
@@ -205,8 +205,11 @@ describe('API keys', () => {
       '',
       ' 198.51.100.7',
     ])('%p is refused', async (entry) => {
-      const answer = await merchant.api.post('api-keys', { description: 'k', allowedIps: ['8.8.8.8', entry] })
-      expect(expectProblem(answer, 422, 'validation-error')).toEqual(['allowedIps.1'])
+      const response = await merchant.api.post('api-keys', {
+        description: 'k',
+        allowedIps: ['8.8.8.8', entry],
+      })
+      expect(expectProblem(response, 422, 'validation-error')).toEqual(['allowedIps.1'])
     })
 
     test('are those of the peer; what a header claims counts for nothing', async () => {
@@ -231,8 +234,8 @@ describe('API keys', () => {
       ['', 403],
     ])('behind a proxy they are what the proxy says, last: %p: %i', async (forwarded, status) => {
       const key = await make({ allowedIps: PUBLIC })
-      const answer = await as(key, proxied).get('websites', { 'X-Forwarded-For': forwarded })
-      expect(answer.status).toBe(status)
+      const response = await as(key, proxied).get('websites', { 'X-Forwarded-For': forwarded })
+      expect(response.status).toBe(status)
     })
   })
 
@@ -272,8 +275,8 @@ describe('API keys', () => {
       const limited = as(await make({ allowedIps }), proxied)
       const from = { 'X-Forwarded-For': '198.51.100.7' }
       for (const wider of [null, ['8.8.8.8'], ['198.51.0.0/16'], ['198.51.100.7', '8.8.8.8']]) {
-        const answer = await limited.post('api-keys', { description: 'wider', allowedIps: wider }, from)
-        expectProblem(answer, 403, 'forbidden')
+        const response = await limited.post('api-keys', { description: 'wider', allowedIps: wider }, from)
+        expectProblem(response, 403, 'forbidden')
       }
       const within = { description: 'within', allowedIps: ['198.51.100.*', '198.51.100.128/25'] }
       expect((await limited.post('api-keys', within, from)).status).toBe(201)
@@ -284,17 +287,17 @@ describe('API keys', () => {
       const key = { 'Idempotency-Key': 'shared' }
       const first = await merchant.api.post('api-keys', body, key)
       const limited = as(await make({ acl: [{ permissions: ['PostApiKey'] }] }))
-      const answer = await limited.post('api-keys', body, key)
-      expectProblem(answer, 422, 'idempotency-key-reused')
-      expect(JSON.stringify(answer.body)).not.toContain(first.body.secretKey)
+      const response = await limited.post('api-keys', body, key)
+      expectProblem(response, 422, 'idempotency-key-reused')
+      expect(JSON.stringify(response.body)).not.toContain(first.body.secretKey)
     })
   })
 
   test('the type never changes', async () => {
     const key = await make()
     const path = `api-keys/${key.id}`
-    const answer = await merchant.api.put(path, { description: 'x', type: 'publishable' })
-    expectProblem(answer, 409, 'conflict')
+    const response = await merchant.api.put(path, { description: 'x', type: 'publishable' })
+    expectProblem(response, 409, 'conflict')
     expect((await merchant.api.put(path, { description: 'x', type: 'secret' })).status).toBe(200)
     expect((await merchant.api.put(path, { description: 'y' })).body.type).toBe('secret')
   })
@@ -322,7 +325,7 @@ describe('API keys', () => {
       for (let round = 0; round < 5; round += 1) {
         for (const id of ['a', 'b']) await api.put(`api-keys/${id}`, { description: id, acl: null })
         // All three go, or are restricted, at once; the one that is left decides nothing but its own request.
-        const changes: Promise<ApiAnswer>[] = [
+        const changes: Promise<ApiResponse>[] = [
           api.delete('api-keys/a'),
           api.put('api-keys/b', { description: 'b', acl: [] }),
           api.put(`api-keys/${first}`, { description: 'first', allowedIps: ['198.51.100.7'] }),

@@ -5,7 +5,7 @@ import { ROUTES } from '../../api/routes.ts'
 import { customerTokenKey, rotateCustomerTokenKey } from '../../commands/access/customer-token-keys.ts'
 import { currentSigningKey } from '../../delivery/signing-keys.ts'
 import { removeExpired } from '../../worker/retention.ts'
-import { type ApiAnswer, type ApiClient, apiClient } from '../support/api-client.ts'
+import { type ApiClient, type ApiResponse, apiClient } from '../support/api-client.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -36,9 +36,9 @@ describe("a customer's token", () => {
   const sql = <T = Record<string, unknown>>(text: string, values: unknown[] = []) =>
     service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
   const vouch = async (customerId = merchant.customerId): Promise<string> => {
-    const answer = await merchant.api.post('authentication-tokens', { mode: 'passwordless', customerId })
-    expect(answer.status).toBe(201)
-    return String(answer.body.token)
+    const response = await merchant.api.post('authentication-tokens', { mode: 'passwordless', customerId })
+    expect(response.status).toBe(201)
+    return String(response.body.token)
   }
   const exchange = (token: string, members: object = {}, api = browser) =>
     api.post(`authentication-tokens/${token}/exchange`, { acl: MAY_TOKENIZE, ...members })
@@ -48,7 +48,7 @@ describe("a customer's token", () => {
     expect(status).toBe(201)
     return String(body.token)
   }
-  const tokenize = (token: string): Promise<ApiAnswer> => holding(`Bearer ${token}`).post('tokens', CARD)
+  const tokenize = (token: string): Promise<ApiResponse> => holding(`Bearer ${token}`).post('tokens', CARD)
 
   test('begins with the word of the merchant, which can be verified and ended', async () => {
     const before = Date.now()
@@ -85,8 +85,8 @@ describe("a customer's token", () => {
     ['a life of its own choice', { lifetime: 'P1D' }, ['lifetime']],
   ])('is not begun with %s: 422', async (_, members, fields) => {
     const body = { mode: 'passwordless', customerId: merchant.customerId, ...members }
-    const answer = await merchant.api.post('authentication-tokens', body)
-    expect(expectProblem(answer, 422, 'validation-error')).toEqual(fields)
+    const response = await merchant.api.post('authentication-tokens', body)
+    expect(expectProblem(response, 422, 'validation-error')).toEqual(fields)
   })
 
   test('is exchanged from a browser: by default for an hour, and once', async () => {
@@ -130,8 +130,8 @@ describe("a customer's token", () => {
 
   test('of exchanges at once that spend the word, one gets through', async () => {
     const word = await vouch()
-    const answers = await Promise.all(Array.from({ length: 6 }, () => exchange(word)))
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 404, 404, 404, 404, 404])
+    const responses = await Promise.all(Array.from({ length: 6 }, () => exchange(word)))
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 404, 404, 404, 404, 404])
   })
 
   test('is repeated under an Idempotency-Key, though the token was consumed', async () => {
@@ -173,8 +173,8 @@ describe("a customer's token", () => {
     })
     const narrow = holding(String(body.secretKey))
     for (const permission of ['*', 'PostWebsite']) {
-      const answer = await exchange(await vouch(), { acl: [{ permissions: [permission] }] }, narrow)
-      expectProblem(answer, 403, 'forbidden')
+      const response = await exchange(await vouch(), { acl: [{ permissions: [permission] }] }, narrow)
+      expectProblem(response, 403, 'forbidden')
     }
     expect((await exchange(await vouch(), {}, narrow)).status).toBe(201)
   })
@@ -184,9 +184,9 @@ describe("a customer's token", () => {
     const accepted: string[] = []
     for (const { method, path, takesBody } of ROUTES) {
       const init = takesBody ? { body: '{}', headers: { 'Content-Type': 'application/json' } } : {}
-      const answer = await bearer.send(method, path.replaceAll(/\{\w+\}/g, 'x'), init)
-      if (answer.status === 422) accepted.push(`${method} ${path}`)
-      else expectProblem(answer, 403, 'forbidden')
+      const response = await bearer.send(method, path.replaceAll(/\{\w+\}/g, 'x'), init)
+      if (response.status === 422) accepted.push(`${method} ${path}`)
+      else expectProblem(response, 403, 'forbidden')
     }
     const besides = (one: string) => one !== 'POST digital-wallets/validation'
     expect(accepted.filter(besides)).toEqual(['POST tokens'])
@@ -228,8 +228,8 @@ describe("a customer's token", () => {
     expect(body.expiredTime).toBe(expiredTime)
     expect((await tokenize(String(body.token))).status).toBe(201)
     const refused = await waitFor('its end', async () => {
-      const answer = await tokenize(String(body.token))
-      return answer.status === 201 ? null : answer
+      const response = await tokenize(String(body.token))
+      return response.status === 201 ? null : response
     })
     expectProblem(refused, 401, 'unauthorized')
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiredTime))

@@ -23,12 +23,12 @@ describe('charging', () => {
   afterAll(() => service.stop())
 
   const make = async (path: string, body: object): Promise<Body> => {
-    const answer = await merchant.api.post(path, body)
-    expect({ status: answer.status, body: answer.status === 201 ? null : answer.body }).toEqual({
+    const response = await merchant.api.post(path, body)
+    expect({ status: response.status, body: response.status === 201 ? null : response.body }).toEqual({
       status: 201,
       body: null,
     })
-    return answer.body
+    return response.body
   }
   const get = async (path: string): Promise<Body> => (await merchant.api.get(path)).body
   const until = (path: string, holds: (body: Body) => boolean) =>
@@ -83,8 +83,11 @@ describe('charging', () => {
     test('is one of its customer, or it is refused', async () => {
       const stranger = await card(await customer())
       for (const paymentInstrumentId of [stranger, 'none']) {
-        const answer = await merchant.api.post('subscriptions', orderBody(merchant, { paymentInstrumentId }))
-        expect(expectProblem(answer, 422, 'validation-error')).toEqual(['paymentInstrumentId'])
+        const response = await merchant.api.post(
+          'subscriptions',
+          orderBody(merchant, { paymentInstrumentId }),
+        )
+        expect(expectProblem(response, 422, 'validation-error')).toEqual(['paymentInstrumentId'])
       }
       const order = await place({ startTime: later(1) })
       const changed = await merchant.api.put(`subscriptions/${order.id}`, {
@@ -194,8 +197,8 @@ describe('charging', () => {
     test('is refused over what is due, of another customer, of a draft, of a paid one, of none', async () => {
       const customerId = await customer()
       const invoiceId = await owing(customerId)
-      const refused = async (answer: Promise<Parameters<typeof expectProblem>[0]>) =>
-        expectProblem(await answer, 422, 'validation-error')
+      const refused = async (response: Promise<Parameters<typeof expectProblem>[0]>) =>
+        expectProblem(await response, 422, 'validation-error')
       expect(await refused(pay(customerId, [invoiceId], 9.91))).toEqual(['amount'])
       expect(await refused(pay(await customer(), [invoiceId], 9.9))).toEqual(['invoiceIds.0'])
       const draft = await place({ customerId, startTime: later(1) })
@@ -232,11 +235,11 @@ describe('charging', () => {
       const customerId = await customer()
       const paymentInstrumentId = await card(customerId)
       const invoiceId = await owing(customerId)
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 10 }, () => pay(customerId, [invoiceId], 9.9, { paymentInstrumentId })),
       )
-      expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
-      for (const { status } of answers) expect([201, 409, 422]).toContain(status)
+      expect(responses.filter(({ status }) => status === 201)).toHaveLength(1)
+      for (const { status } of responses) expect([201, 409, 422]).toContain(status)
     })
   })
 

@@ -44,9 +44,9 @@ describe('every route', () => {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter(
         (one) => !methods.includes(one),
       )) {
-        const answer = await stranger.send(method, at)
-        expectProblem(answer, 405, 'method-not-allowed')
-        expect(allowed(answer.headers.get('allow'))).toEqual(methods)
+        const response = await stranger.send(method, at)
+        expectProblem(response, 405, 'method-not-allowed')
+        expect(allowed(response.headers.get('allow'))).toEqual(methods)
       }
     },
   )
@@ -59,11 +59,11 @@ describe('every route', () => {
       const preflight = await merchant.api.send('OPTIONS', at, {
         headers: { ...ORIGIN, 'Access-Control-Request-Method': method },
       })
-      const answer = await merchant.api.send(method, at, {
+      const response = await merchant.api.send(method, at, {
         headers: { ...ORIGIN, 'Content-Type': 'application/json' },
         ...(takesBody ? { body: '{}' } : {}),
       })
-      for (const { headers } of [preflight, answer]) {
+      for (const { headers } of [preflight, response]) {
         expect(headers.get('access-control-allow-origin')).toBe(open ? '*' : null)
         expect(headers.get('access-control-allow-credentials')).toBeNull()
       }
@@ -96,8 +96,8 @@ describe('every route', () => {
 
   test('an id that is no id is absent, whatever is in it', async () => {
     for (const id of ['%00', '%ff', '%', 'a%2Fb', '..%2f', 'x'.repeat(3000), '%F0%9F%92%A5', "' or 1=1"]) {
-      const answer = await merchant.api.get(`websites/${id}`)
-      expectProblem(answer, 404, 'not-found')
+      const response = await merchant.api.get(`websites/${id}`)
+      expectProblem(response, 404, 'not-found')
     }
   })
 
@@ -105,10 +105,10 @@ describe('every route', () => {
     const connection = service.database.orm.em.fork().getConnection()
     await connection.execute('alter table websites rename to websites_gone')
     try {
-      const answer = await merchant.api.get('websites/x')
-      expectProblem(answer, 500, 'internal-error')
-      expect(JSON.stringify(answer.body)).not.toContain('websites_gone')
-      expect(answer.body.detail).toBe('The request could not be completed.')
+      const response = await merchant.api.get('websites/x')
+      expectProblem(response, 500, 'internal-error')
+      expect(JSON.stringify(response.body)).not.toContain('websites_gone')
+      expect(response.body.detail).toBe('The request could not be completed.')
     } finally {
       await connection.execute('alter table websites_gone rename to websites')
     }

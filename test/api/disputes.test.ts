@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { disputeWriter } from '../../api/operations/disputes.ts'
 import { advanceDispute, lockDispute } from '../../commands/disputes/save-dispute.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
-import type { ApiAnswer } from '../support/api-client.ts'
+import type { ApiResponse } from '../support/api-client.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { disputeBody, externalSale } from '../support/dispute.ts'
 import { expectProblem } from '../support/expect-problem.ts'
@@ -31,10 +31,10 @@ describe('disputes', () => {
     await service.stop()
   })
 
-  const open = async (members: object = {}): Promise<ApiAnswer> => {
-    const answer = await merchant.api.post('disputes', disputeBody(transactionId, members))
-    expect(answer.status).toBe(201)
-    return answer
+  const open = async (members: object = {}): Promise<ApiResponse> => {
+    const response = await merchant.api.post('disputes', disputeBody(transactionId, members))
+    expect(response.status).toBe(201)
+    return response
   }
   const read = async (id: unknown) => (await merchant.api.get(`disputes/${id}`)).body
   const eventsOf = (id: unknown, type: string, count = 1): Promise<Received[]> =>
@@ -112,8 +112,8 @@ describe('disputes', () => {
 
   test('a transaction that does not exist, and an amount its currency does not have: 422 that names both', async () => {
     const body = disputeBody('txn_nowhere', { currency: 'JPY', amount: 1.5 })
-    const answer = await merchant.api.post('disputes', body)
-    expect(expectProblem(answer, 422, 'validation-error')).toEqual(['amount', 'transactionId'])
+    const response = await merchant.api.post('disputes', body)
+    expect(expectProblem(response, 422, 'validation-error')).toEqual(['amount', 'transactionId'])
     const huge = await merchant.api.post('disputes', disputeBody(transactionId, { amount: 1e12 }))
     expect(expectProblem(huge, 422, 'validation-error')).toEqual(['amount'])
   })
@@ -214,17 +214,17 @@ describe('disputes', () => {
     const expand = 'expand=transaction,customer'
     const made = await merchant.api.post(`disputes?${expand}`, disputeBody(transactionId))
     const one = `disputes/${made.body.id}?${expand}`
-    const answers = [
+    const responses = [
       made,
       await merchant.api.get(one, { 'If-None-Match': '"1"' }),
       await merchant.api.put(one, made.body),
     ]
-    for (const answer of answers) {
-      expect(answer.status).toBeLessThan(300)
-      expect(answer.body._embedded).toMatchObject(embedded)
-      expect(answer.headers.get('etag')).toBeNull()
+    for (const response of responses) {
+      expect(response.status).toBeLessThan(300)
+      expect(response.body._embedded).toMatchObject(embedded)
+      expect(response.headers.get('etag')).toBeNull()
     }
-    expect(answers[2]?.body.revision).toBe(1)
+    expect(responses[2]?.body.revision).toBe(1)
     const list = await merchant.api.get<Record<string, unknown>[]>(
       `disputes?filter=id:${made.body.id}&expand=customer`,
     )
@@ -421,8 +421,8 @@ describe('a dispute whose deadline passed while the worker was away', () => {
 
   test('a command brings it up to its instant first: two events, a revision each', async () => {
     const body = await overdue(new Date(Date.now() - 60_000))
-    const answer = await merchant.api.put(`disputes/${body.id}`, { ...body, status: 'won' })
-    expect(answer.body).toMatchObject({ status: 'won', revision: 3 })
+    const response = await merchant.api.put(`disputes/${body.id}`, { ...body, status: 'won' })
+    expect(response.body).toMatchObject({ status: 'won', revision: 3 })
     const told = (await events(body.id)).map(({ payload }) => JSON.parse(payload))
     expect(
       told.map(({ eventType, cause, _embedded }) => [
@@ -440,12 +440,12 @@ describe('a dispute whose deadline passed while the worker was away', () => {
 
   test('a condition on the revision before the loss no longer holds, and nothing is written', async () => {
     const body = await overdue(new Date(Date.now() - 60_000))
-    const answer = await merchant.api.put(
+    const response = await merchant.api.put(
       `disputes/${body.id}`,
       { ...body, status: 'won' },
       { 'If-Match': '"1"' },
     )
-    expectProblem(answer, 412, 'precondition-failed')
+    expectProblem(response, 412, 'precondition-failed')
     expect(await events(body.id)).toHaveLength(1)
   })
 
@@ -463,12 +463,12 @@ describe('a dispute whose deadline passed while the worker was away', () => {
     await em.execute('create trigger refuse before insert on wake_ups for each row execute function refuse()')
     try {
       const deadlineTime = new Date(Date.now() + 86_400_000).toISOString()
-      const answer = await merchant.api.post(
+      const response = await merchant.api.post(
         'disputes',
         disputeBody(transactionId, { status: 'response-needed', deadlineTime }),
       )
-      expectProblem(answer, 500, 'internal-error')
-      expect(JSON.stringify(answer.body)).not.toContain('refused')
+      expectProblem(response, 500, 'internal-error')
+      expect(JSON.stringify(response.body)).not.toContain('refused')
     } finally {
       await em.execute('drop trigger refuse on wake_ups')
     }

@@ -54,16 +54,16 @@ describe('what the host answers without a credential', () => {
     const ajv = new Ajv2020({ strict: false, formats: { ...fullFormats, currency: true, ip: true } })
     const merchant = await catalogue(service)
     const placed = await merchant.api.post('subscriptions', orderBody(merchant, { poNumber: 'PO 1' }))
-    const answers = {
+    const responses = {
       Subscription: placed.body,
       Customer: (await merchant.api.get(`customers/${merchant.customerId}`)).body,
       Website: (await merchant.api.get(`websites/${merchant.websiteId}`)).body,
       Plan: (await merchant.api.get(`plans/${merchant.planId}`)).body,
       Webhook: (await merchant.api.post('webhooks', { url: 'https://receiver.example/hook' })).body,
     }
-    for (const [name, answer] of Object.entries(answers)) {
+    for (const [name, response] of Object.entries(responses)) {
       const valid = ajv.compile(body.components.schemas[name] ?? false)
-      expect({ name, errors: valid(answer) ? null : valid.errors }).toEqual({ name, errors: null })
+      expect({ name, errors: valid(response) ? null : valid.errors }).toEqual({ name, errors: null })
     }
   })
 

@@ -49,12 +49,12 @@ describe('an Idempotency-Key', () => {
 
   test('belongs to its organization and its operation', async () => {
     const other = await service.organization()
-    const answers = [
+    const responses = [
       await post({ name: 'Scoped' }, 'scoped'),
       await post({ name: 'Scoped' }, 'scoped', other.api),
       await merchant.api.post('customers', {}, { 'Idempotency-Key': 'scoped' }),
     ]
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201])
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 201])
     expect(await count('Scoped')).toBe(2)
   })
 
@@ -83,13 +83,13 @@ describe('an Idempotency-Key', () => {
   })
 
   test('of many at once makes one: the others wait for nothing, they get 409 or the answer', async () => {
-    const answers = await Promise.all(Array.from({ length: 12 }, () => post({ name: 'Raced' }, 'raced')))
+    const responses = await Promise.all(Array.from({ length: 12 }, () => post({ name: 'Raced' }, 'raced')))
     expect(await count('Raced')).toBe(1)
-    for (const answer of answers) {
-      if (answer.status === 409) expectProblem(answer, 409, 'conflict')
-      else expect(answer.status).toBe(201)
+    for (const response of responses) {
+      if (response.status === 409) expectProblem(response, 409, 'conflict')
+      else expect(response.status).toBe(201)
     }
-    const ids = answers.filter(({ status }) => status === 201).map(({ body }) => body.id)
+    const ids = responses.filter(({ status }) => status === 201).map(({ body }) => body.id)
     expect(new Set(ids).size).toBe(1)
     expect((await post({ name: 'Raced' }, 'raced')).body.id).toBe(ids[0])
   })
@@ -157,8 +157,8 @@ describe('an Idempotency-Key', () => {
       expect(Error.isError(await first)).toBe(true)
       await blocker.query('rollback')
       const again = await waitFor('the key to be free', async () => {
-        const answer = await post({ name: 'Killed' }, 'killed')
-        return answer.status === 409 ? null : answer
+        const response = await post({ name: 'Killed' }, 'killed')
+        return response.status === 409 ? null : response
       })
       expect(again.status).toBe(201)
       expect((await post({ name: 'Killed' }, 'killed')).body).toEqual(again.body)

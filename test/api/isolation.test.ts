@@ -89,13 +89,13 @@ describe('organizations with equal ids', () => {
       const nowhere = apiClient(service.baseUrl, 'no-such-organization', { 'SVC-APIKEY': mine.secretKey })
       const at = path.replace(/\{\w+\}/, await sharedId(path))
       const before = await theirRecords()
-      const answer = await trespasser.send(method, at, init(takesBody, {}))
+      const response = await trespasser.send(method, at, init(takesBody, {}))
       const same = await nowhere.send(method, at, init(takesBody, {}))
-      if (accepts.includes('secret')) expectProblem(answer, 403, 'forbidden')
+      if (accepts.includes('secret')) expectProblem(response, 403, 'forbidden')
       expect([same.status, same.body.code, same.body.detail]).toEqual([
-        answer.status,
-        answer.body.code,
-        answer.body.detail,
+        response.status,
+        response.body.code,
+        response.body.detail,
       ])
       expect(await theirRecords()).toEqual(before)
     },
@@ -110,19 +110,19 @@ describe('organizations with equal ids', () => {
       const at = path.replace(/\{\w+\}/, id)
       const before = await theirRecords()
       const own = await mine.api.get<Record<string, unknown>>(at)
-      const answer = await mine.api.send<Record<string, unknown>>(method, at, init(takesBody, own.body))
-      expect(answer.status).toBeLessThan(500)
-      const text = JSON.stringify(answer.body ?? '')
+      const response = await mine.api.send<Record<string, unknown>>(method, at, init(takesBody, own.body))
+      expect(response.status).toBeLessThan(500)
+      const text = JSON.stringify(response.body ?? '')
       expect(text).not.toContain(theirs.organizationId)
-      if (method === 'GET' && answer.status === 200) {
+      if (method === 'GET' && response.status === 200) {
         expect(text).toContain(mine.organizationId)
-        if ('revision' in answer.body) expect(answer.body.revision).toBeGreaterThanOrEqual(77)
+        if ('revision' in response.body) expect(response.body.revision).toBeGreaterThanOrEqual(77)
       }
       expect(await theirRecords()).toEqual(before)
     },
   )
 
-  const lists = ROUTES.filter(({ answers, path }) => answers === 'many' && !path.includes('{'))
+  const lists = ROUTES.filter(({ returns: responses, path }) => responses === 'many' && !path.includes('{'))
 
   test.each(lists.map(({ path }) => path))("the list of %s holds one's own alone", async (path) => {
     const { body, headers } = await mine.api.get<Record<string, unknown>[]>(`${path}?limit=1000`)

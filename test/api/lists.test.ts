@@ -6,7 +6,7 @@ import { subscriptions } from '../../api/operations/orders.ts'
 import { type FilterClause, type FilterValue, printFilter } from '../../api/query/filter.ts'
 import { type ListParameters, listQuery } from '../../api/query/list-query.ts'
 import { ROUTES } from '../../api/routes.ts'
-import type { ApiAnswer } from '../support/api-client.ts'
+import type { ApiResponse } from '../support/api-client.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { disputeBody, externalSale } from '../support/dispute.ts'
 import { expectProblem } from '../support/expect-problem.ts'
@@ -33,22 +33,22 @@ describe('a list', () => {
   })
   afterAll(() => service.stop())
 
-  const list = (query: string): Promise<ApiAnswer<Shown[]>> => merchant.api.get(`disputes?${query}`)
+  const list = (query: string): Promise<ApiResponse<Shown[]>> => merchant.api.get(`disputes?${query}`)
   const ids = async (query: string): Promise<unknown[]> => {
     const { status, body } = await list(query)
     expect({ status, body: status === 200 ? '' : body }).toEqual({ status: 200, body: '' })
     return body.map(({ id }) => id)
   }
-  const paging = ({ headers }: ApiAnswer<unknown>) =>
+  const paging = ({ headers }: ApiResponse<unknown>) =>
     ['Total', 'Limit', 'Offset'].map((name) => headers.get(`Pagination-${name}`))
 
   test('is newest first, a hundred from the start, with its paging headers', async () => {
-    const answer = await list('')
-    expect(answer.body.map(({ id }) => id)).toEqual(
+    const response = await list('')
+    expect(response.body.map(({ id }) => id)).toEqual(
       Array.from({ length: 12 }, (_, index) => `d${11 - index}`),
     )
-    expect(paging(answer)).toEqual(['12', '100', '0'])
-    expect(answer.headers.get('etag')).toBeNull()
+    expect(paging(response)).toEqual(['12', '100', '0'])
+    expect(response.headers.get('etag')).toBeNull()
   })
 
   test.each([
@@ -58,8 +58,8 @@ describe('a list', () => {
     ['limit=1000&offset=1000', ['12', '1000', '1000'], []],
     ['limit=1&filter=amount:..3', ['4', '1', '0'], ['d3']],
   ])('pages by %s', async (query, headers, expected) => {
-    const answer = await list(query)
-    expect([paging(answer), answer.body.map(({ id }) => id)]).toEqual([headers, expected])
+    const response = await list(query)
+    expect([paging(response), response.body.map(({ id }) => id)]).toEqual([headers, expected])
   })
 
   test.each([
@@ -97,8 +97,8 @@ describe('a list', () => {
   test('every operation refuses a parameter it does not list', async () => {
     for (const { method, path, takesBody } of ROUTES) {
       const init = takesBody ? { body: '{}', headers: { 'Content-Type': 'application/json' } } : {}
-      const answer = await merchant.api.send(method, `${path.replace('{id}', 'x')}?colour=red`, init)
-      expect({ method, path, fields: expectProblem(answer, 400, 'malformed-request') }).toEqual({
+      const response = await merchant.api.send(method, `${path.replace('{id}', 'x')}?colour=red`, init)
+      expect({ method, path, fields: expectProblem(response, 400, 'malformed-request') }).toEqual({
         method,
         path,
         fields: ['colour'],
@@ -172,8 +172,8 @@ describe('a list', () => {
       },
     })
     for (const name of scalars(plan.body)) {
-      const answer = await merchant.api.get(`plans?sort=${name}&filter=${name}:!null`)
-      expect({ name, status: answer.status }).toEqual({ name, status: 200 })
+      const response = await merchant.api.get(`plans?sort=${name}&filter=${name}:!null`)
+      expect({ name, status: response.status }).toEqual({ name, status: 200 })
     }
   })
 

@@ -52,12 +52,12 @@ describe('an order', () => {
   const sql = <T = Body>(text: string, values: unknown[] = []) =>
     service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
   const make = async (path: string, body: object): Promise<Body> => {
-    const answer = await merchant.api.post(path, body)
-    expect({ status: answer.status, body: answer.status === 201 ? null : answer.body }).toEqual({
+    const response = await merchant.api.post(path, body)
+    expect({ status: response.status, body: response.status === 201 ? null : response.body }).toEqual({
       status: 201,
       body: null,
     })
-    return answer.body
+    return response.body
   }
   const place = (members: object = {}) => make('subscriptions', orderBody(merchant, members))
   const read = async (id: unknown) => (await merchant.api.get(`subscriptions/${id}`)).body
@@ -229,8 +229,8 @@ describe('an order', () => {
       isGrandfathered: 'so',
       _embedded: null,
     }
-    const answer = await put(told, { ...computed, items: [{ ...item, ...computedItem }] })
-    expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: told })
+    const response = await put(told, { ...computed, items: [{ ...item, ...computedItem }] })
+    expect({ status: response.status, body: response.body }).toEqual({ status: 200, body: told })
   })
 
   test.each([
@@ -256,8 +256,8 @@ describe('an order', () => {
     ['another kind of order', { orderType: 'one-time' }, 'orderType'],
     ['a calculator of its own', { shipping: { amount: 1, calculator: 'auto' } }, 'shipping.calculator'],
   ])('is refused with %s: 422', async (_, members, field) => {
-    const answer = await merchant.api.post('subscriptions', orderBody(merchant, members))
-    expect(expectProblem(answer, 422, 'validation-error')).toContain(field)
+    const response = await merchant.api.post('subscriptions', orderBody(merchant, members))
+    expect(expectProblem(response, 422, 'validation-error')).toContain(field)
   })
 
   test('still takes the deprecated planId of an item; where both are given, plan holds', async () => {
@@ -434,8 +434,8 @@ describe('an order', () => {
         const customerId = String((await make('customers', {})).id)
         const order = await inState(state, { customerId })
         const paymentInstrumentId = await instrument(customerId)
-        const answer = await put(order, { ...FREE, paymentInstrumentId })
-        expect({ status: answer.status, body: answer.body }).toMatchObject({
+        const response = await put(order, { ...FREE, paymentInstrumentId })
+        expect({ status: response.status, body: response.body }).toMatchObject({
           status: 200,
           body: { ...FREE, paymentInstrumentId, status: state, revision: Number(order.revision) + 1 },
         })
@@ -463,20 +463,20 @@ describe('an order', () => {
 
     test.each(START)('pending: %s is free, and absent or null leaves it', async (member, members) => {
       const order = await inState('pending')
-      const answer = await put(order, members)
-      expect({ status: answer.status, body: answer.body }).toMatchObject({ status: 200, body: members })
-      const { [member]: _, ...without } = answer.body
-      for (const left of [without, { ...answer.body, [member]: null }]) {
-        expect((await merchant.api.put(`subscriptions/${order.id}`, left)).body).toEqual(answer.body)
+      const response = await put(order, members)
+      expect({ status: response.status, body: response.body }).toMatchObject({ status: 200, body: members })
+      const { [member]: _, ...without } = response.body
+      for (const left of [without, { ...response.body, [member]: null }]) {
+        expect((await merchant.api.put(`subscriptions/${order.id}`, left)).body).toEqual(response.body)
       }
     })
 
     test('pending: isTrialOnly is free with a trial, and absent leaves it', async () => {
       const order = await inState('pending', { trial: { enabled: true, endTime: later(9) } })
-      const answer = await put(order, { isTrialOnly: true })
-      expect(answer.body).toMatchObject({ isTrialOnly: true })
-      const { isTrialOnly: _, ...without } = answer.body
-      expect((await merchant.api.put(`subscriptions/${order.id}`, without)).body).toEqual(answer.body)
+      const response = await put(order, { isTrialOnly: true })
+      expect(response.body).toMatchObject({ isTrialOnly: true })
+      const { isTrialOnly: _, ...without } = response.body
+      expect((await merchant.api.put(`subscriptions/${order.id}`, without)).body).toEqual(response.body)
     })
 
     test.each(
@@ -516,9 +516,9 @@ describe('an order', () => {
     )('%s: %s can be changed', async (state, member, members) => {
       const order = await inState(state)
       const change = given(order, member, members)
-      const answer = await put(order, change)
-      expect(answer.status).toBe(200)
-      expect(answer.body).toMatchObject(member === 'items' ? { items: [{ quantity: 4 }] } : change)
+      const response = await put(order, change)
+      expect(response.status).toBe(200)
+      expect(response.body).toMatchObject(member === 'items' ? { items: [{ quantity: 4 }] } : change)
       const invoice = (await merchant.api.get(`invoices/${order.initialInvoiceId}`)).body
       if (state !== 'pending') expect(invoice).toMatchObject({ amount: 9.9, delinquencyTime: null })
     })
@@ -536,8 +536,8 @@ describe('an order', () => {
     test.each(['pending', 'canceled', 'churned', 'voided'])('%s: renewalTime is ignored', async (state) => {
       const order = await inState(state)
       const headers = { 'If-Match': `"${order.revision}"` }
-      const answer = await put(order, { renewalTime: later(12) }, headers)
-      expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: order })
+      const response = await put(order, { renewalTime: later(12) }, headers)
+      expect({ status: response.status, body: response.body }).toEqual({ status: 200, body: order })
     })
 
     test.each([
@@ -570,8 +570,8 @@ describe('an order', () => {
 
     test('pending: plans of another currency take the order and its draft invoice with them', async () => {
       const order = await inState('pending', { shipping: { amount: 2, calculator: 'manual' } })
-      const answer = await put(order, await planned(YEN))
-      expect({ status: answer.status, body: answer.body }).toMatchObject({
+      const response = await put(order, await planned(YEN))
+      expect({ status: response.status, body: response.body }).toMatchObject({
         status: 200,
         body: { currency: 'JPY', lineItemSubtotal: { currency: 'JPY' } },
       })
@@ -580,7 +580,7 @@ describe('an order', () => {
         amount: 502,
         status: 'draft',
       })
-      const cents = await put(answer.body, { shipping: { amount: 2.5, calculator: 'manual' } })
+      const cents = await put(response.body, { shipping: { amount: 2.5, calculator: 'manual' } })
       expect(expectProblem(cents, 422, 'validation-error')).toEqual(['shipping.amount'])
     })
 
@@ -589,8 +589,8 @@ describe('an order', () => {
       const placed = await place({ customerId, paymentInstrumentId: await instrument(customerId) })
       const order = (await put(placed, { notes: 'Now due.' })).body
       expect(order).toMatchObject({ status: 'pending', billingStatus: 'unpaid' })
-      const answer = await put(order, await planned(YEN))
-      expect(expectProblem(answer, 422, 'validation-error')).toEqual(['items.0.plan.id'])
+      const response = await put(order, await planned(YEN))
+      expect(expectProblem(response, 422, 'validation-error')).toEqual(['items.0.plan.id'])
       expect(await read(order.id)).toEqual(order)
     })
 
@@ -602,8 +602,8 @@ describe('an order', () => {
       ['a lasting order', MONTHLY, 'a one-time sale', {}],
     ])('active: %s stays what it is: 422', async (_, kind, __, other) => {
       const order = await inState('active', await planned(kind))
-      const answer = await put(order, await planned(other))
-      expect(expectProblem(answer, 422, 'validation-error')).toEqual(['items.0.plan.id'])
+      const response = await put(order, await planned(other))
+      expect(expectProblem(response, 422, 'validation-error')).toEqual(['items.0.plan.id'])
       const same = await put(order, await planned(kind))
       expect({ status: same.status, body: same.body }).toMatchObject({
         status: 200,
@@ -619,11 +619,11 @@ describe('an order', () => {
         [later(-300), id],
       )
       const order = await read(id)
-      const answer = await put(order, {
+      const response = await put(order, {
         ...(await planned(MONTHLY)),
         shipping: { amount: 3, calculator: 'manual' },
       })
-      expect({ status: answer.status, body: answer.body }).toMatchObject({
+      expect({ status: response.status, body: response.body }).toMatchObject({
         status: 200,
         body: { shipping: { amount: 3 }, trial: order.trial },
       })
@@ -636,8 +636,8 @@ describe('an order', () => {
         const wrong = { items: [{ plan: { id: 'none' } }], startTime: later(2) }
         expect(expectProblem(await put(order, wrong), 422, 'validation-error')).toEqual(['items.0.plan.id'])
         const { id: customerId } = await make('customers', {})
-        const answer = await put(order, { customerId, paymentInstrumentId: 'none' })
-        expect(expectProblem(answer, 422, 'validation-error')).toEqual(['paymentInstrumentId'])
+        const response = await put(order, { customerId, paymentInstrumentId: 'none' })
+        expect(expectProblem(response, 422, 'validation-error')).toEqual(['paymentInstrumentId'])
       },
     )
 
@@ -655,8 +655,8 @@ describe('an order', () => {
       )
       const old = await read(placed.id)
       expect(Date.parse(String(old.startTime))).toBeLessThan(Date.now() - 300 * DAY)
-      const answer = await put(old)
-      expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: old })
+      const response = await put(old)
+      expect({ status: response.status, body: response.body }).toEqual({ status: 200, body: old })
     })
   })
 })

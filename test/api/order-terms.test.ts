@@ -20,12 +20,12 @@ describe('an order', () => {
   type Body = Record<string, unknown>
   const later = (days: number) => new Date(Date.now() + days * DAY).toISOString()
   const make = async (path: string, body: object): Promise<Body> => {
-    const answer = await merchant.api.post(path, body)
-    expect({ status: answer.status, body: answer.status === 201 ? null : answer.body }).toEqual({
+    const response = await merchant.api.post(path, body)
+    expect({ status: response.status, body: response.status === 201 ? null : response.body }).toEqual({
       status: 201,
       body: null,
     })
-    return answer.body
+    return response.body
   }
   const plan = async (members: object = {}) => {
     const { id } = await make('plans', {
@@ -95,8 +95,8 @@ describe('an order', () => {
       const items = [await plan({ trial: TRIAL }), await plan()]
       const other = await plan({ trial: { ...TRIAL, period: { unit: 'week', length: 2 } } })
       for (const mixed of [items, [items[0], other]]) {
-        const answer = await merchant.api.post('subscriptions', orderBody(merchant, { items: mixed }))
-        expect(expectProblem(answer, 422, 'validation-error')).toEqual(['items.1.plan.id'])
+        const response = await merchant.api.post('subscriptions', orderBody(merchant, { items: mixed }))
+        expect(expectProblem(response, 422, 'validation-error')).toEqual(['items.1.plan.id'])
       }
       const { order } = await begun(items, { trial: { enabled: true, endTime: later(5) } })
       expect(order).toMatchObject({ inTrial: true })
@@ -140,8 +140,8 @@ describe('an order', () => {
     const items = [await plan(), await plan({ recurringInterval: { unit: 'year', length: 1 } })]
     const dueTimeShift = { chronology: 'after', duration: 1, unit: 'day' }
     const body = orderBody(merchant, { items, invoiceTimeShift: { dueTimeShift } })
-    const answer = await merchant.api.post('subscriptions', body)
-    expect(expectProblem(answer, 422, 'validation-error')).toEqual(['items.1.plan.id'])
+    const response = await merchant.api.post('subscriptions', body)
+    expect(expectProblem(response, 422, 'validation-error')).toEqual(['items.1.plan.id'])
   })
 
   test.each([
@@ -158,8 +158,8 @@ describe('an order', () => {
     ['limited to nothing', { recurringInterval: { unit: 'month', length: 1, limit: 0 } }],
   ])('is refused with a period or shift %s: 422', async (_, members) => {
     const [member = ''] = Object.keys(members)
-    const answer = await merchant.api.post('subscriptions', orderBody(merchant, members))
-    for (const field of expectProblem(answer, 422, 'validation-error')) expect(field).toContain(member)
+    const response = await merchant.api.post('subscriptions', orderBody(merchant, members))
+    for (const field of expectProblem(response, 422, 'validation-error')) expect(field).toContain(member)
   })
 
   test('is billed exactly: decimals add up, in the database and outside', async () => {
@@ -188,8 +188,8 @@ describe('an order', () => {
     expect(large.invoice).toMatchObject({ amount: 999_999_999_999.99 })
     for (const wrong of [1e12, 0.001, -1]) {
       const pricing = { formula: 'flat-rate', price: wrong }
-      const answer = await merchant.api.post('plans', { name: 'P', currency: 'EUR', pricing })
-      expect(expectProblem(answer, 422, 'validation-error')).toEqual(['pricing.price'])
+      const response = await merchant.api.post('plans', { name: 'P', currency: 'EUR', pricing })
+      expect(expectProblem(response, 422, 'validation-error')).toEqual(['pricing.price'])
     }
   })
 
@@ -197,8 +197,8 @@ describe('an order', () => {
     const items = [
       { ...(await plan({ pricing: { formula: 'flat-rate', price: 999_999_999_999 } })), quantity: 2 },
     ]
-    const answer = await merchant.api.post('subscriptions', orderBody(merchant, { items }))
-    expect(expectProblem(answer, 422, 'validation-error')).toEqual(['items'])
+    const response = await merchant.api.post('subscriptions', orderBody(merchant, { items }))
+    expect(expectProblem(response, 422, 'validation-error')).toEqual(['items'])
   })
 
   test('shows another revision when the status of its invoice changes', async () => {

@@ -18,12 +18,12 @@ describe('an order and its callers', () => {
   afterAll(() => service.stop())
 
   const make = async (path: string, body: object): Promise<Record<string, unknown>> => {
-    const answer = await merchant.api.post(path, body)
-    expect({ status: answer.status, body: answer.status === 201 ? null : answer.body }).toEqual({
+    const response = await merchant.api.post(path, body)
+    expect({ status: response.status, body: response.status === 201 ? null : response.body }).toEqual({
       status: 201,
       body: null,
     })
-    return answer.body
+    return response.body
   }
   const place = (members: object = {}) => make('subscriptions', orderBody(merchant, members))
   const order = async (id: unknown) => (await merchant.api.get(`subscriptions/${id}`)).body
@@ -120,8 +120,8 @@ describe('an order and its callers', () => {
     })
     expect(expectProblem(past, 422, 'validation-error')).toEqual(['effectiveTime'])
     const crossed = { subscriptionId: id, effectiveTime: later(2), endTime: later(1) }
-    const answer = await merchant.api.post('subscription-pauses', crossed)
-    expect(expectProblem(answer, 422, 'validation-error')).toEqual(['endTime'])
+    const response = await merchant.api.post('subscription-pauses', crossed)
+    expect(expectProblem(response, 422, 'validation-error')).toEqual(['endTime'])
   })
 
   test('pending: other items draw the same invoice up anew', async () => {
@@ -185,8 +185,8 @@ describe('an order and its callers', () => {
     ['a delinquency of nothing', { delinquencyPeriod: 'P0D' }, ['delinquencyPeriod']],
     ['shipping with too many decimals', { shipping: { amount: 1.001 } }, ['shipping.amount']],
   ])('is refused with %s: 422', async (_, members, fields) => {
-    const answer = await merchant.api.post('subscriptions', orderBody(merchant, members))
-    expect(expectProblem(answer, 422, 'validation-error')).toEqual(fields)
+    const response = await merchant.api.post('subscriptions', orderBody(merchant, members))
+    expect(expectProblem(response, 422, 'validation-error')).toEqual(fields)
   })
 
   test('an unpaid invoice is voided once', async () => {
@@ -222,8 +222,8 @@ describe('an order and its callers', () => {
   test('is reactivated from no other final state', async () => {
     const { id } = await place({ startTime: later(1) })
     await merchant.api.post(`subscriptions/${id}/void`, {})
-    const answer = await merchant.api.post('subscription-reactivations', { subscriptionId: id })
-    expectProblem(answer, 409, 'conflict')
+    const response = await merchant.api.post('subscription-reactivations', { subscriptionId: id })
+    expectProblem(response, 409, 'conflict')
     expect(await order(id)).toMatchObject({ status: 'voided' })
   })
 

@@ -1,4 +1,4 @@
-/** The API while a part it stands on is away: the database, the engine. */
+/** The API while a part it stands on is away: the database, Temporal. */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { startPostgres } from '../../dev/services/postgres.ts'
 import { catalogue, orderBody } from '../support/catalogue.ts'
 import { forward } from '../support/forward.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { testEngines } from '../support/services.ts'
+import { testServices } from '../support/services.ts'
 import { makeToken } from '../support/tokens.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -33,14 +33,14 @@ describe('while the database is away', () => {
   test('requests get 503 with Retry-After and /readyz says so; when it is back, so is the service, by itself', async () => {
     const merchant = await catalogue(service)
     await postgres.kill()
-    const answers = [
+    const responses = [
       await merchant.api.post('subscriptions', orderBody(merchant)),
       await merchant.api.get(`customers/${merchant.customerId}`),
       await merchant.api.get('/readyz'),
     ]
-    for (const answer of answers) {
-      expect(answer.body).toMatchObject({ status: 503, code: 'unavailable' })
-      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    for (const response of responses) {
+      expect(response.body).toMatchObject({ status: 503, code: 'unavailable' })
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
     }
     expect((await merchant.api.get('/healthz')).status).toBe(200)
 
@@ -52,7 +52,7 @@ describe('while the database is away', () => {
   })
 })
 
-describe('while the engine is away', () => {
+describe('while Temporal is away', () => {
   test('orders are accepted, wait in the outbox, and are carried out when it is back; only charges need it', async () => {
     const port = await freePort()
     const service = await startService({ temporalAddress: `127.0.0.1:${port}` })
@@ -66,7 +66,7 @@ describe('while the engine is away', () => {
         orderBody(merchant, { customerId: payer.id, shipping: { amount: 5 } }),
       )
       expect(placed.status).toBe(201)
-      // What nobody is charged for needs no engine to begin: its timers are armed when it is back.
+      // What nobody is charged for needs no Temporal to begin: its timers are armed when it is back.
       const free = await merchant.api.post('subscriptions', orderBody(merchant))
       await waitFor('the relay to notice', () =>
         service.log.some((line) => line.includes('cannot be reached')) ? true : null,
@@ -77,8 +77,8 @@ describe('while the engine is away', () => {
       const now = await merchant.api.get(`subscriptions/${placed.body.id}`)
       expect(now.body.status).toBe('pending')
 
-      // The same worker process, now with the engine: it is the address that comes alive, as after an outage.
-      const bridge = await forward(port, testEngines().temporalAddress)
+      // The same worker process, now with Temporal: it is the address that comes alive, as after an outage.
+      const bridge = await forward(port, testServices().temporalAddress)
       try {
         await waitFor('the order to become active', async () =>
           (await merchant.api.get(`subscriptions/${placed.body.id}`)).body.status === 'active' ? true : null,

@@ -54,18 +54,18 @@ describe('the rate limit', () => {
 
   test('is exact over two processes, and what it refuses changes nothing', async () => {
     const { id, here, there } = await merchant()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: LIMIT + 20 }, (_, index) =>
         (index % 2 ? here : there).post('websites', { name: 'W' }),
       ),
     )
-    const made = answers.filter(({ status }) => status === 201)
+    const made = responses.filter(({ status }) => status === 201)
     expect(made).toHaveLength(LIMIT)
     expect(await websites(id)).toBe(LIMIT)
-    expect(made.map((answer) => Number(remaining(answer))).sort((one, other) => one - other)).toEqual(
+    expect(made.map((response) => Number(remaining(response))).sort((one, other) => one - other)).toEqual(
       Array.from({ length: LIMIT }, (_, index) => index),
     )
-    for (const refused of answers.filter(({ status }) => status !== 201)) {
+    for (const refused of responses.filter(({ status }) => status !== 201)) {
       expectProblem(refused, 429, 'rate-limit-exceeded')
       expect(refused.headers.get('x-ratelimit-limit')).toBe(String(LIMIT))
       expect(remaining(refused)).toBe('0')
@@ -91,7 +91,7 @@ describe('the rate limit', () => {
 
   test('counts what is refused for another reason, and says so in its headers', async () => {
     const { here, publishableKey } = await merchant()
-    const answers = [
+    const responses = [
       await here.post('websites', {}),
       await here.post('websites?colour=red', { name: 'W' }),
       await here.send('POST', 'websites', { body: '{}', headers: { 'Content-Type': 'text/plain' } }),
@@ -99,7 +99,7 @@ describe('the rate limit', () => {
       await here.delete('webhooks/none'),
       await here.put('websites/x', { name: 'W' }, { 'If-Match': '"1"' }),
     ]
-    expect(answers.map((answer) => [answer.status, remaining(answer)])).toEqual(
+    expect(responses.map((response) => [response.status, remaining(response)])).toEqual(
       [422, 400, 415, 403, 404, 412].map((status, index) => [status, String(LIMIT - 1 - index)]),
     )
   })
@@ -107,7 +107,7 @@ describe('the rate limit', () => {
   test('counts no reading, and nothing that is not authenticated or not there', async () => {
     const { id, here } = await merchant()
     const stranger = apiClient(service.baseUrl, id, { 'SVC-APIKEY': 'sk_sandbox_unknownunknownunknown' })
-    const answers = [
+    const responses = [
       await here.get('websites'),
       await here.send('HEAD', 'websites'),
       await here.send('OPTIONS', 'websites'),
@@ -115,8 +115,8 @@ describe('the rate limit', () => {
       await here.post('nothing', {}),
       await stranger.post('websites', { name: 'W' }),
     ]
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 204, 405, 404, 401])
-    for (const answer of answers) expect(remaining(answer)).toBeNull()
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 204, 405, 404, 401])
+    for (const response of responses) expect(remaining(response)).toBeNull()
     expect(remaining(await here.post('websites', { name: 'W' }))).toBe(String(LIMIT - 1))
   })
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type ApiAnswer, apiClient } from '../support/api-client.ts'
+import { type ApiResponse, apiClient } from '../support/api-client.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -35,24 +35,24 @@ describe('what the API refuses', () => {
   }
 
   /** Asserts the shape every problem has. */
-  function expectProblem(answer: ApiAnswer<ProblemBody>, status: number, code: string): ProblemBody {
-    expect(answer.body).toMatchObject({ status, code, type: `${service.baseUrl}/problems/${code}` })
-    expect(answer.status).toBe(status)
-    expect(answer.headers.get('content-type')).toBe('application/problem+json')
-    expect(answer.body.instance).toBe(`urn:request:${answer.headers.get('request-id')}`)
-    expect(answer.body.title).not.toBe('')
-    return answer.body
+  function expectProblem(response: ApiResponse<ProblemBody>, status: number, code: string): ProblemBody {
+    expect(response.body).toMatchObject({ status, code, type: `${service.baseUrl}/problems/${code}` })
+    expect(response.status).toBe(status)
+    expect(response.headers.get('content-type')).toBe('application/problem+json')
+    expect(response.body.instance).toBe(`urn:request:${response.headers.get('request-id')}`)
+    expect(response.body.title).not.toBe('')
+    return response.body
   }
 
   test('an order of an unknown customer, website and plan: 422 that names all three, and nothing is written', async () => {
     const before = [await count('subscriptions'), await count('events'), await count('wake_ups')]
-    const answer = await merchant.api.post<ProblemBody>('subscriptions', {
+    const response = await merchant.api.post<ProblemBody>('subscriptions', {
       ...orderBody(merchant),
       customerId: 'nobody',
       websiteId: 'nowhere',
       items: [{ plan: { id: merchant.planId } }, { plan: { id: 'nothing' } }],
     })
-    const { invalidFields } = expectProblem(answer, 422, 'validation-error')
+    const { invalidFields } = expectProblem(response, 422, 'validation-error')
     expect(invalidFields?.map(({ field }) => field).sort()).toEqual([
       'customerId',
       'items.1.plan.id',
@@ -62,7 +62,7 @@ describe('what the API refuses', () => {
   })
 
   test('a body with several mistakes: 422 that names every one with a dotted path', async () => {
-    const answer = await merchant.api.post<ProblemBody>('subscriptions', {
+    const response = await merchant.api.post<ProblemBody>('subscriptions', {
       orderType: 'something',
       customerId: 'has space',
       items: [
@@ -72,7 +72,7 @@ describe('what the API refuses', () => {
       startTime: '2026-01-31T09:00:00',
       typo: 1,
     })
-    const { invalidFields } = expectProblem(answer, 422, 'validation-error')
+    const { invalidFields } = expectProblem(response, 422, 'validation-error')
     expect(invalidFields?.map(({ field }) => field).sort()).toEqual([
       'customerId',
       'items.0.plan.id',
@@ -97,8 +97,8 @@ describe('what the API refuses', () => {
       ...difference,
     })
     const items = [{ plan: { id: merchant.planId } }, { plan: { id: other.body.id } }]
-    const answer = await merchant.api.post<ProblemBody>('subscriptions', orderBody(merchant, { items }))
-    expect(expectProblem(answer, 422, 'validation-error').invalidFields).toEqual([
+    const response = await merchant.api.post<ProblemBody>('subscriptions', orderBody(merchant, { items }))
+    expect(expectProblem(response, 422, 'validation-error').invalidFields).toEqual([
       { field, message: expect.any(String) },
     ])
   })
@@ -111,8 +111,8 @@ describe('what the API refuses', () => {
     ],
     ['an abandonTime in the past', { abandonTime: new Date(Date.now() - 1000).toISOString() }, 'abandonTime'],
   ])('%s: 422', async (_, members, field) => {
-    const answer = await merchant.api.post<ProblemBody>('subscriptions', orderBody(merchant, members))
-    expect(expectProblem(answer, 422, 'validation-error').invalidFields?.map((one) => one.field)).toEqual([
+    const response = await merchant.api.post<ProblemBody>('subscriptions', orderBody(merchant, members))
+    expect(expectProblem(response, 422, 'validation-error').invalidFields?.map((one) => one.field)).toEqual([
       field,
     ])
   })
@@ -124,13 +124,16 @@ describe('what the API refuses', () => {
       pricing: { formula: 'fixed-fee', price: 9.5 },
       recurringInterval: { unit: 'day', length: 1 },
     }
-    const answer = await merchant.api.post<ProblemBody>('plans', plan)
-    expect(expectProblem(answer, 422, 'validation-error').invalidFields?.[0]?.field).toBe('pricing.price')
+    const response = await merchant.api.post<ProblemBody>('plans', plan)
+    expect(expectProblem(response, 422, 'validation-error').invalidFields?.[0]?.field).toBe('pricing.price')
   })
 
   test.each(['a\u0000b', 'half a pair \ud800'])('a text that no database keeps: 422', async (name) => {
-    const answer = await merchant.api.post<ProblemBody>('websites', { name, customFields: { deep: [name] } })
-    const fields = expectProblem(answer, 422, 'validation-error').invalidFields?.map(({ field }) => field)
+    const response = await merchant.api.post<ProblemBody>('websites', {
+      name,
+      customFields: { deep: [name] },
+    })
+    const fields = expectProblem(response, 422, 'validation-error').invalidFields?.map(({ field }) => field)
     expect(fields).toEqual(['name', 'customFields.deep.0'])
   })
 
@@ -145,11 +148,11 @@ describe('what the API refuses', () => {
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp'])(
     'a body of type %s: 415',
     async (type) => {
-      const answer = await merchant.api.send<ProblemBody>('POST', 'websites', {
+      const response = await merchant.api.send<ProblemBody>('POST', 'websites', {
         headers: { 'Content-Type': type },
         body: '{}',
       })
-      expectProblem(answer, 415, 'unsupported-media-type')
+      expectProblem(response, 415, 'unsupported-media-type')
     },
   )
 
@@ -199,10 +202,10 @@ describe('what the API refuses', () => {
   })
 
   test('a publishable key where a secret one is wanted: 403', async () => {
-    const answer = await merchant.api.get<ProblemBody>('subscriptions/x', {
+    const response = await merchant.api.get<ProblemBody>('subscriptions/x', {
       'SVC-APIKEY': merchant.publishableKey,
     })
-    expectProblem(answer, 403, 'forbidden')
+    expectProblem(response, 403, 'forbidden')
   })
 
   test('an id of another organization: 404, like one that is nowhere', async () => {
@@ -216,9 +219,9 @@ describe('what the API refuses', () => {
   test('an unknown path: 404 before any credential is asked for; a known path with another method: 405 with Allow', async () => {
     const stranger = apiClient(service.baseUrl, merchant.organizationId, {})
     expectProblem(await stranger.get<ProblemBody>('no-such-thing'), 404, 'not-found')
-    const answer = await stranger.send<ProblemBody>('DELETE', 'subscriptions/x')
-    expectProblem(answer, 405, 'method-not-allowed')
-    expect(answer.headers.get('allow')).toContain('GET')
+    const response = await stranger.send<ProblemBody>('DELETE', 'subscriptions/x')
+    expectProblem(response, 405, 'method-not-allowed')
+    expect(response.headers.get('allow')).toContain('GET')
     expect((await stranger.send('OPTIONS', 'subscriptions/x')).status).toBe(204)
   })
 

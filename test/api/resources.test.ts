@@ -20,12 +20,12 @@ describe('supporting resources', () => {
   afterAll(() => service.stop())
 
   const make = async (path: string, body: object): Promise<string> => {
-    const answer = await merchant.api.post(path, body)
-    expect({ status: answer.status, body: answer.status === 201 ? null : answer.body }).toEqual({
+    const response = await merchant.api.post(path, body)
+    expect({ status: response.status, body: response.status === 201 ? null : response.body }).toEqual({
       status: 201,
       body: null,
     })
-    return String(answer.body.id)
+    return String(response.body.id)
   }
   const plan = (members: object = {}) => ({
     name: 'Plan',
@@ -176,11 +176,11 @@ describe('supporting resources', () => {
       customFields: {},
       revision: 2,
     })
-    const answer = await merchant.api.put('products/new', {
+    const response = await merchant.api.put('products/new', {
       name: 'x'.repeat(256),
       description: 'y'.repeat(1001),
     })
-    expect(expectProblem(answer, 422, 'validation-error')).toEqual(['description', 'name'])
+    expect(expectProblem(response, 422, 'validation-error')).toEqual(['description', 'name'])
     expect((await merchant.api.delete(path)).status).toBe(204)
     expectProblem(await merchant.api.get(path), 404, 'not-found')
   })
@@ -195,8 +195,8 @@ describe('supporting resources', () => {
     ])
     expect((await merchant.api.put(`plans/${made.body.id}`, plan())).body).toMatchObject({ productId: null })
     for (const path of ['plans/new', `plans/${made.body.id}`]) {
-      const answer = await merchant.api.put(path, plan({ productId: 'none' }))
-      expect(expectProblem(answer, 422, 'validation-error')).toEqual(['productId'])
+      const response = await merchant.api.put(path, plan({ productId: 'none' }))
+      expect(expectProblem(response, 422, 'validation-error')).toEqual(['productId'])
     }
   })
 
@@ -290,10 +290,10 @@ describe('supporting resources', () => {
       try {
         await client.query('begin')
         await client.query(statement, values)
-        const answer = during()
+        const response = during()
         await waiting(1)
         await client.query('commit')
-        return answer
+        return response
       } finally {
         await client.end()
       }
@@ -305,8 +305,8 @@ describe('supporting resources', () => {
       const held = `with held as (select * from websites where organization_id = $1 and id = $2 for key share)
         insert into customers (organization_id, id, website_id, created_time, updated_time)
         select organization_id, 'held', id, now(), now() from held`
-      const answer = await whileOpen(held, values, () => merchant.api.delete(`websites/${websiteId}`))
-      expectProblem(answer, 409, 'conflict')
+      const response = await whileOpen(held, values, () => merchant.api.delete(`websites/${websiteId}`))
+      expectProblem(response, 409, 'conflict')
     })
 
     test.each<[string, (ids: { websiteId: string; planId: string; customerId: string }) => Promise<number>]>([
@@ -364,7 +364,7 @@ describe('supporting resources', () => {
           place(),
         ])
         const second = rest.pop()
-        const orders = [first, second].filter((answer) => answer?.status === 201)
+        const orders = [first, second].filter((response) => response?.status === 201)
         for (const answer of [first, second]) expect([201, 422]).toContain(answer?.status)
         for (const [index, path] of paths.entries()) {
           const there = (await merchant.api.get(path)).status

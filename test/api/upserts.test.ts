@@ -59,16 +59,16 @@ describe('an upsert', () => {
     expect(all.body.length).toBeGreaterThan(0)
     const before = await eventCount()
     for (const resource of all.body) {
-      const answer = await merchant.api.put(`${path}/${resource.id}`, resource)
-      expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: resource })
-      expect(answer.headers.get('etag')).toBe(`"${resource.revision}"`)
+      const response = await merchant.api.put(`${path}/${resource.id}`, resource)
+      expect({ status: response.status, body: response.body }).toEqual({ status: 200, body: resource })
+      expect(response.headers.get('etag')).toBe(`"${resource.revision}"`)
     }
     expect(await eventCount()).toBe(before)
   })
 
   test('ignores read-only members, links and embedded objects, whatever they hold', async () => {
     const { body } = await merchant.api.post('disputes', disputeBody(transactionId))
-    const answer = await merchant.api.put(`disputes/${body.id}`, {
+    const response = await merchant.api.put(`disputes/${body.id}`, {
       ...body,
       id: 'another',
       customerId: 7,
@@ -80,7 +80,7 @@ describe('an upsert', () => {
       _links: 'none',
       _embedded: { transaction: null },
     })
-    expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body })
+    expect({ status: response.status, body: response.body }).toEqual({ status: 200, body })
   })
 
   test('drops nothing silently: an unknown member is 422, nested ones too', async () => {
@@ -115,16 +115,16 @@ describe('an upsert', () => {
     ['Az09_@~.-', 201],
   ])('under the id %s: %i', async (id, status) => {
     const path = `websites/${id.includes('%') ? id : encodeURIComponent(id)}`
-    const answer = await merchant.api.put(path, { name: 'Shop' })
-    expect(answer.status).toBe(status)
+    const response = await merchant.api.put(path, { name: 'Shop' })
+    expect(response.status).toBe(status)
     expect((await merchant.api.get(path)).status).toBe(status === 201 ? 200 : 404)
   })
 
   test('racing for a new id: one 201, the others 200, and each change a revision', async () => {
     const bodies = Array.from({ length: 8 }, (_, index) => ({ name: `Racer ${index}` }))
-    const answers = await Promise.all(bodies.map((body) => merchant.api.put('websites/raced', body)))
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 200, 200, 201])
-    expect(answers.map(({ body }) => body.revision).sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+    const responses = await Promise.all(bodies.map((body) => merchant.api.put('websites/raced', body)))
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 200, 200, 201])
+    expect(responses.map(({ body }) => body.revision).sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
     expect((await merchant.api.get('websites/raced')).body).toMatchObject({ revision: 8 })
   })
 
@@ -142,17 +142,17 @@ describe('an upsert', () => {
       fc.asyncProperty(sent, async (states) => {
         round += 1
         const path = `disputes/race-${round}`
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           states.map((state) => merchant.api.put(path, disputeBody(transactionId, state))),
         )
-        const statuses = answers.map(({ status }) => status).sort()
+        const statuses = responses.map(({ status }) => status).sort()
         expect(statuses).toEqual([...states.slice(1).map(() => 200), 201])
         const last = (await merchant.api.get(path)).body
         const member = ({ amount, status, caseId }: Record<string, unknown>) => ({ amount, status, caseId })
         expect(states).toContainEqual(member(last))
         // What was shown under one revision is one state, and neighbouring ones differ.
         const shown = new Map<number, object>()
-        for (const { body } of answers) {
+        for (const { body } of responses) {
           const revision = Number(body.revision)
           expect(shown.get(revision) ?? member(body)).toEqual(member(body))
           shown.set(revision, member(body))
@@ -179,10 +179,10 @@ describe('an upsert', () => {
     const put = () =>
       merchant.api.put('webhooks/fleeting', { url: 'https://receiver.example/', status: 'inactive' })
     const remove = () => merchant.api.delete('webhooks/fleeting')
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 30 }, (_, index) => (index % 3 ? put() : remove())),
     )
-    for (const { status } of answers) expect([200, 201, 204, 404]).toContain(status)
+    for (const { status } of responses) expect([200, 201, 204, 404]).toContain(status)
   })
 })
 
@@ -221,16 +221,16 @@ describe('conditions', () => {
 
   test('of racers with the same If-Match one gets through', async () => {
     await put('contended', 'One')
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['A', 'B', 'C', 'D'].map((name) => put('contended', name, { 'If-Match': '"1"' })),
     )
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412])
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412])
   })
 
   test('a condition is judged before the body', async () => {
     await put('judged', 'One')
-    const answer = await merchant.api.put('websites/judged', { nonsense: 1 }, { 'If-Match': '"7"' })
-    expectProblem(answer, 412, 'precondition-failed')
+    const response = await merchant.api.put('websites/judged', { nonsense: 1 }, { 'If-Match': '"7"' })
+    expectProblem(response, 412, 'precondition-failed')
   })
 
   test('If-Match on DELETE', async () => {

@@ -61,9 +61,9 @@ describe('the configuration of webhooks', () => {
   const sql = <T>(text: string, values: unknown[] = []) =>
     service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
   async function make(path: string, body: object): Promise<Record<string, unknown>> {
-    const answer = await api.post(path, body)
-    if (answer.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(answer.body)}`)
-    return answer.body
+    const response = await api.post(path, body)
+    if (response.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(response.body)}`)
+    return response.body
   }
   const credential = (members: object = {}) =>
     make('service-credentials/webhook', {
@@ -138,11 +138,11 @@ describe('the configuration of webhooks', () => {
       })
       expect(good.credentialHash).toBe(credentialHash)
       for (const url of ['https://example.com/', 'https://hooks.example.com.evil.example/']) {
-        for (const answer of [
+        for (const response of [
           await api.post('webhooks', { url, credentialHash }),
           await json('PUT', `webhooks/${good.id}`, { url, credentialHash }),
         ]) {
-          expect(answer).toMatchObject({
+          expect(response).toMatchObject({
             status: 422,
             body: { invalidFields: [{ field: 'credentialHash' }] },
           })
@@ -323,13 +323,13 @@ describe('the configuration of webhooks', () => {
       body: JSON.stringify({ url: 'https://a.example/', status: 'inactive' }),
       headers,
     })
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       ...Array.from({ length: 30 }, () => other.send('POST', 'webhooks', { body, headers })),
       other.send('PUT', 'webhooks/off', { body, headers }),
     ])
-    const made = answers.filter(({ status }) => status < 300)
+    const made = responses.filter(({ status }) => status < 300)
     expect(made).toHaveLength(25)
-    expect(answers.filter(({ status }) => status === 409)).toHaveLength(6)
+    expect(responses.filter(({ status }) => status === 409)).toHaveLength(6)
     const active = await other.get('webhooks?filter=status:active&limit=0')
     expect(active.headers.get('pagination-total')).toBe('25')
   })
@@ -337,7 +337,7 @@ describe('the configuration of webhooks', () => {
   describe('a change while a delivery waits', () => {
     /** A webhook whose first attempt has failed. */
     async function failing(path: string, members: object = {}) {
-      receiver.answer(
+      receiver.response(
         (received, response) => void response.writeHead(received.path === '/hooks/new' ? 200 : 500).end(),
       )
       const webhook = await hook(path, members)
@@ -367,7 +367,7 @@ describe('the configuration of webhooks', () => {
       const shown = (await api.get(`webhooks/${webhook.id}`)).body
       expect(shown).toMatchObject({ consecutiveFailures: 1, revision: 2 })
       expect(shown.firstFailureTime).not.toBeNull()
-      receiver.answer(200)
+      receiver.response(200)
       await due(delivery.id)
       await look(delivery.id)
       await waitFor('the retry', async () => ((await statusOf(delivery.id)) === 'delivered' ? true : null))
@@ -404,11 +404,11 @@ describe('the configuration of webhooks', () => {
       'that is %s ends it as canceled, and its execution',
       async (how) => {
         const { webhook, delivery, execution } = await failing(`/${how.replace(' ', '-')}`)
-        const answer =
+        const response =
           how === 'deleted'
             ? await remove(webhook)
             : await json('PUT', `webhooks/${webhook.id}`, { url: webhook.url, status: 'inactive' })
-        expect(answer.status).toBeLessThan(300)
+        expect(response.status).toBeLessThan(300)
         // Shown at once, whenever its row follows.
         const { body: event } = await api.get<{ deliveries: object[] }>(`events/${delivery.event_id}`)
         expect(event.deliveries.filter((shown) => 'id' in shown && shown.id === delivery.id)).toMatchObject([
@@ -426,7 +426,7 @@ describe('the configuration of webhooks', () => {
 
     test('that is inactive for a moment ends what was on its way to it, and no more', async () => {
       const { webhook, delivery } = await failing('/toggled')
-      receiver.answer(200)
+      receiver.response(200)
       const put = (status: string) => json('PUT', `webhooks/${webhook.id}`, { url: webhook.url, status })
       expect((await put('inactive')).status).toBe(200)
       expect((await put('active')).status).toBe(200)

@@ -38,9 +38,9 @@ describe('the log of deliveries', () => {
   const sql = <T>(text: string, values: unknown[] = []) =>
     service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
   async function make(path: string, body: object): Promise<string> {
-    const answer = await api.post(path, body)
-    if (answer.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(answer.body)}`)
-    return String(answer.body.id)
+    const response = await api.post(path, body)
+    if (response.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(response.body)}`)
+    return String(response.body.id)
   }
   const attemptsOf = async (customerId: string) =>
     (await api.get<Attempt[]>(`tracking/webhooks?filter=entityId:${customerId}&sort=attempt`)).body
@@ -66,7 +66,7 @@ describe('the log of deliveries', () => {
   }
 
   test('has a row for each attempt with what was sent and what came back, and masks what lets in', async () => {
-    receiver.answer(
+    receiver.response(
       (_, response) => void response.writeHead(200, { 'X-Seen': 'yes' }).end('y'.repeat(20_000)),
     )
     const customerId = await make('customers', { firstName: 'Ada' })
@@ -97,7 +97,7 @@ describe('the log of deliveries', () => {
   })
 
   test('can be filtered, sorted and searched, and shows nothing of another organization', async () => {
-    receiver.answer(500)
+    receiver.response(500)
     const customerId = await make('customers', {})
     const attempt = await one(customerId)
     expect(attempt).toMatchObject({ status: 500, failure: 'status' })
@@ -112,7 +112,7 @@ describe('the log of deliveries', () => {
   })
 
   test('resend makes an attempt at once and leaves the schedule where it was; its success ends the schedule', async () => {
-    receiver.answer(500)
+    receiver.response(500)
     const customerId = await make('customers', {})
     const first = await one(customerId)
     const before = await waitFor('the schedule', async () => {
@@ -129,7 +129,7 @@ describe('the log of deliveries', () => {
       next_attempt_time: before.next_attempt_time,
     })
 
-    receiver.answer(200)
+    receiver.response(200)
     expect((await resend(second)).status).toBe(204)
     expect(await one(customerId, 3)).toMatchObject({ attempt: 3, failure: null })
     expect(await delivery(first.deliveryId)).toMatchObject({ status: 'delivered', next_attempt_time: null })
@@ -139,7 +139,7 @@ describe('the log of deliveries', () => {
   })
 
   test('resend sends once more what was delivered already', async () => {
-    receiver.answer(200)
+    receiver.response(200)
     const customerId = await make('customers', {})
     const first = await one(customerId)
     expect((await resend(first)).status).toBe(204)
@@ -147,21 +147,21 @@ describe('the log of deliveries', () => {
   })
 
   test('resend brings what was exhausted to its receiver after all', async () => {
-    receiver.answer(500)
+    receiver.response(500)
     const customerId = await make('customers', {})
     const first = await one(customerId)
     await sql(
       "update deliveries set status = 'exhausted', attempts = 7, next_attempt_time = null, ended_time = now() where id = ?",
       [first.deliveryId],
     )
-    receiver.answer(200)
+    receiver.response(200)
     await resend(first)
     expect(await one(customerId, 2)).toMatchObject({ attempt: 8, failure: null })
     expect(await delivery(first.deliveryId)).toMatchObject({ status: 'delivered', attempts: 7, resends: 1 })
   })
 
   test('resend to a webhook that is inactive or gone is a conflict', async () => {
-    receiver.answer(200)
+    receiver.response(200)
     const gone = await make('webhooks', { url: `${receiver.url}/gone`, eventsFilter: ['customer-created'] })
     const customerId = await make('customers', {})
     const attempt = await waitFor('its attempt', async () => {
@@ -178,7 +178,7 @@ describe('the log of deliveries', () => {
   })
 
   test('events can be listed and read by a receiver that missed them, with what became of each delivery', async () => {
-    receiver.answer(200)
+    receiver.response(200)
     const customerId = await make('customers', { firstName: 'Grace' })
     const attempt = await one(customerId)
     const [received] = await receiver.until(({ event }) => event.customerId === customerId)
@@ -202,7 +202,7 @@ describe('the log of deliveries', () => {
   })
 
   test('is kept for 30 days after the end of a delivery, and goes in batches', async () => {
-    receiver.answer(200)
+    receiver.response(200)
     const customers = []
     for (let made = 0; made < 5; made += 1) customers.push(await make('customers', {}))
     const logged = await Promise.all(customers.map((id) => one(id)))

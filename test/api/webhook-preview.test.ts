@@ -35,13 +35,13 @@ describe('a receiver under test', () => {
         host: '127.0.0.1',
         auth: { type: 'basic', username: 'ada', password: 'secret' },
       })
-      const answer = await api.post('previews/webhooks', {
+      const response = await api.post('previews/webhooks', {
         url: `${receiver.url}/sample`,
         eventsFilter: ['invoice-paid', 'customer-created'],
         credentialHash: credential.hash,
         headers: [{ name: 'X-A', value: 'b' }],
       })
-      expect(answer.status).toBe(204)
+      expect(response.status).toBe(204)
       const sent = receiver.received.filter(({ path }) => path === '/hooks/sample')
       expect(sent).toHaveLength(1)
       const [one] = sent
@@ -64,12 +64,12 @@ describe('a receiver under test', () => {
       ['fails', 500, 'status, status 500'],
       ['accepts instead of taking', 202, 'status, status 202'],
     ])('that %s is told so: 422 with the reason', async (_, status, reason) => {
-      receiver.answer(status)
+      receiver.response(status)
       expect(await api.post('previews/webhooks', { url: receiver.url })).toMatchObject({
         status: 422,
         body: { invalidFields: [{ field: 'url', message: expect.stringContaining(reason) }] },
       })
-      receiver.answer(200)
+      receiver.response(200)
     })
 
     test('that cannot be reached, or must not be, is told why', async () => {
@@ -124,7 +124,7 @@ describe('a receiver under test', () => {
         expect(await disable()).toBe(0)
       }
       await fail(id, 69, 49)
-      receiver.answer(
+      receiver.response(
         (received, response) => void response.writeHead(received.path === '/hooks/failing' ? 500 : 200).end(),
       )
       await api.post('customers', {})
@@ -149,7 +149,7 @@ describe('a receiver under test', () => {
 
     test('is given another chance by a PUT, and what it missed by a resend', async () => {
       const id = await hook('/back', ['customer-created'])
-      receiver.answer(500)
+      receiver.response(500)
       const { body: customer } = await api.post('customers', {})
       const attempt = await waitFor('the failure', async () => {
         const { body } = await api.get<{ id: string }[]>(
@@ -159,7 +159,7 @@ describe('a receiver under test', () => {
       })
       await fail(id, 70, 48)
       expect(await disable()).toBe(1)
-      receiver.answer(200)
+      receiver.response(200)
       const again = await api.send('PUT', `webhooks/${id}`, {
         body: JSON.stringify({ url: `${receiver.url}/back`, eventsFilter: ['customer-created'] }),
         headers: { 'Content-Type': 'application/json' },

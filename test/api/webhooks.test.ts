@@ -33,8 +33,8 @@ describe('webhooks', () => {
     'ftp://shop.example/',
     'file:///etc/passwd',
   ])('%s is refused with 422 by POST and PUT', async (url) => {
-    for (const answer of [await api.post('webhooks', { url }), await put('wh-new', { url })]) {
-      expect(answer).toMatchObject({ status: 422, body: { invalidFields: [{ field: 'url' }] } })
+    for (const response of [await api.post('webhooks', { url }), await put('wh-new', { url })]) {
+      expect(response).toMatchObject({ status: 422, body: { invalidFields: [{ field: 'url' }] } })
     }
     expect((await api.get('webhooks/wh-new')).status).toBe(404)
   })

@@ -50,7 +50,7 @@ interface Asked {
 /** An order with a gateway that answers as told, and then approves. */
 class ChargedOrder {
   order: Order
-  readonly steps: Transition[]
+  readonly transitions: Transition[]
   readonly charges: Asked[] = []
   /** What the gateway moved, by request id: once each. */
   readonly moved = new Map<string, string>()
@@ -58,18 +58,18 @@ class ChargedOrder {
   leftOver = '0'
   readonly #answers: Answer[]
 
-  constructor(agreed: OrderTerms, answers: readonly Answer[] = []) {
+  constructor(agreed: OrderTerms, responses: readonly Answer[] = []) {
     const placed = placeOrder({ ...agreed, canCharge: true, autopayRetries: RETRIES })
     this.order = placed.order
-    this.steps = [placed]
-    this.#answers = [...answers]
+    this.transitions = [placed]
+    this.#answers = [...responses]
   }
 
   /** Looks once, as the timer does: settles, and asks the gateway for all that is due. */
   look(now: number): this {
     for (;;) {
-      const { transitions: steps, order } = advanceThrough(this.order, now)
-      this.steps.push(...steps)
+      const { transitions, order } = advanceThrough(this.order, now)
+      this.transitions.push(...transitions)
       this.order = order
       if (!this.#ask(now)) return this
     }
@@ -85,8 +85,8 @@ class ChargedOrder {
   }
 
   command({ at: now, act }: Command): this {
-    const { transitions: steps, order } = advanceBefore(this.order, now)
-    this.steps.push(...steps)
+    const { transitions, order } = advanceBefore(this.order, now)
+    this.transitions.push(...transitions)
     this.order = order
     try {
       this.#take(act(this.order, now))
@@ -124,8 +124,8 @@ class ChargedOrder {
     const amount = this.invoice(sequence).amount
     const isFirst = open.answer === 'none'
     const instant = isFirst ? open.at : now
-    const answer = this.moved.has(request) ? 'approved' : (this.#answers.shift() ?? 'approved')
-    switch (answer) {
+    const response = this.moved.has(request) ? 'approved' : (this.#answers.shift() ?? 'approved')
+    switch (response) {
       case 'lost':
         // The money has moved; nobody here knows yet.
         this.moved.set(request, amount)
@@ -150,13 +150,13 @@ class ChargedOrder {
   }
 
   #take(step: Transition): void {
-    this.steps.push(step)
+    this.transitions.push(step)
     this.order = step.order
   }
 }
 
-const charged = (members: Partial<OrderTerms> = {}, answers: readonly Answer[] = []) =>
-  new ChargedOrder(terms({}, members), answers)
+const charged = (members: Partial<OrderTerms> = {}, responses: readonly Answer[] = []) =>
+  new ChargedOrder(terms({}, members), responses)
 const status = ({ order }: ChargedOrder) => order.status
 const START = at('2027-01-31')
 
@@ -346,7 +346,9 @@ describe('at one instant', () => {
     const pause = { id: 'pause', effectiveTime: instant, endTime: null }
     order.command({ at: START + 1, act: (before, now) => pauseOrder(before, now, pause) })
     order.live(instant)
-    const told = order.steps.filter((one) => one.at === instant).flatMap(({ events: happenings }) => happenings)
+    const told = order.transitions
+      .filter((one) => one.at === instant)
+      .flatMap(({ events: happenings }) => happenings)
     expect(told.map(({ type }) => type)).toEqual([
       'invoice-past-due',
       'subscription-pause-revoked',
@@ -457,8 +459,8 @@ describe('an order whose start is moved ahead after its first charge was due', (
   })
 
   test('while the outcome of that charge is unknown: no retry and no start before it, approved or declined', () => {
-    const moved = (answer: Answer) =>
-      charged({}, ['unknown', answer])
+    const moved = (response: Answer) =>
+      charged({}, ['unknown', response])
         .live(START)
         .command({ at: START + 1, act: move(ahead) })
     for (const answer of ['approved', 'declined'] as const) {
@@ -531,8 +533,8 @@ describe('a pending order past the delinquency time of its first invoice', () =>
     const never = charged(agreed, unknowns).live(START + DAY - 1)
     expect(status(never)).toBe('pending')
     expect(status(never.live(START + DAY))).toBe('abandoned')
-    for (const { steps } of [late, never]) {
-      const instants = steps.map((one) => one.at)
+    for (const { transitions } of [late, never]) {
+      const instants = transitions.map((one) => one.at)
       expect(instants).toEqual(instants.toSorted((a, b) => a - b))
     }
   })
@@ -668,7 +670,7 @@ describe('autopay', () => {
 })
 
 describe('for any terms, commands, answers and outages', () => {
-  const answers = fc.array(
+  const responses = fc.array(
     fc.constantFrom<Answer>('approved', 'approved', 'declined', 'declined', 'unknown', 'lost'),
     { maxLength: 60 },
   )
@@ -688,15 +690,15 @@ describe('for any terms, commands, answers and outages', () => {
     }
     return order.live(END)
   }
-  const inputs = [anyTerms, anyCommands, answers, looks] as const
+  const inputs = [anyTerms, anyCommands, responses, looks] as const
   const RUNS = { numRuns: 600 }
 
   test('every state is a legal one, and events follow transitions one to one', () => {
     fc.assert(
       fc.property(...inputs, (agreed, commands, given, instants) => {
-        const { steps } = run(agreed, commands, given, instants)
-        expect(steps.flatMap(({ order }) => illegal(order))).toEqual([])
-        expectEventsOfTransitions(steps)
+        const { transitions } = run(agreed, commands, given, instants)
+        expect(transitions.flatMap(({ order }) => illegal(order))).toEqual([])
+        expectEventsOfTransitions(transitions)
       }),
       RUNS,
     )
@@ -705,8 +707,8 @@ describe('for any terms, commands, answers and outages', () => {
   test('no period is billed twice and none is left out', () => {
     fc.assert(
       fc.property(...inputs, (agreed, commands, given, instants) => {
-        const { order, steps } = run(agreed, commands, given, instants)
-        expectPeriodsBilledOnce(order, steps)
+        const { order, transitions } = run(agreed, commands, given, instants)
+        expectPeriodsBilledOnce(order, transitions)
       }),
       RUNS,
     )
@@ -722,8 +724,8 @@ describe('for any terms, commands, answers and outages', () => {
           ([request]) => ran.invoice(Number(request.split('.')[0])).charge === null,
         )
         const moved = known.reduce((sum, [, amount]) => sum.plus(amount), new Money(0))
-        const byCharge = ran.steps.reduce((sum, one, index) => {
-          const before = ran.steps[index - 1]?.order.invoices ?? []
+        const byCharge = ran.transitions.reduce((sum, one, index) => {
+          const before = ran.transitions[index - 1]?.order.invoices ?? []
           return one.order.invoices.reduce((all, invoice) => {
             const was = before.find(({ sequence }) => sequence === invoice.sequence)
             const hadCharge = was?.charge?.isOwn ?? false

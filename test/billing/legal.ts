@@ -5,7 +5,7 @@ import { Money, sumOf } from '../../billing/money.ts'
 import type { Order, Transition } from '../../billing/order.ts'
 
 /** No period is billed twice and none is left out; boundaries strictly increase. */
-export function expectPeriodsBilledOnce(order: Order, steps: readonly Transition[]): void {
+export function expectPeriodsBilledOnce(order: Order, transitions: readonly Transition[]): void {
   const counted = order.invoices.filter(
     ({ status, periodNumber }) => status !== 'voided' && status !== 'abandoned' && periodNumber !== null,
   )
@@ -14,13 +14,13 @@ export function expectPeriodsBilledOnce(order: Order, steps: readonly Transition
   const everBilled = new Set(order.invoices.map(({ periodNumber }) => periodNumber))
   for (let number = 1; number <= (order.rebillNumber ?? 0); number += 1) expect(everBilled).toContain(number)
   // What was abandoned before its period began has not billed that.
-  for (const [index, { order: then }] of steps.entries()) {
+  for (const [index, { order: then }] of transitions.entries()) {
     const number = then.rebillNumber
-    if (number === null || number === (steps[index - 1]?.order.rebillNumber ?? null)) continue
+    if (number === null || number === (transitions[index - 1]?.order.rebillNumber ?? null)) continue
     const of = then.invoices.filter(({ periodNumber }) => periodNumber === number)
     expect(of.some(({ status }) => status !== 'abandoned')).toBe(true)
   }
-  const begun = steps.flatMap(({ order: { periodStart, rebillNumber } }) =>
+  const begun = transitions.flatMap(({ order: { periodStart, rebillNumber } }) =>
     rebillNumber === null || periodStart === null ? [] : [[rebillNumber, periodStart] as const],
   )
   for (const [index, [number, start]] of begun.entries()) {
@@ -32,9 +32,9 @@ export function expectPeriodsBilledOnce(order: Order, steps: readonly Transition
 }
 
 /** Every change of a status is told, and every event of a status tells of a change. */
-export function expectEventsOfTransitions(steps: readonly Transition[]): void {
+export function expectEventsOfTransitions(transitions: readonly Transition[]): void {
   let before: Order | null = null
-  for (const { order, events: happenings } of steps) {
+  for (const { order, events: happenings } of transitions) {
     const told = happenings.map(({ type }) => type as string)
     if (before !== null && before.status !== order.status) {
       expect(told.filter((type) => STATUS_EVENTS[order.status]?.includes(type)).length).toBeGreaterThan(0)

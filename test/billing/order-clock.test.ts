@@ -15,7 +15,7 @@ const ahead = fc.integer({ min: 0, max: 5 * YEAR })
 const elapsed = fc.integer({ min: 0, max: 60_000 })
 
 describe("an order's clock", () => {
-  test('at rest is real time plus its offset, whatever the engine skipped', () => {
+  test('at rest is real time plus its offset, whatever Temporal skipped', () => {
     fc.assert(
       fc.property(ahead, fc.integer(), fc.option(fc.integer()), (offset, skipped, base) => {
         const order: OrderClock = { offset: offset + 1, target: null, advancedTo: null }
@@ -34,16 +34,16 @@ describe("an order's clock", () => {
     })
   })
 
-  test('on its way never goes back, never passes its target, and gets there when the engine has skipped as much', () => {
+  test('on its way never goes back, never passes its target, and gets there when Temporal has skipped as much', () => {
     fc.assert(
-      fc.property(ahead, ahead, fc.array(fc.tuple(ahead, elapsed)), (offset, distance, steps) => {
+      fc.property(ahead, ahead, fc.array(fc.tuple(ahead, elapsed)), (offset, distance, transitions) => {
         const target = NOW + offset + distance
         let order: OrderClock = { offset, target, advancedTo: NOW + offset - 1 }
         let now = NOW
         let skipped = 0
         let base: number | null = null
         let before = clockTime(order, now)
-        for (const [skip, took] of [...steps, [distance, 0] as const]) {
+        for (const [skip, took] of [...transitions, [distance, 0] as const]) {
           now += took
           skipped += skip
           const seen = executionTime(order, { clock: now + skipped, base }, now)

@@ -174,13 +174,13 @@ describe('the life of an order', () => {
   })
 
   test('a charge that is due is named, and a start waits for its answer', () => {
-    const { order, call, transitions: steps } = advanceThrough(
+    const { order, call, transitions } = advanceThrough(
       placeOrder(terms({}, { canCharge: true })).order,
       at('2027-02-01'),
     )
     expect(call).toEqual({ invoice: 1, at: at('2027-01-31') })
     expect(order.status).toBe('pending')
-    expect(steps.at(0)?.events.map(({ type }) => type)).toEqual(['invoice-issued'])
+    expect(transitions.at(0)?.events.map(({ type }) => type)).toEqual(['invoice-issued'])
   })
 })
 
@@ -191,7 +191,7 @@ describe('for any terms, any commands and any passing of time', () => {
         const whole = live(agreed, commands)
         const pieces = live(agreed, commands, instants)
         expect(pieces.order).toEqual(whole.order)
-        expect(pieces.steps.map(told)).toEqual(whole.steps.map(told))
+        expect(pieces.transitions.map(told)).toEqual(whole.transitions.map(told))
       }),
       RUNS,
     )
@@ -221,8 +221,8 @@ describe('for any terms, any commands and any passing of time', () => {
   test('no period is billed twice and none is left out, and boundaries strictly increase', () => {
     fc.assert(
       fc.property(anyTerms, anyCommands, (agreed, commands) => {
-        const { order, steps } = live(agreed, commands)
-        expectPeriodsBilledOnce(order, steps)
+        const { order, transitions } = live(agreed, commands)
+        expectPeriodsBilledOnce(order, transitions)
       }),
       RUNS,
     )
@@ -231,7 +231,7 @@ describe('for any terms, any commands and any passing of time', () => {
   test('every state is a legal one and totals are the sums of their lines', () => {
     fc.assert(
       fc.property(anyTerms, anyCommands, (agreed, commands) => {
-        expect(live(agreed, commands).steps.flatMap(({ order }) => illegal(order))).toEqual([])
+        expect(live(agreed, commands).transitions.flatMap(({ order }) => illegal(order))).toEqual([])
       }),
       RUNS,
     )
@@ -240,9 +240,9 @@ describe('for any terms, any commands and any passing of time', () => {
   test('events follow transitions one to one, in the order of time', () => {
     fc.assert(
       fc.property(anyTerms, anyCommands, (agreed, commands) => {
-        const { steps } = live(agreed, commands)
-        expectEventsOfTransitions(steps)
-        const instants = steps.map((one) => one.at)
+        const { transitions } = live(agreed, commands)
+        expectEventsOfTransitions(transitions)
+        const instants = transitions.map((one) => one.at)
         expect(instants).toEqual([...instants].sort((a, b) => a - b))
       }),
       RUNS,

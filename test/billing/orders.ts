@@ -173,12 +173,12 @@ export function live(
   agreed: OrderTerms,
   commands: readonly Command[],
   looks: readonly number[] = [],
-): { order: Order; steps: Transition[] } {
+): { order: Order; transitions: Transition[] } {
   const placed = placeOrder(agreed)
-  const steps = [placed]
+  const transitions = [placed]
   let order = placed.order
   const settle = (settled: ReturnType<typeof advanceThrough>): void => {
-    steps.push(...settled.transitions)
+    transitions.push(...settled.transitions)
     order = settled.order
   }
   const instants = [...commands, ...looks.map((look) => ({ at: look, act: null }))].sort(
@@ -192,12 +192,12 @@ export function live(
     settle(advanceBefore(order, now))
     try {
       const made = act(order, now)
-      steps.push(made)
+      transitions.push(made)
       order = made.order
     } catch (error) {
       if (!(error instanceof ConflictError || error instanceof InvalidFieldsError)) throw error
     }
   }
   settle(advanceThrough(order, END))
-  return { order, steps }
+  return { order, transitions: transitions }
 }

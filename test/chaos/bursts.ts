@@ -45,11 +45,11 @@ export async function makeCustomers(merchant: Merchant, lateCards = false): Prom
   )
   const charged = await Promise.all(
     pans.map(async (pan) => {
-      const answer = await merchant.api.post('customers', {
+      const response = await merchant.api.post('customers', {
         paymentToken: await makeToken(merchant.api, pan),
       })
-      if (answer.status !== 201) throw new Error(`POST customers: ${JSON.stringify(answer.body)}`)
-      return String(answer.body.id)
+      if (response.status !== 201) throw new Error(`POST customers: ${JSON.stringify(response.body)}`)
+      return String(response.body.id)
     }),
   )
   return { uncharged: merchant.customerId, charged }
@@ -84,12 +84,12 @@ export async function placeOrder(
   payer: string | null,
   startTime: string | null,
 ): Promise<PlacedOrder> {
-  const answer = await merchant.api.post(
+  const response = await merchant.api.post(
     'subscriptions',
     orderBody(merchant, { startTime, ...(payer === null ? {} : { customerId: payer }) }),
   )
-  if (answer.status !== 201) throw new Error(`unexpected response: ${JSON.stringify(answer.body)}`)
-  return { id: String(answer.body.id), isCharged: payer !== null }
+  if (response.status !== 201) throw new Error(`unexpected response: ${JSON.stringify(response.body)}`)
+  return { id: String(response.body.id), isCharged: payer !== null }
 }
 
 /**

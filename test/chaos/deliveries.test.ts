@@ -49,7 +49,7 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
     database = new pg.Pool({ connectionString: world.databaseUrl, max: 4 })
     database.on('error', () => {}) // its server was killed; the next call opens another
     receiver = await startReceiver()
-    receiver.answer(
+    receiver.response(
       ({ event }, response) => void response.writeHead(recovered.has(event.eventId) ? 200 : 500).end(),
     )
   }, 180_000)
@@ -161,7 +161,7 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
       `delivery ${id} to end`,
       async () => {
         await skip(merchant, id, TOTAL)
-        const { status } = await stubborn('the engine to answer', () =>
+        const { status } = await stubborn('Temporal to answer', () =>
           world.temporal.workflow.getHandle(execution(merchant, id)).describe(),
         )
         return status.name === 'COMPLETED' || null

@@ -1,4 +1,4 @@
-/** A whole service on engines of its own, two APIs and two workers, every part of which a test may kill or pause. */
+/** A whole service on services of its own, two APIs and two workers, every part of which a test may kill or pause. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import { freePort } from '../../dev/services/ports.ts'
 import { startPostgres } from '../../dev/services/postgres.ts'
 import { startTemporal } from '../../dev/services/temporal.ts'
-import { type ApiAnswer, type ApiClient, apiClient } from '../support/api-client.ts'
+import { type ApiClient, type ApiResponse, apiClient } from '../support/api-client.ts'
 import { type Catalogue, makeCatalogue } from '../support/catalogue.ts'
 import { type Forward, forward } from '../support/forward.ts'
 import { type ServiceProcess, serviceProcess } from '../support/processes.ts'
@@ -80,7 +80,7 @@ export async function startWorld(): Promise<World> {
   await migrate(databaseUrl)
 
   const temporalPort = await freePort()
-  const startEngine = () =>
+  const startTemporalServer = () =>
     startTemporal({
       dataDir: temporalDir,
       postgresUrl: url,
@@ -88,7 +88,7 @@ export async function startWorld(): Promise<World> {
       uiPort: null,
       namespace: NAMESPACE,
     })
-  let temporal = await startEngine()
+  let temporal = await startTemporalServer()
 
   const ports = [await freePort(), await freePort()] as const
   const bridgePort = await freePort()
@@ -140,7 +140,7 @@ export async function startWorld(): Promise<World> {
   const temporalServer: Victim = {
     kill: () => temporal.kill(),
     async start() {
-      temporal = await startEngine()
+      temporal = await startTemporalServer()
     },
   }
   return {
@@ -191,20 +191,20 @@ export async function startWorld(): Promise<World> {
 function eitherOf(clients: readonly ApiClient[]): { api: ApiClient; repeated: () => number } {
   let turn = 0
   let repeated = 0
-  const send = async <T>(method: string, path: string, init: RequestInit = {}): Promise<ApiAnswer<T>> => {
+  const send = async <T>(method: string, path: string, init: RequestInit = {}): Promise<ApiResponse<T>> => {
     const headers = new Headers(init.headers)
     if (method === 'POST') headers.set('Idempotency-Key', randomUUID())
     for (;;) {
       const client = clients[turn % clients.length]
       turn += 1
       if (client === undefined) throw new Error('no client')
-      const answer = await client
+      const response = await client
         .send<T>(method, path, { ...init, headers, signal: AbortSignal.timeout(CLIENT_TIMEOUT) })
         .catch((error: unknown) => {
           if (isConnectionError(error)) return null
           throw error
         })
-      if (answer !== null && !isToBeRepeated(answer)) return answer
+      if (response !== null && !isToBeRepeated(response)) return response
       repeated += 1
       await delay(100)
     }
@@ -233,7 +233,7 @@ function isConnectionError(error: unknown): boolean {
 }
 
 /** Whether a part is down, or the first request under the Idempotency-Key is still under way, in a paused process say. */
-function isToBeRepeated({ status, body }: ApiAnswer<unknown>): boolean {
+function isToBeRepeated({ status, body }: ApiResponse<unknown>): boolean {
   return [502, 503].includes(status) || (status === 409 && JSON.stringify(body).includes('still running'))
 }
 
@@ -256,8 +256,8 @@ export async function killEverything(
 
 /** Asks until the answer comes, whatever part is down meanwhile. */
 export async function stubborn<T>(what: string, ask: () => Promise<T>, patience = 120_000): Promise<T> {
-  const answer = await waitFor(what, () => ask().then((value) => ({ value }), no), patience)
-  return answer.value
+  const response = await waitFor(what, () => ask().then((value) => ({ value }), no), patience)
+  return response.value
 }
 
 export async function rows<T>(client: pg.Client, text: string, values: unknown[]): Promise<T[]> {

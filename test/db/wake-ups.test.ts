@@ -28,9 +28,9 @@ describe('the wake-up', () => {
         )
     ).map((row) => ({ ...row, due_by: new Date(row.due_by).toISOString() }))
   const made = async (path: string, body: object) => {
-    const answer = await merchant.api.post(path, body)
-    expect(answer).toMatchObject({ status: 201 })
-    return answer.body
+    const response = await merchant.api.post(path, body)
+    expect(response).toMatchObject({ status: 201 })
+    return response.body
   }
 
   test('of an order carries its start, and later its next deadline', async () => {

@@ -11,7 +11,7 @@ import type { Resolve } from '../../delivery/names.ts'
 import {
   ATTEMPT_TIMEOUT,
   createSender,
-  type WebhookAnswer,
+  type ReceiverResponse,
   type WebhookRequest,
 } from '../../delivery/sender.ts'
 import { freePort } from '../../dev/services/ports.ts'
@@ -53,7 +53,7 @@ const raw = async (handler: (socket: Socket) => void) =>
 async function send(
   url: string,
   options: Partial<WebhookRequest> & { timeout?: number; lookUpTimeout?: number; resolve?: Resolve } = {},
-): Promise<WebhookAnswer> {
+): Promise<ReceiverResponse> {
   const { timeout = ATTEMPT_TIMEOUT, lookUpTimeout, resolve, ...request } = options
   const sender = createSender(createAddressGuard([`${OPEN}/32`]), {
     timeout,
@@ -220,10 +220,10 @@ describe('an attempt', () => {
 
 describe('an attempt on an address that is inside', () => {
   /** A resolver that gives these answers, one after the other. */
-  const answering = (...answers: string[][]): Resolve => {
+  const answering = (...responses: string[][]): Resolve => {
     let turn = 0
     return async () => {
-      const addresses = answers[turn++ % answers.length] ?? []
+      const addresses = responses[turn++ % responses.length] ?? []
       return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
     }
   }

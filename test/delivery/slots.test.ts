@@ -217,7 +217,7 @@ describe('slots', () => {
     }
     expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60].map((seconds) => seconds * 1_000))
     // It answers quickly again: slots and turns as any other's within a few answers.
-    for (let answers = 0; answers < 5; answers += 1) {
+    for (let responses = 0; responses < 5; responses += 1) {
       for (const slot of held) slots.release(slot, 'answered', now + 100)
       now += 1_000
       held = [...slots.share([at], 256, now).values()].flat()
@@ -250,7 +250,7 @@ describe('slots', () => {
   test('64 receivers of three organizations that hang leave a known one all its slots, and an unknown one its first', () => {
     const slots = new Slots()
     const known = to(9, 1, 100)
-    for (let answers = 0; answers < 48; answers += 1) {
+    for (let responses = 0; responses < 48; responses += 1) {
       const slot = slots.occupy(known, 0)
       if (slot !== null) slots.release(slot, 'answered', 10)
     }

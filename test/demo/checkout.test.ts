@@ -255,11 +255,11 @@ describe('the checkout demo', () => {
       worker: false,
       settings: { ENVIRONMENT: 'live', TEMPORAL_ADDRESS: '127.0.0.1:1', WEBHOOK_ALLOWED_CIDRS: '' },
     })
-    const answers = ['checkout', 'demo.css', 'modules/billing/cards.ts'].map(async (path) => [
+    const responses = ['checkout', 'demo.css', 'modules/billing/cards.ts'].map(async (path) => [
       (await fetch(`${service.baseUrl}/demo/${path}`)).status,
       (await fetch(`${live.baseUrl}/demo/${path}`)).status,
     ])
-    expect(await Promise.all(answers)).toEqual([
+    expect(await Promise.all(responses)).toEqual([
       [200, 404],
       [200, 404],
       [200, 404],

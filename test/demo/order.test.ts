@@ -1,4 +1,4 @@
-/** The order demo as a merchant uses it, in a real browser, against the real API and the engine's time skipping. */
+/** The order demo as a merchant uses it, in a real browser, against the real API and Temporal's time skipping. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { type Browser, startBrowser } from '../support/browser.ts'

@@ -69,7 +69,7 @@ describe('the page about card data', () => {
 
     const { databaseUrl } = service
     const after = await startService({ worker: false, databaseUrl, settings: { MASTER_KEY: fresh } })
-    const answer = await fetch(
+    const response = await fetch(
       `${after.baseUrl}/organizations/${merchant.organizationId}/payment-instruments`,
       {
         method: 'POST',
@@ -77,7 +77,7 @@ describe('the page about card data', () => {
         body: JSON.stringify({ customerId: merchant.customerId, token: waiting }),
       },
     )
-    expect([answer.status, ((await answer.json()) as { last4: string }).last4]).toEqual([201, '1111'])
+    expect([response.status, ((await response.json()) as { last4: string }).last4]).toEqual([201, '1111'])
     await after.stop()
   })
 

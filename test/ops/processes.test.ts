@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { freePort } from '../../dev/services/ports.ts'
 import { type ServiceProcess, serviceProcess } from '../support/processes.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { testEngines } from '../support/services.ts'
+import { testServices } from '../support/services.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 /** Each test starts several processes, one after the other. */
@@ -25,8 +25,8 @@ beforeAll(async () => {
     DATABASE_URL: service.databaseUrl,
     MASTER_KEY,
     BASE_URL: 'https://billing.example',
-    TEMPORAL_ADDRESS: testEngines().temporalAddress,
-    TEMPORAL_NAMESPACE: testEngines().namespace,
+    TEMPORAL_ADDRESS: testServices().temporalAddress,
+    TEMPORAL_NAMESPACE: testServices().namespace,
     PORT: String(await freePort()),
     OPS_PORT: String(await freePort()),
     LOG_LEVEL: 'silent',

@@ -1,6 +1,6 @@
 /**
  * What payments leave behind holds no card data in the clear. Every service of the tests is searched like this when it
- * stops, every answer when it comes, and the files of the engines when the whole run ends.
+ * stops, every answer when it comes, and the files of the local services when the whole run ends.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -135,7 +135,7 @@ describe('an order is charged', () => {
         fc.array(step, { minLength: 2, maxLength: 8 }),
         pans,
         fc.boolean(),
-        async (steps, pan, atOnce) => {
+        async (transitions, pan, atOnce) => {
           const placed = await place(pan)
           await advanceOrder(dependencies(gateway), input(placed.id, 0))
           let ahead = 0
@@ -148,7 +148,7 @@ describe('an order is charged', () => {
               paymentInstruction,
               invoiceIds: [placed.invoiceId],
             })
-          const take = async (one: (typeof steps)[number]): Promise<void> => {
+          const take = async (one: (typeof transitions)[number]): Promise<void> => {
             switch (one) {
               case 'settle':
                 return void (await advanceOrder(dependencies(gateway), input(placed.id, ahead)))
@@ -181,14 +181,14 @@ describe('an order is charged', () => {
               }
             }
           }
-          if (atOnce) await Promise.all(steps.map(take))
-          else for (const one of steps) await take(one)
+          if (atOnce) await Promise.all(transitions.map(take))
+          else for (const one of transitions) await take(one)
           // Whatever happened, time goes on until everything is known.
           for (const after of [ahead, ahead + 3 * MINUTE, ahead + 2 * HOUR, ahead + 30 * HOUR]) {
             await work(placed, after)
             await work(placed, after)
           }
-          const cash = steps.includes('cash')
+          const cash = transitions.includes('cash')
           const found = await money(placed)
           const [external] = await sql<{ sum: number }>(
             `select coalesce(sum(amount), 0)::float8 as sum from transactions

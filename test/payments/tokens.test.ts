@@ -120,7 +120,7 @@ describe('payment tokens', () => {
     const whole = {
       firstName: 'Ada',
       lastName: 'Lovelace',
-      organization: 'Engines',
+      organization: 'LocalServices',
       address: '1 Street',
       address2: 'Attic',
       city: 'London',

@@ -55,9 +55,9 @@ describe('payments', () => {
       work,
     )
   const instrument = async (pan: string, customerId = merchant.customerId) => {
-    const answer = await api.post('payment-instruments', { customerId, token: await makeToken(api, pan) })
-    if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
-    return answer.body
+    const response = await api.post('payment-instruments', { customerId, token: await makeToken(api, pan) })
+    if (response.status !== 201) throw new Error(JSON.stringify(response.body))
+    return response.body
   }
   const saleBody = (paymentInstruction: object, members: object = {}) => ({
     type: 'sale',
@@ -394,10 +394,10 @@ describe('payments', () => {
     const { id } = await instrument(TEST_CARDS.approves)
     const body = saleBody({ paymentInstrumentId: id })
     const post = () => api.post('transactions', body, { 'Idempotency-Key': 'charge-once' })
-    const answers = [...(await Promise.all(Array.from({ length: 10 }, post))), await post()]
-    const made = answers.filter(({ status }) => status === 201)
+    const responses = [...(await Promise.all(Array.from({ length: 10 }, post))), await post()]
+    const made = responses.filter(({ status }) => status === 201)
     expect(new Set(made.map((one) => one.body.id)).size).toBe(1)
-    for (const { status } of answers) expect([201, 409]).toContain(status)
+    for (const { status } of responses) expect([201, 409]).toContain(status)
     expect(await ledger(made[0]?.body.requestId)).toMatchObject([{ result: 'approved' }])
     expect(made.at(-1)?.body).toMatchObject({ result: 'approved' })
   })
@@ -446,7 +446,7 @@ describe('payments', () => {
         fc.array(step, { maxLength: 6 }),
         fc.boolean(),
         fc.boolean(),
-        async (steps, isLate, atOnce) => {
+        async (transitions, isLate, atOnce) => {
           const id = newId('txn')
           await inUnit((unit) =>
             startSale(
@@ -462,18 +462,18 @@ describe('payments', () => {
               },
             ),
           )
-          const take = async (one: (typeof steps)[number]) => {
+          const take = async (one: (typeof transitions)[number]) => {
             if (one === 'activity') return void (await activity(id))
             const pending = await pendingMovement(em(), merchant.organizationId, id)
             if (pending === null) return
             const by = one === 'lost' ? deaf : gateway
             const asked = { ...pending.pending, isUnknown: one === 'inquire' }
-            const answer = await carryOut(by, asked, Date.now(), Date.now)
+            const response = await carryOut(by, asked, Date.now(), Date.now)
             if (one === 'move-unrecorded') return
-            await inUnit((unit) => recordResult(unit, id, answer, Date.now()))
+            await inUnit((unit) => recordResult(unit, id, response, Date.now()))
           }
-          if (atOnce) await Promise.all(steps.map(take))
-          else for (const one of steps) await take(one)
+          if (atOnce) await Promise.all(transitions.map(take))
+          else for (const one of transitions) await take(one)
           // Whatever happened, the timer asks until it knows.
           await activity(id)
           await activity(id, 3_600_000)

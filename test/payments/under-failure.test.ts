@@ -203,13 +203,13 @@ describe('money under failure', () => {
         'select gateway_reference as reference from transactions where id = ?',
         [sale?.id],
       )
-      const answer = await gateway.charge({
+      const response = await gateway.charge({
         ...charge,
         reference: String(card?.reference),
         amount: '9.9',
         currency: 'EUR',
       })
-      await inUnit((unit) => recordResult(unit, String(call?.transactionId), answer, Date.now()))
+      await inUnit((unit) => recordResult(unit, String(call?.transactionId), response, Date.now()))
       await refundAll(placed)
       expect((await ledgerOf(placed)).map(({ kind }) => kind)).toEqual(['charge', 'refund'])
     })
@@ -418,7 +418,7 @@ describe('money under failure', () => {
         'merchant',
       )
       await fc.assert(
-        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
+        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (transitions) => {
           const { placed, saleId, sale } = await owing()
           let told = 0
           const pending = async () =>
@@ -437,7 +437,7 @@ describe('money under failure', () => {
             }
             told += alerts - before
           }
-          const take = async (one: (typeof steps)[number]) => {
+          const take = async (one: (typeof transitions)[number]) => {
             if (one === 'timer') return await timer()
             if (one === 'merchant') {
               // A gateway of the API that answers by itself: its refund is approved at once.
@@ -452,7 +452,7 @@ describe('money under failure', () => {
             if (first === undefined) return
             await inUnit((unit) => recordResult(unit, first.id, { result: one, raw: '{}' }, Date.now()))
           }
-          for (const one of steps) {
+          for (const one of transitions) {
             await take(one)
             expect(await paid()).toBeLessThanOrEqual(9.9)
             const row = await sale()

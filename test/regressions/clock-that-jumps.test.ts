@@ -57,7 +57,7 @@ test('each boundary on the way is charged at its own instant', async () => {
       String(order.id),
     ])
   let base: number | null = null
-  for (let steps = 0; steps < 30; steps += 1) {
+  for (let transitions = 0; transitions < 30; transitions += 1) {
     // All of the time is skipped before the first task.
     const input = { organizationId: merchant.organizationId, recordId: String(order.id), clock: target, base }
     const result = await activities.orders.advance(input)

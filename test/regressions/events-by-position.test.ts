@@ -25,23 +25,23 @@ describe('events by position', () => {
 
   /** A transaction in two steps: it takes an id of its own; it writes its events and commits. */
   const open = (name: string) => {
-    const steps = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const transitions = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const identified = Promise.withResolvers<void>()
     const done = inUnitOfWork(
       service.database.orm.em.fork(),
       { organizationId: merchant.organizationId, baseUrl: service.baseUrl, now: new Date() },
       async (unit) => {
-        await steps[0]?.promise
+        await transitions[0]?.promise
         await statement(unit.em, 'test.identify', 'select pg_current_xact_id()')
         identified.resolve()
-        await steps[1]?.promise
+        await transitions[1]?.promise
         for (const part of ['a', 'b']) emit(unit, `${name}${part}`)
       },
     )
     let next = 0
     return {
       async advance(): Promise<void> {
-        steps[next]?.resolve()
+        transitions[next]?.resolve()
         next += 1
         await (next === 1 ? identified.promise : done)
       },

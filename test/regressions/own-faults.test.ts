@@ -15,7 +15,7 @@ afterEach(async () => {
 })
 
 /** A receiver that does as told with each request: which connection it came on, and which request of it that is. */
-async function receiver(answer: (socket: Socket, connection: number, request: number) => void) {
+async function receiver(response: (socket: Socket, connection: number, request: number) => void) {
   const sockets: Socket[] = []
   let requests = 0
   const server = createServer((socket) => {
@@ -25,7 +25,7 @@ async function receiver(answer: (socket: Socket, connection: number, request: nu
     socket.on('data', () => {
       requests += 1
       ofConnection += 1
-      answer(socket, connection, ofConnection)
+      response(socket, connection, ofConnection)
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -49,9 +49,9 @@ function sender(timeout: number): Sender {
 /** Sends once, and lets the connection become free. */
 async function send(by: Sender, url: string) {
   const request = { method: 'POST', headers: {}, body: '{}', anySuccessStatus: false } as const
-  const answer = await by.send({ ...request, organizationId: 'org_1', url })
+  const response = await by.send({ ...request, organizationId: 'org_1', url })
   await new Promise(setImmediate)
-  return answer
+  return response
 }
 
 describe('an attempt', () => {

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { startOrderCall } from '../../commands/orders/start-order-call.ts'
 import { recordResult } from '../../commands/payments/record-result.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
-import type { ApiAnswer } from '../support/api-client.ts'
+import type { ApiResponse } from '../support/api-client.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { disputeBody } from '../support/dispute.ts'
 import { expectProblem } from '../support/expect-problem.ts'
@@ -46,7 +46,7 @@ describe('at the same time', () => {
   /** Runs a request that comes to wait for the order, and gives what it waits with: rows nobody else can lock then. */
   const heldMeanwhile = async (
     orderId: unknown,
-    request: () => Promise<ApiAnswer>,
+    request: () => Promise<ApiResponse>,
     rows: readonly (readonly [table: string, id: unknown])[],
   ): Promise<{ held: string[]; status: number }> => {
     const client = new pg.Client({ connectionString: service.databaseUrl })
@@ -54,7 +54,7 @@ describe('at the same time', () => {
     try {
       await client.query('begin')
       await client.query('select from subscriptions where id = $1 for update', [orderId])
-      const answer = request()
+      const response = request()
       await waitFor('the request to wait for the order', async () => {
         const { rowCount } = await client.query(
           `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
@@ -69,7 +69,7 @@ describe('at the same time', () => {
         if (rowCount === 0) held.push(table)
       }
       await client.query('rollback')
-      return { held, status: (await answer).status }
+      return { held, status: (await response).status }
     } finally {
       await client.end()
     }
@@ -98,7 +98,7 @@ describe('at the same time', () => {
     const { customer, order, invoiceId } = await owing()
     const instruction = customer.defaultPaymentInstrument as { paymentInstrumentId: string }
     const { paymentInstrumentId } = instruction
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 12 }, (_, turn) => [
         sale(customer.id, invoiceId, { paymentInstrumentId }, 0.1),
         merchant.api.put(`customers/${customer.id}`, {
@@ -111,7 +111,7 @@ describe('at the same time', () => {
         }),
       ]).flat(),
     )
-    expect(answers.map(({ status }) => status).filter((status) => status >= 500)).toEqual([])
+    expect(responses.map(({ status }) => status).filter((status) => status >= 500)).toEqual([])
   })
 
   test('refunds and disputes of a sale that paid an invoice are all answered', async () => {
@@ -119,13 +119,13 @@ describe('at the same time', () => {
     const { paymentInstrumentId } = customer.defaultPaymentInstrument as { paymentInstrumentId: string }
     const { body: paid } = await sale(customer.id, invoiceId, { paymentInstrumentId }, 9.9)
     expect(paid.result).toBe('approved')
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 12 }, () => [
         merchant.api.post('transactions', { type: 'refund', parentTransactionId: paid.id, amount: 0.1 }),
         merchant.api.post('disputes', disputeBody(String(paid.id))),
       ]).flat(),
     )
-    expect(answers.map(({ status }) => status)).toEqual(Array(24).fill(201))
+    expect(responses.map(({ status }) => status)).toEqual(Array(24).fill(201))
     expect((await merchant.api.get(`invoices/${invoiceId}`)).body.status).toBe('disputed')
   })
 
@@ -206,10 +206,10 @@ describe('at the same time', () => {
       const ring = other.query(lock, [order.id])
       await waiting(2)
       await holder.query('rollback')
-      const answer = await request
+      const response = await request
       await ring
-      expectProblem(answer, 503, 'unavailable')
-      expect(answer.headers.get('retry-after')).toBe('1')
+      expectProblem(response, 503, 'unavailable')
+      expect(response.headers.get('retry-after')).toBe('1')
       expect((await merchant.api.get(`invoices/${invoiceId}`)).body.amountDue).toBe(9.9)
     } finally {
       for (const client of clients) await client.end()

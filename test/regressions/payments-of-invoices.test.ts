@@ -42,9 +42,9 @@ describe('invoices', () => {
       work,
     )
   const make = async (path: string, body: object): Promise<Body> => {
-    const answer = await merchant.api.post(path, body)
-    if (answer.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(answer.body)}`)
-    return answer.body
+    const response = await merchant.api.post(path, body)
+    if (response.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(response.body)}`)
+    return response.body
   }
   const get = async (path: string): Promise<Body> => (await merchant.api.get(path)).body
   /** A customer with a card; gives its id and the card's. */
@@ -81,11 +81,11 @@ describe('invoices', () => {
     ['unknown', ['unknown']],
   ] as const)(
     'a dispute of a sale that is %s shows on its invoice once the sale is approved',
-    async (_, answers) => {
+    async (_, responses) => {
       const from = await payer()
       const invoiceId = String((await owing(from)).initialInvoiceId)
       const id = await unanswered(from, [invoiceId], 9.9)
-      for (const result of answers) await answer(id, result)
+      for (const result of responses) await answer(id, result)
       const dispute = await make('disputes', disputeBody(id))
       expect(await get(`invoices/${invoiceId}`)).toMatchObject({ status: 'unpaid' })
       await answer(id, 'approved')

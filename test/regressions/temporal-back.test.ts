@@ -3,13 +3,13 @@ import { expect, test } from '@jest/globals'
 import { freePort } from '../../dev/services/ports.ts'
 import { lazyClient } from '../../worker/temporal.ts'
 import { forward } from '../support/forward.ts'
-import { testEngines } from '../support/services.ts'
+import { testServices } from '../support/services.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 // The client waited twice as long after each try, up to two minutes: when Temporal had been away for two minutes, the
 // outbox stood for another half a minute after its return.
 test('a client whose server is away tries again at a steady pace, and reaches it when it is back', async () => {
-  const { temporalAddress, namespace } = testEngines()
+  const { temporalAddress, namespace } = testServices()
   const port = await freePort()
   let tries = 0
   const away = createServer((socket) => {
@@ -18,7 +18,7 @@ test('a client whose server is away tries again at a steady pace, and reaches it
   })
   await new Promise<void>((resolve) => away.listen(port, '127.0.0.1', resolve))
   const client = lazyClient({ address: `127.0.0.1:${port}` }, namespace)
-  const answers = (): Promise<boolean> =>
+  const responses = (): Promise<boolean> =>
     client.connection
       .withDeadline(Date.now() + 500, () => client.workflowService.getSystemInfo({}))
       .then(
@@ -27,11 +27,11 @@ test('a client whose server is away tries again at a steady pace, and reaches it
       )
   try {
     // With the default back-off the twelfth comes after more than two minutes.
-    await waitFor('twelve tries', async () => ((await answers()) || tries < 12 ? null : true), 45_000)
+    await waitFor('twelve tries', async () => ((await responses()) || tries < 12 ? null : true), 45_000)
     await new Promise((resolve) => away.close(resolve))
     const bridge = await forward(port, temporalAddress)
     try {
-      expect(await waitFor('an answer', async () => (await answers()) || null)).toBe(true)
+      expect(await waitFor('an answer', async () => (await responses()) || null)).toBe(true)
     } finally {
       await client.connection.close()
       await bridge.close()

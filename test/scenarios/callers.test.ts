@@ -46,11 +46,11 @@ describe('orders that callers act on, on a clock that skips', () => {
 
   const time = (value: unknown) => Date.parse(String(value))
   const cancel = async (subscriptionId: string, churnTime?: unknown) => {
-    const answer = await merchant.api.post('subscription-cancellations', {
+    const response = await merchant.api.post('subscription-cancellations', {
       subscriptionId,
       ...(churnTime === undefined ? {} : { churnTime }),
     })
-    expect(answer.status).toBe(201)
+    expect(response.status).toBe(201)
   }
 
   test('a pause without end lasts until it is ended: nothing is billed, then the next boundary lies as far off as before', async () => {

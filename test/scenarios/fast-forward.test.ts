@@ -1,10 +1,10 @@
-/** The sandbox's clock of one order, through the API and the engine's own time skipping. */
+/** The sandbox's clock of one order, through the API and Temporal's own time skipping. */
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http2'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { giveUpStalledMoves } from '../../worker/stalled-moves.ts'
-import { type ApiAnswer, type ApiClient, apiClient } from '../support/api-client.ts'
+import { type ApiClient, type ApiResponse, apiClient } from '../support/api-client.ts'
 import { TEST_CARDS } from '../support/cards.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { expectProblem } from '../support/expect-problem.ts'
@@ -56,18 +56,18 @@ describe('POST subscriptions/{id}/fast-forward', () => {
       .getConnection()
       .execute<T[]>(text, [...values])
   /** The order's clock, by what it shows and the real time. */
-  const clockOf = ({ body }: ApiAnswer) => Date.now() + Number(body.clockOffset) * 1_000
+  const clockOf = ({ body }: ApiResponse) => Date.now() + Number(body.clockOffset) * 1_000
   const time = (value: unknown) => Date.parse(String(value))
 
   test("moves that order's clock: all that is due until then happens in order, and the order is answered as it is then", async () => {
     const story = await active()
     const other = await active()
     const to = time((await story.order()).startTime) + 365 * DAY
-    const answer = await forward(story, to)
-    expect(answer.status).toBe(200)
-    expect(answer.body).toMatchObject({ status: 'active', rebillNumber: 13 })
-    expect(Math.abs(clockOf(answer) - to)).toBeLessThan(2_000)
-    expect(answer.headers.get('etag')).toBe(`"${answer.body.revision}"`)
+    const response = await forward(story, to)
+    expect(response.status).toBe(200)
+    expect(response.body).toMatchObject({ status: 'active', rebillNumber: 13 })
+    expect(Math.abs(clockOf(response) - to)).toBeLessThan(2_000)
+    expect(response.headers.get('etag')).toBe(`"${response.body.revision}"`)
     const events = await sql<{ type: string; event_time: string; created_time: string }>(
       `select type, event_time, created_time from events
         where organization_id = ? and entity_id = ? order by id`,
@@ -83,7 +83,7 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     expect(await other.order()).toMatchObject({ rebillNumber: 1, clockOffset: 0 })
   })
 
-  test("is the engine's own time skipping, timer by timer", async () => {
+  test("is Temporal's own time skipping, timer by timer", async () => {
     const story = await active()
     await forward(story, Date.now() + 100 * DAY)
     const execution = service.temporal.workflow.getHandle(
@@ -186,8 +186,8 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     const story = await placeOrder(service, merchant, quarterly)
     const to = new Date()
     to.setUTCFullYear(to.getUTCFullYear() + 5)
-    const answer = await forward(story, to.getTime() - 60_000)
-    const place = answer.headers.get('location')
+    const response = await forward(story, to.getTime() - 60_000)
+    const place = response.headers.get('location')
     if (place !== null) {
       await waitFor('the end of the move', async () => {
         const { body } = await merchant.api.send('GET', new URL(place).pathname)
@@ -199,10 +199,10 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     expect(periods).toEqual(Array.from({ length: 20 }, (_, index) => index + 1))
   })
 
-  test('moves only the clock of an order in a final state, for which no engine is needed', async () => {
+  test('moves only the clock of an order in a final state, for which no Temporal is needed', async () => {
     const alone = await startService({
       worker: false,
-      apiWithoutEngine: true,
+      apiWithoutTemporal: true,
       databaseUrl: service.databaseUrl,
       settings: SETTINGS,
     })
@@ -213,9 +213,9 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     )
     const before = await story.events()
     const to = Date.now() + 400 * DAY
-    const answer = await forward(story, to, {}, through(alone))
-    expect([answer.status, answer.body.status]).toEqual([200, 'voided'])
-    expect(Math.abs(clockOf(answer) - to)).toBeLessThan(2_000)
+    const response = await forward(story, to, {}, through(alone))
+    expect([response.status, response.body.status]).toEqual([200, 'voided'])
+    expect(Math.abs(clockOf(response) - to)).toBeLessThan(2_000)
     expect(await story.events()).toEqual(before)
     await alone.stop()
   })
@@ -224,8 +224,8 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     const story = await active()
     const to = Date.now() + 40 * DAY
     const key = { 'Idempotency-Key': 'forward' }
-    const answers = [await forward(story, to, key), await forward(story, to, key)]
-    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    const responses = [await forward(story, to, key), await forward(story, to, key)]
+    expect(responses.map(({ status }) => status)).toEqual([200, 200])
     const moves = await sql('select from fast_forwards where subscription_id = ?', [story.id])
     expect(moves).toHaveLength(1)
   })
@@ -234,13 +234,13 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     const story = await active()
     const to = Date.now() + 70 * DAY
     await service.stopWorker()
-    const answer = await forward(story, to)
-    expect(answer.status).toBe(202)
-    const place = new URL(answer.headers.get('location') ?? '').pathname
-    expect(place).toContain(`subscriptions/${story.id}/fast-forward/${answer.body.id}`)
+    const response = await forward(story, to)
+    expect(response.status).toBe(202)
+    const place = new URL(response.headers.get('location') ?? '').pathname
+    expect(place).toContain(`subscriptions/${story.id}/fast-forward/${response.body.id}`)
     const status = async () => (await merchant.api.send('GET', place)).body
     expect(await status()).toMatchObject({
-      id: answer.body.id,
+      id: response.body.id,
       subscriptionId: story.id,
       to: new Date(to).toISOString(),
       status: 'running',
@@ -249,7 +249,7 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     expectProblem(await forward(story, to + DAY), 409, 'conflict')
 
     await sql(`update fast_forwards set progress_time = progress_time - interval '61 seconds' where id = ?`, [
-      answer.body.id,
+      response.body.id,
     ])
     expect(await status()).toMatchObject({
       status: 'failed',
@@ -264,10 +264,10 @@ describe('POST subscriptions/{id}/fast-forward', () => {
   test('goes on after its 202 until it is there', async () => {
     const story = await active()
     await service.stopWorker()
-    const answer = await forward(story, Date.now() + 70 * DAY)
-    expect(answer.status).toBe(202)
+    const response = await forward(story, Date.now() + 70 * DAY)
+    expect(response.status).toBe(202)
     service.startWorker()
-    const place = new URL(answer.headers.get('location') ?? '').pathname
+    const place = new URL(response.headers.get('location') ?? '').pathname
     await waitFor('the end of the move', async () =>
       (await merchant.api.send('GET', place)).body.status === 'completed' ? true : null,
     )
@@ -278,17 +278,14 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     const story = await active()
     const renewal = time((await story.order()).renewalTime)
     await service.stopWorker()
-    const answer = await forward(story, renewal + 70 * DAY)
-    expect(answer.status).toBe(202)
+    const response = await forward(story, renewal + 70 * DAY)
+    expect(response.status).toBe(202)
     const id = `subscription/${merchant.organizationId}/${story.id}`
     await service.temporal.workflow.getHandle(id).terminate('by an operator')
     // As if it had come to three seconds before the renewal, and then nothing for more than a minute.
-    await sql('update subscriptions set advanced_to = ? where id = ?', [
-      new Date(renewal - 3_000),
-      story.id,
-    ])
+    await sql('update subscriptions set advanced_to = ? where id = ?', [new Date(renewal - 3_000), story.id])
     await sql(`update fast_forwards set progress_time = progress_time - interval '61 seconds' where id = ?`, [
-      answer.body.id,
+      response.body.id,
     ])
     const givenUp = await giveUpStalledMoves({
       em: () => service.database.orm.em.fork(),
@@ -298,42 +295,42 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     expect(givenUp).toBe(1)
     const { body: move } = await merchant.api.send(
       'GET',
-      new URL(answer.headers.get('location') ?? '').pathname,
+      new URL(response.headers.get('location') ?? '').pathname,
     )
     expect(move).toMatchObject({ status: 'failed', detail: expect.stringContaining('Move the clock again') })
-    expect(Math.abs(clockOf({ ...answer, body: await story.order() }) - renewal)).toBeLessThan(10_000)
+    expect(Math.abs(clockOf({ ...response, body: await story.order() }) - renewal)).toBeLessThan(10_000)
     service.startWorker()
     await waitFor('the renewal', async () => ((await story.order()).rebillNumber === 2 ? true : null))
     expect((await forward(story, renewal + 70 * DAY)).body).toMatchObject({ rebillNumber: 4 })
   }, 90_000)
 
-  test('an API without an engine, and one that cannot reach it, answer 503 and move nothing', async () => {
+  test('an API without Temporal, and one that cannot reach it, answer 503 and move nothing', async () => {
     const story = await active()
-    for (const options of [{ apiWithoutEngine: true }, { temporalAddress: NOWHERE }]) {
+    for (const options of [{ apiWithoutTemporal: true }, { temporalAddress: NOWHERE }]) {
       const cut = await startService({
         worker: false,
         databaseUrl: service.databaseUrl,
         settings: SETTINGS,
         ...options,
       })
-      const answer = await forward(story, Date.now() + DAY, {}, through(cut))
-      expectProblem(answer, 503, 'unavailable')
-      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+      const response = await forward(story, Date.now() + DAY, {}, through(cut))
+      expectProblem(response, 503, 'unavailable')
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
       await cut.stop()
     }
     expect(await story.order()).toMatchObject({ clockOffset: 0, rebillNumber: 1 })
   })
 
-  test('an engine that does not skip time: 501 that names what to enable, and nothing is moved', async () => {
-    const engine = createServer()
-    engine.on('stream', (stream) => {
+  test('Temporal that does not skip time: 501 that names what to enable, and nothing is moved', async () => {
+    const temporal = createServer()
+    temporal.on('stream', (stream) => {
       stream.respond(
         { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '12' },
         { endStream: true },
       )
     })
-    await new Promise<void>((resolve) => engine.listen(0, '127.0.0.1', resolve))
-    const { port } = engine.address() as AddressInfo
+    await new Promise<void>((resolve) => temporal.listen(0, '127.0.0.1', resolve))
+    const { port } = temporal.address() as AddressInfo
     const old = await startService({
       worker: false,
       databaseUrl: service.databaseUrl,
@@ -341,19 +338,19 @@ describe('POST subscriptions/{id}/fast-forward', () => {
       temporalAddress: `127.0.0.1:${port}`,
     })
     const story = await active()
-    const answer = await forward(story, Date.now() + DAY, {}, through(old))
-    expectProblem(answer, 501, 'not-implemented')
-    expect(answer.body.detail).toContain('frontend.WorkflowTimeSkippingEnabled')
+    const response = await forward(story, Date.now() + DAY, {}, through(old))
+    expectProblem(response, 501, 'not-implemented')
+    expect(response.body.detail).toContain('frontend.WorkflowTimeSkippingEnabled')
     expect(await story.order()).toMatchObject({ clockOffset: 0, rebillNumber: 1 })
     await old.stop()
-    await new Promise((resolve) => engine.close(resolve))
+    await new Promise((resolve) => temporal.close(resolve))
   })
 
-  test('an engine that does not answer holds up nobody else who changes the order', async () => {
+  test('Temporal that does not answer holds up nobody else who changes the order', async () => {
     const asked: Socket[] = []
-    const engine = createTcpServer((socket) => void asked.push(socket))
-    await new Promise<void>((resolve) => engine.listen(0, '127.0.0.1', resolve))
-    const { port } = engine.address() as AddressInfo
+    const temporal = createTcpServer((socket) => void asked.push(socket))
+    await new Promise<void>((resolve) => temporal.listen(0, '127.0.0.1', resolve))
+    const { port } = temporal.address() as AddressInfo
     const stuck = await startService({
       worker: false,
       databaseUrl: service.databaseUrl,
@@ -365,7 +362,7 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     const moving = forward(story, Date.now() + DAY, {}, through(stuck)).finally(() => {
       isAnswered = true
     })
-    await waitFor('the engine to be asked', () => asked.length > 0 || null)
+    await waitFor('Temporal to be asked', () => asked.length > 0 || null)
     const order = await story.order()
     const changed = await merchant.api.put(`subscriptions/${story.id}`, { ...order, notes: 'meanwhile' })
     expect(changed.status).toBe(200)
@@ -373,7 +370,7 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     expectProblem(await moving, 503, 'unavailable')
     await stuck.stop()
     for (const socket of asked) socket.destroy()
-    await new Promise((resolve) => engine.close(resolve))
+    await new Promise((resolve) => temporal.close(resolve))
   })
 
   test('in live there is no such path, nor in its contract', async () => {

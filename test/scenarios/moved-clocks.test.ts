@@ -43,14 +43,14 @@ interface Invoice {
 /** The moves of a sequence, in milliseconds from the order's start: forward, by years of days or by less than a second. */
 function movesOf(random: () => number): number[] {
   const first = [MINUTE, 0, -1, 1, 5_000][Math.floor(random() * 5)] ?? 0
-  const steps = Array.from({ length: 3 + Math.floor(random() * 4) }, () => {
+  const transitions = Array.from({ length: 3 + Math.floor(random() * 4) }, () => {
     const kind = random()
     if (kind < 0.2) return Math.ceil(random() * 900)
     if (kind < 0.4) return Math.ceil(random() * 10 * MINUTE)
     return Math.ceil(random() * 30) * DAY + (random() < 0.3 ? Math.ceil(random() * 1_000) : 0)
   })
   const moves = [first]
-  for (const step of steps) moves.push((moves.at(-1) ?? 0) + step)
+  for (const step of transitions) moves.push((moves.at(-1) ?? 0) + step)
   return moves
 }
 

@@ -1,5 +1,5 @@
 /** Orders through the real server's time skipping: a story places one, moves its clock, and looks at what became of it. */
-import type { ApiAnswer } from '../support/api-client.ts'
+import type { ApiResponse } from '../support/api-client.ts'
 import { type Catalogue, orderBody } from '../support/catalogue.ts'
 import type { TestService } from '../support/service.ts'
 import { makeToken } from '../support/tokens.ts'
@@ -28,7 +28,7 @@ export interface LedgerRow {
 
 export interface Story {
   readonly id: string
-  readonly created: ApiAnswer
+  readonly created: ApiResponse
   /** Moves the order's clock by `milliseconds`, with everything that is due until then, and gives the order. */
   skip(milliseconds: number): Promise<Record<string, unknown>>
   /** Moves the order's clock to `instant` as a merchant does, through the API, and gives the order at that time. */
@@ -44,22 +44,22 @@ export interface Story {
 
 /** Makes a plan with a monthly period and no price shown otherwise. */
 export async function makePlan(merchant: Catalogue, members: object = {}): Promise<string> {
-  const answer = await merchant.api.post('plans', {
+  const response = await merchant.api.post('plans', {
     name: 'Plan',
     currency: 'EUR',
     pricing: { formula: 'flat-rate', price: 10 },
     recurringInterval: { unit: 'month', length: 1 },
     ...members,
   })
-  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
-  return String(answer.body.id)
+  if (response.status !== 201) throw new Error(JSON.stringify(response.body))
+  return String(response.body.id)
 }
 
 /** A customer with a card that is charged where an order names none; gives the customer's id. */
 export async function makePayer(merchant: Catalogue, pan: string): Promise<string> {
-  const answer = await merchant.api.post('customers', { paymentToken: await makeToken(merchant.api, pan) })
-  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
-  return String(answer.body.id)
+  const response = await merchant.api.post('customers', { paymentToken: await makeToken(merchant.api, pan) })
+  if (response.status !== 201) throw new Error(JSON.stringify(response.body))
+  return String(response.body.id)
 }
 
 /** Places an order of a plan and waits until its workflow follows it. */
@@ -91,10 +91,10 @@ export async function placeOrder(
     },
     async forwardTo(instant) {
       const to = new Date(instant).toISOString()
-      const answer = await merchant.api.post(`subscriptions/${id}/fast-forward`, { to })
-      if (answer.status === 200) return answer.body
-      const place = answer.headers.get('location')
-      if (place === null) throw new Error(JSON.stringify(answer.body))
+      const response = await merchant.api.post(`subscriptions/${id}/fast-forward`, { to })
+      if (response.status === 200) return response.body
+      const place = response.headers.get('location')
+      if (place === null) throw new Error(JSON.stringify(response.body))
       const status = async () => (await merchant.api.send('GET', new URL(place).pathname)).body
       await waitFor(
         'the end of the move',

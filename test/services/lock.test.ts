@@ -28,8 +28,8 @@ test('the lock of a process that is gone is void', () => {
 test('of many that find a void lock at once, exactly one takes it', async () => {
   inOtherProcess(`tryLock(path)`)
   const code = `${imports()} console.log(tryLock(path).taken); setTimeout(() => {}, 1500)`
-  const answers = await Promise.all(Array.from({ length: 6 }, () => firstLine(code)))
-  expect(answers.filter((answer) => answer === 'true')).toHaveLength(1)
+  const responses = await Promise.all(Array.from({ length: 6 }, () => firstLine(code)))
+  expect(responses.filter((response) => response === 'true')).toHaveLength(1)
 })
 
 function imports(): string {

@@ -1,4 +1,4 @@
-// The embedded engines: one directory, one launcher, the same data at every start, nothing left running.
+// The embedded services: one directory, one launcher, the same data at every start, nothing left running.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -16,17 +16,21 @@ import {
   sendSignal,
   waitUntilGone,
 } from '../../dev/services/processes.ts'
-import { type Engines, type EnginesConfig, startEngines } from '../../dev/services/start-services.ts'
+import {
+  type LocalServices,
+  type LocalServicesConfig,
+  startLocalServices,
+} from '../../dev/services/start-services.ts'
 
 const NAMESPACE = 'engines-test'
 const lines: string[] = []
 let dataDir: string
-let config: EnginesConfig
-let engines: Engines | undefined
+let config: LocalServicesConfig
+let services: LocalServices | undefined
 let launcher: ChildProcess | undefined
 
 beforeEach(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'billing-engines-'))
+  dataDir = mkdtempSync(join(tmpdir(), 'billing-services-'))
   chmodSync(dataDir, 0o755)
   lines.length = 0
   config = {
@@ -41,71 +45,71 @@ beforeEach(async () => {
 afterEach(async () => {
   launcher?.kill('SIGKILL')
   launcher = undefined
-  await engines?.stop()
-  engines = undefined
-  for (const pid of enginePids()) sendSignal(pid, 'SIGKILL')
+  await services?.stop()
+  services = undefined
+  for (const pid of servicePids()) sendSignal(pid, 'SIGKILL')
   rmSync(dataDir, { recursive: true, force: true })
 })
 
 test('a second start continues on the data of the first, and a stop leaves no process', async () => {
-  engines = await startEngines(config)
-  await query(engines, 'create table kept as select 42 as answer')
-  await inTemporal(engines, (client) =>
+  services = await startLocalServices(config)
+  await query(services, 'create table kept as select 42 as answer')
+  await inTemporal(services, (client) =>
     client.workflow.start('any', { workflowId: 'kept', taskQueue: 'none' }),
   )
-  const ui = await fetch(`${engines.temporalUiUrl}/api/v1/namespaces/${NAMESPACE}`)
+  const ui = await fetch(`${services.temporalUiUrl}/api/v1/namespaces/${NAMESPACE}`)
   expect(ui.status).toBe(200)
-  const first = engines
-  const pids = enginePids()
+  const first = services
+  const pids = servicePids()
   expect(pids.length).toBeGreaterThan(3)
 
   const isBuilt = readFileSync(join(dataDir, 'temporal', 'kind'), 'utf8').trim() === 'built'
   if (isBuilt) {
-    const [lost] = (await visibilityIndexes(engines)).flatMap((text) => /by_keyword_\d+/.exec(text) ?? [])
-    await query(visibility(engines), `drop index ${lost}`)
+    const [lost] = (await visibilityIndexes(services)).flatMap((text) => /by_keyword_\d+/.exec(text) ?? [])
+    await query(visibility(services), `drop index ${lost}`)
   }
-  await engines.stop()
+  await services.stop()
   expect(pids.filter(isRunning)).toEqual([])
 
-  engines = await startEngines(config)
-  expect(engines).toMatchObject({
+  services = await startLocalServices(config)
+  expect(services).toMatchObject({
     databaseUrl: first.databaseUrl,
     temporalAddress: first.temporalAddress,
     temporalUiUrl: first.temporalUiUrl,
   })
-  expect(await query(engines, 'select answer from kept')).toEqual([{ answer: 42 }])
+  expect(await query(services, 'select answer from kept')).toEqual([{ answer: 42 }])
   if (isBuilt) {
-    const columns = await inTemporal(engines, async ({ workflowService }) => {
+    const columns = await inTemporal(services, async ({ workflowService }) => {
       const { config: known } = await workflowService.describeNamespace({ namespace: NAMESPACE })
       return Object.keys(known?.customSearchAttributeAliases ?? {})
     })
     expect(columns.length).toBeGreaterThan(0)
-    const indexes = await visibilityIndexes(engines)
+    const indexes = await visibilityIndexes(services)
     for (const column of columns)
       expect(indexes.filter((index) => index.includes(`${column.toLowerCase()},`))).toHaveLength(1)
     expect(indexes).toHaveLength(columns.length + 5)
   }
-  const workflow = await inTemporal(engines, (client) => client.workflow.getHandle('kept').describe())
+  const workflow = await inTemporal(services, (client) => client.workflow.getHandle('kept').describe())
   expect(workflow.status.name).toBe('RUNNING')
 
-  // An engine that ends without being asked to is reported.
+  // A service that ends without being asked to is reported.
   sendSignal(serverPids()[1] ?? 0, 'SIGKILL')
-  expect(await engines.ended).toBe('Temporal')
+  expect(await services.ended).toBe('Temporal')
 })
 
 test('services of a killed launcher end by themselves', async () => {
   launcher = await launchElsewhere(config)
-  const left = enginePids()
+  const left = servicePids()
   const guards = guardPids()
   expect(guards).toHaveLength(3)
   launcher.kill('SIGKILL')
   expect(await waitUntilGone([...left, ...guards], 30_000)).toBe(true)
 })
 
-test('engines of a live launcher are left alone; those of a killed one are replaced, with their data', async () => {
+test('services of a live launcher are left alone; those of a killed one are replaced, with their data', async () => {
   launcher = await launchElsewhere(config)
   const left = serverPids()
-  await expect(startEngines(config)).rejects.toThrow(
+  await expect(startLocalServices(config)).rejects.toThrow(
     `in use by another running start (process ${launcher.pid})`,
   )
   expect(left.filter(isRunning)).toEqual(left)
@@ -117,22 +121,22 @@ test('engines of a live launcher are left alone; those of a killed one are repla
   if (launcher.pid) await waitUntilGone([launcher.pid], 5000)
   expect(left.filter(isRunning)).toEqual(left)
 
-  engines = await startEngines(config)
+  services = await startLocalServices(config)
   expect(left.filter(isRunning)).toEqual([])
-  expect(engines.temporalAddress).toBe(`127.0.0.1:${config.temporalPort}`)
-  expect(await query(engines, 'select answer from kept')).toEqual([{ answer: 42 }])
+  expect(services.temporalAddress).toBe(`127.0.0.1:${config.temporalPort}`)
+  expect(await query(services, 'select answer from kept')).toEqual([{ answer: 42 }])
 })
 
 test.each(['PostgreSQL is being made', 'PostgreSQL runs'])(
   'a start given up leaves nothing behind (while %s)',
   async (moment) => {
     const giveUp = new AbortController()
-    const starting = startEngines({ ...config, signal: giveUp.signal })
+    const starting = startLocalServices({ ...config, signal: giveUp.signal })
     const settled = starting.catch((error: unknown) => error)
     if (moment === 'PostgreSQL runs') await until(() => existsSync(join(dataDir, 'postgres', 'port')))
     giveUp.abort(new Error('given up'))
     expect(await settled).toEqual(new Error('given up'))
-    expect(enginePids().filter(isRunning)).toEqual([])
+    expect(servicePids().filter(isRunning)).toEqual([])
     // The directory is free again and in order.
     const postgres = await startPostgres({ dataDir: join(dataDir, 'postgres') })
     await postgres.stop()
@@ -154,7 +158,7 @@ test('ports are chosen below those of outgoing connections, and never twice', as
   expect(Math.max(...ports)).toBeLessThan(32_768)
 })
 
-async function query({ databaseUrl }: Pick<Engines, 'databaseUrl'>, sql: string): Promise<unknown[]> {
+async function query({ databaseUrl }: Pick<LocalServices, 'databaseUrl'>, sql: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
@@ -165,7 +169,7 @@ async function query({ databaseUrl }: Pick<Engines, 'databaseUrl'>, sql: string)
 }
 
 /** Definitions of the indexes that lists of executions are found by. */
-async function visibilityIndexes(of: Engines): Promise<string[]> {
+async function visibilityIndexes(of: LocalServices): Promise<string[]> {
   const rows = await query(
     visibility(of),
     `select lower(indexdef) as definition from pg_indexes where tablename = 'executions_visibility'`,
@@ -173,14 +177,14 @@ async function visibilityIndexes(of: Engines): Promise<string[]> {
   return (rows as { definition: string }[]).map(({ definition }) => definition)
 }
 
-function visibility({ databaseUrl }: Engines): Pick<Engines, 'databaseUrl'> {
+function visibility({ databaseUrl }: LocalServices): Pick<LocalServices, 'databaseUrl'> {
   const url = new URL(databaseUrl)
   url.pathname = '/temporal_visibility'
   return { databaseUrl: url.href }
 }
 
 async function inTemporal<Result>(
-  { temporalAddress }: Engines,
+  { temporalAddress }: LocalServices,
   work: (client: Client) => Promise<Result>,
 ): Promise<Result> {
   const connection = await Connection.connect({ address: temporalAddress })
@@ -191,14 +195,14 @@ async function inTemporal<Result>(
   }
 }
 
-/** Another process that starts the engines, makes a table and stays. */
-async function launchElsewhere({ log: _log, ...rest }: EnginesConfig): Promise<ChildProcess> {
+/** Another process that starts the local services, makes a table and stays. */
+async function launchElsewhere({ log: _log, ...rest }: LocalServicesConfig): Promise<ChildProcess> {
   const module = new URL('../../dev/services/start-services.ts', import.meta.url).href
   const code = `
-    const { startEngines } = await import(${JSON.stringify(module)})
-    const engines = await startEngines({ ...${JSON.stringify(rest)}, log: () => {} })
+    const { startLocalServices } = await import(${JSON.stringify(module)})
+    const services = await startLocalServices({ ...${JSON.stringify(rest)}, log: () => {} })
     const { default: pg } = await import('pg')
-    const client = new pg.Client({ connectionString: engines.databaseUrl })
+    const client = new pg.Client({ connectionString: services.databaseUrl })
     await client.connect()
     await client.query('create table kept as select 42 as answer')
     console.log('ready')
@@ -214,7 +218,7 @@ async function launchElsewhere({ log: _log, ...rest }: EnginesConfig): Promise<C
 }
 
 /** The servers of the directory and PostgreSQL's children. */
-function enginePids(): number[] {
+function servicePids(): number[] {
   const [postgres, ...others] = serverPids()
   return postgres ? [postgres, ...childrenOf(postgres), ...others] : others
 }

@@ -89,7 +89,7 @@ describe('an order, from the request to a verified webhook', () => {
     expect(one.headers['webhook-id']).toBe(one.event.eventId)
   })
 
-  test('shows in the engine as a workflow named after it, with labels for operators', async () => {
+  test('shows in Temporal as a workflow named after it, with labels for operators', async () => {
     const startTime = new Date(Date.now() + 3_600_000).toISOString()
     const { body } = await merchant.api.post('subscriptions', orderBody(merchant, { startTime }))
     const workflowId = `subscription/${merchant.organizationId}/${body.id}`

@@ -34,7 +34,7 @@ describe('the compose file', () => {
   const { services } = parseCompose(read('docker-compose.yml'))
   const ours = Object.entries(services).filter(([, { build }]) => build !== undefined)
 
-  test('has the engines, their one-shot jobs and the processes of the service', () => {
+  test('has the local services, their one-shot jobs and the processes of the service', () => {
     expect(Object.keys(services).sort()).toEqual([
       'api',
       'migrate',

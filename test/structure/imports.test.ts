@@ -91,7 +91,7 @@ describe('the source files', () => {
     expect(missing).toEqual([])
   })
 
-  test('leave the contract with the engine free of imports', () => {
+  test('leave the contract with Temporal free of imports', () => {
     expect(sources.find(({ path }) => path === CONTRACT)?.references).toEqual([])
   })
 

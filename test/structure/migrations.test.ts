@@ -6,7 +6,7 @@ import pg from 'pg'
 import { ulid } from 'ulid'
 import { migrations } from '../../db/migrations/index.ts'
 import { openOrm } from '../../db/orm.ts'
-import { testEngines } from '../support/services.ts'
+import { testServices } from '../support/services.ts'
 import { ROOT } from './import-graph.ts'
 
 describe('the migrations', () => {
@@ -14,7 +14,7 @@ describe('the migrations', () => {
   let orm: MikroORM
 
   beforeAll(async () => {
-    const { adminUrl, templateName } = testEngines()
+    const { adminUrl, templateName } = testServices()
     await onServer(`create database ${name} template ${pg.escapeIdentifier(templateName)}`)
     orm = await openOrm({ databaseUrl: new URL(`/${name}`, adminUrl).href, poolSize: 2 })
   })
@@ -54,7 +54,7 @@ describe('the migrations', () => {
 })
 
 async function onServer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: testEngines().adminUrl })
+  const client = new pg.Client({ connectionString: testServices().adminUrl })
   await client.connect()
   try {
     await client.query(statement)

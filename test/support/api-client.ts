@@ -1,27 +1,27 @@
 /** A caller of the API: sends real requests and gives status, headers and parsed body. */
 import { requireNoCardData } from './card-data.ts'
 
-export interface ApiAnswer<T = Record<string, unknown>> {
+export interface ApiResponse<T = Record<string, unknown>> {
   readonly status: number
   readonly headers: Headers
   readonly body: T
 }
 
 export interface ApiClient {
-  get<T = Record<string, unknown>>(path: string, headers?: Record<string, string>): Promise<ApiAnswer<T>>
+  get<T = Record<string, unknown>>(path: string, headers?: Record<string, string>): Promise<ApiResponse<T>>
   post<T = Record<string, unknown>>(
     path: string,
     body: unknown,
     headers?: Record<string, string>,
-  ): Promise<ApiAnswer<T>>
+  ): Promise<ApiResponse<T>>
   put<T = Record<string, unknown>>(
     path: string,
     body: unknown,
     headers?: Record<string, string>,
-  ): Promise<ApiAnswer<T>>
-  delete<T = Record<string, unknown>>(path: string, headers?: Record<string, string>): Promise<ApiAnswer<T>>
+  ): Promise<ApiResponse<T>>
+  delete<T = Record<string, unknown>>(path: string, headers?: Record<string, string>): Promise<ApiResponse<T>>
   /** Any request; the body goes out as it is. */
-  send<T = Record<string, unknown>>(method: string, path: string, init?: RequestInit): Promise<ApiAnswer<T>>
+  send<T = Record<string, unknown>>(method: string, path: string, init?: RequestInit): Promise<ApiResponse<T>>
 }
 
 /** A client of one organization; `credential` are headers sent with every request. */
@@ -30,7 +30,7 @@ export function apiClient(
   organizationId: string,
   credential: Record<string, string>,
 ): ApiClient {
-  const send = async <T>(method: string, path: string, init: RequestInit = {}): Promise<ApiAnswer<T>> => {
+  const send = async <T>(method: string, path: string, init: RequestInit = {}): Promise<ApiResponse<T>> => {
     const url = path.startsWith('/')
       ? `${baseUrl}${path}`
       : `${baseUrl}/organizations/${organizationId}${/^[^?]/.test(path) ? '/' : ''}${path}`

@@ -47,7 +47,7 @@ export async function tablesWithCardData(databaseUrl: string, wanted = CARD_DATA
   }
 }
 
-/** The files below a directory that hold card data: data files and write-ahead log of PostgreSQL, logs of the engines. */
+/** The files below a directory that hold card data: data files and write-ahead log of PostgreSQL, logs of the local services. */
 export function filesWithCardData(directory: string, wanted = CARD_DATA): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true }).flatMap((entry) => {
     if (!entry.isFile()) return []

@@ -26,9 +26,9 @@ export async function makeCatalogue(
 ): Promise<Catalogue> {
   const { api } = organization
   const make = async (path: string, body: object): Promise<string> => {
-    const answer = await api.post(path, body)
-    if (answer.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(answer.body)}`)
-    return String(answer.body.id)
+    const response = await api.post(path, body)
+    if (response.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(response.body)}`)
+    return String(response.body.id)
   }
   const webhookId = options.webhook === undefined ? null : await make('webhooks', { url: options.webhook })
   return {

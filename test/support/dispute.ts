@@ -3,15 +3,15 @@ import type { ApiClient } from './api-client.ts'
 
 /** Records a sale that was paid elsewhere and gives its id. */
 export async function externalSale(api: ApiClient, customerId: string): Promise<string> {
-  const answer = await api.post('transactions', {
+  const response = await api.post('transactions', {
     type: 'sale',
     customerId,
     currency: 'EUR',
     amount: 50,
     paymentInstruction: { method: 'external' },
   })
-  if (answer.status !== 201) throw new Error(`POST transactions: ${JSON.stringify(answer.body)}`)
-  return String(answer.body.id)
+  if (response.status !== 201) throw new Error(`POST transactions: ${JSON.stringify(response.body)}`)
+  return String(response.body.id)
 }
 
 /** The body of a dispute of that transaction. */

@@ -1,12 +1,12 @@
-/** Once per test run: real engines in a directory of their own, a migrated template database, the workflow bundle. */
+/** Once per test run: real services in a directory of their own, a migrated template database, the workflow bundle. */
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrate } from '../../db/orm.ts'
 import { freePort } from '../../dev/services/ports.ts'
-import { startEngines } from '../../dev/services/start-services.ts'
+import { startLocalServices } from '../../dev/services/start-services.ts'
 import { workflowBundle } from '../../worker/bundle.ts'
-import { publishEngines } from './services.ts'
+import { publishServices } from './services.ts'
 
 const NAMESPACE = 'billing-test'
 
@@ -14,7 +14,7 @@ export default async function setUp(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'billing-test-'))
   chmodSync(dataDir, 0o755) // as root, PostgreSQL runs as another user, who has to get in
   const bundling = workflowBundle()
-  const engines = await startEngines({
+  const services = await startLocalServices({
     dataDir,
     temporalNamespace: NAMESPACE,
     temporalPort: await freePort(),
@@ -24,16 +24,16 @@ export default async function setUp(): Promise<void> {
     durable: false,
     log: (line) => console.log(line),
   })
-  Object.assign(globalThis, { stopTestEngines: engines.stop, testDataDir: dataDir })
+  Object.assign(globalThis, { stopTestServices: services.stop, testDataDir: dataDir })
 
-  await migrate(engines.databaseUrl)
+  await migrate(services.databaseUrl)
   const bundle = await bundling
   const bundlePath = join(dataDir, 'workflows.js')
   if ('code' in bundle) writeFileSync(bundlePath, bundle.code)
-  publishEngines({
-    adminUrl: new URL('/postgres', engines.databaseUrl).href,
-    templateName: new URL(engines.databaseUrl).pathname.slice(1),
-    temporalAddress: engines.temporalAddress,
+  publishServices({
+    adminUrl: new URL('/postgres', services.databaseUrl).href,
+    templateName: new URL(services.databaseUrl).pathname.slice(1),
+    temporalAddress: services.temporalAddress,
     namespace: NAMESPACE,
     bundlePath,
   })

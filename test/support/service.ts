@@ -23,7 +23,7 @@ import { type ApiClient, apiClient } from './api-client.ts'
 import { requireNoCardData, tablesWithCardData } from './card-data.ts'
 import { eventProblems } from './event-shapes.ts'
 import { closed, opened } from './open-things.ts'
-import { testEngines } from './services.ts'
+import { testServices } from './services.ts'
 
 export interface TestService {
   readonly baseUrl: string
@@ -48,23 +48,23 @@ export interface ServiceOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** A migrated database that is the test's own; default a clone of the template. */
   readonly databaseUrl?: string
-  /** Whether the API is connected to no engine; the worker is. */
-  readonly apiWithoutEngine?: boolean
+  /** Whether the API is connected to no Temporal; the worker is. */
+  readonly apiWithoutTemporal?: boolean
   /** When the database ends what takes longer; default as in production. */
   readonly timeouts?: Timeouts
-  /** Where the engine is; default the test run's. */
+  /** Where Temporal is; default the test run's. */
   readonly temporalAddress?: string
 }
 
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
-  const engines = testEngines()
+  const services = testServices()
   const databaseUrl = options.databaseUrl ?? (await cloneTemplate())
   const port = await freePort()
   const config: Config = loadConfig({
     PORT: String(port),
     MASTER_KEY: randomBytes(32).toString('base64'),
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
-    TEMPORAL_NAMESPACE: engines.namespace,
+    TEMPORAL_NAMESPACE: services.namespace,
     ...options.settings,
   })
   const log: string[] = []
@@ -73,14 +73,14 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     databaseUrl,
     masterKeys: config.masterKeys,
     poolSize: 15,
-    // Two test files and their engines share the cores: patience that a caller of the API would not have.
+    // Two test files and their services share the cores: patience that a caller of the API would not have.
     connectTimeout: 20_000,
     timeouts: options.timeouts ?? TIMEOUTS,
   })
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
   const metrics = createMetrics()
-  const address = options.temporalAddress ?? engines.temporalAddress
-  const temporal = options.apiWithoutEngine === true ? null : { address }
+  const address = options.temporalAddress ?? services.temporalAddress
+  const temporal = options.apiWithoutTemporal === true ? null : { address }
   const readiness = createReadiness({
     stopping: new AbortController().signal,
     required: databaseChecks(database.orm, Date.now),
@@ -97,7 +97,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       ...database,
       databaseUrl,
       temporal: { address },
-      workflowBundle: { codePath: engines.bundlePath },
+      workflowBundle: { codePath: services.bundlePath },
       metrics,
       log: logger,
     })
@@ -110,7 +110,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     database,
     log,
     metrics,
-    temporal: new Client({ connection, namespace: engines.namespace }),
+    temporal: new Client({ connection, namespace: services.namespace }),
     taskQueue: taskQueue(database.installation.id),
     async organization(id = `org_${ulid()}`) {
       const tenant = { organizationId: id, baseUrl: config.baseUrl, now: new Date() }
@@ -151,7 +151,7 @@ function installRuntimeOnce(log: Logger): void {
 }
 
 async function cloneTemplate(): Promise<string> {
-  const { adminUrl, templateName } = testEngines()
+  const { adminUrl, templateName } = testServices()
   const name = `test_${ulid().toLowerCase()}`
   await admin((client) =>
     client.query(`create database ${name} template ${pg.escapeIdentifier(templateName)}`),
@@ -165,7 +165,7 @@ async function dropDatabase(databaseUrl: string): Promise<void> {
 }
 
 async function admin(work: (client: pg.Client) => Promise<unknown>): Promise<void> {
-  const client = new pg.Client({ connectionString: testEngines().adminUrl })
+  const client = new pg.Client({ connectionString: testServices().adminUrl })
   await client.connect()
   try {
     await work(client)

@@ -1,6 +1,6 @@
-/** What the engines of a test run are, passed from the global set-up to every test file through the environment. */
+/** What the local services of a test run are, passed from the global set-up to every test file through the environment. */
 
-export interface TestEngines {
+export interface TestServices {
   /** Server that test databases are made on. */
   readonly adminUrl: string
   /** A migrated database that each test file clones. */
@@ -13,12 +13,12 @@ export interface TestEngines {
 
 const VARIABLE = 'BILLING_TEST_ENGINES'
 
-export function publishEngines(engines: TestEngines): void {
-  process.env[VARIABLE] = JSON.stringify(engines)
+export function publishServices(services: TestServices): void {
+  process.env[VARIABLE] = JSON.stringify(services)
 }
 
-export function testEngines(): TestEngines {
+export function testServices(): TestServices {
   const text = process.env[VARIABLE]
   if (text === undefined) throw new Error('the global set-up has not run')
-  return JSON.parse(text) as TestEngines
+  return JSON.parse(text) as TestServices
 }

@@ -25,14 +25,14 @@ export async function skipTime(client: Client, workflowId: string, milliseconds:
   const { POLL_TIMEOUT } = FastForward
   let result = POLL_TIMEOUT
   while (result === POLL_TIMEOUT) {
-    const answer = await client.connection.withDeadline(Date.now() + 60_000, () =>
+    const response = await client.connection.withDeadline(Date.now() + 60_000, () =>
       client.workflowService.pollWorkflowExecutionTimeSkipping({
         namespace,
         workflowExecution,
         fastForwardId,
       }),
     )
-    result = answer.fastForwardPollingResult
+    result = response.fastForwardPollingResult
   }
 }
 

@@ -1,5 +1,5 @@
 /** Payment tokens of test cards. */
-import type { ApiAnswer, ApiClient } from './api-client.ts'
+import type { ApiClient, ApiResponse } from './api-client.ts'
 import { TEST_CARDS, TEST_CVV } from './cards.ts'
 
 /** The body of POST tokens. */
@@ -13,7 +13,7 @@ export function tokenBody(pan: string | null = TEST_CARDS.approves, members: obj
 
 /** A new token; gives its id. */
 export async function makeToken(api: ApiClient, pan: string | null = TEST_CARDS.approves): Promise<string> {
-  const answer: ApiAnswer = await api.post('tokens', tokenBody(pan))
-  if (answer.status !== 201) throw new Error(`POST tokens: ${JSON.stringify(answer.body)}`)
-  return String(answer.body.id)
+  const response: ApiResponse = await api.post('tokens', tokenBody(pan))
+  if (response.status !== 201) throw new Error(`POST tokens: ${JSON.stringify(response.body)}`)
+  return String(response.body.id)
 }

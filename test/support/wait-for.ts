@@ -6,8 +6,8 @@ export async function waitFor<T>(
 ): Promise<T> {
   const until = Date.now() + patience
   for (;;) {
-    const answer = await ask()
-    if (answer !== null) return answer
+    const response = await ask()
+    if (response !== null) return response
     if (Date.now() > until) throw new Error(`waited ${patience} ms in vain for ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }

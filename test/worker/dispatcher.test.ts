@@ -28,9 +28,9 @@ describe('the dispatcher', () => {
 
   const sql = <T>(text: string) => service.database.orm.em.fork().getConnection().execute<T[]>(text)
   /** Has the receiver keep every request open until what is given back is called; it then answers 200. */
-  const holdAnswers = (): (() => void) => {
+  const holdResponses = (): (() => void) => {
     const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>()
-    receiver.answer(async (_, response) => {
+    receiver.response(async (_, response) => {
       await mayAnswer
       response.writeHead(200).end()
     })
@@ -45,7 +45,7 @@ describe('the dispatcher', () => {
     })
 
   test('takes no more than it has slots for, and begins with few at a receiver it does not know', async () => {
-    const answer = holdAnswers()
+    const response = holdResponses()
     for (let made = 0; made < 60; made += 1) await merchant.api.post('customers', { firstName: `${made}` })
     service.startWorker()
     await receiver.until(() => true, 16)
@@ -57,7 +57,7 @@ describe('the dispatcher', () => {
     expect(receiver.received).toHaveLength(16)
 
     const stopped = service.stopWorker()
-    answer()
+    response()
     await stopped
     expect(await leases()).toEqual([])
     expect(await sql('select * from worker_processes')).toEqual([])
@@ -66,14 +66,14 @@ describe('the dispatcher', () => {
     )
     expect(left?.count).toBeGreaterThan(0)
 
-    receiver.answer(200)
+    receiver.response(200)
     service.startWorker()
     await allDelivered('the rest to be delivered at once, by the next dispatcher')
     expect(new Set(receiver.received.map(({ event }) => event.eventId)).size).toBe(receiver.received.length)
   })
 
   test('does not begin again what it has in hand when the lease of it is lost', async () => {
-    const answer = holdAnswers()
+    const response = holdResponses()
     const before = receiver.received.length
     await merchant.api.post('customers', { firstName: 'First' })
     await receiver.until(() => true, before + 1)
@@ -81,7 +81,7 @@ describe('the dispatcher', () => {
     // Has it look, and take the first again along with the second.
     await merchant.api.post('customers', { firstName: 'Second' })
     await receiver.until(() => true, before + 2)
-    answer()
+    response()
     await allDelivered('both to be recorded')
     expect(receiver.received.slice(before).map(({ event }) => event._embedded.customer?.firstName)).toEqual([
       'First',
@@ -161,7 +161,7 @@ describe('the dispatcher', () => {
     await sender.close()
     expect(lookUps).toBe(2)
     expect(lines.filter((line) => line.includes('by a fault of our own')).length).toBeGreaterThan(0)
-    expect(made.map(({ answer }) => answer.failure)).toEqual(['dns', 'dns'])
+    expect(made.map(({ response }) => response.failure)).toEqual(['dns', 'dns'])
     expect(
       await sql("select attempts, lease_owner from deliveries where status = 'retrying' group by 1, 2"),
     ).toEqual([{ attempts: 1, lease_owner: null }])

@@ -38,7 +38,7 @@ describe('the queue of first attempts', () => {
     sentTime: new Date(),
     duration: 5,
     requestHeaders: { 'Webhook-Id': delivery.eventId },
-    answer: { status: failure === null ? 200 : 500, headers: {}, body: 'nul \u0000 byte', failure },
+    response: { status: failure === null ? 200 : 500, headers: {}, body: 'nul \u0000 byte', failure },
   })
 
   test('hands out each delivery once, in event order, and again only when its lease has run out', async () => {

@@ -7,7 +7,7 @@ import { startRelay } from '../../worker/relay.ts'
 import { type WorkflowName, workflowId } from '../../workflows/contract.ts'
 import { forward } from '../support/forward.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { testEngines } from '../support/services.ts'
+import { testServices } from '../support/services.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const ORGANIZATION = 'org_relay'
@@ -76,11 +76,11 @@ describe('the relay', () => {
   const clientOf = (address: string) => {
     const connection = Connection.lazy({ address })
     stops.push(() => connection.close())
-    return new Client({ connection, namespace: testEngines().namespace })
+    return new Client({ connection, namespace: testServices().namespace })
   }
   /** A client of the real server that notes its calls, and fails where the test wants it. */
   const noting = (fail: (id: string) => Error | null = () => null) => {
-    const client = clientOf(testEngines().temporalAddress)
+    const client = clientOf(testServices().temporalAddress)
     const calls: Call[] = []
     const { start, signalWithStart } = client.workflow
     const noted =
@@ -113,7 +113,7 @@ describe('the relay', () => {
   test('offers no more what Temporal took before it went away; the rest is carried when it is back', async () => {
     await add('lost', MANY, { starts: false })
     const port = await freePort()
-    const bridge = await forward(port, testEngines().temporalAddress)
+    const bridge = await forward(port, testServices().temporalAddress)
     stops.push(() => bridge.close())
     bridge.breakAfter(30_000)
     relayWith(clientOf(`127.0.0.1:${port}`))
@@ -130,7 +130,7 @@ describe('the relay', () => {
 
   test('carries batch after batch without a pause', async () => {
     await add('batch', MANY)
-    relayWith(clientOf(testEngines().temporalAddress), HOUR)
+    relayWith(clientOf(testServices().temporalAddress), HOUR)
     await empty()
     await terminate('batch', MANY)
   })
@@ -236,7 +236,7 @@ describe('the relay', () => {
   test('takes over what a relay that died had claimed', async () => {
     await add('orphan', 1)
     await sql("update wake_ups set lease_owner = 'dead', lease_until = now() - interval '1 second'")
-    relayWith(clientOf(testEngines().temporalAddress))
+    relayWith(clientOf(testServices().temporalAddress))
     await empty()
     await terminate('orphan', 1)
   })

@@ -7,7 +7,7 @@ import { installTemporalRuntime, startPolling } from '../../worker/temporal.ts'
 import type { AdvanceResult } from '../../workflows/contract.ts'
 import type { Activities } from '../../workflows/workflows.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { testEngines } from '../support/services.ts'
+import { testServices } from '../support/services.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -16,17 +16,17 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 test('nothing is polled for while the clocks differ, and everything again once they agree', async () => {
-  const engines = testEngines()
+  const services = testServices()
   const queue = `clock-${randomUUID()}`
   const clock = movableClock()
   installTemporalRuntime(createLog('silent'))
   const over: AdvanceResult = { next: null, base: 0, visibility: null }
   const polling = startPolling({
-    connection: { address: engines.temporalAddress },
+    connection: { address: services.temporalAddress },
     client: service.temporal,
-    namespace: engines.namespace,
+    namespace: services.namespace,
     taskQueue: queue,
-    workflowBundle: { codePath: engines.bundlePath },
+    workflowBundle: { codePath: services.bundlePath },
     activities: async () => ({ advanceToken: async () => over }) as unknown as Activities,
     clock,
     log: createLog('silent'),

@@ -16,7 +16,7 @@ import { catalogue, orderBody } from '../support/catalogue.ts'
 import { disputeBody, externalSale } from '../support/dispute.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
-import { testEngines } from '../support/services.ts'
+import { testServices } from '../support/services.ts'
 import { skipTime } from '../support/time-skipping.ts'
 import { makeToken } from '../support/tokens.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -40,7 +40,7 @@ describe('recorded histories', () => {
   if (!RECORDING) {
     test.each(files)('%s replays', async (file) => {
       const history = History.decode(readFileSync(join(FOLDER, file)))
-      await Worker.runReplayHistory({ workflowBundle: { codePath: testEngines().bundlePath } }, history)
+      await Worker.runReplayHistory({ workflowBundle: { codePath: testServices().bundlePath } }, history)
     })
   }
 })
@@ -124,7 +124,7 @@ async function record(): Promise<void> {
     await skipTime(service.temporal, dispute, 2 * 86_400_000)
     await save('dispute-deadline-lost-after-a-change', dispute)
 
-    receiver.answer(500)
+    receiver.response(500)
     await place({})
     const delivery = await waitFor('a failed delivery', async () => {
       const [row] = await service.database.orm.em

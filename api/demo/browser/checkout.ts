@@ -6,7 +6,17 @@
  */
 import { grouped, judgeCode, judgeExpiry, judgeNumber, readMonth, readYear } from './card-form.ts'
 import { judgeOrganization, judgePublishableKey, OPEN, type Verdict } from './merchant-form.ts'
-import { element, field, keep, type ProblemAnswer, problemBox, recall, show, tagged, value } from './page.ts'
+import {
+  element,
+  field,
+  keep,
+  type ProblemResponse,
+  problemBox,
+  recall,
+  show,
+  tagged,
+  value,
+} from './page.ts'
 
 /** The fields, by what the API calls their members in `invalidFields`. */
 const MEMBERS: Readonly<Record<string, string>> = {
@@ -139,13 +149,13 @@ function tokenBody(): object {
   }
 }
 
-interface TokenAnswer {
+interface TokenResponse {
   readonly id: string
   readonly expirationTime: string
   readonly paymentInstrument: { readonly brand?: string; readonly last4: string | null }
 }
 
-function showToken({ id, expirationTime, paymentInstrument: { brand, last4 } }: TokenAnswer): void {
+function showToken({ id, expirationTime, paymentInstrument: { brand, last4 } }: TokenResponse): void {
   clearCard()
   const made = tagged('div', '', 'made')
   const until = new Date(expirationTime).toLocaleTimeString()
@@ -157,7 +167,7 @@ function showToken({ id, expirationTime, paymentInstrument: { brand, last4 } }: 
 }
 
 /** Shows a problem document: beside the fields it names, and the rest of it above the button. */
-function showProblem(problem: ProblemAnswer | null): void {
+function showProblem(problem: ProblemResponse | null): void {
   const place = element('problem', HTMLElement)
   place.replaceChildren()
   if (problem === null) return

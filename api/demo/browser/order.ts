@@ -1,6 +1,16 @@
 /** The order demo's script: shows one order, its invoices and its timeline, and moves its clock. */
 import { judgeOrganization, judgeSecretKey, OPEN, RIGHT, type Verdict, wrong } from './merchant-form.ts'
-import { element, field, keep, type ProblemAnswer, problemBox, recall, show, tagged, value } from './page.ts'
+import {
+  element,
+  field,
+  keep,
+  type ProblemResponse,
+  problemBox,
+  recall,
+  show,
+  tagged,
+  value,
+} from './page.ts'
 
 const DAY = 86_400_000
 /** How often a long move is looked after. Milliseconds. */
@@ -140,7 +150,7 @@ async function ask<T>(path: string, body?: object): Promise<T> {
       cache: 'no-store',
     })
   } catch {
-    throw { title: 'The service could not be reached', detail: 'Is it running?' } satisfies ProblemAnswer
+    throw { title: 'The service could not be reached', detail: 'Is it running?' } satisfies ProblemResponse
   }
   const answer = await response.json()
   if (!response.ok) throw answer
@@ -149,7 +159,7 @@ async function ask<T>(path: string, body?: object): Promise<T> {
 
 /** Shows what an operation refused with: beside the field that can mend it, or in words. */
 function refuse(error: unknown): void {
-  const problem = error as ProblemAnswer
+  const problem = error as ProblemResponse
   const late = problem.invalidFields?.find((one) => one.field === 'to')
   if (late !== undefined) {
     show('to', wrong(`The API says: ${late.message}.`))

@@ -2,7 +2,7 @@
 import type { Verdict } from './merchant-form.ts'
 
 /** A problem document, as far as pages show it. */
-export interface ProblemAnswer {
+export interface ProblemResponse {
   readonly title?: string
   readonly detail?: string
   readonly type?: string
@@ -44,7 +44,7 @@ export function show(id: string, { state, message }: Verdict): void {
 }
 
 /** What went wrong, as a box: with the detail where no field can say it, and the problem's own page. */
-export function problemBox({ title, type }: ProblemAnswer, detail: string): HTMLElement {
+export function problemBox({ title, type }: ProblemResponse, detail: string): HTMLElement {
   const box = tagged('div', '', 'problem')
   box.append(tagged('p', [title ?? 'That did not work', detail].filter((text) => text !== '').join('. ')))
   if (type !== undefined && /^https?:/.test(type)) {
