@@ -45,14 +45,14 @@ export function connectEngine(target: TemporalConnection, namespace: string): En
         case gRPC.unimplemented:
           throw new Problem(
             'not-implemented',
-            'The connected workflow engine does not skip time. It takes server 1.32 or newer with the dynamic configuration frontend.WorkflowTimeSkippingEnabled set to true.',
+            'The connected Temporal server cannot skip time. It needs version 1.32 or newer and the dynamic configuration frontend.WorkflowTimeSkippingEnabled set to true.',
           )
         case gRPC.cancelled:
         case gRPC.deadlineExceeded:
         case gRPC.unavailable:
           throw new Problem(
             'unavailable',
-            'The workflow engine, which moves clocks, cannot be reached.',
+            'Temporal, which moves the clocks, cannot be reached.',
             { headers: { 'Retry-After': '5' } },
             { cause: error },
           )

@@ -58,7 +58,7 @@ export async function postFastForward(context: OperationContext): Promise<Operat
 /** Why clocks cannot be moved; null: they can. */
 async function lackOf(engine: Engine | null): Promise<Problem | null> {
   if (engine === null) {
-    return new Problem('unavailable', 'This API is connected to no workflow engine, which moves clocks.', {
+    return new Problem('unavailable', 'This API is not connected to Temporal, which moves the clocks.', {
       headers: { 'Retry-After': '60' },
     })
   }

@@ -97,7 +97,7 @@ export async function previewWebhook(context: OperationContext): Promise<Operati
   if (answer.failure !== null) {
     const status = answer.status === null ? '' : `, status ${answer.status}`
     throw new InvalidFieldsError([
-      { field: 'url', message: `did not take the sample: ${answer.failure}${status}` },
+      { field: 'url', message: `did not accept the sample: ${answer.failure}${status}` },
     ])
   }
   return await context.commit(async () => ({}))
