@@ -25,7 +25,7 @@ export function allowedIpProblem(entry: string): string | null {
   const [address, bits] = network
   const prohibited = address.kind() === 'ipv4' ? PROHIBITED_V4 : PROHIBITED_V6
   return prohibited.some(([other, otherBits]) => overlaps(address, bits, other, otherBits))
-    ? 'must not be in private, loopback, link-local, shared or unique-local space'
+    ? 'must not be a private, loopback, link-local, shared or unique-local address'
     : null
 }
 

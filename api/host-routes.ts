@@ -57,7 +57,7 @@ export function hostRoutes(router: Router<ApiState>, { config, orm, readiness }:
   })
   router.get('/problems/:slug', (ctx) => {
     const { slug = '' } = ctx.params
-    if (!Object.hasOwn(PROBLEMS, slug)) throw new Problem('not-found', 'There is no problem of that name.')
+    if (!Object.hasOwn(PROBLEMS, slug)) throw new Problem('not-found', 'No problem type has this name.')
     ctx.type = 'text/html; charset=utf-8'
     ctx.body = problemPage(slug as ProblemCode)
   })

@@ -75,12 +75,17 @@ function operationOf(route: Route): OpenApiOperation {
       ? { requestBody: { required: true, content: content(`${nameOf(route.body ?? route.resource)}Body`) } }
       : {}),
     responses: {
-      [route.success]: { description: 'Done.', ...responseContent(route, nameOf(route.resource)) },
+      [route.success]: { description: 'Success.', ...responseContent(route, nameOf(route.resource)) },
       ...(route.accepted === undefined
         ? {}
-        : { 202: { description: 'Under way: see `Location`.', content: content(nameOf(route.accepted)) } }),
+        : {
+            202: {
+              description: 'Accepted: poll the URL in `Location`.',
+              content: content(nameOf(route.accepted)),
+            },
+          }),
       default: {
-        description: `A problem: ${Object.keys(PROBLEMS).join(', ')}.`,
+        description: `An error. Its code is one of ${Object.keys(PROBLEMS).join(', ')}.`,
         content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
       },
     },

@@ -112,7 +112,7 @@ export const ROUTES: readonly Route[] = [
     operationId: 'GetOrganization',
     method: 'GET',
     path: '',
-    summary: 'Read the organization',
+    summary: 'Retrieve the organization',
     accepts: SECRET,
     resource: Organization,
     takesBody: false,
@@ -156,20 +156,20 @@ export const ROUTES: readonly Route[] = [
 
   {
     ...authenticationToken('POST', ''),
-    summary: 'Vouch for a customer: a token for their browser to exchange',
+    summary: 'Create an authentication token for a customer',
     takesBody: true,
     success: 201,
     handler: postAuthenticationToken,
   },
   {
     ...authenticationToken('GET', '/{token}'),
-    summary: 'Verify an authentication token',
+    summary: 'Retrieve an authentication token',
     success: 200,
     handler: getAuthenticationToken,
   },
   {
     ...authenticationToken('DELETE', '/{token}'),
-    summary: 'End an authentication token and what it was exchanged for',
+    summary: 'Revoke an authentication token and the customer JWTs issued from it',
     returns: 'nothing',
     success: 204,
     handler: deleteAuthenticationToken,
@@ -177,7 +177,7 @@ export const ROUTES: readonly Route[] = [
   {
     ...authenticationToken('POST', '/{token}/exchange'),
     operationId: 'PostAuthenticationTokenExchange',
-    summary: "Exchange an authentication token for a customer's JWT",
+    summary: 'Exchange an authentication token for a customer JWT',
     accepts: [...SECRET, 'publishable'],
     resource: CustomerToken,
     takesBody: true,
@@ -194,7 +194,7 @@ export const ROUTES: readonly Route[] = [
     operationId: 'PostTransaction',
     method: 'POST',
     path: transactions.path,
-    summary: 'Create a transaction: have money moved, or record that it was',
+    summary: 'Create a sale or a refund, or record an external payment',
     accepts: SECRET,
     resource: transactions.schema,
     takesBody: true,
@@ -239,7 +239,7 @@ export const ROUTES: readonly Route[] = [
     operationId: 'PostWebhookPreview',
     method: 'POST',
     path: 'previews/webhooks',
-    summary: 'Send a sample to a receiver, once',
+    summary: 'Send a sample event to a URL',
     accepts: SECRET,
     resource: webhooks.schema,
     takesBody: true,
@@ -254,7 +254,7 @@ export const ROUTES: readonly Route[] = [
     operationId: 'PostWebhookTrackingResend',
     method: 'POST',
     path: `${webhookTracking.path}/{id}/resend`,
-    summary: 'Make another attempt at once',
+    summary: 'Resend a webhook delivery',
     accepts: SECRET,
     resource: webhookTracking.schema,
     takesBody: false,
@@ -273,7 +273,7 @@ export const ROUTES: readonly Route[] = [
     operationId: 'PatchServiceCredential',
     method: 'PATCH',
     path: `${serviceCredentials.path}/{id}`,
-    summary: 'Make a service credential active or inactive',
+    summary: 'Activate or deactivate a service credential',
     accepts: SECRET,
     resource: serviceCredentials.schema,
     takesBody: true,
@@ -298,7 +298,7 @@ export const ROUTES: readonly Route[] = [
       'GetSubscriptionUpcomingInvoice',
       'GET',
       'subscriptions/{id}/upcoming-invoice',
-      'Read the invoice the next renewal will bring',
+      "Retrieve a subscription's upcoming invoice",
     ),
     resource: UpcomingInvoice,
     handler: getUpcomingInvoice,
@@ -306,7 +306,7 @@ export const ROUTES: readonly Route[] = [
   {
     ...getMany(timeline),
     operationId: 'GetSubscriptionTimelineCollection',
-    summary: 'List what happened to a subscription',
+    summary: "List a subscription's timeline",
     handler: getTimeline,
   },
 
@@ -314,7 +314,7 @@ export const ROUTES: readonly Route[] = [
     operationId: 'PostSubscriptionFastForward',
     method: 'POST',
     path: 'subscriptions/{id}/fast-forward',
-    summary: "Move a subscription's clock forward; everything due until then happens",
+    summary: "Fast-forward a subscription's clock",
     accepts: SECRET,
     resource: subscriptions.schema,
     takesBody: true,
@@ -330,7 +330,7 @@ export const ROUTES: readonly Route[] = [
     operationId: 'GetSubscriptionFastForward',
     method: 'GET',
     path: 'subscriptions/{id}/fast-forward/{fastForwardId}',
-    summary: "Read how far a move of a subscription's clock has come",
+    summary: 'Retrieve a fast-forward of a subscription',
     accepts: SECRET,
     resource: FastForward,
     takesBody: false,
@@ -349,13 +349,13 @@ export const ROUTES: readonly Route[] = [
   getOne(pauses),
   {
     ...getOne(pauses),
-    ...action('PutSubscriptionPause', 'PUT', 'subscription-pauses/{id}', 'Move the end of a pause'),
+    ...action('PutSubscriptionPause', 'PUT', 'subscription-pauses/{id}', 'Update the end time of a pause'),
     takesBody: true,
     handler: putPause,
   },
   {
     ...del(pauses),
-    summary: 'End a pause, or revoke one that is ahead',
+    summary: 'End a pause, or revoke a pending one',
     handler: deletePause,
   },
 
@@ -414,7 +414,7 @@ function post<Row extends ResourceRow, Body>(
     operationId: `Post${resource.name}`,
     method: 'POST',
     path: resource.path,
-    summary: `Create a ${resource.label}`,
+    summary: `Create ${withArticle(resource.label)}`,
     accepts: SECRET,
     resource: resource.schema,
     takesBody: true,
@@ -425,12 +425,17 @@ function post<Row extends ResourceRow, Body>(
   }
 }
 
+/** A noun after its indefinite article. */
+function withArticle(noun: string): string {
+  return /^[aeio]/i.test(noun) ? `an ${noun}` : `a ${noun}`
+}
+
 function getOne<Row extends ResourceRow>(resource: Resource<Row>): Route {
   return {
     operationId: `Get${resource.name}`,
     method: 'GET',
     path: `${resource.path}/{id}`,
-    summary: `Read a ${resource.label}`,
+    summary: `Retrieve ${withArticle(resource.label)}`,
     accepts: SECRET,
     resource: resource.schema,
     takesBody: false,
@@ -446,7 +451,7 @@ function put<Row extends ResourceRow, Body>(resource: Resource<Row>, writer: Wri
     operationId: `Put${resource.name}`,
     method: 'PUT',
     path: `${resource.path}/{id}`,
-    summary: `Update a ${resource.label}, or create it with that id`,
+    summary: `Create or update ${withArticle(resource.label)}`,
     accepts: SECRET,
     resource: resource.schema,
     takesBody: true,
@@ -462,7 +467,7 @@ function del<Row extends ResourceRow>(resource: Resource<Row>): Route {
     operationId: `Delete${resource.name}`,
     method: 'DELETE',
     path: `${resource.path}/{id}`,
-    summary: `Delete a ${resource.label}`,
+    summary: `Delete ${withArticle(resource.label)}`,
     accepts: SECRET,
     resource: resource.schema,
     takesBody: false,

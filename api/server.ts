@@ -57,7 +57,7 @@ export function createServer(dependencies: ServerDependencies): Server {
   )
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-    const problem = new Problem('malformed-request', 'The request is not HTTP as this server reads it.')
+    const problem = new Problem('malformed-request', 'The request is not valid HTTP.')
     const body = JSON.stringify(problemBody(problem, config.baseUrl, 'unread'))
     socket.end(
       `HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
@@ -88,7 +88,7 @@ function problems(baseUrl: string): Koa.Middleware<ApiState> {
 function unmatched(router: Router<ApiState>): Koa.Middleware<ApiState> {
   return async (ctx) => {
     const methods = new Set(router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods))
-    if (methods.size === 0) throw new Problem('not-found', 'There is no such path.')
+    if (methods.size === 0) throw new Problem('not-found', 'The path does not exist.')
     const allow = [...methods, 'OPTIONS'].join(', ')
     if (ctx.method !== 'OPTIONS') {
       throw new Problem('method-not-allowed', `Use one of ${allow}.`, { headers: { Allow: allow } })

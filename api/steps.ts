@@ -221,7 +221,7 @@ function storable(params: Readonly<Record<string, string>>): Record<string, stri
 function unstorableParameters(query: Readonly<Record<string, unknown>>): InvalidField[] {
   return Object.entries(query)
     .filter(([, value]) => typeof value === 'string' && !isStorable(value))
-    .map(([field]) => ({ field, message: 'must not hold a NUL character' }))
+    .map(([field]) => ({ field, message: 'must not contain a NUL character' }))
 }
 
 function idempotentRequest(
@@ -233,7 +233,7 @@ function idempotentRequest(
   const key = ctx.get('Idempotency-Key')
   if (route.method !== 'POST' || key === '') return null
   if (key.length > 255)
-    throw new Problem('malformed-request', 'An Idempotency-Key has at most 255 characters.')
+    throw new Problem('malformed-request', 'An Idempotency-Key must not exceed 255 characters.')
   return {
     organizationId: credential.organizationId,
     operation: route.operationId,

@@ -45,14 +45,14 @@ export function connectTemporal(target: TemporalConnection, namespace: string): 
         case gRPC.unimplemented:
           throw new Problem(
             'not-implemented',
-            'The connected Temporal server does not skip time. It takes server 1.32 or newer with the dynamic configuration frontend.WorkflowTimeSkippingEnabled set to true.',
+            'The connected Temporal server cannot skip time. It needs version 1.32 or newer and the dynamic configuration frontend.WorkflowTimeSkippingEnabled set to true.',
           )
         case gRPC.cancelled:
         case gRPC.deadlineExceeded:
         case gRPC.unavailable:
           throw new Problem(
             'unavailable',
-            'Temporal, which moves clocks, cannot be reached.',
+            'Temporal, which moves the clocks, cannot be reached.',
             { headers: { 'Retry-After': '5' } },
             { cause: error },
           )

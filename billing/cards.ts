@@ -137,10 +137,10 @@ export interface CardNumber {
 /** Reads a number, or says what is wrong with it in a sentence that holds no part of it. */
 export function readCardNumber(written: string): CardNumber | { readonly problem: string } {
   const pan = cardDigits(written)
-  if (pan === null) return { problem: 'must hold digits only, in groups if you like' }
+  if (pan === null) return { problem: 'must contain digits only, optionally in groups' }
   const brand = cardBrand(pan)
   if (brand === null) return { problem: `must be a card number of ${CARD_BRANDS.join(', ')}` }
-  if (!passesLuhn(pan)) return { problem: 'must be a valid card number: its check digit does not fit' }
+  if (!passesLuhn(pan)) return { problem: 'must be a valid card number: its check digit is wrong' }
   return { pan, brand, bin: pan.slice(0, 6), last4: pan.slice(-4) }
 }
 

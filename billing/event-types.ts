@@ -100,3 +100,144 @@ export const EVENT_TYPES = [
 ] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]
+
+/** An event that the service emits. */
+export interface EmittedEvent {
+  readonly type: EventType
+  /** When it is emitted, as a sentence for readers of the API. */
+  readonly when: string
+  /** Ids at the top level of the payload. */
+  readonly ids: readonly string[]
+}
+
+/** The events that the service emits, in the order in which `docs/events.md` lists them. */
+export const EMITTED_EVENTS: readonly EmittedEvent[] = [
+  { type: 'subscription-created', when: 'An order was placed.', ids: ['subscriptionId'] },
+  {
+    type: 'subscription-activated',
+    when: 'An order became active: its service began.',
+    ids: ['subscriptionId'],
+  },
+  {
+    type: 'subscription-renewed',
+    when: 'An order passed a boundary: its next period began.',
+    ids: ['subscriptionId'],
+  },
+  { type: 'subscription-trial-ended', when: 'The trial of an order ended.', ids: ['subscriptionId'] },
+  {
+    type: 'subscription-trial-converted',
+    when: 'An order was paid for the first time after its trial.',
+    ids: ['subscriptionId'],
+  },
+  { type: 'subscription-modified', when: 'A caller changed an order.', ids: ['subscriptionId'] },
+  {
+    type: 'subscription-items-changed',
+    when: 'A caller changed the items or the shipping of an order in service.',
+    ids: ['subscriptionId'],
+  },
+  {
+    type: 'subscription-canceled',
+    when: 'An order was canceled, by a caller or for delinquency.',
+    ids: ['subscriptionId'],
+  },
+  { type: 'subscription-churned', when: 'The service of a canceled order ended.', ids: ['subscriptionId'] },
+  { type: 'subscription-reactivated', when: 'A canceled order was reactivated.', ids: ['subscriptionId'] },
+  {
+    type: 'subscription-pause-created',
+    when: 'A pause was scheduled.',
+    ids: ['subscriptionId', 'subscriptionPauseId'],
+  },
+  {
+    type: 'subscription-pause-modified',
+    when: 'A caller changed the end of a pause.',
+    ids: ['subscriptionId', 'subscriptionPauseId'],
+  },
+  {
+    type: 'subscription-pause-revoked',
+    when: 'A scheduled pause was revoked.',
+    ids: ['subscriptionId', 'subscriptionPauseId'],
+  },
+  { type: 'subscription-paused', when: 'A pause began.', ids: ['subscriptionId', 'subscriptionPauseId'] },
+  {
+    type: 'subscription-resumed',
+    when: 'A pause ended, and service resumed.',
+    ids: ['subscriptionId', 'subscriptionPauseId'],
+  },
+  { type: 'order-abandoned', when: 'A pending order was abandoned.', ids: ['subscriptionId'] },
+  { type: 'order-completed', when: 'An order has served all that was agreed.', ids: ['subscriptionId'] },
+  {
+    type: 'order-delinquency-reached',
+    when: 'An unpaid invoice reached its delinquency time and canceled its order.',
+    ids: ['subscriptionId'],
+  },
+  { type: 'order-voided', when: 'A pending order was voided.', ids: ['subscriptionId'] },
+  {
+    type: 'renewal-invoice-issued',
+    when: 'The invoice of a renewal was issued.',
+    ids: ['subscriptionId', 'invoiceId'],
+  },
+  { type: 'invoice-created', when: 'An invoice was drafted.', ids: ['invoiceId'] },
+  { type: 'invoice-issued', when: 'An invoice was issued.', ids: ['invoiceId'] },
+  {
+    type: 'invoice-reissued',
+    when: 'The initial invoice of a pending order was drawn up again.',
+    ids: ['invoiceId'],
+  },
+  {
+    type: 'invoice-modified',
+    when: 'An invoice shows a change that has no other event, such as new due times, a charge retry or a dispute.',
+    ids: ['invoiceId'],
+  },
+  { type: 'invoice-paid', when: 'An invoice was paid in full.', ids: ['invoiceId'] },
+  { type: 'invoice-partially-paid', when: 'A part of an invoice was paid.', ids: ['invoiceId'] },
+  { type: 'invoice-past-due', when: 'An unpaid invoice passed its due time.', ids: ['invoiceId'] },
+  { type: 'invoice-voided', when: 'An invoice was voided.', ids: ['invoiceId'] },
+  { type: 'invoice-abandoned', when: 'An unpaid invoice was abandoned with its order.', ids: ['invoiceId'] },
+  { type: 'invoice-refunded', when: 'The payment of an invoice was refunded in full.', ids: ['invoiceId'] },
+  {
+    type: 'invoice-partially-refunded',
+    when: 'A part of the payment of an invoice was refunded.',
+    ids: ['invoiceId'],
+  },
+  {
+    type: 'renewal-invoice-payment-declined',
+    when: 'A charge of a renewal invoice was declined.',
+    ids: ['transactionId', 'invoiceId'],
+  },
+  {
+    type: 'renewal-invoice-payment-canceled',
+    when: 'A charge of a renewal invoice never reached the gateway.',
+    ids: ['transactionId', 'invoiceId'],
+  },
+  { type: 'transaction-processed', when: 'A sale or refund was approved.', ids: ['transactionId'] },
+  {
+    type: 'transaction-declined',
+    when: 'A sale or refund was declined or canceled.',
+    ids: ['transactionId'],
+  },
+  {
+    type: 'transaction-timeout-resolved',
+    when: 'The outcome of a transaction became known after it had been unknown.',
+    ids: ['transactionId'],
+  },
+  { type: 'dispute-created', when: 'A dispute was created.', ids: ['disputeId', 'transactionId'] },
+  {
+    type: 'dispute-modified',
+    when: 'A dispute changed, by a caller or by its deadline.',
+    ids: ['disputeId', 'transactionId'],
+  },
+  { type: 'customer-created', when: 'A customer was created.', ids: ['customerId'] },
+  { type: 'customer-updated', when: 'A caller changed a customer.', ids: ['customerId'] },
+  { type: 'lead-source-changed', when: 'The lead source of a customer changed.', ids: ['customerId'] },
+  { type: 'payment-card-created', when: 'A payment instrument was created.', ids: ['paymentCardId'] },
+  {
+    type: 'webhook-disabled',
+    when: 'A webhook was deactivated after too many failures (sandbox only).',
+    ids: ['webhookId'],
+  },
+  {
+    type: 'webhook-delivery-exhausted',
+    when: 'The last scheduled attempt of a delivery failed.',
+    ids: ['webhookId'],
+  },
+]

@@ -54,8 +54,7 @@ export function offsetAt(instant: number, now: number, { offset }: Pick<OrderClo
 
 /** What is wrong with moving the clock to `target`, as words after the member's name; null when nothing is. */
 export function moveProblem(order: OrderClock, target: number, now: number): string | null {
-  if (target < clockTime(order, now))
-    return 'must not lie before the clock of the order, which never goes back'
+  if (target < clockTime(order, now)) return 'must not be before the current time of the order'
   const farthest = reach(now, FARTHEST)
   return farthest !== null && target > farthest ? 'must be at most five years ahead of real time' : null
 }
@@ -64,7 +63,7 @@ export function moveProblem(order: OrderClock, target: number, now: number): str
 export const STALLED_AFTER = 60_000
 
 export const STALLED_DETAIL =
-  'The order was not advanced for a minute. Fast-forward again once the workers and Temporal run.'
+  'The order was not advanced within a minute. Fast-forward it again once the workers and Temporal are running.'
 
 /** True if a fast-forward has stopped making progress. */
 export function hasStalled(

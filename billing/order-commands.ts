@@ -75,10 +75,10 @@ export function reactivateOrder(order: Order, at: number): Transition {
   requireStatus(order, ['canceled', 'churned'], 'reactivated')
   const goesOn = order.status === 'canceled' && order.canceledBy !== 'rebilly-side'
   if (goesOn && order.invoices.some((one) => isOpen(one) && (one.delinquencyTime ?? at) < at)) {
-    throw new ConflictError('An invoice of the order is past its delinquency time; it has to be paid first.')
+    throw new ConflictError('The order has a delinquent invoice, which must be paid first.')
   }
   if (!goesOn && isLastPeriod(order)) {
-    throw new ConflictError('No service period follows the last one of this order.')
+    throw new ConflictError('The order has no further service period.')
   }
   return transition(order, at, 'api', (change) => {
     set(change, {
@@ -171,7 +171,7 @@ export function voidOrder(order: Order, at: number): Transition {
 export function voidInvoice(order: Order, at: number, sequence: number): Transition {
   const invoice = order.invoices.find((one) => one.sequence === sequence)
   if (invoice?.status !== 'unpaid' && invoice?.status !== 'past-due') {
-    throw new ConflictError('Only an invoice that is unpaid or past due can be voided.')
+    throw new ConflictError('Only an unpaid or past-due invoice can be voided.')
   }
   return transition(order, at, 'api', (change) => {
     voidInvoices(change, (invoice) => invoice.sequence === sequence)
@@ -221,7 +221,7 @@ function reissueInitial(change: Change): number | null {
   if (canonicalJson(lines) === canonicalJson(initial.lines)) return null
   requireNoCharge(initial)
   if (initial.status !== 'draft' && (!isOpen(initial) || initial.status === 'partially-paid')) {
-    throw new ConflictError(`The first invoice is ${initial.status}.`)
+    throw new ConflictError(`The initial invoice is ${initial.status}.`)
   }
   const amount = sumOf(lines.map((line) => line.amount))
   changeInvoice(change, initial.sequence, { lines, amount })
@@ -273,7 +273,7 @@ function resumeRetries(change: Change): void {
 function unendedPause(order: Order, id: string): Pause {
   const pause = order.pauses.find((one) => one.id === id)
   if (pause?.status === 'active' || pause?.status === 'pending') return pause
-  throw new ConflictError('The pause has ended already.')
+  throw new ConflictError('The pause has already ended.')
 }
 
 function requireStatus(order: Order, statuses: readonly Order['status'][], done: string): void {
@@ -282,7 +282,8 @@ function requireStatus(order: Order, statuses: readonly Order['status'][], done:
 }
 
 function requireEndAfter(endTime: number | null, instant: number): void {
-  if (endTime !== null && endTime <= instant) refuse('endTime', 'must be after the effective time and ahead')
+  if (endTime !== null && endTime <= instant)
+    refuse('endTime', 'must be in the future and after the effective time')
 }
 
 function requireNoOverlap(order: Order, given: Pick<Pause, 'id' | 'effectiveTime' | 'endTime'>): void {
@@ -293,7 +294,7 @@ function requireNoOverlap(order: Order, given: Pick<Pause, 'id' | 'effectiveTime
       pause.effectiveTime < (given.endTime ?? Number.POSITIVE_INFINITY) &&
       given.effectiveTime < (pause.endTime ?? Number.POSITIVE_INFINITY),
   )
-  if (overlaps) throw new ConflictError('The pause overlaps another one of the order.')
+  if (overlaps) throw new ConflictError('The pause overlaps another pause of the order.')
 }
 
 function refuse(field: string, message: string): never {

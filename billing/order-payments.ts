@@ -62,7 +62,7 @@ export function beginCallersCharge(order: Order, at: number, sequence: number): 
 /** @throws ConflictError while the outcome of a charge of the invoice is not known. */
 export function requireNoCharge({ charge }: Pick<Invoice, 'charge'>): void {
   if (charge === null) return
-  throw new ConflictError('A charge of the invoice is under way; its outcome has to be known first.')
+  throw new ConflictError('A charge of the invoice is in progress. Try again when its outcome is known.')
 }
 
 /** Records that nobody knows the outcome of the open charge; the gateway is asked again at `askTime`. */
@@ -302,5 +302,5 @@ function changeCharge(
 function openInvoice(order: Order, sequence: number): Invoice {
   const invoice = order.invoices.find((one) => one.sequence === sequence)
   if (invoice !== undefined && isOpen(invoice)) return invoice
-  throw new ConflictError('Only an invoice that is issued and not yet paid can be paid.')
+  throw new ConflictError('Only an issued invoice that is not yet paid can be paid.')
 }

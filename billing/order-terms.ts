@@ -114,13 +114,14 @@ export function termsProblems(
   for (const [index, plan] of plans.entries()) {
     const fail = (message: string) => void problems.push({ field: `items.${index}.plan.id`, message })
     if (first !== undefined && plan.currency !== first.currency) {
-      fail(`all plans of an order share one currency; the first one's is ${first.currency}`)
+      fail(`must have the currency of the first plan: ${first.currency}`)
     }
     const period = lasting[0]?.recurringInterval
     if (plan.recurringInterval !== null && period != null) {
-      if (!samePeriod(plan.recurringInterval, period)) fail('all plans of an order share one service period')
+      if (!samePeriod(plan.recurringInterval, period))
+        fail('must have the same service period as the other plans of the order')
       else if (choices.recurringInterval === null && plan.recurringInterval.limit !== period.limit) {
-        fail('plans with different limits need a recurringInterval of the order')
+        fail('must have the same limit as the other plans, unless the order sets recurringInterval')
       }
     }
     if (
@@ -128,14 +129,14 @@ export function termsProblems(
       ongoing.includes(plan) &&
       !sameTrial(plan.trial, ongoing[0]?.trial ?? null)
     ) {
-      fail('plans with different trials need a trial of the order')
+      fail('must have the same trial as the other plans, unless the order sets trial')
     }
   }
   if (choices.trial?.enabled === true) {
     if (choices.trial.endTime === null) {
-      problems.push({ field: 'trial.endTime', message: 'is required where a trial is enabled' })
+      problems.push({ field: 'trial.endTime', message: 'is required when the trial is enabled' })
     } else if (choices.trial.endTime <= trialAfter) {
-      problems.push({ field: 'trial.endTime', message: 'must be after the start' })
+      problems.push({ field: 'trial.endTime', message: 'must be after the start time' })
     }
     if (plans.length > 0 && ongoing.length === 0) {
       problems.push({ field: 'trial', message: 'must not be enabled for one-time sales' })
@@ -143,10 +144,13 @@ export function termsProblems(
   }
   if (plans.length === 0) return problems
   if (choices.isTrialOnly && agreedTerms(plans, choices).trial === null) {
-    problems.push({ field: 'isTrialOnly', message: 'needs a trial, of the plans or of the order' })
+    problems.push({ field: 'isTrialOnly', message: 'requires a trial of the plans or of the order' })
   }
   if (choices.recurringInterval !== null && lasting.length === 0) {
-    problems.push({ field: 'recurringInterval', message: 'must be absent: none of the plans recurs' })
+    problems.push({
+      field: 'recurringInterval',
+      message: 'must be omitted, because no plan of the order recurs',
+    })
   }
   return problems
 }

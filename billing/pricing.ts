@@ -27,7 +27,10 @@ export function bracketsProblem(
   for (const [index, { maxQuantity }] of brackets.entries()) {
     const isLast = index === brackets.length - 1
     if (isLast !== (maxQuantity === null)) {
-      return { index, message: isLast ? 'must be null in the last bracket' : 'may be null in the last only' }
+      return {
+        index,
+        message: isLast ? 'must be null in the last bracket' : 'must not be null, except in the last bracket',
+      }
     }
     if (maxQuantity !== null && maxQuantity <= below) return { index, message: `must be above ${below}` }
     below = maxQuantity ?? below
@@ -62,6 +65,6 @@ function tiered(brackets: readonly Bracket[], quantity: number): Money {
 
 function bracketOf(brackets: readonly Bracket[], quantity: number): Bracket {
   const found = brackets.find(({ maxQuantity }) => maxQuantity === null || quantity <= maxQuantity)
-  if (found === undefined) throw new RangeError('brackets must end in an open one')
+  if (found === undefined) throw new RangeError('must be null in the last bracket')
   return found
 }

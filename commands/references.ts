@@ -23,8 +23,8 @@ export interface References {
   required<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string): Promise<T | null>
   /** As `required`, but null refers to nothing and is fine. */
   optional<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string | null): Promise<T | null>
-  /** Remembers that there is no row of that id. */
-  missing<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string): void
+  /** Remembers that the field refers to no row. */
+  missing<T extends TenantRow>(entity: EntityClass<T>, field: string): void
   /** Remembers a failure found otherwise. */
   fail(field: string, message: string): void
   /** @throws InvalidFieldsError when anything failed. */
@@ -33,9 +33,9 @@ export interface References {
 
 export function references({ em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>): References {
   const failures: InvalidField[] = []
-  const missing = (entity: { readonly name: string }, field: string, id: string): void => {
+  const missing = (entity: { readonly name: string }, field: string): void => {
     const kind = entity.name.replaceAll(/(?<=.)(?=[A-Z])/g, ' ').toLowerCase()
-    failures.push({ field, message: `no ${kind} has the id ${id}` })
+    failures.push({ field, message: `must be the id of an existing ${kind}` })
   }
   const required = async <T extends TenantRow>(
     entity: EntityClass<T>,
@@ -43,7 +43,7 @@ export function references({ em, organizationId }: Pick<UnitOfWork, 'em' | 'orga
     id: string,
   ): Promise<T | null> => {
     const row = await heldRow({ em, organizationId }, entity, id)
-    if (row === null) missing(entity, field, id)
+    if (row === null) missing(entity, field)
     return row
   }
   return {
@@ -112,6 +112,7 @@ export async function requireUnreferenced(
       `select 1 from ${referrer.table} where organization_id = ? and ${referrer.condition} limit 1`,
       [organizationId, id],
     )
-    if (found.length > 0) throw new ConflictError(`It cannot be deleted: ${referrer.label} refers to it.`)
+    if (found.length > 0)
+      throw new ConflictError(`The resource cannot be deleted, because ${referrer.label} refers to it.`)
   }
 }

@@ -60,7 +60,7 @@ export const SETTINGS: readonly Setting[] = [
     default: '(embedded)',
     meaning: 'PostgreSQL 15 to 18; without it `npm start` runs one of its own',
   },
-  { name: 'DATA_DIR', default: '.data', meaning: 'where the embedded services and local secrets live' },
+  { name: 'DATA_DIR', default: '.data', meaning: 'directory of the local services and secrets' },
   {
     name: 'TEMPORAL_ADDRESS',
     default: '(embedded)',

@@ -23,19 +23,19 @@ export function webhookHeaderProblems(
     const repeated = seen.has(lower)
     seen.add(lower)
     const ofName = !TOKEN.test(name)
-      ? 'must be a header name'
+      ? 'must be a valid header name'
       : RESERVED.test(name)
-        ? 'is a header that the service sends itself'
+        ? 'must not be a header that the service sets'
         : lower === 'authorization' && hasCredential
-          ? 'is sent by the credential'
+          ? 'must not be Authorization, which the service credential sets'
           : repeated
-            ? 'stands there twice'
+            ? 'must be unique in the list'
             : null
     return [
       ...(ofName === null ? [] : [{ field: `headers.${index}.name`, message: ofName }]),
       ...(PRINTABLE.test(value)
         ? []
-        : [{ field: `headers.${index}.value`, message: 'must be printable ASCII' }]),
+        : [{ field: `headers.${index}.value`, message: 'must consist of printable ASCII characters' }]),
     ]
   })
 }

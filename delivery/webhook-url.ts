@@ -20,7 +20,7 @@ export function webhookUrlProblem(text: string, { guard, environment }: WebhookT
     return `must begin with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`
   }
   if (url.username !== '' || url.password !== '') {
-    return 'must not hold a user name or password; use a service credential'
+    return 'must not contain a user name or password; use a service credential instead'
   }
   const literal = url.hostname.replace(/^\[|\]$/g, '')
   if (isIP(literal) !== 0 && !guard.allows(literal))

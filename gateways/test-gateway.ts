@@ -72,7 +72,7 @@ export function createTestGateway(
     try {
       return await pool.connect()
     } catch {
-      throw new NotSentError('The gateway was not reached.')
+      throw new NotSentError('The gateway could not be reached.')
     }
   }
 
@@ -90,7 +90,7 @@ export function createTestGateway(
         return rows[0]?.reference ?? ''
       } catch {
         // What the driver says may hold what was bound.
-        throw new GatewayFailedError('The gateway did not keep the card; try again later.')
+        throw new GatewayFailedError('The gateway could not store the card. Try again later.')
       }
     },
 

@@ -75,7 +75,7 @@ export async function authenticate(
     'select organization_id, id, type, acl, allowed_ips from api_keys where key_hash = ?',
     [installation.hashKey(key || authorization)],
   )
-  if (row === undefined) throw new Problem('unauthorized', 'The key is not known in this environment.')
+  if (row === undefined) throw new Problem('unauthorized', 'The key does not exist in this environment.')
   return {
     form: row.type,
     organizationId: row.organization_id,
@@ -102,7 +102,7 @@ async function customerCredential(
           [name.organizationId, name.id, now],
         )
   if (name === null || row === undefined) {
-    throw new Problem('unauthorized', 'The customer token is not known here, has expired or was ended.')
+    throw new Problem('unauthorized', 'The customer token does not exist, has expired or was revoked.')
   }
   return { form: 'customer', ...name, acl: row.acl, allowedIps: null }
 }
@@ -126,7 +126,7 @@ export function authorize(
     throw new Problem('forbidden', `This operation does not accept a ${FORMS[credential.form]}.`)
   }
   if (credential.allowedIps !== null && !addressIsAllowed(credential.allowedIps, address)) {
-    throw new Problem('forbidden', 'The key may not be used from this address.')
+    throw new Problem('forbidden', 'The key cannot be used from this IP address.')
   }
   if (!permits(grantedPermissions(credential.acl, organizationId), operationId)) {
     throw new Problem('forbidden', `The access list of the credential does not name ${operationId}.`)

@@ -65,7 +65,7 @@ export async function findStoredResponse(
   if (record.requestHash !== request.requestHash) {
     throw new Problem(
       'idempotency-key-reused',
-      'The Idempotency-Key was used for a request with another body.',
+      'The Idempotency-Key was already used for a request with a different body.',
     )
   }
   return JSON.parse(await vault.open(record.responseCipher)) as StoredResponse
@@ -84,7 +84,7 @@ export async function claimKey(
 ): Promise<StoredResponse | null> {
   const name = `${request.organizationId}\n${request.operation}\n${request.key}`
   if (!(await tryLockText(unit.em, name))) {
-    throw new StillRunning('conflict', 'The first request with this Idempotency-Key is still running.')
+    throw new StillRunning('conflict', 'A request with this Idempotency-Key is still in progress.')
   }
   return await findStoredResponse(unit.em, vault, request)
 }

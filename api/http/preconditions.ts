@@ -18,11 +18,11 @@ export function requirePreconditions({ ifMatch, ifNoneMatch }: Preconditions, re
   if (ifMatch !== null && (revision === null || !lists(ifMatch, revision))) {
     throw new Problem(
       'precondition-failed',
-      revision === null ? 'There is no such resource.' : `The resource is at revision ${revision}.`,
+      revision === null ? 'The resource does not exist.' : `The resource is at revision ${revision}.`,
     )
   }
   if (ifNoneMatch !== null && revision !== null && lists(ifNoneMatch, revision)) {
-    throw new Problem('precondition-failed', `The resource exists, at revision ${revision}.`)
+    throw new Problem('precondition-failed', `The resource already exists, at revision ${revision}.`)
   }
 }
 

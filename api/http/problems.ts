@@ -19,95 +19,101 @@ interface ProblemType {
 export const PROBLEMS = {
   'malformed-request': {
     status: 400,
-    title: 'The request could not be read',
+    title: 'Malformed request',
     meaning:
-      'The body is not JSON, or a query parameter is unknown, of the wrong type or out of range. `invalidFields` names the parameters. Mend the request; sending it again unchanged gives the same answer.',
+      'The body is not valid JSON, or a query parameter is unknown, of the wrong type or out of range. `invalidFields` lists the parameters. Fix the request before you send it again.',
   },
   unauthorized: {
     status: 401,
-    title: 'No valid credential',
+    title: 'Unauthorized',
     meaning:
-      'The credential is missing, unknown, expired or of the other environment, or two were sent at once. Send one key of this environment: a secret key goes into the `SVC-APIKEY` header.',
+      'The credential is missing, unknown, expired or of another environment, or the request has two credentials. Send exactly one key of this environment; a secret key goes in the `SVC-APIKEY` header.',
   },
   forbidden: {
     status: 403,
-    title: 'Not allowed with this credential',
+    title: 'Forbidden',
     meaning:
-      'The credential is known, but it may not do this: the operation is not in its access list, wants another form of credential, the address is not allowed, or the organization is another one.',
+      'The credential is valid but does not permit this request. Its access list may not include the operation, its type may not be accepted here, its allowed addresses may not include yours, or it may belong to another organization.',
   },
   'not-found': {
     status: 404,
-    title: 'Nothing is here',
-    meaning: 'There is no such path, or no such id in this organization. Check the spelling of both.',
+    title: 'Not found',
+    meaning: 'The path does not exist, or the organization has no resource with this id. Check both.',
   },
   'method-not-allowed': {
     status: 405,
-    title: 'The path does not take this method',
-    meaning: 'The `Allow` header lists the methods it takes.',
+    title: 'Method not allowed',
+    meaning: 'The path does not support this method. The `Allow` header lists the supported methods.',
   },
   conflict: {
     status: 409,
-    title: 'The state of the resource forbids this',
+    title: 'Conflict',
     meaning:
-      'Read the resource again: its state, or a member that cannot change, does not permit what was asked.',
+      'The current state of the resource does not permit the request, or the request changes a member that cannot change. Retrieve the resource to see its state.',
   },
   'precondition-failed': {
     status: 412,
-    title: 'The resource is not as expected',
+    title: 'Precondition failed',
     meaning:
-      '`If-Match` or `If-None-Match` does not hold. Read the resource, decide again, and send its new `ETag`.',
+      'The resource does not match the `If-Match` or `If-None-Match` header. Retrieve the resource, and send the request again with its current `ETag`.',
   },
   'payload-too-large': {
     status: 413,
-    title: 'The body is too large',
-    meaning: 'A request body has at most 1 MiB.',
+    title: 'Request body too large',
+    meaning: 'The maximum size of a request body is 1 MiB.',
   },
   'unsupported-media-type': {
     status: 415,
-    title: 'The body is not JSON',
-    meaning: 'Send `Content-Type: application/json` (or a type that ends in `+json`).',
+    title: 'Unsupported media type',
+    meaning:
+      'The request body is not declared as JSON. Send `Content-Type: application/json`, or a type that ends in `+json`.',
   },
   'validation-error': {
     status: 422,
-    title: 'The body breaks a rule',
+    title: 'Validation failed',
     meaning:
-      '`invalidFields` lists every failing member, with a dotted path such as `items.0.plan.id`, and what is wrong with it. Nothing was written.',
+      'One or more members of the body are invalid, and nothing was saved. `invalidFields` lists each of them with its path, such as `items.0.plan.id`, and the reason.',
   },
   'idempotency-key-reused': {
     status: 422,
-    title: 'The idempotency key belongs to another request',
-    meaning: 'The `Idempotency-Key` was used with a different body. Take a new key for a new request.',
+    title: 'Idempotency key already used',
+    meaning:
+      'The `Idempotency-Key` was used for a request with a different body. Use a new key for each new request.',
   },
   'rate-limit-exceeded': {
     status: 429,
     title: 'Too many requests',
-    meaning: 'Wait until the time in `X-RateLimit-Retry-After` (Unix seconds). Nothing was changed.',
+    meaning:
+      'The organization has exceeded its rate limit, and the request was not processed. Send it again after the time in `X-RateLimit-Retry-After` (Unix seconds).',
   },
   'internal-error': {
     status: 500,
-    title: 'Something went wrong on our side',
-    meaning: 'The request may be sent again. If it keeps failing, report the `Request-Id`.',
+    title: 'Internal error',
+    meaning:
+      'An unexpected error occurred. Send the request again; if the error persists, report the `Request-Id`.',
   },
   'not-implemented': {
     status: 501,
-    title: 'The connected Temporal server lacks this',
-    meaning: 'The detail names what the operator of this deployment has to enable.',
+    title: 'Not implemented',
+    meaning:
+      'This deployment does not support the operation. The detail says what its operator has to enable.',
   },
   'upstream-failed': {
     status: 502,
-    title: 'A provider failed',
-    meaning: 'The provider that the operation needs did not answer as it should. Try again later.',
+    title: 'Upstream provider failed',
+    meaning: 'A provider that the operation depends on returned an error. Send the request again later.',
   },
   unavailable: {
     status: 503,
-    title: 'Not available right now',
+    title: 'Temporarily unavailable',
     meaning:
-      'A part that the operation needs cannot be reached. Send the request again after `Retry-After` seconds.',
+      'A component that the operation depends on cannot be reached. Send the request again after `Retry-After` seconds.',
   },
   'not-configured': {
     status: 503,
-    title: 'Not set up in this deployment',
-    meaning: 'The detail names the settings that the operator of this deployment has to make.',
+    title: 'Not configured',
+    meaning:
+      'This deployment is not configured for the operation. The detail says which settings its operator has to make.',
   },
 } as const satisfies Record<string, ProblemType>
 
@@ -155,7 +161,7 @@ export function problemOf(error: unknown): Problem {
   if (isOutdatedStatement(error)) {
     return new Problem(
       'unavailable',
-      'The database is being changed; nothing of the request was carried out.',
+      'The database is being upgraded, and the request was not processed.',
       { headers: { 'Retry-After': '1' } },
       { cause: error },
     )
@@ -163,7 +169,7 @@ export function problemOf(error: unknown): Problem {
   if (hasCode(error, TOO_SLOW)) {
     return new Problem(
       'unavailable',
-      'The database took too long to answer.',
+      'The database did not respond in time.',
       { headers: { 'Retry-After': '5' } },
       { cause: error },
     )
@@ -171,7 +177,7 @@ export function problemOf(error: unknown): Problem {
   if (hasCode(error, LOCK_CONFLICT)) {
     return new Problem(
       'unavailable',
-      'Another request was at the same records; nothing of this one was carried out.',
+      'Another request is changing the same records, and this request was not processed.',
       { headers: { 'Retry-After': '1' } },
       { cause: error },
     )
@@ -179,7 +185,7 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof OwnFaultError) {
     return new Problem(
       'unavailable',
-      'Nothing can be sent at the moment.',
+      'The service cannot send requests at the moment.',
       { headers: { 'Retry-After': '1' } },
       { cause: error },
     )

@@ -71,7 +71,7 @@ export function requireWithinLimit({ limit, exceededUntil }: Usage, now: Date): 
   const seconds = Math.ceil((exceededUntil.getTime() - now.getTime()) / 1000)
   throw new Problem(
     'rate-limit-exceeded',
-    `The organization has made its ${limit} requests of this window.`,
+    `The organization has exceeded its limit of ${limit} requests per window.`,
     {
       headers: {
         'X-RateLimit-Retry-After': String(Math.ceil(exceededUntil.getTime() / 1000)),

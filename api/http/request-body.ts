@@ -18,15 +18,16 @@ export async function readJsonBody(ctx: Context): Promise<unknown> {
   const bytes = await rawBody(ctx.req, { limit: LARGEST_BODY, length: ctx.request.length ?? null }).catch(
     (error: unknown) => {
       const type = Error.isError(error) && 'type' in error ? error.type : ''
-      if (type === 'entity.too.large') throw new Problem('payload-too-large', 'The body has more than 1 MiB.')
-      throw new Problem('malformed-request', 'The body did not arrive whole.', {}, { cause: error })
+      if (type === 'entity.too.large')
+        throw new Problem('payload-too-large', 'The request body is larger than 1 MiB.')
+      throw new Problem('malformed-request', 'The request body is incomplete.', {}, { cause: error })
     },
   )
   let body: unknown
   try {
     body = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
-    throw new Problem('malformed-request', 'The body is not JSON in UTF-8.')
+    throw new Problem('malformed-request', 'The request body is not valid JSON in UTF-8.')
   }
   const unstorable = [...unstorableTexts(body, '')]
   if (unstorable.length > 0)
@@ -37,12 +38,13 @@ export async function readJsonBody(ctx: Context): Promise<unknown> {
 /** Texts that no database keeps as they are: a NUL character, or half a surrogate pair. */
 function* unstorableTexts(value: unknown, field: string): Generator<InvalidField> {
   if (typeof value === 'string') {
-    if (!isStorable(value)) yield { field, message: 'must not hold a NUL character or half a surrogate pair' }
+    if (!isStorable(value))
+      yield { field, message: 'must not contain a NUL character or an unpaired surrogate' }
   } else if (value !== null && typeof value === 'object') {
     for (const [name, member] of Object.entries(value)) {
       const path = field === '' ? name : `${field}.${name}`
       if (!isStorable(name))
-        yield { field: path, message: 'has a name with a NUL character or half a surrogate pair' }
+        yield { field: path, message: 'must not have a name with a NUL character or an unpaired surrogate' }
       yield* unstorableTexts(member, path)
     }
   }

@@ -96,7 +96,7 @@ function messageOf({ keyword, params, message }: ErrorObject): string {
     case 'required':
       return 'is required'
     case 'additionalProperties':
-      return 'is not a known member'
+      return 'is not a supported member'
     case 'enum':
       return `must be one of ${(params.allowedValues as unknown[]).slice(0, 20).map(String).join(', ')}${params.allowedValues.length > 20 ? ', …' : ''}`
     case 'const':

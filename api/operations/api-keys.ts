@@ -55,7 +55,7 @@ export const apiKeyWriter: Writer<ApiKeyRow, ApiKey> = {
     requireNoEscalation(reach, context)
     requireValid(reach, unit.organizationId)
     if (body.type !== undefined && body.type !== row.type)
-      throw new ConflictError('The type of a key cannot change.')
+      throw new ConflictError('The type of an API key cannot be changed.')
     if (!isUnrestricted(reach)) await requireAnotherUnrestricted(unit, row)
     Object.assign(row, { description: body.description, ...reach })
   },
@@ -94,7 +94,7 @@ export function scopeProblems(acl: readonly AccessRule[], organizationId: string
   return acl.flatMap(({ scope }, index) =>
     scope?.organizationId === undefined || scope.organizationId.includes(organizationId)
       ? []
-      : [{ field: `acl.${index}.scope.organizationId`, message: 'must contain this organization' }],
+      : [{ field: `acl.${index}.scope.organizationId`, message: 'must include this organization' }],
   )
 }
 
@@ -105,7 +105,7 @@ export function requireGrantable(
 ): void {
   const wanted = grantedPermissions(acl, organizationId)
   if (!isWithin(wanted, grantedPermissions(credential.acl, organizationId))) {
-    throw new Problem('forbidden', 'A credential cannot permit more than it may do itself.')
+    throw new Problem('forbidden', 'A credential cannot grant permissions that it does not have.')
   }
 }
 
@@ -120,7 +120,10 @@ function requireValid({ acl, allowedIps }: Reach, organizationId: string): void 
 
 function requireNoEscalation(wanted: Reach, { credential, organizationId }: OperationContext): void {
   if (!reaches(credential, wanted, organizationId)) {
-    throw new Problem('forbidden', 'A key cannot permit more than the key that makes or changes it.')
+    throw new Problem(
+      'forbidden',
+      'An API key cannot have more permissions than the key that creates or updates it.',
+    )
   }
 }
 
@@ -148,5 +151,6 @@ async function requireAnotherUnrestricted(unit: UnitOfWork, row: ApiKeyRow): Pro
     `select 1 from api_keys where organization_id = ? and id <> ? and type = 'secret' and acl is null and allowed_ips is null limit 1`,
     [unit.organizationId, row.id],
   )
-  if (others.length === 0) throw new ConflictError('This is the last secret key without restrictions.')
+  if (others.length === 0)
+    throw new ConflictError('The last unrestricted secret key cannot be restricted or deleted.')
 }

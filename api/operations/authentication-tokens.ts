@@ -87,5 +87,5 @@ function shown({ customerId, expiredTime }: AuthenticationTokenRow, token: strin
 
 /** The value is a secret: not repeated. */
 function absent(): Problem {
-  return new Problem('not-found', 'There is no such authentication token, or no more.')
+  return new Problem('not-found', 'The authentication token does not exist or has expired.')
 }

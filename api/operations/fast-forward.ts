@@ -33,7 +33,7 @@ export async function postFastForward(context: OperationContext): Promise<Operat
   if ((await context.em.count(Subscription, { organizationId: context.organizationId, id })) === 0)
     throw notFound(subscriptions, id)
   // Asked before the order is locked, which must not wait for Temporal; judged only where a move needs one.
-  const lack = await lackOf(temporal)
+  const lack = await unavailability(temporal)
   const begun = await context.commit(async (unit) => {
     const row = await lockSubscription(unit, id)
     if (row === null) throw notFound(subscriptions, id)
@@ -56,9 +56,9 @@ export async function postFastForward(context: OperationContext): Promise<Operat
 }
 
 /** Why clocks cannot be moved; null: they can. */
-async function lackOf(temporal: TemporalService | null): Promise<Problem | null> {
+async function unavailability(temporal: TemporalService | null): Promise<Problem | null> {
   if (temporal === null) {
-    return new Problem('unavailable', 'This API is connected to no Temporal server, which moves clocks.', {
+    return new Problem('unavailable', 'This API is not connected to Temporal, which moves the clocks.', {
       headers: { 'Retry-After': '60' },
     })
   }

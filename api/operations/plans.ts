@@ -85,8 +85,9 @@ function problemsOf({ currency, pricing, trial, setup, isTrialOnly }: Plan): Inv
   const isSimple = pricing.formula === 'fixed-fee' || pricing.formula === 'flat-rate'
   if (isSimple && pricing.price == null) fail('pricing.price', 'is required')
   if (!isSimple && pricing.brackets == null) fail('pricing.brackets', 'is required')
-  if (isSimple && pricing.brackets != null) fail('pricing.brackets', `is not for ${pricing.formula}`)
-  if (!isSimple && pricing.price != null) fail('pricing.price', `is not for ${pricing.formula}`)
+  if (isSimple && pricing.brackets != null)
+    fail('pricing.brackets', `is not supported for ${pricing.formula}`)
+  if (!isSimple && pricing.price != null) fail('pricing.price', `is not supported for ${pricing.formula}`)
   if (pricing.price != null) amount('pricing.price', pricing.price)
   for (const [index, { price }] of (pricing.brackets ?? []).entries()) {
     amount(`pricing.brackets.${index}.price`, price)
@@ -97,6 +98,6 @@ function problemsOf({ currency, pricing, trial, setup, isTrialOnly }: Plan): Inv
   if (gap !== null) fail(`pricing.brackets.${gap.index}.maxQuantity`, gap.message)
   if (trial != null) amount('trial.price', trial.price)
   if (setup != null) amount('setup.price', setup.price)
-  if (isTrialOnly === true && trial == null) fail('isTrialOnly', 'needs a trial')
+  if (isTrialOnly === true && trial == null) fail('isTrialOnly', 'requires a trial')
   return problems
 }

@@ -80,7 +80,7 @@ async function start(
     case 'sale': {
       const instruction = instructionOf(paymentInstruction)
       if (parentTransactionId != null) {
-        invalid.push({ field: 'parentTransactionId', message: 'is for refunds only' })
+        invalid.push({ field: 'parentTransactionId', message: 'is supported for refunds only' })
       }
       if (customerId == null || currency == null || amount == null || instruction === null) {
         const needed = { customerId, currency, amount, paymentInstruction: instruction }
@@ -101,9 +101,9 @@ async function start(
     }
     default: {
       if (paymentInstruction != null) {
-        invalid.push({ field: 'paymentInstruction', message: 'is for sales only' })
+        invalid.push({ field: 'paymentInstruction', message: 'is supported for sales only' })
       }
-      if (invoiceIds.length > 0) invalid.push({ field: 'invoiceIds', message: 'is for sales only' })
+      if (invoiceIds.length > 0) invalid.push({ field: 'invoiceIds', message: 'is supported for sales only' })
       if (parentTransactionId == null) {
         invalid.push({ field: 'parentTransactionId', message: 'is required' })
         throw new InvalidFieldsError(invalid)

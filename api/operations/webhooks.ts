@@ -97,7 +97,7 @@ export async function previewWebhook(context: OperationContext): Promise<Operati
   if (response.failure !== null) {
     const status = response.status === null ? '' : `, status ${response.status}`
     throw new InvalidFieldsError([
-      { field: 'url', message: `did not take the sample: ${response.failure}${status}` },
+      { field: 'url', message: `did not accept the sample: ${response.failure}${status}` },
     ])
   }
   return await context.commit(async () => ({}))

@@ -56,7 +56,7 @@ function tokens(text: string): Token[] {
     const literal = text[index] === '\\'
     if (literal) index += 1
     const char = text[index]
-    if (char === undefined) throw new FilterSyntaxError('ends with a backslash that escapes nothing')
+    if (char === undefined) throw new FilterSyntaxError('must not end with a backslash')
     result.push({ char, literal })
   }
   return result
@@ -64,7 +64,7 @@ function tokens(text: string): Token[] {
 
 function parseClause(clause: readonly Token[], hasRanges: (name: string) => boolean): FilterClause {
   const colon = clause.findIndex(({ char, literal }) => char === ':' && !literal)
-  if (colon < 1) throw new FilterSyntaxError('each part must read field:value')
+  if (colon < 1) throw new FilterSyntaxError('must consist of conditions of the form field:value')
   const name = plain(clause.slice(0, colon))
   const values = split(clause.slice(colon + 1), ',')
   const negated = values.map(([first]) => first !== undefined && first.char === '!' && !first.literal)

@@ -170,16 +170,16 @@ function typed(name: string, type: Field['type'], text: string): string {
       return text
     case 'number':
       if (/^-?\d{1,30}(\.\d{1,30})?$/.test(text)) return text
-      throw new FilterSyntaxError(`${name} is a number, and ${text} is none`)
+      throw new FilterSyntaxError(`${name} must be a number, not ${text}`)
     case 'boolean':
       if (/^(true|false)$/i.test(text)) return text
-      throw new FilterSyntaxError(`${name} is true or false, not ${text}`)
+      throw new FilterSyntaxError(`${name} must be true or false, not ${text}`)
     case 'time': {
       const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i.test(text)
         ? Date.parse(text)
         : Number.NaN
       if (!Number.isNaN(instant)) return new Date(instant).toISOString()
-      throw new FilterSyntaxError(`${name} is a time, such as 2026-01-31T09:00:00Z, and ${text} is none`)
+      throw new FilterSyntaxError(`${name} must be a time such as 2026-01-31T09:00:00Z, not ${text}`)
     }
   }
 }

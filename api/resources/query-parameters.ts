@@ -4,10 +4,15 @@ import type { Resource, ResourceRow } from './resource.ts'
 
 const page = {
   limit: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 1000, default: 100, description: 'Items at most.' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: 1000,
+      default: 100,
+      description: 'Maximum number of items to return.',
+    }),
   ),
   offset: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 1000, default: 0, description: 'Items to skip.' }),
+    Type.Integer({ minimum: 0, maximum: 1000, default: 0, description: 'Number of items to skip.' }),
   ),
 }
 const text = (description: string) => Type.Optional(Type.String({ description }))
@@ -17,7 +22,12 @@ export const pageQuery = Type.Object(page, { additionalProperties: false })
 
 /** Query parameters of a list that can be sorted, but not filtered. */
 export const sortedQuery = Type.Object(
-  { ...page, sort: text('Members, comma separated; - before one descends.') },
+  {
+    ...page,
+    sort: text(
+      'Members to sort by, separated by commas. Prefix a member with - to sort in descending order.',
+    ),
+  },
   { additionalProperties: false },
 )
 
@@ -27,12 +37,12 @@ export function listQuerySchema<Row extends ResourceRow>({ fields, expanders }: 
     {
       ...page,
       sort: text(
-        `Members, comma separated; - before one descends. Known: ${Object.keys(fields).join(', ')}.`,
+        `Members to sort by, separated by commas. Prefix a member with - to sort in descending order. Supported: ${Object.keys(fields).join(', ')}.`,
       ),
       filter: text(
-        'field:value, with , for or, ; for and, ! to leave out, a..b for ranges. The fields are those of sort.',
+        'Conditions of the form field:value. Separate alternatives with a comma and conditions with a semicolon; negate values with !, and write ranges as a..b. The supported fields are those of sort.',
       ),
-      q: text('Part of any of its texts.'),
+      q: text('Text to search for in all text members.'),
       ...expandQuery(expanders),
     },
     { additionalProperties: false },
@@ -48,5 +58,5 @@ function expandQuery(expanders: object = {}) {
   const names = Object.keys(expanders)
   return names.length === 0
     ? {}
-    : { expand: text(`Related objects to embed, comma separated: ${names.join(', ')}.`) }
+    : { expand: text(`Related objects to embed, separated by commas: ${names.join(', ')}.`) }
 }

@@ -60,5 +60,5 @@ export interface Writer<Row extends ResourceRow, Body> {
 }
 
 export function notFound({ label }: Pick<Resource<ResourceRow>, 'label'>, id: string): Problem {
-  return new Problem('not-found', `There is no ${label} with the id ${id}.`)
+  return new Problem('not-found', `No ${label} with the id ${id} exists.`)
 }

@@ -64,6 +64,6 @@ export function requireKnownExpansions<Row extends ResourceRow>(
     .filter((name) => name !== '')
   const unknown = names.filter((name) => !Object.hasOwn(expanders, name))
   if (unknown.length === 0) return names
-  const invalidFields = [{ field: 'expand', message: `cannot expand ${unknown.join(', ')}` }]
-  throw new Problem('malformed-request', `expand cannot name ${unknown.join(', ')}.`, { invalidFields })
+  const invalidFields = [{ field: 'expand', message: `does not support ${unknown.join(', ')}` }]
+  throw new Problem('malformed-request', `expand does not support ${unknown.join(', ')}.`, { invalidFields })
 }

@@ -32,7 +32,7 @@ export async function upsert<Row extends ResourceRow, Body>(
         const invalidFields = [
           { field: 'id', message: 'must be 1 to 50 letters, digits, or any of _ @ ~ - .' },
         ]
-        throw new Problem('validation-error', 'The id of the path cannot be an id.', { invalidFields })
+        throw new Problem('validation-error', 'The id in the path is not valid.', { invalidFields })
       }
       return await respondCreated(context, resource, await writer.create(unit, id, body, context))
     })

@@ -8,7 +8,9 @@ const Rule = Type.Object(
       Type.Object(
         {
           organizationId: Type.Optional(
-            Type.Array(Id('An organization the rule holds in.'), { maxItems: 1000 }),
+            Type.Array(Id('Id of an organization in which the rule grants its permissions.'), {
+              maxItems: 1000,
+            }),
           ),
         },
         { additionalProperties: false },
@@ -16,7 +18,7 @@ const Rule = Type.Object(
     ),
     permissions: Type.Array(Type.String({ pattern: PERMISSION_PATTERN, maxLength: 255 }), {
       maxItems: 1000,
-      description: 'Operation ids, or * for all. A name that this release does not know grants nothing.',
+      description: 'Operation ids, or * for all operations. Unknown names grant nothing.',
     }),
   },
   { additionalProperties: false },
@@ -28,27 +30,29 @@ export const AccessRules = Type.Array(Rule, { maxItems: 100 })
 export const ApiKey = Type.Object(
   {
     ...resourceMembers,
-    description: Type.String({ minLength: 1, maxLength: 1000, description: 'What it is for.' }),
+    description: Type.String({ minLength: 1, maxLength: 1000, description: 'What the key is used for.' }),
     type: Type.Optional(
       Type.Enum(['secret', 'publishable'], {
-        description: 'secret, the default, or publishable. It never changes.',
+        description: 'Type of the key. It cannot be changed.',
       }),
     ),
     acl: Type.Optional(
       OrNull(AccessRules, {
         description:
-          'What it may call; null: everything its type may. In PUT, absent leaves it and null removes it.',
+          'Access list of the key. If null, the key may call every operation that its type permits. A PUT without this member leaves the list unchanged; null removes it.',
       }),
     ),
     allowedIps: Type.Optional(
       OrNull(Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 1000 }), {
         description:
-          'Where it may be used from; null: anywhere. In PUT, absent leaves it and null removes it.',
+          'IP addresses from which the key may be used. If null, every address is allowed. A PUT without this member leaves the list unchanged; null removes it.',
       }),
     ),
-    apiUser: ReadOnly(Type.String({ description: 'Its name as a user.' })),
+    apiUser: ReadOnly(Type.String({ description: 'User name of the key.' })),
     secretKey: ReadOnly(
-      Type.String({ description: 'Its value; masked for a reader who may do less than it.' }),
+      Type.String({
+        description: 'Value of the key. It is masked for credentials with fewer permissions than the key.',
+      }),
     ),
   },
   { $id: 'ApiKey', additionalProperties: false, description: 'A credential of the organization.' },

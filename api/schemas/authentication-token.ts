@@ -6,40 +6,42 @@ export const AuthenticationToken = Type.Object(
   {
     mode: Type.Enum(['passwordless'], {
       writeOnly: true,
-      description: 'passwordless: the merchant vouches for the customer.',
+      description: 'passwordless: the merchant has authenticated the customer.',
     }),
-    token: ReadOnly(Type.String({ description: 'Its value, to be exchanged.' })),
-    customerId: Id('Whom it stands for.'),
-    expiredTime: ReadOnly(Instant('When it can no longer be exchanged.')),
+    token: ReadOnly(Type.String({ description: 'Value of the token, to be exchanged for a customer JWT.' })),
+    customerId: Id('Customer that the token authenticates.'),
+    expiredTime: ReadOnly(Instant('When the token expires.')),
   },
   {
     $id: 'AuthenticationToken',
     additionalProperties: false,
-    description: "A merchant's word that a browser is a customer's.",
+    description: 'A short-lived token with which a merchant authenticates a customer.',
   },
 )
 export type AuthenticationToken = Static<typeof AuthenticationToken>
 
 export const CustomerToken = Type.Object(
   {
-    id: ReadOnly(Id('Names it.')),
+    id: ReadOnly(Id('Unique id of the token.')),
     type: ReadOnly(Type.Enum(['customer'])),
-    token: ReadOnly(Type.String({ description: 'The JWT, sent as Authorization: Bearer.' })),
-    customerId: ReadOnly(Id('Whom it stands for.')),
+    token: ReadOnly(Type.String({ description: 'The JWT. Send it as Authorization: Bearer.' })),
+    customerId: ReadOnly(Id('Customer that the token authenticates.')),
     acl: AccessRules,
-    expiredTime: Nullable(Instant('When it expires, at most 24 hours ahead; null: in an hour.')),
+    expiredTime: Nullable(
+      Instant('When the JWT expires, at most 24 hours ahead. If null, it expires after one hour.'),
+    ),
     invalidate: Type.Optional(
       Type.Boolean({
         default: true,
         writeOnly: true,
-        description: 'Whether the authentication token is good for no other exchange.',
+        description: 'Whether the exchange invalidates the authentication token.',
       }),
     ),
   },
   {
     $id: 'CustomerToken',
     additionalProperties: false,
-    description: 'What a browser holds to act for a customer.',
+    description: 'A JWT with which a browser acts for a customer.',
   },
 )
 export type CustomerToken = Static<typeof CustomerToken>

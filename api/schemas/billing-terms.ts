@@ -7,7 +7,7 @@ const UNIT = ['day', 'week', 'month', 'year']
 export const PeriodSchema = Type.Object(
   {
     unit: Type.Enum(UNIT),
-    length: Type.Integer({ minimum: 1, maximum: 1000, description: 'How many units make a period.' }),
+    length: Type.Integer({ minimum: 1, maximum: 1000, description: 'Number of units in a period.' }),
   },
   { additionalProperties: false, description: 'Length of a period.' },
 )
@@ -16,7 +16,11 @@ export const RecurringIntervalSchema = Type.Object(
   {
     ...PeriodSchema.properties,
     limit: Nullable(
-      Type.Integer({ minimum: 1, maximum: 100_000, description: 'Periods in all; null: until canceled.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 100_000,
+        description: 'Number of periods. If null, the order renews until it is canceled.',
+      }),
     ),
   },
   { additionalProperties: false, description: 'Length and number of the service periods.' },
@@ -34,8 +38,10 @@ const shift = (chronology: 'before' | 'after', description: string) =>
 
 export const InvoiceTimeShiftSchema = Type.Object(
   {
-    issueTimeShift: Nullable(shift('before', 'How long before its boundary a renewal invoice is issued.')),
-    dueTimeShift: Nullable(shift('after', 'How long after its issue an invoice is due; null: an hour.')),
+    issueTimeShift: Nullable(
+      shift('before', 'How long before the period begins its renewal invoice is issued.'),
+    ),
+    dueTimeShift: Nullable(shift('after', 'How long after its issue an invoice is due. If null, one hour.')),
   },
   { additionalProperties: false, description: 'When invoices are issued and due.' },
 )

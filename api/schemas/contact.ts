@@ -7,9 +7,11 @@ const reachable = (value: TSchema, description: string) =>
     Type.Array(
       Type.Object(
         {
-          label: Nullable(Text('What it is: home, work.')),
+          label: Nullable(Text('Label, such as home or work.')),
           value: value as ReturnType<typeof Text>,
-          primary: Type.Optional(Type.Boolean({ default: false, description: 'Whether it is tried first.' })),
+          primary: Type.Optional(
+            Type.Boolean({ default: false, description: 'Whether this entry is the preferred one.' }),
+          ),
         },
         { additionalProperties: false },
       ),
@@ -24,21 +26,25 @@ export const Contact = Type.Object(
     lastName: Nullable(Text('Family name.')),
     organization: Nullable(Text('Company.')),
     address: Nullable(Text('Street and number.')),
-    address2: Nullable(Text('More of the address.')),
+    address2: Nullable(Text('Second line of the address.')),
     city: Nullable(Text('City.')),
     region: Nullable(Text('State, province or county.')),
-    country: Nullable(Type.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166 code of two letters.' })),
+    country: Nullable(
+      Type.String({ pattern: '^[A-Z]{2}$', description: 'Two-letter ISO 3166 country code.' }),
+    ),
     postalCode: Nullable(Text('Postal code.')),
-    phoneNumbers: reachable(Text('The number.'), 'Telephone numbers.'),
+    phoneNumbers: reachable(Text('Telephone number.'), 'Telephone numbers.'),
     emails: reachable(
-      Type.String({ format: 'email', maxLength: 255, description: 'The address.' }),
+      Type.String({ format: 'email', maxLength: 255, description: 'E-mail address.' }),
       'E-mail addresses.',
     ),
     dob: Nullable(Type.String({ format: 'date', description: 'Date of birth.' })),
-    jobTitle: Nullable(Text('Position.')),
-    hash: ReadOnly(Type.String({ description: 'Digest of all the others: equal contacts have equal ones.' })),
+    jobTitle: Nullable(Text('Job title.')),
+    hash: ReadOnly(
+      Type.String({ description: 'Digest of the other members. Equal contacts have equal digests.' }),
+    ),
   },
-  { additionalProperties: false, description: 'Where somebody can be reached.' },
+  { additionalProperties: false, description: 'A postal address with the ways to reach a person.' },
 )
 export type ContactBody = Static<typeof Contact>
 

@@ -53,21 +53,24 @@ export const EnumWithReadOnlyValues = <T extends string>(
 export const CustomFields = Type.Optional(
   Type.Record(Type.String(), Type.Unknown(), {
     default: {},
-    description: 'Your own data, returned as given.',
+    description: 'Custom data of your own, returned unchanged.',
   }),
 )
 
 /** Members that every resource carries. */
 export const resourceMembers = {
-  id: ReadOnly(Id('Unique in the organization.')),
+  id: ReadOnly(Id('Id, unique in the organization.')),
   revision: ReadOnly(
-    Type.Integer({ minimum: 1, description: 'Raised by each change; compare to order webhook data.' }),
+    Type.Integer({
+      minimum: 1,
+      description: 'Number of the current revision. A webhook payload with a lower revision is outdated.',
+    }),
   ),
-  createdTime: ReadOnly(Instant('When it was created.')),
-  updatedTime: ReadOnly(Instant('When it last changed.')),
+  createdTime: ReadOnly(Instant('When the resource was created.')),
+  updatedTime: ReadOnly(Instant('When the resource was last updated.')),
   _links: ReadOnly(
     Type.Array(Type.Object({ rel: Type.String(), href: Type.String({ format: 'uri' }) }), {
-      description: 'Addresses of this and of related resources.',
+      description: 'Links to the resource and to related resources.',
     }),
   ),
 }

@@ -9,25 +9,30 @@ export const Customer = Type.Object(
     email: Nullable(Type.String({ format: 'email', maxLength: 255, description: 'E-mail address.' })),
     firstName: Nullable(Text('Given name.')),
     lastName: Nullable(Text('Family name.')),
-    websiteId: Nullable(Id('Website the customer came from.')),
+    websiteId: Nullable(Id('Website through which the customer was acquired.')),
     defaultPaymentInstrument: Nullable(
       Type.Object(
         {
           method: Type.Enum(['payment-card']),
-          paymentInstrumentId: Id('An instrument of the customer.'),
+          paymentInstrumentId: Id('A payment instrument of the customer.'),
         },
-        { additionalProperties: false, description: 'What is charged where nothing else is named.' },
+        { additionalProperties: false, description: 'Payment instrument that is charged by default.' },
       ),
     ),
     paymentToken: Type.Optional(
-      OrNull(Id('A payment token: makes an instrument, used up by this, and sets it as the default.'), {
-        writeOnly: true,
-      }),
+      OrNull(
+        Id(
+          "A payment token. It is consumed to create a payment instrument, which becomes the customer's default.",
+        ),
+        {
+          writeOnly: true,
+        },
+      ),
     ),
     primaryAddress: Nullable(Contact),
     leadSource: Nullable(LeadSource),
     customFields: CustomFields,
   },
-  { $id: 'Customer', additionalProperties: false, description: 'Whom the organization bills.' },
+  { $id: 'Customer', additionalProperties: false, description: 'A customer of the organization.' },
 )
 export type Customer = Static<typeof Customer>

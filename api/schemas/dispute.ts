@@ -21,29 +21,33 @@ import {
 export const Dispute = Type.Object(
   {
     ...resourceMembers,
-    customerId: ReadOnly(OrNull(Id('Customer of the transaction.'))),
-    transactionId: Id('The transaction it is about.'),
+    customerId: ReadOnly(OrNull(Id('Customer of the disputed transaction.'))),
+    transactionId: Id('Transaction that is disputed.'),
     currency: Type.String({ format: 'currency', description: 'ISO 4217 code.' }),
-    amount: Amount('What is disputed.'),
-    acquirerReferenceNumber: Nullable(Text('Reference of the acquirer.')),
-    caseId: Nullable(Text('Case number.')),
+    amount: Amount('Disputed amount.'),
+    acquirerReferenceNumber: Nullable(Text('Acquirer reference number.')),
+    caseId: Nullable(Text("The issuer's case number.")),
     reasonCode: Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'Code of the card network or bank.',
+      description: 'Reason code of the card network or bank.',
     }),
-    reasonDescription: ReadOnly(OrNull(Type.String({ maxLength: 512, description: 'What the code means.' }))),
+    reasonDescription: ReadOnly(
+      OrNull(Type.String({ maxLength: 512, description: 'Meaning of the reason code.' })),
+    ),
     category: ReadOnly(Type.Enum([...DISPUTE_CATEGORIES])),
     type: EnumWithReadOnlyValues<DisputeType>(DISPUTE_TYPES, ANSWERED_DISPUTE_TYPES, {
-      description: 'What kind of dispute it is.',
+      description: 'Type of the dispute.',
     }),
     status: Type.Enum([...DISPUTE_STATUSES]),
-    postedTime: Instant('When it was posted.'),
-    deadlineTime: Nullable(Instant('Latest time for a representment; missed, the dispute is lost.')),
-    rawResponse: ReadOnly(OrNull(Type.String({ description: 'What the gateway said.' }))),
-    resolvedTime: ReadOnly(OrNull(Instant('When it was won, lost or forfeited.'))),
+    postedTime: Instant('When the dispute was posted.'),
+    deadlineTime: Nullable(
+      Instant('Latest time for a representment. If it passes without one, the dispute is lost.'),
+    ),
+    rawResponse: ReadOnly(OrNull(Type.String({ description: 'Raw response of the gateway.' }))),
+    resolvedTime: ReadOnly(OrNull(Instant('When the dispute was won, lost or forfeited.'))),
     source: ReadOnly(OrNull(Type.Enum(['api', 'manual', 'sftp', 'webhook']))),
   },
-  { $id: 'Dispute', additionalProperties: false, description: 'A payment that is contested.' },
+  { $id: 'Dispute', additionalProperties: false, description: 'A dispute of a transaction.' },
 )
 export type Dispute = Static<typeof Dispute>

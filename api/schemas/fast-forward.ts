@@ -4,15 +4,19 @@ import { Id, Instant, OrNull, ReadOnly, resourceMembers } from './conventions.ts
 export const FastForward = Type.Object(
   {
     ...resourceMembers,
-    subscriptionId: ReadOnly(Id('The order.')),
-    to: Instant('Where its clock is moved to: ahead of it, and at most five years ahead of real time.'),
+    subscriptionId: ReadOnly(Id('Order whose clock is moved.')),
+    to: Instant(
+      "New time of the order's clock: after its current time and at most five years ahead of real time.",
+    ),
     status: ReadOnly(Type.Enum(['running', 'completed', 'failed'])),
-    detail: ReadOnly(OrNull(Type.String({ description: 'Why it failed, and what helps.' }))),
+    detail: ReadOnly(
+      OrNull(Type.String({ description: 'Why the fast-forward failed and how to continue.' })),
+    ),
   },
   {
     $id: 'FastForward',
     additionalProperties: false,
-    description: "A move of one order's clock, in the sandbox.",
+    description: "A fast-forward of one order's clock (sandbox only).",
   },
 )
 export type FastForward = Static<typeof FastForward>

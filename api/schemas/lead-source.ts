@@ -4,19 +4,19 @@ import { Nullable, Text } from './conventions.ts'
 /** Where a payer came from (specification 2.3). */
 export const LeadSource = Type.Object(
   {
-    medium: Nullable(Text('Medium.')),
-    source: Nullable(Text('Source.')),
-    campaign: Nullable(Text('Campaign.')),
+    medium: Nullable(Text('Marketing medium.')),
+    source: Nullable(Text('Marketing source.')),
+    campaign: Nullable(Text('Marketing campaign.')),
     term: Nullable(Text('Search term.')),
-    content: Nullable(Text('Content.')),
+    content: Nullable(Text('Ad content.')),
     affiliate: Nullable(Text('Affiliate.')),
     subAffiliate: Nullable(Text('Sub-affiliate.')),
     salesAgent: Nullable(Text('Sales agent.')),
     clickId: Nullable(Text('Click id.')),
-    path: Nullable(Text('Path.')),
-    referrer: Nullable(Text('Referrer.')),
+    path: Nullable(Text('Path of the landing page.')),
+    referrer: Nullable(Text('Referring URL.')),
   },
-  { additionalProperties: false, description: 'Where the payer came from.' },
+  { additionalProperties: false, description: 'Marketing source of the payer.' },
 )
 
 /** A lead source of a checked body as rows keep it; null for none. */

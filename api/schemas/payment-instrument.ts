@@ -6,17 +6,17 @@ import { Id, OrNull, ReadOnly, resourceMembers } from './conventions.ts'
 export const PaymentInstrument = Type.Object(
   {
     ...resourceMembers,
-    customerId: Id('Whose it is.'),
-    token: Id('The payment token it is made of, used up by this.', { writeOnly: true }),
+    customerId: Id('Customer who owns the payment instrument.'),
+    token: Id('Payment token, which is consumed to create the payment instrument.', { writeOnly: true }),
     method: ReadOnly(Type.Enum(['payment-card'])),
-    bin: ReadOnly(Type.String({ description: 'The first six digits.' })),
-    last4: ReadOnly(Type.String({ description: 'The last four digits.' })),
+    bin: ReadOnly(Type.String({ description: 'First six digits of the card number.' })),
+    last4: ReadOnly(Type.String({ description: 'Last four digits of the card number.' })),
     brand: ReadOnly(Type.Enum([...CARD_BRANDS])),
-    expMonth: ReadOnly(Type.Integer({ description: 'Month of expiry.' })),
-    expYear: ReadOnly(Type.Integer({ description: 'Year of expiry.' })),
+    expMonth: ReadOnly(Type.Integer({ description: 'Month in which the card expires.' })),
+    expYear: ReadOnly(Type.Integer({ description: 'Year in which the card expires.' })),
     status: ReadOnly(Type.Enum(['active', 'inactive'])),
     billingAddress: ReadOnly(OrNull(Contact)),
   },
-  { $id: 'PaymentInstrument', additionalProperties: false, description: 'A card of a customer.' },
+  { $id: 'PaymentInstrument', additionalProperties: false, description: 'A payment card of a customer.' },
 )
 export type PaymentInstrument = Static<typeof PaymentInstrument>

@@ -12,37 +12,38 @@ export const PaymentToken = Type.Object(
     paymentInstrument: Type.Object(
       {
         pan: Type.Optional(
-          OrNull(
-            Type.String({ maxLength: 40, description: 'Card number; without it no payment is possible.' }),
-            {
-              writeOnly: true,
-            },
-          ),
+          OrNull(Type.String({ maxLength: 40, description: 'Card number. A payment requires it.' }), {
+            writeOnly: true,
+          }),
         ),
         cvv: Type.Optional(
           OrNull(Type.String({ maxLength: 4, description: 'Security code of three or four digits.' }), {
             writeOnly: true,
           }),
         ),
-        expMonth: Type.Integer({ minimum: 1, maximum: 12, description: 'Month of expiry.' }),
-        expYear: Type.Integer({ minimum: 2000, maximum: 2100, description: 'Year of expiry, in full.' }),
-        bin: ReadOnly(OrNull(Type.String({ description: 'The first six digits.' }))),
-        last4: ReadOnly(OrNull(Type.String({ description: 'The last four digits.' }))),
+        expMonth: Type.Integer({ minimum: 1, maximum: 12, description: 'Month in which the card expires.' }),
+        expYear: Type.Integer({
+          minimum: 2000,
+          maximum: 2100,
+          description: 'Year in which the card expires, with four digits.',
+        }),
+        bin: ReadOnly(OrNull(Type.String({ description: 'First six digits of the card number.' }))),
+        last4: ReadOnly(OrNull(Type.String({ description: 'Last four digits of the card number.' }))),
         brand: AbsentWhenUnknown(ReadOnly(Type.Enum([...CARD_BRANDS]))),
       },
-      { additionalProperties: false, description: 'The card.' },
+      { additionalProperties: false, description: 'Payment card.' },
     ),
     billingAddress: Nullable(Contact),
     riskMetadata: Nullable(RiskMetadata),
     leadSource: Type.Optional(OrNull(LeadSource, { writeOnly: true, default: null })),
-    isUsed: ReadOnly(Type.Boolean({ description: 'Whether it was used; it can be once.' })),
-    usageTime: ReadOnly(OrNull(Instant('When it was used.'))),
-    expirationTime: ReadOnly(OrNull(Instant('From when it cannot be used any more.'))),
+    isUsed: ReadOnly(Type.Boolean({ description: 'Whether the token was used. A token can be used once.' })),
+    usageTime: ReadOnly(OrNull(Instant('When the token was used.'))),
+    expirationTime: ReadOnly(OrNull(Instant('When the token expires.'))),
   },
   {
     $id: 'PaymentToken',
     additionalProperties: false,
-    description: 'Card data for one use within thirty minutes.',
+    description: 'Card data for a single use within 30 minutes.',
   },
 )
 export type PaymentToken = Static<typeof PaymentToken>

@@ -4,11 +4,11 @@ import { CustomFields, Nullable, resourceMembers, Text } from './conventions.ts'
 export const Product = Type.Object(
   {
     ...resourceMembers,
-    name: Text('What people call it.', { minLength: 1 }),
-    unitLabel: Nullable(Text('What one unit of it is called.')),
-    description: Nullable(Type.String({ maxLength: 1000, description: 'What it is.' })),
+    name: Text('Display name.', { minLength: 1 }),
+    unitLabel: Nullable(Text('Name of one unit of the product.')),
+    description: Nullable(Type.String({ maxLength: 1000, description: 'Description of the product.' })),
     customFields: CustomFields,
   },
-  { $id: 'Product', additionalProperties: false, description: 'What is sold; plans give it prices.' },
+  { $id: 'Product', additionalProperties: false, description: 'A product, which plans sell.' },
 )
 export type Product = Static<typeof Product>

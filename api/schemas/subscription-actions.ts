@@ -4,17 +4,19 @@ import { CANCEL_CATEGORIES } from '../../billing/order.ts'
 import { Id, Instant, Nullable, ReadOnly, resourceMembers, Text } from './conventions.ts'
 import { Invoice } from './invoice.ts'
 
-const subscriptionId = Id('The order.')
+const subscriptionId = Id('Order of this resource.')
 
 export const SubscriptionCancellation = Type.Object(
   {
     ...resourceMembers,
     subscriptionId,
-    churnTime: Nullable(Instant('When service ends; null, or not ahead: at once.')),
+    churnTime: Nullable(Instant('When the service ends. If null or not in the future, it ends immediately.')),
     canceledBy: Type.Optional(Type.Enum(['merchant', 'customer'], { default: 'merchant' })),
     reason: Nullable(Type.Enum([...CANCEL_CATEGORIES])),
-    description: Nullable(Text('Why, in words.')),
-    prorated: Type.Optional(Type.Literal(false, { default: false, description: 'Not offered yet.' })),
+    description: Nullable(Text('Reason in free text.')),
+    prorated: Type.Optional(
+      Type.Literal(false, { default: false, description: 'Proration is not supported yet.' }),
+    ),
   },
   {
     $id: 'SubscriptionCancellation',
@@ -29,20 +31,24 @@ export const SubscriptionPause = Type.Object(
     ...resourceMembers,
     subscriptionId,
     status: ReadOnly(Type.Enum(['pending', 'active', 'ended', 'revoked'])),
-    effectiveTime: Nullable(Instant('From when on; null: now.')),
-    endTime: Nullable(Instant('Until when; null: until it is resumed.')),
-    description: Nullable(Text('Why, in words.')),
+    effectiveTime: Nullable(Instant('When the pause begins. If null, it begins immediately.')),
+    endTime: Nullable(Instant('When the pause ends. If null, it lasts until the order is resumed.')),
+    description: Nullable(Text('Reason in free text.')),
   },
   {
     $id: 'SubscriptionPause',
     additionalProperties: false,
-    description: 'A time in which an order is neither served nor billed.',
+    description: 'A pause of an order, in which it is neither served nor invoiced.',
   },
 )
 export type SubscriptionPause = Static<typeof SubscriptionPause>
 
 export const SubscriptionReactivation = Type.Object(
-  { ...resourceMembers, subscriptionId, effectiveTime: ReadOnly(Instant('When it took effect.')) },
+  {
+    ...resourceMembers,
+    subscriptionId,
+    effectiveTime: ReadOnly(Instant('When the reactivation took effect.')),
+  },
   {
     $id: 'SubscriptionReactivation',
     additionalProperties: false,
@@ -53,14 +59,18 @@ export type SubscriptionReactivation = Static<typeof SubscriptionReactivation>
 
 export const TimelineEntry = Type.Object(
   {
-    id: ReadOnly(Id('Unique in the organization.')),
-    type: ReadOnly(Type.String({ description: 'The event of the transition.' })),
-    occurredTime: ReadOnly(Instant("When it happened, on the order's clock.")),
+    id: ReadOnly(Id('Id, unique in the organization.')),
+    type: ReadOnly(Type.String({ description: 'Event type of the transition.' })),
+    occurredTime: ReadOnly(Instant("When the transition occurred, on the order's clock.")),
     cause: ReadOnly(Type.Enum(['api', 'timer', 'payment', 'deadline'])),
-    message: ReadOnly(Type.String({ description: 'What happened, in words.' })),
-    createdTime: ReadOnly(Instant('When it was written down.')),
+    message: ReadOnly(Type.String({ description: 'Description of the transition.' })),
+    createdTime: ReadOnly(Instant('When the entry was created.')),
   },
-  { $id: 'TimelineEntry', additionalProperties: false, description: 'One thing that happened to an order.' },
+  {
+    $id: 'TimelineEntry',
+    additionalProperties: false,
+    description: 'A transition in the history of an order.',
+  },
 )
 
 const {
@@ -96,6 +106,6 @@ export const UpcomingInvoice = Type.Object(
   {
     $id: 'UpcomingInvoice',
     additionalProperties: false,
-    description: 'The invoice the next renewal will bring, as things stand.',
+    description: 'A preview of the invoice of the next renewal.',
   },
 )

@@ -26,28 +26,31 @@ const usageLimit = (description: string) =>
 export const Subscription = Type.Object(
   {
     ...resourceMembers,
-    orderId: ReadOnly(Id('Equals `id`. Experimental.')),
+    orderId: ReadOnly(Id('Same as `id`. Experimental.')),
     orderType: Type.Enum(['subscription-order']),
     organizationId: ReadOnly(Id('Organization the order belongs to.')),
-    customerId: Id('Who ordered.'),
-    websiteId: Id('Where it was ordered.'),
+    customerId: Id('Customer who placed the order.'),
+    websiteId: Id('Website on which the order was placed.'),
     items: Type.Array(
       Type.Object(
         {
-          id: ReadOnly(Id('Unique in the order.')),
+          id: ReadOnly(Id('Id of the item, unique in the order.')),
           plan: Type.Optional(
             Type.Object(
-              { id: Id('An existing plan.') },
-              { additionalProperties: false, description: 'What is ordered. Required.' },
+              { id: Id('Id of the plan.') },
+              {
+                additionalProperties: false,
+                description: 'Plan that is ordered. Required unless planId is given.',
+              },
             ),
           ),
-          planId: Type.Optional(Id('Deprecated: the plan, where `plan` does not say.')),
+          planId: Type.Optional(Id('Deprecated: id of the plan. Use `plan` instead.')),
           quantity: Type.Optional(
             Type.Integer({
               minimum: 1,
               maximum: 1_000_000_000,
               default: 1,
-              description: 'Units of the plan.',
+              description: 'Quantity of the plan.',
             }),
           ),
           quantityFilled: Type.Optional(
@@ -55,22 +58,24 @@ export const Subscription = Type.Object(
               minimum: 0,
               maximum: 1_000_000_000,
               default: 0,
-              description: 'Units that were handed over.',
+              description: 'Quantity that was fulfilled.',
             }),
           ),
           usageLimits: Type.Optional(
             OrNull(
               Type.Object(
                 {
-                  softLimit: usageLimit('Told when it is passed.'),
-                  hardLimit: usageLimit('Not to be passed.'),
+                  softLimit: usageLimit('Quantity above which an event is emitted.'),
+                  hardLimit: usageLimit('Quantity that cannot be exceeded.'),
                 },
-                { additionalProperties: false, description: 'Of metered plans.' },
+                { additionalProperties: false, description: 'Usage limits of metered plans.' },
               ),
             ),
           ),
-          revision: ReadOnly(Type.Integer({ minimum: 1, description: 'Raised by each change of the item.' })),
-          isModified: ReadOnly(Type.Boolean({ description: 'Whether it carries a plan of its own.' })),
+          revision: ReadOnly(
+            Type.Integer({ minimum: 1, description: 'Number of the current revision of the item.' }),
+          ),
+          isModified: ReadOnly(Type.Boolean({ description: 'Whether the item has a customized plan.' })),
           isGrandfathered: ReadOnly(
             Type.Boolean({ description: 'Whether the plan has changed since the item was priced.' }),
           ),
@@ -83,35 +88,42 @@ export const Subscription = Type.Object(
           then: { required: ['plan'] },
         },
       ),
-      { minItems: 1, maxItems: 100, description: 'What was ordered.' },
+      { minItems: 1, maxItems: 100, description: 'Items of the order.' },
     ),
     status: ReadOnly(Type.Enum([...ORDER_STATUSES])),
     billingStatus: ReadOnly(
-      Type.Enum([...INVOICE_STATUSES], { description: 'Status of its most recent invoice.' }),
+      Type.Enum([...INVOICE_STATUSES], { description: 'Status of the most recent invoice.' }),
     ),
     trial: Type.Optional(
       OrNull(
         Type.Object(
           {
             enabled: Type.Boolean(),
-            endTime: Nullable(Instant('When it ends; required where it is enabled.')),
+            endTime: Nullable(Instant('When the trial ends. Required when the trial is enabled.')),
           },
-          { additionalProperties: false, description: "In the plans' place; null: as the plans say." },
+          {
+            additionalProperties: false,
+            description:
+              'Trial of the order, which overrides those of the plans. If null, the trial of the plans applies.',
+          },
         ),
       ),
     ),
     isTrialOnly: Type.Optional(
-      Type.Boolean({ default: false, description: 'Whether nothing follows the trial.' }),
+      Type.Boolean({ default: false, description: 'Whether the order ends with the trial.' }),
     ),
     inTrial: ReadOnly(Type.Boolean()),
-    isTrialConverted: ReadOnly(Type.Boolean({ description: 'Whether a payment followed the trial.' })),
+    isTrialConverted: ReadOnly(
+      Type.Boolean({ description: 'Whether a successful payment followed the trial.' }),
+    ),
     recurringInterval: NullableInterval,
     invoiceTimeShift: NullableTimeShift,
     delinquencyPeriod: Nullable(
       Type.String({
         format: 'duration',
         maxLength: 50,
-        description: 'How long after it was due an unpaid invoice cancels the order; null: it does not.',
+        description:
+          'How long after its due time an unpaid invoice cancels the order. If null, it does not cancel the order.',
       }),
     ),
     shipping: Type.Optional(
@@ -121,61 +133,72 @@ export const Subscription = Type.Object(
             amount: Type.Number({ minimum: 0, exclusiveMaximum: 1e12 }),
             calculator: Type.Optional(Type.Enum(['manual'], { default: 'manual' })),
           },
-          { additionalProperties: false, description: 'A line of every invoice.' },
+          { additionalProperties: false, description: 'Shipping, which is added to every invoice.' },
         ),
       ),
     ),
-    currency: ReadOnly(Type.String({ description: 'ISO 4217 code of its plans.' })),
+    currency: ReadOnly(Type.String({ description: 'ISO 4217 currency code of the plans.' })),
     autopay: Type.Optional(
-      Type.Boolean({ default: true, description: 'Whether payment is attempted automatically.' }),
+      Type.Boolean({ default: true, description: 'Whether invoices are charged automatically.' }),
     ),
     paymentInstrumentId: Nullable(
-      Id("What is charged, one of the customer's; without it, or where it is inactive, their default one."),
+      Id(
+        "Payment instrument that is charged. If it is missing or inactive, the customer's default payment instrument is charged.",
+      ),
     ),
     startTime: Nullable(
-      Instant('When the service period begins; null: now. At most one period in the past.'),
+      Instant('When the service begins, at most one period in the past. If null, it begins immediately.'),
     ),
-    activationTime: ReadOnly(OrNull(Instant('When it became active.'))),
-    voidTime: ReadOnly(OrNull(Instant('When it was voided.'))),
+    activationTime: ReadOnly(OrNull(Instant('When the order became active.'))),
+    voidTime: ReadOnly(OrNull(Instant('When the order was voided.'))),
     renewalTime: Nullable(
-      Instant('When the next period begins; written under If-Match, it moves that boundary and its anchor.'),
+      Instant(
+        'When the next period begins. An update with If-Match moves this boundary and the anchor of the following ones.',
+      ),
     ),
-    churnTime: ReadOnly(OrNull(Instant('When service ends or ended.'))),
+    churnTime: ReadOnly(OrNull(Instant('When the service ends or ended.'))),
     rebillNumber: ReadOnly(
-      OrNull(Type.Integer({ description: 'Current period: 0 in trial, then from 1 on.' })),
+      OrNull(Type.Integer({ description: 'Number of the current period: 0 in the trial, then 1 and up.' })),
     ),
-    initialInvoiceId: ReadOnly(OrNull(Id('Its first invoice.'))),
-    recentInvoiceId: ReadOnly(OrNull(Id('Its most recent invoice.'))),
-    lineItems: ReadOnly(Type.Array(Type.Object({}), { description: 'Deprecated; empty.' })),
+    initialInvoiceId: ReadOnly(OrNull(Id('Initial invoice.'))),
+    recentInvoiceId: ReadOnly(OrNull(Id('Most recent invoice.'))),
+    lineItems: ReadOnly(Type.Array(Type.Object({}), { description: 'Deprecated; always empty.' })),
     lineItemSubtotal: ReadOnly(
-      Type.Object({ currency: Type.String(), amount: Type.Number() }, { description: 'Deprecated; zero.' }),
+      Type.Object(
+        { currency: Type.String(), amount: Type.Number() },
+        { description: 'Deprecated; always zero.' },
+      ),
     ),
     canceledBy: ReadOnly(OrNull(Type.Enum(['merchant', 'customer', 'rebilly-side']))),
     cancelCategory: ReadOnly(OrNull(Type.Enum([...CANCEL_CATEGORIES]))),
-    cancelDescription: ReadOnly(OrNull(Text('Why, in words.'))),
-    billingPortalToken: ReadOnly(OrNull(Text('Experimental; null.'))),
+    cancelDescription: ReadOnly(OrNull(Text('Reason in free text.'))),
+    billingPortalToken: ReadOnly(OrNull(Text('Experimental; always null.'))),
     abandonTime: Nullable(
-      Instant("When it is abandoned if still pending; null: by the organization's setting."),
+      Instant(
+        "When the order is abandoned if it is still pending. If null, the organization's setting applies.",
+      ),
     ),
     deliveryAddress: Nullable(Contact),
     billingAddress: Nullable(Contact),
     riskMetadata: Type.Optional(
       OrNull(RiskMetadata, {
         description:
-          "What is known of the risk; null takes what was captured with the token of the order's instrument.",
+          "Risk metadata. If null, those captured with the token of the order's payment instrument are used.",
       }),
     ),
     poNumber: Nullable(Text('Purchase order number, shown on invoices.')),
-    notes: Nullable(Type.String({ maxLength: 1000, description: 'Shown on invoices.' })),
+    notes: Nullable(Type.String({ maxLength: 1000, description: 'Notes, shown on invoices.' })),
     customFields: CustomFields,
     clockOffset: ReadOnly(
-      Type.Number({ description: "Seconds by which this order's clock is ahead of real time (sandbox)." }),
+      Type.Number({
+        description: "Seconds by which the order's clock is ahead of real time (sandbox only).",
+      }),
     ),
   },
   {
     $id: 'Subscription',
     additionalProperties: false,
-    description: "An order: a customer's subscription to the plans of its items.",
+    description: "A customer's order of one or more plans.",
   },
 )
 export type Subscription = Static<typeof Subscription>

@@ -5,10 +5,12 @@ export const Transaction = Type.Object(
   {
     ...resourceMembers,
     type: Type.Enum(['sale', 'refund']),
-    customerId: Nullable(Id('Who paid. A sale needs it.')),
-    currency: Nullable(Type.String({ format: 'currency', description: 'ISO 4217 code. A sale needs it.' })),
+    customerId: Nullable(Id('Customer who pays. Required for a sale.')),
+    currency: Nullable(
+      Type.String({ format: 'currency', description: 'ISO 4217 currency code. Required for a sale.' }),
+    ),
     amount: Nullable(
-      Amount('How much. A sale needs it; a refund without it is of all that is left.', {
+      Amount('Amount. Required for a sale; a refund without it is for the whole refundable amount.', {
         exclusiveMinimum: 0,
       }),
     ),
@@ -16,42 +18,46 @@ export const Transaction = Type.Object(
       Type.Object(
         {
           method: Type.Optional(Type.Enum(['external'])),
-          token: Type.Optional(Id('A payment token, used up by this.')),
-          paymentInstrumentId: Type.Optional(Id("One of the customer's payment instruments.")),
+          token: Type.Optional(Id('A payment token, which the sale consumes.')),
+          paymentInstrumentId: Type.Optional(Id('A payment instrument of the customer.')),
         },
         {
           additionalProperties: false,
           minProperties: 1,
           maxProperties: 1,
           description:
-            'How it is paid: by token, by instrument, or outside of this service. A sale needs it.',
+            'How the sale is paid: by payment token, by payment instrument, or outside of this service. Required for a sale.',
         },
       ),
     ),
-    parentTransactionId: Nullable(Id('The sale that is given back. A refund needs it.')),
+    parentTransactionId: Nullable(Id('Sale that is refunded. Required for a refund.')),
     invoiceIds: Type.Optional(
-      Type.Array(Id('An open invoice of the customer.'), {
+      Type.Array(Id('An unpaid invoice of the customer.'), {
         maxItems: 100,
         uniqueItems: true,
         default: [],
-        description: 'Invoices a sale pays, in this order; at most what is due of them.',
+        description:
+          'Invoices that the sale pays, in this order. The amount of the sale must not exceed their amount due.',
       }),
     ),
     status: ReadOnly(
-      Type.Enum(['pending', 'completed'], { description: 'pending until the outcome is known.' }),
+      Type.Enum(['pending', 'completed'], {
+        description: 'Status of the transaction: pending until its outcome is known.',
+      }),
     ),
     result: ReadOnly(
       OrNull(
         Type.Enum(['approved', 'declined', 'unknown', 'canceled'], {
-          description: 'canceled: it never reached the gateway, and no money moved.',
+          description:
+            'Outcome of the transaction. canceled: the request never reached the gateway, and no money moved.',
         }),
       ),
     ),
-    gateway: ReadOnly(OrNull(Type.String({ description: 'Which gateway moved it.' }))),
-    requestId: ReadOnly(OrNull(Type.String({ description: 'What names it at the gateway.' }))),
-    rawResponse: ReadOnly(OrNull(Type.String({ description: 'What the gateway said.' }))),
-    nextInquiryTime: ReadOnly(OrNull(Instant('When the gateway is asked for the outcome again.'))),
+    gateway: ReadOnly(OrNull(Type.String({ description: 'Gateway that processed the transaction.' }))),
+    requestId: ReadOnly(OrNull(Type.String({ description: 'Id of the request at the gateway.' }))),
+    rawResponse: ReadOnly(OrNull(Type.String({ description: 'Raw response of the gateway.' }))),
+    nextInquiryTime: ReadOnly(OrNull(Instant('When the service next asks the gateway for the outcome.'))),
   },
-  { $id: 'Transaction', additionalProperties: false, description: 'Money that moved, or was meant to.' },
+  { $id: 'Transaction', additionalProperties: false, description: 'A sale or a refund.' },
 )
 export type Transaction = Static<typeof Transaction>

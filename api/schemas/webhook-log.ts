@@ -9,29 +9,34 @@ const Headers = { type: 'object', additionalProperties: { type: 'string' } } as 
 export const WebhookTracking = Type.Object(
   {
     ...resourceMembers,
-    webhookId: ReadOnly(Id('The subscriber.')),
-    deliveryId: ReadOnly(Id('What its attempts have in common.')),
-    attempt: Count('Number of this attempt of the delivery, from 1.'),
-    eventId: ReadOnly(Id('The event; Webhook-Id of the request.')),
-    eventType: Words('Its type.'),
-    entityId: ReadOnly(Id('What the event is about: the first id of its payload.')),
-    url: Words('Where it was sent.'),
-    method: Words('HTTP method.'),
-    status: ReadOnly(OrNull(Type.Integer({ description: 'HTTP status; null: no answer came.' }))),
-    failure: WordsOrNull('Why it failed, in one word; null: it succeeded.'),
-    duration: Count('Milliseconds from its start to its outcome.'),
-    initiatedTime: ReadOnly(Instant('When it began.')),
-    sentTime: ReadOnly(OrNull(Instant('When the request went out; null: it never did.'))),
-    request: WordsOrNull('The body that was sent.'),
-    requestHeaders: ReadOnly(
-      Type.Unsafe<Record<string, string>>({ ...Headers, description: 'What lets the sender in is masked.' }),
+    webhookId: ReadOnly(Id('Webhook that receives the event.')),
+    deliveryId: ReadOnly(Id('Delivery of which this is one attempt.')),
+    attempt: Count('Number of the attempt in its delivery, starting at 1.'),
+    eventId: ReadOnly(Id('Event that is delivered; the Webhook-Id header of the request.')),
+    eventType: Words('Type of the event.'),
+    entityId: ReadOnly(Id('Id of the resource that the event concerns: the first id of its payload.')),
+    url: Words('URL of the request.'),
+    method: Words('HTTP method of the request.'),
+    status: ReadOnly(
+      OrNull(Type.Integer({ description: 'HTTP status of the response; null if there was none.' })),
     ),
-    response: WordsOrNull('At most 16 KiB of the answer.'),
+    failure: WordsOrNull('Code of the failure; null if the attempt succeeded.'),
+    duration: Count('Duration of the attempt in milliseconds.'),
+    initiatedTime: ReadOnly(Instant('When the attempt began.')),
+    sentTime: ReadOnly(OrNull(Instant('When the request was sent; null if it was not.'))),
+    request: WordsOrNull('Body of the request.'),
+    requestHeaders: ReadOnly(
+      Type.Unsafe<Record<string, string>>({
+        ...Headers,
+        description: 'Headers of the request. Credentials are masked.',
+      }),
+    ),
+    response: WordsOrNull('Up to 16 KiB of the response.'),
     responseHeaders: ReadOnly(
       Type.Unsafe<Record<string, string> | null>({
         ...Headers,
         type: ['object', 'null'],
-        description: 'Of the answer.',
+        description: 'Headers of the response.',
       }),
     ),
   },
@@ -43,26 +48,28 @@ export const Event = Type.Object(
   {
     ...resourceMembers,
     position: Words(
-      'Digits of a number that only grows: read on from the last one with sort=position and filter=position:{last}.. (inclusive).',
+      'Position of the event, an increasing number. To continue after the last event, list with sort=position and filter=position:{last}.. (inclusive).',
     ),
-    eventType: Words('What happened.'),
-    eventTime: ReadOnly(Instant('When, on the clock of the record it is about.')),
-    websiteId: ReadOnly(OrNull(Id('The website it belongs to.'))),
-    entityId: ReadOnly(Id('What it is about: the first id of its payload.')),
-    payload: ReadOnly(Type.Unsafe<object>({ type: 'object', description: 'What receivers are sent.' })),
+    eventType: Words('Type of the event.'),
+    eventTime: ReadOnly(Instant('When the event occurred, on the clock of the resource that it concerns.')),
+    websiteId: ReadOnly(OrNull(Id('Website that the event belongs to.'))),
+    entityId: ReadOnly(Id('Id of the resource that the event concerns: the first id of its payload.')),
+    payload: ReadOnly(
+      Type.Unsafe<object>({ type: 'object', description: 'Payload that is sent to receivers.' }),
+    ),
     deliveries: ReadOnly(
       Type.Array(
         Type.Object({
-          id: Id('The delivery.'),
-          webhookId: Id('The subscriber.'),
+          id: Id('Id of the delivery.'),
+          webhookId: Id('Webhook that receives the event.'),
           status: Type.Enum(['waiting', 'retrying', 'delivered', 'exhausted', 'canceled']),
           attempts: Type.Integer({ minimum: 0 }),
-          nextAttemptTime: OrNull(Instant('When it is tried again.')),
+          nextAttemptTime: OrNull(Instant('When the next attempt is made.')),
         }),
-        { description: 'What became of it, for each webhook that wanted it.' },
+        { description: 'Deliveries of the event, one per webhook that receives it.' },
       ),
     ),
   },
-  { $id: 'Event', additionalProperties: false, description: 'Something that happened.' },
+  { $id: 'Event', additionalProperties: false, description: 'An event and its deliveries.' },
 )
 export type Event = Static<typeof Event>

@@ -5,7 +5,7 @@ import { Id, Instant, Nullable, OrNull, ReadOnly, resourceMembers } from './conv
 export const Webhook = Type.Object(
   {
     ...resourceMembers,
-    url: Type.String({ format: 'uri', maxLength: 2048, description: 'Where events are sent.' }),
+    url: Type.String({ format: 'uri', maxLength: 2048, description: 'URL that events are sent to.' }),
     method: Type.Optional(
       Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], {
         default: 'POST',
@@ -16,17 +16,21 @@ export const Webhook = Type.Object(
       Type.Array(Type.Enum([...EVENT_TYPES]), {
         default: [],
         uniqueItems: true,
-        description: 'Event types wanted; empty: all.',
+        description: 'Event types that the webhook receives. If empty, it receives all of them.',
       }),
     ),
     status: Type.Optional(
       Type.Enum(['active', 'inactive'], {
         default: 'active',
-        description: 'Only active webhooks get events.',
+        description: 'Status of the webhook. Only active webhooks receive events.',
       }),
     ),
-    websiteId: Nullable(Id('Only events of this website; null: of all.')),
-    credentialHash: Nullable(Id('Hash of a service credential for the host of the URL; null: none.')),
+    websiteId: Nullable(
+      Id('Website whose events the webhook receives. If null, it receives those of all websites.'),
+    ),
+    credentialHash: Nullable(
+      Id('Hash of a service credential for the host of the URL. If null, no credential is sent.'),
+    ),
     headers: Type.Optional(
       Type.Array(
         Type.Object(
@@ -34,27 +38,29 @@ export const Webhook = Type.Object(
             name: Type.String({
               minLength: 1,
               maxLength: 100,
-              description: 'Not one the service sends itself.',
+              description: 'Name of the header. It must not be a header that the service sets.',
             }),
-            value: Type.String({ maxLength: 1000, description: 'Printable ASCII.' }),
+            value: Type.String({ maxLength: 1000, description: 'Value of the header, in printable ASCII.' }),
             status: Type.Optional(
               Type.Enum(['active', 'inactive'], {
                 default: 'active',
-                description: 'Only active ones are sent.',
+                description: 'Status of the header. Only active headers are sent.',
               }),
             ),
           },
           { additionalProperties: false },
         ),
-        { default: [], maxItems: 20, description: 'Headers of your own, sent with each attempt.' },
+        { default: [], maxItems: 20, description: 'Custom headers, sent with each attempt.' },
       ),
     ),
-    deactivationReason: ReadOnly(OrNull(Type.String({ description: 'Why the service made it inactive.' }))),
-    consecutiveFailures: ReadOnly(
-      Type.Integer({ minimum: 0, description: 'Attempts that failed since the last that succeeded.' }),
+    deactivationReason: ReadOnly(
+      OrNull(Type.String({ description: 'Why the service deactivated the webhook.' })),
     ),
-    firstFailureTime: ReadOnly(OrNull(Instant('When the first of them was made.'))),
+    consecutiveFailures: ReadOnly(
+      Type.Integer({ minimum: 0, description: 'Number of failed attempts since the last successful one.' }),
+    ),
+    firstFailureTime: ReadOnly(OrNull(Instant('When the first of these failed attempts was made.'))),
   },
-  { $id: 'Webhook', additionalProperties: false, description: 'A subscriber to events.' },
+  { $id: 'Webhook', additionalProperties: false, description: 'A webhook, which receives events at a URL.' },
 )
 export type Webhook = Static<typeof Webhook>

@@ -135,7 +135,7 @@ export async function advanceDispute(
 async function deriveDispute(unit: UnitOfWork, values: DisputeValues) {
   const found = references(unit)
   const sale = await readDisputedSale(unit, values.transactionId)
-  if (sale === null) found.missing(Transaction, 'transactionId', values.transactionId)
+  if (sale === null) found.missing(Transaction, 'transactionId')
   const problem = amountProblem(amountOf(values.amount), values.currency)
   if (problem !== null) found.fail('amount', problem)
   found.check()

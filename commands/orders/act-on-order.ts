@@ -149,7 +149,7 @@ async function requiredOrder(unit: UnitOfWork, subscriptionId: string): Promise<
   const row = await lockSubscription(unit, subscriptionId)
   if (row !== null) return row
   const found = references(unit)
-  found.fail('subscriptionId', `no subscription has the id ${subscriptionId}`)
+  found.fail('subscriptionId', 'must be the id of an existing subscription')
   found.check()
-  throw new ConflictError('The order is not there.')
+  throw new ConflictError('The order does not exist.')
 }

@@ -76,8 +76,8 @@ export async function createSubscription(
   const { now } = unit
   const found = references(unit)
   const known = await readForOrder(unit, given)
-  if (!known.hasCustomer) found.missing(Customer, 'customerId', given.customerId)
-  if (!known.hasWebsite) found.missing(Website, 'websiteId', given.websiteId)
+  if (!known.hasCustomer) found.missing(Customer, 'customerId')
+  if (!known.hasWebsite) found.missing(Website, 'websiteId')
   await checkInstrument(found, given)
   const items = pricedItems(known.plans, found, given.items)
   const startTime = given.startTime ?? now
@@ -128,7 +128,7 @@ export async function checkInstrument(
 ): Promise<void> {
   const instrument = await found.optional(PaymentInstrument, 'paymentInstrumentId', paymentInstrumentId)
   if (instrument !== null && instrument.customerId !== customerId) {
-    found.fail('paymentInstrumentId', "must be an instrument of the order's customer")
+    found.fail('paymentInstrumentId', "must be a payment instrument of the order's customer")
   }
 }
 
@@ -148,10 +148,10 @@ export function pricedItems(
     if (item !== undefined) return [changedItem(item, given)]
     const plan = byId.get(id)
     if (plan === undefined) {
-      found.fail(`items.${index}.plan.id`, `no plan has the id ${id}`)
+      found.fail(`items.${index}.plan.id`, 'must be the id of an existing plan')
       return []
     }
-    if (!plan.isActive) found.fail(`items.${index}.plan.id`, 'the plan is not active')
+    if (!plan.isActive) found.fail(`items.${index}.plan.id`, 'must be an active plan')
     return [{ ...given, id: newId('item'), revision: 1, priced: priced(plan) }]
   })
 }
@@ -202,7 +202,7 @@ export function checkTerms(
   for (const lines of [initialLines(terms), renewalLines(terms)]) {
     const sum = amountProblem(sumOf(lines.map(({ amount }) => amount)), currency)
     if (sum !== null) {
-      found.fail('items', `the amount of its invoices ${sum}`)
+      found.fail('items', `lead to an invalid invoice amount, which ${sum}`)
       return
     }
   }

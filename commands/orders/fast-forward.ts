@@ -107,7 +107,7 @@ async function endStalled(unit: UnitOfWork, row: Subscription): Promise<void> {
   if (row.movingTo == null) return
   const move = await runningMove(unit, row)
   if (move !== null && !hasStalled(move, unit.now)) {
-    throw new ConflictError(`The clock of this order is being moved already, by ${move.id}.`)
+    throw new ConflictError(`The order is already being fast-forwarded by ${move.id}.`)
   }
   await failFastForward(unit, row, STALLED_DETAIL)
 }

@@ -145,11 +145,11 @@ function checkKept(
   const { status } = row
   const isIssued = order.invoices.some((invoice) => invoice.type === 'initial' && invoice.status !== 'draft')
   if (first.priced.currency !== row.currency && isIssued) {
-    found.fail('items.0.plan.id', `the order is in ${row.currency}`)
+    found.fail('items.0.plan.id', `must have the currency of the order: ${row.currency}`)
   }
   if (status !== 'active' && status !== 'paused') return
   if (canonicalJson(kindOf(row, row.items)) !== canonicalJson(kindOf(row, items))) {
-    found.fail('items.0.plan.id', "the order keeps its kind and its plans' service period and limit")
+    found.fail('items.0.plan.id', 'must not change the kind of the order or its service period and limit')
   }
 }
 
@@ -174,7 +174,9 @@ function requireKept(
   }
   const changed = kept.filter((member) => !unchanged(row, { customerId, websiteId, ...values }, [member]))
   if (changed.length === 0) return
-  throw new ConflictError(`An order that is ${status} keeps its ${changed.join(', ')}.`)
+  throw new ConflictError(
+    `The status of the order (${status}) does not permit changes of ${changed.join(', ')}.`,
+  )
 }
 
 function unchanged<T extends Partial<Subscription>>(

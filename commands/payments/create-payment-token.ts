@@ -47,7 +47,7 @@ export async function createPaymentToken(
   if (cardIsExpired(expMonth, expYear, unit.now.getTime())) {
     invalid.push({
       field: 'paymentInstrument.expYear',
-      message: 'must not be in the past: the card has expired',
+      message: 'must not be in the past',
     })
   }
   if (invalid.length > 0) throw new InvalidFieldsError(invalid)

@@ -113,20 +113,20 @@ function checkBills(found: References, sale: Sale, invoices: readonly LockedInvo
     const bill = invoices.find((one) => one.id === id)
     const field = `invoiceIds.${index}`
     if (bill === undefined) {
-      found.missing(Invoice, field, id)
+      found.missing(Invoice, field)
       continue
     }
     if (bill.row.customerId !== sale.customerId) found.fail(field, 'must be an invoice of the customer')
     else if (bill.row.currency !== sale.currency) {
-      found.fail(field, `must be in the currency of the sale: ${sale.currency}`)
+      found.fail(field, `must have the currency of the sale: ${sale.currency}`)
     } else if (!isOpen(stateOf(bill.record, bill.sequence))) {
-      found.fail(field, 'must be issued and not yet paid')
+      found.fail(field, 'must be an issued invoice that is not yet paid')
     }
   }
   if (invoices.length === 0) return
   const due = sumOf(invoices.map(({ record, sequence }) => amountDue(stateOf(record, sequence))))
   if (new Money(sale.amount).greaterThan(due)) {
-    found.fail('amount', `must not be over what is due of the invoices: ${due}`)
+    found.fail('amount', `must not exceed the amount due of the invoices: ${due}`)
   }
 }
 
@@ -151,18 +151,16 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   const invoices = await lockInvoices(unit, billed, (row) => orderInstant(unit, row))
   const parent = await lockRow(unit, Transaction, refund.parentTransactionId)
   if (parent === null) {
-    throw new InvalidFieldsError([
-      { field, message: `no transaction has the id ${refund.parentTransactionId}` },
-    ])
+    throw new InvalidFieldsError([{ field, message: 'must be the id of an existing transaction' }])
   }
   if (parent.type !== 'sale' || parent.result !== 'approved') {
     throw new InvalidFieldsError([{ field, message: 'must be an approved sale' }])
   }
   if (refund.currency !== null && refund.currency !== parent.currency) {
-    found.fail('currency', `must be that of the sale: ${parent.currency}`)
+    found.fail('currency', `must be the currency of the sale: ${parent.currency}`)
   }
   if (refund.customerId !== null && refund.customerId !== parent.customerId) {
-    found.fail('customerId', 'must be that of the sale')
+    found.fail('customerId', 'must be the customer of the sale')
   }
   const paid = paidOf(parent)
   const returns = await returnsOf(unit, parent.id)
@@ -170,9 +168,9 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   const amount = refund.amount ?? left
   const problem = amountProblem(amount, parent.currency)
   if (problem !== null) found.fail('amount', problem)
-  if (isZero(left)) found.fail('amount', 'nothing of the sale is left to refund')
+  if (isZero(left)) found.fail('amount', 'must not exceed the refundable amount of the sale: 0')
   else if (new Money(amount).greaterThan(left))
-    found.fail('amount', `must not be over what is left of the sale: ${left}`)
+    found.fail('amount', `must not exceed the refundable amount of the sale: ${left}`)
   found.check()
   const customer = await em.findOne(Customer, { organizationId, id: parent.customerId })
   const transaction = add(unit, names, scopeOf(unit, invoices, customer), {
@@ -216,9 +214,9 @@ async function routeOf(
   const field = 'paymentInstruction.paymentInstrumentId'
   const instrument = await found.required(PaymentInstrument, field, paymentInstruction.paymentInstrumentId)
   if (instrument !== null && instrument.customerId !== customerId) {
-    found.fail(field, 'must be an instrument of the customer')
+    found.fail(field, 'must be a payment instrument of the customer')
   } else if (instrument !== null && instrument.status !== 'active') {
-    found.fail(field, 'must be an active instrument')
+    found.fail(field, 'must be an active payment instrument')
   } else if (instrument !== null && cardIsExpired(instrument.expMonth, instrument.expYear, instant)) {
     found.fail(field, 'must be a card that has not expired')
   }

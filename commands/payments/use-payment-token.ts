@@ -86,8 +86,8 @@ async function whyNot({ em, organizationId }: UnitOfWork, id: string): Promise<s
     'select is_used, last4 from payment_tokens where organization_id = ? and id = ?',
     [organizationId, id],
   )
-  if (token === undefined) return `no payment token has the id ${id}`
-  if (token.is_used) return 'the payment token was used already; make a new one'
-  if (token.last4 === null) return 'the payment token holds no card number'
-  return 'the payment token has expired; make a new one'
+  if (token === undefined) return 'must be the id of an existing payment token'
+  if (token.is_used) return 'must be an unused payment token'
+  if (token.last4 === null) return 'must be a payment token with a card number'
+  return 'must be a payment token that has not expired'
 }

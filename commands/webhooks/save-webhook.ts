@@ -73,10 +73,13 @@ export async function requireReferences(
   const credential = await found.optional(ServiceCredential, 'credentialHash', values.credentialHash)
   if (credential !== null) {
     if (credential.host.toLowerCase() !== new URL(values.url).hostname.toLowerCase()) {
-      found.fail('credentialHash', `is for the host ${credential.host} and no other`)
+      found.fail(
+        'credentialHash',
+        `must be the hash of a service credential for the host of the URL, not for ${credential.host}`,
+      )
     }
     if (credential.status !== 'active' && stored?.credentialHash !== credential.id) {
-      found.fail('credentialHash', 'names an inactive credential')
+      found.fail('credentialHash', 'must be the hash of an active service credential')
     }
   }
   found.check()
@@ -87,6 +90,6 @@ async function requireRoom(unit: UnitOfWork): Promise<void> {
   await lockOrganization(unit)
   const active = await unit.em.count(Webhook, { organizationId: unit.organizationId, status: 'active' })
   if (active >= MAX_ACTIVE) {
-    throw new ConflictError(`An organization has at most ${MAX_ACTIVE} active webhooks.`)
+    throw new ConflictError(`The organization has reached its limit of ${MAX_ACTIVE} active webhooks.`)
   }
 }

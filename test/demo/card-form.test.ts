@@ -74,7 +74,7 @@ describe('the number', () => {
 
   test.each([
     ['9', 'No card begins like that'],
-    ['41x', 'Digits only'],
+    ['41x', 'digits only'],
     ['4111111111111112', 'check digit'],
     ['37828224631000555', 'American Express numbers have 15 digits'],
   ])('%s is wrong while it is typed', (written, why) => {

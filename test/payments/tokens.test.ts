@@ -69,7 +69,7 @@ describe('payment tokens', () => {
     const { status, body } = await merchant.api.post('tokens', tokenBody(null))
     expect(status).toBe(201)
     expect(body.paymentInstrument).toEqual({ bin: null, last4: null, expMonth: 12, expYear: 2090 })
-    await expect(use(String(body.id))).rejects.toThrow('holds no card number')
+    await expect(use(String(body.id))).rejects.toThrow('with a card number')
   })
 
   test('are listed, newest first, by limit and offset alone', async () => {
@@ -262,7 +262,7 @@ describe('payment tokens', () => {
     expect(won).toHaveLength(1)
     expect(won[0]).toMatchObject({ pan: TEST_CARDS.approves, cvv: TEST_CVV, last4: '1111' })
     for (const lost of uses) {
-      if (lost.status === 'rejected') expect(String(lost.reason)).toContain('was used already')
+      if (lost.status === 'rejected') expect(String(lost.reason)).toContain('unused payment token')
     }
     expect(await cipherOf(id)).toBeNull()
     expect((await browser.get(`tokens/${id}`)).body).toMatchObject({
@@ -288,7 +288,9 @@ describe('payment tokens', () => {
 
   test('of another organization cannot be used', async () => {
     const other = await service.organization()
-    await expect(use(await makeToken(other.api))).rejects.toThrow('no payment token has the id')
+    await expect(use(await makeToken(other.api))).rejects.toThrow(
+      'must be the id of an existing payment token',
+    )
   })
 
   test('are erased at their deadline by their workflow, and stay readable and unusable', async () => {
@@ -302,13 +304,13 @@ describe('payment tokens', () => {
     await execution.result()
     expect(await cipherOf(id)).toBeNull()
     expect((await merchant.api.get(`tokens/${id}`)).body).toMatchObject({ isUsed: false, usageTime: null })
-    await expect(use(id)).rejects.toThrow('has expired')
+    await expect(use(id)).rejects.toThrow('has not expired')
   })
 
   test('past their time cannot be used, whether or not they were erased yet', async () => {
     const id = await makeToken(merchant.api)
     await sql("update payment_tokens set expiration_time = now() - interval '1 second' where id = ?", [id])
-    await expect(use(id)).rejects.toThrow('has expired')
+    await expect(use(id)).rejects.toThrow('has not expired')
   })
 
   test('whose execution an operator ended are erased by the sweep', async () => {

@@ -191,7 +191,7 @@ describe('payments', () => {
       expect(body.invalidFields).toEqual([
         {
           field: 'paymentInstruction.paymentInstrumentId',
-          message: 'must be an instrument of the customer',
+          message: 'must be a payment instrument of the customer',
         },
       ])
     })
@@ -204,7 +204,7 @@ describe('payments', () => {
     const again = await sale({ token })
     expect(again.status).toBe(422)
     expect(again.body.invalidFields).toEqual([
-      { field: 'paymentInstruction.token', message: expect.stringContaining('used already') },
+      { field: 'paymentInstruction.token', message: expect.stringContaining('unused') },
     ])
   })
 
@@ -272,7 +272,7 @@ describe('payments', () => {
       expect(await ledger(rest.body.id)).toMatchObject([{ kind: 'refund', result: 'approved' }])
       const over = await refund(id)
       expect(over.status).toBe(422)
-      expect(over.body.detail).toContain('nothing of the sale is left')
+      expect(over.body.detail).toContain('the refundable amount of the sale: 0')
     })
 
     test.each([

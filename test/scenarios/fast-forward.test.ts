@@ -253,7 +253,7 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     ])
     expect(await status()).toMatchObject({
       status: 'failed',
-      detail: expect.stringContaining('Fast-forward again'),
+      detail: expect.stringContaining('Fast-forward it again'),
     })
     service.startWorker()
     const again = await forward(story, to + DAY)
@@ -297,7 +297,7 @@ describe('POST subscriptions/{id}/fast-forward', () => {
       'GET',
       new URL(response.headers.get('location') ?? '').pathname,
     )
-    expect(move).toMatchObject({ status: 'failed', detail: expect.stringContaining('Fast-forward again') })
+    expect(move).toMatchObject({ status: 'failed', detail: expect.stringContaining('Fast-forward it again') })
     expect(Math.abs(clockOf({ ...response, body: await story.order() }) - renewal)).toBeLessThan(10_000)
     service.startWorker()
     await waitFor('the renewal', async () => ((await story.order()).rebillNumber === 2 ? true : null))

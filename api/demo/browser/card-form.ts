@@ -20,7 +20,7 @@ export function judgeNumber(
   const text = written.trim()
   if (text === '') return { ...missing('the card number', finished), brand: null }
   const digits = cardDigits(finished ? text : text.replace(/-$/, ''))
-  if (digits === null) return { ...wrong('Digits only, in groups if you like.'), brand: null }
+  if (digits === null) return { ...wrong('Enter digits only, optionally in groups.'), brand: null }
   const networks = networksOfBeginning(digits)
   if (networks.length === 0) {
     return { ...wrong(`No card begins like that. Taken are ${CARD_BRANDS.join(', ')}.`), brand: null }
@@ -28,7 +28,7 @@ export function judgeNumber(
   const known = networks.filter(({ whole }) => whole).map(({ network }) => network)
   const read = readCardNumber(digits)
   const brand = 'brand' in read ? read.brand : (known[0]?.brand ?? null)
-  if ('brand' in read) return { state: 'right', message: `${read.brand}: the number fits.`, brand }
+  if ('brand' in read) return { state: 'right', message: `${read.brand}: the number is valid.`, brand }
 
   const lengths = [
     ...new Set(
@@ -44,7 +44,7 @@ export function judgeNumber(
     return { ...wrong(`${brand ?? 'Card'} numbers have ${oneOf(lengths)} digits.`), brand }
   }
   if (complete && (finished || digits.length >= usual)) {
-    return { ...wrong('The check digit does not fit: a digit is wrong, or two have changed places.'), brand }
+    return { ...wrong('The check digit is wrong. Check the number for a wrong or swapped digit.'), brand }
   }
   return { state: 'open', message: brand ?? '', brand }
 }

@@ -111,7 +111,7 @@ async function submit(): Promise<void> {
   } catch {
     showProblem({
       title: 'The service could not be reached',
-      detail: 'Is it running? Nothing was sent twice; try again.',
+      detail: 'Check that it is running and try again. Nothing was sent twice.',
     })
   } finally {
     button.removeAttribute('aria-busy')

@@ -115,7 +115,7 @@ async function move(): Promise<void> {
   if (verdict.state === 'wrong') return field('to').focus()
   say(null)
   const progress = element('progress', HTMLElement)
-  progress.textContent = 'Moving: what is due until then happens in its turn.'
+  progress.textContent = 'Fast-forwarding. Everything that is due until then is processed in order.'
   button.setAttribute('aria-busy', 'true')
   try {
     const path = `subscriptions/${encodeURIComponent(ID)}/fast-forward`
@@ -125,9 +125,9 @@ async function move(): Promise<void> {
       answer = await ask(`${path}/${answer.id}`)
     }
     if (answer.status === 'failed')
-      throw { title: 'The clock did not get there', detail: answer.detail ?? '' }
+      throw { title: 'The clock could not be moved', detail: answer.detail ?? '' }
     await refresh()
-    progress.textContent = 'The clock is there.'
+    progress.textContent = 'The clock has been moved.'
     field('to').value = ''
   } catch (error) {
     progress.textContent = ''
@@ -150,7 +150,10 @@ async function ask<T>(path: string, body?: object): Promise<T> {
       cache: 'no-store',
     })
   } catch {
-    throw { title: 'The service could not be reached', detail: 'Is it running?' } satisfies ProblemResponse
+    throw {
+      title: 'The service could not be reached',
+      detail: 'Check that it is running and try again.',
+    } satisfies ProblemResponse
   }
   const answer = await response.json()
   if (!response.ok) throw answer

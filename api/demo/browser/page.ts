@@ -46,7 +46,7 @@ export function show(id: string, { state, message }: Verdict): void {
 /** What went wrong, as a box: with the detail where no field can say it, and the problem's own page. */
 export function problemBox({ title, type }: ProblemResponse, detail: string): HTMLElement {
   const box = tagged('div', '', 'problem')
-  box.append(tagged('p', [title ?? 'That did not work', detail].filter((text) => text !== '').join('. ')))
+  box.append(tagged('p', [title ?? 'The request failed', detail].filter((text) => text !== '').join('. ')))
   if (type !== undefined && /^https?:/.test(type)) {
     const link = tagged('a', 'What this problem means')
     link.setAttribute('href', type)
