@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { PROBLEMS, type ProblemCode } from '../../api/http/problems.ts'
 import { type ApiAnswer, apiClient } from '../support/api-client.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -35,12 +36,13 @@ describe('what the API refuses', () => {
   }
 
   /** Asserts the shape every problem has. */
-  function expectProblem(answer: ApiAnswer<ProblemBody>, status: number, code: string): ProblemBody {
+  function expectProblem(answer: ApiAnswer<ProblemBody>, status: number, code: ProblemCode): ProblemBody {
     expect(answer.body).toMatchObject({ status, code, type: `${service.baseUrl}/problems/${code}` })
     expect(answer.status).toBe(status)
     expect(answer.headers.get('content-type')).toBe('application/problem+json')
     expect(answer.body.instance).toBe(`urn:request:${answer.headers.get('request-id')}`)
-    expect(answer.body.title).not.toBe('')
+    expect(answer.body.title).toBe(PROBLEMS[code].title)
+    expect(answer.body.detail).toMatch(/^\S.+\S$/s)
     return answer.body
   }
 
@@ -52,12 +54,10 @@ describe('what the API refuses', () => {
       websiteId: 'nowhere',
       items: [{ plan: { id: merchant.planId } }, { plan: { id: 'nothing' } }],
     })
-    const { invalidFields } = expectProblem(answer, 422, 'validation-error')
-    expect(invalidFields?.map(({ field }) => field).sort()).toEqual([
-      'customerId',
-      'items.1.plan.id',
-      'websiteId',
-    ])
+    const { invalidFields, detail } = expectProblem(answer, 422, 'validation-error')
+    const fields = ['customerId', 'items.1.plan.id', 'websiteId']
+    expect(invalidFields?.map(({ field }) => field).sort()).toEqual(fields)
+    for (const field of fields) expect(detail).toContain(field)
     expect([await count('subscriptions'), await count('events'), await count('wake_ups')]).toEqual(before)
   })
 
