@@ -1,5 +1,5 @@
 /** API keys: what each may do and from where, who may make which, and who sees their values. */
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/api-client.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
@@ -109,12 +109,27 @@ describe('API keys', () => {
     })
   })
 
+  test('the id is read-only: POST makes one of its own, PUT keeps that of the path, whatever is sent', async () => {
+    const posted = await make({ id: 'wanted' })
+    expect(posted.id).toMatch(/^api_key_[0-9A-Z]{26}$/)
+    expectProblem(await merchant.api.get('api-keys/wanted'), 404, 'not-found')
+    const put = await merchant.api.put(`api-keys/${posted.id}`, { description: 'renamed', id: 'wanted' })
+    expect(put.body).toMatchObject({ id: posted.id, description: 'renamed' })
+    const created = await merchant.api.put('api-keys/of-the-path', { description: 'new', id: 'wanted' })
+    expect([created.status, created.body.id]).toEqual([201, 'of-the-path'])
+    expectProblem(await merchant.api.get('api-keys/wanted'), 404, 'not-found')
+  })
+
   test('lists page and sort', async () => {
+    for (const description of ['list a', 'list c', 'list b']) await make({ description })
+    const all = await merchant.api.get<{ description: string }[]>('api-keys?sort=-description')
+    const descriptions = all.body.map(({ description }) => description)
+    expect(descriptions.filter((one) => one.startsWith('list '))).toEqual(['list c', 'list b', 'list a'])
     const { body, headers } = await merchant.api.get<{ description: string }[]>(
       'api-keys?sort=-description&limit=2&offset=1',
     )
-    expect(body).toHaveLength(2)
-    expect(Number(headers.get('pagination-total'))).toBeGreaterThan(2)
+    expect(body.map(({ description }) => description)).toEqual(descriptions.slice(1, 3))
+    expect(headers.get('pagination-total')).toBe(String(descriptions.length))
     expectProblem(await merchant.api.get('api-keys?filter=type:secret'), 400, 'malformed-request')
   })
 
@@ -270,6 +285,16 @@ describe('API keys', () => {
       expect((await merchant.api.get(`api-keys/${strong.id}`)).body.description).toBe('strong')
     })
 
+    test('a stronger key cannot be lowered to what one may do, and its value read then', async () => {
+      const limited = as(await make({ acl: [{ permissions: OWN }] }))
+      const strong = await make({ description: 'strong' })
+      const path = `api-keys/${strong.id}`
+      const lowered = await limited.put(path, { description: 'mine', acl: [{ permissions: OWN }] })
+      expectProblem(lowered, 403, 'forbidden')
+      expect((await merchant.api.get(path)).body).toEqual(strong)
+      expect((await limited.get(path)).body.secretKey).not.toBe(strong.secretKey)
+    })
+
     test('addresses', async () => {
       const allowedIps = ['198.51.100.0/24']
       const limited = as(await make({ allowedIps }), proxied)
@@ -394,6 +419,12 @@ describe('API keys', () => {
     const log = [...service.log, ...proxied.log].join('')
     for (const secret of secrets) {
       expect(text).not.toContain(secret.slice(11))
+      // Nor a hash that anybody could make of a guess: it is keyed.
+      for (const algorithm of ['sha256', 'sha512', 'sha1', 'md5']) {
+        const hash = createHash(algorithm).update(secret)
+        expect(text).not.toContain(hash.copy().digest('hex'))
+        expect(text).not.toContain(hash.digest('base64url'))
+      }
       expect(log).not.toContain(secret.slice(11))
     }
   })

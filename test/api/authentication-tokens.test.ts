@@ -194,6 +194,24 @@ describe("a customer's token", () => {
     expect((await tokenize(await jwt())).headers.get('access-control-allow-origin')).toBe('*')
   })
 
+  test('its publishable key makes and reads payment tokens and exchanges its word, and is accepted nowhere else', async () => {
+    const refused: string[] = []
+    for (const { method, path, takesBody } of ROUTES) {
+      const init = takesBody ? { body: '{}', headers: { 'Content-Type': 'application/json' } } : {}
+      const answer = await browser.send(method, path.replaceAll(/\{\w+\}/g, 'x'), init)
+      if (answer.status === 403) refused.push(`${method} ${path}`)
+      else expect([404, 422]).toContain(answer.status)
+    }
+    const accepted = ROUTES.map(({ method, path }) => `${method} ${path}`).filter(
+      (one) => !refused.includes(one) && one !== 'POST digital-wallets/validation',
+    )
+    expect(accepted).toEqual([
+      'POST tokens',
+      'GET tokens/{token}',
+      'POST authentication-tokens/{token}/exchange',
+    ])
+  })
+
   test('may do what its acl names alone', async () => {
     for (const permissions of [[], ['GetToken', 'StorefrontGetAccount']]) {
       expectProblem(await tokenize(await jwt({ acl: [{ permissions }] })), 403, 'forbidden')
@@ -281,7 +299,7 @@ describe("a customer's token", () => {
       ['no type', { typ: undefined }],
       ['another algorithm', { alg: 'HS512' }],
       ['a key that is not in the ring', { kid: 'none' }],
-    ])('with %s', async (_, members) => {
+    ])('with the header of %s', async (_, members) => {
       const { kid, secret } = await header()
       const given = { alg: 'HS256', typ: 'customer+jwt', kid, ...members }
       expectProblem(await tokenize(await signed(await claims(), given, secret)), 401, 'unauthorized')
@@ -296,7 +314,7 @@ describe("a customer's token", () => {
       ['a row that is not there', (own) => ({ ...own, jti: 'cust_none' })],
       ['the row of another organization', (own) => ({ ...own, organizationId: 'other' })],
       ['an organization that is no text', (own) => ({ ...own, organizationId: 7 })],
-    ])('with %s', async (_, change) => {
+    ])('with the claims of %s', async (_, change) => {
       const { kid, secret } = await header()
       const given = change({ ...(await claims()) })
       const token = await signed(given, { alg: 'HS256', typ: 'customer+jwt', kid }, secret)

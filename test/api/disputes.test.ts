@@ -119,6 +119,27 @@ describe('disputes', () => {
   })
 
   test.each([
+    ['a currency that ISO 4217 does not have', { currency: 'XQZ' }, 'currency'],
+    ['a currency of four letters', { currency: 'EURO' }, 'currency'],
+    ['a reason code of 256 characters', { reasonCode: 'x'.repeat(256) }, 'reasonCode'],
+  ])('%s is refused: 422', async (_, members, field) => {
+    const answer = await merchant.api.post('disputes', disputeBody(transactionId, members))
+    expect(expectProblem(answer, 422, 'validation-error')).toEqual([field])
+  })
+
+  test('a reason description is null so far, and by the contract a text of at most 512 characters', async () => {
+    const { body } = await open({ reasonDescription: 'as the caller has it' })
+    expect(body.reasonDescription).toBeNull()
+    const { body: contract } = await merchant.api.get<{
+      components: { schemas: Record<string, { properties: Record<string, object> }> }
+    }>('/openapi.json')
+    expect(contract.components.schemas.Dispute?.properties.reasonDescription).toMatchObject({
+      type: ['string', 'null'],
+      maxLength: 512,
+    })
+  })
+
+  test.each([
     'ethoca-alert',
     'verifi-alert',
     'information-request',

@@ -1,5 +1,6 @@
 /** Sandbox and live: two deployments that know nothing of each other. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { loadConfig } from '../../config/config.ts'
 import { apiClient } from '../support/api-client.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -37,6 +38,21 @@ describe('a sandbox and a live deployment', () => {
       const stranger = apiClient(service.baseUrl, 'org_both', { 'SVC-APIKEY': keys.secretKey })
       expectProblem(await stranger.get('websites/shop'), 401, 'unauthorized')
     }
+  })
+
+  test('have a database, a namespace and an address of their own, and the same limit unless told otherwise', async () => {
+    const live = { ENVIRONMENT: 'live', BASE_URL: 'https://live.example', DATABASE_URL: 'postgres://db/live' }
+    const rehearsal = { BASE_URL: 'https://sandbox.example', DATABASE_URL: 'postgres://db/sandbox' }
+    const [here, there] = [loadConfig(rehearsal), loadConfig(live)]
+    expect([here.environment, there.environment]).toEqual(['sandbox', 'live'])
+    expect(here.temporalNamespace).not.toBe(there.temporalNamespace)
+    expect([here.databaseUrl, there.databaseUrl]).toEqual(['postgres://db/sandbox', 'postgres://db/live'])
+    expect([here.baseUrl, there.baseUrl]).toEqual(['https://sandbox.example', 'https://live.example'])
+    expect([here.rateLimit, there.rateLimit]).toEqual([3000, 3000])
+  })
+
+  test('never poll for the work of each other', () => {
+    expect(sandbox.taskQueue).not.toBe(live.taskQueue)
   })
 
   test('sign with keys of their own', async () => {

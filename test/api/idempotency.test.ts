@@ -5,7 +5,7 @@ import pg from 'pg'
 import { freePort } from '../../dev/services/ports.ts'
 import { removeExpired } from '../../worker/retention.ts'
 import { apiClient } from '../support/api-client.ts'
-import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { disputeBody, externalSale } from '../support/dispute.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { serviceProcess } from '../support/processes.ts'
@@ -67,6 +67,15 @@ describe('an Idempotency-Key', () => {
     const again = await merchant.api.post('customers', body, headers)
     expect(expectProblem(again, 422, 'validation-error')).toEqual(['websiteId'])
     expect((await merchant.api.post('customers', body)).status).toBe(201)
+
+    const { body: order } = await merchant.api.post('subscriptions', orderBody(merchant))
+    const pause = await merchant.api.post('subscription-pauses', { subscriptionId: order.id })
+    const key = { 'Idempotency-Key': 'conflicting' }
+    const again409 = () => merchant.api.post('subscription-pauses', { subscriptionId: order.id }, key)
+    expectProblem(await again409(), 409, 'conflict')
+    expect((await merchant.api.delete(`subscription-pauses/${pause.body.id}`)).status).toBe(204)
+    expectProblem(await again409(), 409, 'conflict')
+    expect((await merchant.api.post('subscription-pauses', { subscriptionId: order.id })).status).toBe(201)
   })
 
   test('keeps no 400, 403 or 415: mended, the request goes through', async () => {

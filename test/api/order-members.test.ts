@@ -1,5 +1,6 @@
 /** What an order keeps and answers, member by member, and which of it can be changed when. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -120,7 +121,7 @@ describe('an order', () => {
   }
 
   test('keeps what it is given, and what comes back can be sent back', async () => {
-    const usageLimits = { softLimit: { quantity: 5 }, hardLimit: null }
+    const usageLimits = { softLimit: { quantity: 5 }, hardLimit: { quantity: 9 } }
     const items = [{ plan: { id: merchant.planId }, quantity: 3, quantityFilled: 2, usageLimits }]
     const placed = await place({ ...FREE, items, startTime: later(1) })
     expect(placed).toMatchObject({ ...FREE, items: [{ ...items[0], planId: merchant.planId }] })
@@ -221,6 +222,17 @@ describe('an order', () => {
     const same = (order: Body) =>
       Object.fromEntries(Object.entries(order).filter(([name]) => !own.includes(name)))
     expect(same(told)).toEqual(same(plain))
+    expect(told).toMatchObject({
+      id: expect.stringMatching(/^sub_/),
+      orderId: told.id,
+      initialInvoiceId: expect.stringMatching(/^in_/),
+      recentInvoiceId: told.initialInvoiceId,
+      createdTime: expect.stringMatching(/Z$/),
+      updatedTime: told.createdTime,
+      items: [
+        { id: expect.stringMatching(/^item_/), revision: 1, isModified: false, isGrandfathered: false },
+      ],
+    })
     const [item] = told.items as Body[]
     const computedItem = {
       id: 'another',
@@ -254,10 +266,55 @@ describe('an order', () => {
     ['a country in words', { billingAddress: { country: 'Germany' } }, 'billingAddress.country'],
     ['an address of nowhere', { riskMetadata: { ipAddress: 'here' } }, 'riskMetadata.ipAddress'],
     ['another kind of order', { orderType: 'one-time' }, 'orderType'],
+    ['no kind of order', { orderType: undefined }, 'orderType'],
+    ['no customer', { customerId: undefined }, 'customerId'],
+    ['no website', { websiteId: undefined }, 'websiteId'],
+    ['notes of 1001 characters', { notes: 'x'.repeat(1001) }, 'notes'],
     ['a calculator of its own', { shipping: { amount: 1, calculator: 'auto' } }, 'shipping.calculator'],
   ])('is refused with %s: 422', async (_, members, field) => {
     const response = await merchant.api.post('subscriptions', orderBody(merchant, members))
     expect(expectProblem(response, 422, 'validation-error')).toContain(field)
+  })
+
+  test.each([
+    ['null', { startTime: null }],
+    ['absent', {}],
+  ])('whose startTime is %s starts now', async (_, members) => {
+    const before = Date.now()
+    const placed = await place(members)
+    const startTime = Date.parse(String(placed.startTime))
+    expect(startTime).toBeGreaterThanOrEqual(before)
+    expect(startTime).toBeLessThanOrEqual(Date.now())
+    expect(placed.startTime).toBe(placed.createdTime)
+  })
+
+  test('is created by PUT under an id of the caller, then changed by it, each with what it expands', async () => {
+    const path = 'subscriptions/own~order@1.x'
+    const expand = '?expand=customer,website'
+    const embedded = { customer: { id: merchant.customerId }, website: { id: merchant.websiteId } }
+    const body = orderBody(merchant, { startTime: later(1), notes: 'first' })
+    const made = await merchant.api.put(`${path}${expand}`, body)
+    expect(made.status).toBe(201)
+    expect(made.headers.get('location')).toBe(
+      `${service.baseUrl}/organizations/${merchant.organizationId}/subscriptions/own~order%401.x`,
+    )
+    expect(made.body).toMatchObject({ id: 'own~order@1.x', notes: 'first', revision: 1, _embedded: embedded })
+    const changed = await merchant.api.put(`${path}${expand}`, { ...body, notes: 'second' })
+    expect(changed.status).toBe(200)
+    expect(changed.headers.get('location')).toBeNull()
+    expect(changed.body).toMatchObject({ notes: 'second', revision: 2, _embedded: embedded })
+  })
+
+  test('has a line item subtotal in its currency: zero so far, and by the contract of either sign', async () => {
+    const placed = await place({ startTime: later(1), lineItemSubtotal: { currency: 'USD', amount: -5 } })
+    expect(placed.lineItemSubtotal).toEqual({ currency: placed.currency, amount: 0 })
+    const { body } = await merchant.api.get<{
+      components: { schemas: Record<string, { properties: Record<string, object> }> }
+    }>('/openapi.json')
+    const ajv = new Ajv2020({ strict: false })
+    const fits = ajv.compile(body.components.schemas.Subscription?.properties.lineItemSubtotal ?? false)
+    for (const amount of [0, 12.5, -12.5]) expect(fits({ currency: 'EUR', amount })).toBe(true)
+    expect(fits({ amount: 1 })).toBe(false)
   })
 
   test('still takes the deprecated planId of an item; where both are given, plan holds', async () => {

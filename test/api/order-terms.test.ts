@@ -123,6 +123,91 @@ describe('an order', () => {
     expect(own.order).toMatchObject({ recurringInterval, renewalTime: daysOn(own.order, 10) })
   })
 
+  test('has no renewal time and nothing upcoming in the last period of its limit', async () => {
+    const recurringInterval = { unit: 'day', length: 10, limit: 1 }
+    const { order } = await begun([await plan()], { recurringInterval })
+    expect(order).toMatchObject({ status: 'active', rebillNumber: 1, renewalTime: null })
+    const upcoming = await merchant.api.get(`subscriptions/${order.id}/upcoming-invoice`)
+    expectProblem(upcoming, 404, 'not-found')
+  })
+
+  test('costs a fixed fee once whatever the quantity, and a flat rate for each unit', async () => {
+    const fixed = await plan({ pricing: { formula: 'fixed-fee', price: 9.9 } })
+    const flat = await plan({ pricing: { formula: 'flat-rate', price: 9.9 } })
+    const { invoice } = await begun([
+      { ...fixed, quantity: 7 },
+      { ...flat, quantity: 7 },
+    ])
+    expect(lines(invoice)).toEqual([
+      ['plan', 9.9],
+      ['plan', 69.3],
+    ])
+    expect(invoice).toMatchObject({ amount: 79.2 })
+  })
+
+  const BRACKETS = [
+    { price: 5, maxQuantity: 10 },
+    { price: 4, maxQuantity: 20 },
+    { price: 3, maxQuantity: null },
+  ]
+
+  test.each([
+    ['tiered', 10, 50],
+    ['tiered', 11, 54],
+    ['tiered', 25, 105],
+    ['volume', 10, 50],
+    ['volume', 11, 44],
+    ['volume', 25, 75],
+    ['stairstep', 10, 5],
+    ['stairstep', 11, 4],
+    ['stairstep', 25, 3],
+  ])('costs by brackets, %s, for %i: %d', async (formula, quantity, amount) => {
+    const item = await plan({ pricing: { formula, brackets: BRACKETS } })
+    const { invoice } = await begun([{ ...item, quantity }])
+    expect(lines(invoice)).toEqual([['plan', amount]])
+  })
+
+  test.each([
+    ['out of order', [BRACKETS[1], BRACKETS[0], BRACKETS[2]]],
+    ['without an open end', BRACKETS.slice(0, 2)],
+    ['with two open ends', [...BRACKETS, { price: 2, maxQuantity: null }]],
+    ['none', []],
+  ])('has no plan with brackets %s: 422', async (_, brackets) => {
+    const pricing = { formula: 'tiered', brackets }
+    const answer = await merchant.api.post('plans', { name: 'P', currency: 'EUR', pricing })
+    const fields = expectProblem(answer, 422, 'validation-error')
+    expect(fields.length).toBeGreaterThan(0)
+    for (const field of fields) expect(field).toMatch(/^pricing\.brackets/)
+  })
+
+  test('costs setup and trial for each item, not for each unit, and setup on the first invoice alone', async () => {
+    const item = await plan({ trial: TRIAL, setup: { price: 5 } })
+    const { order, invoice } = await begun([{ ...item, quantity: 3 }, item])
+    expect(lines(invoice).toSorted()).toEqual([
+      ['setup', 5],
+      ['setup', 5],
+      ['trial', 2],
+      ['trial', 2],
+    ])
+    const upcoming = await read(`subscriptions/${order.id}/upcoming-invoice`)
+    expect(lines(upcoming)).toEqual([
+      ['plan', 30],
+      ['plan', 10],
+    ])
+  })
+
+  test('has its shipping as a line of every invoice', async () => {
+    const { order, invoice } = await begun([await plan()], { shipping: { amount: 2.5 } })
+    expect(order.shipping).toEqual({ amount: 2.5, calculator: 'manual' })
+    const upcoming = await read(`subscriptions/${order.id}/upcoming-invoice`)
+    for (const one of [invoice, upcoming]) {
+      expect(lines(one)).toEqual([
+        ['plan', 10],
+        ['shipping', 2.5],
+      ])
+    }
+  })
+
   test('has invoices due as its plans say, or as it says itself', async () => {
     const shift = (days: number) => ({
       issueTimeShift: null,
@@ -246,6 +331,29 @@ describe('an order', () => {
       'unpaid',
       'voided',
     ])
+  })
+
+  test('is canceled by one of three, for one of ten reasons', async () => {
+    const { body } = await merchant.api.get<{
+      components: { schemas: Record<string, { properties: Record<string, { enum?: string[] }> }> }
+    }>('/openapi.json')
+    const choices = (member: string) => body.components.schemas.Subscription?.properties[member]?.enum
+    expect(choices('canceledBy')).toEqual(['merchant', 'customer', 'rebilly-side', null])
+    expect(choices('cancelCategory')?.toSorted()).toEqual(
+      [
+        'billing-failure',
+        'did-not-use',
+        'did-not-want',
+        'missing-features',
+        'bugs-or-problems',
+        'do-not-remember',
+        'risk-warning',
+        'contract-expired',
+        'too-expensive',
+        'never-started',
+        null,
+      ].toSorted(),
+    )
   })
 
   test('is listed: filtered, sorted, searched, paged and expanded', async () => {

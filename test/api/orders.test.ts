@@ -1,5 +1,6 @@
 /** What callers do to orders: change, void, cancel, pause, reactivate; and what they can read beside them. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { boundary } from '../../billing/periods.ts'
 import { advanceOrder, lockSubscription } from '../../commands/orders/advance-order.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
@@ -27,6 +28,18 @@ describe('an order and its callers', () => {
   }
   const place = (members: object = {}) => make('subscriptions', orderBody(merchant, members))
   const order = async (id: unknown) => (await merchant.api.get(`subscriptions/${id}`)).body
+  /** Types of the events of an order and of its invoices, oldest first. */
+  const eventTypesOf = async (id: unknown) =>
+    (
+      await service.database.orm.em
+        .fork()
+        .getConnection()
+        .execute<{ type: string }[]>(
+          `select type from events
+            where entity_id = ? or entity_id in (select id from invoices where subscription_id = ?) order by id`,
+          [String(id), String(id)],
+        )
+    ).map(({ type }) => type)
   const later = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
 
   test('a pending one is voided with its invoice; an active one is not', async () => {
@@ -34,6 +47,7 @@ describe('an order and its callers', () => {
     const voided = await merchant.api.post(`subscriptions/${id}/void`, {})
     expect(voided.status).toBe(201)
     expect(voided.body).toMatchObject({ status: 'voided', billingStatus: 'voided', revision: 2 })
+    expect(voided.body.voidTime).toBe(voided.body.updatedTime)
     expect((await merchant.api.get(`invoices/${initialInvoiceId}`)).body).toMatchObject({ status: 'voided' })
     const active = await place()
     expectProblem(await merchant.api.post(`subscriptions/${active.id}/void`, {}), 409, 'conflict')
@@ -104,6 +118,11 @@ describe('an order and its callers', () => {
     expect((await merchant.api.get(`subscription-pauses/${ahead.id}`)).body).toMatchObject({
       status: 'revoked',
     })
+    expect((await eventTypesOf(id)).slice(-3)).toEqual([
+      'subscription-pause-created',
+      'subscription-pause-modified',
+      'subscription-pause-revoked',
+    ])
 
     const now = await make('subscription-pauses', { subscriptionId: id })
     expect(await order(id)).toMatchObject({ status: 'paused', renewalTime: null })
@@ -135,6 +154,7 @@ describe('an order and its callers', () => {
       status: 'draft',
       amount: 22.3,
     })
+    expect((await eventTypesOf(placed.id)).slice(2)).toEqual(['invoice-reissued', 'subscription-modified'])
   })
 
   test('active: other items hold from the next invoice on, and what is settled cannot be changed', async () => {
@@ -156,6 +176,7 @@ describe('an order and its callers', () => {
     expect((await merchant.api.get(`invoices/${active.initialInvoiceId}`)).body).toMatchObject({
       amount: 9.9,
     })
+    expect(await eventTypesOf(id)).toContain('subscription-items-changed')
     const moved = await merchant.api.put(`subscriptions/${id}`, { ...changed.body, startTime: later(1) })
     expectProblem(moved, 409, 'conflict')
     const other = await make('customers', {})
@@ -176,6 +197,12 @@ describe('an order and its callers', () => {
       { 'If-Match': `"${active.revision}"` },
     )
     expect(moved.body).toMatchObject({ renewalTime })
+    // The period after it counts from there.
+    expect((await merchant.api.get(`subscriptions/${id}/upcoming-invoice`)).body).toMatchObject({
+      periodNumber: 2,
+      periodStart: renewalTime,
+      periodEnd: new Date(boundary(Date.parse(renewalTime), { unit: 'month', length: 1 }, 1)).toISOString(),
+    })
   })
 
   test.each([
@@ -262,6 +289,23 @@ describe('an order and its callers', () => {
     expect(await order(id)).toMatchObject({ status: 'pending', revision })
   })
 
+  test('what was done to it can be read again, one by one and as a list', async () => {
+    const { id } = await place()
+    const pause = await make('subscription-pauses', { subscriptionId: id, description: 'holidays' })
+    await merchant.api.delete(`subscription-pauses/${pause.id}`)
+    const done = {
+      'subscription-pauses': pause,
+      'subscription-cancellations': await make('subscription-cancellations', { subscriptionId: id }),
+      'subscription-reactivations': await make('subscription-reactivations', { subscriptionId: id }),
+    }
+    for (const [path, made] of Object.entries(done)) {
+      const one = await merchant.api.get(`${path}/${made.id}`)
+      expect(one).toMatchObject({ status: 200, body: { id: made.id, subscriptionId: id } })
+      const list = await merchant.api.get<object[]>(`${path}?filter=subscriptionId:${id}`)
+      expect({ path, status: list.status, body: list.body }).toEqual({ path, status: 200, body: [one.body] })
+    }
+  })
+
   test('has a timeline of every transition, newest first, and 404 where nothing is upcoming', async () => {
     const { id } = await place({ startTime: later(1) })
     await merchant.api.post(`subscriptions/${id}/void`, {})
@@ -273,6 +317,13 @@ describe('an order and its callers', () => {
       'subscription-created',
     ])
     expect(new Set(body.map(({ cause }) => cause))).toEqual(new Set(['api']))
+    for (const entry of body) {
+      expect(entry).toMatchObject({
+        id: expect.any(String),
+        occurredTime: expect.stringMatching(/Z$/),
+        message: expect.any(String),
+      })
+    }
     expectProblem(await merchant.api.get(`subscriptions/${id}/upcoming-invoice`), 404, 'not-found')
   })
 })

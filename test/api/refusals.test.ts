@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { PROBLEMS, type ProblemCode } from '../../api/http/problems.ts'
 import { type ApiResponse, apiClient } from '../support/api-client.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -35,12 +36,13 @@ describe('what the API refuses', () => {
   }
 
   /** Asserts the shape every problem has. */
-  function expectProblem(response: ApiResponse<ProblemBody>, status: number, code: string): ProblemBody {
+  function expectProblem(response: ApiResponse<ProblemBody>, status: number, code: ProblemCode): ProblemBody {
     expect(response.body).toMatchObject({ status, code, type: `${service.baseUrl}/problems/${code}` })
     expect(response.status).toBe(status)
     expect(response.headers.get('content-type')).toBe('application/problem+json')
     expect(response.body.instance).toBe(`urn:request:${response.headers.get('request-id')}`)
-    expect(response.body.title).not.toBe('')
+    expect(response.body.title).toBe(PROBLEMS[code].title)
+    expect(response.body.detail).toMatch(/^\S.+\S$/s)
     return response.body
   }
 
@@ -52,12 +54,10 @@ describe('what the API refuses', () => {
       websiteId: 'nowhere',
       items: [{ plan: { id: merchant.planId } }, { plan: { id: 'nothing' } }],
     })
-    const { invalidFields } = expectProblem(response, 422, 'validation-error')
-    expect(invalidFields?.map(({ field }) => field).sort()).toEqual([
-      'customerId',
-      'items.1.plan.id',
-      'websiteId',
-    ])
+    const { invalidFields, detail } = expectProblem(response, 422, 'validation-error')
+    const fields = ['customerId', 'items.1.plan.id', 'websiteId']
+    expect(invalidFields?.map(({ field }) => field).sort()).toEqual(fields)
+    for (const field of fields) expect(detail).toContain(field)
     expect([await count('subscriptions'), await count('events'), await count('wake_ups')]).toEqual(before)
   })
 

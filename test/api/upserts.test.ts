@@ -77,6 +77,9 @@ describe('an upsert', () => {
       revision: -1,
       createdTime: 'never',
       rawResponse: {},
+      reasonDescription: 'told',
+      resolvedTime: 'never',
+      updatedTime: 'never',
       _links: 'none',
       _embedded: { transaction: null },
     })

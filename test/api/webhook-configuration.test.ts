@@ -248,6 +248,9 @@ describe('the configuration of webhooks', () => {
       await hook('/all'),
       await hook('/one', { websiteId: one.id }),
       await hook('/other', { websiteId: other.id }),
+      // Of the website, and of all: its filter names another type.
+      await hook('/deaf', { websiteId: one.id, eventsFilter: ['customer-updated'] }),
+      await hook('/deafer', { eventsFilter: ['customer-updated'] }),
     ]
     const names = async (members: object) => {
       const customer = await make('customers', members)

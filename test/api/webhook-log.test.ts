@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { removeExpired } from '../../worker/retention.ts'
 import type { ApiClient } from '../support/api-client.ts'
+import { disputeBody, externalSale } from '../support/dispute.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -196,9 +197,56 @@ describe('the log of deliveries', () => {
         { id: attempt.deliveryId, webhookId, status: 'delivered', attempts: 1, nextAttemptTime: null },
       ],
     })
+    // At once: nothing waits for a schedule before its first attempt.
+    const happened = Date.parse(String(listed.body[0]?.createdTime))
+    expect(Date.parse(String(attempt.initiatedTime)) - happened).toBeLessThan(5_000)
     expect((await api.get(`events/${attempt.eventId}`)).body).toEqual(listed.body[0])
     expect((await api.get(`events?q=${customerId}`)).body).toEqual(listed.body)
     expect((await api.get('events/evt_none')).status).toBe(404)
+  })
+
+  test('any success of a receiver is enough for an event of a dispute, and for no other', async () => {
+    response(202)
+    const disputed = await make('webhooks', {
+      url: `${receiver.url}/disputed`,
+      eventsFilter: ['dispute-created', 'customer-created'],
+    })
+    const customerId = await make('customers', {})
+    await make('disputes', disputeBody(await externalSale(api, customerId)))
+    const statuses = await waitFor('both outcomes', async () => {
+      const rows = await sql<{ type: string; status: string }>(
+        `select events.type, deliveries.status from deliveries join events on events.id = event_id
+          where webhook_id = ? order by events.type`,
+        [disputed],
+      )
+      return rows.length === 2 && rows.every(({ status }) => status !== 'waiting') ? rows : null
+    })
+    expect(statuses).toEqual([
+      { type: 'customer-created', status: 'retrying' },
+      { type: 'dispute-created', status: 'delivered' },
+    ])
+    await api.delete(`webhooks/${disputed}`)
+  })
+
+  test('an event shows when each of its deliveries is attempted next', async () => {
+    receiver.response(500)
+    const attempt = await one(await make('customers', {}))
+    const row = await waitFor('the schedule', async () => {
+      const found = await delivery(attempt.deliveryId)
+      return found?.status === 'retrying' ? found : null
+    })
+    const { body } = await api.get<{ deliveries: object[] }>(`events/${attempt.eventId}`)
+    const next = new Date(String(row.next_attempt_time))
+    expect(next.getTime()).toBeGreaterThan(Date.now() + 29 * 60_000)
+    expect(body.deliveries).toEqual([
+      {
+        id: attempt.deliveryId,
+        webhookId,
+        status: 'retrying',
+        attempts: 1,
+        nextAttemptTime: next.toISOString(),
+      },
+    ])
   })
 
   test('is kept for 30 days after the end of a delivery, and goes in batches', async () => {

@@ -18,6 +18,32 @@ describe('webhooks', () => {
       headers: { 'Content-Type': 'application/json' },
     })
 
+  test('a new one needs a URL alone; everything else has a default', async () => {
+    const missing = await api.post('webhooks', {})
+    expect(missing).toMatchObject({ status: 422, body: { invalidFields: [{ field: 'url' }] } })
+    const url = 'https://receiver.example/hooks'
+    const { status, body } = await api.post('webhooks', { url })
+    expect(status).toBe(201)
+    expect(body).toEqual({
+      id: expect.stringMatching(/^wh_[0-9A-Z]{26}$/),
+      url,
+      method: 'POST',
+      eventsFilter: [],
+      status: 'active',
+      websiteId: null,
+      credentialHash: null,
+      headers: [],
+      deactivationReason: null,
+      consecutiveFailures: 0,
+      firstFailureTime: null,
+      revision: 1,
+      createdTime: expect.any(String),
+      updatedTime: body.createdTime,
+      _links: [{ rel: 'self', href: expect.stringContaining(`/webhooks/${body.id}`) }],
+    })
+    expect((await api.delete(`webhooks/${body.id}`)).status).toBe(204)
+  })
+
   test.each([
     'http://10.0.0.1/',
     'http://169.254.169.254/latest/meta-data/',

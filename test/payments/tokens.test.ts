@@ -194,6 +194,62 @@ describe('payment tokens', () => {
     })
   })
 
+  test('answer every derived risk member: of what only somebody outside can know, null', async () => {
+    const other = await service.organization()
+    const given = {
+      ipAddress: '203.0.113.7',
+      fingerprint: 'device',
+      httpHeaders: { 'User-Agent': 'x' },
+      browserData: { ...browserData, isAdBlockEnabled: true },
+      extraData: { tool: 'session' },
+    }
+    const told = { isProxy: true, hostingName: 'x', isp: 'x', country: 'DE', distance: 1, hasFakeName: true }
+    const { body } = await other.api.post('tokens', tokenBody(null, { riskMetadata: { ...given, ...told } }))
+    expect(body.riskMetadata).toEqual({
+      ...given,
+      isProxy: null,
+      isVpn: null,
+      isTor: null,
+      isHosting: null,
+      hostingName: null,
+      isp: null,
+      country: null,
+      region: null,
+      city: null,
+      postalCode: null,
+      timeZone: null,
+      latitude: null,
+      longitude: null,
+      accuracyRadius: null,
+      distance: null,
+      hasMismatchedBillingAddressCountry: null,
+      hasMismatchedBankCountry: null,
+      // Nothing to compare the browser's with, and no card, address or e-mail to count.
+      hasMismatchedTimeZone: null,
+      hasMismatchedHolderName: null,
+      hasFakeName: null,
+      isHighRiskCountry: null,
+      paymentInstrumentVelocity: null,
+      declinedPaymentInstrumentVelocity: null,
+      deviceVelocity: 1,
+      ipVelocity: 1,
+      emailVelocity: null,
+      billingAddressVelocity: null,
+      paymentInstrumentApprovedTransactionCount: null,
+      score: null,
+    })
+  })
+
+  test('take the eleven members of a lead source, and answer none of them', async () => {
+    const names =
+      'medium source campaign term content affiliate subAffiliate salesAgent clickId path referrer'
+    const leadSource = Object.fromEntries(names.split(' ').map((name) => [name, `told-as-${name}`]))
+    const { status, body } = await merchant.api.post('tokens', tokenBody(undefined, { leadSource }))
+    expect(status).toBe(201)
+    const read = await merchant.api.get(`tokens/${body.id}`)
+    for (const answer of [body, read.body]) expect(JSON.stringify(answer)).not.toContain('told-as-')
+  })
+
   test.each([
     ['a wrong check digit', { pan: '4111111111111112' }, 'paymentInstrument.pan'],
     ['an unknown network', { pan: '9999999999999995' }, 'paymentInstrument.pan'],
@@ -202,6 +258,10 @@ describe('payment tokens', () => {
     ['a code with a letter', { cvv: '12x' }, 'paymentInstrument.cvv'],
     ['an expired card', { expYear: 2020 }, 'paymentInstrument.expYear'],
     ['a month 13', { expMonth: 13 }, 'paymentInstrument.expMonth'],
+    ['a month and a half', { expMonth: 1.5 }, 'paymentInstrument.expMonth'],
+    ['no month', { expMonth: undefined }, 'paymentInstrument.expMonth'],
+    ['a year in words', { expYear: 'next' }, 'paymentInstrument.expYear'],
+    ['no year', { expYear: undefined }, 'paymentInstrument.expYear'],
     ['a card number for a name', { '4111111111111111': '' }, 'paymentInstrument.[card number]'],
   ])('refuse %s, and repeat no digit of it', async (_, members, field) => {
     const { status, body } = await merchant.api.post('tokens', {
@@ -217,6 +277,7 @@ describe('payment tokens', () => {
 
   test.each([
     ['an unknown method', { method: 'cash' }, 'method'],
+    ['no method', { method: undefined }, 'method'],
     ['no card', { paymentInstrument: undefined }, 'paymentInstrument'],
     ['an over-long lead source', { leadSource: { medium: 'x'.repeat(256) } }, 'leadSource.medium'],
     ['an unknown lead source', { leadSource: { moon: 'x' } }, 'leadSource.moon'],

@@ -146,6 +146,8 @@ describe('orders that are charged, on a clock that skips', () => {
     const story = await charged(TEST_CARDS.approves, { recurringInterval: null })
     const order = await until(story, ({ status }) => status === 'completed')
     expect(order).toMatchObject({ billingStatus: 'paid' })
+    expect(await approvals(story)).toEqual([10])
+    expect((await story.events()).slice(-2)).toEqual(['subscription-activated', 'order-completed'])
   })
 
   test('declined, then paid by a retry: it begins at that instant, and its periods follow', async () => {

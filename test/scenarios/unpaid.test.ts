@@ -31,7 +31,7 @@ describe('orders that nobody pays, on a clock that skips', () => {
       recentInvoiceId: invoices[3]?.id,
       revision: expect.any(Number),
     })
-    expect((await story.events()).slice(0, 8)).toEqual([
+    expect((await story.events()).slice(0, 9)).toEqual([
       'subscription-created',
       'invoice-created',
       'invoice-issued',
@@ -40,6 +40,7 @@ describe('orders that nobody pays, on a clock that skips', () => {
       'subscription-renewed',
       'invoice-created',
       'invoice-issued',
+      'renewal-invoice-issued',
     ])
   })
 
@@ -69,6 +70,7 @@ describe('orders that nobody pays, on a clock that skips', () => {
     const story = await placeOrder(service, merchant, planId)
     expect(await story.skip(20 * DAY)).toMatchObject({ status: 'completed', rebillNumber: 2 })
     expect(await story.invoices()).toHaveLength(2)
+    expect(await story.events()).toContain('order-completed')
   })
 
   test('a trial is followed by the first paid period; a trial alone by nothing', async () => {
@@ -82,7 +84,12 @@ describe('orders that nobody pays, on a clock that skips', () => {
     expect(await paid.skip(2 * DAY)).toMatchObject({ status: 'active', inTrial: true, rebillNumber: 0 })
     expect(await paid.skip(8 * DAY)).toMatchObject({ status: 'active', inTrial: false, rebillNumber: 1 })
     expect((await paid.invoices()).map(({ amount }) => amount)).toEqual([6, 10])
+    const told = (await paid.events()).filter((type) => /trial|renew/.test(type))
+    expect(told).toEqual(['subscription-trial-ended', 'renewal-invoice-issued'])
     expect(await alone.skip(8 * DAY)).toMatchObject({ status: 'trial-ended', billingStatus: 'paid' })
+    expect((await alone.events()).filter((type) => /trial|renew/.test(type))).toEqual([
+      'subscription-trial-ended',
+    ])
   })
 
   test('a one-time sale of nothing is complete at once', async () => {

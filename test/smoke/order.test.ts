@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { createVerifier } from '../../dev/verify-webhook.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -87,6 +89,28 @@ describe('an order, from the request to a verified webhook', () => {
     expect(one.headers['content-type']).toBe('application/json; charset=utf-8')
     expect(one.headers['user-agent']).toMatch(/^Service\/[a-z0-9]{7}$/)
     expect(one.headers['webhook-id']).toBe(one.event.eventId)
+  })
+
+  test('is signed with the claims of the contract: who, for whom, when, for five minutes, and over which bytes', async () => {
+    const { body } = await merchant.api.post('subscriptions', orderBody(merchant))
+    const [one] = await receiver.until(eventsOf(String(body.id)))
+    if (one === undefined) throw new Error('unreachable')
+    const signature = String(one.headers['security-signature'])
+    const { header, payload } = {
+      header: decodeProtectedHeader(signature),
+      payload: decodeJwt<{ iat: number }>(signature),
+    }
+    const published = await merchant.api.get<{ keys: { kid: string }[] }>('/.well-known/keys')
+    expect(header).toMatchObject({ alg: 'RS256', kid: published.body.keys[0]?.kid })
+    expect(payload).toEqual({
+      iss: `${service.baseUrl}/`,
+      aud: merchant.organizationId,
+      iat: expect.any(Number),
+      exp: payload.iat + 300,
+      jti: expect.any(String),
+      requestBodyHash: createHash('sha256').update(one.body).digest('hex'),
+    })
+    expect(Math.abs(payload.iat - one.at / 1_000)).toBeLessThan(10)
   })
 
   test('shows in Temporal as a workflow named after it, with labels for operators', async () => {
