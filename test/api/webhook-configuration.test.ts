@@ -340,7 +340,7 @@ describe('the configuration of webhooks', () => {
   describe('a change while a delivery waits', () => {
     /** A webhook whose first attempt has failed. */
     async function failing(path: string, members: object = {}) {
-      receiver.response(
+      receiver.respondWith(
         (received, response) => void response.writeHead(received.path === '/hooks/new' ? 200 : 500).end(),
       )
       const webhook = await hook(path, members)
@@ -370,7 +370,7 @@ describe('the configuration of webhooks', () => {
       const shown = (await api.get(`webhooks/${webhook.id}`)).body
       expect(shown).toMatchObject({ consecutiveFailures: 1, revision: 2 })
       expect(shown.firstFailureTime).not.toBeNull()
-      receiver.response(200)
+      receiver.respondWith(200)
       await due(delivery.id)
       await look(delivery.id)
       await waitFor('the retry', async () => ((await statusOf(delivery.id)) === 'delivered' ? true : null))
@@ -429,7 +429,7 @@ describe('the configuration of webhooks', () => {
 
     test('that is inactive for a moment ends what was on its way to it, and no more', async () => {
       const { webhook, delivery } = await failing('/toggled')
-      receiver.response(200)
+      receiver.respondWith(200)
       const put = (status: string) => json('PUT', `webhooks/${webhook.id}`, { url: webhook.url, status })
       expect((await put('inactive')).status).toBe(200)
       expect((await put('active')).status).toBe(200)

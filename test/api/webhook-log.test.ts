@@ -67,7 +67,7 @@ describe('the log of deliveries', () => {
   }
 
   test('has a row for each attempt with what was sent and what came back, and masks what lets in', async () => {
-    receiver.response(
+    receiver.respondWith(
       (_, response) => void response.writeHead(200, { 'X-Seen': 'yes' }).end('y'.repeat(20_000)),
     )
     const customerId = await make('customers', { firstName: 'Ada' })
@@ -98,7 +98,7 @@ describe('the log of deliveries', () => {
   })
 
   test('can be filtered, sorted and searched, and shows nothing of another organization', async () => {
-    receiver.response(500)
+    receiver.respondWith(500)
     const customerId = await make('customers', {})
     const attempt = await one(customerId)
     expect(attempt).toMatchObject({ status: 500, failure: 'status' })
@@ -113,7 +113,7 @@ describe('the log of deliveries', () => {
   })
 
   test('resend makes an attempt at once and leaves the schedule where it was; its success ends the schedule', async () => {
-    receiver.response(500)
+    receiver.respondWith(500)
     const customerId = await make('customers', {})
     const first = await one(customerId)
     const before = await waitFor('the schedule', async () => {
@@ -130,7 +130,7 @@ describe('the log of deliveries', () => {
       next_attempt_time: before.next_attempt_time,
     })
 
-    receiver.response(200)
+    receiver.respondWith(200)
     expect((await resend(second)).status).toBe(204)
     expect(await one(customerId, 3)).toMatchObject({ attempt: 3, failure: null })
     expect(await delivery(first.deliveryId)).toMatchObject({ status: 'delivered', next_attempt_time: null })
@@ -140,7 +140,7 @@ describe('the log of deliveries', () => {
   })
 
   test('resend sends once more what was delivered already', async () => {
-    receiver.response(200)
+    receiver.respondWith(200)
     const customerId = await make('customers', {})
     const first = await one(customerId)
     expect((await resend(first)).status).toBe(204)
@@ -148,21 +148,21 @@ describe('the log of deliveries', () => {
   })
 
   test('resend brings what was exhausted to its receiver after all', async () => {
-    receiver.response(500)
+    receiver.respondWith(500)
     const customerId = await make('customers', {})
     const first = await one(customerId)
     await sql(
       "update deliveries set status = 'exhausted', attempts = 7, next_attempt_time = null, ended_time = now() where id = ?",
       [first.deliveryId],
     )
-    receiver.response(200)
+    receiver.respondWith(200)
     await resend(first)
     expect(await one(customerId, 2)).toMatchObject({ attempt: 8, failure: null })
     expect(await delivery(first.deliveryId)).toMatchObject({ status: 'delivered', attempts: 7, resends: 1 })
   })
 
   test('resend to a webhook that is inactive or gone is a conflict', async () => {
-    receiver.response(200)
+    receiver.respondWith(200)
     const gone = await make('webhooks', { url: `${receiver.url}/gone`, eventsFilter: ['customer-created'] })
     const customerId = await make('customers', {})
     const attempt = await waitFor('its attempt', async () => {
@@ -179,7 +179,7 @@ describe('the log of deliveries', () => {
   })
 
   test('events can be listed and read by a receiver that missed them, with what became of each delivery', async () => {
-    receiver.response(200)
+    receiver.respondWith(200)
     const customerId = await make('customers', { firstName: 'Grace' })
     const attempt = await one(customerId)
     const [received] = await receiver.until(({ event }) => event.customerId === customerId)
@@ -206,7 +206,7 @@ describe('the log of deliveries', () => {
   })
 
   test('any success of a receiver is enough for an event of a dispute, and for no other', async () => {
-    response(202)
+    receiver.respondWith(202)
     const disputed = await make('webhooks', {
       url: `${receiver.url}/disputed`,
       eventsFilter: ['dispute-created', 'customer-created'],
@@ -229,7 +229,7 @@ describe('the log of deliveries', () => {
   })
 
   test('an event shows when each of its deliveries is attempted next', async () => {
-    receiver.response(500)
+    receiver.respondWith(500)
     const attempt = await one(await make('customers', {}))
     const row = await waitFor('the schedule', async () => {
       const found = await delivery(attempt.deliveryId)
@@ -250,7 +250,7 @@ describe('the log of deliveries', () => {
   })
 
   test('is kept for 30 days after the end of a delivery, and goes in batches', async () => {
-    receiver.response(200)
+    receiver.respondWith(200)
     const customers = []
     for (let made = 0; made < 5; made += 1) customers.push(await make('customers', {}))
     const logged = await Promise.all(customers.map((id) => one(id)))

@@ -64,12 +64,12 @@ describe('a receiver under test', () => {
       ['fails', 500, 'status, status 500'],
       ['accepts instead of taking', 202, 'status, status 202'],
     ])('that %s is told so: 422 with the reason', async (_, status, reason) => {
-      receiver.response(status)
+      receiver.respondWith(status)
       expect(await api.post('previews/webhooks', { url: receiver.url })).toMatchObject({
         status: 422,
         body: { invalidFields: [{ field: 'url', message: expect.stringContaining(reason) }] },
       })
-      receiver.response(200)
+      receiver.respondWith(200)
     })
 
     test('that cannot be reached, or must not be, is told why', async () => {
@@ -124,7 +124,7 @@ describe('a receiver under test', () => {
         expect(await disable()).toBe(0)
       }
       await fail(id, 69, 49)
-      receiver.response(
+      receiver.respondWith(
         (received, response) => void response.writeHead(received.path === '/hooks/failing' ? 500 : 200).end(),
       )
       await api.post('customers', {})
@@ -149,7 +149,7 @@ describe('a receiver under test', () => {
 
     test('is given another chance by a PUT, and what it missed by a resend', async () => {
       const id = await hook('/back', ['customer-created'])
-      receiver.response(500)
+      receiver.respondWith(500)
       const { body: customer } = await api.post('customers', {})
       const attempt = await waitFor('the failure', async () => {
         const { body } = await api.get<{ id: string }[]>(
@@ -159,7 +159,7 @@ describe('a receiver under test', () => {
       })
       await fail(id, 70, 48)
       expect(await disable()).toBe(1)
-      receiver.response(200)
+      receiver.respondWith(200)
       const again = await api.send('PUT', `webhooks/${id}`, {
         body: JSON.stringify({ url: `${receiver.url}/back`, eventsFilter: ['customer-created'] }),
         headers: { 'Content-Type': 'application/json' },

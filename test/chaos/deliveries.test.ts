@@ -49,7 +49,7 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
     database = new pg.Pool({ connectionString: world.databaseUrl, max: 4 })
     database.on('error', () => {}) // its server was killed; the next call opens another
     receiver = await startReceiver()
-    receiver.response(
+    receiver.respondWith(
       ({ event }, response) => void response.writeHead(recovered.has(event.eventId) ? 200 : 500).end(),
     )
   }, 180_000)

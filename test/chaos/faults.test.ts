@@ -164,7 +164,7 @@ describe('beside a burst of orders, half of them charged', () => {
       const random = mulberry32(104)
       const hanging = await Promise.all(Array.from({ length: 64 }, startReceiver))
       try {
-        for (const one of hanging) one.response(() => {})
+        for (const one of hanging) one.respondWith(() => {})
         for (const organization of [0, 1, 2]) {
           const [first, ...rest] = hanging.filter((_, index) => index % 3 === organization)
           if (first === undefined) throw new Error('there are 64')

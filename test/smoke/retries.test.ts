@@ -79,7 +79,7 @@ describe('a delivery whose receiver fails', () => {
   }
 
   test('is tried again after 30 minutes, 1, 2, 4, 8 and 16 hours, each from the end of the attempt before, then no more', async () => {
-    failing.response(500)
+    failing.respondWith(500)
     const delivery = await failedDelivery()
     await skipTime(service.temporal, delivery.workflowId, TOTAL + 60_000)
     const attempts = await waitFor('seven attempts', async () => {
@@ -114,9 +114,9 @@ describe('a delivery whose receiver fails', () => {
   })
 
   test('sends the same bytes and event id under a fresh signature on every attempt', async () => {
-    failing.response(503)
+    failing.respondWith(503)
     const delivery = await failedDelivery()
-    failing.response(200)
+    failing.respondWith(200)
     await skipTime(service.temporal, delivery.workflowId, TOTAL)
     const sent = await failing.until(({ headers }) => headers['webhook-id'] === delivery.eventId, 2)
     expect(sent).toHaveLength(2)
@@ -125,11 +125,11 @@ describe('a delivery whose receiver fails', () => {
   })
 
   test('ends with the first success', async () => {
-    failing.response(500)
+    failing.respondWith(500)
     const delivery = await failedDelivery()
     await skipTime(service.temporal, delivery.workflowId, 45 * 60_000)
     await waitFor('two attempts', async () => ((await attemptsOf(delivery.id)).length === 2 ? true : null))
-    failing.response(200)
+    failing.respondWith(200)
     await skipTime(service.temporal, delivery.workflowId, TOTAL)
     await service.temporal.workflow.getHandle(delivery.workflowId).result()
     expect((await attemptsOf(delivery.id)).map(({ status }) => status)).toEqual([500, 500, 200])

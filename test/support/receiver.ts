@@ -31,7 +31,7 @@ export interface Receiver {
   readonly url: string
   readonly received: readonly Received[]
   /** Answers from now on with a status, or as a function does. */
-  response(behaviour: number | Behaviour): void
+  respondWith(behaviour: number | Behaviour): void
   /** Waits until something that fits has come, and gives all that fits. */
   until(fits: (received: Received) => boolean, count?: number): Promise<Received[]>
   close(): Promise<void>
@@ -59,7 +59,7 @@ export async function startReceiver(): Promise<Receiver> {
   const receiver: Receiver = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
     received,
-    response(next) {
+    respondWith(next) {
       behaviour = typeof next === 'number' ? (_, response) => void response.writeHead(next).end() : next
     },
     until: (fits, count = 1) =>

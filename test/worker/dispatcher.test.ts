@@ -30,7 +30,7 @@ describe('the dispatcher', () => {
   /** Has the receiver keep every request open until what is given back is called; it then answers 200. */
   const holdResponses = (): (() => void) => {
     const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>()
-    receiver.response(async (_, response) => {
+    receiver.respondWith(async (_, response) => {
       await mayAnswer
       response.writeHead(200).end()
     })
@@ -66,7 +66,7 @@ describe('the dispatcher', () => {
     )
     expect(left?.count).toBeGreaterThan(0)
 
-    receiver.response(200)
+    receiver.respondWith(200)
     service.startWorker()
     await allDelivered('the rest to be delivered at once, by the next dispatcher')
     expect(new Set(receiver.received.map(({ event }) => event.eventId)).size).toBe(receiver.received.length)

@@ -28,7 +28,7 @@ describe('a receiver that hangs', () => {
       release = resolve
     })
     let answered = 0
-    hanging.response(async (_, response) => {
+    hanging.respondWith(async (_, response) => {
       await released
       answered += 1
       response.end()

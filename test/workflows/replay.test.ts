@@ -124,7 +124,7 @@ async function record(): Promise<void> {
     await skipTime(service.temporal, dispute, 2 * 86_400_000)
     await save('dispute-deadline-lost-after-a-change', dispute)
 
-    receiver.response(500)
+    receiver.respondWith(500)
     await place({})
     const delivery = await waitFor('a failed delivery', async () => {
       const [row] = await service.database.orm.em
