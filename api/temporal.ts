@@ -23,7 +23,7 @@ export interface TemporalService {
 }
 
 /** How long Temporal may take to answer. Milliseconds. */
-const PATIENCE = 3_000
+const TIMEOUT = 3_000
 /** Timers at a stretch; Temporal's own limit may be far lower. */
 const MOST_SKIPS = 100_000
 
@@ -35,7 +35,7 @@ export function connectTemporal(target: TemporalConnection, namespace: string): 
   const { workflowService } = client
   const ask = async (question: () => Promise<unknown>): Promise<boolean> => {
     try {
-      await client.connection.withDeadline(Date.now() + PATIENCE, question)
+      await client.connection.withDeadline(Date.now() + TIMEOUT, question)
       return true
     } catch (error) {
       const code = isGrpcServiceError(error) ? error.code : null

@@ -1,5 +1,5 @@
 /**
- * Helper processes: load generator, receiver and floors, each with an event loop of its own, so that measuring does
+ * Helper processes: load generator, receiver and baselines, each with an event loop of its own, so that measuring does
  * not share one with what is measured. The benchmark calls them by name over the channel of `fork`.
  */
 import { type ChildProcess, fork } from 'node:child_process'
@@ -12,7 +12,7 @@ type Calls = Readonly<Record<string, (argument: never) => Promise<unknown>>>
 export interface Helper<C extends Calls> {
   readonly pid: number
   /** Rejects when the helper fails, ends, or takes longer than `patience` milliseconds. */
-  call<N extends keyof C & string>(name: N, argument: Parameters<C[N]>[0], patience: number): ReturnType<C[N]>
+  call<N extends keyof C & string>(name: N, argument: Parameters<C[N]>[0], timeout: number): ReturnType<C[N]>
 }
 
 interface Question {
@@ -45,13 +45,13 @@ export function startHelper<C extends Calls>(script: string, teardown: Teardown)
   child.once('exit', (code, signal) => {
     for (const [id, settle] of waiting) settle({ id, failure: `${script} ended (${code ?? signal})` })
   })
-  const ask = async (name: string, argument: unknown, patience: number): Promise<unknown> => {
+  const ask = async (name: string, argument: unknown, timeout: number): Promise<unknown> => {
     calls += 1
     const question: Question = { id: calls, name, argument }
     const response = await new Promise<Answer>((resolve) => {
       const late = setTimeout(
-        () => resolve({ id: question.id, failure: `${script}: ${name} took more than ${patience} ms` }),
-        patience,
+        () => resolve({ id: question.id, failure: `${script}: ${name} took more than ${timeout} ms` }),
+        timeout,
       )
       waiting.set(question.id, (given) => {
         clearTimeout(late)
@@ -66,7 +66,7 @@ export function startHelper<C extends Calls>(script: string, teardown: Teardown)
   }
   return {
     pid,
-    call: (name, argument, patience) => ask(name, argument, patience) as ReturnType<C[typeof name]>,
+    call: (name, argument, timeout) => ask(name, argument, timeout) as ReturnType<C[typeof name]>,
   }
 }
 

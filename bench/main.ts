@@ -11,24 +11,24 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { create } from './parts/create.ts'
-import { deliver } from './parts/deliver.ts'
-import { disputes } from './parts/disputes.ts'
-import { latency } from './parts/latency.ts'
-import { memory } from './parts/memory.ts'
-import { orders } from './parts/orders.ts'
-import type { Part } from './parts/part.ts'
-import { read } from './parts/read.ts'
-import { start } from './parts/start.ts'
-import { timers } from './parts/timers.ts'
-import { tokens } from './parts/tokens.ts'
-import { waiting } from './parts/waiting.ts'
+import { type Environment, startEnvironment } from './environment.ts'
 import { beginRun, conditions, notes, type PartResult, table, writeJson } from './report.ts'
+import { create } from './scenarios/create.ts'
+import { deliver } from './scenarios/deliver.ts'
+import { disputes } from './scenarios/disputes.ts'
+import { latency } from './scenarios/latency.ts'
+import { memory } from './scenarios/memory.ts'
+import { orders } from './scenarios/orders.ts'
+import { read } from './scenarios/read.ts'
+import type { Scenario } from './scenarios/scenario.ts'
+import { start } from './scenarios/start.ts'
+import { timers } from './scenarios/timers.ts'
+import { tokens } from './scenarios/tokens.ts'
+import { waiting } from './scenarios/waiting.ts'
 import { createTeardown, type Teardown } from './teardown.ts'
-import { startWorld, type World } from './world.ts'
 
 /** In the order in which they run. */
-const PARTS: ReadonlyMap<string, Part> = new Map([
+const PARTS: ReadonlyMap<string, Scenario> = new Map([
   ['read', read],
   ['deliver', deliver],
   ['latency', latency],
@@ -83,14 +83,14 @@ process.once('uncaughtException', (error) => {
 const directory = mkdtempSync(join(tmpdir(), 'billing-bench-'))
 chmodSync(directory, 0o755) // as root, PostgreSQL runs as another user, who has to get in
 teardown.add(() => rmSync(directory, { recursive: true, force: true }))
-const world = oneWorld()
+const environment = oneWorld()
 
 const lines = conditions(run)
 for (const line of lines) say(line)
 const results: PartResult[] = []
-for (const [name, part] of wanted) {
+for (const [name, scenario] of wanted) {
   if (interruption.signal.aborted) break
-  results.push(await measure(name, part))
+  results.push(await measure(name, scenario))
 }
 const leftovers = await teardown.run().then(
   () => [],
@@ -113,12 +113,12 @@ if (!interruption.signal.aborted) {
   process.exitCode = leftovers.length > 0 || results.some(({ failure }) => failure !== null) ? 1 : 0
 }
 
-async function measure(name: string, part: Part): Promise<PartResult> {
+async function measure(name: string, scenario: Scenario): Promise<PartResult> {
   const own = nested(teardown)
   try {
-    const figures = await part({
-      world: world.get,
-      endWorld: world.end,
+    const metrics = await scenario({
+      environment: environment.get,
+      endWorld: environment.end,
       teardown: own,
       directory: mkdir(join(directory, name)),
       divisor: values.quick ? 10 : 1,
@@ -126,23 +126,23 @@ async function measure(name: string, part: Part): Promise<PartResult> {
       say,
     })
     await own.run()
-    return { name, figures, failure: null }
+    return { name, metrics: metrics, failure: null }
   } catch (error) {
     if (!interruption.signal.aborted) say(`${name} failed: ${String(error)}`)
     await own.run().catch((failure: unknown) => say(String(failure)))
     // What a part left half done must not stand in the way of the next.
-    await world.end().catch((failure: unknown) => say(String(failure)))
+    await environment.end().catch((failure: unknown) => say(String(failure)))
     return {
       name,
-      figures: [],
+      metrics: [],
       failure: Error.isError(error) ? (error.stack ?? error.message) : String(error),
     }
   }
 }
 
 /** The running service, started when it is first asked for and again after its end. */
-function oneWorld(): { get(): Promise<World>; end(): Promise<void> } {
-  let current: { starting: Promise<World>; teardown: Teardown } | null = null
+function oneWorld(): { get(): Promise<Environment>; end(): Promise<void> } {
+  let current: { starting: Promise<Environment>; teardown: Teardown } | null = null
   let count = 0
   return {
     get() {
@@ -155,7 +155,7 @@ function oneWorld(): { get(): Promise<World>; end(): Promise<void> } {
           signal: interruption.signal,
           profiles: values.profile ? mkdir(RESULTS) : null,
         }
-        current = { starting: startWorld(options, own), teardown: own }
+        current = { starting: startEnvironment(options, own), teardown: own }
       }
       return current.starting
     },

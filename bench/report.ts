@@ -3,12 +3,12 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { VERSION } from '../config/release.ts'
-import { type Figure, ratioOf } from './figure.ts'
+import { type Metric, ratioOf } from './metric.ts'
 import { median } from './statistics.ts'
 
 export interface PartResult {
   readonly name: string
-  readonly figures: readonly Figure[]
+  readonly metrics: readonly Metric[]
   /** Why it could not be measured; null when it was. */
   readonly failure: string | null
 }
@@ -26,14 +26,14 @@ export function beginRun(quick: boolean): Run {
   return { startedAt: new Date(), quick, loadBefore: loadavg()[0] ?? 0 }
 }
 
-/** Where the figures come from, as lines to print. */
+/** Where the metrics come from, as lines to print. */
 export function conditions({ quick, loadBefore }: Run): string[] {
   const processors = cpus()
   const busy = loadBefore > availableParallelism() / 4
   return [
-    `${processors.length} cores (${processors[0]?.model.trim() ?? 'unknown'}), Node ${process.version}, service ${VERSION}${quick ? ', QUICK: a tenth of the work, figures are only a trial' : ''}.`,
-    'Service, services, floors, receiver and load generator share these cores; absolute values depend on them, so',
-    'each figure stands beside its floor: measured in turns, the ratio is the median over the rounds.',
+    `${processors.length} cores (${processors[0]?.model.trim() ?? 'unknown'}), Node ${process.version}, service ${VERSION}${quick ? ', QUICK: a tenth of the work, metrics are only a trial' : ''}.`,
+    'Service, services, baselines, receiver and load generator share these cores; absolute values depend on them, so',
+    'each metric stands beside its baseline: measured in turns, the ratio is the median over the rounds.',
     ...(busy
       ? [
           `The machine was busy with other things before (load ${loadBefore.toFixed(1)}): rates and ratios are too low. CPU s/1000 suffers less.`,
@@ -43,12 +43,12 @@ export function conditions({ quick, loadBefore }: Run): string[] {
 }
 
 export function table(results: readonly PartResult[]): string[] {
-  const rows = results.flatMap(({ name, figures, failure }) =>
+  const rows = results.flatMap(({ name, metrics, failure }) =>
     failure === null
-      ? figures.map((figure) => [name, figure.what, ...numbers(figure)])
+      ? metrics.map((metric) => [name, metric.what, ...numbers(metric)])
       : [[name, 'could not be measured', '', '', '', '']],
   )
-  const all = [['part', 'what', 'service', 'floor', 'ratio', 'aim'], ...rows]
+  const all = [['part', 'what', 'service', 'baseline', 'ratio', 'aim'], ...rows]
   const widths = (all[0] ?? []).map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
   const line = (row: readonly string[]): string =>
     row
@@ -60,23 +60,23 @@ export function table(results: readonly PartResult[]): string[] {
   return all.map(line)
 }
 
-/** What stands beside the figures. */
+/** What stands beside the metrics. */
 export function notes(results: readonly PartResult[]): string[] {
-  return results.flatMap(({ name, figures, failure }) => [
+  return results.flatMap(({ name, metrics, failure }) => [
     ...(failure === null ? [] : ['', `${name}: ${failure}`]),
-    ...figures.flatMap((figure) => [
+    ...metrics.flatMap((metric) => [
       '',
-      `${name}: ${figure.what}`,
-      `  ${figure.note}`,
-      `  rounds: ${figure.service.map((value) => rounded(value)).join(', ')} ${figure.unit}${
-        figure.floor.length === 0
+      `${name}: ${metric.what}`,
+      `  ${metric.note}`,
+      `  rounds: ${metric.service.map((value) => rounded(value)).join(', ')} ${metric.unit}${
+        metric.baseline.length === 0
           ? ''
-          : `; floor: ${figure.floor.map((value) => rounded(value)).join(', ')} ${figure.unit}`
+          : `; baseline: ${metric.baseline.map((value) => rounded(value)).join(', ')} ${metric.unit}`
       }`,
-      ...(Object.keys(figure.beside).length === 0
+      ...(Object.keys(metric.beside).length === 0
         ? []
         : [
-            `  ${Object.entries(figure.beside)
+            `  ${Object.entries(metric.beside)
               .map(([what, value]) => `${what} ${value === null ? 'unknown' : rounded(value)}`)
               .join(', ')}`,
           ]),
@@ -98,32 +98,32 @@ export function writeJson(directory: string, results: readonly PartResult[], run
     platform: `${process.platform} ${process.arch}`,
     cores: processors.length,
     processor: processors[0]?.model.trim() ?? null,
-    parts: results.map(({ name, figures, failure }) => ({
+    parts: results.map(({ name, metrics, failure }) => ({
       name,
       failure,
-      figures: figures.map((figure) => ({ ...figure, ratio: ratioOf(figure), met: isMet(figure) })),
+      metrics: metrics.map((metric) => ({ ...metric, ratio: ratioOf(metric), met: isMet(metric) })),
     })),
   }
   writeFileSync(path, `${JSON.stringify(document, null, 2)}\n`)
   return path
 }
 
-function numbers(figure: Figure): string[] {
-  const { service, floor, unit, aim } = figure
-  const ratio = ratioOf(figure)
+function numbers(metric: Metric): string[] {
+  const { service, baseline, unit, aim } = metric
+  const ratio = ratioOf(metric)
   const value = (values: readonly number[]): string =>
     values.length === 0 ? '–' : `${rounded(median(values))} ${unit}`
   return [
     value(service),
-    value(floor),
+    value(baseline),
     ratio === null ? '–' : String(Number(ratio.toPrecision(3))),
-    aim === null ? '–' : `≥ ${aim} ${isMet(figure) ? 'met' : 'MISSED'}`,
+    aim === null ? '–' : `≥ ${aim} ${isMet(metric) ? 'met' : 'MISSED'}`,
   ]
 }
 
-function isMet(figure: Figure): boolean | null {
-  const ratio = ratioOf(figure)
-  return figure.aim === null || ratio === null ? null : ratio >= figure.aim
+function isMet(metric: Metric): boolean | null {
+  const ratio = ratioOf(metric)
+  return metric.aim === null || ratio === null ? null : ratio >= metric.aim
 }
 
 /** Three significant digits at least, and never a fraction of a thousand. */

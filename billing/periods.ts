@@ -1,4 +1,4 @@
-/** Service periods: `boundary(n) = anchor + n × period`, always counted from the anchor, in UTC. */
+/** Service periods: boundary n is the anchor plus n periods, always counted from the anchor, in UTC. */
 import { addDuration, type Duration } from './durations.ts'
 
 export type PeriodUnit = 'day' | 'week' | 'month' | 'year'
@@ -23,11 +23,6 @@ export function periodDuration({ unit, length }: Period): Duration {
     case 'year':
       return { ...NONE, years: length }
   }
-}
-
-/** The `n`th boundary after `anchor` (the 0th is the anchor), clamped to month end and never wandering. */
-export function boundary(anchor: number, period: Period, n: number): number {
-  return addDuration(anchor, periodDuration(period), n)
 }
 
 /** The earliest instant an order may start at: one period before `now`. */

@@ -15,7 +15,7 @@ import { isOutOfDescriptors, OwnFaultError } from './own-fault.ts'
 export const LOOKUP_TIMEOUT = 5_000
 const PER_ORGANIZATION = 16
 /** How long IPv6 addresses are waited for once those of IPv4 are known, in milliseconds. */
-const IPV6_PATIENCE = 250
+const IPV6_DELAY = 250
 const HOSTS_FRESH_FOR = 10_000
 
 /** The name could not be resolved, or not in time. */
@@ -113,7 +113,7 @@ function systemResolve(): Resolve {
     )
     try {
       const v4 = (await resolver.resolve4(name)).map((address) => ({ address, family: 4 }))
-      return [...v4, ...(await Promise.race([v6, sleep(IPV6_PATIENCE, [], { ref: false })]))]
+      return [...v4, ...(await Promise.race([v6, sleep(IPV6_DELAY, [], { ref: false })]))]
     } catch (error) {
       const found = await v6
       if (found.length > 0) return found

@@ -26,7 +26,7 @@ export interface ReadinessOptions {
 }
 
 /** Less than the five seconds that health checks usually wait. Milliseconds. */
-const PATIENCE = 4_000
+const TIMEOUT = 4_000
 
 export function createReadiness({ stopping, required, degrading = {} }: ReadinessOptions): Readiness {
   return {
@@ -48,7 +48,7 @@ async function run(checks: Checks): Promise<Record<string, string>> {
 
 async function resultOf(check: Check): Promise<string> {
   const answered = new AbortController()
-  const late = sleep(PATIENCE, `no answer within ${PATIENCE / 1_000} s`, { signal: answered.signal })
+  const late = sleep(TIMEOUT, `no answer within ${TIMEOUT / 1_000} s`, { signal: answered.signal })
   try {
     return (await Promise.race([check(), late])) ?? 'ok'
   } catch (error) {

@@ -46,7 +46,7 @@ export interface WorkerDependencies {
 }
 
 /** How long Temporal may take to say that it is there. Milliseconds. */
-const TEMPORAL_PATIENCE = 2_000
+const TEMPORAL_TIMEOUT = 2_000
 
 export interface RunningWorker {
   /** Resolves when Temporal has been reached for the first time. */
@@ -163,7 +163,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     checks: {
       async temporal() {
         try {
-          await client.connection.withDeadline(Date.now() + TEMPORAL_PATIENCE, () =>
+          await client.connection.withDeadline(Date.now() + TEMPORAL_TIMEOUT, () =>
             client.workflowService.getSystemInfo({}),
           )
           return null

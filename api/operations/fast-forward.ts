@@ -18,7 +18,7 @@ import type { TemporalService } from '../temporal.ts'
 import { subscriptions } from './orders.ts'
 
 /** After that a move answers 202, and goes on. Milliseconds. */
-const PATIENCE = 10_000
+const TIMEOUT = 10_000
 /** How often it is looked whether the clock is there. Milliseconds. */
 const GLANCE = 25
 
@@ -27,7 +27,7 @@ const GLANCE = 25
  * `Idempotency-Key` goes on with the same move.
  */
 export async function postFastForward(context: OperationContext): Promise<OperationResponse> {
-  const until = performance.now() + PATIENCE
+  const until = performance.now() + TIMEOUT
   const id = context.params.id ?? ''
   const temporal = context.temporal
   if ((await context.em.count(Subscription, { organizationId: context.organizationId, id })) === 0)

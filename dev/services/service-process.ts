@@ -67,9 +67,9 @@ export async function spawnLocal(options: TemporalOptions): Promise<LocalProcess
 }
 
 /** SIGTERM, and SIGKILL to the whole group when that does not help in time. The pid file goes with the process. */
-export async function stopTemporal(pid: number, pidFile: string, patience: number): Promise<void> {
+export async function stopTemporal(pid: number, pidFile: string, timeout: number): Promise<void> {
   try {
-    await stopProcess(pid, [{ signal: 'SIGTERM', wait: patience }])
+    await stopProcess(pid, [{ signal: 'SIGTERM', wait: timeout }])
   } catch {
     await killTemporal(pid)
   }
@@ -86,11 +86,11 @@ export async function killTemporal(pid: number): Promise<void> {
 export async function stopStaleService(
   pidFile: string,
   commandContains: string,
-  patience: number,
+  timeout: number,
 ): Promise<boolean> {
   const stale = notedProcess(pidFile)
   const isOurs = stale?.command.includes(commandContains) === true
-  if (stale && isOurs) await stopTemporal(stale.pid, pidFile, patience)
+  if (stale && isOurs) await stopTemporal(stale.pid, pidFile, timeout)
   else rmSync(pidFile, { force: true })
   return isOurs
 }

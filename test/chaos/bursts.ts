@@ -7,7 +7,7 @@ import { orderBody } from '../support/catalogue.ts'
 import type { Receiver } from '../support/receiver.ts'
 import { makeToken } from '../support/tokens.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { delay, type Merchant, rows, stubborn, type World } from './world.ts'
+import { delay, type Environment, type Merchant, rows, stubborn } from './environment.ts'
 
 const CLIENTS = 20
 /** What the plan of the catalogue costs, as the database and the ledger write it. */
@@ -97,10 +97,14 @@ export async function placeOrder(
  * invoice; each of its events was written exactly once, and was received, verified, at least once; and the payment
  * gateway's own ledger has exactly one approved charge of the exact amount for each charged order, and nothing else.
  */
-export async function requireBurst(world: World, receiver: Receiver, burst: Burst): Promise<void> {
-  const database = await stubborn('a connection to the database', () => world.query())
+export async function requireBurst(
+  environment: Environment,
+  receiver: Receiver,
+  burst: Burst,
+): Promise<void> {
+  const database = await stubborn('a connection to the database', () => environment.query())
   try {
-    await requireBurstIn(database, world, receiver, burst)
+    await requireBurstIn(database, environment, receiver, burst)
   } finally {
     await database.end()
   }
@@ -108,7 +112,7 @@ export async function requireBurst(world: World, receiver: Receiver, burst: Burs
 
 async function requireBurstIn(
   database: pg.Client,
-  world: World,
+  environment: Environment,
   receiver: Receiver,
   { merchant: { organizationId }, orders }: Burst,
 ): Promise<void> {
@@ -129,7 +133,7 @@ async function requireBurstIn(
   })
   await requireOrders(database, organizationId, orders)
   await requireLedger(database, organizationId, orders)
-  await requireEvents(database, world, receiver, organizationId, orders)
+  await requireEvents(database, environment, receiver, organizationId, orders)
 }
 
 async function whatIsOpen(database: pg.Client, organizationId: string): Promise<unknown> {
@@ -230,7 +234,7 @@ async function requireLedger(
 /** Each event was written exactly once, and was received and verified. */
 async function requireEvents(
   database: pg.Client,
-  world: World,
+  environment: Environment,
   receiver: Receiver,
   organizationId: string,
   orders: readonly PlacedOrder[],
@@ -264,7 +268,7 @@ async function requireEvents(
   const ofOrders = new Set(orders.map(({ id }) => id))
   expect(events.filter(({ subject }) => !ofOrders.has(subject))).toEqual([])
 
-  const verifier = createVerifier({ issuer: `${world.baseUrl}/`, organizationId })
+  const verifier = createVerifier({ issuer: `${environment.baseUrl}/`, organizationId })
   const ids = new Set(events.map(({ id }) => id))
   const received = new Set<string>()
   for (const { event, headers, body, at } of receiver.received) {

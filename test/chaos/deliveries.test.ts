@@ -16,7 +16,7 @@ import { mulberry32 } from '../support/random.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { skipTime } from '../support/time-skipping.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { delay, killEverything, startWorld, stubborn, type World } from './world.ts'
+import { delay, type Environment, killEverything, startEnvironment, stubborn } from './environment.ts'
 
 const SEEDS = Number(process.env.KILL_SEEDS ?? 6)
 const DELIVERIES = 12
@@ -38,15 +38,15 @@ interface Attempt {
 }
 
 describe('a dozen deliveries in their schedule, with everything killed once meanwhile', () => {
-  let world: World
+  let environment: Environment
   let receiver: Receiver
   let database: pg.Pool
   /** Events whose receiver has recovered. */
   const recovered = new Set<string>()
 
   beforeAll(async () => {
-    world = await startWorld()
-    database = new pg.Pool({ connectionString: world.databaseUrl, max: 4 })
+    environment = await startEnvironment()
+    database = new pg.Pool({ connectionString: environment.databaseUrl, max: 4 })
     database.on('error', () => {}) // its server was killed; the next call opens another
     receiver = await startReceiver()
     receiver.respondWith(
@@ -56,15 +56,15 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
   afterAll(async () => {
     await database?.end()
     await receiver?.close()
-    await world?.stop()
+    await environment?.stop()
   }, 120_000)
 
   test.each(Array.from({ length: SEEDS }, (_, index) => index + 1))(
     'seed %i: no attempt is burnt, no wait shifted, no delivery lost',
     async (seed) => {
       const random = mulberry32(seed)
-      const merchant = await world.merchant(`org_seed_${seed}`, receiver.url)
-      const killing = killEverything(world, random, KILLING)
+      const merchant = await environment.merchant(`org_seed_${seed}`, receiver.url)
+      const killing = killEverything(environment, random, KILLING)
       for (let made = 0; made < DELIVERIES; made += 1) {
         await stubborn('a customer to be made', async () => {
           const { status } = await merchant.api.post('customers', { firstName: `${made}` })
@@ -152,7 +152,7 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
         [merchant.organizationId, id],
       )
       if (delivery?.status !== 'retrying') return
-      await skipTime(world.temporal, execution(merchant, id), milliseconds)
+      await skipTime(environment.temporal, execution(merchant, id), milliseconds)
     })
   }
 
@@ -162,7 +162,7 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
       async () => {
         await skip(merchant, id, TOTAL)
         const { status } = await stubborn('Temporal to answer', () =>
-          world.temporal.workflow.getHandle(execution(merchant, id)).describe(),
+          environment.temporal.workflow.getHandle(execution(merchant, id)).describe(),
         )
         return status.name === 'COMPLETED' || null
       },
@@ -202,7 +202,7 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
     id: string,
   ): Promise<{ clock: number; next: number | null }[]> {
     const { events } = await stubborn('the history', () =>
-      world.temporal.workflow.getHandle(execution(merchant, id)).fetchHistory(),
+      environment.temporal.workflow.getHandle(execution(merchant, id)).fetchHistory(),
     )
     const clocks = new Map<string, number>()
     const found: { clock: number; next: number | null }[] = []
@@ -224,7 +224,10 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
   async function requireReceived(merchant: Catalogue, eventId: string, attempts: number): Promise<void> {
     const came = receiver.received.filter(({ event }) => event.eventId === eventId)
     expect(came.length).toBeGreaterThanOrEqual(attempts)
-    const verifier = createVerifier({ issuer: `${world.baseUrl}/`, organizationId: merchant.organizationId })
+    const verifier = createVerifier({
+      issuer: `${environment.baseUrl}/`,
+      organizationId: merchant.organizationId,
+    })
     for (const { headers, body, at } of came) {
       expect(body.equals(came[0]?.body ?? Buffer.alloc(0))).toBe(true)
       await verifier.verify(String(headers['security-signature']), body, new Date(at))

@@ -18,7 +18,7 @@ import {
   placeOrders,
   requireBurst,
 } from './bursts.ts'
-import { delay, type Process, rows, startWorld, stubborn, type World } from './world.ts'
+import { delay, type Environment, type Process, rows, startEnvironment, stubborn } from './environment.ts'
 
 const IS_LONG = process.env.KILL_LONG === '1'
 /** How long a process is paused, or its packets are swallowed. Milliseconds. */
@@ -31,35 +31,35 @@ const BURST = { orders: 120, within: 4_000, startsWithin: 6_000 }
 const CLOCK = new URL('skewed-clock.ts', import.meta.url).href
 
 describe('beside a burst of orders, half of them charged', () => {
-  let world: World
+  let environment: Environment
   let receiver: Receiver
 
   beforeAll(async () => {
-    world = await startWorld()
+    environment = await startEnvironment()
     receiver = await startReceiver()
   }, 180_000)
-  beforeEach(() => world.revive(), 180_000)
+  beforeEach(() => environment.revive(), 180_000)
   afterEach(() => {
-    for (const process of [...world.apis, ...world.workers]) process.resume()
-    world.database.mend()
+    for (const process of [...environment.apis, ...environment.workers]) process.resume()
+    environment.database.mend()
   })
   afterAll(async () => {
     await receiver?.close()
-    await world?.stop()
+    await environment?.stop()
   }, 120_000)
 
   test(
     'seed 101: a worker and an API are paused in the middle of their work, and go on later',
     async () => {
       const random = mulberry32(101)
-      const merchant = await world.merchant('org_paused', receiver.url)
+      const merchant = await environment.merchant('org_paused', receiver.url)
       const burst = placeOrders(merchant, random, { ...BURST, lateCards: IS_LONG })
       await delay(random() * BURST.within)
-      const paused = [world.workers[0], world.apis[0]]
+      const paused = [environment.workers[0], environment.apis[0]]
       for (const process of paused) process.pause()
       await delay(PAUSE)
       for (const process of paused) process.resume()
-      await requireBurst(world, receiver, await burst)
+      await requireBurst(environment, receiver, await burst)
     },
     TIMEOUT,
   )
@@ -68,13 +68,13 @@ describe('beside a burst of orders, half of them charged', () => {
     'seed 102: packets between a worker and the database are swallowed, and what was sent arrives later',
     async () => {
       const random = mulberry32(102)
-      const merchant = await world.merchant('org_swallowed', receiver.url)
+      const merchant = await environment.merchant('org_swallowed', receiver.url)
       const burst = placeOrders(merchant, random, { ...BURST, lateCards: IS_LONG })
       await delay(random() * BURST.within)
-      world.database.swallow()
+      environment.database.swallow()
       await delay(PAUSE)
-      world.database.mend()
-      await requireBurst(world, receiver, await burst)
+      environment.database.mend()
+      await requireBurst(environment, receiver, await burst)
     },
     TIMEOUT,
   )
@@ -82,12 +82,12 @@ describe('beside a burst of orders, half of them charged', () => {
   test(
     'seed 103: a poisoned order is quarantined by itself, the others start on time, and it does when it is repaired',
     async () => {
-      const merchant = await world.merchant('org_poisoned', receiver.url)
+      const merchant = await environment.merchant('org_poisoned', receiver.url)
       const { organizationId } = merchant
       const customers = await makeCustomers(merchant)
       const startTime = new Date(Date.now() + 15_000).toISOString()
       const poisoned = await placeOrder(merchant, null, startTime)
-      const database = await world.query()
+      const database = await environment.query()
       try {
         const [items] = await rows<{ items: string }>(
           database,
@@ -149,8 +149,8 @@ describe('beside a burst of orders, half of them charged', () => {
           'update subscriptions set items = $3::jsonb where organization_id = $1 and id = $2',
           [organizationId, poisoned.id, items.items],
         )
-        await releaseQuarantine(world, `subscription/${organizationId}/${poisoned.id}`)
-        await requireBurst(world, receiver, { merchant, orders: [...others, poisoned] })
+        await releaseQuarantine(environment, `subscription/${organizationId}/${poisoned.id}`)
+        await requireBurst(environment, receiver, { merchant, orders: [...others, poisoned] })
       } finally {
         await database.end()
       }
@@ -168,7 +168,7 @@ describe('beside a burst of orders, half of them charged', () => {
         for (const organization of [0, 1, 2]) {
           const [first, ...rest] = hanging.filter((_, index) => index % 3 === organization)
           if (first === undefined) throw new Error('there are 64')
-          const tenant = await world.merchant(`org_hanging_${organization}`, first.url)
+          const tenant = await environment.merchant(`org_hanging_${organization}`, first.url)
           for (const { url } of rest) {
             expect((await tenant.api.post('webhooks', { url })).status).toBe(201)
           }
@@ -181,9 +181,9 @@ describe('beside a burst of orders, half of them charged', () => {
           () => hanging.filter(({ received }) => received.length > 0).length > 16 || null,
           120_000,
         )
-        const merchant = await world.merchant('org_healthy', receiver.url)
+        const merchant = await environment.merchant('org_healthy', receiver.url)
         const burst = await placeOrders(merchant, random, BURST)
-        await requireBurst(world, receiver, burst)
+        await requireBurst(environment, receiver, burst)
       } finally {
         await Promise.all(hanging.map((one) => one.close()))
       }
@@ -195,7 +195,7 @@ describe('beside a burst of orders, half of them charged', () => {
     'seed 105: a worker whose clock is wrong is not ready and advances nothing; another one does, and never early',
     async () => {
       const random = mulberry32(105)
-      const [ahead, behind] = world.workers
+      const [ahead, behind] = environment.workers
       const skew = async (process: Process, milliseconds: number): Promise<void> => {
         await process.kill()
         await process.start({ NODE_OPTIONS: `--import=${CLOCK}`, CLOCK_SKEW: String(milliseconds) })
@@ -207,11 +207,11 @@ describe('beside a burst of orders, half of them charged', () => {
       }
       try {
         await Promise.all([skew(ahead, 5_000), skew(behind, -5_000)])
-        const merchant = await world.merchant('org_skewed', receiver.url)
+        const merchant = await environment.merchant('org_skewed', receiver.url)
         const first = await placeOrders(merchant, random, { ...BURST, orders: 60 })
         // Timers have fired by then, and the sweep has found what is late.
         await delay(8_000)
-        const database = await world.query()
+        const database = await environment.query()
         const status = await rows(
           database,
           'select distinct status from subscriptions where organization_id = $1',
@@ -221,13 +221,13 @@ describe('beside a burst of orders, half of them charged', () => {
 
         await behind.kill()
         await behind.start()
-        await requireBurst(world, receiver, first)
+        await requireBurst(environment, receiver, first)
 
         await skew(ahead, -5_000)
-        const other = await world.merchant('org_skewed_back', receiver.url)
-        await requireBurst(world, receiver, await placeOrders(other, random, { ...BURST, orders: 60 }))
+        const other = await environment.merchant('org_skewed_back', receiver.url)
+        await requireBurst(environment, receiver, await placeOrders(other, random, { ...BURST, orders: 60 }))
       } finally {
-        for (const process of world.workers) {
+        for (const process of environment.workers) {
           await process.kill()
           await process.start()
         }
@@ -240,16 +240,16 @@ describe('beside a burst of orders, half of them charged', () => {
     'seed 106: Temporal is away: orders are accepted, uncharged ones start, charged ones do when it is back',
     async () => {
       const random = mulberry32(106)
-      const merchant = await world.merchant('org_without_temporal', receiver.url)
-      await world.temporalServer.kill()
+      const merchant = await environment.merchant('org_without_temporal', receiver.url)
+      await environment.temporalServer.kill()
       const away = delay(AWAY)
-      const comeBack = () => stubborn('Temporal to be back', () => world.temporalServer.start())
+      const comeBack = () => stubborn('Temporal to be back', () => environment.temporalServer.start())
       let burst: Burst
       try {
         const before = merchant.repeated()
         burst = await placeOrders(merchant, random, { ...BURST, lateCards: true })
         expect(merchant.repeated()).toBe(before)
-        const database = await world.query()
+        const database = await environment.query()
         await waitFor(
           'the uncharged orders to start without Temporal',
           async () => {
@@ -267,14 +267,14 @@ describe('beside a burst of orders, half of them charged', () => {
       } finally {
         await comeBack()
       }
-      await requireBurst(world, receiver, burst)
+      await requireBurst(environment, receiver, burst)
     },
     TIMEOUT,
   )
 })
 
 /** Ends a quarantine as an operator does. */
-async function releaseQuarantine({ env }: World, id: string): Promise<void> {
+async function releaseQuarantine({ env }: Environment, id: string): Promise<void> {
   const script = fileURLToPath(new URL('../../cli/quarantine.ts', import.meta.url))
   const run = (...args: string[]) =>
     promisify(execFile)(process.execPath, [script, ...args], { env: { PATH: process.env.PATH, ...env } })

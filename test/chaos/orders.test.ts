@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mulberry32 } from '../support/random.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { type Burst, placeOrders, requireBurst } from './bursts.ts'
-import { killEverything, startWorld, type World } from './world.ts'
+import { type Environment, killEverything, startEnvironment } from './environment.ts'
 
 const SEEDS = Number(process.env.KILL_SEEDS ?? 6)
 const ORDERS = 200
@@ -15,26 +15,26 @@ const ORDERS = 200
 const KILLING = 4_000
 
 describe(`a burst of ${ORDERS} orders, half of them charged, with everything killed once meanwhile`, () => {
-  let world: World
+  let environment: Environment
   let receiver: Receiver
   const bursts = new Map<number, Burst>()
   const seeds = Array.from({ length: SEEDS }, (_, index) => index + 1)
 
   beforeAll(async () => {
-    world = await startWorld()
+    environment = await startEnvironment()
     receiver = await startReceiver()
   }, 180_000)
   afterAll(async () => {
     await receiver?.close()
-    await world?.stop()
+    await environment?.stop()
   }, 120_000)
 
   test.each(seeds)(
     'seed %i: all six die and come back',
     async (seed) => {
       const random = mulberry32(seed)
-      const merchant = await world.merchant(`org_seed_${seed}`, receiver.url)
-      const killing = killEverything(world, random, KILLING)
+      const merchant = await environment.merchant(`org_seed_${seed}`, receiver.url)
+      const killing = killEverything(environment, random, KILLING)
       const burst = placeOrders(merchant, random, {
         orders: ORDERS,
         within: KILLING,
@@ -54,7 +54,7 @@ describe(`a burst of ${ORDERS} orders, half of them charged, with everything kil
       const burst = bursts.get(seed)
       if (burst === undefined) throw new Error('the burst was not placed')
       expect(burst.orders).toHaveLength(ORDERS)
-      await requireBurst(world, receiver, burst)
+      await requireBurst(environment, receiver, burst)
     },
     900_000,
   )

@@ -48,7 +48,7 @@ function npmStart(): Terminal {
   return { pty, npm: pty.pid, output: () => output, ended }
 }
 
-const shows = (terminal: Terminal, pattern: RegExp, patience: number): Promise<true> =>
+const shows = (terminal: Terminal, pattern: RegExp, timeout: number): Promise<true> =>
   waitFor(
     `${pattern} in the terminal`,
     () => {
@@ -56,7 +56,7 @@ const shows = (terminal: Terminal, pattern: RegExp, patience: number): Promise<t
       if (!isRunning(terminal.npm)) throw new Error(`npm start ended:\n${terminal.output()}`)
       return null
     },
-    patience,
+    timeout,
   )
 
 /** Every local service, with the processes it has started and the guard beside it. */

@@ -2,13 +2,13 @@
 export async function waitFor<T>(
   what: string,
   ask: () => T | null | Promise<T | null>,
-  patience = 30_000,
+  timeout = 30_000,
 ): Promise<T> {
-  const until = Date.now() + patience
+  const until = Date.now() + timeout
   for (;;) {
     const response = await ask()
     if (response !== null) return response
-    if (Date.now() > until) throw new Error(`waited ${patience} ms in vain for ${what}`)
+    if (Date.now() > until) throw new Error(`waited ${timeout} ms in vain for ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

@@ -1,21 +1,21 @@
 /** Deliveries that wait in the schedule of retries: what they cost while they wait, and how late they are tried again. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Figure } from '../figure.ts'
+import type { Environment } from '../environment.ts'
+import type { Metric } from '../metric.ts'
 import { residentMegabytes } from '../program.ts'
 import { percentile } from '../statistics.ts'
-import type { World } from '../world.ts'
-import type { PartContext } from './part.ts'
+import type { ScenarioContext } from './scenario.ts'
 
 const WAITING = 10_000
 /** How many of them are due within the minute that is looked at. */
 const DUE = 1_000
 const MINUTE = 60_000
-const PATIENCE = 600_000
+const TIMEOUT = 600_000
 
-export async function waiting({ world, divisor, say }: PartContext): Promise<Figure[]> {
-  const running = await world()
+export async function waiting({ environment, divisor, say }: ScenarioContext): Promise<Metric[]> {
+  const running = await environment()
   const worker = await running.startWorker()
-  await running.quiet(PATIENCE)
+  await running.drained(TIMEOUT)
   const temporalPid = await running.temporal.pid()
   const memory = () => ({
     temporal: residentMegabytes(temporalPid),
@@ -27,7 +27,7 @@ export async function waiting({ world, divisor, say }: PartContext): Promise<Fig
   const webhookId = await failingWebhook(running)
   say(`waiting: ${count} deliveries get their timers`)
   const armedIn = await arm(running, webhookId, count)
-  await running.still(worker, PATIENCE)
+  await running.idle(worker, TIMEOUT)
   const after = memory()
   say(`waiting: armed in ${Math.round(armedIn)} s; ${due} of them come due within a minute`)
   const lateness = await come(running, webhookId, due)
@@ -39,7 +39,7 @@ export async function waiting({ world, divisor, say }: PartContext): Promise<Fig
       what: `lateness of ${due} retries that come due within a minute, ${count} waiting`,
       unit: 'ms',
       service: [percentile(lateness, 0.5)],
-      floor: [],
+      baseline: [],
       aim: null,
       beside: {
         'p95 ms': percentile(lateness, 0.95),
@@ -55,7 +55,7 @@ export async function waiting({ world, divisor, say }: PartContext): Promise<Fig
 }
 
 /** A webhook whose receiver fails every time and that hears of nothing by itself. */
-async function failingWebhook({ merchant, receiverUrl }: World): Promise<string> {
+async function failingWebhook({ merchant, receiverUrl }: Environment): Promise<string> {
   const url = new URL('/fail', receiverUrl).href
   const made = await merchant.api.post('webhooks', { url, eventsFilter: ['kyc-request-failed'] })
   if (made.status !== 201) throw new Error(`a webhook was refused: ${JSON.stringify(made.body)}`)
@@ -66,7 +66,11 @@ async function failingWebhook({ merchant, receiverUrl }: World): Promise<string>
  * Puts deliveries whose first attempt has failed into the schedule, a day before they are due, and gives the seconds
  * until every one of them has its timer.
  */
-async function arm({ query, quiet, merchant }: World, webhookId: string, count: number): Promise<number> {
+async function arm(
+  { query, drained: quiet, merchant }: Environment,
+  webhookId: string,
+  count: number,
+): Promise<number> {
   const { organizationId } = merchant
   await query(
     `with event as (
@@ -84,12 +88,12 @@ async function arm({ query, quiet, merchant }: World, webhookId: string, count: 
     [organizationId, webhookId, count],
   )
   const started = performance.now()
-  await quiet(PATIENCE)
+  await quiet(TIMEOUT)
   return (performance.now() - started) / 1_000
 }
 
 /** Has some of them come due within a minute, and gives by how many milliseconds each was late. */
-async function come({ query, merchant }: World, webhookId: string, count: number): Promise<number[]> {
+async function come({ query, merchant }: Environment, webhookId: string, count: number): Promise<number[]> {
   const { organizationId } = merchant
   // Far enough ahead for every execution to learn of its new time before.
   const ahead = 20_000 + count * 30
@@ -109,7 +113,7 @@ async function come({ query, merchant }: World, webhookId: string, count: number
      select 'webhook-delivery', $1, id, now() from moved`,
     [organizationId, webhookId, count, ahead],
   )
-  const until = Date.now() + ahead + MINUTE + PATIENCE
+  const until = Date.now() + ahead + MINUTE + TIMEOUT
   for (;;) {
     const rows = await query<{ late: number }>(
       `select extract(epoch from attempt.initiated_time - due.event_time)::float8 * 1000 as late

@@ -1,14 +1,14 @@
 /** Disputes: read and opened beside bare Koa, listed over many, and what the API's memory does under minutes of it. */
 import pg from 'pg'
 import { disputeBody, externalSale } from '../../test/support/dispute.ts'
-import { besideFloor, type Figure, withCpu } from '../figure.ts'
+import type { Environment } from '../environment.ts'
 import { startHelper } from '../helper.ts'
-import type { DisputeFloorCalls } from '../processes/dispute-floor.ts'
+import { besideFloor, type Metric, withCpu } from '../metric.ts'
+import type { DisputeFloorCalls } from '../processes/dispute-baseline.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'
 import { cpuSeconds, residentMegabytes } from '../program.ts'
 import { median } from '../statistics.ts'
-import type { World } from '../world.ts'
-import type { PartContext } from './part.ts'
+import type { ScenarioContext } from './scenario.ts'
 
 const CLIENTS = 10
 const ROUND = 5_000
@@ -20,32 +20,32 @@ const MEMORY_LOAD = 180_000
 /** How often the memory is looked at during that load. */
 const LOOKS = 9
 
-export async function disputes(context: PartContext): Promise<Figure[]> {
-  const world = await context.world()
-  const floor = startHelper<DisputeFloorCalls>('dispute-floor.ts', context.teardown)
-  const floorPort = await floor.call('listen', world.databaseUrl, 10_000)
-  const transactionId = await externalSale(world.merchant.api, world.merchant.customerId)
-  const create = requestOf(world, 'POST', 'disputes', disputeBody(transactionId))
-  const opened = await world.merchant.api.post('disputes', disputeBody(transactionId))
-  const read = requestOf(world, 'GET', `disputes/${opened.body.id}`)
-  const beside = { port: floorPort, pid: floor.pid }
+export async function disputes(context: ScenarioContext): Promise<Metric[]> {
+  const environment = await context.environment()
+  const baseline = startHelper<DisputeFloorCalls>('dispute-baseline.ts', context.teardown)
+  const floorPort = await baseline.call('listen', environment.databaseUrl, 10_000)
+  const transactionId = await externalSale(environment.merchant.api, environment.merchant.customerId)
+  const create = requestOf(environment, 'POST', 'disputes', disputeBody(transactionId))
+  const opened = await environment.merchant.api.post('disputes', disputeBody(transactionId))
+  const read = requestOf(environment, 'GET', `disputes/${opened.body.id}`)
+  const beside = { port: floorPort, pid: baseline.pid }
   return [
-    await besideItsFloor(context, world, beside, {
+    await besideItsFloor(context, environment, beside, {
       what: `GET disputes/{id}, ${CLIENTS} clients`,
       request: read,
       status: 200,
       aim: READ_AIM,
-      note: 'Secret key looked up, one row read, worker stopped. Floor: bare Koa, select of that row by primary key, its JSON.',
+      note: 'Secret key looked up, one row read, worker stopped. Baseline: bare Koa, select of that row by primary key, its JSON.',
     }),
-    await besideItsFloor(context, world, beside, {
+    await besideItsFloor(context, environment, beside, {
       what: `POST disputes, ${CLIENTS} clients, API alone`,
       request: create,
       status: 201,
       aim: CREATE_AIM,
-      note: 'Webhook registered, worker stopped: dispute, event, delivery and wake-up are committed and wait. Floor: bare Koa, AJV with the same schema, one insert into a table like that of disputes.',
+      note: 'Webhook registered, worker stopped: dispute, event, delivery and wake-up are committed and wait. Baseline: bare Koa, AJV with the same schema, one insert into a table like that of disputes.',
     }),
-    await listed(context, world),
-    await memory(context, world, create, read),
+    await listed(context, environment),
+    await memory(context, environment, create, read),
   ]
 }
 
@@ -58,38 +58,38 @@ interface Measured {
 }
 
 async function besideItsFloor(
-  { divisor, rounds, say }: PartContext,
-  world: World,
-  floor: { readonly port: number; readonly pid: number },
+  { divisor, rounds, say }: ScenarioContext,
+  environment: Environment,
+  baseline: { readonly port: number; readonly pid: number },
   { what, request, status, aim, note }: Measured,
-): Promise<Figure> {
+): Promise<Metric> {
   const run = async (port: number, pid: number) => {
     const duration = ROUND / divisor
     const job: LoadJob = { port, clients: CLIENTS, duration, requests: [request], status }
     return await withCpu(
-      { server: () => cpuSeconds(pid), database: world.databaseCpu },
-      () => world.load.call('run', job, duration + 30_000),
+      { server: () => cpuSeconds(pid), database: environment.databaseCpu },
+      () => environment.load.call('run', job, duration + 30_000),
       (result) => result.requests,
     )
   }
   const service: Awaited<ReturnType<typeof run>>[] = []
   const bare: typeof service = []
-  await run(world.port, world.api.pid)
-  await run(floor.port, floor.pid)
+  await run(environment.port, environment.api.pid)
+  await run(baseline.port, baseline.pid)
   for (let round = 1; round <= rounds; round += 1) {
-    const one = await run(world.port, world.api.pid)
-    const other = await run(floor.port, floor.pid)
+    const one = await run(environment.port, environment.api.pid)
+    const other = await run(baseline.port, baseline.pid)
     service.push(one)
     bare.push(other)
     say(
-      `${what} ${round}/${rounds}: ${Math.round(one.result.rate)}/s, floor ${Math.round(other.result.rate)}/s`,
+      `${what} ${round}/${rounds}: ${Math.round(one.result.rate)}/s, baseline ${Math.round(other.result.rate)}/s`,
     )
   }
   return {
     what,
     unit: '/s',
     service: service.map(({ result }) => result.rate),
-    floor: bare.map(({ result }) => result.rate),
+    baseline: bare.map(({ result }) => result.rate),
     aim,
     beside: besideFloor(service, bare),
     note,
@@ -97,16 +97,16 @@ async function besideItsFloor(
 }
 
 /** A page of a hundred with filter, order and total, over many disputes of one organization. */
-async function listed({ divisor, rounds, say }: PartContext, world: World): Promise<Figure> {
+async function listed({ divisor, rounds, say }: ScenarioContext, environment: Environment): Promise<Metric> {
   const count = LISTED / divisor
-  await fill(world, count)
+  await fill(environment, count)
   const query = 'limit=100&filter=status:lost;amount:100..900&sort=-createdTime'
-  const requests = [requestOf(world, 'GET', `disputes?${query}`)]
+  const requests = [requestOf(environment, 'GET', `disputes?${query}`)]
   const duration = ROUND / divisor
   const run = (): Promise<LoadResult> =>
-    world.load.call(
+    environment.load.call(
       'run',
-      { port: world.port, clients: LIST_CLIENTS, duration, requests, status: 200 },
+      { port: environment.port, clients: LIST_CLIENTS, duration, requests, status: 200 },
       duration + 60_000,
     )
   await run()
@@ -120,7 +120,7 @@ async function listed({ divisor, rounds, say }: PartContext, world: World): Prom
     what: `GET disputes?${query} over ${count.toLocaleString('en')}`,
     unit: '/s',
     service: results.map(({ rate }) => rate),
-    floor: [],
+    baseline: [],
     aim: null,
     beside: {
       'p50 ms': median(results.map(({ p50 }) => p50)),
@@ -133,21 +133,21 @@ async function listed({ divisor, rounds, say }: PartContext, world: World): Prom
 
 /** The API's resident memory, looked at in equal steps of a load of reads, lists and creations. */
 async function memory(
-  { divisor, say }: PartContext,
-  world: World,
+  { divisor, say }: ScenarioContext,
+  environment: Environment,
   create: string,
   read: string,
-): Promise<Figure> {
+): Promise<Metric> {
   const duration = MEMORY_LOAD / divisor / LOOKS
-  const page = requestOf(world, 'GET', 'disputes?limit=100')
+  const page = requestOf(environment, 'GET', 'disputes?limit=100')
   const load = async (clients: number, requests: readonly string[], status: number): Promise<void> => {
-    const job: LoadJob = { port: world.port, clients, duration, requests, status }
-    await world.load.call('run', job, duration + 60_000)
+    const job: LoadJob = { port: environment.port, clients, duration, requests, status }
+    await environment.load.call('run', job, duration + 60_000)
   }
   const looks: number[] = []
   for (let look = 1; look <= LOOKS; look += 1) {
     await Promise.all([load(4, [read, page], 200), load(2, [create], 201)])
-    looks.push(residentMegabytes(world.api.pid) ?? Number.NaN)
+    looks.push(residentMegabytes(environment.api.pid) ?? Number.NaN)
     say(`disputes, memory ${look}/${LOOKS}: ${Math.round(looks.at(-1) ?? Number.NaN)} MB`)
   }
   const third = LOOKS / 3
@@ -156,7 +156,7 @@ async function memory(
     what: `memory of the API over ${(MEMORY_LOAD / divisor / 60_000).toFixed(1)} minutes of load`,
     unit: 'MB',
     service: looks,
-    floor: [],
+    baseline: [],
     aim: null,
     beside: {
       'median MB of the middle third': middle ?? null,
@@ -168,7 +168,7 @@ async function memory(
 }
 
 /** Disputes of the merchant, a third of them lost, spread over the last months. */
-async function fill({ databaseUrl, merchant }: World, count: number): Promise<void> {
+async function fill({ databaseUrl, merchant }: Environment, count: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
@@ -186,7 +186,7 @@ async function fill({ databaseUrl, merchant }: World, count: number): Promise<vo
   }
 }
 
-function requestOf({ merchant }: World, method: string, path: string, body?: object): string {
+function requestOf({ merchant }: Environment, method: string, path: string, body?: object): string {
   const text = body === undefined ? '' : JSON.stringify(body)
   const content =
     body === undefined

@@ -1,36 +1,42 @@
 /** Draining a backlog of events committed at once, beside a bare loop that signs and posts the same bytes. */
 import { Subscription } from '../../db/entities/index.ts'
 import { subscriptionEvent } from '../../events/order-events.ts'
-import { type Figure, medianKnown, withCpu } from '../figure.ts'
+import type { Environment } from '../environment.ts'
 import { startHelper } from '../helper.ts'
-import type { DeliverFloorCalls } from '../processes/deliver-floor.ts'
+import { type Metric, medianKnown, withCpu } from '../metric.ts'
+import type { DeliverFloorCalls } from '../processes/deliver-baseline.ts'
 import { cpuSeconds } from '../program.ts'
 import { median } from '../statistics.ts'
-import type { World } from '../world.ts'
-import type { PartContext } from './part.ts'
+import type { ScenarioContext } from './scenario.ts'
 
 const EVENTS = 5_000
 /** What the dispatcher gives one webhook at once. */
 const CONCURRENCY = 64
 const AIM = 0.6
-const PATIENCE = 120_000
+const TIMEOUT = 120_000
 
-export async function deliver({ world, teardown, divisor, rounds, say }: PartContext): Promise<Figure[]> {
-  const running = await world()
-  const { databaseUrl, merchant, receiver, receiverUrl, quiet, databaseCpu } = running
+export async function deliver({
+  environment,
+  teardown,
+  divisor,
+  rounds,
+  say,
+}: ScenarioContext): Promise<Metric[]> {
+  const running = await environment()
+  const { databaseUrl, merchant, receiver, receiverUrl, drained: quiet, databaseCpu } = running
   const events = EVENTS / divisor
   const worker = await running.startWorker()
   const orderId = await running.placeOrder()
-  await quiet(PATIENCE)
+  await quiet(TIMEOUT)
   await drained(running, events, await commitEvents(running, orderId, events))
-  const floor = startHelper<DeliverFloorCalls>('deliver-floor.ts', teardown)
-  await floor.call(
+  const baseline = startHelper<DeliverFloorCalls>('deliver-baseline.ts', teardown)
+  await baseline.call(
     'load',
     { databaseUrl, organizationId: merchant.organizationId, eventType: 'subscription-activated' },
     30_000,
   )
   const bareLoop = (): Promise<number> =>
-    floor.call('run', { url: receiverUrl, count: events, concurrency: CONCURRENCY }, PATIENCE)
+    baseline.call('run', { url: receiverUrl, count: events, concurrency: CONCURRENCY }, TIMEOUT)
   await bareLoop()
 
   const service: { result: Drained; cpu: Record<'worker' | 'receiver' | 'database', number | null> }[] = []
@@ -46,11 +52,11 @@ export async function deliver({ world, teardown, divisor, rounds, say }: PartCon
       () => drained(running, events, committed),
       () => events,
     )
-    const other = await withCpu({ loop: () => cpuSeconds(floor.pid) }, bareLoop, () => events)
+    const other = await withCpu({ loop: () => cpuSeconds(baseline.pid) }, bareLoop, () => events)
     service.push(one)
     bare.push(other)
     say(
-      `deliver ${round}/${rounds}: ${Math.round(events / one.result.recorded)}/s, floor ${Math.round(events / other.result)}/s`,
+      `deliver ${round}/${rounds}: ${Math.round(events / one.result.recorded)}/s, baseline ${Math.round(events / other.result)}/s`,
     )
   }
   await worker.stop()
@@ -59,16 +65,16 @@ export async function deliver({ world, teardown, divisor, rounds, say }: PartCon
       what: `deliveries of ${events} events`,
       unit: '/s',
       service: service.map(({ result }) => events / result.recorded),
-      floor: bare.map(({ result }) => events / result),
+      baseline: bare.map(({ result }) => events / result),
       aim: AIM,
       beside: {
         'received/s': median(service.map(({ result }) => events / result.received)),
         'worker CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.worker)),
         'with database CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.database)),
-        'floor CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.loop)),
+        'baseline CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.loop)),
         'receiver CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.receiver)),
       },
-      note: `One webhook, ${CONCURRENCY} attempts at once; from the commit of all events to the last outcome recorded. Floor: sign RS256, post, same bytes, same receiver, ${CONCURRENCY} at once, nothing recorded.`,
+      note: `One webhook, ${CONCURRENCY} attempts at once; from the commit of all events to the last outcome recorded. Baseline: sign RS256, post, same bytes, same receiver, ${CONCURRENCY} at once, nothing recorded.`,
     },
   ]
 }
@@ -80,7 +86,11 @@ interface Drained {
 }
 
 /** Writes the events in one transaction, as one command that changes much would, and says when it was committed. */
-async function commitEvents({ command, receiver }: World, orderId: string, events: number): Promise<number> {
+async function commitEvents(
+  { command, receiver }: Environment,
+  orderId: string,
+  events: number,
+): Promise<number> {
   await receiver.call('reset', null, 5_000)
   await command(async (unit) => {
     const { em, organizationId, now, baseUrl } = unit
@@ -93,9 +103,13 @@ async function commitEvents({ command, receiver }: World, orderId: string, event
 }
 
 /** Waits for what was committed. */
-async function drained({ receiver, recorded }: World, events: number, committed: number): Promise<Drained> {
-  await receiver.call('until', events, PATIENCE)
+async function drained(
+  { receiver, recorded }: Environment,
+  events: number,
+  committed: number,
+): Promise<Drained> {
+  await receiver.call('until', events, TIMEOUT)
   const received = performance.now()
-  await recorded(PATIENCE)
+  await recorded(TIMEOUT)
   return { received: (received - committed) / 1000, recorded: (performance.now() - committed) / 1000 }
 }

@@ -1,4 +1,4 @@
-/** The floor of creating: bare Koa, the body checked by AJV against the same schema, one `insert`, the row as JSON. */
+/** The baseline of creating: bare Koa, the body checked by AJV against the same schema, one `insert`, the row as JSON. */
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import pg from 'pg'

@@ -1,4 +1,4 @@
-/** What the parts measure: services of their own, API and worker as processes, an organization with what an order needs. */
+/** What the scenarios measure: services of their own, API and worker as processes, an organization with what an order needs. */
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ import type { ReceiverCalls } from './processes/receiver.ts'
 import { childrenMeter, cpuSeconds, type Program, startProgram } from './program.ts'
 import type { Teardown } from './teardown.ts'
 
-export interface World {
+export interface Environment {
   readonly databaseUrl: string
   /** Of the API, on 127.0.0.1. */
   readonly port: number
@@ -52,16 +52,16 @@ export interface World {
   /** Asks the database. */
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   /** Milliseconds until the worker has nothing left to do. */
-  quiet(patience: number): Promise<number>
+  drained(timeout: number): Promise<number>
   /** Resolves when worker and Temporal have nothing left to do but wait, as far as their use of the cores tells. */
-  still(worker: Program, patience: number): Promise<void>
+  idle(worker: Program, timeout: number): Promise<void>
   /** Milliseconds until the condition, an SQL expression, does not hold any more. */
-  untilNot(condition: string, patience: number): Promise<number>
+  untilNot(condition: string, timeout: number): Promise<number>
   /** Milliseconds until every delivery's outcome is recorded. */
-  recorded(patience: number): Promise<number>
+  recorded(timeout: number): Promise<number>
 }
 
-export interface WorldOptions {
+export interface EnvironmentOptions {
   /** An existing directory that other users may enter. */
   readonly directory: string
   readonly say: (line: string) => void
@@ -74,7 +74,10 @@ const NAMESPACE = 'billing-bench'
 const ORGANIZATION = 'org_bench'
 const YEAR = 365 * 24 * 3_600_000
 
-export async function startWorld(options: WorldOptions, teardown: Teardown): Promise<World> {
+export async function startEnvironment(
+  options: EnvironmentOptions,
+  teardown: Teardown,
+): Promise<Environment> {
   const { directory, say, signal, profiles } = options
   const temporalPort = await freePort()
   const dataDir = join(directory, 'engines')
@@ -156,7 +159,7 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
   teardown.add(() => query.end())
   const backend = await query.query<{ pid: number }>('select pg_backend_pid() as pid')
   const postmaster = processFacts(backend.rows[0]?.pid ?? 0)?.parent
-  const untilNone = async (what: string, condition: string, patience: number): Promise<number> => {
+  const untilNone = async (what: string, condition: string, timeout: number): Promise<number> => {
     const started = performance.now()
     for (;;) {
       const asked = performance.now()
@@ -164,7 +167,7 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
       const waited = performance.now() - started
       const cost = performance.now() - asked
       if (rows[0]?.left === false) return waited
-      if (waited > patience) throw new Error(`waited ${patience} ms in vain for ${what}`)
+      if (waited > timeout) throw new Error(`waited ${timeout} ms without success for ${what}`)
       // Asking must not be a load of its own.
       await delay(Math.max(10, cost * 20))
     }
@@ -209,10 +212,10 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
     },
     databaseCpu: postmaster === undefined ? () => null : childrenMeter(postmaster),
     command,
-    async still(worker, patience) {
+    async idle(worker, timeout) {
       const used = async (): Promise<number> =>
         (cpuSeconds((await temporal).pid) ?? 0) + (cpuSeconds(worker.pid) ?? 0)
-      const until = performance.now() + patience
+      const until = performance.now() + timeout
       for (let before = await used(); ; ) {
         await delay(1_000)
         const now = await used()
@@ -221,26 +224,26 @@ export async function startWorld(options: WorldOptions, teardown: Teardown): Pro
         before = now
       }
     },
-    untilNot: (condition, patience) => untilNone(condition, condition, patience),
-    quiet: (patience) =>
+    untilNot: (condition, timeout) => untilNone(condition, condition, timeout),
+    drained: (timeout) =>
       untilNone(
         'the worker to have nothing left to do',
         `exists (select from wake_ups) or exists (select from deliveries where status = 'waiting')
            or exists (select from subscriptions where status = 'pending' and start_time <= now())`,
-        patience,
+        timeout,
       ),
-    recorded: (patience) =>
+    recorded: (timeout) =>
       untilNone(
         'the outcomes of all deliveries',
         `exists (select from deliveries where status = 'waiting')`,
-        patience,
+        timeout,
       ),
   }
 }
 
 async function makeMerchant(
   database: Database,
-  command: World['command'],
+  command: Environment['command'],
   baseUrl: string,
   webhook: string,
 ): Promise<Catalogue> {

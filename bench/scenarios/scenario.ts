@@ -1,10 +1,10 @@
-import type { Figure } from '../figure.ts'
+import type { Environment } from '../environment.ts'
+import type { Metric } from '../metric.ts'
 import type { Teardown } from '../teardown.ts'
-import type { World } from '../world.ts'
 
-export interface PartContext {
+export interface ScenarioContext {
   /** The running service; the first part that asks starts it. */
-  readonly world: () => Promise<World>
+  readonly environment: () => Promise<Environment>
   /** Ends the running service, so that its share of the cores is free. */
   readonly endWorld: () => Promise<void>
   /** For what the part starts itself. */
@@ -17,4 +17,4 @@ export interface PartContext {
   readonly say: (line: string) => void
 }
 
-export type Part = (context: PartContext) => Promise<Figure[]>
+export type Scenario = (context: ScenarioContext) => Promise<Metric[]>

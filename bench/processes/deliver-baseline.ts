@@ -1,4 +1,4 @@
-/** The floor of delivering: a bare loop that signs (RS256, a key of the same 2048 bits) and posts, and records nothing. */
+/** The baseline of delivering: a bare loop that signs (RS256, a key of the same 2048 bits) and posts, and records nothing. */
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type CryptoKey, generateKeyPair, SignJWT } from 'jose'

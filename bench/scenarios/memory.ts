@@ -12,9 +12,9 @@ import { freePort } from '../../dev/services/ports.ts'
 import { childrenOf, isRunning, processFacts, stopProcess } from '../../dev/services/processes.ts'
 import { type ApiClient, apiClient } from '../../test/support/api-client.ts'
 import { tokenBody } from '../../test/support/tokens.ts'
-import type { Figure } from '../figure.ts'
+import type { Metric } from '../metric.ts'
 import { cpuSeconds } from '../program.ts'
-import type { PartContext } from './part.ts'
+import type { ScenarioContext } from './scenario.ts'
 import { withoutSettings } from './start.ts'
 
 const ORDERS = 15_000
@@ -23,15 +23,15 @@ const CUSTOMERS = 5_000
 const CLIENTS = 20
 const YEAR = 365 * 24 * 3_600_000
 const READY_WITHIN = 1_200_000
-const PATIENCE = 900_000
+const TIMEOUT = 900_000
 /** Megabytes. */
 const WANTED = 1_200
 
-export async function memory(context: PartContext): Promise<Figure[]> {
+export async function memory(context: ScenarioContext): Promise<Metric[]> {
   const { endWorld, divisor, say } = context
   await endWorld()
   const service = await startService(context)
-  const atRest = parts(service.pid)
+  const atRest = scenarios(service.pid)
   const total = (of: Parts): number => Object.values(of).reduce((sum, megabytes) => sum + megabytes, 0)
   say(`memory: ${described(atRest)} before the first record`)
   const { variables } = service
@@ -54,7 +54,7 @@ export async function memory(context: PartContext): Promise<Figure[]> {
   )
   say(`memory: records made in ${Math.round((performance.now() - began) / 1_000)} s`)
   await idle(service)
-  const after = parts(service.pid)
+  const after = scenarios(service.pid)
   const sessions = await service.query<{ sessions: number }>(
     `select count(*)::int as sessions from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`,
   )
@@ -68,7 +68,7 @@ export async function memory(context: PartContext): Promise<Figure[]> {
       what: `memory of npm start with ${(ORDERS + TOKENS + CUSTOMERS) / divisor} records`,
       unit: 'MB',
       service: [total(after)],
-      floor: [],
+      baseline: [],
       aim: null,
       beside: {
         ...Object.fromEntries(Object.entries(after).map(([name, megabytes]) => [`${name} MB`, megabytes])),
@@ -93,7 +93,7 @@ interface Service {
   stop(): Promise<void>
 }
 
-async function startService({ directory, teardown }: PartContext): Promise<Service> {
+async function startService({ directory, teardown }: ScenarioContext): Promise<Service> {
   const dataDir = join(directory, 'data')
   mkdirSync(dataDir, { recursive: true })
   const logFile = join(directory, 'start.log')
@@ -163,7 +163,7 @@ async function create(count: number, one: () => ReturnType<ApiClient['post']>): 
 
 /** Resolves when no wake-up waits and all processes together use less than a tenth of a core. */
 async function idle({ pid, query }: Service): Promise<void> {
-  const until = performance.now() + PATIENCE
+  const until = performance.now() + TIMEOUT
   const used = () => descendants(pid).reduce((sum, one) => sum + (cpuSeconds(one) ?? 0), 0)
   for (let before = used(); ; ) {
     await delay(5_000)
@@ -180,7 +180,7 @@ function descendants(pid: number): number[] {
 }
 
 /** Megabytes by what holds them. */
-function parts(npm: number): Parts {
+function scenarios(npm: number): Parts {
   const sums: Record<string, number> = {}
   for (const pid of descendants(npm)) {
     const name = partOf(pid)

@@ -1,20 +1,27 @@
 /** Reading an order by its id, authenticated, beside bare Koa with one `select`. */
-import { besideFloor, type Figure, withCpu } from '../figure.ts'
+
 import { startHelper } from '../helper.ts'
+import { besideFloor, type Metric, withCpu } from '../metric.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'
-import type { ReadFloorCalls } from '../processes/read-floor.ts'
+import type { ReadFloorCalls } from '../processes/read-baseline.ts'
 import { cpuSeconds } from '../program.ts'
-import type { PartContext } from './part.ts'
+import type { ScenarioContext } from './scenario.ts'
 
 const CLIENTS = 10
 const ORDERS = 100
 const ROUND = 5_000
 const AIM = 0.4
 
-export async function read({ world, teardown, divisor, rounds, say }: PartContext): Promise<Figure[]> {
-  const { databaseUrl, port, api, merchant, load, placeOrder, databaseCpu } = await world()
-  const floor = startHelper<ReadFloorCalls>('read-floor.ts', teardown)
-  const floorPort = await floor.call('listen', databaseUrl, 10_000)
+export async function read({
+  environment,
+  teardown,
+  divisor,
+  rounds,
+  say,
+}: ScenarioContext): Promise<Metric[]> {
+  const { databaseUrl, port, api, merchant, load, placeOrder, databaseCpu } = await environment()
+  const baseline = startHelper<ReadFloorCalls>('read-baseline.ts', teardown)
+  const floorPort = await baseline.call('listen', databaseUrl, 10_000)
   const requests: string[] = []
   for (let order = 0; order < ORDERS; order += 1) {
     const path = `/organizations/${merchant.organizationId}/subscriptions/${await placeOrder()}`
@@ -32,23 +39,25 @@ export async function read({ world, teardown, divisor, rounds, say }: PartContex
   const service: Awaited<ReturnType<typeof run>>[] = []
   const bare: typeof service = []
   await run(port, api.pid, ROUND / divisor)
-  await run(floorPort, floor.pid, ROUND / divisor)
+  await run(floorPort, baseline.pid, ROUND / divisor)
   for (let round = 1; round <= rounds; round += 1) {
     const one = await run(port, api.pid, ROUND / divisor)
-    const other = await run(floorPort, floor.pid, ROUND / divisor)
+    const other = await run(floorPort, baseline.pid, ROUND / divisor)
     service.push(one)
     bare.push(other)
-    say(`read ${round}/${rounds}: ${Math.round(one.result.rate)}/s, floor ${Math.round(other.result.rate)}/s`)
+    say(
+      `read ${round}/${rounds}: ${Math.round(one.result.rate)}/s, baseline ${Math.round(other.result.rate)}/s`,
+    )
   }
   return [
     {
       what: `GET subscriptions/{id}, ${CLIENTS} clients`,
       unit: '/s',
       service: service.map(({ result }) => result.rate),
-      floor: bare.map(({ result }) => result.rate),
+      baseline: bare.map(({ result }) => result.rate),
       aim: AIM,
       beside: besideFloor(service, bare),
-      note: 'Secret key looked up, one row read, worker stopped. Floor: bare Koa, select of that row by primary key, its JSON.',
+      note: 'Secret key looked up, one row read, worker stopped. Baseline: bare Koa, select of that row by primary key, its JSON.',
     },
   ]
 }

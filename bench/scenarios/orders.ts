@@ -1,13 +1,13 @@
 /** Orders over time: placing and starting them, thousands armed, a minute full of transitions, and one with a kill in it. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { orderBody } from '../../test/support/catalogue.ts'
-import { type Figure, medianKnown, withCpu } from '../figure.ts'
+import type { Environment } from '../environment.ts'
+import { type Metric, medianKnown, withCpu } from '../metric.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'
 import { cpuSeconds, type Program, residentMegabytes } from '../program.ts'
 import { median, percentile } from '../statistics.ts'
-import type { World } from '../world.ts'
 import { placeOrders } from './create.ts'
-import type { PartContext } from './part.ts'
+import type { ScenarioContext } from './scenario.ts'
 
 const PLACING = 20_000
 const ARMED = 10_000
@@ -20,46 +20,49 @@ const ROUND = 5_000
 const READERS = 10
 const READ = 100
 const AIM = 0.5
-const PATIENCE = 300_000
+const TIMEOUT = 300_000
 /** Orders whose workflows have not been started. */
 const NOT_FOLLOWED = 'exists (select from wake_ups)'
 /** Started, and its first invoice issued. */
 const NOT_STARTED = `exists (select from subscriptions where status = 'pending' and start_time <= now() + interval '1 hour')`
 
-export async function orders(context: PartContext): Promise<Figure[]> {
-  const world = await context.world()
-  const expanding = await expanded(context, world)
-  const worker = await world.startWorker()
-  const placed = await placedAndStarted(context, world)
-  const memory = await armed(context, world, worker)
-  const minute = await transitions(context, world, worker, {
+export async function orders(context: ScenarioContext): Promise<Metric[]> {
+  const environment = await context.environment()
+  const expanding = await expanded(context, environment)
+  const worker = await environment.startWorker()
+  const placed = await placedAndStarted(context, environment)
+  const memory = await armed(context, environment, worker)
+  const minute = await transitions(context, environment, worker, {
     what: 'spread over a minute',
     at: (turn, count) => (MINUTE / context.divisor) * (turn / count),
   })
-  const moment = await transitions(context, world, worker, { what: 'due at one moment', at: () => 0 })
-  const killed = await transitions(context, world, worker, {
+  const moment = await transitions(context, environment, worker, { what: 'due at one moment', at: () => 0 })
+  const killed = await transitions(context, environment, worker, {
     what: 'spread over a minute, worker and Temporal killed in it',
     at: (turn, count) => (MINUTE / context.divisor) * (turn / count),
     async during() {
       await delay(MINUTE / context.divisor / 4)
       await worker.kill()
-      await world.temporal.killAndStart()
-      return await world.startWorker()
+      await environment.temporal.killAndStart()
+      return await environment.startWorker()
     },
   })
   await killed.worker?.stop()
-  return [placed, ...memory, minute.figure, moment.figure, killed.figure, expanding]
+  return [placed, ...memory, minute.metric, moment.metric, killed.metric, expanding]
 }
 
 /** Placing orders that start now while the worker runs, until every one is active and its first invoice issued. */
-async function placedAndStarted({ divisor, say }: PartContext, world: World): Promise<Figure> {
-  await placeOrders(world, world.port, world.api.pid, 1_000)
-  await world.untilNot(NOT_STARTED, PATIENCE)
+async function placedAndStarted(
+  { divisor, say }: ScenarioContext,
+  environment: Environment,
+): Promise<Metric> {
+  await placeOrders(environment, environment.port, environment.api.pid, 1_000)
+  await environment.untilNot(NOT_STARTED, TIMEOUT)
   const began = performance.now()
-  const { result } = await placeOrders(world, world.port, world.api.pid, PLACING / divisor)
-  await world.untilNot(NOT_STARTED, PATIENCE)
+  const { result } = await placeOrders(environment, environment.port, environment.api.pid, PLACING / divisor)
+  await environment.untilNot(NOT_STARTED, TIMEOUT)
   const seconds = (performance.now() - began) / 1000
-  await world.quiet(PATIENCE)
+  await environment.drained(TIMEOUT)
   say(
     `orders: ${Math.round(result.rate)} placed/s, ${Math.round(result.requests / seconds)} active and issued/s`,
   )
@@ -67,7 +70,7 @@ async function placedAndStarted({ divisor, say }: PartContext, world: World): Pr
     what: 'orders placed, 20 clients, worker running',
     unit: '/s',
     service: [result.rate],
-    floor: [],
+    baseline: [],
     aim: null,
     beside: {
       orders: result.requests,
@@ -80,13 +83,17 @@ async function placedAndStarted({ divisor, say }: PartContext, world: World): Pr
 }
 
 /** Memory of worker and Temporal for orders whose next deadline lies a year ahead. */
-async function armed({ divisor, say }: PartContext, world: World, worker: Program): Promise<Figure[]> {
+async function armed(
+  { divisor, say }: ScenarioContext,
+  environment: Environment,
+  worker: Program,
+): Promise<Metric[]> {
   const count = ARMED / divisor
-  const pids = { temporal: await world.temporal.pid(), worker: worker.pid }
+  const pids = { temporal: await environment.temporal.pid(), worker: worker.pid }
   const before = { temporal: residentMegabytes(pids.temporal), worker: residentMegabytes(pids.worker) }
-  await placeAt(world, count, () => Date.now() + YEAR)
-  await world.quiet(PATIENCE)
-  await world.still(worker, PATIENCE)
+  await placeAt(environment, count, () => Date.now() + YEAR)
+  await environment.drained(TIMEOUT)
+  await environment.idle(worker, TIMEOUT)
   return (['temporal', 'worker'] as const).map((name) => {
     const [was, is] = [before[name], residentMegabytes(pids[name])]
     const each = was === null || is === null ? Number.NaN : ((is - was) * 1000) / count
@@ -95,7 +102,7 @@ async function armed({ divisor, say }: PartContext, world: World, worker: Progra
       what: `memory of the ${name} per 1,000 armed orders`,
       unit: 'MB',
       service: [each],
-      floor: [],
+      baseline: [],
       aim: null,
       beside: { armed: count, 'before MB': was, 'after MB': is },
       note: 'Resident memory of the process before and after; its caches and its garbage are part of it.',
@@ -113,31 +120,31 @@ interface Schedule {
 
 /** How late orders start whose starts fall into a minute. */
 async function transitions(
-  { divisor, say }: PartContext,
-  world: World,
+  { divisor, say }: ScenarioContext,
+  environment: Environment,
   running: Program,
   { what, at, during }: Schedule,
-): Promise<{ figure: Figure; worker: Program | null }> {
+): Promise<{ metric: Metric; worker: Program | null }> {
   const count = TRANSITIONS / divisor
-  const { ids, first } = await placeAhead(world, running, count, (turn) => at(turn, count))
+  const { ids, first } = await placeAhead(environment, running, count, (turn) => at(turn, count))
   await delay(Math.max(0, first - Date.now()))
   const worker = (await during?.()) ?? null
-  await world.untilNot(NOT_STARTED, PATIENCE)
-  const rows = await world.query<{ late: number }>(
+  await environment.untilNot(NOT_STARTED, TIMEOUT)
+  const rows = await environment.query<{ late: number }>(
     `select extract(epoch from created_time - event_time)::double precision * 1000 as late from events
       where type = 'subscription-activated' and entity_id in (${ids.map((id) => `'${id}'`).join(', ')})`,
   )
-  await world.quiet(PATIENCE)
+  await environment.drained(TIMEOUT)
   const late = rows.map((row) => row.late)
   const [p50, p99] = [percentile(late, 0.5), percentile(late, 0.99)]
   say(`orders ${what}: ${p50.toFixed(0)} ms late, p99 ${p99.toFixed(0)} ms, ${count - late.length} missed`)
   return {
     worker,
-    figure: {
+    metric: {
       what: `lateness of ${count} starts ${what}`,
       unit: 'ms',
       service: [p50],
-      floor: [],
+      baseline: [],
       aim: null,
       beside: {
         'p50 ms': p50,
@@ -156,24 +163,28 @@ async function transitions(
 
 /** Orders whose starts all come after the last of them is placed and its workflow waits, however long that takes. */
 async function placeAhead(
-  world: World,
+  environment: Environment,
   worker: Program,
   count: number,
   at: (turn: number) => number,
 ): Promise<{ ids: string[]; first: number }> {
   for (let lead = LEAD + count * 40; ; lead *= 2) {
     const first = Date.now() + lead
-    const ids = await placeAt(world, count, (turn) => first + at(turn))
-    await world.untilNot(NOT_FOLLOWED, PATIENCE)
-    await world.still(worker, PATIENCE)
+    const ids = await placeAt(environment, count, (turn) => first + at(turn))
+    await environment.untilNot(NOT_FOLLOWED, TIMEOUT)
+    await environment.idle(worker, TIMEOUT)
     if (Date.now() + LEAD / 5 < first) return { ids, first }
-    await world.untilNot(NOT_STARTED, PATIENCE)
-    await world.quiet(PATIENCE)
+    await environment.untilNot(NOT_STARTED, TIMEOUT)
+    await environment.drained(TIMEOUT)
   }
 }
 
 /** Orders that start at the instants; gives their ids. */
-async function placeAt({ merchant }: World, count: number, at: (turn: number) => number): Promise<string[]> {
+async function placeAt(
+  { merchant }: Environment,
+  count: number,
+  at: (turn: number) => number,
+): Promise<string[]> {
   const ids: string[] = []
   let turn = 0
   const client = async (): Promise<void> => {
@@ -189,8 +200,11 @@ async function placeAt({ merchant }: World, count: number, at: (turn: number) =>
 }
 
 /** GET with `expand` of what merchants expand most, beside the same GET without. */
-async function expanded({ divisor, rounds, say }: PartContext, world: World): Promise<Figure> {
-  const { port, api, merchant, load, placeOrder, databaseCpu } = world
+async function expanded(
+  { divisor, rounds, say }: ScenarioContext,
+  environment: Environment,
+): Promise<Metric> {
+  const { port, api, merchant, load, placeOrder, databaseCpu } = environment
   const paths: string[] = []
   for (let order = 0; order < READ; order += 1) {
     paths.push(`/organizations/${merchant.organizationId}/subscriptions/${await placeOrder()}`)
@@ -227,7 +241,7 @@ async function expanded({ divisor, rounds, say }: PartContext, world: World): Pr
     what: `GET subscriptions/{id}${expand}, ${READERS} clients`,
     unit: '/s',
     service: service.map(({ result }) => result.rate),
-    floor: bare.map(({ result }) => result.rate),
+    baseline: bare.map(({ result }) => result.rate),
     aim: AIM,
     beside: {
       'p50 ms': median(service.map(({ result }) => result.p50)),
@@ -237,6 +251,6 @@ async function expanded({ divisor, rounds, say }: PartContext, world: World): Pr
       'CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.server)),
       'without, CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.server)),
     },
-    note: 'Worker stopped. Floor: the same service, the same orders, without expand.',
+    note: 'Worker stopped. Baseline: the same service, the same orders, without expand.',
   }
 }

@@ -1,35 +1,35 @@
 /** Placing orders: the API alone beside bare Koa with AJV and one `insert`, and with everything an order sets off. */
 import { orderBody } from '../../test/support/catalogue.ts'
-import { type Figure, medianKnown, withCpu } from '../figure.ts'
+import type { Environment } from '../environment.ts'
 import { startHelper } from '../helper.ts'
-import type { CreateFloorCalls } from '../processes/create-floor.ts'
+import { type Metric, medianKnown, withCpu } from '../metric.ts'
+import type { CreateFloorCalls } from '../processes/create-baseline.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'
 import { cpuSeconds } from '../program.ts'
 import { median } from '../statistics.ts'
-import type { World } from '../world.ts'
-import type { PartContext } from './part.ts'
+import type { ScenarioContext } from './scenario.ts'
 
 const CLIENTS = 20
 const WHOLE = 20_000
 const ROUND = 5_000
 const DRAINED_WITHIN = 300_000
 
-export async function create(context: PartContext): Promise<Figure[]> {
-  const world = await context.world()
-  const whole = await withWorker(context, world)
-  return [...whole, await alone(context, world)]
+export async function create(context: ScenarioContext): Promise<Metric[]> {
+  const environment = await context.environment()
+  const whole = await withWorker(context, environment)
+  return [...whole, await alone(context, environment)]
 }
 
 /** The worker runs: each order is started by its workflow, and its two events are delivered, on the same cores. */
-async function withWorker({ divisor, say }: PartContext, world: World): Promise<Figure[]> {
-  const worker = await world.startWorker()
-  const run = (duration: number) => placeOrders(world, world.port, world.api.pid, duration)
+async function withWorker({ divisor, say }: ScenarioContext, environment: Environment): Promise<Metric[]> {
+  const worker = await environment.startWorker()
+  const run = (duration: number) => placeOrders(environment, environment.port, environment.api.pid, duration)
   await run(1_000)
-  await world.quiet(DRAINED_WITHIN)
+  await environment.drained(DRAINED_WITHIN)
   const began = performance.now()
   const { result } = await run(WHOLE / divisor)
   const placed = performance.now()
-  await world.quiet(DRAINED_WITHIN)
+  await environment.drained(DRAINED_WITHIN)
   const active = performance.now()
   await worker.stop()
   say(`create, with the worker: ${Math.round(result.rate)}/s, p99 ${Math.round(result.p99)} ms`)
@@ -38,7 +38,7 @@ async function withWorker({ divisor, say }: PartContext, world: World): Promise<
       what: `POST subscriptions, ${CLIENTS} clients, worker running`,
       unit: '/s',
       service: [result.rate],
-      floor: [],
+      baseline: [],
       aim: null,
       beside: {
         orders: result.requests,
@@ -53,21 +53,24 @@ async function withWorker({ divisor, say }: PartContext, world: World): Promise<
   ]
 }
 
-async function alone({ teardown, divisor, rounds, say }: PartContext, world: World): Promise<Figure> {
-  const floor = startHelper<CreateFloorCalls>('create-floor.ts', teardown)
-  const floorPort = await floor.call('listen', world.databaseUrl, 10_000)
+async function alone(
+  { teardown, divisor, rounds, say }: ScenarioContext,
+  environment: Environment,
+): Promise<Metric> {
+  const baseline = startHelper<CreateFloorCalls>('create-baseline.ts', teardown)
+  const floorPort = await baseline.call('listen', environment.databaseUrl, 10_000)
   const service: Awaited<ReturnType<typeof placeOrders>>[] = []
   const bare: typeof service = []
   const duration = ROUND / divisor
-  await placeOrders(world, world.port, world.api.pid, duration)
-  await placeOrders(world, floorPort, floor.pid, duration)
+  await placeOrders(environment, environment.port, environment.api.pid, duration)
+  await placeOrders(environment, floorPort, baseline.pid, duration)
   for (let round = 1; round <= rounds; round += 1) {
-    const one = await placeOrders(world, world.port, world.api.pid, duration)
-    const other = await placeOrders(world, floorPort, floor.pid, duration)
+    const one = await placeOrders(environment, environment.port, environment.api.pid, duration)
+    const other = await placeOrders(environment, floorPort, baseline.pid, duration)
     service.push(one)
     bare.push(other)
     say(
-      `create ${round}/${rounds}: ${Math.round(one.result.rate)}/s, floor ${Math.round(other.result.rate)}/s`,
+      `create ${round}/${rounds}: ${Math.round(one.result.rate)}/s, baseline ${Math.round(other.result.rate)}/s`,
     )
   }
   const middle = (of: typeof service, read: (result: LoadResult) => number): number =>
@@ -76,27 +79,27 @@ async function alone({ teardown, divisor, rounds, say }: PartContext, world: Wor
     what: `POST subscriptions, ${CLIENTS} clients, API alone`,
     unit: '/s',
     service: service.map(({ result }) => result.rate),
-    floor: bare.map(({ result }) => result.rate),
+    baseline: bare.map(({ result }) => result.rate),
     aim: null,
     beside: {
       'p50 ms': middle(service, ({ p50 }) => p50),
       'p95 ms': middle(service, ({ p95 }) => p95),
       'p99 ms': middle(service, ({ p99 }) => p99),
-      'floor p50 ms': middle(bare, ({ p50 }) => p50),
-      'floor p95 ms': middle(bare, ({ p95 }) => p95),
-      'floor p99 ms': middle(bare, ({ p99 }) => p99),
+      'baseline p50 ms': middle(bare, ({ p50 }) => p50),
+      'baseline p95 ms': middle(bare, ({ p95 }) => p95),
+      'baseline p99 ms': middle(bare, ({ p99 }) => p99),
       'CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.server)),
       'with database CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.database)),
-      'floor CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.server)),
+      'baseline CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.server)),
       'with its database CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.database)),
     },
-    note: 'Webhook registered, worker stopped: order, event, delivery and wake-up are committed and wait. Floor: bare Koa, AJV with the same schema, one insert into a table like that of orders.',
+    note: 'Webhook registered, worker stopped: order, event, delivery and wake-up are committed and wait. Baseline: bare Koa, AJV with the same schema, one insert into a table like that of orders.',
   }
 }
 
 /** Places orders, which start now where nothing else is said, for `duration` milliseconds. */
 export async function placeOrders(
-  { load, merchant, databaseCpu }: World,
+  { load, merchant, databaseCpu }: Environment,
   port: number,
   pid: number,
   duration: number,

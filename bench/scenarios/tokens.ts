@@ -3,14 +3,14 @@ import { createPaymentToken } from '../../commands/payments/create-payment-token
 import { newId } from '../../db/ids.ts'
 import { TEST_CARDS } from '../../test/support/cards.ts'
 import { tokenBody } from '../../test/support/tokens.ts'
-import { besideFloor, type Figure, withCpu } from '../figure.ts'
+import type { Environment } from '../environment.ts'
 import { startHelper } from '../helper.ts'
+import { besideFloor, type Metric, withCpu } from '../metric.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'
-import type { TokenFloorCalls } from '../processes/token-floor.ts'
+import type { TokenFloorCalls } from '../processes/token-baseline.ts'
 import { cpuSeconds, type Program, residentMegabytes } from '../program.ts'
 import { percentile } from '../statistics.ts'
-import type { World } from '../world.ts'
-import type { PartContext } from './part.ts'
+import type { ScenarioContext } from './scenario.ts'
 
 const CLIENTS = 20
 const ROUND = 5_000
@@ -21,27 +21,30 @@ const ARMED = 5_000
 const MINUTE = 60_000
 /** Until the first expires: Temporal has every timer by then. */
 const LEAD = 45_000
-const PATIENCE = 300_000
+const TIMEOUT = 300_000
 const HELD = 'exists (select from payment_tokens where card_cipher is not null and expiration_time <= now())'
 
-export async function tokens(context: PartContext): Promise<Figure[]> {
-  const world = await context.world()
-  const made = await making(context, world)
+export async function tokens(context: ScenarioContext): Promise<Metric[]> {
+  const environment = await context.environment()
+  const made = await making(context, environment)
   // What making has left in the outbox would be armed along with the rest.
-  await world.query(`delete from wake_ups where workflow = 'token-expiry'`)
-  await world.query('update payment_tokens set card_cipher = null')
-  const worker = await world.startWorker()
-  await world.quiet(PATIENCE)
-  const memory = await armed(context, world, worker)
-  const lateness = await erasing(context, world, worker)
+  await environment.query(`delete from wake_ups where workflow = 'token-expiry'`)
+  await environment.query('update payment_tokens set card_cipher = null')
+  const worker = await environment.startWorker()
+  await environment.drained(TIMEOUT)
+  const memory = await armed(context, environment, worker)
+  const lateness = await erasing(context, environment, worker)
   await worker.stop()
   return [made, ...lateness, memory]
 }
 
-async function making({ teardown, divisor, rounds, say }: PartContext, world: World): Promise<Figure> {
-  const { databaseUrl, port, api, merchant, load, databaseCpu } = world
-  const floor = startHelper<TokenFloorCalls>('token-floor.ts', teardown)
-  const floorPort = await floor.call('listen', databaseUrl, 10_000)
+async function making(
+  { teardown, divisor, rounds, say }: ScenarioContext,
+  environment: Environment,
+): Promise<Metric> {
+  const { databaseUrl, port, api, merchant, load, databaseCpu } = environment
+  const baseline = startHelper<TokenFloorCalls>('token-baseline.ts', teardown)
+  const floorPort = await baseline.call('listen', databaseUrl, 10_000)
   const body = JSON.stringify(tokenBody(TEST_CARDS.approves))
   const request = `POST /organizations/${merchant.organizationId}/tokens HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${merchant.publishableKey}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   const run = async (to: number, pid: number) => {
@@ -57,44 +60,48 @@ async function making({ teardown, divisor, rounds, say }: PartContext, world: Wo
   const service: Awaited<ReturnType<typeof run>>[] = []
   const bare: typeof service = []
   await run(port, api.pid)
-  await run(floorPort, floor.pid)
+  await run(floorPort, baseline.pid)
   for (let round = 1; round <= rounds; round += 1) {
     const one = await run(port, api.pid)
-    const other = await run(floorPort, floor.pid)
+    const other = await run(floorPort, baseline.pid)
     service.push(one)
     bare.push(other)
     say(
-      `tokens ${round}/${rounds}: ${Math.round(one.result.rate)}/s, floor ${Math.round(other.result.rate)}/s`,
+      `tokens ${round}/${rounds}: ${Math.round(one.result.rate)}/s, baseline ${Math.round(other.result.rate)}/s`,
     )
   }
   return {
     what: `POST tokens, ${CLIENTS} clients, API alone`,
     unit: '/s',
     service: service.map(({ result }) => result.rate),
-    floor: bare.map(({ result }) => result.rate),
+    baseline: bare.map(({ result }) => result.rate),
     aim: AIM,
     beside: besideFloor(service, bare),
-    note: 'Publishable key looked up, worker stopped: token and wake-up are committed and wait. Floor: bare Koa, AJV with the same schema, the same JWE, one insert into a table like that of tokens.',
+    note: 'Publishable key looked up, worker stopped: token and wake-up are committed and wait. Baseline: bare Koa, AJV with the same schema, the same JWE, one insert into a table like that of tokens.',
   }
 }
 
 /** Memory of Temporal for expiries that lie ahead. */
-async function armed({ divisor, say }: PartContext, world: World, worker: Program): Promise<Figure> {
+async function armed(
+  { divisor, say }: ScenarioContext,
+  environment: Environment,
+  worker: Program,
+): Promise<Metric> {
   const count = ARMED / divisor
-  const pid = await world.temporal.pid()
+  const pid = await environment.temporal.pid()
   const before = residentMegabytes(pid)
-  await makeTokens(world, count, (now) => now + 30 * MINUTE)
-  await world.quiet(PATIENCE)
-  await world.still(worker, PATIENCE)
+  await makeTokens(environment, count, (now) => now + 30 * MINUTE)
+  await environment.drained(TIMEOUT)
+  await environment.idle(worker, TIMEOUT)
   const after = residentMegabytes(pid)
-  await world.query('update payment_tokens set card_cipher = null')
+  await environment.query('update payment_tokens set card_cipher = null')
   const each = before === null || after === null ? Number.NaN : ((after - before) * 1000) / count
   say(`tokens: ${each.toFixed(1)} MB of Temporal per 1,000 armed expiries`)
   return {
     what: 'memory of Temporal per 1,000 armed expiries',
     unit: 'MB',
     service: [each],
-    floor: [],
+    baseline: [],
     aim: null,
     beside: { armed: count, 'before MB': before, 'after MB': after },
     note: 'Resident memory of the server process before and after; its caches and its garbage are part of it.',
@@ -102,24 +109,28 @@ async function armed({ divisor, say }: PartContext, world: World, worker: Progra
 }
 
 /** How late card data are erased of tokens that expire evenly over a minute. */
-async function erasing({ divisor, say }: PartContext, world: World, worker: Program): Promise<Figure[]> {
+async function erasing(
+  { divisor, say }: ScenarioContext,
+  environment: Environment,
+  worker: Program,
+): Promise<Metric[]> {
   const count = EXPIRING / divisor
   const span = MINUTE / divisor
-  await world.query(`create table bench_erasures (late double precision not null)`)
-  await world.query(`create function bench_erased() returns trigger language plpgsql as $$ begin
+  await environment.query(`create table bench_erasures (late double precision not null)`)
+  await environment.query(`create function bench_erased() returns trigger language plpgsql as $$ begin
     insert into bench_erasures values (extract(epoch from clock_timestamp() - new.expiration_time) * 1000);
     return null; end $$`)
-  await world.query(`create trigger bench_erased after update on payment_tokens for each row
+  await environment.query(`create trigger bench_erased after update on payment_tokens for each row
     when (old.card_cipher is not null and new.card_cipher is null) execute function bench_erased()`)
-  const start = await makeTokens(world, count, (now, turn) => now + LEAD + (span * turn) / count)
-  await world.untilNot('exists (select from wake_ups)', PATIENCE)
-  await world.still(worker, PATIENCE)
+  const start = await makeTokens(environment, count, (now, turn) => now + LEAD + (span * turn) / count)
+  await environment.untilNot('exists (select from wake_ups)', TIMEOUT)
+  await environment.idle(worker, TIMEOUT)
   if (Date.now() > start + LEAD) throw new Error('the first token expired before the last was made')
-  await world.untilNot('exists (select from payment_tokens where card_cipher is not null)', PATIENCE)
-  await world.query('drop trigger bench_erased on payment_tokens')
-  const rows = await world.query<{ late: number }>('select late from bench_erasures')
+  await environment.untilNot('exists (select from payment_tokens where card_cipher is not null)', TIMEOUT)
+  await environment.query('drop trigger bench_erased on payment_tokens')
+  const rows = await environment.query<{ late: number }>('select late from bench_erasures')
   const late = rows.map((row) => row.late)
-  const [left] = await world.query<{ held: boolean }>(`select ${HELD} as held`)
+  const [left] = await environment.query<{ held: boolean }>(`select ${HELD} as held`)
   say(
     `tokens: erased ${percentile(late, 0.5).toFixed(0)} ms late, p99 ${percentile(late, 0.99).toFixed(0)} ms`,
   )
@@ -128,7 +139,7 @@ async function erasing({ divisor, say }: PartContext, world: World, worker: Prog
       what: `lateness of erasure, ${count} tokens expiring in ${span / 1000} s`,
       unit: 'ms',
       service: [percentile(late, 0.5)],
-      floor: [],
+      baseline: [],
       aim: null,
       beside: {
         'p50 ms': percentile(late, 0.5),
@@ -144,7 +155,7 @@ async function erasing({ divisor, say }: PartContext, world: World, worker: Prog
 
 /** Makes tokens as the API does, but for when they expire; gives the instant counted from. */
 async function makeTokens(
-  { command, vault, installation }: World,
+  { command, vault, installation }: Environment,
   count: number,
   expirationTime: (now: number, turn: number) => number,
 ): Promise<number> {

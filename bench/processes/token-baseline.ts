@@ -1,4 +1,4 @@
-/** The floor of tokenizing: bare Koa, the body checked by AJV against the same schema, the same JWE, one `insert`. */
+/** The baseline of tokenizing: bare Koa, the body checked by AJV against the same schema, the same JWE, one `insert`. */
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'

@@ -1,5 +1,5 @@
 /**
- * The floors of disputes: bare Koa. GET: one `select` of the row by its primary key. POST: the body checked by AJV against
+ * The baselines of disputes: bare Koa. GET: one `select` of the row by its primary key. POST: the body checked by AJV against
  * the same schema, one `insert`. Both give the row as JSON.
  */
 import type { AddressInfo } from 'node:net'

@@ -1,15 +1,15 @@
 /** What a part measured, round by round, and what a reader needs to know beside it. */
 import { median } from './statistics.ts'
 
-export interface Figure {
+export interface Metric {
   readonly what: string
-  /** Of the values; what is a time is better the smaller it is, and its ratio says how many times the floor it takes. */
+  /** Of the values; what is a time is better the smaller it is, and its ratio says how many times the baseline it takes. */
   readonly unit: '/s' | 's' | 'ms' | 'MB'
   /** One value for each round. */
   readonly service: readonly number[]
-  /** The floor's value of the same rounds; empty where there is no floor. */
-  readonly floor: readonly number[]
-  /** Least ratio of service to floor wanted; null where none was set. */
+  /** The baseline's value of the same rounds; empty where there is no baseline. */
+  readonly baseline: readonly number[]
+  /** Least ratio of service to baseline wanted; null where none was set. */
   readonly aim: number | null
   /** Further numbers by what they are. */
   readonly beside: Readonly<Record<string, number | null>>
@@ -17,10 +17,10 @@ export interface Figure {
   readonly note: string
 }
 
-/** Median of the rounds' ratios of service to floor; null without a floor. */
-export function ratioOf({ service, floor }: Figure): number | null {
-  if (floor.length === 0) return null
-  return median(service.map((value, round) => value / (floor[round] ?? Number.NaN)))
+/** Median of the rounds' ratios of service to baseline; null without a baseline. */
+export function ratioOf({ service, baseline }: Metric): number | null {
+  if (baseline.length === 0) return null
+  return median(service.map((value, round) => value / (baseline[round] ?? Number.NaN)))
 }
 
 /** Whose CPU time is asked for: seconds used so far, null where the system does not tell. */
@@ -43,22 +43,22 @@ export async function withCpu<T, Name extends string>(
   return { result, cpu: Object.fromEntries(cpu) as Record<Name, number | null> }
 }
 
-/** A load on the service or its floor, with the CPU time of the process that answers and of the database. */
+/** A load on the service or its baseline, with the CPU time of the process that answers and of the database. */
 interface Loaded {
   readonly result: { readonly p50: number; readonly p99: number }
   readonly cpu: Readonly<Record<'server' | 'database', number | null>>
 }
 
-/** What stands beside the rate of a load and that of its floor: latencies and CPU time, the median of the rounds. */
-export function besideFloor(service: readonly Loaded[], bare: readonly Loaded[]): Figure['beside'] {
+/** What stands beside the rate of a load and that of its baseline: latencies and CPU time, the median of the rounds. */
+export function besideFloor(service: readonly Loaded[], bare: readonly Loaded[]): Metric['beside'] {
   return {
     'p50 ms': median(service.map(({ result }) => result.p50)),
     'p99 ms': median(service.map(({ result }) => result.p99)),
-    'floor p50 ms': median(bare.map(({ result }) => result.p50)),
-    'floor p99 ms': median(bare.map(({ result }) => result.p99)),
+    'baseline p50 ms': median(bare.map(({ result }) => result.p50)),
+    'baseline p99 ms': median(bare.map(({ result }) => result.p99)),
     'CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.server)),
     'with database CPU s/1000': medianKnown(service.map(({ cpu }) => cpu.database)),
-    'floor CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.server)),
+    'baseline CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.server)),
     'with its database CPU s/1000': medianKnown(bare.map(({ cpu }) => cpu.database)),
   }
 }

@@ -1,29 +1,35 @@
 /** From an event to its receipt at an easy pace, alone and beside 64 receivers of three organizations that all hang. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Figure } from '../figure.ts'
+import type { Environment } from '../environment.ts'
 import { startHelper } from '../helper.ts'
-import type { DeliverFloorCalls } from '../processes/deliver-floor.ts'
+import type { Metric } from '../metric.ts'
+import type { DeliverFloorCalls } from '../processes/deliver-baseline.ts'
 import { median, percentile } from '../statistics.ts'
-import type { World } from '../world.ts'
-import type { PartContext } from './part.ts'
+import type { ScenarioContext } from './scenario.ts'
 
 const PER_SECOND = 20
 const ROUND_SECONDS = 15
 /** Receivers that hang, whose they are, and the deliveries that wait for each. */
 const HANGING = { receivers: 64, organizations: 3, deliveries: 50 }
-const PATIENCE = 120_000
+const TIMEOUT = 120_000
 
-export async function latency({ world, teardown, divisor, rounds, say }: PartContext): Promise<Figure[]> {
-  const running = await world()
+export async function latency({
+  environment,
+  teardown,
+  divisor,
+  rounds,
+  say,
+}: ScenarioContext): Promise<Metric[]> {
+  const running = await environment()
   const worker = await running.startWorker()
-  await running.quiet(PATIENCE)
+  await running.drained(TIMEOUT)
   const count = Math.max(10, (PER_SECOND * ROUND_SECONDS) / divisor)
   await paced(running, count)
-  const floor = startHelper<DeliverFloorCalls>('deliver-floor.ts', teardown)
+  const baseline = startHelper<DeliverFloorCalls>('deliver-baseline.ts', teardown)
   const source = { organizationId: running.merchant.organizationId, eventType: 'customer-created' }
-  await floor.call('load', { databaseUrl: running.databaseUrl, ...source }, 30_000)
+  await baseline.call('load', { databaseUrl: running.databaseUrl, ...source }, 30_000)
   const bare = () =>
-    floor.call('paced', { url: running.receiverUrl, count, interval: 1_000 / PER_SECOND }, PATIENCE)
+    baseline.call('paced', { url: running.receiverUrl, count, interval: 1_000 / PER_SECOND }, TIMEOUT)
   await bare()
   const silent = await running.receiver.call('hanging', HANGING.receivers, 10_000)
 
@@ -48,30 +54,30 @@ export async function latency({ world, teardown, divisor, rounds, say }: PartCon
       what: `event to receipt at ${PER_SECOND}/s, p50`,
       unit: 'ms',
       service: of(alone, 0.5),
-      floor: of(bareTimes, 0.5),
+      baseline: of(bareTimes, 0.5),
       aim: null,
       beside: {
         'p95 ms': middle(alone, 0.95),
         'p99 ms': middle(alone, 0.99),
-        'floor p95 ms': middle(bareTimes, 0.95),
-        'floor p99 ms': middle(bareTimes, 0.99),
+        'baseline p95 ms': middle(bareTimes, 0.95),
+        'baseline p99 ms': middle(bareTimes, 0.99),
       },
-      note: 'From the beginning of the transaction that writes the event (POST customers) to the receiver having read it. Floor: signing (RS256) and posting the same bytes at the same pace, until answered.',
+      note: 'From the beginning of the transaction that writes the event (POST customers) to the receiver having read it. Baseline: signing (RS256) and posting the same bytes at the same pace, until answered.',
     },
     {
       what: `the same beside ${HANGING.receivers} receivers of ${HANGING.organizations} organizations that hang, p99`,
       unit: 'ms',
       service: of(beside, 0.99),
-      floor: of(alone, 0.99),
+      baseline: of(alone, 0.99),
       aim: null,
       beside: { 'p50 ms': middle(beside, 0.5), 'alone p50 ms': middle(alone, 0.5) },
-      note: `Each of them has ${HANGING.deliveries} deliveries waiting, none of which it answers. Floor: its own p99 alone, of the same round. Wanted: at most twice that.`,
+      note: `Each of them has ${HANGING.deliveries} deliveries waiting, none of which it answers. Baseline: its own p99 alone, of the same round. Wanted: at most twice that.`,
     },
   ]
 }
 
 /** Makes customers at the pace, and gives the milliseconds from each one's event to its receipt. */
-async function paced({ merchant, receiver, query }: World, count: number): Promise<number[]> {
+async function paced({ merchant, receiver, query }: Environment, count: number): Promise<number[]> {
   await receiver.call('reset', null, 5_000)
   const started = performance.now()
   const ids = await Promise.all(
@@ -82,7 +88,7 @@ async function paced({ merchant, receiver, query }: World, count: number): Promi
       return String(body.id)
     }),
   )
-  await receiver.call('until', count, PATIENCE)
+  await receiver.call('until', count, TIMEOUT)
   const arrivals = await receiver.call('arrivals', null, 10_000)
   const events = await query<{ id: string; created_time: string }>(
     'select id, created_time from events where organization_id = $1 and entity_id = any($2)',
@@ -94,7 +100,7 @@ async function paced({ merchant, receiver, query }: World, count: number): Promi
 }
 
 /** Other organizations' webhooks at receivers that never answer, with deliveries that are being tried already. */
-async function hang({ query, merchant }: World, urls: readonly string[], round: number): Promise<void> {
+async function hang({ query, merchant }: Environment, urls: readonly string[], round: number): Promise<void> {
   const organization = `'org_hanging_' || (number % ${HANGING.organizations})`
   await query(
     `insert into webhooks (organization_id, id, url, method, events_filter, status, revision, created_time, updated_time)
@@ -120,7 +126,7 @@ async function hang({ query, merchant }: World, urls: readonly string[], round: 
   while ((await query(isTried)).length === 0) await delay(20)
 }
 
-async function endHanging({ query }: World): Promise<void> {
+async function endHanging({ query }: Environment): Promise<void> {
   for (const table of ['deliveries', 'webhooks', 'events']) {
     await query(`delete from ${table} where organization_id like 'org_hanging_%'`)
   }

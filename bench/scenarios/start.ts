@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { freePort } from '../../dev/services/ports.ts'
 import { stopStalePostmaster } from '../../dev/services/postgres-stop.ts'
 import { stopStaleTemporal } from '../../dev/services/temporal.ts'
-import type { Figure } from '../figure.ts'
+import type { Metric } from '../metric.ts'
 import { startProgram } from '../program.ts'
 import type { Teardown } from '../teardown.ts'
-import type { PartContext } from './part.ts'
+import type { ScenarioContext } from './scenario.ts'
 
 /** Building Temporal, which the first, unmeasured start may have to do. */
 const BUILT_WITHIN = 1_200_000
 const READY_WITHIN = 120_000
 
-export async function start(context: PartContext): Promise<Figure[]> {
+export async function start(context: ScenarioContext): Promise<Metric[]> {
   const { endWorld, directory, divisor, say } = context
   await endWorld()
   const rounds = divisor === 1 ? 3 : 1
@@ -26,7 +26,7 @@ export async function start(context: PartContext): Promise<Figure[]> {
     warm.push(await startOnce(dataDir(round), READY_WITHIN, context.teardown))
     say(`start ${round}/${rounds}: cold ${cold.at(-1)?.toFixed(1)} s, warm ${warm.at(-1)?.toFixed(1)} s`)
   }
-  const shared = { unit: 's', floor: [], aim: null, beside: {} } as const
+  const shared = { unit: 's', baseline: [], aim: null, beside: {} } as const
   return [
     {
       ...shared,

@@ -1,50 +1,55 @@
 /** Timers under load: orders placed for three minutes, organizations that are due together, and a record that cannot advance. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Catalogue, orderBody } from '../../test/support/catalogue.ts'
-import { type Figure, withCpu } from '../figure.ts'
+import type { Environment } from '../environment.ts'
+import { type Metric, withCpu } from '../metric.ts'
 import { cpuSeconds, type Program } from '../program.ts'
-import type { World } from '../world.ts'
 import { placeOrders } from './create.ts'
-import type { PartContext } from './part.ts'
+import type { ScenarioContext } from './scenario.ts'
 
 const SUSTAINED = 180_000
 const ORGANIZATIONS = 500
 const BATCH = 1_000
-const PATIENCE = 600_000
+const TIMEOUT = 600_000
 /** From the last order that is placed to the moment at which all are due. Milliseconds. */
 const LEAD = 10_000
 const PENDING = `exists (select from subscriptions where status = 'pending' and quarantined_until is null and start_time <= now() + interval '1 hour')`
 
-export async function timers(context: PartContext): Promise<Figure[]> {
-  const world = await context.world()
-  const worker = await world.startWorker()
-  const sustained = await sustainedOrders(context, world, worker)
-  const together = await organizationsTogether(context, world)
-  const poisoned = await poisonedBatch(context, world)
+export async function timers(context: ScenarioContext): Promise<Metric[]> {
+  const environment = await context.environment()
+  const worker = await environment.startWorker()
+  const sustained = await sustainedOrders(context, environment, worker)
+  const together = await organizationsTogether(context, environment)
+  const poisoned = await poisonedBatch(context, environment)
   await worker.stop()
   return [sustained, together, poisoned]
 }
 
 /** Orders that start now, with every event delivered, for three minutes. */
 async function sustainedOrders(
-  { divisor, say }: PartContext,
-  world: World,
+  { divisor, say }: ScenarioContext,
+  environment: Environment,
   worker: Program,
-): Promise<Figure> {
-  await placeOrders(world, world.port, world.api.pid, 2_000)
-  await world.quiet(PATIENCE)
-  const temporal = await world.temporal.pid()
+): Promise<Metric> {
+  await placeOrders(environment, environment.port, environment.api.pid, 2_000)
+  await environment.drained(TIMEOUT)
+  const temporal = await environment.temporal.pid()
   const began = performance.now()
   const { result, cpu } = await withCpu(
     {
-      api: () => cpuSeconds(world.api.pid),
+      api: () => cpuSeconds(environment.api.pid),
       worker: () => cpuSeconds(worker.pid),
       Temporal: () => cpuSeconds(temporal),
-      database: world.databaseCpu,
+      database: environment.databaseCpu,
     },
     async () => {
-      const { result } = await placeOrders(world, world.port, world.api.pid, SUSTAINED / divisor)
-      await world.quiet(PATIENCE)
+      const { result } = await placeOrders(
+        environment,
+        environment.port,
+        environment.api.pid,
+        SUSTAINED / divisor,
+      )
+      await environment.drained(TIMEOUT)
       return result
     },
     ({ requests }) => requests,
@@ -56,7 +61,7 @@ async function sustainedOrders(
     what: `orders placed for ${SUSTAINED / divisor / 1_000} s, 20 clients, worker running`,
     unit: '/s',
     service: [result.rate],
-    floor: [],
+    baseline: [],
     aim: null,
     beside: {
       orders: result.requests,
@@ -74,12 +79,15 @@ async function sustainedOrders(
 }
 
 /** One order of each of many organizations, all due at one moment. */
-async function organizationsTogether({ divisor, say }: PartContext, world: World): Promise<Figure> {
+async function organizationsTogether(
+  { divisor, say }: ScenarioContext,
+  environment: Environment,
+): Promise<Metric> {
   const merchants: Catalogue[] = []
   for (let number = 0; number < ORGANIZATIONS / divisor; number += 1) {
-    merchants.push(await world.organization(`org_bench_${number}_${Date.now()}`))
+    merchants.push(await environment.organization(`org_bench_${number}_${Date.now()}`))
   }
-  const seconds = await dueTogether(world, merchants)
+  const seconds = await dueTogether(environment, merchants)
   say(
     `timers: ${merchants.length} organizations with an order each, all started after ${seconds.toFixed(2)} s`,
   )
@@ -87,7 +95,7 @@ async function organizationsTogether({ divisor, say }: PartContext, world: World
     what: `${merchants.length} organizations with one order each, due at one moment: until all have started`,
     unit: 's',
     service: [seconds],
-    floor: [],
+    baseline: [],
     aim: null,
     beside: { organizations: merchants.length },
     note: 'From the start time to the last transaction that activates.',
@@ -95,17 +103,20 @@ async function organizationsTogether({ divisor, say }: PartContext, world: World
 }
 
 /** A batch of one organization's orders, with one of them that cannot advance, beside the same batch without it. */
-async function poisonedBatch({ divisor, say, rounds }: PartContext, world: World): Promise<Figure> {
+async function poisonedBatch(
+  { divisor, say, rounds }: ScenarioContext,
+  environment: Environment,
+): Promise<Metric> {
   const count = BATCH / divisor
   const run = async (poison: boolean): Promise<number> => {
-    const merchant = await world.organization(`org_poison_${Date.now()}`)
+    const merchant = await environment.organization(`org_poison_${Date.now()}`)
     const seconds = await dueTogether(
-      world,
+      environment,
       Array.from({ length: count }, () => merchant),
       async (ids) => {
         if (!poison) return
         // It has been tried once before, as any such record has after its first second.
-        await world.query(
+        await environment.query(
           `update subscriptions set items = '[{}]', next_deadline = start_time where id = $1`,
           [ids[0]],
         )
@@ -114,28 +125,28 @@ async function poisonedBatch({ divisor, say, rounds }: PartContext, world: World
     return (count - (poison ? 1 : 0)) / seconds
   }
   const service: number[] = []
-  const floor: number[] = []
+  const baseline: number[] = []
   for (let round = 0; round < Math.min(rounds, 3); round += 1) {
-    floor.push(await run(false))
+    baseline.push(await run(false))
     service.push(await run(true))
     say(
-      `timers: ${Math.round(service.at(-1) ?? 0)} starts/s beside a poisoned order, ${Math.round(floor.at(-1) ?? 0)} without`,
+      `timers: ${Math.round(service.at(-1) ?? 0)} starts/s beside a poisoned order, ${Math.round(baseline.at(-1) ?? 0)} without`,
     )
   }
   return {
     what: `starts of ${count} orders due at one moment, one of them poisoned`,
     unit: '/s',
     service,
-    floor,
+    baseline: baseline,
     aim: 0.9,
     beside: {},
-    note: 'Floor: the same without the poisoned one. It is quarantined on the way, its batch repeated order by order.',
+    note: 'Baseline: the same without the poisoned one. It is quarantined on the way, its batch repeated order by order.',
   }
 }
 
 /** Places an order for each merchant, all due at one moment. Seconds from then until the last has started. */
 async function dueTogether(
-  world: World,
+  environment: Environment,
   merchants: readonly Catalogue[],
   prepare: (ids: readonly string[]) => Promise<void> = async () => {},
 ): Promise<number> {
@@ -152,11 +163,11 @@ async function dueTogether(
   }
   await Promise.all(Array.from({ length: 10 }, client))
   await prepare(ids)
-  await world.untilNot('exists (select from wake_ups)', PATIENCE)
+  await environment.untilNot('exists (select from wake_ups)', TIMEOUT)
   if (Date.now() > start) throw new Error('the orders were due before the last of them was armed')
   await delay(start - Date.now())
-  await world.untilNot(PENDING, PATIENCE)
-  const [row] = await world.query<{ last: number }>(
+  await environment.untilNot(PENDING, TIMEOUT)
+  const [row] = await environment.query<{ last: number }>(
     `select extract(epoch from max(created_time))::float8 * 1000 as last from events
       where type = 'subscription-activated' and entity_id = any($1)`,
     [ids],

@@ -38,7 +38,7 @@ export interface Merchant extends Catalogue {
   repeated(): number
 }
 
-export interface World {
+export interface Environment {
   readonly baseUrl: string
   readonly databaseUrl: string
   /** What settings its processes have: for a command line tool beside them. */
@@ -64,7 +64,7 @@ export interface World {
 }
 
 /** Engines and processes of the test's own, their files in a directory of their own until `stop`. */
-export async function startWorld(): Promise<World> {
+export async function startEnvironment(): Promise<Environment> {
   const dataDir = mkdtempSync(join(tmpdir(), 'billing-kill-'))
   chmodSync(dataDir, 0o755)
   const masterKey = randomBytes(32).toString('base64')
@@ -239,7 +239,7 @@ function isToBeRepeated({ status, body }: ApiResponse<unknown>): boolean {
 
 /** Kills every part once, each at a random moment of the next `within` milliseconds; resolves when all are back. */
 export async function killEverything(
-  { victims }: World,
+  { victims }: Environment,
   random: () => number,
   within: number,
 ): Promise<void> {
@@ -255,8 +255,8 @@ export async function killEverything(
 }
 
 /** Asks until the answer comes, whatever part is down meanwhile. */
-export async function stubborn<T>(what: string, ask: () => Promise<T>, patience = 120_000): Promise<T> {
-  const response = await waitFor(what, () => ask().then((value) => ({ value }), no), patience)
+export async function stubborn<T>(what: string, ask: () => Promise<T>, timeout = 120_000): Promise<T> {
+  const response = await waitFor(what, () => ask().then((value) => ({ value }), no), timeout)
   return response.value
 }
 
