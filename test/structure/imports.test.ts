@@ -118,7 +118,7 @@ describe('the check of the source files', () => {
     ['workflows/follow.ts', `export * from '../db/ids.ts'`],
     ['db/orm.ts', `const { follow } = await import('../workflows/follow.ts')`],
     ['api/server.ts', `import { startWorker } from '../worker/worker.ts'`],
-    ['api/operations/plans.ts', `import { startReceiver } from '../support/receiver.ts'`],
+    ['api/operations/plans.ts', `import { startReceiver } from '../../test/support/receiver.ts'`],
     ['activities/activities.ts', `import { subscription } from '../workflows/workflows.ts'`],
     ['worker/worker.ts', `import { demo } from '../dev/demo.ts'`],
     ['somewhere/else.ts', `import { demo } from '../dev/demo.ts'`],
