@@ -48,10 +48,13 @@ export const apiKeyWriter: Writer<ApiKeyRow, ApiKey> = {
     return key
   },
   async update(unit, row, body, context) {
+    const present = { acl: row.acl ?? null, allowedIps: row.allowedIps ?? null }
     const reach = {
-      acl: context.has('acl') ? (body.acl ?? null) : (row.acl ?? null),
-      allowedIps: context.has('allowedIps') ? (body.allowedIps ?? null) : (row.allowedIps ?? null),
+      acl: context.has('acl') ? (body.acl ?? null) : present.acl,
+      allowedIps: context.has('allowedIps') ? (body.allowedIps ?? null) : present.allowedIps,
     }
+    // As it is, too: a weaker key could otherwise lower a stronger one to its own level, and then read its value.
+    requireNoEscalation(present, context)
     requireNoEscalation(reach, context)
     requireValid(reach, unit.organizationId)
     if (body.type !== undefined && body.type !== row.type)
