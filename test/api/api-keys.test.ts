@@ -282,6 +282,16 @@ describe('API keys', () => {
       expect((await merchant.api.get(`api-keys/${strong.id}`)).body.description).toBe('strong')
     })
 
+    test('a stronger key cannot be lowered to what one may do, and its value read then', async () => {
+      const limited = as(await make({ acl: [{ permissions: OWN }] }))
+      const strong = await make({ description: 'strong' })
+      const path = `api-keys/${strong.id}`
+      const lowered = await limited.put(path, { description: 'mine', acl: [{ permissions: OWN }] })
+      expectProblem(lowered, 403, 'forbidden')
+      expect((await merchant.api.get(path)).body).toEqual(strong)
+      expect((await limited.get(path)).body.secretKey).not.toBe(strong.secretKey)
+    })
+
     test('addresses', async () => {
       const allowedIps = ['198.51.100.0/24']
       const limited = as(await make({ allowedIps }), proxied)

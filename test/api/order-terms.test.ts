@@ -145,6 +145,41 @@ describe('an order', () => {
     expect(invoice).toMatchObject({ amount: 79.2 })
   })
 
+  const BRACKETS = [
+    { price: 5, maxQuantity: 10 },
+    { price: 4, maxQuantity: 20 },
+    { price: 3, maxQuantity: null },
+  ]
+
+  test.each([
+    ['tiered', 10, 50],
+    ['tiered', 11, 54],
+    ['tiered', 25, 105],
+    ['volume', 10, 50],
+    ['volume', 11, 44],
+    ['volume', 25, 75],
+    ['stairstep', 10, 5],
+    ['stairstep', 11, 4],
+    ['stairstep', 25, 3],
+  ])('costs by brackets, %s, for %i: %d', async (formula, quantity, amount) => {
+    const item = await plan({ pricing: { formula, brackets: BRACKETS } })
+    const { invoice } = await begun([{ ...item, quantity }])
+    expect(lines(invoice)).toEqual([['plan', amount]])
+  })
+
+  test.each([
+    ['out of order', [BRACKETS[1], BRACKETS[0], BRACKETS[2]]],
+    ['without an open end', BRACKETS.slice(0, 2)],
+    ['with two open ends', [...BRACKETS, { price: 2, maxQuantity: null }]],
+    ['none', []],
+  ])('has no plan with brackets %s: 422', async (_, brackets) => {
+    const pricing = { formula: 'tiered', brackets }
+    const answer = await merchant.api.post('plans', { name: 'P', currency: 'EUR', pricing })
+    const fields = expectProblem(answer, 422, 'validation-error')
+    expect(fields.length).toBeGreaterThan(0)
+    for (const field of fields) expect(field).toMatch(/^pricing\.brackets/)
+  })
+
   test('costs setup and trial for each item, not for each unit, and setup on the first invoice alone', async () => {
     const item = await plan({ trial: TRIAL, setup: { price: 5 } })
     const { order, invoice } = await begun([{ ...item, quantity: 3 }, item])

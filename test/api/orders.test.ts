@@ -1,5 +1,6 @@
 /** What callers do to orders: change, void, cancel, pause, reactivate; and what they can read beside them. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { boundary } from '../../billing/periods.ts'
 import { advanceOrder, lockSubscription } from '../../commands/orders/advance-order.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
@@ -196,6 +197,12 @@ describe('an order and its callers', () => {
       { 'If-Match': `"${active.revision}"` },
     )
     expect(moved.body).toMatchObject({ renewalTime })
+    // The period after it counts from there.
+    expect((await merchant.api.get(`subscriptions/${id}/upcoming-invoice`)).body).toMatchObject({
+      periodNumber: 2,
+      periodStart: renewalTime,
+      periodEnd: new Date(boundary(Date.parse(renewalTime), { unit: 'month', length: 1 }, 1)).toISOString(),
+    })
   })
 
   test.each([

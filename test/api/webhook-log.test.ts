@@ -197,6 +197,9 @@ describe('the log of deliveries', () => {
         { id: attempt.deliveryId, webhookId, status: 'delivered', attempts: 1, nextAttemptTime: null },
       ],
     })
+    // At once: nothing waits for a schedule before its first attempt.
+    const happened = Date.parse(String(listed.body[0]?.createdTime))
+    expect(Date.parse(String(attempt.initiatedTime)) - happened).toBeLessThan(5_000)
     expect((await api.get(`events/${attempt.eventId}`)).body).toEqual(listed.body[0])
     expect((await api.get(`events?q=${customerId}`)).body).toEqual(listed.body)
     expect((await api.get('events/evt_none')).status).toBe(404)

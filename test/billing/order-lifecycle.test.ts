@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { ConflictError } from '../../billing/errors.ts'
 import { type Order, placeOrder, renewalTime, type Step } from '../../billing/order.ts'
-import { changeItems, reactivateOrder } from '../../billing/order-commands.ts'
+import { cancelOrder, changeItems, reactivateOrder } from '../../billing/order-commands.ts'
 import { settleOrder } from '../../billing/order-lifecycle.ts'
 import { payInvoice } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
@@ -158,6 +159,24 @@ describe('the life of an order', () => {
       [2, 'voided'],
     ])
     expect(statuses(reactivateOrder(voided, at('2027-02-27')).order).at(-1)).toEqual([2, 'unpaid'])
+  })
+
+  test('a cancellation is not undone while an invoice is past its delinquency time, and is once that is paid', () => {
+    const agreed = terms({}, { delinquencyPeriod: { ...NO_TIME, days: 3 } })
+    const cancellation = {
+      churnTime: at('2027-02-20'),
+      canceledBy: 'merchant',
+      reason: null,
+      description: null,
+    } as const
+    const { order } = cancelOrder(settled(agreed, '2027-02-01'), at('2027-02-01'), cancellation)
+    // Delinquent on the third of February, an hour after midnight.
+    expect(reactivateOrder(order, at('2027-02-03')).order.status).toBe('active')
+    const owing = settleOrder(order, at('2027-02-04')).order
+    expect(owing.status).toBe('canceled')
+    expect(() => reactivateOrder(owing, at('2027-02-04'))).toThrow(ConflictError)
+    const paid = payInvoice(owing, at('2027-02-04'), 1).order
+    expect(reactivateOrder(paid, at('2027-02-04')).order.status).toBe('active')
   })
 
   test('a trial is converted by the first payment after it, whatever the plans are by then', () => {
