@@ -250,6 +250,7 @@ describe('an order', () => {
     ['reminders', { reminders: {} }, 'reminders'],
     ['an inline plan', { items: [{ plan: { id: 'p', name: 'Own' } }] }, 'items.0.plan.name'],
     ['no items', { items: [] }, 'items'],
+    ['nothing said of items', { items: undefined }, 'items'],
     ['an item without a plan', { items: [{ quantity: 1 }] }, 'items.0.plan'],
     ['a quantity of nothing', { items: [{ plan: { id: 'p' }, quantity: 0 }] }, 'items.0.quantity'],
     ['a quantity of a half', { items: [{ plan: { id: 'p' }, quantity: 1.5 }] }, 'items.0.quantity'],

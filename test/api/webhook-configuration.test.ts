@@ -185,6 +185,16 @@ describe('the configuration of webhooks', () => {
     await remove(webhook)
   })
 
+  test('a credential without authentication sends none', async () => {
+    const made = await credential({ auth: { type: 'none' } })
+    expect(made.auth).toEqual({ type: 'none' })
+    const webhook = await hook('/none', { credentialHash: made.hash })
+    await make('customers', {})
+    const [received] = await receiver.until(cameTo('/none'))
+    expect(received?.headers.authorization).toBeUndefined()
+    await remove(webhook)
+  })
+
   test.each([
     [[{ name: 'Content-Type', value: 'text/plain' }], 'headers.0.name'],
     [[{ name: 'SECURITY-SIGNATURE', value: 'x' }], 'headers.0.name'],

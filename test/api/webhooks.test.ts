@@ -44,6 +44,25 @@ describe('webhooks', () => {
     expect((await api.delete(`webhooks/${body.id}`)).status).toBe(204)
   })
 
+  test('its failures and the reason of its deactivation are read-only', async () => {
+    const told = {
+      deactivationReason: 'told',
+      consecutiveFailures: 69,
+      firstFailureTime: '2026-01-01T00:00:00Z',
+    }
+    const made = await api.post('webhooks', { url: 'https://receiver.example/', ...told })
+    const changed = await put(String(made.body.id), { url: 'https://other.example/', ...told })
+    for (const { body } of [made, changed]) {
+      expect(body).toMatchObject({
+        deactivationReason: null,
+        consecutiveFailures: 0,
+        firstFailureTime: null,
+      })
+    }
+    expect(changed).toMatchObject({ status: 200, body: { url: 'https://other.example/' } })
+    expect((await api.delete(`webhooks/${made.body.id}`)).status).toBe(204)
+  })
+
   test.each([
     'http://10.0.0.1/',
     'http://169.254.169.254/latest/meta-data/',

@@ -225,6 +225,32 @@ describe('orders that are charged, on a clock that skips', () => {
     expect(times.map(({ days }) => days)).toEqual([0, 1, 3, 5])
   })
 
+  test('a card that declines renewals, where the organization has other retries: tried again after those', async () => {
+    const other = await catalogue(service)
+    const autopayRetries = ['PT12H', 'P2D']
+    const settings = { billing: { autopayRetries } }
+    expect((await other.api.put('', { name: 'Patient', settings })).status).toBe(200)
+    const customerId = await makePayer(other, TEST_CARDS.declinesRenewals)
+    const story = await placeOrder(service, other, await makePlan(other), { customerId })
+    await active(story)
+    expect(await story.skip(40 * DAY)).toMatchObject({ status: 'active', billingStatus: 'past-due' })
+    const [, renewal] = await story.invoices()
+    const { body: attempts } = await other.api.get<Record<string, unknown>[]>(
+      `transactions?filter=customerId:${customerId};result:declined&sort=requestId`,
+    )
+    expect(attempts).toHaveLength(1 + autopayRetries.length)
+    expect(renewal?.autopayRetryNumber).toBe(autopayRetries.length)
+    const hours = await service.database.orm.em
+      .fork()
+      .getConnection()
+      .execute<{ hours: number }[]>(
+        `select round(extract(epoch from charged_time - ?::timestamptz) / 3600, 4)::float8 as hours
+           from transactions where organization_id = ? and result = 'declined' order by request_id`,
+        [renewal?.periodStart, other.organizationId],
+      )
+    expect(hours.map((one) => one.hours)).toEqual([0, 12, 48])
+  })
+
   test('delinquent while active: canceled for its debt, and reactivated with a charge', async () => {
     const story = await charged(TEST_CARDS.declinesRenewals, {}, { delinquencyPeriod: 'P7D' })
     await active(story)
