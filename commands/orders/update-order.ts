@@ -80,7 +80,8 @@ export async function updateSubscription(
   const { deliveryAddress, billingAddress, notes, poNumber } = given
   const areNotesNew = !unchanged(row, { notes, poNumber }, ['notes', 'poNumber'])
   const stored = row.riskMetadata ?? null
-  Object.assign(row, values, {
+  const changes = {
+    ...values,
     autopay,
     paymentInstrumentId,
     deliveryAddress,
@@ -91,7 +92,8 @@ export async function updateSubscription(
     notes,
     poNumber,
     customFields: given.customFields,
-  })
+  } satisfies Changes
+  Object.assign(row, changes)
   if (areNotesNew) annotateDrafts(unit, record, instant)
   const charging = isChargedAnew
     ? ((await readChargeTerms(unit, [row], instant)).get(row.id) ?? UNCHARGED)
@@ -111,6 +113,11 @@ export async function updateSubscription(
   }
   unit.emit(subscriptionEvent(row, 'subscription-modified', new Date(instant), unit.baseUrl))
   wakeOrder(unit, row)
+}
+
+/** Every member a change can set: one that is forgotten does not compile. */
+type Changes = Readonly<Record<Exclude<keyof NewSubscription, 'customerId' | 'websiteId'>, unknown>> & {
+  readonly currency: string
 }
 
 /** Has the rules take the row's terms: a pending order's first invoice is drawn up anew, others take them from the next on. */
