@@ -1,6 +1,6 @@
 /** The activities a worker offers, bound to its dependencies. */
 import { ApplicationFailure } from '@temporalio/common'
-import { ClockSkewError } from '../db/clock.ts'
+import { ClockSkewError } from '../db/clock-agreement.ts'
 import type { Activities } from '../workflows/workflows.ts'
 import { advanceDispute } from './advance-dispute.ts'
 import { advanceToken } from './advance-token.ts'

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { DatabaseClock } from '../db/clock.ts'
+import type { DatabaseClock } from '../db/clock-agreement.ts'
 import type { Quarantine } from './quarantine.ts'
 
 /** What advancing a record takes, whatever its kind. */

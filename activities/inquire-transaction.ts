@@ -1,4 +1,4 @@
-import { nextInquiry } from '../billing/charge-schedule.ts'
+import { nextInquiry } from '../billing/inquiry-schedule.ts'
 import { chargedAt, pendingMovement, recordResult } from '../commands/payments/record-result.ts'
 import { retryOwedRefunds } from '../commands/payments/refund-sales.ts'
 import type { Transaction } from '../db/entities/index.ts'

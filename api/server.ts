@@ -14,8 +14,8 @@ import { preflightHeaders } from './http/cors.ts'
 import { Problem, problemBody, problemOf } from './http/problems.ts'
 import { requestId } from './http/request-id.ts'
 import type { ApiState } from './http/state.ts'
+import { type OperationDependencies, sharedSteps, stepsOf } from './request-steps.ts'
 import { fullPath, ROUTES, routesOf } from './routes.ts'
-import { type OperationDependencies, sharedSteps, stepsOf } from './steps.ts'
 
 export interface ApiDependencies {
   readonly config: Pick<Config, 'environment' | 'baseUrl' | 'trustProxy' | 'webhookAllowedCidrs'>

@@ -14,7 +14,6 @@ import {
   changeInvoice,
   changePause,
   emit,
-  endOfPeriod,
   endPauses,
   isLastPeriod,
   issueRenewal,
@@ -32,6 +31,7 @@ import {
 import { beginPause, churn, resume } from './order-lifecycle.ts'
 import { payInvoice, requireNoCharge } from './order-payments.ts'
 import type { OrderTerms } from './order-terms.ts'
+import { endOfPeriod } from './periods.ts'
 
 export interface Cancellation {
   /** When service ends; null or not ahead: at once. */

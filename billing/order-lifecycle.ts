@@ -22,7 +22,6 @@ import {
   changeInvoice,
   changePause,
   emit,
-  endOfPeriod,
   endPause,
   endPauses,
   isComing,
@@ -37,6 +36,7 @@ import {
   voidAll,
   voidComing,
 } from './order.ts'
+import { endOfPeriod } from './periods.ts'
 
 /** What becomes due at one instant happens in this order. */
 const DUE_KINDS = [

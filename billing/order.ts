@@ -1,11 +1,10 @@
 /** An order as the rules of its life cycle see it, and the small changes those rules are made of. */
 
-import { reach } from './durations.ts'
 import type { EventType } from './event-types.ts'
 import { draftInvoice, type Invoice, initialLines, isOpen, issued, renewalLines } from './invoices.ts'
 import { isZero } from './money.ts'
 import { type OrderTerms, trialEnd } from './order-terms.ts'
-import { periodDuration } from './periods.ts'
+import { endOfPeriod } from './periods.ts'
 
 export const ORDER_STATUSES = [
   'pending',
@@ -162,15 +161,6 @@ export function renewalTime({ status, inTrial, terms, rebillNumber, periodEnd }:
 export function isLastPeriod({ terms, rebillNumber }: Pick<Order, 'terms' | 'rebillNumber'>): boolean {
   const { interval } = terms
   return interval === null || (interval.limit !== null && (rebillNumber ?? 0) >= interval.limit)
-}
-
-/** Where period `number` ends, counted from the anchor; null: never. */
-export function endOfPeriod(
-  { terms, anchor, anchorNumber }: Pick<Order, 'terms' | 'anchor' | 'anchorNumber'>,
-  number: number,
-): number | null {
-  if (terms.interval === null || anchor === null) return null
-  return reach(anchor, periodDuration(terms.interval), number - anchorNumber + 1)
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Service periods: boundary n is the anchor plus n periods, always counted from the anchor, in UTC. */
-import { addDuration, type Duration } from './durations.ts'
+import { addDuration, type Duration, reach } from './durations.ts'
 
 export type PeriodUnit = 'day' | 'week' | 'month' | 'year'
 
@@ -23,6 +23,26 @@ export function periodDuration({ unit, length }: Period): Duration {
     case 'year':
       return { ...NONE, years: length }
   }
+}
+
+/**
+ * Where period `number` ends: so many periods after the anchor, which is where period `anchorNumber` begins. Null: never,
+ * or not begun.
+ */
+export function endOfPeriod(
+  {
+    terms,
+    anchor,
+    anchorNumber,
+  }: {
+    readonly terms: { readonly interval: Period | null }
+    readonly anchor: number | null
+    readonly anchorNumber: number
+  },
+  number: number,
+): number | null {
+  if (terms.interval === null || anchor === null) return null
+  return reach(anchor, periodDuration(terms.interval), number - anchorNumber + 1)
 }
 
 /** The earliest instant an order may start at: one period before `now`. */

@@ -5,23 +5,15 @@ import type { Cause } from '../billing/order.ts'
 import type { WorkflowName } from '../workflows/contract.ts'
 import { lockArguments } from './advisory-locks.ts'
 import { DELIVERY_CHANNEL, WAKE_UP_CHANNEL } from './channels.ts'
+import { type EventContent, eventPayload } from './event-payload.ts'
 import { newId } from './ids.ts'
 import { insertion, type NewRow } from './insert-row.ts'
 import { lastStatement } from './statement.ts'
 
-export interface NewEvent {
+export interface NewEvent extends EventContent {
   readonly type: EventType
-  /** The clock of the record it is about. */
-  readonly time: Date
   /** The website the event belongs to; null reaches only webhooks of all websites. */
   readonly websiteId: string | null
-  /** Top-level ids of the payload, the first of them telling what the event is about. */
-  readonly ids: Readonly<Record<string, string | null>>
-  /** The records as they stand now. */
-  readonly embedded: Readonly<Record<string, unknown>>
-  readonly links: readonly { readonly rel: string; readonly href: string }[]
-  /** Members besides, such as `cause`. */
-  readonly extra?: Readonly<Record<string, unknown>>
   /** A webhook that does not get it. */
   readonly exceptWebhookId?: string
 }
@@ -103,15 +95,7 @@ export async function writeConsequences(
       entity_id: Object.values(event.ids).find((value) => value !== null) ?? id,
       event_time: event.time.toISOString(),
       except_webhook_id: event.exceptWebhookId ?? null,
-      payload: JSON.stringify({
-        ...event.ids,
-        eventType: event.type,
-        eventId: id,
-        eventTime: event.time.toISOString(),
-        ...event.extra,
-        _embedded: event.embedded,
-        _links: event.links,
-      }),
+      payload: eventPayload(id, event),
     }
   })
   const work = await lastStatement<{ channel: string; told: boolean }>(

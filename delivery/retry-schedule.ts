@@ -16,6 +16,3 @@ export function nextAttemptTime(attempts: number, endedAt: number): number | nul
   const wait = RETRY_WAITS[attempts - 1]
   return wait === undefined ? null : endedAt + wait
 }
-
-/** Consecutive failures, and hours since the first of them, at which the sandbox gives a receiver up (specification 6.1). */
-export const DISABLING = { failures: 70, after: 48 * HOUR } as const

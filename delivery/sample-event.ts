@@ -1,5 +1,6 @@
 /** A made-up event of a type, as a preview sends it: the members a receiver can rely on, about nothing that exists. */
 import type { EventType } from '../billing/event-types.ts'
+import { eventPayload } from '../db/event-payload.ts'
 import { newId } from '../db/ids.ts'
 
 export interface SampleEvent {
@@ -35,13 +36,12 @@ export function sampleEvent(type: EventType, now: Date): SampleEvent {
   const eventId = newId('evt')
   const names = IDS.find(([types]) => types.test(type))?.[1] ?? []
   const idOf = (name: string) => `sample-${name}`
-  const payload = {
-    ...Object.fromEntries(names.map((name) => [`${name}Id`, idOf(name)])),
-    eventType: type,
-    eventId,
-    eventTime: now.toISOString(),
-    _embedded: Object.fromEntries(names.map((name) => [name, { id: idOf(name) }])),
-    _links: [],
-  }
-  return { eventId, entityId: idOf(names[0] ?? type), payload: JSON.stringify(payload) }
+  const payload = eventPayload(eventId, {
+    type,
+    time: now,
+    ids: Object.fromEntries(names.map((name) => [`${name}Id`, idOf(name)])),
+    embedded: Object.fromEntries(names.map((name) => [name, { id: idOf(name) }])),
+    links: [],
+  })
+  return { eventId, entityId: idOf(names[0] ?? type), payload }
 }

@@ -11,7 +11,7 @@ import {
 } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import { clientConnection, type TemporalConnection } from '../config/temporal-connection.ts'
-import type { DatabaseClock } from '../db/clock.ts'
+import type { DatabaseClock } from '../db/clock-agreement.ts'
 import { GATEWAY_QUEUE_SUFFIX, HTTP_QUEUE_SUFFIX } from '../workflows/contract.ts'
 import type { Activities } from '../workflows/workflows.ts'
 import { registerSearchAttributes } from './search-attributes.ts'

@@ -1,5 +1,6 @@
-import { allowedIpProblem, areWithin } from '../../access/allowed-ips.ts'
+import { allowedIpProblem } from '../../access/allowed-ips.ts'
 import { grantedPermissions, isWithin } from '../../access/permissions.ts'
+import { isUnrestricted, type Reach, reaches } from '../../access/reach.ts'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
 import { createApiKey } from '../../commands/access/create-api-key.ts'
 import type { AccessRule } from '../../db/entities/api-key.ts'
@@ -15,12 +16,6 @@ import { fieldsOf } from '../query/fields.ts'
 import { remove } from '../resources/delete.ts'
 import type { Resource, Writer } from '../resources/resource.ts'
 import { ApiKey } from '../schemas/api-key.ts'
-
-/** What a key may do and from where. */
-interface Reach {
-  readonly acl: readonly AccessRule[] | null
-  readonly allowedIps: readonly string[] | null
-}
 
 export const apiKeys: Resource<ApiKeyRow> = {
   name: 'ApiKey',
@@ -128,19 +123,6 @@ function requireNoEscalation(wanted: Reach, { credential, organizationId }: Oper
       'An API key cannot have more permissions than the key that creates or updates it.',
     )
   }
-}
-
-function reaches(holder: Reach, wanted: Reach, organizationId: string): boolean {
-  return (
-    isWithin(
-      grantedPermissions(wanted.acl, organizationId),
-      grantedPermissions(holder.acl, organizationId),
-    ) && areWithin(wanted.allowedIps, holder.allowedIps)
-  )
-}
-
-function isUnrestricted({ acl, allowedIps }: Reach): boolean {
-  return acl === null && allowedIps === null
 }
 
 /** An organization keeps a secret key that can do everything, so that it never locks itself out; in any race. */

@@ -1,5 +1,5 @@
 /** How a customer's browser comes by a JWT: the merchant's server vouches for it, the browser exchanges that word. */
-import { customerTokenExpiry } from '../../access/customer-tokens.ts'
+import { customerTokenExpiry } from '../../access/credential-lifetimes.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import { createAuthenticationToken } from '../../commands/access/create-authentication-token.ts'
 import { latestCustomerTokenKey } from '../../commands/access/customer-token-keys.ts'

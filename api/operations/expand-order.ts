@@ -1,7 +1,7 @@
 /** What `expand` embeds in orders. */
 import { isUsable } from '../../billing/cards.ts'
 import { upcomingInvoice } from '../../billing/order-lifecycle.ts'
-import { orderOf } from '../../commands/orders/order-state.ts'
+import { orderOf } from '../../commands/orders/rows-to-order.ts'
 import { Customer, Invoice, PaymentInstrument, type Subscription, Website } from '../../db/entities/index.ts'
 import { presentCustomer } from '../../representations/customer.ts'
 import { presentInvoice } from '../../representations/invoice.ts'

@@ -10,7 +10,7 @@ import {
   voidSubscription,
 } from '../../commands/orders/act-on-order.ts'
 import { lockSubscription } from '../../commands/orders/advance-order.ts'
-import { orderOf } from '../../commands/orders/order-state.ts'
+import { orderOf } from '../../commands/orders/rows-to-order.ts'
 import {
   SubscriptionCancellation as CancellationRow,
   Invoice,

@@ -40,7 +40,7 @@ export const webhookWriter: Writer<WebhookRow, Webhook> = {
   },
 }
 
-/** DELETE: what waits for it is canceled, for it is gone (`delivery/cancellation.ts`). */
+/** DELETE: what waits for it is canceled, for it is gone (`delivery/cancel-unsendable.ts`). */
 export async function deleteWebhook(context: OperationContext): Promise<OperationResponse> {
   return await remove(context, webhooks)
 }

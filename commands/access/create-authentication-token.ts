@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { AUTHENTICATION_TOKEN_LIFETIME } from '../../access/customer-tokens.ts'
+import { AUTHENTICATION_TOKEN_LIFETIME } from '../../access/credential-lifetimes.ts'
 import { AuthenticationToken, Customer } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'

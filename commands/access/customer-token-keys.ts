@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { LONGEST_CUSTOMER_TOKEN } from '../../access/customer-tokens.ts'
+import { LONGEST_CUSTOMER_TOKEN } from '../../access/credential-lifetimes.ts'
 import { lockUntilCommit } from '../../db/advisory-locks.ts'
 import { CustomerTokenKey } from '../../db/entities/index.ts'
 import type { Vault } from '../../db/vault.ts'

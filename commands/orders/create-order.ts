@@ -29,7 +29,7 @@ import { applyTransitions } from './apply-transitions.ts'
 import { newRecord } from './order-record.ts'
 import { readForOrder } from './order-references.ts'
 import { orderRisk } from './order-risk.ts'
-import { orderChoices, orderTerms } from './order-state.ts'
+import { orderChoices, orderTerms } from './rows-to-order.ts'
 
 /** What a caller says of an item. */
 export type SubscriptionItem = Readonly<

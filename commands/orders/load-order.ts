@@ -4,7 +4,7 @@ import { Invoice, type Subscription, SubscriptionPause } from '../../db/entities
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { readChargeTerms, UNCHARGED } from './charge-terms.ts'
 import type { OrderRecord } from './order-record.ts'
-import { orderOf } from './order-state.ts'
+import { orderOf } from './rows-to-order.ts'
 
 /** What of an order is read besides what can change by itself. */
 export interface Loading {

@@ -2,8 +2,9 @@
  * The first of the three steps of a charge that an order makes by itself (decisions 6.5): a pending transaction with its
  * request id, committed before the gateway is asked. The answer is recorded as that of any payment, in `record-answer.ts`.
  */
-import { nextInquiry } from '../../billing/charge-schedule.ts'
+
 import { nextCall } from '../../billing/charging.ts'
+import { nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { amountDue } from '../../billing/invoices.ts'
 import { beginCharge, declineCharge } from '../../billing/order-payments.ts'
 import { type Subscription, Transaction } from '../../db/entities/index.ts'

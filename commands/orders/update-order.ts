@@ -16,7 +16,7 @@ import { orderInstant } from './order-instant.ts'
 import type { OrderRecord } from './order-record.ts'
 import { readForOrder } from './order-references.ts'
 import { orderRisk, readCaptured } from './order-risk.ts'
-import { orderChoices, orderTerms } from './order-state.ts'
+import { orderChoices, orderTerms } from './rows-to-order.ts'
 
 export interface SubscriptionChange extends Omit<NewSubscription, 'isTrialOnly'> {
   /** null leaves it. */

@@ -1,6 +1,6 @@
 /** The last step of a payment (decisions 6.5): what the gateway answered, where nothing was recorded before. */
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/charge-schedule.ts'
+import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { isOpen } from '../../billing/invoices.ts'
 import { Customer, Invoice, Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'

@@ -3,8 +3,8 @@
  * the gateway is asked. The other two are `gateways/movement.ts` and `record-answer.ts`.
  */
 import { cardIsExpired } from '../../billing/cards.ts'
-import { nextInquiry } from '../../billing/charge-schedule.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
+import { nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { amountDue, type Invoice as InvoiceState, isOpen } from '../../billing/invoices.ts'
 import { amountProblem, isZero, Money, sumOf } from '../../billing/money.ts'
 import { beginCallersCharge, requireNoCharge } from '../../billing/order-payments.ts'

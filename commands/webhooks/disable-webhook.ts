@@ -1,7 +1,7 @@
 import { Webhook } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
-import { DISABLING } from '../../delivery/retry-schedule.ts'
+import { isToBeDisabled } from '../../delivery/disabling.ts'
 import { emitWebhookEvent } from '../../events/webhook-events.ts'
 import { cancelDeliveries } from './cancel-deliveries.ts'
 
@@ -13,12 +13,10 @@ import { cancelDeliveries } from './cancel-deliveries.ts'
  */
 export async function disableWebhook(unit: UnitOfWork, id: string): Promise<boolean> {
   const webhook = await lockRow(unit, Webhook, id)
-  if (webhook?.status !== 'active' || webhook.firstFailureTime == null) return false
-  const since = unit.now.getTime() - webhook.firstFailureTime.getTime()
-  if (webhook.consecutiveFailures < DISABLING.failures || since < DISABLING.after) return false
+  if (webhook?.status !== 'active' || !isToBeDisabled(webhook, unit.now)) return false
   Object.assign(webhook, {
     status: 'inactive',
-    deactivationReason: `${webhook.consecutiveFailures} consecutive attempts failed since ${webhook.firstFailureTime.toISOString()}.`,
+    deactivationReason: `${webhook.consecutiveFailures} consecutive attempts failed since ${webhook.firstFailureTime?.toISOString()}.`,
     revision: webhook.revision + 1,
     updatedTime: unit.now,
   })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { inquireTransaction } from '../../activities/inquire-transaction.ts'
-import { CHARGE_TIMEOUT, INQUIRIES, nextInquiry } from '../../billing/charge-schedule.ts'
+import { CHARGE_TIMEOUT, INQUIRIES, nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { pendingMovement, recordResult } from '../../commands/payments/record-result.ts'
 import { startSale } from '../../commands/payments/start-transaction.ts'
 import { newId } from '../../db/ids.ts'

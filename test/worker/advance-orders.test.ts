@@ -4,7 +4,7 @@ import { createOrderAdvancer, type OrderAdvancer } from '../../activities/advanc
 import { createQuarantine } from '../../activities/quarantine.ts'
 import { advanceOrder, lockSubscription } from '../../commands/orders/advance-order.ts'
 import { createLog } from '../../config/log.ts'
-import { ClockSkewError } from '../../db/clock.ts'
+import { ClockSkewError } from '../../db/clock-agreement.ts'
 import { quarantinedRecords, releaseRecord } from '../../db/quarantine.ts'
 import { composedStatement } from '../../db/statement.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'

@@ -1,7 +1,7 @@
 /** Ends what is on its way to webhooks that became inactive or were deleted. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
-import { cancelUnsendable } from '../delivery/cancellation.ts'
+import { cancelUnsendable } from '../delivery/cancel-unsendable.ts'
 import { type Loop, startLoop } from './loop.ts'
 import type { Watchdog } from './watchdog.ts'
 

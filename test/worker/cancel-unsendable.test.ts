@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { cancelUnsendable } from '../../delivery/cancellation.ts'
+import { cancelUnsendable } from '../../delivery/cancel-unsendable.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { startService, type TestService } from '../support/service.ts'
 

@@ -1,0 +1,24 @@
+/** What a key may do and from where; no key can make or change one that reaches further than it does itself. */
+import { areWithin } from './allowed-ips.ts'
+import { type AccessRule, grantedPermissions, isWithin } from './permissions.ts'
+
+export interface Reach {
+  /** null: every operation. */
+  readonly acl: readonly AccessRule[] | null
+  /** null: every address. */
+  readonly allowedIps: readonly string[] | null
+}
+
+/** True if everything `wanted` permits in the organization is permitted to `holder`, from no other addresses. */
+export function reaches(holder: Reach, wanted: Reach, organizationId: string): boolean {
+  return (
+    isWithin(
+      grantedPermissions(wanted.acl, organizationId),
+      grantedPermissions(holder.acl, organizationId),
+    ) && areWithin(wanted.allowedIps, holder.allowedIps)
+  )
+}
+
+export function isUnrestricted({ acl, allowedIps }: Reach): boolean {
+  return acl === null && allowedIps === null
+}

@@ -1,0 +1,30 @@
+/** The payload of an event: what webhooks send and GET events embeds. */
+
+export interface EventContent {
+  readonly type: string
+  /** The clock of the record it is about. */
+  readonly time: Date
+  /** Top-level ids of the payload, the first of them telling what the event is about. */
+  readonly ids: Readonly<Record<string, string | null>>
+  /** The records as they stand now. */
+  readonly embedded: Readonly<Record<string, unknown>>
+  readonly links: readonly { readonly rel: string; readonly href: string }[]
+  /** Members besides, such as `cause`. */
+  readonly extra?: Readonly<Record<string, unknown>>
+}
+
+/** Returns the text that is stored, signed and sent. */
+export function eventPayload(
+  eventId: string,
+  { type, time, ids, embedded, links, extra }: EventContent,
+): string {
+  return JSON.stringify({
+    ...ids,
+    eventType: type,
+    eventId,
+    eventTime: time.toISOString(),
+    ...extra,
+    _embedded: embedded,
+    _links: links,
+  })
+}
