@@ -234,7 +234,7 @@ function isConnectionError(error: unknown): boolean {
 
 /** Whether a part is down, or the first request under the Idempotency-Key is still under way, in a paused process say. */
 function isToBeRepeated({ status, body }: ApiResponse<unknown>): boolean {
-  return [502, 503].includes(status) || (status === 409 && JSON.stringify(body).includes('still running'))
+  return [502, 503].includes(status) || (status === 409 && JSON.stringify(body).includes('still in progress'))
 }
 
 /** Kills every part once, each at a random moment of the next `within` milliseconds; resolves when all are back. */
