@@ -17,7 +17,7 @@ export interface GatewayCall {
 }
 
 /** The first call to make, due or ahead; null: none is in sight. */
-export function nextCall(order: Order): GatewayCall | null {
+export function nextGatewayCall(order: Order): GatewayCall | null {
   const calls = order.invoices.flatMap((invoice) => {
     const { charge, sequence } = invoice
     if (charge !== null) {

@@ -22,8 +22,8 @@ export const DISPUTE_TYPES = [
   'verifi-alert',
 ] as const
 /** Types that stand in answers only: no caller opens such a dispute. */
-export const ANSWERED_DISPUTE_TYPES = ['paypal-claim'] as const
-export type DisputeType = (typeof DISPUTE_TYPES)[number] | (typeof ANSWERED_DISPUTE_TYPES)[number]
+export const READ_ONLY_DISPUTE_TYPES = ['paypal-claim'] as const
+export type DisputeType = (typeof DISPUTE_TYPES)[number] | (typeof READ_ONLY_DISPUTE_TYPES)[number]
 
 export const DISPUTE_CATEGORIES = [
   'fraud',

@@ -40,8 +40,8 @@ export function executionTime(
   // A clock that rests goes by real time, however much the execution skipped. One on its way goes by what was skipped, in
   // the sleep before the first task too; a run that begins there goes on from where the order has come to.
   const onTheWay = base ?? clockTime(order, clock) - clock
-  const kept = target === null ? clockTime(order, now) - clock : onTheWay
-  return { instant: Math.min(clock + kept, target ?? Number.POSITIVE_INFINITY), base: kept }
+  const nextBase = target === null ? clockTime(order, now) - clock : onTheWay
+  return { instant: Math.min(clock + nextBase, target ?? Number.POSITIVE_INFINITY), base: nextBase }
 }
 
 /**

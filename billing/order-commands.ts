@@ -193,7 +193,7 @@ export function changeTerms(order: Order, at: number, terms: OrderTerms): Transi
     if (free === null) return
     const paid = payInvoice(change.order, at, free)
     set(change, paid.order)
-    change.happenings.push(...paid.events)
+    change.events.push(...paid.events)
   })
 }
 

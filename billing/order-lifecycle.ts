@@ -4,7 +4,7 @@
  * `settleOrder` says what has become due through an instant, in order, and when to look again. It knows no clock and no
  * database: the timer, the API and the sweep all ask it, so that being early, late or repeated gives the same record.
  */
-import { awaitedCharges, type GatewayCall, nextCall, waitsFor } from './charging.ts'
+import { awaitedCharges, type GatewayCall, nextGatewayCall, waitsFor } from './charging.ts'
 import {
   draftInvoice,
   earlyIssue,
@@ -60,7 +60,7 @@ export interface Advance {
   /** What becomes due next; null when nothing ever will. At or before the instant only where `atMost` ended it. */
   readonly next: { readonly at: number; readonly kind: DueKind } | null
   /** What to ask the gateway next, due or ahead; what depends on a charge that is due waits for its answer. */
-  readonly call: GatewayCall | null
+  readonly gatewayCall: GatewayCall | null
 }
 
 interface Due {
@@ -74,20 +74,20 @@ interface Due {
 
 /** Everything due through `instant`, inclusive; `atMost` so many steps, for work that has to be cut in pieces. */
 export function advanceThrough(order: Order, instant: number, atMost = Number.POSITIVE_INFINITY): Advance {
-  const steps: Transition[] = []
+  const transitions: Transition[] = []
   let state = order
   for (;;) {
     const due = nextDue(state)
-    if (due === null || due.at > instant || steps.length >= atMost) {
+    if (due === null || due.at > instant || transitions.length >= atMost) {
       return {
         order: state,
-        transitions: steps,
+        transitions,
         next: due === null ? null : { at: due.at, kind: due.kind },
-        call: nextCall(state),
+        gatewayCall: nextGatewayCall(state),
       }
     }
     const made = transition(state, due.at, due.cause, due.work)
-    steps.push(made)
+    transitions.push(made)
     state = made.order
   }
 }

@@ -121,8 +121,8 @@ export function cancelCharge(order: Order, at: number, sequence: number): Transi
     const { charge, chargeTime, type } = invoice
     const isDue = charge?.isOwn === true && charge.answer !== 'timed-out' && isOpen(invoice)
     if (isDue) {
-      const isTried = isRetrying(order) && order.terms.canCharge
-      changeInvoice(change, sequence, { charge: null, chargeTime: isTried ? at : null })
+      const isRetried = isRetrying(order) && order.terms.canCharge
+      changeInvoice(change, sequence, { charge: null, chargeTime: isRetried ? at : null })
     } else {
       const waited = chargeTime === null ? null : Math.max(chargeTime, at)
       changeInvoice(change, sequence, { charge: null, chargeTime: waited })
@@ -135,7 +135,7 @@ export function cancelCharge(order: Order, at: number, sequence: number): Transi
 
 /** What a payment pays: the order afterwards, and what of the amount found an open invoice. */
 export interface Payment {
-  readonly step: Transition
+  readonly transition: Transition
   /** Exact; less than the amount where less was due. */
   readonly used: string
 }
@@ -152,7 +152,7 @@ export function receivePayment(order: Order, at: number, sequence: number, amoun
     changeInvoice(change, sequence, { charge: null })
     if (isOpen(invoice) && (!isZero(used) || isZero(amountDue(invoice)))) applyPayment(change, invoice, used)
   })
-  return { step: made, used }
+  return { transition: made, used }
 }
 
 /**
@@ -161,7 +161,7 @@ export function receivePayment(order: Order, at: number, sequence: number, amoun
  * @throws ConflictError for an invoice that is not open.
  */
 export function payInvoice(order: Order, at: number, sequence: number): Transition {
-  return receivePayment(order, at, sequence, amountDue(openInvoice(order, sequence))).step
+  return receivePayment(order, at, sequence, amountDue(openInvoice(order, sequence))).transition
 }
 
 /** Records that money of an invoice went back. */
@@ -170,7 +170,7 @@ export function refundInvoice(order: Order, at: number, sequence: number, amount
     const invoice = change.order.invoices.find((one) => one.sequence === sequence)
     if (invoice === undefined) return
     changeInvoice(change, sequence, { amountRefunded: sumOf([invoice.amountRefunded, amount]) })
-    showMoney(change, sequence)
+    updateMoneyStatus(change, sequence)
   })
 }
 
@@ -178,7 +178,7 @@ export function refundInvoice(order: Order, at: number, sequence: number, amount
 export function disputeInvoice(order: Order, at: number, sequence: number, isDisputed: boolean): Transition {
   return transition(order, at, 'payment', (change) => {
     changeInvoice(change, sequence, { isDisputed })
-    showMoney(change, sequence)
+    updateMoneyStatus(change, sequence)
   })
 }
 
@@ -220,7 +220,7 @@ function applyPayment(change: Change, invoice: Invoice, amount: string): void {
     chargeTime: null,
   })
   emit(change, 'invoice-paid', { invoice: sequence })
-  if (order.status === 'pending' && invoice.type === 'initial') begin(change, invoice)
+  if (order.status === 'pending' && invoice.type === 'initial') beginService(change, invoice)
   const { terms } = order
   // What counts is that it began with one, whatever its plans are now.
   const hadTrial = order.invoices.some(({ type, periodNumber }) => type === 'initial' && periodNumber === 0)
@@ -236,7 +236,7 @@ function applyPayment(change: Change, invoice: Invoice, amount: string): void {
  * Begins service by the first payment: as if on time, unless that was declined before. An order whose start was moved
  * ahead of it waits for that.
  */
-function begin(change: Change, { declinedTime, charge, issuedTime }: Invoice): void {
+function beginService(change: Change, { declinedTime, charge, issuedTime }: Invoice): void {
   const { startTime } = change.order.terms
   if (startTime > change.at) return
   if (declinedTime !== null) activate(change, Math.max(startTime, change.at))
@@ -255,7 +255,7 @@ function countDecline(change: Change, sequence: number): void {
 }
 
 /** Gives an invoice that money came in for the status that follows from payments, refunds and disputes. */
-function showMoney(change: Change, sequence: number): void {
+function updateMoneyStatus(change: Change, sequence: number): void {
   const invoice = change.order.invoices.find((one) => one.sequence === sequence)
   if (invoice === undefined) return
   const status = moneyStatus(invoice, change.at)

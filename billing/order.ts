@@ -101,7 +101,7 @@ export interface Transition {
 export interface Change {
   readonly at: number
   order: Order
-  readonly happenings: DomainEvent[]
+  readonly events: DomainEvent[]
 }
 
 /** Makes a step of what `work` does to the order. */
@@ -111,9 +111,9 @@ export function transition(
   cause: Cause,
   work: (change: Change) => void,
 ): Transition {
-  const change: Change = { at, order, happenings: [] }
+  const change: Change = { at, order, events: [] }
   work(change)
-  return { at, cause, order: change.order, events: change.happenings }
+  return { at, cause, order: change.order, events: change.events }
 }
 
 /** A new order, pending, with its first invoice as a draft. */
@@ -347,5 +347,5 @@ export function set(change: Change, values: Partial<Order>): void {
 }
 
 export function emit(change: Change, type: EventType, about: Omit<DomainEvent, 'type'> = {}): void {
-  change.happenings.push({ type, ...about })
+  change.events.push({ type, ...about })
 }

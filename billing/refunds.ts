@@ -24,22 +24,26 @@ export interface Paid {
 }
 
 /** A refund that was not declined, be it under way: what it gives back, and what of that is of which invoice. */
-export interface Return {
+export interface CountedRefund {
   readonly amount: string
   /** The rest is of no invoice. */
   readonly shares: Readonly<Record<string, string>>
 }
 
 /** What is left to give back of a sale. */
-export function leftOf({ amount }: Pick<Paid, 'amount'>, returns: readonly Return[]): string {
-  return atLeastNothing(new Money(amount).minus(sumOf(returns.map((one) => one.amount))))
+export function refundable({ amount }: Pick<Paid, 'amount'>, refunds: readonly CountedRefund[]): string {
+  return atLeastNothing(new Money(amount).minus(sumOf(refunds.map((one) => one.amount))))
 }
 
 /** What is left to give back of what a sale paid of an invoice: never more than is left of the sale. */
-export function leftOfInvoice(paid: Paid, returns: readonly Return[], invoiceId: string): string {
+export function refundableOfInvoice(
+  paid: Paid,
+  refunds: readonly CountedRefund[],
+  invoiceId: string,
+): string {
   const got = sumOf(paid.payments.flatMap(([id, amount]) => (id === invoiceId ? [amount] : [])))
-  const back = sumOf(returns.flatMap(({ shares }) => shares[invoiceId] ?? []))
-  return Money.min(atLeastNothing(new Money(got).minus(back)), leftOf(paid, returns)).toFixed()
+  const back = sumOf(refunds.flatMap(({ shares }) => shares[invoiceId] ?? []))
+  return Money.min(atLeastNothing(new Money(got).minus(back)), refundable(paid, refunds)).toFixed()
 }
 
 /** A part of a sale that the service has to give back by itself. */
@@ -53,10 +57,14 @@ export interface Debt {
  * What the service owes of a sale of invoices, besides what went back or is on its way: what no invoice used, and all that
  * the sale paid of `undelivered` invoices. Never more than is left of the sale.
  */
-export function debtsOf(paid: Paid, undelivered: readonly string[], returns: readonly Return[]): Debt[] {
-  let rest = leftOf(paid, returns)
+export function debtsOf(
+  paid: Paid,
+  undelivered: readonly string[],
+  refunds: readonly CountedRefund[],
+): Debt[] {
+  let rest = refundable(paid, refunds)
   return [null, ...undelivered].flatMap((invoiceId) => {
-    const left = invoiceId === null ? unusedOf(paid, returns) : leftOfInvoice(paid, returns, invoiceId)
+    const left = invoiceId === null ? unusedOf(paid, refunds) : refundableOfInvoice(paid, refunds, invoiceId)
     const amount = Money.min(left, rest).toFixed()
     if (isZero(amount)) return []
     rest = new Money(rest).minus(amount).toFixed()
@@ -65,9 +73,9 @@ export function debtsOf(paid: Paid, undelivered: readonly string[], returns: rea
 }
 
 /** What is left to give back of what no invoice used. */
-function unusedOf(paid: Paid, returns: readonly Return[]): string {
+function unusedOf(paid: Paid, refunds: readonly CountedRefund[]): string {
   const used = sumOf(paid.payments.map(([, got]) => got))
-  const unattributed = returns.map((one) =>
+  const unattributed = refunds.map((one) =>
     new Money(one.amount).minus(sumOf(Object.values(one.shares))).toFixed(),
   )
   return atLeastNothing(new Money(paid.amount).minus(used).minus(sumOf(unattributed)))
@@ -77,11 +85,15 @@ function unusedOf(paid: Paid, returns: readonly Return[]): string {
  * The shares that invoices have in a refund that names none: first goes what no invoice used, then what is left of the
  * invoice that was paid last. An amount over what is left has shares of no more than that.
  */
-export function sharesOf(paid: Paid, returns: readonly Return[], amount: string): Record<string, string> {
-  let rest = atLeastNothing(new Money(amount).minus(unusedOf(paid, returns)))
+export function sharesOf(
+  paid: Paid,
+  refunds: readonly CountedRefund[],
+  amount: string,
+): Record<string, string> {
+  let rest = atLeastNothing(new Money(amount).minus(unusedOf(paid, refunds)))
   const shares: Record<string, string> = {}
   for (const [id] of paid.payments.toReversed()) {
-    const share = Money.min(rest, leftOfInvoice(paid, returns, id)).toFixed()
+    const share = Money.min(rest, refundableOfInvoice(paid, refunds, id)).toFixed()
     if (!isZero(share)) shares[id] = share
     rest = new Money(rest).minus(share).toFixed()
   }

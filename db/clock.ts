@@ -29,7 +29,7 @@ export function watchDatabaseClock(em: () => EntityManager, now: () => number): 
   let timer: NodeJS.Timeout | undefined
   let change = Promise.withResolvers<void>()
   const agrees = (): boolean => Math.abs(skew) <= TOLERANCE
-  const tell = (): void => {
+  const notify = (): void => {
     change.resolve()
     change = Promise.withResolvers()
   }
@@ -37,7 +37,7 @@ export function watchDatabaseClock(em: () => EntityManager, now: () => number): 
     const measured = await measureSkew(em(), now).catch(() => null)
     const before = agrees()
     if (measured !== null) skew = measured
-    if (agrees() !== before) tell()
+    if (agrees() !== before) notify()
     if (stopped) return
     timer = setTimeout(() => {
       measuring = measure()
@@ -59,7 +59,7 @@ export function watchDatabaseClock(em: () => EntityManager, now: () => number): 
       stopped = true
       clearTimeout(timer)
       await measuring
-      tell()
+      notify()
     },
   }
 }

@@ -14,7 +14,7 @@ const HEARTBEAT_TIMEOUT = 5_000
 /** Calls `heard[channel]` for each notification, and all of them after a reconnection: something may have been missed. */
 export function listen(
   databaseUrl: string,
-  heard: Readonly<Record<string, () => void>>,
+  handlers: Readonly<Record<string, () => void>>,
   log: Logger,
 ): Listener {
   let closed = false
@@ -52,12 +52,12 @@ export function listen(
     }
     fresh.on('error', lose)
     fresh.on('end', () => lose())
-    fresh.on('notification', ({ channel }) => heard[channel]?.())
+    fresh.on('notification', ({ channel }) => handlers[channel]?.())
     try {
       await fresh.connect()
-      for (const channel of Object.keys(heard)) await fresh.query(`listen ${pg.escapeIdentifier(channel)}`)
+      for (const channel of Object.keys(handlers)) await fresh.query(`listen ${pg.escapeIdentifier(channel)}`)
       client = fresh
-      for (const hear of Object.values(heard)) hear()
+      for (const handle of Object.values(handlers)) handle()
       next = setTimeout(() => void beat(), HEARTBEAT)
     } catch (error) {
       lose(error)

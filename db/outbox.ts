@@ -96,7 +96,7 @@ export async function writeConsequences(
   const rows = events.map((event, ordinal) => {
     const id = newId('evt')
     return {
-      turn: ordinal,
+      ordinal,
       id,
       type: event.type,
       website_id: event.websiteId,
@@ -114,19 +114,19 @@ export async function writeConsequences(
       }),
     }
   })
-  const work = await lastStatement<{ channel: string; told: boolean }>(
+  const work = await lastStatement<{ channel: string; notified: boolean }>(
     em,
     `write-consequences${insertions.map(({ table }) => `-${table}`).join('')}`,
     `with ${insertions.map(({ text }, ordinal) => `record_${ordinal} as (${text}), `).join('')}given as (
        select * from jsonb_to_recordset(?::jsonb) as given
-         (turn int, id text, type text, website_id text, entity_id text, event_time timestamptz, payload text,
+         (ordinal int, id text, type text, website_id text, entity_id text, event_time timestamptz, payload text,
           except_webhook_id text)
      ), new_events as (
        insert into events
          (organization_id, id, type, website_id, entity_id, event_time, payload, created_time, position)
        select ?, id, type, website_id, entity_id, event_time, payload, ?,
-              (pg_current_xact_id()::text::bigint << 20) + turn
-         from given order by turn
+              (pg_current_xact_id()::text::bigint << 20) + ordinal
+         from given order by ordinal
      ), new_deliveries as (
        -- A ULID made here: the event's time, then hexadecimal digits, which are digits of its alphabet too.
        insert into deliveries (organization_id, id, event_id, webhook_id, status, created_time)
@@ -139,7 +139,7 @@ export async function writeConsequences(
           and webhook.id is distinct from given.except_webhook_id
           and (webhook.website_id is null or webhook.website_id = given.website_id)
           and (jsonb_array_length(webhook.events_filter) = 0 or webhook.events_filter @> to_jsonb(given.type))
-        order by given.turn
+        order by given.ordinal
        returning 1
      ), new_timeline as (
        insert into timeline_entries
@@ -154,7 +154,7 @@ export async function writeConsequences(
            (workflow text, record_id text, starts boolean, gateway_call boolean, due_by timestamptz, attributes jsonb)
      )
      select channel,
-            case when pg_try_advisory_xact_lock(${lockArguments('notification')}) then pg_notify(channel, '') is not null else false end as told
+            case when pg_try_advisory_xact_lock(${lockArguments('notification')}) then pg_notify(channel, '') is not null else false end as notified
        from (values (?, exists (select from new_deliveries)), (?, ?::boolean)) as work (channel, is_left) where is_left`,
     [
       ...insertions.flatMap(({ values }) => values),
@@ -183,7 +183,7 @@ export async function writeConsequences(
       wakeUps.length > 0,
     ],
   )
-  return work.filter(({ told }) => !told).map(({ channel }) => channel)
+  return work.filter(({ notified }) => !notified).map(({ channel }) => channel)
 }
 
 function wakeUpRow({ workflow, recordId, starts, gatewayCall, dueBy, attributes }: WakeUp, now: Date) {

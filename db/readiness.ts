@@ -42,10 +42,10 @@ async function probeOnce(orm: MikroORM, now: () => number): Promise<Outcome> {
        returning extract(epoch from clock_timestamp())::float8 * 1000 as milliseconds`,
       [new Date(asked).toISOString()],
     )
-    const answered = now()
-    const skew = (row?.milliseconds ?? asked) - (asked + answered) / 2
+    const responded = now()
+    const skew = (row?.milliseconds ?? asked) - (asked + responded) / 2
     // The database has answered at some time in between.
-    const isSkewed = Math.abs(skew) > MOST_SKEW + (answered - asked) / 2
+    const isSkewed = Math.abs(skew) > MOST_SKEW + (responded - asked) / 2
     const direction = skew > 0 ? 'behind' : 'ahead of'
     return isSkewed
       ? { ...FINE, clock: `${(Math.abs(skew) / 1_000).toFixed(1)} s ${direction} the database's` }

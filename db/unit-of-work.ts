@@ -36,12 +36,12 @@ export interface UnitOfWork {
   /** Has the event, and a delivery for every webhook that wants it, written with the transaction. */
   emit(event: NewEvent): void
   /** Has the entry written to its order's timeline with the transaction. */
-  note(entry: NewTimelineEntry): void
+  addTimelineEntry(entry: NewTimelineEntry): void
   /**
    * Has an execution started for a record that has none, once the transaction is committed. It sleeps until the record's
    * deadline.
    */
-  follow(
+  startWorkflow(
     workflow: WorkflowName,
     recordId: string,
     deadline: Deadline & { readonly attributes: Attributes },
@@ -126,8 +126,8 @@ function collecting(
         return row
       },
       emit: (event) => void events.push(event),
-      note: (entry) => void timeline.push(entry),
-      follow: (workflow, recordId, deadline) => add({ workflow, recordId, starts: true, ...deadline }),
+      addTimelineEntry: (entry) => void timeline.push(entry),
+      startWorkflow: (workflow, recordId, deadline) => add({ workflow, recordId, starts: true, ...deadline }),
       wake: (workflow, recordId, deadline) =>
         add({ workflow, recordId, starts: false, ...deadline, attributes: null }),
       nudge: (channel) => void channels.add(channel),

@@ -11,7 +11,7 @@ export interface DisputedSale {
   readonly websiteId: string | null
 }
 
-interface DisputeHappening {
+interface DisputeEventOptions {
   /** Default: the unit's. */
   readonly time?: Date
   readonly cause?: 'api' | 'deadline'
@@ -27,7 +27,7 @@ export async function emitDisputeEvent(
   unit: UnitOfWork,
   dispute: Dispute,
   type: 'dispute-created' | 'dispute-modified',
-  { time = unit.now, cause = 'api', sale }: DisputeHappening = {},
+  { time = unit.now, cause = 'api', sale }: DisputeEventOptions = {},
 ): Promise<void> {
   const { baseUrl } = unit
   const about = sale ?? (await readDisputedSale(unit, dispute.transactionId))

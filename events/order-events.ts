@@ -52,15 +52,15 @@ export function invoicePaymentEvent(
   time: Date,
   baseUrl: string,
 ): NewEvent {
-  const shown = presentTransaction(transaction, baseUrl)
+  const representation = presentTransaction(transaction, baseUrl)
   return {
     type,
     time,
     websiteId: invoice.websiteId,
     ids: { transactionId: transaction.id, invoiceId: invoice.id },
-    embedded: { transaction: shown, invoice: presentInvoice(invoice, baseUrl) },
+    embedded: { transaction: representation, invoice: presentInvoice(invoice, baseUrl) },
     links: [
-      ...named(shown._links, 'transaction'),
+      ...named(representation._links, 'transaction'),
       ...named(invoiceLinks(invoice, baseUrl), 'invoice').slice(0, 1),
     ],
   }

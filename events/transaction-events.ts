@@ -11,13 +11,15 @@ export function transactionEvent(
   time: Date,
   websiteId: string | null,
 ): NewEvent {
-  const shown = presentTransaction(transaction, baseUrl)
+  const representation = presentTransaction(transaction, baseUrl)
   return {
     type,
     time,
     websiteId,
     ids: { transactionId: transaction.id },
-    embedded: { transaction: shown },
-    links: shown._links.map((link) => (link.rel === 'self' ? { ...link, rel: 'transaction' } : link)),
+    embedded: { transaction: representation },
+    links: representation._links.map((link) =>
+      link.rel === 'self' ? { ...link, rel: 'transaction' } : link,
+    ),
   }
 }

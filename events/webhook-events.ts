@@ -10,14 +10,14 @@ export function emitWebhookEvent(
   type: Extract<EventType, `webhook-${string}`>,
   extra: Readonly<Record<string, unknown>> = {},
 ): void {
-  const shown = presentWebhookToOthers(webhook, unit.baseUrl)
+  const representation = presentWebhookToOthers(webhook, unit.baseUrl)
   unit.emit({
     type,
     time: unit.now,
     websiteId: null,
     ids: { webhookId: webhook.id },
-    embedded: { webhook: shown },
-    links: shown._links.map((link) => ({ ...link, rel: 'webhook' })),
+    embedded: { webhook: representation },
+    links: representation._links.map((link) => ({ ...link, rel: 'webhook' })),
     extra,
     exceptWebhookId: webhook.id,
   })

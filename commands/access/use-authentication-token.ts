@@ -23,7 +23,7 @@ export async function findAuthenticationToken(
 }
 
 /** Whether it stands for its customer at an instant: neither expired nor exchanged for good. */
-export function isGood({ expiredTime, consumedTime }: AuthenticationToken, now: Date): boolean {
+export function isValid({ expiredTime, consumedTime }: AuthenticationToken, now: Date): boolean {
   return consumedTime == null && expiredTime > now
 }
 

@@ -46,7 +46,7 @@ export async function createDispute(unit: UnitOfWork, id: string, values: Disput
   await emitDisputeEvent(unit, dispute, 'dispute-created', { sale: { transaction, websiteId } })
   const dueBy = disputeDeadline(dispute)
   if (dueBy !== null) {
-    unit.follow('dispute-deadline', id, {
+    unit.startWorkflow('dispute-deadline', id, {
       dueBy,
       attributes: { status: dispute.status, customerId: dispute.customerId ?? null },
     })
@@ -81,9 +81,9 @@ async function markDisputed(
   sales: readonly Pick<Transaction, 'invoiceIds'>[],
 ): Promise<void> {
   const { em, organizationId } = unit
-  const billed = [...new Set(sales.flatMap(({ invoiceIds }) => invoiceIds))]
-  if (billed.length === 0) return
-  const bills = await lockInvoices(unit, billed, (row) => orderInstant(unit, row))
+  const paidInvoiceIds = [...new Set(sales.flatMap(({ invoiceIds }) => invoiceIds))]
+  if (paidInvoiceIds.length === 0) return
+  const lockedInvoices = await lockInvoices(unit, paidInvoiceIds, (row) => orderInstant(unit, row))
   await em.flush()
   const disputed = await statement<{ id: string }>(
     em,
@@ -95,9 +95,9 @@ async function markDisputed(
                and dispute.transaction_id = sale.id and dispute.status <> 'won'
              where sale.organization_id = invoice.organization_id and sale.customer_id = invoice.customer_id
                and sale.payments ->> invoice.id is not null)`,
-    [organizationId, JSON.stringify(billed)],
+    [organizationId, JSON.stringify(paidInvoiceIds)],
   )
-  await disputeInvoices(unit, bills, (invoiceId) => disputed.some(({ id }) => id === invoiceId))
+  await disputeInvoices(unit, lockedInvoices, (invoiceId) => disputed.some(({ id }) => id === invoiceId))
 }
 
 /** The dispute's row, locked until the transaction ends; null when there is none. */

@@ -102,7 +102,7 @@ export async function advanceDueOrders(
   const failed: FailedOrder[] = []
   const fail = ({ id }: Subscription, error: unknown): void => void failed.push({ id, error })
   const records = await loadOrders(unit, rows, instant, { unreadable: fail })
-  const settled = records.flatMap((record) => {
+  const advances = records.flatMap((record) => {
     try {
       return [{ record, settlement: advanceOf(record, instant) }]
     } catch (error) {
@@ -110,17 +110,17 @@ export async function advanceDueOrders(
       return []
     }
   })
-  const isNew = settled.filter(({ record }) => record.row.status === 'pending')
-  for (const { record, settlement } of settled) apply(unit, record, settlement, instant)
+  const isNew = advances.filter(({ record }) => record.row.status === 'pending')
+  for (const { record, settlement: advance } of advances) apply(unit, record, advance, instant)
   await postponeStarts(
     unit,
     isNew.map(({ record }) => record.row),
   )
   await refundUndelivered(
     unit,
-    settled.map(({ record }) => record),
+    advances.map(({ record }) => record),
   )
-  const advanced = settled.map(({ record }) => ({
+  const advanced = advances.map(({ record }) => ({
     row: record.row,
     gatewayCallDue: isCallDue(record, instant),
   }))
@@ -175,24 +175,24 @@ function advanceOf({ row, order }: OrderRecord, instant: number): Advance | null
   return advanceThrough(order, instant, STEPS_AT_ONCE)
 }
 
-function apply(unit: UnitOfWork, record: OrderRecord, settlement: Advance | null, instant: number): void {
+function apply(unit: UnitOfWork, record: OrderRecord, advance: Advance | null, instant: number): void {
   const { row } = record
-  if (settlement !== null) applyTransitions(unit, record, settlement.transitions)
+  if (advance !== null) applyTransitions(unit, record, advance.transitions)
   if (!isCallDue(record, instant)) {
     // One that was quarantined for its gateway call has advanced once that is made.
     row.quarantinedUntil = null
     row.quarantineReason = null
     row.quarantineCount = 0
   }
-  if (settlement === null) return
-  const { transitions, next } = settlement
+  if (advance === null) return
+  const { transitions, next } = advance
   const isCut = next !== null && next.at <= instant
   row.advancedTo = new Date(isCut ? (transitions.at(-1)?.at ?? instant) : instant)
   scheduleNext(record)
 }
 
 function isCallDue({ order }: OrderRecord, instant: number): boolean {
-  const { call } = advanceThrough(order, Number.NEGATIVE_INFINITY)
+  const { gatewayCall: call } = advanceThrough(order, Number.NEGATIVE_INFINITY)
   return call !== null && call.at <= instant
 }
 
@@ -236,7 +236,7 @@ export function scheduleAfter(record: OrderRecord, instant: number): void {
 
 /** Writes down the order's next deadline: something is due then, or the payment gateway has to be called. */
 export function scheduleNext(record: OrderRecord): void {
-  const { next, call } = advanceThrough(record.order, Number.NEGATIVE_INFINITY)
+  const { next, gatewayCall: call } = advanceThrough(record.order, Number.NEGATIVE_INFINITY)
   const isCall = call !== null && (next === null || call.at < next.at)
   const first = isCall ? call.at : (next?.at ?? null)
   record.row.nextDeadline = first === null ? null : new Date(first)

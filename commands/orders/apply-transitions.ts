@@ -84,10 +84,10 @@ function writeOrder(row: Subscription, order: Order): void {
 
 /** What a caller can see of an order and its invoices, as one text: only a change of that is a revision. */
 function publicFields(order: Order): string {
-  const { terms, notBefore, invoicedThrough, anchor, anchorNumber, periodStart, lateChargeTime, ...shown } =
+  const { terms, notBefore, invoicedThrough, anchor, anchorNumber, periodStart, lateChargeTime, ...visible } =
     order
   return JSON.stringify({
-    ...shown,
+    ...visible,
     renewalTime: renewalTime(order),
     invoices: order.invoices.map(({ sequence, status }) => [sequence, status]),
   })
@@ -95,15 +95,15 @@ function publicFields(order: Order): string {
 
 /** As `shownOf` of one invoice. */
 function publicInvoiceFields(invoice: InvoiceState): string {
-  const { chargeTime, declinedTime, charge, attempts, isDisputed, amountPaid, amountRefunded, ...shown } =
+  const { chargeTime, declinedTime, charge, attempts, isDisputed, amountPaid, amountRefunded, ...visible } =
     invoice
-  return JSON.stringify({ ...shown, retries: retriesMade(invoice), due: new Money(amountDue(invoice)) })
+  return JSON.stringify({ ...visible, retries: retriesMade(invoice), due: new Money(amountDue(invoice)) })
 }
 
 /** Tells of invoices that a step has show something else, where nothing that happened to them does. */
 function modified(
   before: Order,
-  { order, events: happenings }: Transition,
+  { order, events }: Transition,
   transaction: Transaction | null,
 ): DomainEvent[] {
   return order.invoices.flatMap((invoice) => {
@@ -111,10 +111,10 @@ function modified(
     const was = before.invoices.find((one) => one.sequence === sequence)
     if (was === undefined || was === invoice || publicInvoiceFields(was) === publicInvoiceFields(invoice))
       return []
-    const isTold = happenings.some(
+    const hasEvent = events.some(
       (one) => one.invoice === sequence && (transaction !== null || one.ofTransaction !== true),
     )
-    return isTold ? [] : [{ type: 'invoice-modified', invoice: sequence }]
+    return hasEvent ? [] : [{ type: 'invoice-modified', invoice: sequence }]
   })
 }
 
@@ -242,7 +242,7 @@ function emitEvent(
     if (transaction === null) return
     unit.emit(invoicePaymentEvent(transaction, invoice, type, time, unit.baseUrl))
   } else unit.emit(invoiceEvent(invoice, type, time, unit.baseUrl))
-  unit.note({
+  unit.addTimelineEntry({
     subscriptionId: row.id,
     type,
     occurredTime: time,

@@ -113,7 +113,7 @@ export async function createSubscription(
   scheduleNext(record)
   const isCharged = given.autopay && (given.paymentInstrumentId !== null || known.hasDefaultInstrument)
   const { dueBy } = orderDeadline(row, now)
-  unit.follow('subscription', id, {
+  unit.startWorkflow('subscription', id, {
     dueBy,
     gatewayCall: isCharged && dueBy !== null && dueBy <= now,
     attributes: { status: row.status, customerId: row.customerId },

@@ -26,7 +26,7 @@ export async function beginFastForward(
   await endStalled(unit, row)
   await advanceForCommand(unit, row, orderInstant(unit, row))
   if (row.nextDeadline == null) {
-    arrive(unit, row, to, row.revision)
+    completeMove(unit, row, to, row.revision)
     return null
   }
   const move = unit.create(FastForward, {
@@ -46,7 +46,7 @@ export async function beginFastForward(
  * After settling a locked order on its way: ends the move when the clock is there, or when nothing will be due on the
  * way, else remembers the progress. `revision` is the row's before settling.
  */
-export async function followFastForward(
+export async function trackFastForward(
   unit: UnitOfWork,
   row: Subscription,
   instant: number,
@@ -56,7 +56,7 @@ export async function followFastForward(
   if (movingTo == null) return
   const next = row.nextDeadline?.getTime() ?? null
   const isThere = next === null || (instant >= movingTo.getTime() && next > movingTo.getTime())
-  if (isThere) arrive(unit, row, movingTo, revision)
+  if (isThere) completeMove(unit, row, movingTo, revision)
   const move = await runningMove(unit, row)
   if (move === null) return
   move.progressTime = unit.now
@@ -77,14 +77,14 @@ export function instantOnTheWay(
 }
 
 /** Remembers that work of an order on its way is done: a call that takes its time is not a stall. */
-export async function noteProgress(unit: UnitOfWork, row: Subscription): Promise<void> {
+export async function recordProgress(unit: UnitOfWork, row: Subscription): Promise<void> {
   if (row.movingTo == null) return
   const move = await runningMove(unit, row)
   if (move !== null) move.progressTime = unit.now
 }
 
 /** Gives an order's move up if it has stalled; false when it has not. */
-export async function giveUpStalled(unit: UnitOfWork, subscriptionId: string): Promise<boolean> {
+export async function failIfStalled(unit: UnitOfWork, subscriptionId: string): Promise<boolean> {
   const row = await lockSubscription(unit, subscriptionId)
   if (row?.movingTo == null) return false
   const move = await runningMove(unit, row)
@@ -113,7 +113,7 @@ async function endStalled(unit: UnitOfWork, row: Subscription): Promise<void> {
 }
 
 /** Ends at the target: nothing up to it is left to settle. */
-function arrive(unit: UnitOfWork, row: Subscription, to: Date, revision: number): void {
+function completeMove(unit: UnitOfWork, row: Subscription, to: Date, revision: number): void {
   row.movingTo = null
   row.advancedTo = new Date(Math.max(to.getTime(), row.advancedTo?.getTime() ?? 0))
   moveTo(unit, row, to.getTime(), revision)

@@ -36,19 +36,19 @@ export async function readCaptured(
 /** What the order keeps. Told the same again, it keeps what was derived then: what comes back changes nothing. */
 export async function orderRisk(
   unit: UnitOfWork,
-  told: RiskInput | null,
+  given: RiskInput | null,
   billingAddress: Contact | null,
   stored: OrderRisk | null,
   read: () => Captured | null | Promise<Captured | null>,
 ): Promise<OrderRisk | null> {
-  if (told !== null && stored !== null && canonicalJson(inputOf(stored)) === canonicalJson(told))
+  if (given !== null && stored !== null && canonicalJson(inputOf(stored)) === canonicalJson(given))
     return stored
   const known = await read()
-  if (told === null) return known?.risk ?? null
-  const shared = sharedBy(told, billingAddress, known?.card ?? null)
+  if (given === null) return known?.risk ?? null
+  const shared = sharedBy(given, billingAddress, known?.card ?? null)
   const country = billingAddress?.country ?? null
   const counted = await velocities(unit, shared, 0)
-  return { ...told, ...deriveRisk(told, country, counted, unit.now.getTime()) }
+  return { ...given, ...deriveRisk(given, country, counted, unit.now.getTime()) }
 }
 
 function inputOf({ ipAddress, fingerprint, httpHeaders, browserData, extraData }: RiskInput): RiskInput {

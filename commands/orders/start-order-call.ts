@@ -3,7 +3,7 @@
  * request id, committed before the gateway is asked. The answer is recorded as that of any payment, in `record-answer.ts`.
  */
 import { nextInquiry } from '../../billing/charge-schedule.ts'
-import { nextCall } from '../../billing/charging.ts'
+import { nextGatewayCall } from '../../billing/charging.ts'
 import { amountDue } from '../../billing/invoices.ts'
 import { beginCharge, declineCharge } from '../../billing/order-payments.ts'
 import { type Subscription, Transaction } from '../../db/entities/index.ts'
@@ -11,7 +11,7 @@ import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { advanceForCommand, lockSubscription, scheduleAfter } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
-import { instantOnTheWay, noteProgress } from './fast-forward.ts'
+import { instantOnTheWay, recordProgress } from './fast-forward.ts'
 import type { OrderRecord } from './order-record.ts'
 
 /** What the gateway is to be asked about, and when that is on the order's clock. */
@@ -33,12 +33,12 @@ export async function startOrderCall(
 ): Promise<OrderCall | null> {
   const row = await lockSubscription(unit, subscriptionId)
   if (row === null) return null
-  await noteProgress(unit, row)
+  await recordProgress(unit, row)
   // A clock on its way does not go past its target, however long its execution has slept.
   const target = row.movingTo?.getTime() ?? Number.POSITIVE_INFINITY
   const instant = instantOnTheWay(row, Math.min(now, target))
   const record = await advanceForCommand(unit, row, instant)
-  const call = nextCall(record.order)
+  const call = nextGatewayCall(record.order)
   if (call === null || call.at > instant) return null
   const invoice = record.invoices.get(call.invoice)
   if (invoice === undefined) return null

@@ -39,7 +39,7 @@ export async function updateSubscription(
 ): Promise<void> {
   const instant = orderInstant(unit, row)
   const record = await advanceForCommand(unit, row, instant)
-  const before = shown(row)
+  const before = changeableFields(row)
   const found = references(unit)
   if (given.paymentInstrumentId !== (row.paymentInstrumentId ?? null)) await checkInstrument(found, given)
   const items = sameItems(row, given)
@@ -96,13 +96,13 @@ export async function updateSubscription(
   const charging = isChargedAnew
     ? ((await readChargeTerms(unit, [row], instant)).get(row.id) ?? UNCHARGED)
     : record.charging
-  if (areTermsNew) takeTerms(unit, record, instant, areItemsNew)
+  if (areTermsNew) applyTerms(unit, record, instant, areItemsNew)
   if (isChargedAnew) {
     const terms = { ...record.order.terms, ...charging }
     applyTransitions(unit, record, [changeAutopay(record.order, instant, terms, row.autopay)])
   }
   moveBoundary(unit, record, instant, given.renewalTime)
-  if (shown(row) === before) return
+  if (changeableFields(row) === before) return
   scheduleAfter(record, instant)
   if (!record.changedRows.has(row)) {
     record.changedRows.add(row)
@@ -114,7 +114,7 @@ export async function updateSubscription(
 }
 
 /** Has the rules take the row's terms: a pending order's first invoice is drawn up anew, others take them from the next on. */
-function takeTerms(unit: UnitOfWork, record: OrderRecord, instant: number, areItemsNew: boolean): void {
+function applyTerms(unit: UnitOfWork, record: OrderRecord, instant: number, areItemsNew: boolean): void {
   const terms = orderTerms(record.row, record.charging)
   if (record.row.status === 'pending')
     applyTransitions(unit, record, [changeTerms(record.order, instant, terms)])
@@ -201,7 +201,7 @@ function sameItems(row: Subscription, given: Pick<NewSubscription, 'items'>): bo
 }
 
 /** Everything of the row that a change can change. */
-function shown(row: Subscription): string {
+function changeableFields(row: Subscription): string {
   const {
     revision: _,
     updatedTime: __,

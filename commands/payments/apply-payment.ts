@@ -84,7 +84,7 @@ export async function payInvoices(
   let left = new Money(transaction.amount)
   const payments: Record<string, string> = {}
   await applyToInvoices(unit, invoices, transaction, ({ id, record, sequence, instant }) => {
-    const { step: transition, used } = receivePayment(record.order, instant, sequence, left.toFixed())
+    const { transition, used } = receivePayment(record.order, instant, sequence, left.toFixed())
     if (!isZero(used)) payments[id] = used
     left = left.minus(used)
     return transition

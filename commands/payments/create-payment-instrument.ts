@@ -70,14 +70,16 @@ export async function instrumentOfToken(
     gatewayReference: await gateway.store(unit.organizationId, card),
     cardFingerprint: card.fingerprint,
   })
-  const shown = presentPaymentInstrument(instrument, unit.baseUrl)
+  const representation = presentPaymentInstrument(instrument, unit.baseUrl)
   unit.emit({
     type: 'payment-card-created',
     time: unit.now,
     websiteId: given.websiteId,
     ids: { paymentInstrumentId: instrument.id, paymentCardId: instrument.id },
-    embedded: { paymentInstrument: shown },
-    links: shown._links.map((link) => (link.rel === 'self' ? { ...link, rel: 'paymentInstrument' } : link)),
+    embedded: { paymentInstrument: representation },
+    links: representation._links.map((link) =>
+      link.rel === 'self' ? { ...link, rel: 'paymentInstrument' } : link,
+    ),
   })
   return instrument
 }

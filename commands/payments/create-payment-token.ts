@@ -90,7 +90,7 @@ export async function createPaymentToken(
     expirationTime: new Date(unit.now.getTime() + TOKEN_LIFETIME),
   })
   if (token.cardCipher != null) {
-    unit.follow('token-expiry', id, { dueBy: token.expirationTime, attributes: { status: 'unused' } })
+    unit.startWorkflow('token-expiry', id, { dueBy: token.expirationTime, attributes: { status: 'unused' } })
   }
   return token
 }

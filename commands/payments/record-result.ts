@@ -79,7 +79,7 @@ export async function recordResult(
 ): Promise<number | null> {
   const { em, organizationId } = unit
   const asked = await em.findOne(Transaction, { organizationId, id }, { refresh: true })
-  if (asked === null || !takes(asked, result)) return null
+  if (asked === null || !accepts(asked, result)) return null
   // A first answer counts as given when the charge was made.
   const at = asked.subscriptionId != null && asked.result == null ? chargedAt(asked) : instant
   const sale = asked.type === 'refund' ? await saleOf(unit, asked) : asked
@@ -88,7 +88,7 @@ export async function recordResult(
   )
   const refunded = asked.type === 'refund' ? await lockRow(unit, Transaction, sale.id) : null
   const transaction = await lockRow(unit, Transaction, id)
-  if (transaction === null || !takes(transaction, result)) return null
+  if (transaction === null || !accepts(transaction, result)) return null
   const time = new Date(invoices[0]?.instant ?? at)
   const charged = chargedAt(transaction)
   const next = result === 'unknown' ? nextInquiry(charged, instant) : null
@@ -103,7 +103,7 @@ export async function recordResult(
     await suspendInvoices(unit, transaction, invoices, { timesOut: false, askTime: next })
   }
   if (wasUnknown && result === 'unknown' && !timesOut) {
-    if (isMoved) raise(transaction, unit)
+    if (isMoved) incrementRevision(transaction, unit)
     return next
   }
 
@@ -111,7 +111,7 @@ export async function recordResult(
   transaction.rawResponse = raw
   if (result !== 'unknown') transaction.status = 'completed'
   if (timesOut) transaction.timeoutTime = new Date(at)
-  raise(transaction, unit)
+  incrementRevision(transaction, unit)
   const websiteId = await websiteOf(unit, transaction, invoices)
   const emit = (type: Parameters<typeof transactionEvent>[1]) =>
     unit.emit(transactionEvent(transaction, type, unit, time, websiteId))
@@ -120,7 +120,7 @@ export async function recordResult(
   if (result === 'declined' || result === 'canceled') emit('transaction-declined')
   if (timesOut && isOwn) await suspendInvoices(unit, transaction, invoices, { timesOut, askTime: next })
   if (result === 'unknown' && !wasUnknown && !isOwn && next !== null) {
-    unit.follow('transaction', id, {
+    unit.startWorkflow('transaction', id, {
       dueBy: new Date(next),
       attributes: { status: 'unknown', customerId: transaction.customerId },
     })
@@ -139,7 +139,7 @@ export async function recordResult(
  * Whether a transaction takes an outcome. `canceled` is what we concluded from what the gateway did not know; that the money
  * moved after all, by a request that was long on its way, is the stronger word.
  */
-function takes({ status, result }: Transaction, outcome: MovementOutcome['result']): boolean {
+function accepts({ status, result }: Transaction, outcome: MovementOutcome['result']): boolean {
   return status === 'pending' || (result === 'canceled' && outcome === 'approved')
 }
 
@@ -149,7 +149,7 @@ function isUncharged({ record, sequence }: LockedInvoice): boolean {
 }
 
 /** Counts a change of what a transaction shows. */
-function raise(transaction: Transaction, { now }: UnitOfWork): void {
+function incrementRevision(transaction: Transaction, { now }: UnitOfWork): void {
   transaction.revision += 1
   transaction.updatedTime = now
 }

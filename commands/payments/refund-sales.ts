@@ -4,12 +4,12 @@
  */
 import { isZero, sumOf } from '../../billing/money.ts'
 import {
+  type CountedRefund,
   type Debt,
   debtsOf,
   nextRefundTime,
   type Paid,
   REFUND_WAITS,
-  type Return,
 } from '../../billing/refunds.ts'
 import { Invoice, Transaction } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
@@ -105,7 +105,7 @@ export async function retryOwedRefunds(
   unit: UnitOfWork,
   saleId: string,
   instant: number,
-  tell: (sale: Transaction) => void,
+  alertOperator: (sale: Transaction) => void,
 ): Promise<number | null> {
   const sale = await lockRow(unit, Transaction, saleId)
   if (sale?.nextRefundTime == null) return null
@@ -113,7 +113,7 @@ export async function retryOwedRefunds(
   if (sale.refundsFailed <= REFUND_WAITS.length) await refundOwed(unit, sale)
   else {
     sale.nextRefundTime = null
-    tell(sale)
+    alertOperator(sale)
   }
   return null
 }
@@ -125,10 +125,10 @@ async function debtOf(
 ): Promise<{ readonly debts: readonly Debt[]; readonly amount: string }> {
   // What was paid outside of this service is not for it to give back, nor what paid no invoice.
   if (sale.gateway == null || sale.invoiceIds.length === 0) return { debts: [], amount: '0' }
-  const [paid, returns] = [paidOf(sale), await returnsOf(unit, sale.id)]
-  const made = returns.filter(({ result }) => result === 'approved')
+  const [paid, refunds] = [paidOf(sale), await refundsOf(unit, sale.id)]
+  const made = refunds.filter(({ result }) => result === 'approved')
   return {
-    debts: debtsOf(paid, sale.undelivered, returns),
+    debts: debtsOf(paid, sale.undelivered, refunds),
     amount: sumOf(debtsOf(paid, sale.undelivered, made).map(({ amount }) => amount)),
   }
 }
@@ -146,10 +146,10 @@ export function paidOf({ amount, payments, invoiceIds }: Transaction): Paid {
 }
 
 /** A sale's refunds that moved money or still may, those under way included. The sale's row is locked. */
-export async function returnsOf(
+export async function refundsOf(
   { em, organizationId }: UnitOfWork,
   parentTransactionId: string,
-): Promise<(Return & Pick<Transaction, 'result'>)[]> {
+): Promise<(CountedRefund & Pick<Transaction, 'result'>)[]> {
   return await statement<{
     amount: string
     shares: Record<string, string>
@@ -190,7 +190,7 @@ function addRefund(
     requestId,
     nextInquiryTime: unit.now,
   })
-  unit.follow('transaction', id, {
+  unit.startWorkflow('transaction', id, {
     dueBy: unit.now,
     gatewayCall: true,
     attributes: { status: 'unknown', customerId: sale.customerId },

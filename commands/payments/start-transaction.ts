@@ -8,7 +8,7 @@ import { InvalidFieldsError } from '../../billing/errors.ts'
 import { amountDue, type Invoice as InvoiceState, isOpen } from '../../billing/invoices.ts'
 import { amountProblem, isZero, Money, sumOf } from '../../billing/money.ts'
 import { beginCallersCharge, requireNoCharge } from '../../billing/order-payments.ts'
-import { leftOf, sharesOf } from '../../billing/refunds.ts'
+import { refundable, sharesOf } from '../../billing/refunds.ts'
 import { Customer, Invoice, PaymentInstrument, Transaction } from '../../db/entities/index.ts'
 import type { PaymentInstruction } from '../../db/entities/transaction.ts'
 import { lockRow } from '../../db/lock-row.ts'
@@ -25,7 +25,7 @@ import {
   refundInvoices,
 } from './apply-payment.ts'
 import type { CardPath } from './create-payment-instrument.ts'
-import { paidOf, returnsOf } from './refund-sales.ts'
+import { paidOf, refundsOf } from './refund-sales.ts'
 import { usePaymentToken } from './use-payment-token.ts'
 
 export interface Sale {
@@ -81,7 +81,7 @@ export async function startSale(
   const customer = await found.required(Customer, 'customerId', sale.customerId)
   const problem = amountProblem(sale.amount, sale.currency)
   if (problem !== null) found.fail('amount', problem)
-  checkBills(found, sale, invoices)
+  checkInvoices(found, sale, invoices)
   const instant = invoices[0]?.instant ?? unit.now.getTime()
   const route = await routeOf(unit, path, found, { ...sale, instant }, () => {
     found.check()
@@ -108,18 +108,18 @@ export async function startSale(
 }
 
 /** Remembers every invoice that a sale cannot pay, and an amount over what is due of them. */
-function checkBills(found: References, sale: Sale, invoices: readonly LockedInvoice[]): void {
+function checkInvoices(found: References, sale: Sale, invoices: readonly LockedInvoice[]): void {
   for (const [index, id] of sale.invoiceIds.entries()) {
-    const bill = invoices.find((one) => one.id === id)
+    const locked = invoices.find((one) => one.id === id)
     const field = `invoiceIds.${index}`
-    if (bill === undefined) {
+    if (locked === undefined) {
       found.missing(Invoice, field)
       continue
     }
-    if (bill.row.customerId !== sale.customerId) found.fail(field, 'must be an invoice of the customer')
-    else if (bill.row.currency !== sale.currency) {
+    if (locked.row.customerId !== sale.customerId) found.fail(field, 'must be an invoice of the customer')
+    else if (locked.row.currency !== sale.currency) {
       found.fail(field, `must have the currency of the sale: ${sale.currency}`)
-    } else if (!isOpen(stateOf(bill.record, bill.sequence))) {
+    } else if (!isOpen(stateOf(locked.record, locked.sequence))) {
       found.fail(field, 'must be an issued invoice that is not yet paid')
     }
   }
@@ -147,8 +147,8 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   const field = 'parentTransactionId'
   const before = await em.findOne(Transaction, { organizationId, id: refund.parentTransactionId })
   // One outside of this service is approved as it comes, and shows on the invoices: their orders are locked first.
-  const billed = before?.gateway == null ? (before?.invoiceIds ?? []) : []
-  const invoices = await lockInvoices(unit, billed, (row) => orderInstant(unit, row))
+  const paidInvoiceIds = before?.gateway == null ? (before?.invoiceIds ?? []) : []
+  const invoices = await lockInvoices(unit, paidInvoiceIds, (row) => orderInstant(unit, row))
   const parent = await lockRow(unit, Transaction, refund.parentTransactionId)
   if (parent === null) {
     throw new InvalidFieldsError([{ field, message: 'must be the id of an existing transaction' }])
@@ -163,8 +163,8 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
     found.fail('customerId', 'must be the customer of the sale')
   }
   const paid = paidOf(parent)
-  const returns = await returnsOf(unit, parent.id)
-  const left = leftOf(paid, returns)
+  const refunds = await refundsOf(unit, parent.id)
+  const left = refundable(paid, refunds)
   const amount = refund.amount ?? left
   const problem = amountProblem(amount, parent.currency)
   if (problem !== null) found.fail('amount', problem)
@@ -181,7 +181,7 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
     amount,
     paymentInstruction: parent.paymentInstruction,
     parentTransactionId: parent.id,
-    shares: sharesOf(paid, returns, amount),
+    shares: sharesOf(paid, refunds, amount),
     gateway: parent.gateway ?? null,
     gatewayReference: parent.gatewayReference ?? null,
     cardFingerprint: parent.cardFingerprint ?? null,

@@ -55,13 +55,13 @@ export async function velocities(
       ...columns.flatMap(([, value]) => [organizationId, value, since]),
     ],
   )
-  const seen = (column: keyof Shared) => (shared[column] === null ? null : (counts[column] ?? 0) + toCome)
+  const countOf = (column: keyof Shared) => (shared[column] === null ? null : (counts[column] ?? 0) + toCome)
   return {
-    paymentInstrumentVelocity: seen('card_fingerprint'),
-    deviceVelocity: seen('device'),
-    ipVelocity: seen('ip_address'),
-    emailVelocity: seen('email'),
-    billingAddressVelocity: seen('billing_address_hash'),
+    paymentInstrumentVelocity: countOf('card_fingerprint'),
+    deviceVelocity: countOf('device'),
+    ipVelocity: countOf('ip_address'),
+    emailVelocity: countOf('email'),
+    billingAddressVelocity: countOf('billing_address_hash'),
     declinedPaymentInstrumentVelocity: card === null ? null : (counts.declined ?? 0),
     paymentInstrumentApprovedTransactionCount: card === null ? null : (counts.approved ?? 0),
   }

@@ -8,7 +8,7 @@ export const eventSearch = searchExpression('type', 'entity_id', 'website_id')
  * The condition of every list of events: those of transactions before the oldest one that is still under way anywhere. A
  * later commit never adds one before them, so whoever reads on from the last position has missed none.
  */
-export const SETTLED_EVENTS = 'row.position < (pg_snapshot_xmin(pg_current_snapshot())::text::bigint << 20)'
+export const COMMITTED_EVENTS = 'row.position < (pg_snapshot_xmin(pg_current_snapshot())::text::bigint << 20)'
 
 const EventSchema = defineEntity({
   name: 'Event',
