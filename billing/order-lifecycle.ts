@@ -1,8 +1,9 @@
 /**
  * The life cycle of an order as a pure function of the order and an instant.
  *
- * `settleOrder` says what has become due through an instant, in order, and when to look again. It knows no clock and no
- * database: the timer, the API and the sweep all ask it, so that being early, late or repeated gives the same record.
+ * `advanceThrough` returns what became due through an instant, in order, and what is due next. It has no
+ * clock and no database: timers, the API and the sweep all use it, so that early, late and repeated calls
+ * give the same record.
  */
 import { awaitedCharges, type GatewayCall, nextGatewayCall, waitsFor } from './charging.ts'
 import {
@@ -38,7 +39,7 @@ import {
   voidComing,
 } from './order.ts'
 
-/** What becomes due at one instant happens in this order. */
+/** What is due at the same instant is applied in this order. */
 const DUE_KINDS = [
   'start',
   'abandonment',
@@ -55,11 +56,11 @@ export type DueKind = (typeof DUE_KINDS)[number]
 
 export interface Advance {
   readonly order: Order
-  /** What happened, oldest first. */
+  /** Oldest first. */
   readonly transitions: readonly Transition[]
-  /** What becomes due next; null when nothing ever will. At or before the instant only where `atMost` ended it. */
+  /** What is due next; null: nothing ever. At or before the instant only where `atMost` was reached. */
   readonly next: { readonly at: number; readonly kind: DueKind } | null
-  /** What to ask the gateway next, due or ahead; what depends on a charge that is due waits for its answer. */
+  /** The next gateway call, due or in the future. What depends on a due charge waits for its result. */
   readonly gatewayCall: GatewayCall | null
 }
 
@@ -72,7 +73,7 @@ interface Due {
   readonly work: (change: Change) => void
 }
 
-/** Everything due through `instant`, inclusive; `atMost` so many steps, for work that has to be cut in pieces. */
+/** Applies everything due through `instant`, inclusive, in at most `atMost` transitions. */
 export function advanceThrough(order: Order, instant: number, atMost = Number.POSITIVE_INFINITY): Advance {
   const transitions: Transition[] = []
   let state = order
@@ -92,7 +93,9 @@ export function advanceThrough(order: Order, instant: number, atMost = Number.PO
   }
 }
 
-/** As `settleOrder`, up to but not including `instant`: what a command at that instant finds. */
+/**
+ * As `advanceThrough`, up to but not including `instant`: the order as a command at that instant finds it.
+ */
 export function advanceBefore(order: Order, instant: number): Advance {
   return advanceThrough(order, instant - 1)
 }
@@ -148,14 +151,14 @@ function* ofPending(order: Order): Generator<Due> {
     yield { at, kind: 'abandonment', cause: 'deadline', work: abandon }
   }
   for (const due of delinquencies(order, abandon)) {
-    // Only a first payment that was declined ends the order; a charge that nobody knows of counts as that after a day,
-    // which may be later than the delinquency time.
+    // Only a decline of the first payment ends the order. An unknown outcome counts as one after a day, which
+    // may be later than the delinquency time.
     const declinedTime = order.invoices.find(({ sequence }) => sequence === due.invoice)?.declinedTime
     if (declinedTime != null) yield { ...due, at: Math.max(due.at, declinedTime) }
   }
 }
 
-/** Whether a first invoice that is issued keeps its order from nothing but a start that was moved ahead. */
+/** True if only a start that was moved later keeps an issued initial invoice from beginning its order. */
 function waitsForStart(initial: Invoice): boolean {
   if (!isOpen(initial)) return initial.paidTime !== null && initial.status !== 'voided'
   const isOwnCharge = initial.charge?.isOwn ?? false
@@ -167,7 +170,7 @@ function* ofActive(order: Order): Generator<Due> {
   if (terms.trial === null && terms.interval === null) {
     const paid = order.invoices.find(({ type, status }) => type === 'initial' && status === 'paid')
     if (paid === undefined) return
-    // Paid during a pause, it completes when the pause has ended: never before what already happened.
+    // An order paid during a pause completes when the pause ends, never before an earlier transition.
     const resumed = order.pauses.map(
       ({ status, endTime }) => (status === 'ended' ? endTime : null) ?? notBefore,
     )
@@ -221,7 +224,7 @@ function* delinquencies(order: Order, work: (change: Change) => void): Generator
   }
 }
 
-/** Whether an invoice is due at a boundary that the end of the pause will move. */
+/** True if the invoice is due at a boundary that moves when the pause ends. */
 function awaitsResume(order: Order, invoice: Invoice): boolean {
   return order.status === 'paused' && isComing(order, invoice)
 }
@@ -241,7 +244,7 @@ function* resumes(order: Order): Generator<Due> {
 }
 
 function* churns({ churnTime, canceledBy }: Order): Generator<Due> {
-  // What the service itself canceled for its debts stays canceled.
+  // A cancellation for delinquency has no churn time to wait for.
   if (churnTime === null || canceledBy === 'rebilly-side') return
   yield { at: churnTime, kind: 'churn', cause: 'timer', work: churn }
 }
@@ -249,15 +252,15 @@ function* churns({ churnTime, canceledBy }: Order): Generator<Due> {
 function start(change: Change, draft: Invoice): void {
   const { terms } = change.order
   issue(change, draft.sequence, change.at)
-  // With something to charge, service begins with the answer of the charge.
+  // With a charge to make, service begins with the charge's result.
   if (change.order.invoices.some(({ chargeTime }) => chargeTime !== null)) return
   activate(change, terms.startTime)
 }
 
-/** Starts an order whose first invoice was issued for a start before it was moved ahead. */
+/** Starts an order whose initial invoice was issued before its start was moved later. */
 function startIssued(change: Change, { sequence, declinedTime, paidTime }: Invoice): void {
   const { startTime, canCharge } = change.order.terms
-  // Nothing could be charged when it was issued: what counts is whether there is now.
+  // Nothing could be charged at issue; an instrument may have been added since.
   if (paidTime === null && canCharge) changeInvoice(change, sequence, { chargeTime: change.at })
   else activate(change, declinedTime === null ? startTime : Math.max(startTime, change.at))
 }
@@ -306,21 +309,21 @@ function billPeriod(change: Change, boundary: number): void {
     issueRenewal(change, rebillNumber, boundary)
     return
   }
-  // Issued earlier, while there was nothing to charge: what counts is whether there is now.
+  // The early invoice had nothing to charge; an instrument may have been added since.
   const early = invoices.find((one) => one.periodNumber === rebillNumber && isOpen(one))
   if (early !== undefined && terms.canCharge && isUncharged(early)) {
     changeInvoice(change, early.sequence, { chargeTime: Math.max(boundary, change.at) })
   }
 }
 
-/** Ends an order that has served what was agreed. */
+/** Ends an order that has served every agreed period. */
 export function complete(change: Change): void {
   set(change, { status: 'completed' })
   revokePauses(change)
   emit(change, 'order-completed')
 }
 
-/** Ends the service of a canceled order; what is owed stays owed, but ends nothing any more. */
+/** Ends the service of a canceled order. Open invoices stay open, without a delinquency time. */
 export function churn(change: Change): void {
   set(change, { status: 'churned', periodEnd: null })
   endDelinquency(change)
@@ -352,14 +355,14 @@ function cancelForDelinquency(change: Change): void {
   voidComing(change)
 }
 
-/** Suspends service: nothing is issued or charged until it is resumed. */
+/** Suspends service: nothing is issued or charged until the order resumes. */
 export function beginPause(change: Change, id: string): void {
   set(change, { status: 'paused' })
   changePause(change, id, { status: 'active' })
   emit(change, 'subscription-paused', { pause: id })
 }
 
-/** Ends the pause under way at the change's instant. */
+/** Ends the active pause at the change's instant. */
 export function resume(change: Change): void {
   const pause = change.order.pauses.find(({ status }) => status === 'active')
   if (pause === undefined) return
@@ -372,7 +375,10 @@ function revokePauses(change: Change): void {
   for (const pause of change.order.pauses) if (pause.status === 'pending') revokePause(change, pause)
 }
 
-/** The invoice a renewal will bring, as things stand; null when none will come, or while the order is not in service. */
+/**
+ * Returns the next renewal invoice under the current terms; null when none follows, and while the order is
+ * not active.
+ */
 export function upcomingInvoice(order: Order): Invoice | null {
   const { terms, invoicedThrough, rebillNumber, periodEnd, nextInvoice } = order
   if (order.status !== 'active' || terms.interval === null || rebillNumber === null) return null

@@ -1,16 +1,19 @@
 /**
- * How money that goes back of a sale spreads over the invoices that the sale paid. Amounts are exact decimal strings of
- * one currency.
+ * How refunds of a sale are distributed over the invoices that the sale paid. Amounts are exact decimal
+ * strings of one currency.
  */
 import { isZero, Money, sumOf } from './money.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** Waits before a refund that the service owes is begun again, each from the failure before it. Milliseconds. */
+/** Delays before an owed refund is attempted again, each after the failure before it. Milliseconds. */
 export const REFUND_WAITS: readonly number[] = [HOUR, 6 * HOUR, DAY, 3 * DAY, 7 * DAY]
 
-/** When to begin again after so many failures in a row, the last of them at `at`; null: that does not help any more. */
+/**
+ * Returns when to attempt again after `failed` failures in a row, the last of them at `at`; null: no more
+ * attempts.
+ */
 export function nextRefundTime(failed: number, at: number): number | null {
   const wait = REFUND_WAITS[failed - 1]
   return wait === undefined ? null : at + wait
@@ -19,23 +22,23 @@ export function nextRefundTime(failed: number, at: number): number | null {
 /** What an approved sale paid. */
 export interface Paid {
   readonly amount: string
-  /** What each of its invoices got, in the order they were paid. */
+  /** The amounts applied to its invoices, in the order of payment. */
   readonly payments: readonly (readonly [invoiceId: string, amount: string])[]
 }
 
-/** A refund that was not declined, be it under way: what it gives back, and what of that is of which invoice. */
+/** A refund that is approved or pending, with its amount per invoice. */
 export interface CountedRefund {
   readonly amount: string
-  /** The rest is of no invoice. */
+  /** By invoice id; the remainder belongs to no invoice. */
   readonly shares: Readonly<Record<string, string>>
 }
 
-/** What is left to give back of a sale. */
+/** Returns the refundable amount of a sale. */
 export function refundable({ amount }: Pick<Paid, 'amount'>, refunds: readonly CountedRefund[]): string {
   return atLeastNothing(new Money(amount).minus(sumOf(refunds.map((one) => one.amount))))
 }
 
-/** What is left to give back of what a sale paid of an invoice: never more than is left of the sale. */
+/** Returns the refundable amount of an invoice within a sale, at most that of the sale. */
 export function refundableOfInvoice(
   paid: Paid,
   refunds: readonly CountedRefund[],
@@ -46,16 +49,16 @@ export function refundableOfInvoice(
   return Money.min(atLeastNothing(new Money(got).minus(back)), refundable(paid, refunds)).toFixed()
 }
 
-/** A part of a sale that the service has to give back by itself. */
+/** A part of a sale that the service has to refund automatically. */
 export interface Debt {
-  /** null: no invoice could use it. */
+  /** null: the part that no invoice used. */
   readonly invoiceId: string | null
   readonly amount: string
 }
 
 /**
- * What the service owes of a sale of invoices, besides what went back or is on its way: what no invoice used, and all that
- * the sale paid of `undelivered` invoices. Never more than is left of the sale.
+ * Returns what the service owes of a sale, beyond existing refunds: the part that no invoice used, and all
+ * payments of `undelivered` invoices. It is at most the refundable amount of the sale.
  */
 export function debtsOf(
   paid: Paid,
@@ -72,7 +75,7 @@ export function debtsOf(
   })
 }
 
-/** What is left to give back of what no invoice used. */
+/** Returns the refundable amount of the part that no invoice used. */
 function unusedOf(paid: Paid, refunds: readonly CountedRefund[]): string {
   const used = sumOf(paid.payments.map(([, got]) => got))
   const unattributed = refunds.map((one) =>
@@ -82,8 +85,8 @@ function unusedOf(paid: Paid, refunds: readonly CountedRefund[]): string {
 }
 
 /**
- * The shares that invoices have in a refund that names none: first goes what no invoice used, then what is left of the
- * invoice that was paid last. An amount over what is left has shares of no more than that.
+ * Returns how a refund that names no invoice is distributed: first the part that no invoice used, then the
+ * invoices, the last paid first. An amount over the refundable one is distributed only up to that.
  */
 export function sharesOf(
   paid: Paid,
