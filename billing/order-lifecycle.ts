@@ -244,7 +244,7 @@ function* resumes(order: Order): Generator<Due> {
 }
 
 function* churns({ churnTime, canceledBy }: Order): Generator<Due> {
-  // A cancellation for delinquency has no churn time to wait for.
+  // An order that was canceled for delinquency stays canceled.
   if (churnTime === null || canceledBy === 'rebilly-side') return
   yield { at: churnTime, kind: 'churn', cause: 'timer', work: churn }
 }

@@ -4,7 +4,7 @@ import { createApiKey, type KeyStore } from './create-api-key.ts'
 
 export interface NewOrganization {
   readonly name: string
-  /** A secret key chosen beforehand; without it one is made. */
+  /** A predefined secret key; default: a generated one. */
   readonly secretKey?: string
 }
 
@@ -14,7 +14,7 @@ export interface OrganizationKeys {
   readonly publishableKey: string
 }
 
-/** Adds the unit's organization with a secret and a publishable key. */
+/** Creates the unit's organization with a secret and a publishable key. */
 export async function createOrganization(
   unit: UnitOfWork,
   store: KeyStore,

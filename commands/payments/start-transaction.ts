@@ -1,6 +1,6 @@
 /**
- * The first of the three steps of a payment (decisions 6.5): a pending transaction with its request id, committed before
- * the gateway is asked. The other two are `gateways/movement.ts` and `record-answer.ts`.
+ * The first of the three steps of a payment (decisions 6.5): a pending transaction with its request id,
+ * committed before the gateway is called. The other two are `gateways/movement.ts` and `record-result.ts`.
  */
 import { cardIsExpired } from '../../billing/cards.ts'
 import { nextInquiry } from '../../billing/charge-schedule.ts'
@@ -34,26 +34,26 @@ export interface Sale {
   /** A decimal string. */
   readonly amount: string
   readonly paymentInstruction: PaymentInstruction
-  /** Open invoices it pays, in this order. */
+  /** The open invoices it pays, in this order. */
   readonly invoiceIds: readonly string[]
 }
 
 export interface RefundOf {
   readonly parentTransactionId: string
-  /** A decimal string; null: all that is left. */
+  /** A decimal string; null: the refundable amount. */
   readonly amount: string | null
-  /** Where it is said, it has to be the sale's. */
+  /** If given, it has to be the sale's. */
   readonly currency: string | null
   readonly customerId: string | null
 }
 
-/** What a new transaction is called, here and at the gateway. */
+/** The ids of a new transaction, here and at the gateway. */
 export interface Names {
   readonly id: string
   readonly requestId: string
 }
 
-/** How a transaction reaches the gateway; null throughout for money that moves outside of this service. */
+/** How a transaction reaches the gateway; all null for money that moves outside of this service. */
 interface Route {
   readonly gateway: string | null
   readonly gatewayReference: string | null
@@ -63,11 +63,11 @@ interface Route {
 const EXTERNAL: Route = { gateway: null, gatewayReference: null, cardFingerprint: null }
 
 /**
- * Starts a sale. By token: uses it up, and the gateway keeps the card, before the commit. An external one is approved as
- * it comes and emits `transaction-processed`.
+ * Starts a sale. With a payment token, the token is consumed and the gateway stores the card before the
+ * commit. An external sale is created approved and emits `transaction-processed`.
  *
  * @throws InvalidFieldsError
- * @throws ConflictError while a charge of one of its invoices is under way.
+ * @throws ConflictError while a charge of one of its invoices is in progress.
  */
 export async function startSale(
   unit: UnitOfWork,
@@ -76,7 +76,7 @@ export async function startSale(
   sale: Sale,
 ): Promise<Transaction> {
   const found = references(unit)
-  // Orders before what they refer to, as everywhere.
+  // Lock order: orders before what they refer to.
   const invoices = await lockInvoices(unit, sale.invoiceIds, (row) => orderInstant(unit, row))
   const customer = await found.required(Customer, 'customerId', sale.customerId)
   const problem = amountProblem(sale.amount, sale.currency)
@@ -107,7 +107,7 @@ export async function startSale(
   return transaction
 }
 
-/** Remembers every invoice that a sale cannot pay, and an amount over what is due of them. */
+/** Records every invoice that a sale cannot pay, and an amount above what is due. */
 function checkInvoices(found: References, sale: Sale, invoices: readonly LockedInvoice[]): void {
   for (const [index, id] of sale.invoiceIds.entries()) {
     const locked = invoices.find((one) => one.id === id)
@@ -137,7 +137,7 @@ function stateOf({ order }: OrderRecord, sequence: number): InvoiceState {
 }
 
 /**
- * Starts a refund of an approved sale, of no more than what earlier refunds, those under way included, have left.
+ * Starts a refund of an approved sale, up to the refundable amount.
  *
  * @throws InvalidFieldsError
  */
@@ -146,7 +146,7 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   const found = references(unit)
   const field = 'parentTransactionId'
   const before = await em.findOne(Transaction, { organizationId, id: refund.parentTransactionId })
-  // One outside of this service is approved as it comes, and shows on the invoices: their orders are locked first.
+  // An external refund is created approved and changes the invoices, so their orders are locked first.
   const paidInvoiceIds = before?.gateway == null ? (before?.invoiceIds ?? []) : []
   const invoices = await lockInvoices(unit, paidInvoiceIds, (row) => orderInstant(unit, row))
   const parent = await lockRow(unit, Transaction, refund.parentTransactionId)
@@ -190,7 +190,7 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   return transaction
 }
 
-/** Checks all that can be checked, and only then uses a token up. */
+/** Validates everything before a token is consumed. */
 async function routeOf(
   unit: UnitOfWork,
   { vault, gateway }: CardPath,
@@ -228,7 +228,9 @@ async function routeOf(
   }
 }
 
-/** Whose a transaction's event is, and when it happens: by the first invoice and its order's clock, where there is one. */
+/**
+ * The customer, website and clock of a transaction's events: those of its first invoice, where there is one.
+ */
 interface Scope {
   readonly websiteId: string | null
   readonly time: Date
@@ -258,7 +260,7 @@ function add(
 ): Transaction {
   const isExternal = values.gateway === null
   const { now } = unit
-  // Should the process die between here and the answer, the sweep finds the transaction by this.
+  // If the process dies before the gateway responds, the sweep finds the transaction by this time.
   const inquiry = isExternal ? null : nextInquiry(now.getTime(), now.getTime())
   const transaction = unit.create(Transaction, {
     id,

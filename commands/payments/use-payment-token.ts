@@ -6,7 +6,7 @@ import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { Vault } from '../../db/vault.ts'
 
-/** A card as it comes out of a token: only ever in memory. */
+/** The card of a consumed token; it exists only in memory. */
 export interface UsedCard {
   readonly pan: string
   readonly cvv: string | null
@@ -17,15 +17,17 @@ export interface UsedCard {
   readonly expYear: number
   readonly fingerprint: string
   readonly billingAddress: Contact | null
-  /** What was captured with it. */
+  /** The risk metadata captured with it. */
   readonly riskMetadata: (RiskInput & DerivedRisk) | null
 }
 
 /**
- * Uses a token: one statement decides, marks it used and erases its card data, so that of simultaneous uses exactly one
- * wins. What the unit's transaction undoes, it undoes too. Wakes the token-expiry workflow, which has nothing left to do.
+ * Consumes a token. One statement checks it, marks it used and erases its card data, so that exactly one of
+ * several simultaneous uses succeeds; a rollback restores the token. Wakes the token-expiry workflow, which
+ * then ends.
  *
- * @throws InvalidFieldsError naming `field`, for a token that is unknown, used, expired or without a card number.
+ * @throws InvalidFieldsError naming `field`, for a token that is unknown, used, expired or without a card
+ * number.
  */
 export async function usePaymentToken(
   unit: UnitOfWork,
