@@ -1,4 +1,4 @@
-/** The database as every process opens it: ORM, vault, and the facts of the installation. */
+/** Opens the database for a process: ORM, vault, and the facts of the installation. */
 import type { MikroORM } from '@mikro-orm/postgresql'
 import { type InstallationFacts, loadInstallation } from './installation.ts'
 import { type DatabaseOptions, openOrm } from './orm.ts'

@@ -1,4 +1,4 @@
-/** What follows from a change, written by the transaction that makes it true: events, deliveries, timeline, wake-ups. */
+/** The consequences of a change, written in its transaction: events, deliveries, timeline and wake-ups. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { EventType } from '../billing/event-types.ts'
 import type { Cause } from '../billing/order.ts'
@@ -11,22 +11,22 @@ import { lastStatement } from './statement.ts'
 
 export interface NewEvent {
   readonly type: EventType
-  /** The clock of the record it is about. */
+  /** The clock of the record that it is about. */
   readonly time: Date
-  /** The website the event belongs to; null reaches only webhooks of all websites. */
+  /** null: only webhooks of all websites receive it. */
   readonly websiteId: string | null
-  /** Top-level ids of the payload, the first of them telling what the event is about. */
+  /** Top-level ids of the payload; the first names the record that the event is about. */
   readonly ids: Readonly<Record<string, string | null>>
   /** The records as they stand now. */
   readonly embedded: Readonly<Record<string, unknown>>
   readonly links: readonly { readonly rel: string; readonly href: string }[]
-  /** Members besides, such as `cause`. */
+  /** Further members, such as `cause`. */
   readonly extra?: Readonly<Record<string, unknown>>
-  /** A webhook that does not get it. */
+  /** A webhook that does not receive it. */
   readonly exceptWebhookId?: string
 }
 
-/** One thing that happened to an order, as its timeline keeps it. */
+/** One domain event for an order's timeline. */
 export interface NewTimelineEntry {
   readonly subscriptionId: string
   readonly type: EventType
@@ -38,33 +38,32 @@ export interface NewTimelineEntry {
 
 /** When a record has to be advanced next. */
 export interface Deadline {
-  /** Real time; null: no deadline is known, the record merely changed. */
+  /** Real time; null: unknown, the record only changed. */
   readonly dueBy: Date | null
-  /** Whether the payment gateway has to be called for it. */
+  /** True if the payment gateway has to be called then. */
   readonly gatewayCall?: boolean
 }
 
-/** What operators find the execution of a new record by. */
+/** Search attributes of a new record's execution, for operators. */
 export interface Attributes {
   readonly status: string
   readonly customerId?: string | null
   readonly webhookId?: string | null
 }
 
-/** A workflow that has to advance its record. */
 export interface WakeUp extends Deadline {
   readonly workflow: WorkflowName
   readonly recordId: string
-  /** Whether the record is new, so that it has no execution yet. */
+  /** True for a new record, which has no execution yet. */
   readonly starts: boolean
   readonly attributes: Attributes | null
 }
 
-/** A change of a record without a deadline is carried behind all deadlines within this time. Milliseconds. */
+/** Milliseconds: a wake-up without a deadline is relayed as if it were due then, after nearer deadlines. */
 const WITHOUT_DEADLINE = 600_000
 
 export interface Consequences {
-  /** Records that are new, besides those the ORM writes. */
+  /** New records, besides those that the ORM writes. */
   readonly rows: readonly NewRow[]
   readonly events: readonly NewEvent[]
   readonly timeline: readonly NewTimelineEntry[]
@@ -77,14 +76,14 @@ interface Tenant {
 }
 
 /**
- * Writes new records and what follows from a change, in one statement, and commits the transaction with it: the events,
- * a delivery of each for every active webhook whose filter and website fit (judged now), entries of timelines, and the
- * wake-ups of workflows.
+ * Writes new records and all consequences of a change in one statement, and commits the transaction with it:
+ * events, a delivery for every active webhook whose filter and website match now, timeline entries and
+ * wake-ups.
  *
- * Listeners are told by the commit where no other transaction is about to tell any: PostgreSQL lets one such transaction
- * commit at a time, and none has to wait for that.
+ * The commit notifies the listeners unless another transaction is about to: PostgreSQL commits transactions
+ * with a NOTIFY one at a time, and none has to wait for that.
  *
- * @returns the channels that are left to be nudged once it is committed.
+ * @returns the channels to nudge after the commit.
  */
 export async function writeConsequences(
   em: EntityManager,

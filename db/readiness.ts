@@ -1,16 +1,16 @@
-/** Whether the database can serve this process: one small write, and what its failure or its answer tells. */
+/** Checks whether the database can serve this process, with one small write. */
 import type { MikroORM } from '@mikro-orm/postgresql'
 import { statement } from './statement.ts'
 
-/** Milliseconds by which the clocks of process and database may differ. */
+/** Permitted difference between the clocks of process and database, in milliseconds. */
 const MOST_SKEW = 1_000
-/** How long one probe's outcome is shared by those who ask. Milliseconds. */
+/** Milliseconds for which concurrent checks share the outcome of one probe. */
 const FRESH = 250
 
 type Part = 'database' | 'connections' | 'disk' | 'clock'
 type Outcome = Readonly<Record<Part, string | null>>
 
-/** A check by its name: null, or what is wrong. `now` is the process's clock, in milliseconds. */
+/** Returns a check for each part: null, or what is wrong. `now` is the process's clock, in milliseconds. */
 export function databaseChecks(
   orm: MikroORM,
   now: () => number,
@@ -44,7 +44,7 @@ async function probeOnce(orm: MikroORM, now: () => number): Promise<Outcome> {
     )
     const responded = now()
     const skew = (row?.milliseconds ?? asked) - (asked + responded) / 2
-    // The database has answered at some time in between.
+    // The database read its clock at some time between request and response.
     const isSkewed = Math.abs(skew) > MOST_SKEW + (responded - asked) / 2
     const direction = skew > 0 ? 'behind' : 'ahead of'
     return isSkewed
@@ -56,7 +56,7 @@ async function probeOnce(orm: MikroORM, now: () => number): Promise<Outcome> {
   }
 }
 
-/** Which part an error of the probe speaks of. */
+/** Returns the part that an error concerns, with the reason. */
 function failureOf(error: unknown): [Part, string] {
   const message = Error.isError(error) ? error.message : String(error)
   for (let cause = error; Error.isError(cause); cause = cause.cause) {
@@ -70,7 +70,7 @@ function failureOf(error: unknown): [Part, string] {
       case '25006':
         return ['database', 'the server is read-only']
     }
-    // The pool's words when every connection stays lent out; those for a server that does not answer are others.
+    // The pool's message when all connections are in use; an unreachable server has another.
     if (cause.message === 'timeout exceeded when trying to connect')
       return ['connections', 'all connections of this process are in use']
   }

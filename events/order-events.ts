@@ -1,4 +1,4 @@
-/** Events about orders and their invoices, holding the records as they stand at this moment. */
+/** Events about orders and their invoices, with the records as they stand now. */
 import type { EventType } from '../billing/event-types.ts'
 import type { Invoice, Subscription, Transaction } from '../db/entities/index.ts'
 import type { NewEvent } from '../db/outbox.ts'
@@ -7,7 +7,7 @@ import type { Link } from '../representations/links.ts'
 import { presentSubscription, subscriptionLinks } from '../representations/subscription.ts'
 import { presentTransaction } from '../representations/transaction.ts'
 
-/** An event about an order, and about its pause or renewal invoice where there is one. */
+/** Returns an event about an order, and its pause or renewal invoice if there is one. */
 export function subscriptionEvent(
   order: Subscription,
   type: EventType,
@@ -32,7 +32,6 @@ export function subscriptionEvent(
   }
 }
 
-/** An event about an invoice. */
 export function invoiceEvent(invoice: Invoice, type: EventType, time: Date, baseUrl: string): NewEvent {
   return {
     type,
@@ -44,7 +43,7 @@ export function invoiceEvent(invoice: Invoice, type: EventType, time: Date, base
   }
 }
 
-/** An event about a payment of an invoice. */
+/** Returns an event about a payment of an invoice. */
 export function invoicePaymentEvent(
   transaction: Transaction,
   invoice: Invoice,

@@ -1,4 +1,4 @@
-/** Events about webhooks themselves; never for the one they are about, which is known not to answer. */
+/** Events about webhooks. The webhook concerned does not receive them, because its receiver fails. */
 import type { EventType } from '../billing/event-types.ts'
 import type { Webhook } from '../db/entities/index.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
