@@ -8,11 +8,11 @@ export const LONGEST_CUSTOMER_TOKEN = 24 * 3_600_000
 
 /** Returns the expiry of a customer token, by default in an hour, or why the requested one is invalid. */
 export function customerTokenExpiry(
-  asked: number | null,
+  requested: number | null,
   now: number,
 ): { readonly expiredTime: number } | { readonly problem: string } {
-  if (asked === null) return { expiredTime: now + CUSTOMER_TOKEN_LIFETIME }
-  if (asked <= now) return { problem: 'must be in the future' }
-  if (asked > now + LONGEST_CUSTOMER_TOKEN) return { problem: 'must be at most 24 hours ahead' }
-  return { expiredTime: asked }
+  if (requested === null) return { expiredTime: now + CUSTOMER_TOKEN_LIFETIME }
+  if (requested <= now) return { problem: 'must be in the future' }
+  if (requested > now + LONGEST_CUSTOMER_TOKEN) return { problem: 'must be at most 24 hours ahead' }
+  return { expiredTime: requested }
 }

@@ -31,10 +31,10 @@ export interface Contact {
  * do not count.
  */
 export function contactHash(contact: Contact): string {
-  const said = Object.entries(contact).filter(
+  const filled = Object.entries(contact).filter(
     ([, value]) => value !== null && value !== '' && !(Array.isArray(value) && value.length === 0),
   )
   return createHash('sha256')
-    .update(canonicalJson(Object.fromEntries(said)))
+    .update(canonicalJson(Object.fromEntries(filled)))
     .digest('hex')
 }

@@ -45,8 +45,8 @@ export function executionTime(
   if (offset === 0 && target === null) return { instant: clock + (base ?? 0), base: base ?? 0 }
   // A clock at rest follows real time, however much the execution skipped. A moving clock follows the skipped
   // time, that of the sleep before the first task included; a new run continues from the instant reached.
-  const onTheWay = base ?? clockTime(order, clock) - clock
-  const nextBase = target === null ? clockTime(order, now) - clock : onTheWay
+  const movingBase = base ?? clockTime(order, clock) - clock
+  const nextBase = target === null ? clockTime(order, now) - clock : movingBase
   return { instant: Math.min(clock + nextBase, target ?? Number.POSITIVE_INFINITY), base: nextBase }
 }
 

@@ -180,8 +180,8 @@ function* ofActive(order: Order): Generator<Due> {
   }
   if (periodEnd === null || rebillNumber === null) return
   const at = Math.max(periodEnd, notBefore)
-  const comes = terms.interval !== null && (order.inTrial || !isLastPeriod(order))
-  if (comes && invoicedThrough === rebillNumber) {
+  const renews = terms.interval !== null && (order.inTrial || !isLastPeriod(order))
+  if (renews && invoicedThrough === rebillNumber) {
     const early = earlyIssue(terms, periodEnd)
     const issueAt = early === null ? at : Math.max(early, order.periodStart ?? early, notBefore)
     if (issueAt < at) {
@@ -190,7 +190,7 @@ function* ofActive(order: Order): Generator<Due> {
     }
   }
   if (order.inTrial) yield { at, kind: 'trial end', cause: 'timer', work: endTrial }
-  else if (comes) yield { at, kind: 'boundary', cause: 'timer', work: renew }
+  else if (renews) yield { at, kind: 'boundary', cause: 'timer', work: renew }
   else yield { at, kind: 'boundary', cause: 'timer', work: complete }
 }
 

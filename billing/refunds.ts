@@ -35,7 +35,7 @@ export interface CountedRefund {
 
 /** Returns the refundable amount of a sale. */
 export function refundable({ amount }: Pick<Paid, 'amount'>, refunds: readonly CountedRefund[]): string {
-  return atLeastNothing(new Money(amount).minus(sumOf(refunds.map((one) => one.amount))))
+  return atLeastZero(new Money(amount).minus(sumOf(refunds.map((one) => one.amount))))
 }
 
 /** Returns the refundable amount of an invoice within a sale, at most that of the sale. */
@@ -46,7 +46,7 @@ export function refundableOfInvoice(
 ): string {
   const got = sumOf(paid.payments.flatMap(([id, amount]) => (id === invoiceId ? [amount] : [])))
   const back = sumOf(refunds.flatMap(({ shares }) => shares[invoiceId] ?? []))
-  return Money.min(atLeastNothing(new Money(got).minus(back)), refundable(paid, refunds)).toFixed()
+  return Money.min(atLeastZero(new Money(got).minus(back)), refundable(paid, refunds)).toFixed()
 }
 
 /** A part of a sale that the service has to refund automatically. */
@@ -81,7 +81,7 @@ function unusedOf(paid: Paid, refunds: readonly CountedRefund[]): string {
   const unattributed = refunds.map((one) =>
     new Money(one.amount).minus(sumOf(Object.values(one.shares))).toFixed(),
   )
-  return atLeastNothing(new Money(paid.amount).minus(used).minus(sumOf(unattributed)))
+  return atLeastZero(new Money(paid.amount).minus(used).minus(sumOf(unattributed)))
 }
 
 /**
@@ -93,7 +93,7 @@ export function sharesOf(
   refunds: readonly CountedRefund[],
   amount: string,
 ): Record<string, string> {
-  let rest = atLeastNothing(new Money(amount).minus(unusedOf(paid, refunds)))
+  let rest = atLeastZero(new Money(amount).minus(unusedOf(paid, refunds)))
   const shares: Record<string, string> = {}
   for (const [id] of paid.payments.toReversed()) {
     const share = Money.min(rest, refundableOfInvoice(paid, refunds, id)).toFixed()
@@ -103,6 +103,6 @@ export function sharesOf(
   return shares
 }
 
-function atLeastNothing(amount: Money): string {
+function atLeastZero(amount: Money): string {
   return Money.max(amount, 0).toFixed()
 }

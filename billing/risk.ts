@@ -36,7 +36,7 @@ export interface Velocities {
 }
 
 /** Only external services know these: null until an adapter supplies them, never guessed. */
-const FROM_OUTSIDE = {
+const EXTERNAL_RISK = {
   isProxy: null,
   isVpn: null,
   isTor: null,
@@ -60,7 +60,7 @@ const FROM_OUTSIDE = {
   score: null,
 } as const
 
-export type DerivedRisk = { readonly [member in keyof typeof FROM_OUTSIDE]: null } & Velocities & {
+export type DerivedRisk = { readonly [member in keyof typeof EXTERNAL_RISK]: null } & Velocities & {
     readonly hasMismatchedTimeZone: boolean | null
   }
 
@@ -72,7 +72,7 @@ export function deriveRisk(
   now: number,
 ): DerivedRisk {
   return {
-    ...FROM_OUTSIDE,
+    ...EXTERNAL_RISK,
     ...velocities,
     hasMismatchedTimeZone:
       browserData === null || billingCountry === null

@@ -26,14 +26,14 @@ export function nudge(em: EntityManager, channels: Iterable<string>): void {
   nudges.sending = true
   const send = async (): Promise<void> => {
     while (nudges.waiting.size > 0) {
-      const taken = [...nudges.waiting]
+      const batch = [...nudges.waiting]
       nudges.waiting.clear()
       await statement(
         em,
         'nudge',
         `select set_config('synchronous_commit', 'off', true), pg_notify(channel, '')
            from unnest(?::text[]) as channel`,
-        [taken],
+        [batch],
       )
     }
   }

@@ -29,10 +29,10 @@ export function databaseChecks(
   }
 }
 
-const FINE: Outcome = { database: null, connections: null, disk: null, clock: null }
+const HEALTHY: Outcome = { database: null, connections: null, disk: null, clock: null }
 
 async function probeOnce(orm: MikroORM, now: () => number): Promise<Outcome> {
-  const asked = now()
+  const requestedAt = now()
   try {
     const [row] = await statement<{ milliseconds: number }>(
       orm.em.fork(),
@@ -40,19 +40,19 @@ async function probeOnce(orm: MikroORM, now: () => number): Promise<Outcome> {
       `insert into installation (name, value) values ('readiness-probe', ?)
        on conflict (name) do update set value = excluded.value
        returning extract(epoch from clock_timestamp())::float8 * 1000 as milliseconds`,
-      [new Date(asked).toISOString()],
+      [new Date(requestedAt).toISOString()],
     )
-    const responded = now()
-    const skew = (row?.milliseconds ?? asked) - (asked + responded) / 2
+    const respondedAt = now()
+    const skew = (row?.milliseconds ?? requestedAt) - (requestedAt + respondedAt) / 2
     // The database read its clock at some time between request and response.
-    const isSkewed = Math.abs(skew) > MOST_SKEW + (responded - asked) / 2
+    const isSkewed = Math.abs(skew) > MOST_SKEW + (respondedAt - requestedAt) / 2
     const direction = skew > 0 ? 'behind' : 'ahead of'
     return isSkewed
-      ? { ...FINE, clock: `${(Math.abs(skew) / 1_000).toFixed(1)} s ${direction} the database's` }
-      : FINE
+      ? { ...HEALTHY, clock: `${(Math.abs(skew) / 1_000).toFixed(1)} s ${direction} the database's` }
+      : HEALTHY
   } catch (error) {
     const [failing, reason] = failureOf(error)
-    return { ...FINE, [failing]: reason }
+    return { ...HEALTHY, [failing]: reason }
   }
 }
 

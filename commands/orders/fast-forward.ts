@@ -58,12 +58,12 @@ export async function trackFastForward(
   const { movingTo } = row
   if (movingTo == null) return
   const next = row.nextDeadline?.getTime() ?? null
-  const isThere = next === null || (instant >= movingTo.getTime() && next > movingTo.getTime())
-  if (isThere) completeMove(unit, row, movingTo, revision)
+  const isComplete = next === null || (instant >= movingTo.getTime() && next > movingTo.getTime())
+  if (isComplete) completeMove(unit, row, movingTo, revision)
   const move = await runningMove(unit, row)
   if (move === null) return
   move.progressTime = unit.now
-  if (isThere) end(unit, move, 'completed', null)
+  if (isComplete) end(unit, move, 'completed', null)
 }
 
 /**
@@ -71,7 +71,7 @@ export async function trackFastForward(
  * fast-forward that is the next deadline, however far the execution's clock has come, so that each charge is
  * made at its own instant.
  */
-export function instantOnTheWay(
+export function advanceInstant(
   { movingTo, nextDeadline, advancedTo }: Pick<Subscription, 'movingTo' | 'nextDeadline' | 'advancedTo'>,
   instant: number,
 ): number {

@@ -12,7 +12,7 @@ import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { advanceForCommand, lockSubscription, scheduleAfter } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
-import { instantOnTheWay, recordProgress } from './fast-forward.ts'
+import { advanceInstant, recordProgress } from './fast-forward.ts'
 import type { OrderRecord } from './order-record.ts'
 
 /** The call to make to the gateway, and its instant on the order's clock. */
@@ -37,7 +37,7 @@ export async function startOrderCall(
   await recordProgress(unit, row)
   // A moving clock does not pass its target, however long its execution has slept.
   const target = row.movingTo?.getTime() ?? Number.POSITIVE_INFINITY
-  const instant = instantOnTheWay(row, Math.min(now, target))
+  const instant = advanceInstant(row, Math.min(now, target))
   const record = await advanceForCommand(unit, row, instant)
   const call = nextGatewayCall(record.order)
   if (call === null || call.at > instant) return null

@@ -85,15 +85,15 @@ export async function recordResult(
   instant: number,
 ): Promise<number | null> {
   const { em, organizationId } = unit
-  const asked = await em.findOne(Transaction, { organizationId, id }, { refresh: true })
-  if (asked === null || !accepts(asked, result)) return null
+  const found = await em.findOne(Transaction, { organizationId, id }, { refresh: true })
+  if (found === null || !accepts(found, result)) return null
   // The initial result counts as of the charge's instant.
-  const at = asked.subscriptionId != null && asked.result == null ? chargedAt(asked) : instant
-  const sale = asked.type === 'refund' ? await saleOf(unit, asked) : asked
+  const at = found.subscriptionId != null && found.result == null ? chargedAt(found) : instant
+  const sale = found.type === 'refund' ? await saleOf(unit, found) : found
   const invoices = await lockInvoices(unit, sale.invoiceIds, (row) =>
-    asked.subscriptionId == null ? orderInstant(unit, row) : at,
+    found.subscriptionId == null ? orderInstant(unit, row) : at,
   )
-  const refunded = asked.type === 'refund' ? await lockRow(unit, Transaction, sale.id) : null
+  const refunded = found.type === 'refund' ? await lockRow(unit, Transaction, sale.id) : null
   const transaction = await lockRow(unit, Transaction, id)
   if (transaction === null || !accepts(transaction, result)) return null
   const time = new Date(invoices[0]?.instant ?? at)

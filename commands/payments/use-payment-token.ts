@@ -52,7 +52,7 @@ export async function usePaymentToken(
                token.card_fingerprint, token.billing_address, token.risk_metadata`,
     [organizationId, id, now, now, now],
   )
-  if (used === undefined) throw new InvalidFieldsError([{ field, message: await whyNot(unit, id) }])
+  if (used === undefined) throw new InvalidFieldsError([{ field, message: await refusalOf(unit, id) }])
   unit.wake('token-expiry', id, { dueBy: null })
   const { pan, cvv } = JSON.parse(await vault.open(used.card_cipher)) as { pan: string; cvv: string | null }
   return {
@@ -81,7 +81,7 @@ interface UsedRow {
   risk_metadata: (RiskInput & DerivedRisk) | null
 }
 
-async function whyNot({ em, organizationId }: UnitOfWork, id: string): Promise<string> {
+async function refusalOf({ em, organizationId }: UnitOfWork, id: string): Promise<string> {
   const [token] = await statement<{ is_used: boolean; last4: string | null }>(
     em,
     'read-unusable-token',
