@@ -108,9 +108,7 @@ export function passesLuhn(digits: string): boolean {
   return sum % 10 === 0
 }
 
-/**
- * Returns the digits of a number in groups separated by single spaces or hyphens; null for any other text.
- */
+/** Returns the digits of a number in groups separated by single spaces or hyphens; null for any other text. */
 export function cardDigits(written: string): string | null {
   return /^\d+(?:[ -]\d+)*$/.test(written) ? written.replaceAll(/[ -]/g, '') : null
 }
@@ -120,9 +118,7 @@ export function cardIsExpired(expMonth: number, expYear: number, now: number): b
   return now >= Date.UTC(expYear, expMonth, 1)
 }
 
-/**
- * True if an instrument can be charged at an instant (specification 2.6); else the customer's default one is.
- */
+/** True if an instrument can be charged at an instant (specification 2.6); else the customer's default one is. */
 export function isUsable(
   instrument: { readonly status: string; readonly expMonth: number; readonly expYear: number },
   instant: number,

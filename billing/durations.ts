@@ -34,9 +34,8 @@ export function parseDuration(text: string): Duration | null {
 }
 
 /**
- * Returns `instant` plus `times` times `duration`: largest unit first, clamped to the end of a shorter month.
- * Months are counted from `instant` itself, so that repeated addition does not drift (31 Jan, 28 Feb, 31
- * Mar).
+ * Returns `instant` plus `times` times `duration`: largest unit first, clamped to the end of a shorter month. Months
+ * are counted from `instant` itself, so that repeated addition does not drift (31 Jan, 28 Feb, 31 Mar).
  *
  * @throws RangeError when the result is after the year 9999.
  */

@@ -72,9 +72,7 @@ export interface Invoice {
   readonly isDisputed: boolean
 }
 
-/**
- * Returns the lines of the initial invoice: setup, then the trial or first period, one-time sales, shipping.
- */
+/** Returns the lines of the initial invoice: setup, then the trial or first period, one-time sales, shipping. */
 export function initialLines(terms: OrderTerms): InvoiceLine[] {
   const setups = terms.items.flatMap((item) =>
     item.plan.setup === null ? [] : [itemLine(terms, item, 'setup', item.plan.setup.price)],

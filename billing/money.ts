@@ -1,7 +1,6 @@
 /**
- * Amounts. Everywhere in the code an amount is an exact decimal string in the currency's units, such as
- * `12.5`; computations use `Money` and return strings. Only `amountOf` reads JSON numbers and only
- * `jsonAmount` writes them.
+ * Amounts. Everywhere in the code an amount is an exact decimal string in the currency's units, such as `12.5`;
+ * computations use `Money` and return strings. Only `amountOf` reads JSON numbers and only `jsonAmount` writes them.
  */
 import currencyCodes from 'currency-codes'
 import { Decimal } from 'decimal.js'

@@ -16,10 +16,7 @@ export interface OrderClock {
   readonly advancedTo: number | null
 }
 
-/**
- * The execution's own clock, and the base that turns it into the order's; null in the first iteration of a
- * run.
- */
+/** The execution's own clock, and the base that turns it into the order's; null in the first iteration of a run. */
 export interface ExecutionClock {
   readonly clock: number
   readonly base: number | null
@@ -32,10 +29,7 @@ export function clockTime({ offset, target, advancedTo }: OrderClock, now: numbe
   return target === null ? now + offset : Math.max(now + offset, advancedTo ?? 0)
 }
 
-/**
- * Returns the order's instant for its execution, at most the target, and the base for the following
- * iterations.
- */
+/** Returns the order's instant for its execution, at most the target, and the base for the following iterations. */
 export function executionTime(
   order: OrderClock,
   { clock, base }: ExecutionClock,

@@ -42,8 +42,7 @@ export interface Cancellation {
 }
 
 /**
- * Cancels an active or paused order: no further invoices are issued, and service continues until the churn
- * time.
+ * Cancels an active or paused order: no further invoices are issued, and service continues until the churn time.
  *
  * @throws ConflictError in any other state.
  */
@@ -180,11 +179,10 @@ export function voidInvoice(order: Order, at: number, sequence: number): Transit
 }
 
 /**
- * Changes the terms of a pending order. Its initial invoice is reissued under the same id; if it was issued
- * already, its charge and due times move to the new start, if that is later.
+ * Changes the terms of a pending order. Its initial invoice is reissued under the same id; if it was issued already,
+ * its charge and due times move to the new start, if that is later.
  *
- * @throws ConflictError for an order that is not pending, and when that invoice is being charged or has
- * payments.
+ * @throws ConflictError for an order that is not pending, and when that invoice is being charged or has payments.
  */
 export function changeTerms(order: Order, at: number, terms: OrderTerms): Transition {
   requireStatus(order, ['pending'], 'changed')
@@ -215,10 +213,7 @@ export function moveRenewal(order: Order, at: number, renewalTime: number): Tran
   })
 }
 
-/**
- * Reissues the initial invoice. Returns the sequence of an issued one whose amount is now zero: it is paid by
- * that.
- */
+/** Reissues the initial invoice. Returns the sequence of an issued one whose amount is now zero: it is paid by that. */
 function reissueInitial(change: Change): number | null {
   const initial = change.order.invoices.find(({ type, status }) => type === 'initial' && status !== 'voided')
   if (initial === undefined) return null

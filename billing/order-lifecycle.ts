@@ -1,9 +1,8 @@
 /**
  * The life cycle of an order as a pure function of the order and an instant.
  *
- * `advanceThrough` returns what became due through an instant, in order, and what is due next. It has no
- * clock and no database: timers, the API and the sweep all use it, so that early, late and repeated calls
- * give the same record.
+ * `advanceThrough` returns what became due through an instant, in order, and what is due next. It has no clock and no
+ * database: timers, the API and the sweep all use it, so that early, late and repeated calls give the same record.
  */
 import { awaitedCharges, type GatewayCall, nextGatewayCall, waitsFor } from './charging.ts'
 import {
@@ -93,9 +92,7 @@ export function advanceThrough(order: Order, instant: number, atMost = Number.PO
   }
 }
 
-/**
- * As `advanceThrough`, up to but not including `instant`: the order as a command at that instant finds it.
- */
+/** As `advanceThrough`, up to but not including `instant`: the order as a command at that instant finds it. */
 export function advanceBefore(order: Order, instant: number): Advance {
   return advanceThrough(order, instant - 1)
 }
@@ -376,8 +373,7 @@ function revokePauses(change: Change): void {
 }
 
 /**
- * Returns the next renewal invoice under the current terms; null when none follows, and while the order is
- * not active.
+ * Returns the next renewal invoice under the current terms; null when none follows, and while the order is not active.
  */
 export function upcomingInvoice(order: Order): Invoice | null {
   const { terms, invoicedThrough, rebillNumber, periodEnd, nextInvoice } = order

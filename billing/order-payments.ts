@@ -79,9 +79,7 @@ export function leaveChargeUnknown(
   })
 }
 
-/**
- * Counts a charge as declined that was unknown for a day. No other charge starts before its outcome is known.
- */
+/** Counts a charge as declined that was unknown for a day. No other charge starts before its outcome is known. */
 export function timeOutCharge(
   order: Order,
   at: number,

@@ -1,6 +1,4 @@
-/**
- * The agreed terms of an order: its plans as they were when priced, and what the order sets in their place.
- */
+/** The agreed terms of an order: its plans as they were when priced, and what the order sets in their place. */
 import { type Duration, parseDuration, reach } from './durations.ts'
 import type { InvalidField } from './errors.ts'
 import { type Period, periodDuration } from './periods.ts'
@@ -102,10 +100,7 @@ export function agreedTerms(plans: readonly PricedPlan[], choices: OrderChoices)
   }
 }
 
-/**
- * Returns every reason why plans cannot form one order with these choices. A trial has to end after
- * `trialAfter`.
- */
+/** Returns every reason why plans cannot form one order with these choices. A trial has to end after `trialAfter`. */
 export function termsProblems(
   plans: readonly PricedPlan[],
   choices: OrderChoices,
@@ -165,10 +160,7 @@ export function shifted(instant: number, { chronology, duration, unit }: TimeShi
   return parsed === null ? instant : reach(instant, parsed, chronology === 'before' ? -1 : 1)
 }
 
-/**
- * Returns the end of a trial that begins at `activation`; null: never. A fixed end moves with a late
- * activation.
- */
+/** Returns the end of a trial that begins at `activation`; null: never. A fixed end moves with a late activation. */
 export function trialEnd(terms: OrderTerms, activation: number): number | null {
   const { trial } = terms
   if (trial === null) return null

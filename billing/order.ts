@@ -263,8 +263,7 @@ function voidOne(change: Change, sequence: number): void {
 }
 
 /**
- * Voids the invoices of future periods, except abandoned ones. If such a period comes after all, it gets a
- * new invoice.
+ * Voids the invoices of future periods, except abandoned ones. If such a period comes after all, it gets a new invoice.
  */
 export function voidComing(change: Change): void {
   const { order } = change

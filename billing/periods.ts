@@ -1,7 +1,4 @@
-/**
- * Service periods. Boundary n is the anchor plus n periods, in UTC; boundaries are never derived from one
- * another.
- */
+/** Service periods. Boundary n is the anchor plus n periods, in UTC; boundaries are never derived from one another. */
 import { addDuration, type Duration } from './durations.ts'
 
 export type PeriodUnit = 'day' | 'week' | 'month' | 'year'

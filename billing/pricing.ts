@@ -20,8 +20,7 @@ export function priceOf(pricing: Pricing, quantity: number, currency: string): s
 }
 
 /**
- * Returns the first bracket that keeps the brackets from pricing every quantity, with its message; null when
- * they can.
+ * Returns the first bracket that keeps the brackets from pricing every quantity, with its message; null when they can.
  */
 export function bracketsProblem(
   brackets: readonly Pick<Bracket, 'maxQuantity'>[],

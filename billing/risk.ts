@@ -19,9 +19,7 @@ export interface RiskInput {
   extraData: Record<string, unknown>
 }
 
-/**
- * How often a property occurred in the organization, mostly in the last 24 hours; null where it was not sent.
- */
+/** How often a property occurred in the organization, mostly in the last 24 hours; null where it was not sent. */
 export interface Velocities {
   /** Payment tokens, this one included; the same holds for all but the last two. */
   readonly paymentInstrumentVelocity: number | null
@@ -81,9 +79,7 @@ export function deriveRisk(
   }
 }
 
-/**
- * True if no time zone of the country has this offset at the instant; null for a country without known zones.
- */
+/** True if no time zone of the country has this offset at the instant; null for a country without known zones. */
 function timeZoneMismatch(country: string, offset: number, now: number): boolean | null {
   const zones = zonesOf(country)
   return zones.length === 0 ? null : zones.every((zone) => browserOffset(zone, now) !== offset)

@@ -1,9 +1,8 @@
 /**
- * References in request bodies: the row exists in the organization, and is not deleted while the transaction
- * lasts.
+ * References in request bodies: the row exists in the organization, and is not deleted while the transaction lasts.
  *
- * A referring transaction locks the row with the lock of a foreign key (`for key share`); a deletion locks
- * the row exclusively and then checks for references. So one of the two waits, and finds what the other did.
+ * A referring transaction locks the row with the lock of a foreign key (`for key share`); a deletion locks the row
+ * exclusively and then checks for references. So one of the two waits, and finds what the other did.
  */
 import type { EntityClass } from '@mikro-orm/core'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../billing/errors.ts'

@@ -2,10 +2,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { statement } from './statement.ts'
 
-/**
- * The first of the two numbers of every lock, which separates the service's locks from others in the
- * database.
- */
+/** The first of the two numbers of every lock, which separates the service's locks from others in the database. */
 const SERVICE = 7310
 
 const LOCKS = {
@@ -31,10 +28,7 @@ export function lockArguments(name: LockName): string {
   return `${SERVICE}, ${LOCKS[name]}`
 }
 
-/**
- * Takes the lock of an arbitrary text until the transaction of `em` ends. False if another transaction holds
- * it.
- */
+/** Takes the lock of an arbitrary text until the transaction of `em` ends. False if another transaction holds it. */
 export async function tryLockText(em: EntityManager, text: string): Promise<boolean> {
   const [row] = await statement<{ taken: boolean }>(
     em,

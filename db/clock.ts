@@ -1,7 +1,4 @@
-/**
- * Compares this process's clock with the database's, because deadlines are due by the same time on every
- * machine.
- */
+/** Compares this process's clock with the database's, because deadlines are due by the same time on every machine. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { InfrastructureError } from './infrastructure-failure.ts'
 import { statement } from './statement.ts'

@@ -158,8 +158,7 @@ class LentConnection implements DatabaseConnection {
   }
 
   /**
-   * Runs a statement with the `begin` or `commit` that it needs; returns its results, of several statements
-   * the last.
+   * Runs a statement with the `begin` or `commit` that it needs; returns its results, of several statements the last.
    */
   async #run(statement: QueryConfig, commits: boolean): Promise<pg.QueryResult[]> {
     const isFirst = this.#transaction === 'begun'

@@ -1,10 +1,9 @@
 /**
  * Nudges the loops that continue what a transaction has written.
  *
- * A nudge is sent after the commit if the transaction could not notify without delaying others
- * (`db/outbox.ts`): PostgreSQL commits transactions with a NOTIFY one at a time, including the wait for the
- * disk, so that all commands of all organizations would queue. Nothing depends on a nudge: the loops also
- * poll every second.
+ * A nudge is sent after the commit if the transaction could not notify without delaying others (`db/outbox.ts`):
+ * PostgreSQL commits transactions with a NOTIFY one at a time, including the wait for the disk, so that all commands of
+ * all organizations would queue. Nothing depends on a nudge: the loops also poll every second.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { statement } from './statement.ts'

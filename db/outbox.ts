@@ -76,12 +76,11 @@ interface Tenant {
 }
 
 /**
- * Writes new records and all consequences of a change in one statement, and commits the transaction with it:
- * events, a delivery for every active webhook whose filter and website match now, timeline entries and
- * wake-ups.
+ * Writes new records and all consequences of a change in one statement, and commits the transaction with it: events, a
+ * delivery for every active webhook whose filter and website match now, timeline entries and wake-ups.
  *
- * The commit notifies the listeners unless another transaction is about to: PostgreSQL commits transactions
- * with a NOTIFY one at a time, and none has to wait for that.
+ * The commit notifies the listeners unless another transaction is about to: PostgreSQL commits transactions with a
+ * NOTIFY one at a time, and none has to wait for that.
  *
  * @returns the channels to nudge after the commit.
  */

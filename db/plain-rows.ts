@@ -9,10 +9,7 @@ type Reader = (raw: Readonly<Record<string, unknown>>) => Record<string, unknown
 
 const readers = new WeakMap<object, Reader>()
 
-/**
- * Returns a reader of rows from a plain statement: column names become member names, values their members'
- * types.
- */
+/** Returns a reader of rows from a plain statement: column names become member names, values their members' types. */
 export function plainRowReader<Row extends object>(
   em: EntityManager,
   entity: EntityClass<Row>,

@@ -40,9 +40,7 @@ export async function quarantineRecord(
   return row === undefined ? null : new Date(row.until)
 }
 
-/**
- * Ends the quarantine of a record that advanced, or that an operator releases. True if it was quarantined.
- */
+/** Ends the quarantine of a record that advanced, or that an operator releases. True if it was quarantined. */
 export async function endQuarantine(
   em: EntityManager,
   workflow: WorkflowName,

@@ -6,9 +6,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { WorkflowName } from '../workflows/contract.ts'
 import { statement } from './statement.ts'
 
-/**
- * Records of a workflow that wait for a deadline: `organization_id, id, due_by, gateway_call, attributes`.
- */
+/** Records of a workflow that wait for a deadline: `organization_id, id, due_by, gateway_call, attributes`. */
 const WAITING: Readonly<Record<WorkflowName, string>> = {
   subscription: `
     select organization_id, id, next_deadline - clock_offset * interval '1 millisecond' as due_by,

@@ -1,6 +1,4 @@
-/**
- * Encrypts the vault's secrets again with the first key of the ring, so that an older key can be destroyed.
- */
+/** Encrypts the vault's secrets again with the first key of the ring, so that an older key can be destroyed. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { statement } from './statement.ts'
 import type { Vault } from './vault.ts'

@@ -36,10 +36,7 @@ export async function lastStatement<Row extends object>(
   return await run<Row>(em, numberedOnce(text), values, { name, commits: true })
 }
 
-/**
- * As `statement`, for a text composed from a request: such texts are unlimited in number, and are not
- * prepared.
- */
+/** As `statement`, for a text composed from a request: such texts are unlimited in number, and are not prepared. */
 export async function composedStatement<Row extends object>(
   em: EntityManager,
   text: string,

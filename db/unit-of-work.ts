@@ -37,10 +37,7 @@ export interface UnitOfWork {
   emit(event: NewEvent): void
   /** Writes the entry to its order's timeline with the transaction. */
   addTimelineEntry(entry: NewTimelineEntry): void
-  /**
-   * Starts an execution for a new record once the transaction is committed. It sleeps until the record's
-   * deadline.
-   */
+  /** Starts an execution for a new record once the transaction is committed. It sleeps until the record's deadline. */
   startWorkflow(
     workflow: WorkflowName,
     recordId: string,

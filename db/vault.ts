@@ -1,9 +1,8 @@
 /**
  * The vault: secrets at rest as JWE (RFC 7516), one per record, with the key's id in the header.
  *
- * The first key of the ring encrypts, every key decrypts. A new master key is put first, and the old one
- * stays until nothing is encrypted with it any more. Destroying a key destroys what it encrypted, in backups
- * too.
+ * The first key of the ring encrypts, every key decrypts. A new master key is put first, and the old one stays until
+ * nothing is encrypted with it any more. Destroying a key destroys what it encrypted, in backups too.
  */
 import { createHash } from 'node:crypto'
 import { CompactEncrypt, compactDecrypt } from 'jose'

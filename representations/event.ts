@@ -4,9 +4,7 @@ import { type Link, resourceUrl } from './links.ts'
 /** The columns of a webhook that decide whether its deliveries are sent. */
 export type Sendable = Pick<Webhook, 'status' | 'canceledThrough'>
 
-/**
- * Returns an event for the API, with the status of its deliveries; `webhooks` by id, without deleted ones.
- */
+/** Returns an event for the API, with the status of its deliveries; `webhooks` by id, without deleted ones. */
 export function presentEvent(
   event: Event,
   deliveries: readonly Delivery[],

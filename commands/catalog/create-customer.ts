@@ -44,8 +44,7 @@ export async function createCustomer(
 }
 
 /**
- * Returns the validated values of a customer. A payment token is consumed last and sets the default
- * instrument.
+ * Returns the validated values of a customer. A payment token is consumed last and sets the default instrument.
  *
  * @throws InvalidFieldsError
  */

@@ -74,9 +74,8 @@ async function salesOf({ em, organizationId }: UnitOfWork, id: string): Promise<
 }
 
 /**
- * Updates the invoices that transactions have paid, for whether one of these is disputed. The orders of
- * invoices still to be paid are locked too, so that a concurrent sale result either finds the dispute or is
- * found by it.
+ * Updates the invoices that transactions have paid, for whether one of these is disputed. The orders of invoices still
+ * to be paid are locked too, so that a concurrent sale result either finds the dispute or is found by it.
  */
 async function markDisputed(
   unit: UnitOfWork,
@@ -114,8 +113,7 @@ export function disputeDeadline({ status, deadlineTime }: Dispute): Date | null 
 }
 
 /**
- * Applies what is due on a locked dispute through `instant`: after its deadline an unanswered dispute is
- * lost.
+ * Applies what is due on a locked dispute through `instant`: after its deadline an unanswered dispute is lost.
  *
  * @returns its next deadline; null: none.
  */

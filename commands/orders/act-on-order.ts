@@ -1,6 +1,5 @@
 /**
- * Commands on orders, one transaction each: lock the order, advance it to the command's instant, act,
- * schedule, wake.
+ * Commands on orders, one transaction each: lock the order, advance it to the command's instant, act, schedule, wake.
  */
 import { ConflictError } from '../../billing/errors.ts'
 import type { Transition } from '../../billing/order.ts'

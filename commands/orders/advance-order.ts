@@ -60,10 +60,9 @@ export interface DueOrders {
 }
 
 /**
- * Advances the required orders of the unit's organization and other due ones, oldest deadline first. Other
- * orders are skipped if their clock was moved, if they wait for the payment gateway, are quarantined, or are
- * locked. An order that the rules cannot advance stays unchanged and is returned as failed; any other error
- * fails the batch.
+ * Advances the required orders of the unit's organization and other due ones, oldest deadline first. Other orders are
+ * skipped if their clock was moved, if they wait for the payment gateway, are quarantined, or are locked. An order that
+ * the rules cannot advance stays unchanged and is returned as failed; any other error fails the batch.
  */
 export async function advanceDueOrders(
   unit: UnitOfWork,
@@ -219,10 +218,7 @@ export async function advanceForCommand(
   return record
 }
 
-/**
- * As `advanceForCommand`, for one of several orders: the caller that advances the last one begins the
- * refunds.
- */
+/** As `advanceForCommand`, for one of several orders: the caller that advances the last one begins the refunds. */
 export async function advanceBeforeRefunds(
   unit: UnitOfWork,
   row: Subscription,
@@ -238,9 +234,7 @@ export async function advanceBeforeRefunds(
   return record
 }
 
-/**
- * Ends a command at `instant`: timers no longer advance the order before it, and the next deadline is stored.
- */
+/** Ends a command at `instant`: timers no longer advance the order before it, and the next deadline is stored. */
 export function scheduleAfter(record: OrderRecord, instant: number): void {
   const advancedTo = record.row.advancedTo?.getTime() ?? instant - 1
   record.row.advancedTo = new Date(Math.max(advancedTo, instant - 1))

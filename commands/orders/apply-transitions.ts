@@ -82,9 +82,7 @@ function writeOrder(row: Subscription, order: Order): void {
   })
 }
 
-/**
- * Returns the public fields of an order and its invoices as one text; only a change of these is a revision.
- */
+/** Returns the public fields of an order and its invoices as one text; only a change of these is a revision. */
 function publicFields(order: Order): string {
   const { terms, notBefore, invoicedThrough, anchor, anchorNumber, periodStart, lateChargeTime, ...visible } =
     order
@@ -102,9 +100,7 @@ function publicInvoiceFields(invoice: InvoiceState): string {
   return JSON.stringify({ ...visible, retries: retriesMade(invoice), due: new Money(amountDue(invoice)) })
 }
 
-/**
- * Returns an event for each invoice whose public fields changed in a transition without an event of its own.
- */
+/** Returns an event for each invoice whose public fields changed in a transition without an event of its own. */
 function modified(
   before: Order,
   { order, events }: Transition,

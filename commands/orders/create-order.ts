@@ -63,11 +63,10 @@ export interface NewSubscription {
 }
 
 /**
- * Places an order, `pending` until its service period begins (specification 2.6 and 3), with a draft of its
- * first invoice. Emits `subscription-created` and wakes the subscription workflow.
+ * Places an order, `pending` until its service period begins (specification 2.6 and 3), with a draft of its first
+ * invoice. Emits `subscription-created` and wakes the subscription workflow.
  *
- * @throws InvalidFieldsError naming every member that refers to nothing or breaks a rule of times, plans or
- * money.
+ * @throws InvalidFieldsError naming every member that refers to nothing or breaks a rule of times, plans or money.
  */
 export async function createSubscription(
   unit: UnitOfWork,
@@ -133,9 +132,7 @@ export async function checkInstrument(
   }
 }
 
-/**
- * Returns items with their current plans. An item that named the same plan before keeps its priced version.
- */
+/** Returns items with their current plans. An item that named the same plan before keeps its priced version. */
 export function pricedItems(
   plans: readonly Plan[],
   found: References,

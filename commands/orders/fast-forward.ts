@@ -1,6 +1,5 @@
 /**
- * Fast-forward of one order's clock (sandbox): a caller begins it, and Temporal skips time until the target
- * is reached.
+ * Fast-forward of one order's clock (sandbox): a caller begins it, and Temporal skips time until the target is reached.
  */
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { hasStalled, moveProblem, offsetAt, STALLED_DETAIL } from '../../billing/order-clock.ts'
@@ -96,10 +95,7 @@ export async function failIfStalled(unit: UnitOfWork, subscriptionId: string): P
   return true
 }
 
-/**
- * Fails a fast-forward: the order's clock stays at the instant reached, and its workflow continues from
- * there.
- */
+/** Fails a fast-forward: the order's clock stays at the instant reached, and its workflow continues from there. */
 export async function failFastForward(unit: UnitOfWork, row: Subscription, detail: string): Promise<void> {
   const move = await runningMove(unit, row)
   if (move !== null) end(unit, move, 'failed', detail)

@@ -1,7 +1,6 @@
 /**
- * The first of the three steps of an automatic charge (decisions 6.5): a pending transaction with its request
- * id, committed before the gateway is called. The result is recorded as for any payment, in
- * `record-result.ts`.
+ * The first of the three steps of an automatic charge (decisions 6.5): a pending transaction with its request id,
+ * committed before the gateway is called. The result is recorded as for any payment, in `record-result.ts`.
  */
 import { nextInquiry } from '../../billing/charge-schedule.ts'
 import { nextGatewayCall } from '../../billing/charging.ts'

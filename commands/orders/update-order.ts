@@ -21,9 +21,7 @@ import { orderChoices, orderTerms } from './order-state.ts'
 export interface SubscriptionChange extends Omit<NewSubscription, 'isTrialOnly'> {
   /** null leaves it unchanged. */
   readonly isTrialOnly: boolean | null
-  /**
-   * Next boundary and anchor of an order in service; null, or the current boundary, leaves them unchanged.
-   */
+  /** Next boundary and anchor of an order in service; null, or the current boundary, leaves them unchanged. */
   readonly renewalTime: Date | null
 }
 

@@ -37,9 +37,8 @@ export async function createPaymentInstrument(
 }
 
 /**
- * Consumes a token: the gateway stores the card, the instrument stores the gateway's reference and the public
- * fields. Emits `payment-card-created`. The gateway stores the card before the commit; if that fails, the
- * token stays unused.
+ * Consumes a token: the gateway stores the card, the instrument stores the gateway's reference and the public fields.
+ * Emits `payment-card-created`. The gateway stores the card before the commit; if that fails, the token stays unused.
  *
  * @throws InvalidFieldsError naming `field`.
  */

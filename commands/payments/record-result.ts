@@ -1,7 +1,4 @@
-/**
- * The last step of a payment (decisions 6.5): records the gateway's result, unless an outcome is recorded
- * already.
- */
+/** The last step of a payment (decisions 6.5): records the gateway's result, unless an outcome is recorded already. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/charge-schedule.ts'
 import { isOpen } from '../../billing/invoices.ts'
@@ -22,10 +19,7 @@ import {
 } from './apply-payment.ts'
 import { recordRefund } from './refund-sales.ts'
 
-/**
- * Returns a pending transaction with what a gateway call needs; null when it is not pending, or does not
- * exist.
- */
+/** Returns a pending transaction with what a gateway call needs; null when it is not pending, or does not exist. */
 export async function pendingMovement(
   em: EntityManager,
   organizationId: string,

@@ -1,7 +1,6 @@
 /**
- * Automatic refunds of payments for what will not be delivered. A refund is decided in the transaction that
- * causes it; the debt stays on the sale until it is refunded, however often the gateway declines
- * (docs/adr/0027).
+ * Automatic refunds of payments for what will not be delivered. A refund is decided in the transaction that causes it;
+ * the debt stays on the sale until it is refunded, however often the gateway declines (docs/adr/0027).
  */
 import { isZero, sumOf } from '../../billing/money.ts'
 import {
@@ -119,10 +118,7 @@ export async function retryOwedRefunds(
   return null
 }
 
-/**
- * Returns what a locked sale owes: the parts without a pending refund, and the total that is not refunded
- * yet.
- */
+/** Returns what a locked sale owes: the parts without a pending refund, and the total that is not refunded yet. */
 async function debtOf(
   unit: UnitOfWork,
   sale: Transaction,

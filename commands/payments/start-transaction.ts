@@ -228,9 +228,7 @@ async function routeOf(
   }
 }
 
-/**
- * The customer, website and clock of a transaction's events: those of its first invoice, where there is one.
- */
+/** The customer, website and clock of a transaction's events: those of its first invoice, where there is one. */
 interface Scope {
   readonly websiteId: string | null
   readonly time: Date

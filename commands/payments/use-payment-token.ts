@@ -22,12 +22,10 @@ export interface UsedCard {
 }
 
 /**
- * Consumes a token. One statement checks it, marks it used and erases its card data, so that exactly one of
- * several simultaneous uses succeeds; a rollback restores the token. Wakes the token-expiry workflow, which
- * then ends.
+ * Consumes a token. One statement checks it, marks it used and erases its card data, so that exactly one of several
+ * simultaneous uses succeeds; a rollback restores the token. Wakes the token-expiry workflow, which then ends.
  *
- * @throws InvalidFieldsError naming `field`, for a token that is unknown, used, expired or without a card
- * number.
+ * @throws InvalidFieldsError naming `field`, for a token that is unknown, used, expired or without a card number.
  */
 export async function usePaymentToken(
   unit: UnitOfWork,

@@ -37,8 +37,7 @@ export async function createWebhook(unit: UnitOfWork, id: string, values: Webhoo
 }
 
 /**
- * Changes a locked webhook. Waiting deliveries go to the new URL; when it becomes inactive, they are
- * canceled.
+ * Changes a locked webhook. Waiting deliveries go to the new URL; when it becomes inactive, they are canceled.
  *
  * @throws InvalidFieldsError, ConflictError as `createWebhook`.
  */

@@ -45,10 +45,7 @@ export const newestIndex = (table: string) => ({
   expression: `create index "${table}_newest_index" on "${table}" ("organization_id", "created_time" desc, "id")`,
 })
 
-/**
- * An index for a case-insensitive filter on a text, in the default order. The filter must use the same
- * expression.
- */
+/** An index for a case-insensitive filter on a text, in the default order. The filter must use the same expression. */
 export const filterIndex = (table: string, column: string, condition = '') => ({
   name: `${table}_by_${column}_index`,
   expression: `create index "${table}_by_${column}_index" on "${table}" ("organization_id", lower("${column}"), "created_time" desc, "id")${condition}`,

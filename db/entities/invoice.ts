@@ -19,8 +19,7 @@ const InvoiceSchema = defineEntity({
   indexes: listIndexes('invoices', invoiceSearch),
   checks: [
     {
-      // One live invoice per period, checked at the commit: a transaction may end one and issue its
-      // replacement.
+      // One live invoice per period, checked at the commit: a transaction may end one and issue its replacement.
       name: 'invoices_live_period_exclude',
       expression: `EXCLUDE USING btree (organization_id WITH =, subscription_id WITH =, period_number WITH =) WHERE (((status)::text <> ALL ((ARRAY['voided'::character varying, 'abandoned'::character varying])::text[]))) DEFERRABLE INITIALLY DEFERRED`,
     },

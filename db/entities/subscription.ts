@@ -130,9 +130,7 @@ const SubscriptionSchema = defineEntity({
     nextDeadline: instant().nullable(),
     /** What is due then; null: unknown, or nothing. */
     nextDueKind: p.string().length(20).nullable().$type<DueKind | 'charge' | null>(),
-    /**
-     * The instant on its own clock through which it was advanced; advancing to an earlier one has no effect.
-     */
+    /** The instant on its own clock through which it was advanced; advancing to an earlier one has no effect. */
     advancedTo: instant().nullable(),
     /** Milliseconds by which the order's own clock is ahead of real time (sandbox). */
     clockOffset: p.bigint('number').default(0),

@@ -79,10 +79,7 @@ const TransactionSchema = defineEntity({
     payments: json<Record<string, string>>().nullable(),
     /** The parts of a refund: decimal strings by invoice id. The remainder belongs to no invoice. */
     shares: json<Record<string, string>>().default('{}'),
-    /**
-     * The order that makes this automatic charge and asks for its outcome; null: a caller's, with its own
-     * workflow.
-     */
+    /** The order that makes this automatic charge and asks for its outcome; null: a caller's, with its own workflow. */
     subscriptionId: id().nullable(),
     /** When that order made it, on the order's own clock. */
     chargedTime: instant().nullable(),
