@@ -12,7 +12,6 @@ export interface BillingSettings {
   /** Time until a pending order is abandoned, from the later of creation and start; null: never. */
   readonly pendingOrderTtl: string | null
   readonly reminders: Reminders
-  /** When an invoice is charged again, each counted from the first decline. */
   readonly autopayRetries: readonly string[]
 }
 

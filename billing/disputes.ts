@@ -10,7 +10,6 @@ export const DISPUTE_STATUSES = [
 ] as const
 export type DisputeStatus = (typeof DISPUTE_STATUSES)[number]
 
-/** Types that a request may set. */
 export const DISPUTE_TYPES = [
   'information-request',
   'first-chargeback',

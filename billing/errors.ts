@@ -6,7 +6,6 @@ export interface InvalidField {
   readonly message: string
 }
 
-/** The request breaks rules; it names every failing field. */
 export class InvalidFieldsError extends Error {
   override readonly name = 'InvalidFieldsError'
   readonly fields: readonly InvalidField[]

@@ -103,7 +103,6 @@ export type EventType = (typeof EVENT_TYPES)[number]
 
 export interface EmittedEvent {
   readonly type: EventType
-  /** A sentence for readers of the API. */
   readonly when: string
   /** Ids at the top level of the payload. */
   readonly ids: readonly string[]

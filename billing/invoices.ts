@@ -61,7 +61,6 @@ export interface Invoice {
   readonly voidedTime: number | null
   /** When a charge of it is due; null: none is automatic. */
   readonly chargeTime: number | null
-  /** Automatic charges made so far. */
   readonly attempts: number
   /** When the first charge was declined, or timed out; retries count from it. */
   readonly declinedTime: number | null
@@ -85,7 +84,6 @@ export function initialLines(terms: OrderTerms): InvoiceLine[] {
   return [...setups, ...served, ...shippingLine(terms)]
 }
 
-/** Returns the lines of a renewal invoice: what recurs, and shipping. */
 export function renewalLines(terms: OrderTerms): InvoiceLine[] {
   const recurring = terms.items.filter((item) => !isOneTime(item))
   return [...recurring.map((item) => planLine(terms, item)), ...shippingLine(terms)]

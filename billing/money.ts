@@ -15,12 +15,10 @@ export type Money = Decimal
 /** Every amount is strictly below this. */
 export const AMOUNT_LIMIT = 1e12
 
-/** Returns a JSON number as an exact amount. */
 export function amountOf(value: number): string {
   return new Money(value).toFixed()
 }
 
-/** Returns an amount as a JSON number. */
 export function jsonAmount(amount: string): number {
   return new Money(amount).toNumber()
 }

@@ -8,11 +8,9 @@
 import { type Duration, reach } from './durations.ts'
 
 export interface OrderClock {
-  /** How far the clock is ahead of real time. */
   readonly offset: number
   /** The instant to which it is being moved; null: it is at rest. */
   readonly target: number | null
-  /** The instant through which the order was advanced. */
   readonly advancedTo: number | null
 }
 
@@ -65,7 +63,6 @@ export const STALLED_AFTER = 60_000
 export const STALLED_DETAIL =
   'The order was not advanced within a minute. Fast-forward it again once the workers and Temporal are running.'
 
-/** True if a fast-forward has stopped making progress. */
 export function hasStalled(
   { status, progressTime }: { readonly status: string; readonly progressTime: Date },
   now: Date,

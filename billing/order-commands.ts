@@ -197,7 +197,6 @@ export function changeTerms(order: Order, at: number, terms: OrderTerms): Transi
   })
 }
 
-/** Changes the items or shipping of an order in service, from the next invoice on. */
 export function changeItems(order: Order, at: number, terms: OrderTerms): Transition {
   requireStatus(order, ['active', 'paused'], 'changed')
   return transition(order, at, 'api', (change) => {

@@ -313,7 +313,6 @@ function billPeriod(change: Change, boundary: number): void {
   }
 }
 
-/** Ends an order that has served every agreed period. */
 export function complete(change: Change): void {
   set(change, { status: 'completed' })
   revokePauses(change)
@@ -352,14 +351,12 @@ function cancelForDelinquency(change: Change): void {
   voidComing(change)
 }
 
-/** Suspends service: nothing is issued or charged until the order resumes. */
 export function beginPause(change: Change, id: string): void {
   set(change, { status: 'paused' })
   changePause(change, id, { status: 'active' })
   emit(change, 'subscription-paused', { pause: id })
 }
 
-/** Ends the active pause at the change's instant. */
 export function resume(change: Change): void {
   const pause = change.order.pauses.find(({ status }) => status === 'active')
   if (pause === undefined) return

@@ -95,14 +95,12 @@ export interface Transition {
   readonly events: readonly DomainEvent[]
 }
 
-/** A transition under construction. */
 export interface Change {
   readonly at: number
   order: Order
   readonly events: DomainEvent[]
 }
 
-/** Returns the transition that `work` makes of the order. */
 export function transition(
   order: Order,
   at: number,
@@ -156,7 +154,6 @@ export function renewalTime({ status, inTrial, terms, rebillNumber, periodEnd }:
   return isLastPeriod({ terms, rebillNumber }) ? null : periodEnd
 }
 
-/** True if no period follows the current one. */
 export function isLastPeriod({ terms, rebillNumber }: Pick<Order, 'terms' | 'rebillNumber'>): boolean {
   const { interval } = terms
   return interval === null || (interval.limit !== null && (rebillNumber ?? 0) >= interval.limit)
@@ -201,7 +198,6 @@ export function activate(change: Change, anchor: number, asOf = change.at): void
   emit(change, 'subscription-activated')
 }
 
-/** Adds a draft invoice and returns its sequence. */
 export function addInvoice(
   change: Change,
   type: Invoice['type'],
@@ -225,7 +221,6 @@ export function issue(change: Change, sequence: number, chargedAt: number): void
   if (isZero(draft.amount)) emit(change, 'invoice-paid', { invoice: sequence })
 }
 
-/** Adds and issues the invoice of period `number`, which begins at `boundary`. */
 export function issueRenewal(change: Change, number: number, boundary: number): void {
   const { order } = change
   const sequence = addInvoice(change, 'renewal', renewalLines(order.terms), {

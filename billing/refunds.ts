@@ -16,7 +16,6 @@ export function nextRefundTime(failed: number, at: number): number | null {
   return wait === undefined ? null : at + wait
 }
 
-/** What an approved sale paid. */
 export interface Paid {
   readonly amount: string
   /** The amounts applied to its invoices, in the order of payment. */
@@ -72,7 +71,6 @@ export function debtsOf(
   })
 }
 
-/** Returns the refundable amount of the part that no invoice used. */
 function unusedOf(paid: Paid, refunds: readonly CountedRefund[]): string {
   const used = sumOf(paid.payments.map(([, got]) => got))
   const unattributed = refunds.map((one) =>

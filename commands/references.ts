@@ -23,9 +23,7 @@ export interface References {
   required<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string): Promise<T | null>
   /** As `required`, but null is accepted. */
   optional<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string | null): Promise<T | null>
-  /** Records that the field refers to no row. */
   missing<T extends TenantRow>(entity: EntityClass<T>, field: string): void
-  /** Records another failure. */
   fail(field: string, message: string): void
   /** @throws InvalidFieldsError when anything failed. */
   check(): void

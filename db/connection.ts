@@ -37,10 +37,8 @@ const SERVER_PARAMETERS = {
 
 export interface ConnectionOptions {
   readonly databaseUrl: string
-  /** Visible in PostgreSQL as `application_name`. */
   readonly name: string
   readonly timeouts?: Timeouts
-  /** Further session parameters. */
   readonly parameters?: Readonly<Record<string, string>>
 }
 

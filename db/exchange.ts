@@ -59,7 +59,6 @@ type Parsing = Connection & { readonly submittedNamedStatements: Record<string, 
 class Exchange implements Submittable, ActiveQuery {
   readonly #queries: readonly Query[]
   readonly #results: QueryResult[] = []
-  /** Index of the running query. */
   #running = 0
   #failure: Error | null = null
   /** The client wraps it to stop its timer. */

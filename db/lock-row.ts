@@ -1,4 +1,3 @@
-/** Locks on rows that a transaction is about to change. */
 import { type EntityClass, LockMode } from '@mikro-orm/core'
 import type { UnitOfWork } from './unit-of-work.ts'
 

@@ -10,7 +10,6 @@ export interface Database {
   readonly installation: InstallationFacts
 }
 
-/** Opens a migrated database. */
 export async function openDatabase(
   options: DatabaseOptions & { readonly masterKeys: readonly string[] },
 ): Promise<Database> {

@@ -10,11 +10,9 @@ import { migrations } from './migrations/index.ts'
 
 export interface DatabaseOptions {
   readonly databaseUrl: string
-  /** Maximum number of connections. */
   readonly poolSize?: number
   /** Milliseconds until a new connection fails; a caller then gets 503. */
   readonly connectTimeout?: number
-  /** Visible in PostgreSQL as `application_name`. */
   readonly name?: string
   readonly timeouts?: Timeouts
 }

@@ -17,16 +17,13 @@ export interface NewEvent {
   readonly websiteId: string | null
   /** Top-level ids of the payload; the first names the record that the event is about. */
   readonly ids: Readonly<Record<string, string | null>>
-  /** The records as they stand now. */
   readonly embedded: Readonly<Record<string, unknown>>
   readonly links: readonly { readonly rel: string; readonly href: string }[]
-  /** Further members, such as `cause`. */
   readonly extra?: Readonly<Record<string, unknown>>
   /** A webhook that does not receive it. */
   readonly exceptWebhookId?: string
 }
 
-/** One domain event for an order's timeline. */
 export interface NewTimelineEntry {
   readonly subscriptionId: string
   readonly type: EventType
@@ -54,7 +51,6 @@ export interface Attributes {
 export interface WakeUp extends Deadline {
   readonly workflow: WorkflowName
   readonly recordId: string
-  /** True for a new record, which has no execution yet. */
   readonly starts: boolean
   readonly attributes: Attributes | null
 }

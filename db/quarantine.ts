@@ -72,7 +72,6 @@ export async function releaseRecord(
   return true
 }
 
-/** Returns all quarantined records, the earliest end first. */
 export async function quarantinedRecords(em: EntityManager): Promise<QuarantinedRecord[]> {
   const rows = await statement<Omit<QuarantinedRecord, 'until'> & { until: Date | string }>(
     em,

@@ -14,7 +14,6 @@ export const SEALED = [
   { table: 'signing_keys', column: 'private_cipher', where: 'true' },
 ] as const
 
-/** Rows per transaction. */
 const BATCH = 200
 
 /**

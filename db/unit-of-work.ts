@@ -24,7 +24,6 @@ export interface UnitOfWork {
   readonly organizationId: string
   /** Real time at which the transaction began. */
   readonly now: Date
-  /** Public address of the deployment, for `_links`. */
   readonly baseUrl: string
   /** Creates a record of the organization at revision 1, which the ORM writes with the transaction. */
   create<Row extends ResourceColumns>(entity: EntityClass<Row>, values: NewValues<Row>): Row
@@ -52,7 +51,6 @@ export interface UnitOfWork {
   nudge(channel: string): void
 }
 
-/** The members that the unit sets on every record. */
 interface ResourceColumns {
   organizationId: string
   revision: number

@@ -7,7 +7,6 @@
 import { createHash } from 'node:crypto'
 import { CompactEncrypt, compactDecrypt } from 'jose'
 
-/** A secret's key is not in the ring, or the secret was modified. */
 export class VaultError extends Error {
   override readonly name = 'VaultError'
 }
@@ -21,7 +20,6 @@ export interface Vault {
   open(ciphertext: string): Promise<string>
 }
 
-/** Creates a vault from a ring of 32-byte keys in base64. */
 export function createVault(masterKeys: readonly string[]): Vault {
   const ring = new Map<string, Uint8Array>()
   for (const encoded of masterKeys) {

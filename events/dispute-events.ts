@@ -12,10 +12,8 @@ export interface DisputedSale {
 }
 
 interface DisputeEventOptions {
-  /** Default: the unit's instant. */
   readonly time?: Date
   readonly cause?: 'api' | 'deadline'
-  /** If it was read already. */
   readonly sale?: DisputedSale
 }
 

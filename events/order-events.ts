@@ -7,7 +7,6 @@ import type { Link } from '../representations/links.ts'
 import { presentSubscription, subscriptionLinks } from '../representations/subscription.ts'
 import { presentTransaction } from '../representations/transaction.ts'
 
-/** Returns an event about an order, and its pause or renewal invoice if there is one. */
 export function subscriptionEvent(
   order: Subscription,
   type: EventType,
@@ -43,7 +42,6 @@ export function invoiceEvent(invoice: Invoice, type: EventType, time: Date, base
   }
 }
 
-/** Returns an event about a payment of an invoice. */
 export function invoicePaymentEvent(
   transaction: Transaction,
   invoice: Invoice,

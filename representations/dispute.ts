@@ -2,7 +2,6 @@ import { jsonAmount } from '../billing/money.ts'
 import type { Dispute } from '../db/entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** Returns the links of a dispute to itself and its related resources. */
 export function disputeLinks(dispute: Dispute, baseUrl: string): Link[] {
   const url = (...segments: string[]) => resourceUrl(baseUrl, dispute.organizationId, ...segments)
   return [

@@ -2,7 +2,6 @@ import { jsonAmount } from '../billing/money.ts'
 import type { Invoice } from '../db/entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** Returns the links of an invoice to itself and its related resources. */
 export function invoiceLinks(invoice: Invoice, baseUrl: string): Link[] {
   const url = (...segments: string[]) => resourceUrl(baseUrl, invoice.organizationId, ...segments)
   return [

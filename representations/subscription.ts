@@ -4,7 +4,6 @@ import type { OrderItem } from '../db/entities/subscription.ts'
 import { presentContact } from './contact.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** Returns the links of an order to itself and its related resources. */
 export function subscriptionLinks(order: Subscription, baseUrl: string): Link[] {
   const url = (...segments: string[]) => resourceUrl(baseUrl, order.organizationId, ...segments)
   return [

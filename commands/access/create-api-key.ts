@@ -16,7 +16,6 @@ export interface KeyStore {
 export interface NewApiKey {
   readonly type: ApiKeyType
   readonly description: string
-  /** A predefined value; default: a generated one. */
   readonly value?: string
   readonly id?: string
   /** null, the default: every operation that its type permits. */

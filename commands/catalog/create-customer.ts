@@ -10,14 +10,12 @@ export interface NewCustomer {
   readonly firstName: string | null
   readonly lastName: string | null
   readonly websiteId: string | null
-  /** An instrument of the customer; null for a new customer. */
   readonly defaultPaymentInstrumentId: string | null
   readonly primaryAddress: Contact | null
   readonly leadSource: Record<string, string | null> | null
   readonly customFields: Record<string, unknown> | null
 }
 
-/** A payment token from which an instrument is created. */
 export interface TokenPayment {
   readonly token: string
   readonly path: CardPath

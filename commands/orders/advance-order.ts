@@ -37,7 +37,6 @@ export async function advanceOrder(unit: UnitOfWork, row: Subscription, instant:
   return isCallDue(record, instant)
 }
 
-/** The state of one order after its batch. */
 export interface AdvancedOrder {
   readonly row: Subscription
   /** True if the payment gateway has to be called now. */
@@ -260,7 +259,6 @@ export function orderDeadline(
   return { dueBy, gatewayCall: nextDueKind === 'charge' && dueBy <= now }
 }
 
-/** Wakes the order's workflow once the transaction is committed. */
 export function wakeOrder(unit: UnitOfWork, row: Subscription): void {
   unit.wake('subscription', row.id, orderDeadline(row, unit.now))
 }

@@ -93,7 +93,6 @@ function publicFields(order: Order): string {
   })
 }
 
-/** As `publicFields`, of one invoice. */
 function publicInvoiceFields(invoice: InvoiceState): string {
   const { chargeTime, declinedTime, charge, attempts, isDisputed, amountPaid, amountRefunded, ...visible } =
     invoice

@@ -8,7 +8,6 @@ import type { OrganizationSettings } from '../../db/entities/organization.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 
-/** The parts of an instrument that a charge needs. */
 export interface ChargeRoute {
   readonly paymentInstrumentId: string
   readonly gateway: string

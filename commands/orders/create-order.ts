@@ -31,7 +31,6 @@ import { readForOrder } from './order-references.ts'
 import { orderRisk } from './order-risk.ts'
 import { orderChoices, orderTerms } from './order-state.ts'
 
-/** An order item as a caller writes it. */
 export type SubscriptionItem = Readonly<
   Pick<OrderItem, 'plan' | 'quantity' | 'quantityFilled' | 'usageLimits'>
 >
@@ -212,7 +211,6 @@ function laterOf(a: Date, b: Date): Date {
   return a.getTime() > b.getTime() ? a : b
 }
 
-/** Returns the copy of a plan that an item keeps. */
 function priced(plan: Plan): OrderItem['priced'] {
   return {
     id: plan.id,

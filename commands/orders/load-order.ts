@@ -6,7 +6,6 @@ import { readChargeTerms, UNCHARGED } from './charge-terms.ts'
 import type { OrderRecord } from './order-record.ts'
 import { orderOf } from './order-state.ts'
 
-/** What to load besides. */
 export interface Loading {
   /** Receives each order whose rows cannot be read, and skips it; without it the error is thrown. */
   readonly unreadable?: (row: Subscription, error: unknown) => void
@@ -26,7 +25,6 @@ export async function loadOrder(
   return record
 }
 
-/** As `loadOrder`, for orders whose clocks show the same instant. */
 export async function loadOrders(
   unit: UnitOfWork,
   rows: readonly Subscription[],

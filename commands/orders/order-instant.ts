@@ -1,4 +1,3 @@
-/** An order's own clock, as stored in its row. */
 import { clockTime, type OrderClock } from '../../billing/order-clock.ts'
 import type { Subscription } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'

@@ -10,7 +10,6 @@ export interface ForOrder {
   /** True if the customer has an instrument for orders without one of their own. */
   readonly hasDefaultInstrument: boolean
   readonly hasWebsite: boolean
-  /** The existing plans of the items. */
   readonly plans: readonly Plan[]
   readonly settings: Organization['settings']
   /** The data captured with the token of its instrument; null: no instrument. */

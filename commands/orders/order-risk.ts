@@ -8,7 +8,6 @@ import { sharedBy, velocities } from '../payments/velocities.ts'
 
 export type OrderRisk = RiskInput & DerivedRisk
 
-/** The data that was captured with an instrument's token. */
 export interface Captured {
   readonly risk: OrderRisk | null
   readonly card: string
@@ -19,7 +18,6 @@ export const captured = `(select jsonb_build_object('risk', risk_metadata, 'card
    where organization_id = organization.id and customer_id = ? and id = coalesce(?::text,
      (select default_payment_instrument_id from customers where organization_id = organization.id and id = ?)))`
 
-/** Returns the captured data for an order of this customer and instrument. */
 export async function readCaptured(
   { em, organizationId }: UnitOfWork,
   { customerId, paymentInstrumentId }: { customerId: string; paymentInstrumentId: string | null },

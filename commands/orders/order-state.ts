@@ -92,7 +92,6 @@ export function orderTerms(
   }
 }
 
-/** Returns what the order sets in place of its plans. */
 export function orderChoices(
   row: Pick<Subscription, 'trial' | 'isTrialOnly' | 'recurringInterval' | 'invoiceTimeShift'>,
 ) {

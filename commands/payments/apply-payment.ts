@@ -17,7 +17,6 @@ import { applyTransitions } from '../orders/apply-transitions.ts'
 import type { OrderRecord } from '../orders/order-record.ts'
 import { refundOwed, refundUndelivered } from './refund-sales.ts'
 
-/** An invoice within its order's record. */
 export interface LockedInvoice {
   readonly id: string
   readonly row: Invoice

@@ -149,7 +149,6 @@ function isUncharged({ record, sequence }: LockedInvoice): boolean {
   return record.order.invoices.find((one) => one.sequence === sequence)?.charge === null
 }
 
-/** Increments the revision for a change of public fields. */
 function incrementRevision(transaction: Transaction, { now }: UnitOfWork): void {
   transaction.revision += 1
   transaction.updatedTime = now

@@ -133,7 +133,6 @@ async function debtOf(
   }
 }
 
-/** Returns what a sale paid, for the refund rules. */
 export function paidOf({ amount, payments, invoiceIds }: Transaction): Paid {
   // The order of the ids is that of payment; members of a JSON object have none.
   return {

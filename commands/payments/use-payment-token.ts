@@ -17,7 +17,6 @@ export interface UsedCard {
   readonly expYear: number
   readonly fingerprint: string
   readonly billingAddress: Contact | null
-  /** The risk metadata captured with it. */
   readonly riskMetadata: (RiskInput & DerivedRisk) | null
 }
 

@@ -1,4 +1,3 @@
-/** Creates and changes webhooks. */
 import { ConflictError } from '../../billing/errors.ts'
 import type { EventType } from '../../billing/event-types.ts'
 import { ServiceCredential, Webhook, Website } from '../../db/entities/index.ts'

@@ -45,7 +45,6 @@ const DeliverySchema = defineEntity({
     /** First attempts start in this order, that of the events. */
     position: p.bigint('number').autoincrement(),
     status: p.string().length(10).$type<DeliveryStatus>(),
-    /** Scheduled attempts. */
     attempts: p.integer().default(0),
     /** Attempts that a merchant requested besides the schedule. */
     resends: p.integer().default(0),
@@ -90,19 +89,15 @@ const DeliveryAttemptSchema = defineEntity({
     webhookId: id().default(''),
     eventId: id().default(''),
     eventType: p.string().length(60).default(''),
-    /** The record that the event is about. */
     entityId: id().default(''),
-    /** From 1. */
     attempt: p.integer(),
     initiatedTime: instant(),
-    /** When the request was sent; null: never. */
     sentTime: instant().nullable(),
     /** Milliseconds from the start of the attempt to its outcome. */
     duration: p.integer(),
     url: p.text(),
     method: p.string().length(6),
     requestHeaders: json<Record<string, string>>(),
-    /** HTTP status; null: no response. */
     status: p.integer().nullable(),
     responseHeaders: json<Record<string, string>>().nullable(),
     response: p.text().nullable(),

@@ -17,6 +17,5 @@ const FastForwardSchema = defineEntity({
   },
 })
 
-/** A fast-forward of one order's clock (sandbox). */
 export class FastForward extends FastForwardSchema.class {}
 FastForwardSchema.setClass(FastForward)

@@ -35,7 +35,6 @@ const InvoiceSchema = defineEntity({
     subscriptionId: id(),
     customerId: id(),
     websiteId: id(),
-    /** Counts the invoices of an order, from 1. */
     sequence: p.integer(),
     type: p.string().length(20).$type<InvoiceType>(),
     status: p.string().length(20).$type<InvoiceStatus>(),
@@ -60,7 +59,6 @@ const InvoiceSchema = defineEntity({
     attempts: p.integer().default(0),
     /** When the first charge was declined. */
     declinedTime: instant().nullable(),
-    /** The charge whose outcome is unknown. */
     charge: json<OpenCharge>().nullable(),
     /** Decimal strings: payments, and what was refunded of them. */
     amountPaid: p.decimal().precision(18).scale(6).default('0').$type<string>(),

@@ -18,6 +18,5 @@ const OrganizationSchema = defineEntity({
   },
 })
 
-/** A merchant: the tenant of every other row. */
 export class Organization extends OrganizationSchema.class {}
 OrganizationSchema.setClass(Organization)

@@ -25,6 +25,5 @@ const TimelineEntrySchema = defineEntity({
   },
 })
 
-/** One domain event of an order. */
 export class TimelineEntry extends TimelineEntrySchema.class {}
 TimelineEntrySchema.setClass(TimelineEntry)

@@ -16,7 +16,6 @@ export type TransactionType = 'sale' | 'refund'
 export type TransactionResult = 'approved' | 'declined' | 'unknown' | 'canceled'
 /** `pending` until the outcome is known. */
 export type TransactionStatus = 'pending' | 'completed'
-/** The payment method, as requested. */
 export type PaymentInstruction =
   | { readonly method: 'external' }
   | { readonly token: string }

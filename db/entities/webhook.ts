@@ -31,10 +31,8 @@ const WebhookSchema = defineEntity({
     eventsFilter: json<EventType[]>(),
     status: p.string().length(10).$type<'active' | 'inactive'>(),
     websiteId: id().nullable(),
-    /** The credential of each attempt. */
     credentialHash: id().nullable(),
     headers: json<WebhookHeader[]>().default('[]'),
-    /** Why the service disabled it. */
     deactivationReason: p.text().nullable(),
     /** Failed attempts since the last successful one, over all its deliveries. */
     consecutiveFailures: p.integer().default(0),
