@@ -1,12 +1,12 @@
 /**
- * IP restrictions of API keys: single IPv4 and IPv6 addresses, ranges of both in CIDR form, and IPv4 patterns such as
- * `198.51.100.*`. Only public space can be allowed: nobody calls from a private address.
+ * IP restrictions of API keys: IPv4 and IPv6 addresses, CIDR ranges of both, and IPv4 patterns such as
+ * `198.51.100.*`. Only public addresses are accepted, because no request comes from a private one.
  */
 import ipaddr from 'ipaddr.js'
 
 type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/** Ranges of `ipaddr.js` that a restriction must not overlap. */
+/** Names of `ipaddr.js` for the ranges that a restriction must not overlap. */
 const PROHIBITED_V4 = [
   '10.0.0.0/8',
   '172.16.0.0/12',
@@ -17,7 +17,7 @@ const PROHIBITED_V4 = [
 ].map(cidr)
 const PROHIBITED_V6 = ['::1/128', 'fe80::/10', 'fc00::/7'].map(cidr)
 
-/** Why an entry cannot be a restriction, as a sentence about it; null when it can. */
+/** Returns why an entry is no valid restriction, as a field message; null when it is. */
 export function allowedIpProblem(entry: string): string | null {
   const network = networkOf(entry)
   if (network === null)
@@ -29,7 +29,7 @@ export function allowedIpProblem(entry: string): string | null {
     : null
 }
 
-/** Whether one of the entries covers the address. */
+/** True if one of the entries covers the address. */
 export function addressIsAllowed(entries: readonly string[], address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const caller = ipaddr.process(address) // IPv4-mapped IPv6 is the IPv4 address it stands for
@@ -39,7 +39,7 @@ export function addressIsAllowed(entries: readonly string[], address: string): b
   })
 }
 
-/** Whether everything `wanted` allows is allowed by `held` already; null allows everything. */
+/** True if `held` allows every address that `wanted` allows; null allows all. */
 export function areWithin(wanted: readonly string[] | null, held: readonly string[] | null): boolean {
   if (held === null) return true
   return wanted?.every((entry) => held.some((other) => contains(networkOf(other), networkOf(entry)))) ?? false
@@ -50,7 +50,7 @@ function contains(outer: Network | null, inner: Network | null): boolean {
   return outer[1] <= inner[1] && inner[0].match(outer[0], outer[1])
 }
 
-/** An entry as a network; null when it is none of the five forms. */
+/** Returns an entry as a network; null when it has none of the five forms. */
 function networkOf(entry: string): Network | null {
   try {
     if (entry.includes('/')) {
@@ -75,7 +75,7 @@ function networkOf(entry: string): Network | null {
   }
 }
 
-/** An IPv4-mapped network as the IPv4 network it stands for. */
+/** Returns an IPv4-mapped network as the IPv4 network. */
 function unmapped([address, bits]: Network): Network {
   if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96)
     return [address.toIPv4Address(), bits - 96]

@@ -1,19 +1,18 @@
-/** How long what a customer's browser is given lasts; in milliseconds. */
+/** Lifetimes of the tokens of customers' browsers, in milliseconds. */
 
-/** An authentication token waits this long to be exchanged. */
+/** Time to exchange an authentication token. */
 export const AUTHENTICATION_TOKEN_LIFETIME = 3_600_000
-/** A customer token lasts this long unless it is asked otherwise … */
+/** Default lifetime of a customer token. */
 export const CUSTOMER_TOKEN_LIFETIME = 3_600_000
-/** … and never longer than this. */
 export const LONGEST_CUSTOMER_TOKEN = 24 * 3_600_000
 
-/** When a customer token expires: as asked, or after an hour; a sentence where that cannot be. */
+/** Returns the expiry of a customer token, by default in an hour, or why the requested one is invalid. */
 export function customerTokenExpiry(
-  asked: number | null,
+  requested: number | null,
   now: number,
 ): { readonly expiredTime: number } | { readonly problem: string } {
-  if (asked === null) return { expiredTime: now + CUSTOMER_TOKEN_LIFETIME }
-  if (asked <= now) return { problem: 'must be in the future' }
-  if (asked > now + LONGEST_CUSTOMER_TOKEN) return { problem: 'must be at most 24 hours ahead' }
-  return { expiredTime: asked }
+  if (requested === null) return { expiredTime: now + CUSTOMER_TOKEN_LIFETIME }
+  if (requested <= now) return { problem: 'must be in the future' }
+  if (requested > now + LONGEST_CUSTOMER_TOKEN) return { problem: 'must be at most 24 hours ahead' }
+  return { expiredTime: requested }
 }

@@ -1,4 +1,4 @@
-/** What an access list grants. A permission is the id of an operation; `*` is all of them. */
+/** Access lists. A permission is the id of an operation, or `*` for all of them. */
 
 export interface AccessRule {
   scope?: { organizationId?: string[] }
@@ -7,10 +7,10 @@ export interface AccessRule {
 
 export const EVERYTHING = '*'
 
-/** The shape of a permission's name. One that this release lacks is kept and grants nothing. */
+/** Format of a permission. One that is unknown to this release is stored and grants nothing. */
 export const PERMISSION_PATTERN = '^(\\*|(Storefront)?(Get|Post|Put|Patch|Delete)[A-Z][A-Za-z]+)$'
 
-/** Permissions granted in an organization; null: everything. */
+/** Returns the permissions granted in an organization; null: all. */
 export function grantedPermissions(
   acl: readonly AccessRule[] | null,
   organizationId: string,
@@ -27,7 +27,7 @@ export function permits(granted: ReadonlySet<string> | null, operationId: string
   return granted === null || granted.has(operationId)
 }
 
-/** Whether everything of `wanted` is granted by `held` already. */
+/** True if `held` includes every permission of `wanted`. */
 export function isWithin(wanted: ReadonlySet<string> | null, held: ReadonlySet<string> | null): boolean {
   if (held === null) return true
   return wanted !== null && [...wanted].every((permission) => held.has(permission))

@@ -6,7 +6,7 @@ import {
   IS_FREE,
   lockSubscription,
 } from '../commands/orders/advance-order.ts'
-import { followFastForward, instantOnTheWay } from '../commands/orders/fast-forward.ts'
+import { advanceInstant, trackFastForward } from '../commands/orders/fast-forward.ts'
 import { orderClock } from '../commands/orders/order-instant.ts'
 import type { Subscription } from '../db/entities/index.ts'
 import { isInfrastructureFailure } from '../db/infrastructure-failure.ts'
@@ -182,9 +182,9 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
       const realTime = unit.now.getTime()
       const time = executionTime(orderClock(row), { clock: executionClock, base }, realTime)
       const latest = skipsTime ? Number.POSITIVE_INFINITY : realTime
-      const instant = instantOnTheWay(row, Math.min(time.instant, latest))
+      const instant = advanceInstant(row, Math.min(time.instant, latest))
       const gatewayCallDue = await advanceOrder(unit, row, instant)
-      await followFastForward(unit, row, instant, revision)
+      await trackFastForward(unit, row, instant, revision)
       return {
         ...resultOf({ row, gatewayCallDue }),
         // A clock that has just come to rest is read by another base.

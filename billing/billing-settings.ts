@@ -1,22 +1,20 @@
-/** What an organization decides for all of its orders, where an order does not say otherwise. */
+/** The settings of an organization that hold for every order without its own. */
 
-/** Durations before an event at which its customer is reminded of it. */
+/** Durations before the named event at which its customer is reminded. */
 export interface Reminders {
   readonly renewal: readonly string[]
   readonly trialEnd: readonly string[]
   readonly abandon: readonly string[]
 }
 
-/** Durations are texts as the API writes them, checked when they were stored. */
+/** Durations are ISO 8601 texts; they were validated when they were stored. */
 export interface BillingSettings {
-  /** How long after the later of creation and start a pending order is abandoned; null: never. */
+  /** Time until a pending order is abandoned, from the later of creation and start; null: never. */
   readonly pendingOrderTtl: string | null
   readonly reminders: Reminders
-  /** When an invoice whose charge was declined is charged again, each counted from the first decline. */
   readonly autopayRetries: readonly string[]
 }
 
-/** Settings of which some were never set. */
 export type GivenBillingSettings = Optional<Omit<BillingSettings, 'reminders'>> & {
   readonly reminders?: Optional<Reminders> | undefined
 }
@@ -29,7 +27,7 @@ export const DEFAULT_BILLING_SETTINGS: BillingSettings = {
   autopayRetries: ['P1D', 'P3D', 'P5D'],
 }
 
-/** Settings as they hold: defaults stand in for what was never set. */
+/** Returns the settings in force: a default replaces each setting that was never set. */
 export function billingSettings(given: GivenBillingSettings = {}): BillingSettings {
   const { pendingOrderTtl, reminders, autopayRetries } = DEFAULT_BILLING_SETTINGS
   return {

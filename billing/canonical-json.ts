@@ -1,4 +1,4 @@
-/** JSON in which equal values are equal texts: members sorted by name, at every depth, absent ones left out. */
+/** Returns JSON in which equal values are equal texts: members are sorted at every depth, undefined ones omitted. */
 export function canonicalJson(value: unknown): string {
   if (value instanceof Date) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(',')}]`

@@ -1,4 +1,4 @@
-/** Payment cards: which network a number belongs to, whether it can be one, and until when a card is good. */
+/** Payment cards: their networks, number checks and expiry. */
 
 export const CARD_BRANDS = [
   'Visa',
@@ -17,13 +17,13 @@ export type CardBrand = (typeof CARD_BRANDS)[number]
 export interface Network {
   readonly brand: CardBrand
   readonly lengths: readonly number[]
-  /** Leading digits, or the first and the last of a range of them. */
+  /** Leading digits, or the first and last of a range. */
   readonly prefixes: readonly (string | readonly [string, string])[]
 }
 
 const FROM_16_TO_19 = [16, 17, 18, 19]
 
-/** What the networks publish of their ranges. Where two fit, the longer prefix tells. */
+/** The ranges that the networks publish. Where two match, the longer prefix wins. */
 export const NETWORKS: readonly Network[] = [
   { brand: 'Visa', lengths: [13, 16, 18, 19], prefixes: ['4'] },
   {
@@ -60,7 +60,7 @@ export const NETWORKS: readonly Network[] = [
   },
 ]
 
-/** The network of a number, by its leading digits and its length; null for one of none of the ten. */
+/** Returns the network of a card number by its leading digits and length; null for an unknown one. */
 export function cardBrand(pan: string): CardBrand | null {
   let best: { readonly brand: CardBrand; readonly length: number } | null = null
   for (const { brand, lengths, prefixes } of NETWORKS) {
@@ -76,8 +76,8 @@ export function cardBrand(pan: string): CardBrand | null {
 }
 
 /**
- * The networks that a number may still belong to, given its first digits: those of which it has a whole prefix first,
- * the longest prefix before the others. For forms that help while one types.
+ * Returns the networks that a number with these first digits can belong to, for forms that help during
+ * typing. Networks with a complete prefix come first, the longest prefix before the others.
  */
 export function networksOfBeginning(
   digits: string,
@@ -97,7 +97,7 @@ export function networksOfBeginning(
     .map(({ network, whole }) => ({ network, whole }))
 }
 
-/** Whether the last digit is the check digit of the others (ISO/IEC 7812, Luhn). */
+/** True if the last digit is the check digit of the others (ISO/IEC 7812, Luhn). */
 export function passesLuhn(digits: string): boolean {
   let sum = 0
   for (let place = 0; place < digits.length; place++) {
@@ -108,17 +108,17 @@ export function passesLuhn(digits: string): boolean {
   return sum % 10 === 0
 }
 
-/** The digits of a number as people write it, in groups apart by single spaces or hyphens; null for anything else. */
+/** Returns the digits of a number in groups separated by single spaces or hyphens; null for any other text. */
 export function cardDigits(written: string): string | null {
   return /^\d+(?:[ -]\d+)*$/.test(written) ? written.replaceAll(/[ -]/g, '') : null
 }
 
-/** Whether a card is no longer good: its last moment is the end of its month, UTC. `now` in milliseconds. */
+/** True if a card has expired: it is valid through the end of its month, UTC. `now` in milliseconds. */
 export function cardIsExpired(expMonth: number, expYear: number, now: number): boolean {
   return now >= Date.UTC(expYear, expMonth, 1)
 }
 
-/** Whether an instrument can be charged at an instant (specification 2.6: else the customer's default one is). */
+/** True if an instrument can be charged at an instant (specification 2.6); else the customer's default one is. */
 export function isUsable(
   instrument: { readonly status: string; readonly expMonth: number; readonly expYear: number },
   instant: number,
@@ -129,12 +129,11 @@ export function isUsable(
 export interface CardNumber {
   readonly pan: string
   readonly brand: CardBrand
-  /** The first six digits. */
   readonly bin: string
   readonly last4: string
 }
 
-/** Reads a number, or says what is wrong with it in a sentence that holds no part of it. */
+/** Returns the parsed number, or a sentence about the problem that contains no digit of it. */
 export function readCardNumber(written: string): CardNumber | { readonly problem: string } {
   const pan = cardDigits(written)
   if (pan === null) return { problem: 'must contain digits only, optionally in groups' }
@@ -146,7 +145,7 @@ export function readCardNumber(written: string): CardNumber | { readonly problem
 
 const RUNS_OF_DIGITS = /(?<!\d)\d(?:[ -]?\d){11,18}(?!\d)/g
 
-/** The text with every card number in it replaced: for texts that may repeat what a caller sent. */
+/** Returns the text with every card number in it replaced, for texts that may repeat a caller's input. */
 export function withoutCardNumbers(text: string): string {
   return text.replaceAll(RUNS_OF_DIGITS, (run) =>
     passesLuhn(run.replaceAll(/[ -]/g, '')) ? '[card number]' : run,

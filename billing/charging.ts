@@ -1,23 +1,22 @@
 /**
- * When the gateway has a part in an order: charges that are due, outcomes that are asked for, and what has to wait for
- * them. Pure, as all of the life cycle; the charges themselves are made outside of it.
+ * When an order needs the payment gateway: charges due, outcomes to ask for, and what waits for them. The
+ * rules are pure; the charges themselves are made elsewhere.
  */
 import { reach } from './durations.ts'
 import { type Invoice, isOpen } from './invoices.ts'
 import type { Order } from './order.ts'
 
-/** A charge this much later than it was due is a late one. Milliseconds. */
+/** A charge is late if it is made more than this after it was due. Milliseconds. */
 export const LATENESS = 3_600_000
 
-/** Something to ask of the gateway about an invoice: a charge, or the outcome of the one that is open. */
+/** A call to make to the gateway for an invoice: a charge, or an inquiry about the open one. */
 export interface GatewayCall {
   readonly invoice: number
-  /** When it is to be made. */
   readonly at: number
 }
 
-/** The first call to make, due or ahead; null: none is in sight. */
-export function nextCall(order: Order): GatewayCall | null {
+/** Returns the first gateway call of the order, due or in the future; null: none. */
+export function nextGatewayCall(order: Order): GatewayCall | null {
   const calls = order.invoices.flatMap((invoice) => {
     const { charge, sequence } = invoice
     if (charge !== null) {
@@ -33,7 +32,7 @@ export function nextCall(order: Order): GatewayCall | null {
   return first === undefined ? null : { invoice: first.invoice, at: first.at }
 }
 
-/** A charge whose first answer is awaited: it is due, or was made and nothing is heard of it yet. */
+/** A charge without its initial result: it is due, or was made and has no result yet. */
 export interface AwaitedCharge {
   readonly invoice: Invoice
   readonly since: number
@@ -46,14 +45,14 @@ export function awaitedCharges(order: Order): AwaitedCharge[] {
   })
 }
 
-/** Whether something that would happen at `at`, to an invoice or to none, has to wait for the answer of a charge. */
+/** True if what is due at `at`, for an invoice or for none, has to wait for the result of a charge. */
 export function waitsFor(
   { status }: Order,
   { invoice, since }: AwaitedCharge,
   at: number,
   about: number | null,
 ): boolean {
-  // The charge of a start is part of the start; one that is tried again comes last at its instant.
+  // The charge of a start is part of the start; a retry comes last at its instant.
   const isFirst = status === 'pending' && invoice.declinedTime === null
   if (at < since || (at === since && !isFirst)) return false
   if (status === 'pending' || about === invoice.sequence) return true
@@ -62,8 +61,8 @@ export function waitsFor(
 }
 
 /**
- * When a declined charge is tried again, later than `after` and not before the start of a pending order; null: not by
- * itself.
+ * Returns when a declined charge is retried: after `after`, and not before the start of a pending order;
+ * null: it is not retried automatically.
  */
 export function nextRetry(order: Order, { declinedTime, status }: Invoice, after: number): number | null {
   if (declinedTime === null || !isOpen({ status }) || !isRetrying(order)) return null
@@ -73,7 +72,7 @@ export function nextRetry(order: Order, { declinedTime, status }: Invoice, after
   return Math.max(Math.min(...ahead), order.status === 'pending' ? order.terms.startTime : after)
 }
 
-/** Whether an order's charges that moved no money are tried again. */
+/** True if the order retries charges that moved no money. */
 export function isRetrying({ status }: Pick<Order, 'status'>): boolean {
   return RETRYING.has(status)
 }
@@ -100,7 +99,7 @@ function awaitedSince(order: Order, invoice: Invoice): number | null {
   return isChargeable(order, invoice) ? chargeTime : null
 }
 
-/** A charge that was late already when another was made late comes no sooner than an hour after that one. */
+/** After a late charge, another charge that was late by then waits until an hour has passed. */
 function allowed({ lateChargeTime }: Order, chargeTime: number): number {
   const waits = lateChargeTime !== null && chargeTime + LATENESS < lateChargeTime
   return waits ? lateChargeTime + LATENESS : chargeTime

@@ -16,7 +16,7 @@ export interface Contact {
   address2: string | null
   city: string | null
   region: string | null
-  /** ISO 3166 code of two letters. */
+  /** ISO 3166, two letters. */
   country: string | null
   postalCode: string | null
   phoneNumbers: Reachable[]
@@ -26,12 +26,15 @@ export interface Contact {
   jobTitle: string | null
 }
 
-/** Digest of what a contact says: equal contacts have equal ones, and what is absent, null or empty says nothing. */
+/**
+ * Returns a digest of a contact: equal contacts have equal digests; members that are missing, null or empty
+ * do not count.
+ */
 export function contactHash(contact: Contact): string {
-  const said = Object.entries(contact).filter(
+  const filled = Object.entries(contact).filter(
     ([, value]) => value !== null && value !== '' && !(Array.isArray(value) && value.length === 0),
   )
   return createHash('sha256')
-    .update(canonicalJson(Object.fromEntries(said)))
+    .update(canonicalJson(Object.fromEntries(filled)))
     .digest('hex')
 }

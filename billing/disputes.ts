@@ -1,4 +1,4 @@
-/** Disputes: what their codes mean, and what time does to them. */
+/** Disputes: their codes and their deadline. */
 
 export const DISPUTE_STATUSES = [
   'response-needed',
@@ -10,7 +10,6 @@ export const DISPUTE_STATUSES = [
 ] as const
 export type DisputeStatus = (typeof DISPUTE_STATUSES)[number]
 
-/** Types that can be written. */
 export const DISPUTE_TYPES = [
   'information-request',
   'first-chargeback',
@@ -21,9 +20,9 @@ export const DISPUTE_TYPES = [
   'ethoca-alert',
   'verifi-alert',
 ] as const
-/** Types that stand in answers only: no caller opens such a dispute. */
-export const ANSWERED_DISPUTE_TYPES = ['paypal-claim'] as const
-export type DisputeType = (typeof DISPUTE_TYPES)[number] | (typeof ANSWERED_DISPUTE_TYPES)[number]
+/** Types in responses only: no request opens such a dispute. */
+export const READ_ONLY_DISPUTE_TYPES = ['paypal-claim'] as const
+export type DisputeType = (typeof DISPUTE_TYPES)[number] | (typeof READ_ONLY_DISPUTE_TYPES)[number]
 
 export const DISPUTE_CATEGORIES = [
   'fraud',
@@ -35,12 +34,12 @@ export const DISPUTE_CATEGORIES = [
 ] as const
 export type DisputeCategory = (typeof DISPUTE_CATEGORIES)[number]
 
-/** A status that ends a dispute and gives it a time of resolution. */
+/** True for a status that ends a dispute and sets its resolution time. */
 export function isResolved(status: DisputeStatus): boolean {
   return status === 'won' || status === 'lost' || status === 'forfeited'
 }
 
-/** The category: by its type where it is a bank return, else by its code, as the card networks group them. */
+/** Returns `bank-return` for that type, else the card networks' category of the reason code. */
 export function disputeCategory(type: DisputeType, reasonCode: string): DisputeCategory {
   return type === 'bank-return' ? 'bank-return' : (CATEGORY_OF_CODE.get(reasonCode) ?? 'uncategorized')
 }
@@ -50,7 +49,7 @@ export interface DisputeState {
   readonly deadlineTime: number | null
 }
 
-/** When a dispute is lost because nobody answered; null when that will not happen. */
+/** Returns when an unanswered dispute is lost; null: it is not going to be. */
 export function disputeLostAt({ status, deadlineTime }: DisputeState): number | null {
   return status === 'response-needed' && deadlineTime !== null ? deadlineTime : null
 }

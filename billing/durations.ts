@@ -7,7 +7,7 @@ import { Temporal } from 'temporal-polyfill'
 
 const PATTERN =
   /^P(?!$)(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?!$)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/
-/** Years 1 to 9999: what PostgreSQL, JavaScript and people agree on. */
+/** The years 1 to 9999 are those that PostgreSQL and JavaScript share. */
 export const LATEST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 export interface Duration {
@@ -20,7 +20,7 @@ export interface Duration {
   readonly seconds: number
 }
 
-/** Parses a duration; null when it is malformed, zero, or has a component over 999,999,999. */
+/** Returns the parsed duration; null when it is malformed, zero, or has a component over 999,999,999. */
 export function parseDuration(text: string): Duration | null {
   const match = PATTERN.exec(text)
   if (match === null) return null
@@ -34,10 +34,10 @@ export function parseDuration(text: string): Duration | null {
 }
 
 /**
- * Adds `duration`, `times` times over, to `instant`: largest unit first, clamped to the end of a shorter month.
- * Months are counted from `instant` itself, so that repeated addition does not wander (31 Jan, 28 Feb, 31 Mar).
+ * Returns `instant` plus `times` times `duration`: largest unit first, clamped to the end of a shorter month. Months
+ * are counted from `instant` itself, so that repeated addition does not drift (31 Jan, 28 Feb, 31 Mar).
  *
- * @throws RangeError when the result lies outside the years the service knows.
+ * @throws RangeError when the result is after the year 9999.
  */
 export function addDuration(instant: number, duration: Duration, times = 1): number {
   const { years, months, weeks, days, hours, minutes, seconds } = duration
@@ -50,7 +50,7 @@ export function addDuration(instant: number, duration: Duration, times = 1): num
   return date.epochMilliseconds
 }
 
-/** As `addDuration`, but null where the result would lie outside the years the service knows: it never comes. */
+/** As `addDuration`, but returns null where that throws: the instant never comes. */
 export function reach(instant: number, duration: Duration, times = 1): number | null {
   try {
     return addDuration(instant, duration, times)

@@ -1,4 +1,4 @@
-/** Refusals the rules and commands raise; the API turns them into problem documents in one place. */
+/** Errors of the rules and commands; the API maps them to problems in one place. */
 
 export interface InvalidField {
   /** Dotted path into the body: `items.0.plan.id`. */
@@ -6,7 +6,6 @@ export interface InvalidField {
   readonly message: string
 }
 
-/** The request breaks rules; every failing field at once. */
 export class InvalidFieldsError extends Error {
   override readonly name = 'InvalidFieldsError'
   readonly fields: readonly InvalidField[]
@@ -17,7 +16,7 @@ export class InvalidFieldsError extends Error {
   }
 }
 
-/** The state of a record forbids what was asked. */
+/** The state of a record forbids the request. */
 export class ConflictError extends Error {
   override readonly name = 'ConflictError'
 }

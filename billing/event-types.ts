@@ -1,6 +1,6 @@
 /**
- * Every event type a webhook's filter may name. The service emits those whose resources it has; the rest are reserved,
- * so that filters written for them are accepted today.
+ * Every event type that a webhook's filter may name. Types of resources that the service does not have yet
+ * are reserved, so that filters with them are accepted.
  */
 export const EVENT_TYPES = [
   'subscription-created',
@@ -101,16 +101,14 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** An event that the service emits. */
 export interface EmittedEvent {
   readonly type: EventType
-  /** When it is emitted, as a sentence for readers of the API. */
   readonly when: string
   /** Ids at the top level of the payload. */
   readonly ids: readonly string[]
 }
 
-/** The events that the service emits, in the order in which `docs/events.md` lists them. */
+/** The events that the service emits, in the order of `docs/events.md`. */
 export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   { type: 'subscription-created', when: 'An order was placed.', ids: ['subscriptionId'] },
   {

@@ -1,13 +1,13 @@
-/** When a charge whose outcome is not known is asked about again (decisions 6.5). Instants in milliseconds. */
+/** When the gateway is asked for an unknown outcome of a charge (decisions 6.5). Instants in milliseconds. */
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** From the charge until it counts as not made. */
+/** Time after which a charge without an outcome counts as not made. */
 export const CHARGE_TIMEOUT = DAY
 
-/** After 1, 5 and 30 minutes, then hourly for a day, at its end, then daily for thirty days. */
+/** After 1, 5 and 30 minutes, then hourly through the first day, then daily for thirty days. */
 export const INQUIRIES: readonly number[] = [
   MINUTE,
   5 * MINUTE,
@@ -17,7 +17,7 @@ export const INQUIRIES: readonly number[] = [
   ...Array.from({ length: 30 }, (_, day) => CHARGE_TIMEOUT + (day + 1) * DAY),
 ]
 
-/** The first inquiry after `instant` about a charge made at `charged`; null: there are no more. */
+/** Returns the first inquiry after `instant` for a charge made at `charged`; null: no more follow. */
 export function nextInquiry(charged: number, instant: number): number | null {
   const wait = INQUIRIES.find((after) => charged + after > instant)
   return wait === undefined ? null : charged + wait

@@ -1,4 +1,4 @@
-/** Invoices of an order: their lines, and the instants at which time acts on them. */
+/** Invoices of an order: their lines, due times and amounts. */
 import { type Duration, reach } from './durations.ts'
 import { isZero, lineAmount, Money, sumOf } from './money.ts'
 import { type OrderTerms, type PricedItem, shifted } from './order-terms.ts'
@@ -22,7 +22,7 @@ export type InvoiceType = 'initial' | 'renewal'
 
 export interface InvoiceLine {
   readonly type: 'setup' | 'trial' | 'plan' | 'shipping'
-  /** The order's item it stands for; null for shipping. */
+  /** The item of the order; null for shipping. */
   readonly itemId: string | null
   readonly planId: string | null
   readonly description: string
@@ -31,27 +31,26 @@ export interface InvoiceLine {
   readonly amount: string
 }
 
-/** A charge whose outcome is not known. No other charge of its invoice starts before it is. */
+/** A charge whose outcome is unknown. Until it is known, no other charge of the invoice starts. */
 export interface OpenCharge {
-  /** Whether the order makes it by itself; else a caller does. */
+  /** True if the order makes it automatically, false if a caller does. */
   readonly isOwn: boolean
   /** When it counts as made. */
   readonly at: number
-  /** What is known of it: nothing yet, that nobody knows, or that a day has passed so and it counts as declined. */
+  /** The result so far: `none` yet, `unknown`, or `timed-out` after a day, when it counts as declined. */
   readonly answer: 'none' | 'unknown' | 'timed-out'
-  /** When the gateway is asked for its outcome; null: others ask, or nobody does any more. */
+  /** When the gateway is asked for its outcome; null: another workflow asks, or inquiries have ended. */
   readonly askTime: number | null
 }
 
 export interface Invoice {
-  /** Counts an order's invoices from 1: together with the order it names one. */
+  /** Counts an order's invoices from 1. */
   readonly sequence: number
   readonly type: InvoiceType
   readonly status: InvoiceStatus
   readonly lines: readonly InvoiceLine[]
-  /** The sum of its lines. */
   readonly amount: string
-  /** Service it bills, half-open; null where nothing recurs or nothing is known yet. */
+  /** The period of service it covers, half-open; null where nothing recurs, or before activation. */
   readonly periodNumber: number | null
   readonly periodStart: number | null
   readonly periodEnd: number | null
@@ -60,20 +59,19 @@ export interface Invoice {
   readonly delinquencyTime: number | null
   readonly paidTime: number | null
   readonly voidedTime: number | null
-  /** When a charge of it is due; null: not by itself. */
+  /** When a charge of it is due; null: none is automatic. */
   readonly chargeTime: number | null
-  /** Charges the order has made by itself. */
   readonly attempts: number
-  /** When the first of them was declined, or counted as that; retries count from it. */
+  /** When the first charge was declined, or timed out; retries count from it. */
   readonly declinedTime: number | null
   readonly charge: OpenCharge | null
-  /** Exact; what came in, refunds not taken off. */
+  /** Exact; refunds are not subtracted. */
   readonly amountPaid: string
   readonly amountRefunded: string
   readonly isDisputed: boolean
 }
 
-/** Lines of the first invoice: setup, then the trial or the first period, one-time sales, shipping. */
+/** Returns the lines of the initial invoice: setup, then the trial or first period, one-time sales, shipping. */
 export function initialLines(terms: OrderTerms): InvoiceLine[] {
   const setups = terms.items.flatMap((item) =>
     item.plan.setup === null ? [] : [itemLine(terms, item, 'setup', item.plan.setup.price)],
@@ -86,13 +84,11 @@ export function initialLines(terms: OrderTerms): InvoiceLine[] {
   return [...setups, ...served, ...shippingLine(terms)]
 }
 
-/** Lines of every later invoice: what recurs, and shipping. */
 export function renewalLines(terms: OrderTerms): InvoiceLine[] {
   const recurring = terms.items.filter((item) => !isOneTime(item))
   return [...recurring.map((item) => planLine(terms, item)), ...shippingLine(terms)]
 }
 
-/** An invoice nobody owes yet. */
 export function draftInvoice(
   sequence: number,
   type: InvoiceType,
@@ -122,8 +118,8 @@ export function draftInvoice(
 }
 
 /**
- * A draft as it is once issued at `at` and charged at the boundary `chargedAt`: due after the later of both, and paid at
- * once where nothing is to be paid.
+ * Returns a draft as issued at `at` and charged at the boundary `chargedAt`. It is due after the later of
+ * both; an amount of zero is paid at once.
  */
 export function issued(invoice: Invoice, terms: OrderTerms, at: number, chargedAt: number): Invoice {
   if (isZero(invoice.amount)) {
@@ -141,8 +137,8 @@ export function issued(invoice: Invoice, terms: OrderTerms, at: number, chargedA
 }
 
 /**
- * When an invoice is due that is charged at `at` because the service was late, and when delinquent: as long after that as it
- * would have been, whatever the terms say of later invoices.
+ * Returns the due and delinquency times of an invoice that is charged at `at` because the service was late.
+ * The time between both stays, whatever later terms say.
  */
 export function dueWhenLate(
   invoice: Invoice,
@@ -158,19 +154,19 @@ export function dueWhenLate(
   }
 }
 
-/** When a renewal invoice of the boundary is issued; null where that is at the boundary itself. */
+/** Returns when a renewal invoice is issued before its boundary; null: at the boundary. */
 export function earlyIssue(terms: OrderTerms, boundary: number): number | null {
   const shift = terms.invoiceTimeShift?.issueTimeShift
   if (shift == null || shift.duration === 0) return null
   return shifted(boundary, { ...shift, chronology: 'before' })
 }
 
-/** When an invoice is past due: a day after it was due. */
+/** Returns when an invoice is past due: a day after it was due. */
 export function pastDueTime(dueTime: number): number {
   return dueTime + DAY
 }
 
-/** What is still to be paid of an invoice that is open or a draft; of any other, nothing. */
+/** Returns the amount still to be paid of a draft or open invoice; zero for any other. */
 export function amountDue(
   invoice: Pick<Invoice, 'status' | 'amount' | 'amountPaid' | 'amountRefunded'>,
 ): string {
@@ -179,12 +175,12 @@ export function amountDue(
   return new Money(amount).minus(amountPaid).plus(amountRefunded).toFixed()
 }
 
-/** Whether no charge of an invoice was made, is under way or is planned. */
+/** True if no charge of the invoice was made, is in progress or is planned. */
 export function isUncharged({ charge, chargeTime, declinedTime }: Invoice): boolean {
   return charge === null && chargeTime === null && declinedTime === null
 }
 
-/** Issued and neither paid nor ended. */
+/** True if the invoice is issued, not fully paid, and not voided or abandoned. */
 export function isOpen({ status }: Pick<Invoice, 'status'>): boolean {
   return status === 'unpaid' || status === 'past-due' || status === 'partially-paid'
 }

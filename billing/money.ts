@@ -1,39 +1,39 @@
 /**
- * Amounts. Between functions, in rows and in documents an amount is an exact decimal string in the currency's units, such as
- * `12.5`; whoever computes makes a `Money` of it and hands a string on. JSON numbers become such strings by `amountOf` as
- * they come in, and strings become numbers by `jsonAmount` as they go out: nowhere else is an amount a number.
+ * Amounts. Everywhere in the code an amount is an exact decimal string in the currency's units, such as `12.5`;
+ * computations use `Money` and return strings. Only `amountOf` reads JSON numbers and only `jsonAmount` writes them.
  */
 import currencyCodes from 'currency-codes'
 import { Decimal } from 'decimal.js'
 
-/** The one type that computes with amounts: an exact decimal with room for every product of a price and a quantity; rounds half away from zero. */
+/**
+ * The type for computing with amounts: precise enough for every product of price and quantity; rounds half
+ * away from zero.
+ */
 export const Money = Decimal.clone({ precision: 60, rounding: Decimal.ROUND_HALF_UP })
 export type Money = Decimal
 
-/** Amounts lie strictly below this. */
+/** Every amount is strictly below this. */
 export const AMOUNT_LIMIT = 1e12
 
-/** A JSON number as the exact amount that it spells. */
 export function amountOf(value: number): string {
   return new Money(value).toFixed()
 }
 
-/** An amount as JSON shows it. */
 export function jsonAmount(amount: string): number {
   return new Money(amount).toNumber()
 }
 
-/** An amount of a column, without the zeros that pad it to the column's scale. */
+/** Returns an amount without the zeros that pad it to its column's scale. */
 export function plainAmount(amount: string): string {
   return new Money(amount).toFixed()
 }
 
-/** Decimals of a currency by ISO 4217; null for a code the standard does not know. */
+/** Returns a currency's number of decimals (ISO 4217); null for an unknown code. */
 export function currencyExponent(currency: string): number | null {
   return currencyCodes.code(currency)?.digits ?? null
 }
 
-/** Why an amount cannot be one of `currency`, as a sentence about it; null when it can. */
+/** Returns why an amount is invalid in `currency`, as a field message; null when it is valid. */
 export function amountProblem(amount: string, currency: string): string | null {
   const exponent = currencyExponent(currency)
   if (exponent === null) return null
@@ -44,17 +44,15 @@ export function amountProblem(amount: string, currency: string): string | null {
     : null
 }
 
-/** An exact amount as a line carries it: rounded half-up to the currency's decimals. The only place that rounds. */
+/** Returns an amount rounded half-up to the currency's decimals. Nothing else rounds. */
 export function lineAmount(exact: Money, currency: string): string {
   return exact.toDecimalPlaces(currencyExponent(currency) ?? 6).toFixed()
 }
 
-/** The exact sum of amounts. */
 export function sumOf(amounts: readonly string[]): string {
   return amounts.reduce((sum, amount) => sum.plus(amount), new Money(0)).toFixed()
 }
 
-/** Whether nothing is to be paid. */
 export function isZero(amount: string): boolean {
   return new Money(amount).isZero()
 }

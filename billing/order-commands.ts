@@ -1,6 +1,6 @@
 /**
- * What callers do to an order, as pure functions: each takes an order that is settled up to the instant and gives the
- * step that follows, or refuses it.
+ * Commands on an order, as pure functions. Each takes an order that is advanced to the instant, and returns
+ * the transition or throws.
  */
 import { canonicalJson } from './canonical-json.ts'
 import { nextRetry } from './charging.ts'
@@ -34,7 +34,7 @@ import type { OrderTerms } from './order-terms.ts'
 import { endOfPeriod } from './periods.ts'
 
 export interface Cancellation {
-  /** When service ends; null or not ahead: at once. */
+  /** When service ends; null or in the past: at once. */
   readonly churnTime: number | null
   readonly canceledBy: Exclude<CanceledBy, 'rebilly-side'>
   readonly reason: CancelCategory | null
@@ -42,7 +42,7 @@ export interface Cancellation {
 }
 
 /**
- * Cancels an active or paused order: it is not billed again, and served until its churn time.
+ * Cancels an active or paused order: no further invoices are issued, and service continues until the churn time.
  *
  * @throws ConflictError in any other state.
  */
@@ -66,10 +66,10 @@ export function cancelOrder(order: Order, at: number, cancellation: Cancellation
 }
 
 /**
- * Takes a cancellation back: before the churn time service goes on as it was, after it (and after a cancellation for
- * debts) a new period begins and is billed.
+ * Reverses a cancellation. Before the churn time service continues unchanged; after it, or after a
+ * cancellation for delinquency, a new period begins with its own invoice.
  *
- * @throws ConflictError where nothing was canceled, nothing can follow, or a debt is past its delinquency time.
+ * @throws ConflictError when the order is not canceled, has no further period, or has a delinquent invoice.
  */
 export function reactivateOrder(order: Order, at: number): Transition {
   requireStatus(order, ['canceled', 'churned'], 'reactivated')
@@ -104,10 +104,10 @@ export function reactivateOrder(order: Order, at: number): Transition {
 }
 
 /**
- * Pauses an active order, at once or from an instant ahead on.
+ * Pauses an active order, at once or at a future instant.
  *
  * @throws InvalidFieldsError for times in the past or in the wrong order.
- * @throws ConflictError for an order that is not active, and for a pause that overlaps another.
+ * @throws ConflictError for an order that is not active, and for overlapping pauses.
  */
 export function pauseOrder(
   order: Order,
@@ -130,8 +130,8 @@ export function pauseOrder(
 /**
  * Moves the end of a pause that has not ended.
  *
- * @throws InvalidFieldsError for an end that is not ahead.
- * @throws ConflictError when it has ended, or would overlap another.
+ * @throws InvalidFieldsError for an end in the past.
+ * @throws ConflictError when the pause has ended, or would overlap another.
  */
 export function changePauseEnd(order: Order, at: number, id: string, endTime: number | null): Transition {
   const pause = unendedPause(order, id)
@@ -145,9 +145,9 @@ export function changePauseEnd(order: Order, at: number, id: string, endTime: nu
 }
 
 /**
- * Ends a pause: one under way is resumed, a future one revoked.
+ * Resumes the order from an active pause, or revokes a scheduled one.
  *
- * @throws ConflictError when it has ended already.
+ * @throws ConflictError when the pause has ended already.
  */
 export function removePause(order: Order, at: number, id: string): Transition {
   const pause = unendedPause(order, id)
@@ -179,10 +179,10 @@ export function voidInvoice(order: Order, at: number, sequence: number): Transit
 }
 
 /**
- * Gives a pending order other terms: its first invoice is drawn up anew, under the same id. One that is issued already
- * is charged and due no sooner than the start there is now, and the order waits for that.
+ * Changes the terms of a pending order. Its initial invoice is reissued under the same id; if it was issued already,
+ * its charge and due times move to the new start, if that is later.
  *
- * @throws ConflictError for an order that is not pending, and where that invoice is being charged or paid, in part too.
+ * @throws ConflictError for an order that is not pending, and when that invoice is being charged or has payments.
  */
 export function changeTerms(order: Order, at: number, terms: OrderTerms): Transition {
   requireStatus(order, ['pending'], 'changed')
@@ -193,11 +193,10 @@ export function changeTerms(order: Order, at: number, terms: OrderTerms): Transi
     if (free === null) return
     const paid = payInvoice(change.order, at, free)
     set(change, paid.order)
-    change.happenings.push(...paid.events)
+    change.events.push(...paid.events)
   })
 }
 
-/** Gives an order in service other items or shipping: they hold from the next invoice on. */
 export function changeItems(order: Order, at: number, terms: OrderTerms): Transition {
   requireStatus(order, ['active', 'paused'], 'changed')
   return transition(order, at, 'api', (change) => {
@@ -213,7 +212,7 @@ export function moveRenewal(order: Order, at: number, renewalTime: number): Tran
   })
 }
 
-/** Draws the first invoice up anew; gives the sequence of an issued one that is now of nothing, and so paid. */
+/** Reissues the initial invoice. Returns the sequence of an issued one whose amount is now zero: it is paid by that. */
 function reissueInitial(change: Change): number | null {
   const initial = change.order.invoices.find(({ type, status }) => type === 'initial' && status !== 'voided')
   if (initial === undefined) return null
@@ -229,7 +228,7 @@ function reissueInitial(change: Change): number | null {
   return isOpen(initial) && isZero(amount) ? initial.sequence : null
 }
 
-/** Has an issued first invoice follow its order's start, which was moved. */
+/** Moves the times of an issued initial invoice with its order's start. */
 function moveInitial(change: Change): void {
   const { order, at } = change
   const { startTime } = order.terms
@@ -245,7 +244,7 @@ function moveInitial(change: Change): void {
   if (moved > 0) emit(change, 'invoice-modified', { invoice: sequence })
 }
 
-/** When a first invoice that was to be charged is charged under the start there is now. */
+/** Returns when a planned charge of the initial invoice is made under the new start. */
 function movedCharge(order: Order, initial: Invoice, at: number): number | null {
   const { chargeTime } = initial
   const { startTime } = order.terms
@@ -254,14 +253,14 @@ function movedCharge(order: Order, initial: Invoice, at: number): number | null 
   return nextRetry(order, initial, at) ?? Math.max(startTime, at)
 }
 
-/** Nothing is charged that was not due before the change's instant. */
+/** Cancels every charge that was not due before the change's instant. */
 function stopCharges(change: Change): void {
   for (const { sequence, chargeTime } of change.order.invoices) {
     if (chargeTime !== null && chargeTime >= change.at) changeInvoice(change, sequence, { chargeTime: null })
   }
 }
 
-/** Takes the schedule of declined invoices up where it is by now. */
+/** Resumes the retry schedule of declined invoices at the change's instant. */
 function resumeRetries(change: Change): void {
   for (const invoice of change.order.invoices) {
     if (invoice.chargeTime !== null || invoice.charge !== null) continue

@@ -1,10 +1,10 @@
 /**
  * The life cycle of an order as a pure function of the order and an instant.
  *
- * `settleOrder` says what has become due through an instant, in order, and when to look again. It knows no clock and no
- * database: the timer, the API and the sweep all ask it, so that being early, late or repeated gives the same record.
+ * `advanceThrough` returns what became due through an instant, in order, and what is due next. It has no clock and no
+ * database: timers, the API and the sweep all use it, so that early, late and repeated calls give the same record.
  */
-import { awaitedCharges, type GatewayCall, nextCall, waitsFor } from './charging.ts'
+import { awaitedCharges, type GatewayCall, nextGatewayCall, waitsFor } from './charging.ts'
 import {
   draftInvoice,
   earlyIssue,
@@ -38,7 +38,7 @@ import {
 } from './order.ts'
 import { endOfPeriod } from './periods.ts'
 
-/** What becomes due at one instant happens in this order. */
+/** What is due at the same instant is applied in this order. */
 const DUE_KINDS = [
   'start',
   'abandonment',
@@ -55,12 +55,12 @@ export type DueKind = (typeof DUE_KINDS)[number]
 
 export interface Advance {
   readonly order: Order
-  /** What happened, oldest first. */
+  /** Oldest first. */
   readonly transitions: readonly Transition[]
-  /** What becomes due next; null when nothing ever will. At or before the instant only where `atMost` ended it. */
+  /** What is due next; null: nothing ever. At or before the instant only where `atMost` was reached. */
   readonly next: { readonly at: number; readonly kind: DueKind } | null
-  /** What to ask the gateway next, due or ahead; what depends on a charge that is due waits for its answer. */
-  readonly call: GatewayCall | null
+  /** The next gateway call, due or in the future. What depends on a due charge waits for its result. */
+  readonly gatewayCall: GatewayCall | null
 }
 
 interface Due {
@@ -72,27 +72,27 @@ interface Due {
   readonly work: (change: Change) => void
 }
 
-/** Everything due through `instant`, inclusive; `atMost` so many steps, for work that has to be cut in pieces. */
+/** Applies everything due through `instant`, inclusive, in at most `atMost` transitions. */
 export function advanceThrough(order: Order, instant: number, atMost = Number.POSITIVE_INFINITY): Advance {
-  const steps: Transition[] = []
+  const transitions: Transition[] = []
   let state = order
   for (;;) {
     const due = nextDue(state)
-    if (due === null || due.at > instant || steps.length >= atMost) {
+    if (due === null || due.at > instant || transitions.length >= atMost) {
       return {
         order: state,
-        transitions: steps,
+        transitions,
         next: due === null ? null : { at: due.at, kind: due.kind },
-        call: nextCall(state),
+        gatewayCall: nextGatewayCall(state),
       }
     }
     const made = transition(state, due.at, due.cause, due.work)
-    steps.push(made)
+    transitions.push(made)
     state = made.order
   }
 }
 
-/** As `settleOrder`, up to but not including `instant`: what a command at that instant finds. */
+/** As `advanceThrough`, up to but not including `instant`: the order as a command at that instant finds it. */
 export function advanceBefore(order: Order, instant: number): Advance {
   return advanceThrough(order, instant - 1)
 }
@@ -148,14 +148,14 @@ function* ofPending(order: Order): Generator<Due> {
     yield { at, kind: 'abandonment', cause: 'deadline', work: abandon }
   }
   for (const due of delinquencies(order, abandon)) {
-    // Only a first payment that was declined ends the order; a charge that nobody knows of counts as that after a day,
-    // which may be later than the delinquency time.
+    // Only a decline of the first payment ends the order. An unknown outcome counts as one after a day, which
+    // may be later than the delinquency time.
     const declinedTime = order.invoices.find(({ sequence }) => sequence === due.invoice)?.declinedTime
     if (declinedTime != null) yield { ...due, at: Math.max(due.at, declinedTime) }
   }
 }
 
-/** Whether a first invoice that is issued keeps its order from nothing but a start that was moved ahead. */
+/** True if only a start that was moved later keeps an issued initial invoice from beginning its order. */
 function waitsForStart(initial: Invoice): boolean {
   if (!isOpen(initial)) return initial.paidTime !== null && initial.status !== 'voided'
   const isOwnCharge = initial.charge?.isOwn ?? false
@@ -167,7 +167,7 @@ function* ofActive(order: Order): Generator<Due> {
   if (terms.trial === null && terms.interval === null) {
     const paid = order.invoices.find(({ type, status }) => type === 'initial' && status === 'paid')
     if (paid === undefined) return
-    // Paid during a pause, it completes when the pause has ended: never before what already happened.
+    // An order paid during a pause completes when the pause ends, never before an earlier transition.
     const resumed = order.pauses.map(
       ({ status, endTime }) => (status === 'ended' ? endTime : null) ?? notBefore,
     )
@@ -177,8 +177,8 @@ function* ofActive(order: Order): Generator<Due> {
   }
   if (periodEnd === null || rebillNumber === null) return
   const at = Math.max(periodEnd, notBefore)
-  const comes = terms.interval !== null && (order.inTrial || !isLastPeriod(order))
-  if (comes && invoicedThrough === rebillNumber) {
+  const renews = terms.interval !== null && (order.inTrial || !isLastPeriod(order))
+  if (renews && invoicedThrough === rebillNumber) {
     const early = earlyIssue(terms, periodEnd)
     const issueAt = early === null ? at : Math.max(early, order.periodStart ?? early, notBefore)
     if (issueAt < at) {
@@ -187,7 +187,7 @@ function* ofActive(order: Order): Generator<Due> {
     }
   }
   if (order.inTrial) yield { at, kind: 'trial end', cause: 'timer', work: endTrial }
-  else if (comes) yield { at, kind: 'boundary', cause: 'timer', work: renew }
+  else if (renews) yield { at, kind: 'boundary', cause: 'timer', work: renew }
   else yield { at, kind: 'boundary', cause: 'timer', work: complete }
 }
 
@@ -221,7 +221,7 @@ function* delinquencies(order: Order, work: (change: Change) => void): Generator
   }
 }
 
-/** Whether an invoice is due at a boundary that the end of the pause will move. */
+/** True if the invoice is due at a boundary that moves when the pause ends. */
 function awaitsResume(order: Order, invoice: Invoice): boolean {
   return order.status === 'paused' && isComing(order, invoice)
 }
@@ -241,7 +241,7 @@ function* resumes(order: Order): Generator<Due> {
 }
 
 function* churns({ churnTime, canceledBy }: Order): Generator<Due> {
-  // What the service itself canceled for its debts stays canceled.
+  // An order that was canceled for delinquency stays canceled.
   if (churnTime === null || canceledBy === 'rebilly-side') return
   yield { at: churnTime, kind: 'churn', cause: 'timer', work: churn }
 }
@@ -249,15 +249,15 @@ function* churns({ churnTime, canceledBy }: Order): Generator<Due> {
 function start(change: Change, draft: Invoice): void {
   const { terms } = change.order
   issue(change, draft.sequence, change.at)
-  // With something to charge, service begins with the answer of the charge.
+  // With a charge to make, service begins with the charge's result.
   if (change.order.invoices.some(({ chargeTime }) => chargeTime !== null)) return
   activate(change, terms.startTime)
 }
 
-/** Starts an order whose first invoice was issued for a start before it was moved ahead. */
+/** Starts an order whose initial invoice was issued before its start was moved later. */
 function startIssued(change: Change, { sequence, declinedTime, paidTime }: Invoice): void {
   const { startTime, canCharge } = change.order.terms
-  // Nothing could be charged when it was issued: what counts is whether there is now.
+  // Nothing could be charged at issue; an instrument may have been added since.
   if (paidTime === null && canCharge) changeInvoice(change, sequence, { chargeTime: change.at })
   else activate(change, declinedTime === null ? startTime : Math.max(startTime, change.at))
 }
@@ -306,21 +306,20 @@ function billPeriod(change: Change, boundary: number): void {
     issueRenewal(change, rebillNumber, boundary)
     return
   }
-  // Issued earlier, while there was nothing to charge: what counts is whether there is now.
+  // The early invoice had nothing to charge; an instrument may have been added since.
   const early = invoices.find((one) => one.periodNumber === rebillNumber && isOpen(one))
   if (early !== undefined && terms.canCharge && isUncharged(early)) {
     changeInvoice(change, early.sequence, { chargeTime: Math.max(boundary, change.at) })
   }
 }
 
-/** Ends an order that has served what was agreed. */
 export function complete(change: Change): void {
   set(change, { status: 'completed' })
   revokePauses(change)
   emit(change, 'order-completed')
 }
 
-/** Ends the service of a canceled order; what is owed stays owed, but ends nothing any more. */
+/** Ends the service of a canceled order. Open invoices stay open, without a delinquency time. */
 export function churn(change: Change): void {
   set(change, { status: 'churned', periodEnd: null })
   endDelinquency(change)
@@ -352,14 +351,12 @@ function cancelForDelinquency(change: Change): void {
   voidComing(change)
 }
 
-/** Suspends service: nothing is issued or charged until it is resumed. */
 export function beginPause(change: Change, id: string): void {
   set(change, { status: 'paused' })
   changePause(change, id, { status: 'active' })
   emit(change, 'subscription-paused', { pause: id })
 }
 
-/** Ends the pause under way at the change's instant. */
 export function resume(change: Change): void {
   const pause = change.order.pauses.find(({ status }) => status === 'active')
   if (pause === undefined) return
@@ -372,7 +369,9 @@ function revokePauses(change: Change): void {
   for (const pause of change.order.pauses) if (pause.status === 'pending') revokePause(change, pause)
 }
 
-/** The invoice a renewal will bring, as things stand; null when none will come, or while the order is not in service. */
+/**
+ * Returns the next renewal invoice under the current terms; null when none follows, and while the order is not active.
+ */
 export function upcomingInvoice(order: Order): Invoice | null {
   const { terms, invoicedThrough, rebillNumber, periodEnd, nextInvoice } = order
   if (order.status !== 'active' || terms.interval === null || rebillNumber === null) return null

@@ -1,6 +1,6 @@
 /**
- * What payments do to an order, as pure functions: charges made and answered, money that came in and went back, disputes.
- * Each takes an order and gives the step that follows; none of them moves money.
+ * What charges, payments, refunds and disputes do to an order, as pure functions. Each returns a transition;
+ * none moves money.
  */
 import { isRetrying, LATENESS, nextRetry } from './charging.ts'
 import { ConflictError } from './errors.ts'
@@ -27,8 +27,8 @@ import {
 import { complete } from './order-lifecycle.ts'
 
 /**
- * Makes the charge that is due. It counts as made when it was due, unless the service is more than an hour late; then a
- * first charge takes the invoice's other deadlines with it.
+ * Begins the charge that is due. It counts as made at its due time, unless the service is more than an hour
+ * late; then the invoice's due and delinquency times move with a first charge.
  */
 export function beginCharge(order: Order, now: number, sequence: number): Transition {
   const invoice = openInvoice(order, sequence)
@@ -47,9 +47,9 @@ export function beginCharge(order: Order, now: number, sequence: number): Transi
 }
 
 /**
- * Has a caller's charge of an open invoice begin: the order makes none of its own until that one is answered.
+ * Begins a caller's charge of an open invoice: the order makes none of its own until that has an outcome.
  *
- * @throws ConflictError while a charge of it is under way.
+ * @throws ConflictError while another charge of the invoice is in progress.
  */
 export function beginCallersCharge(order: Order, at: number, sequence: number): Transition {
   const invoice = openInvoice(order, sequence)
@@ -65,7 +65,7 @@ export function requireNoCharge({ charge }: Pick<Invoice, 'charge'>): void {
   throw new ConflictError('A charge of the invoice is in progress. Try again when its outcome is known.')
 }
 
-/** Records that nobody knows the outcome of the open charge; the gateway is asked again at `askTime`. */
+/** Records that the outcome of the open charge is unknown; the gateway is asked again at `askTime`. */
 export function leaveChargeUnknown(
   order: Order,
   at: number,
@@ -79,7 +79,7 @@ export function leaveChargeUnknown(
   })
 }
 
-/** Has a charge that stayed unknown for a day count as declined, though no other starts before it is known. */
+/** Counts a charge as declined that was unknown for a day. No other charge starts before its outcome is known. */
 export function timeOutCharge(
   order: Order,
   at: number,
@@ -92,7 +92,7 @@ export function timeOutCharge(
   })
 }
 
-/** Records that the open charge of an invoice moved no money; the next attempt follows the schedule. */
+/** Records that the open charge moved no money; the next attempt follows the schedule. */
 export function declineCharge(order: Order, at: number, sequence: number): Transition {
   return transition(order, at, 'payment', (change) => {
     const invoice = change.order.invoices.find((one) => one.sequence === sequence)
@@ -100,7 +100,7 @@ export function declineCharge(order: Order, at: number, sequence: number): Trans
     const { charge, chargeTime } = invoice
     changeInvoice(change, sequence, { charge: null })
     if (charge === null || (charge.isOwn && charge.answer !== 'timed-out')) countDecline(change, sequence)
-    // An attempt that had to wait for this answer is due now.
+    // A retry that waited for this result is due now.
     else if (chargeTime !== null) {
       changeInvoice(change, sequence, { chargeTime: Math.max(chargeTime, at) })
     }
@@ -111,8 +111,8 @@ export function declineCharge(order: Order, at: number, sequence: number): Trans
 }
 
 /**
- * Records that the gateway never got the open charge of an invoice, and never will. That is no decline: the order's own charge
- * of an invoice that is still open is due again at once, as another attempt.
+ * Records that the gateway never received the open charge, and never will. This is no decline: an automatic
+ * charge of an invoice that is still open is due again at once, as another attempt.
  */
 export function cancelCharge(order: Order, at: number, sequence: number): Transition {
   return transition(order, at, 'payment', (change) => {
@@ -121,8 +121,8 @@ export function cancelCharge(order: Order, at: number, sequence: number): Transi
     const { charge, chargeTime, type } = invoice
     const isDue = charge?.isOwn === true && charge.answer !== 'timed-out' && isOpen(invoice)
     if (isDue) {
-      const isTried = isRetrying(order) && order.terms.canCharge
-      changeInvoice(change, sequence, { charge: null, chargeTime: isTried ? at : null })
+      const isRetried = isRetrying(order) && order.terms.canCharge
+      changeInvoice(change, sequence, { charge: null, chargeTime: isRetried ? at : null })
     } else {
       const waited = chargeTime === null ? null : Math.max(chargeTime, at)
       changeInvoice(change, sequence, { charge: null, chargeTime: waited })
@@ -133,16 +133,15 @@ export function cancelCharge(order: Order, at: number, sequence: number): Transi
   })
 }
 
-/** What a payment pays: the order afterwards, and what of the amount found an open invoice. */
 export interface Payment {
-  readonly step: Transition
-  /** Exact; less than the amount where less was due. */
+  readonly transition: Transition
+  /** The part applied to the invoice, exact; less than the amount where less was due. */
   readonly used: string
 }
 
 /**
- * Records that money came in for an invoice, and what follows: a pending order begins, a one-time sale is complete. What
- * an invoice that is no longer open cannot use is left over.
+ * Records a payment of an invoice and its effects: a pending order begins, a one-time sale completes. What
+ * exceeds the amount due of the invoice is not used.
  */
 export function receivePayment(order: Order, at: number, sequence: number, amount: string): Payment {
   const invoice = order.invoices.find((one) => one.sequence === sequence)
@@ -152,38 +151,37 @@ export function receivePayment(order: Order, at: number, sequence: number, amoun
     changeInvoice(change, sequence, { charge: null })
     if (isOpen(invoice) && (!isZero(used) || isZero(amountDue(invoice)))) applyPayment(change, invoice, used)
   })
-  return { step: made, used }
+  return { transition: made, used }
 }
 
 /**
- * Records that an open invoice is paid in full, and what follows.
+ * Records that an open invoice is paid in full, with the effects of that.
  *
  * @throws ConflictError for an invoice that is not open.
  */
 export function payInvoice(order: Order, at: number, sequence: number): Transition {
-  return receivePayment(order, at, sequence, amountDue(openInvoice(order, sequence))).step
+  return receivePayment(order, at, sequence, amountDue(openInvoice(order, sequence))).transition
 }
 
-/** Records that money of an invoice went back. */
 export function refundInvoice(order: Order, at: number, sequence: number, amount: string): Transition {
   return transition(order, at, 'payment', (change) => {
     const invoice = change.order.invoices.find((one) => one.sequence === sequence)
     if (invoice === undefined) return
     changeInvoice(change, sequence, { amountRefunded: sumOf([invoice.amountRefunded, amount]) })
-    showMoney(change, sequence)
+    updateMoneyStatus(change, sequence)
   })
 }
 
-/** Records whether any payment of an invoice is disputed. */
 export function disputeInvoice(order: Order, at: number, sequence: number, isDisputed: boolean): Transition {
   return transition(order, at, 'payment', (change) => {
     changeInvoice(change, sequence, { isDisputed })
-    showMoney(change, sequence)
+    updateMoneyStatus(change, sequence)
   })
 }
 
 /**
- * Takes up whether an order can be charged: without autopay nothing is tried any more, with it declined invoices are again.
+ * Switches automatic charges on or off. Without autopay nothing is charged or retried; with it, declined
+ * invoices are retried again.
  */
 export function changeAutopay(order: Order, at: number, terms: Order['terms'], autopay: boolean): Transition {
   return transition(order, at, 'api', (change) => {
@@ -196,7 +194,7 @@ export function changeAutopay(order: Order, at: number, terms: Order['terms'], a
       if (chargeTime !== invoice.chargeTime) changeInvoice(change, invoice.sequence, { chargeTime })
     }
     const initial = change.order.invoices.find(({ type }) => type === 'initial')
-    // One whose first charge will never be made has nothing to wait for.
+    // An initial invoice that is never going to be charged does not delay the start.
     if (order.status !== 'pending' || initial === undefined || terms.startTime > at) return
     if (isOpen(initial) && isUncharged(initial)) activate(change, terms.startTime)
   })
@@ -220,9 +218,9 @@ function applyPayment(change: Change, invoice: Invoice, amount: string): void {
     chargeTime: null,
   })
   emit(change, 'invoice-paid', { invoice: sequence })
-  if (order.status === 'pending' && invoice.type === 'initial') begin(change, invoice)
+  if (order.status === 'pending' && invoice.type === 'initial') beginService(change, invoice)
   const { terms } = order
-  // What counts is that it began with one, whatever its plans are now.
+  // The plans may have changed since; only the first period shows whether there was a trial.
   const hadTrial = order.invoices.some(({ type, periodNumber }) => type === 'initial' && periodNumber === 0)
   const isAfterTrial = hadTrial && invoice.type === 'renewal' && !order.inTrial
   if (isAfterTrial && !order.isTrialConverted) {
@@ -233,17 +231,17 @@ function applyPayment(change: Change, invoice: Invoice, amount: string): void {
 }
 
 /**
- * Begins service by the first payment: as if on time, unless that was declined before. An order whose start was moved
- * ahead of it waits for that.
+ * Begins service with the first payment, as of the planned start unless a charge was declined before. An
+ * order whose start was moved later waits for that.
  */
-function begin(change: Change, { declinedTime, charge, issuedTime }: Invoice): void {
+function beginService(change: Change, { declinedTime, charge, issuedTime }: Invoice): void {
   const { startTime } = change.order.terms
   if (startTime > change.at) return
   if (declinedTime !== null) activate(change, Math.max(startTime, change.at))
   else activate(change, startTime, charge?.isOwn ? Math.max(startTime, issuedTime ?? change.at) : change.at)
 }
 
-/** A decline of the order's own charge, or what counts as one: the schedule of retries begins with the first. */
+/** Counts a decline, or a timeout, of an automatic charge: the first one starts the retry schedule. */
 function countDecline(change: Change, sequence: number): void {
   const invoice = change.order.invoices.find((one) => one.sequence === sequence)
   if (invoice === undefined || !isOpen(invoice)) return
@@ -254,8 +252,8 @@ function countDecline(change: Change, sequence: number): void {
   })
 }
 
-/** Gives an invoice that money came in for the status that follows from payments, refunds and disputes. */
-function showMoney(change: Change, sequence: number): void {
+/** Sets the status that follows from an invoice's payments, refunds and disputes. */
+function updateMoneyStatus(change: Change, sequence: number): void {
   const invoice = change.order.invoices.find((one) => one.sequence === sequence)
   if (invoice === undefined) return
   const status = moneyStatus(invoice, change.at)

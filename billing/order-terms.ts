@@ -1,11 +1,11 @@
-/** What was agreed when an order was placed: its plans as they were then, and what the order sets in their place. */
+/** The agreed terms of an order: its plans as they were when priced, and what the order sets in their place. */
 import { type Duration, parseDuration, reach } from './durations.ts'
 import type { InvalidField } from './errors.ts'
 import { type Period, periodDuration } from './periods.ts'
 import type { Pricing } from './pricing.ts'
 
 export interface RecurringInterval extends Period {
-  /** Periods the order lasts; null: until canceled. */
+  /** Number of periods; null: until canceled. */
   readonly limit: number | null
 }
 
@@ -24,19 +24,18 @@ export interface TimeShift {
 }
 
 export interface InvoiceTimeShift {
-  /** How long before its boundary a renewal invoice is issued; null: at the boundary. */
+  /** Time before its boundary at which a renewal invoice is issued; null: at the boundary. */
   readonly issueTimeShift: TimeShift | null
-  /** How long after its issue an invoice is due; null: an hour. */
+  /** Time from its issue until an invoice is due; null: an hour. */
   readonly dueTimeShift: TimeShift | null
 }
 
-/** A plan as it was when an item was priced. */
 export interface PricedPlan {
   readonly id: string
   readonly name: string
   readonly currency: string
   readonly pricing: Pricing
-  /** null with a trial: trial-only; null without: a one-time sale. */
+  /** null with a trial: trial-only; null without one: a one-time sale. */
   readonly recurringInterval: RecurringInterval | null
   readonly trial: PlanTrial | null
   readonly isTrialOnly: boolean
@@ -50,7 +49,7 @@ export interface PricedItem {
   readonly plan: PricedPlan
 }
 
-/** How long a trial lasts: a period from activation, or until an instant that moves with a late activation. */
+/** A period from activation, or a fixed end that moves with a late activation. */
 export type TrialTerms = { readonly period: Period } | { readonly endTime: number }
 
 export interface OrderTerms {
@@ -65,13 +64,13 @@ export interface OrderTerms {
   readonly invoiceTimeShift: InvoiceTimeShift | null
   readonly delinquencyPeriod: Duration | null
   readonly shipping: string | null
-  /** Whether a charge can be attempted: autopay, and an instrument to charge. */
+  /** True with autopay and an instrument to charge. */
   readonly canCharge: boolean
-  /** When a declined charge is tried again, each after the first decline; none without autopay. */
+  /** Times of retries after the first decline; none without autopay. */
   readonly autopayRetries: readonly Duration[]
 }
 
-/** What an order says for itself; null leaves it to the plans. */
+/** What an order sets itself; null leaves it to the plans. */
 export interface OrderChoices {
   readonly trial: { readonly enabled: boolean; readonly endTime: number | null } | null
   readonly isTrialOnly: boolean
@@ -81,7 +80,7 @@ export interface OrderChoices {
 
 export type AgreedTerms = Pick<OrderTerms, 'trial' | 'interval' | 'invoiceTimeShift'>
 
-/** The terms that follow from the plans and from what the order sets in their place. */
+/** Returns the terms that follow from the plans and the order's own choices. */
 export function agreedTerms(plans: readonly PricedPlan[], choices: OrderChoices): AgreedTerms {
   const recurring = plans.find(({ recurringInterval }) => recurringInterval !== null)
   const ofPlans = plans.find(({ trial }) => trial !== null)?.trial ?? null
@@ -101,7 +100,7 @@ export function agreedTerms(plans: readonly PricedPlan[], choices: OrderChoices)
   }
 }
 
-/** Why plans cannot stand in one order, or not with these choices and a trial that ends after `trialAfter`: every reason. */
+/** Returns every reason why plans cannot form one order with these choices. A trial has to end after `trialAfter`. */
 export function termsProblems(
   plans: readonly PricedPlan[],
   choices: OrderChoices,
@@ -155,13 +154,13 @@ export function termsProblems(
   return problems
 }
 
-/** The instant a shift away; null where it never comes. */
+/** Returns the shifted instant; null where that is after the year 9999. */
 export function shifted(instant: number, { chronology, duration, unit }: TimeShift): number | null {
   const parsed = parseDuration(shiftText(duration, unit))
   return parsed === null ? instant : reach(instant, parsed, chronology === 'before' ? -1 : 1)
 }
 
-/** The end of a trial that begins at `activation`; null: never. An explicit end moves with a late activation. */
+/** Returns the end of a trial that begins at `activation`; null: never. A fixed end moves with a late activation. */
 export function trialEnd(terms: OrderTerms, activation: number): number | null {
   const { trial } = terms
   if (trial === null) return null

@@ -1,4 +1,4 @@
-/** An order as the rules of its life cycle see it, and the small changes those rules are made of. */
+/** An order as the rules of its life cycle read it, and the primitive changes they are made of. */
 
 import type { EventType } from './event-types.ts'
 import { draftInvoice, type Invoice, initialLines, isOpen, issued, renewalLines } from './invoices.ts'
@@ -42,12 +42,12 @@ export interface Pause {
   readonly endTime: number | null
 }
 
-/** Instants in milliseconds, on the order's own clock; null where there is none. */
+/** Instants in milliseconds on the order's own clock; null: none. */
 export interface Order {
   readonly terms: OrderTerms
   readonly status: OrderStatus
   readonly activationTime: number | null
-  /** Nothing happens before this: its creation, then its activation, then its reactivation. */
+  /** Nothing is due before this: its creation, then its activation, then its reactivation. */
   readonly notBefore: number
   readonly voidTime: number | null
   readonly churnTime: number | null
@@ -56,66 +56,62 @@ export interface Order {
   readonly cancelDescription: string | null
   readonly inTrial: boolean
   readonly isTrialConverted: boolean
-  /** The current period: 0 in trial, from 1 on; null before the start and where nothing recurs. */
+  /** The current period: 0 in trial, then from 1; null before the start, and where nothing recurs. */
   readonly rebillNumber: number | null
-  /** Highest period an invoice has been issued for. */
+  /** Highest period with an issued invoice. */
   readonly invoicedThrough: number
-  /** Where period `anchorNumber` begins; every later boundary counts from here. */
+  /** Where period `anchorNumber` begins; every later boundary counts from it. */
   readonly anchor: number | null
   readonly anchorNumber: number
   readonly periodStart: number | null
-  /** End of the current period or trial; null: never, or not begun. */
+  /** End of the current period or trial; null: never, or before the start. */
   readonly periodEnd: number | null
-  /** Not yet ended ones. */
+  /** Only those that have not ended. */
   readonly pauses: readonly Pause[]
   /** At least those that can still change. */
   readonly invoices: readonly Invoice[]
   /** When a charge was last made more than an hour late. */
   readonly lateChargeTime: number | null
-  /** Sequence of the next invoice. */
   readonly nextInvoice: number
 }
 
 export type Cause = 'api' | 'timer' | 'payment' | 'deadline'
 
-/** Something worth an event: about the order, one of its invoices, or one of its pauses. */
+/** Something to report about the order, one of its invoices or one of its pauses. */
 export interface DomainEvent {
   readonly type: EventType
   readonly invoice?: number
   readonly pause?: string
-  /** It tells of the transaction whose answer made the step, too. */
+  /** True if it also concerns the transaction whose result caused the transition. */
   readonly ofTransaction?: boolean
 }
 
-/** One change of an order at one instant: all of it happens or none. */
+/** One change of an order at one instant; it is applied as a whole. */
 export interface Transition {
   readonly at: number
   readonly cause: Cause
-  /** The order after the change. */
   readonly order: Order
   readonly events: readonly DomainEvent[]
 }
 
-/** A step in the making. */
 export interface Change {
   readonly at: number
   order: Order
-  readonly happenings: DomainEvent[]
+  readonly events: DomainEvent[]
 }
 
-/** Makes a step of what `work` does to the order. */
 export function transition(
   order: Order,
   at: number,
   cause: Cause,
   work: (change: Change) => void,
 ): Transition {
-  const change: Change = { at, order, happenings: [] }
+  const change: Change = { at, order, events: [] }
   work(change)
-  return { at, cause, order: change.order, events: change.happenings }
+  return { at, cause, order: change.order, events: change.events }
 }
 
-/** A new order, pending, with its first invoice as a draft. */
+/** Returns a new pending order, with its initial invoice as a draft. */
 export function placeOrder(terms: OrderTerms): Transition {
   const blank: Order = {
     terms,
@@ -150,22 +146,21 @@ export function placeOrder(terms: OrderTerms): Transition {
   })
 }
 
-/** When the current period's end will be a renewal; null in the last period of a limit, and where nothing recurs. */
+/** Returns the next boundary at which the order renews; null in the last period, and where nothing recurs. */
 export function renewalTime({ status, inTrial, terms, rebillNumber, periodEnd }: Order): number | null {
   if (status !== 'active') return null
   if (inTrial) return periodEnd
   return isLastPeriod({ terms, rebillNumber }) ? null : periodEnd
 }
 
-/** Whether no period follows the current one. */
 export function isLastPeriod({ terms, rebillNumber }: Pick<Order, 'terms' | 'rebillNumber'>): boolean {
   const { interval } = terms
   return interval === null || (interval.limit !== null && (rebillNumber ?? 0) >= interval.limit)
 }
 
 /**
- * Begins service as of an instant, the change's own or one before it; `anchor` is where the first paid period begins
- * without a trial.
+ * Begins service at `asOf`, the change's instant or an earlier one. Without a trial, `anchor` is the
+ * beginning of the first period.
  */
 export function activate(change: Change, anchor: number, asOf = change.at): void {
   const { at, order } = change
@@ -193,7 +188,6 @@ export function activate(change: Change, anchor: number, asOf = change.at): void
   emit(change, 'subscription-activated')
 }
 
-/** Adds an invoice, as a draft. */
 export function addInvoice(
   change: Change,
   type: Invoice['type'],
@@ -207,7 +201,7 @@ export function addInvoice(
   return sequence
 }
 
-/** Issues a draft, to be charged at `chargedAt`; one of nothing is paid by that. */
+/** Issues a draft to be charged at `chargedAt`; one with an amount of zero is paid by that. */
 export function issue(change: Change, sequence: number, chargedAt: number): void {
   const { order, at } = change
   const draft = order.invoices.find((one) => one.sequence === sequence)
@@ -217,7 +211,6 @@ export function issue(change: Change, sequence: number, chargedAt: number): void
   if (isZero(draft.amount)) emit(change, 'invoice-paid', { invoice: sequence })
 }
 
-/** Adds and issues the invoice of period `number`, which begins at `boundary`. */
 export function issueRenewal(change: Change, number: number, boundary: number): void {
   const { order } = change
   const sequence = addInvoice(change, 'renewal', renewalLines(order.terms), {
@@ -230,7 +223,7 @@ export function issueRenewal(change: Change, number: number, boundary: number): 
   emit(change, 'renewal-invoice-issued', { invoice: sequence })
 }
 
-/** Voids drafts and open invoices that fit; gives whether there were any. */
+/** Voids matching drafts and open invoices. True if there were any. */
 export function voidInvoices(change: Change, fits: (invoice: Invoice) => boolean = () => true): boolean {
   const ending = change.order.invoices.filter(
     (invoice) => (invoice.status === 'draft' || isOpen(invoice)) && fits(invoice),
@@ -239,7 +232,7 @@ export function voidInvoices(change: Change, fits: (invoice: Invoice) => boolean
   return ending.length > 0
 }
 
-/** Voids every invoice of an order that will not begin, paid or not. */
+/** Voids every invoice of an order that will not begin, paid ones included. */
 export function voidAll(change: Change): void {
   for (const { sequence, status } of change.order.invoices) if (status !== 'voided') voidOne(change, sequence)
 }
@@ -254,7 +247,9 @@ function voidOne(change: Change, sequence: number): void {
   emit(change, 'invoice-voided', { invoice: sequence })
 }
 
-/** Voids what was issued for a period that will not come, unless that is abandoned; should it come after all, it is billed anew. */
+/**
+ * Voids the invoices of future periods, except abandoned ones. If such a period comes after all, it gets a new invoice.
+ */
 export function voidComing(change: Change): void {
   const { order } = change
   const { rebillNumber } = order
@@ -264,12 +259,12 @@ export function voidComing(change: Change): void {
   if (coming.length > 0) set(change, { invoicedThrough: rebillNumber })
 }
 
-/** Whether an invoice bills a period that has not begun. */
+/** True if the invoice is for a period that has not begun. */
 export function isComing({ rebillNumber }: Order, { periodNumber }: Invoice): boolean {
   return periodNumber !== null && rebillNumber !== null && periodNumber > rebillNumber
 }
 
-/** Has invoices of periods that have not begun follow the boundary they are charged at. */
+/** Moves the invoices of future periods to the new boundary. */
 function moveComing(change: Change): void {
   const { order } = change
   const boundary = order.periodEnd
@@ -288,14 +283,14 @@ function moveComing(change: Change): void {
   }
 }
 
-/** Makes an instant the next boundary, and the anchor of all that follow. */
+/** Makes an instant the next boundary, and the anchor of all later ones. */
 export function moveBoundary(change: Change, boundary: number): void {
   const { rebillNumber } = change.order
   set(change, { periodEnd: boundary, anchor: boundary, anchorNumber: (rebillNumber ?? 0) + 1 })
   moveComing(change)
 }
 
-/** Ends every pause that has not ended: one under way as a resume does, without its event; a future one is revoked. */
+/** Ends every pause: an active one without the event of a resume, a scheduled one by revoking it. */
 export function endPauses(change: Change): void {
   for (const pause of change.order.pauses) {
     if (pause.status === 'active') endPause(change, pause)
@@ -303,13 +298,13 @@ export function endPauses(change: Change): void {
   }
 }
 
-/** Ends a pause: the current period and its anchor move by the time paused. */
+/** Ends a pause: the current boundary and its anchor move by the time paused. */
 export function endPause(change: Change, pause: Pause): void {
   const { order, at } = change
   const paused = at - pause.effectiveTime
   changePause(change, pause.id, { status: 'ended', endTime: at })
   if (order.periodEnd !== null) moveBoundary(change, order.periodEnd + paused)
-  // Charges that fell into the pause are made once, now.
+  // Charges that were due during the pause are made once, now.
   for (const { sequence, chargeTime } of change.order.invoices) {
     if (chargeTime !== null && chargeTime < at) changeInvoice(change, sequence, { chargeTime: at })
   }
@@ -337,5 +332,5 @@ export function set(change: Change, values: Partial<Order>): void {
 }
 
 export function emit(change: Change, type: EventType, about: Omit<DomainEvent, 'type'> = {}): void {
-  change.happenings.push({ type, ...about })
+  change.events.push({ type, ...about })
 }

@@ -1,6 +1,6 @@
-/** Payment tokens: how long they live, and when their card data have to go. Instants in milliseconds. */
+/** The lifetime of payment tokens and of their card data. Instants in milliseconds. */
 
-/** From creation to the end of a token that nobody used (specification 8). */
+/** From creation to expiry of an unused token (specification 8). */
 export const TOKEN_LIFETIME = 30 * 60_000
 
 export interface TokenState {
@@ -8,7 +8,7 @@ export interface TokenState {
   readonly expirationTime: number
 }
 
-/** When the card data of a token have to be erased; null: there are none any more. */
+/** Returns when the card data of a token have to be erased; null: it has none. */
 export function eraseAt({ holdsCard, expirationTime }: TokenState): number | null {
   return holdsCard ? expirationTime : null
 }

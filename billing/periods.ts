@@ -1,4 +1,4 @@
-/** Service periods: boundary n is the anchor plus n periods, always counted from the anchor, in UTC. */
+/** Service periods. Boundary n is the anchor plus n periods, in UTC; boundaries are never derived from one another. */
 import { addDuration, type Duration, reach } from './durations.ts'
 
 export type PeriodUnit = 'day' | 'week' | 'month' | 'year'
@@ -11,7 +11,6 @@ export interface Period {
 
 const NONE: Duration = { years: 0, months: 0, weeks: 0, days: 0, hours: 0, minutes: 0, seconds: 0 }
 
-/** The duration one period lasts. */
 export function periodDuration({ unit, length }: Period): Duration {
   switch (unit) {
     case 'day':
@@ -26,8 +25,8 @@ export function periodDuration({ unit, length }: Period): Duration {
 }
 
 /**
- * Where period `number` ends: so many periods after the anchor, which is where period `anchorNumber` begins. Null: never,
- * or not begun.
+ * Returns where period `number` ends, counted from the anchor, which is the beginning of period `anchorNumber`; null:
+ * never.
  */
 export function endOfPeriod(
   {
@@ -45,7 +44,7 @@ export function endOfPeriod(
   return reach(anchor, periodDuration(terms.interval), number - anchorNumber + 1)
 }
 
-/** The earliest instant an order may start at: one period before `now`. */
+/** Returns the earliest permitted start of an order: one period before `now`. */
 export function earliestStart(now: number, period: Period): number {
   return addDuration(now, periodDuration(period), -1)
 }

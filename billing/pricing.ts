@@ -1,7 +1,7 @@
-/** What a quantity of a plan costs, by the plan's formula. Amounts are decimal strings, rounded once, at the line. */
+/** The price of a quantity by a plan's formula. Amounts are decimal strings, rounded once, per line. */
 import { lineAmount, Money } from './money.ts'
 
-/** Units up to `maxQuantity`; null: all that follow. Brackets ascend and the last is open. */
+/** Units up to `maxQuantity`; null: all further units. Brackets ascend, and the last has no limit. */
 export interface Bracket {
   readonly price: string
   readonly maxQuantity: number | null
@@ -14,12 +14,14 @@ export type Pricing =
 
 export type PricingFormula = Pricing['formula']
 
-/** The price of `quantity` units, in the currency's units. */
+/** Returns the price of `quantity` units, in the currency's units. */
 export function priceOf(pricing: Pricing, quantity: number, currency: string): string {
   return lineAmount(exactPrice(pricing, quantity), currency)
 }
 
-/** Why brackets cannot price every quantity, as a sentence about one of them; null when they can. */
+/**
+ * Returns the first bracket that keeps the brackets from pricing every quantity, with its message; null when they can.
+ */
 export function bracketsProblem(
   brackets: readonly Pick<Bracket, 'maxQuantity'>[],
 ): { readonly index: number; readonly message: string } | null {

@@ -1,62 +1,69 @@
 /**
- * How money that goes back of a sale spreads over the invoices that the sale paid. Amounts are exact decimal strings of
- * one currency.
+ * How refunds of a sale are distributed over the invoices that the sale paid. Amounts are exact decimal
+ * strings of one currency.
  */
 import { isZero, Money, sumOf } from './money.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** Waits before a refund that the service owes is begun again, each from the failure before it. Milliseconds. */
+/** Delays before an owed refund is attempted again, each after the failure before it. Milliseconds. */
 export const REFUND_WAITS: readonly number[] = [HOUR, 6 * HOUR, DAY, 3 * DAY, 7 * DAY]
 
-/** When to begin again after so many failures in a row, the last of them at `at`; null: that does not help any more. */
+/** Returns when to attempt again after `failed` failures in a row, the last of them at `at`; null: no more attempts. */
 export function nextRefundTime(failed: number, at: number): number | null {
   const wait = REFUND_WAITS[failed - 1]
   return wait === undefined ? null : at + wait
 }
 
-/** What an approved sale paid. */
 export interface Paid {
   readonly amount: string
-  /** What each of its invoices got, in the order they were paid. */
+  /** The amounts applied to its invoices, in the order of payment. */
   readonly payments: readonly (readonly [invoiceId: string, amount: string])[]
 }
 
-/** A refund that was not declined, be it under way: what it gives back, and what of that is of which invoice. */
-export interface Return {
+/** A refund that is approved or pending, with its amount per invoice. */
+export interface CountedRefund {
   readonly amount: string
-  /** The rest is of no invoice. */
+  /** By invoice id; the remainder belongs to no invoice. */
   readonly shares: Readonly<Record<string, string>>
 }
 
-/** What is left to give back of a sale. */
-export function leftOf({ amount }: Pick<Paid, 'amount'>, returns: readonly Return[]): string {
-  return atLeastNothing(new Money(amount).minus(sumOf(returns.map((one) => one.amount))))
+/** Returns the refundable amount of a sale. */
+export function refundable({ amount }: Pick<Paid, 'amount'>, refunds: readonly CountedRefund[]): string {
+  return atLeastZero(new Money(amount).minus(sumOf(refunds.map((one) => one.amount))))
 }
 
-/** What is left to give back of what a sale paid of an invoice: never more than is left of the sale. */
-export function leftOfInvoice(paid: Paid, returns: readonly Return[], invoiceId: string): string {
+/** Returns the refundable amount of an invoice within a sale, at most that of the sale. */
+export function refundableOfInvoice(
+  paid: Paid,
+  refunds: readonly CountedRefund[],
+  invoiceId: string,
+): string {
   const got = sumOf(paid.payments.flatMap(([id, amount]) => (id === invoiceId ? [amount] : [])))
-  const back = sumOf(returns.flatMap(({ shares }) => shares[invoiceId] ?? []))
-  return Money.min(atLeastNothing(new Money(got).minus(back)), leftOf(paid, returns)).toFixed()
+  const back = sumOf(refunds.flatMap(({ shares }) => shares[invoiceId] ?? []))
+  return Money.min(atLeastZero(new Money(got).minus(back)), refundable(paid, refunds)).toFixed()
 }
 
-/** A part of a sale that the service has to give back by itself. */
+/** A part of a sale that the service has to refund automatically. */
 export interface Debt {
-  /** null: no invoice could use it. */
+  /** null: the part that no invoice used. */
   readonly invoiceId: string | null
   readonly amount: string
 }
 
 /**
- * What the service owes of a sale of invoices, besides what went back or is on its way: what no invoice used, and all that
- * the sale paid of `undelivered` invoices. Never more than is left of the sale.
+ * Returns what the service owes of a sale, beyond existing refunds: the part that no invoice used, and all
+ * payments of `undelivered` invoices. It is at most the refundable amount of the sale.
  */
-export function debtsOf(paid: Paid, undelivered: readonly string[], returns: readonly Return[]): Debt[] {
-  let rest = leftOf(paid, returns)
+export function debtsOf(
+  paid: Paid,
+  undelivered: readonly string[],
+  refunds: readonly CountedRefund[],
+): Debt[] {
+  let rest = refundable(paid, refunds)
   return [null, ...undelivered].flatMap((invoiceId) => {
-    const left = invoiceId === null ? unusedOf(paid, returns) : leftOfInvoice(paid, returns, invoiceId)
+    const left = invoiceId === null ? unusedOf(paid, refunds) : refundableOfInvoice(paid, refunds, invoiceId)
     const amount = Money.min(left, rest).toFixed()
     if (isZero(amount)) return []
     rest = new Money(rest).minus(amount).toFixed()
@@ -64,30 +71,33 @@ export function debtsOf(paid: Paid, undelivered: readonly string[], returns: rea
   })
 }
 
-/** What is left to give back of what no invoice used. */
-function unusedOf(paid: Paid, returns: readonly Return[]): string {
+function unusedOf(paid: Paid, refunds: readonly CountedRefund[]): string {
   const used = sumOf(paid.payments.map(([, got]) => got))
-  const unattributed = returns.map((one) =>
+  const unattributed = refunds.map((one) =>
     new Money(one.amount).minus(sumOf(Object.values(one.shares))).toFixed(),
   )
-  return atLeastNothing(new Money(paid.amount).minus(used).minus(sumOf(unattributed)))
+  return atLeastZero(new Money(paid.amount).minus(used).minus(sumOf(unattributed)))
 }
 
 /**
- * The shares that invoices have in a refund that names none: first goes what no invoice used, then what is left of the
- * invoice that was paid last. An amount over what is left has shares of no more than that.
+ * Returns how a refund that names no invoice is distributed: first the part that no invoice used, then the
+ * invoices, the last paid first. An amount over the refundable one is distributed only up to that.
  */
-export function sharesOf(paid: Paid, returns: readonly Return[], amount: string): Record<string, string> {
-  let rest = atLeastNothing(new Money(amount).minus(unusedOf(paid, returns)))
+export function sharesOf(
+  paid: Paid,
+  refunds: readonly CountedRefund[],
+  amount: string,
+): Record<string, string> {
+  let rest = atLeastZero(new Money(amount).minus(unusedOf(paid, refunds)))
   const shares: Record<string, string> = {}
   for (const [id] of paid.payments.toReversed()) {
-    const share = Money.min(rest, leftOfInvoice(paid, returns, id)).toFixed()
+    const share = Money.min(rest, refundableOfInvoice(paid, refunds, id)).toFixed()
     if (!isZero(share)) shares[id] = share
     rest = new Money(rest).minus(share).toFixed()
   }
   return shares
 }
 
-function atLeastNothing(amount: Money): string {
+function atLeastZero(amount: Money): string {
   return Money.max(amount, 0).toFixed()
 }

@@ -1,4 +1,4 @@
-/** Risk metadata: what a caller tells of a payer's browser, and what the service makes of it. */
+/** Risk metadata: what a caller sends about a payer's browser, and what the service derives from it. */
 
 export interface BrowserData {
   colorDepth: number
@@ -6,12 +6,11 @@ export interface BrowserData {
   language: string
   screenWidth: number
   screenHeight: number
-  /** Minutes by which UTC is ahead, as a browser's `getTimezoneOffset()` gives them. */
+  /** Minutes by which UTC is ahead, as a browser's `getTimezoneOffset()` returns them. */
   timeZoneOffset: number
   isAdBlockEnabled?: boolean | null
 }
 
-/** What a caller may tell. */
 export interface RiskInput {
   ipAddress: string | null
   fingerprint: string | null
@@ -20,22 +19,22 @@ export interface RiskInput {
   extraData: Record<string, unknown>
 }
 
-/** How often something was seen in the organization, mostly in the last 24 hours; null where it was not told. */
+/** How often a property occurred in the organization, mostly in the last 24 hours; null where it was not sent. */
 export interface Velocities {
-  /** Tokens, this one included. So are the others but the last two. */
+  /** Payment tokens, this one included; the same holds for all but the last two. */
   readonly paymentInstrumentVelocity: number | null
   readonly deviceVelocity: number | null
   readonly ipVelocity: number | null
   readonly emailVelocity: number | null
   readonly billingAddressVelocity: number | null
-  /** Declined sales of the last 24 hours with this card. */
+  /** Declined sales with this card in the last 24 hours. */
   readonly declinedPaymentInstrumentVelocity: number | null
-  /** Approved sales with this card, ever. */
+  /** Approved sales with this card, without a time limit. */
   readonly paymentInstrumentApprovedTransactionCount: number | null
 }
 
-/** What only somebody outside knows: null until an adapter supplies it, never guessed. */
-const FROM_OUTSIDE = {
+/** Only external services know these: null until an adapter supplies them, never guessed. */
+const EXTERNAL_RISK = {
   isProxy: null,
   isVpn: null,
   isTor: null,
@@ -59,11 +58,11 @@ const FROM_OUTSIDE = {
   score: null,
 } as const
 
-export type DerivedRisk = { readonly [member in keyof typeof FROM_OUTSIDE]: null } & Velocities & {
+export type DerivedRisk = { readonly [member in keyof typeof EXTERNAL_RISK]: null } & Velocities & {
     readonly hasMismatchedTimeZone: boolean | null
   }
 
-/** The derived members; `now` in milliseconds. */
+/** Returns the derived members; `now` in milliseconds. */
 export function deriveRisk(
   { browserData }: RiskInput,
   billingCountry: string | null,
@@ -71,7 +70,7 @@ export function deriveRisk(
   now: number,
 ): DerivedRisk {
   return {
-    ...FROM_OUTSIDE,
+    ...EXTERNAL_RISK,
     ...velocities,
     hasMismatchedTimeZone:
       browserData === null || billingCountry === null
@@ -80,7 +79,7 @@ export function deriveRisk(
   }
 }
 
-/** Whether no time zone of the country has this offset at the instant; null for a country without known zones. */
+/** True if no time zone of the country has this offset at the instant; null for a country without known zones. */
 function timeZoneMismatch(country: string, offset: number, now: number): boolean | null {
   const zones = zonesOf(country)
   return zones.length === 0 ? null : zones.every((zone) => browserOffset(zone, now) !== offset)

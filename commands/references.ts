@@ -1,8 +1,8 @@
 /**
- * What a body refers to: that it exists in the organization, and that it cannot go while the transaction lasts.
+ * References in request bodies: the row exists in the organization, and is not deleted while the transaction lasts.
  *
- * A referring transaction holds the row it refers to with the lock of a foreign key (`for key share`); a deletion locks
- * the row for itself and then looks for referrers. So one of the two waits, and sees what the other did.
+ * A referring transaction locks the row with the lock of a foreign key (`for key share`); a deletion locks the row
+ * exclusively and then checks for references. So one of the two waits, and finds what the other did.
  */
 import type { EntityClass } from '@mikro-orm/core'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../billing/errors.ts'
@@ -17,15 +17,13 @@ interface TenantRow {
 
 export interface References {
   /**
-   * The row of that id in this organization, to be read, held until the transaction ends; remembers a failure of `field`
-   * and gives null when there is none.
+   * Returns the row with that id, read-only and held until the transaction ends. When it does not exist,
+   * records a failure of `field` and returns null.
    */
   required<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string): Promise<T | null>
-  /** As `required`, but null refers to nothing and is fine. */
+  /** As `required`, but null is accepted. */
   optional<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string | null): Promise<T | null>
-  /** Remembers that the field refers to no row. */
   missing<T extends TenantRow>(entity: EntityClass<T>, field: string): void
-  /** Remembers a failure found otherwise. */
   fail(field: string, message: string): void
   /** @throws InvalidFieldsError when anything failed. */
   check(): void
@@ -57,7 +55,10 @@ export function references({ em, organizationId }: Pick<UnitOfWork, 'em' | 'orga
   }
 }
 
-/** The row of that id, to be read, held against deletion until the transaction ends; null when there is none. */
+/**
+ * Returns the row with that id, read-only and held against deletion until the transaction ends; null when it
+ * does not exist.
+ */
 async function heldRow<T extends TenantRow>(
   { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
   entity: EntityClass<T>,
@@ -73,7 +74,7 @@ async function heldRow<T extends TenantRow>(
   return row === undefined ? null : plainRowReader(em, entity)(row)
 }
 
-/** What refers to rows of a table: by which words it is told, and the condition that finds it, `?` standing for the id. */
+/** What refers to a table's rows: the name in the error message, and the condition, with `?` for the id. */
 const REFERRERS = {
   websites: [
     { label: 'a customer', table: 'customers', condition: 'website_id = ?' },
@@ -96,9 +97,9 @@ const REFERRERS = {
 } as const
 
 /**
- * Holds the deletion of a locked row to nothing referring to it.
+ * Permits the deletion of a locked row only if nothing refers to it.
  *
- * @throws ConflictError saying what does.
+ * @throws ConflictError naming what refers to it.
  */
 export async function requireUnreferenced(
   { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,

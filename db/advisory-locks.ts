@@ -1,8 +1,8 @@
-/** Advisory locks of transactions, by name: each keeps one thing from being done twice at once. */
+/** Named advisory locks of transactions; each excludes concurrent runs of one task. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { statement } from './statement.ts'
 
-/** First of the two numbers that every lock of the service has, so that nobody else's is met. */
+/** The first of the two numbers of every lock, which separates the service's locks from others in the database. */
 const SERVICE = 7310
 
 const LOCKS = {
@@ -23,12 +23,12 @@ export async function lockUntilCommit(em: EntityManager, name: LockName): Promis
   ])
 }
 
-/** The arguments of PostgreSQL's functions of advisory locks, for a statement that does more than lock. */
+/** Returns the arguments for PostgreSQL's advisory lock functions, for statements that do more than lock. */
 export function lockArguments(name: LockName): string {
   return `${SERVICE}, ${LOCKS[name]}`
 }
 
-/** Takes the lock of an arbitrary text, until the transaction of `em` ends, unless another transaction has it. */
+/** Takes the lock of an arbitrary text until the transaction of `em` ends. False if another transaction holds it. */
 export async function tryLockText(em: EntityManager, text: string): Promise<boolean> {
   const [row] = await statement<{ taken: boolean }>(
     em,

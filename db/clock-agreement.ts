@@ -1,9 +1,9 @@
-/** Whether this process's clock agrees with the database's: deadlines are due by one clock, on every machine. */
+/** Compares this process's clock with the database's, because deadlines are due by the same time on every machine. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { InfrastructureError } from './infrastructure-failure.ts'
 import { statement } from './statement.ts'
 
-/** Milliseconds by which the clocks may differ. */
+/** Permitted difference in milliseconds. */
 export const TOLERANCE = 1_000
 const INTERVAL = 2_000
 
@@ -12,24 +12,24 @@ export class ClockSkewError extends InfrastructureError {
 }
 
 export interface DatabaseClock {
-  /** Whether the clocks differ by no more than a second, as last measured; false before the first measure. */
+  /** True if the last measured difference is at most a second; false before the first measurement. */
   agrees(): boolean
-  /** Resolves when that changes next, or when nothing is measured any more. */
+  /** Resolves when `agrees()` changes, or when measuring stops. */
   changed(): Promise<void>
   /** @throws ClockSkewError while the clocks differ by more than a second. */
   requireAgreement(): void
   stop(): Promise<void>
 }
 
-/** Compares the clocks every two seconds. While the database cannot be asked, the last measure holds. */
+/** Compares the clocks every two seconds. While the database is unavailable, the last measurement holds. */
 export function watchDatabaseClock(em: () => EntityManager, now: () => number): DatabaseClock {
-  // Until the first measurement nothing is known, and nothing agrees.
+  // Before the first measurement the clocks do not agree.
   let skew = Number.NaN
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   let change = Promise.withResolvers<void>()
   const agrees = (): boolean => Math.abs(skew) <= TOLERANCE
-  const tell = (): void => {
+  const notify = (): void => {
     change.resolve()
     change = Promise.withResolvers()
   }
@@ -37,7 +37,7 @@ export function watchDatabaseClock(em: () => EntityManager, now: () => number): 
     const measured = await measureSkew(em(), now).catch(() => null)
     const before = agrees()
     if (measured !== null) skew = measured
-    if (agrees() !== before) tell()
+    if (agrees() !== before) notify()
     if (stopped) return
     timer = setTimeout(() => {
       measuring = measure()
@@ -59,12 +59,12 @@ export function watchDatabaseClock(em: () => EntityManager, now: () => number): 
       stopped = true
       clearTimeout(timer)
       await measuring
-      tell()
+      notify()
     },
   }
 }
 
-/** Milliseconds by which this process is ahead, no more than the round trip allows to be said for certain. */
+/** Returns the milliseconds by which this process is certainly ahead, given the round trip. */
 async function measureSkew(em: EntityManager, now: () => number): Promise<number> {
   const before = now()
   const [row] = await statement<{ time: string }>(

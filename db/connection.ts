@@ -1,31 +1,31 @@
-/** How every connection to the database is made, so that nothing on it waits for ever. */
+/** Options of every database connection, so that nothing on it waits for ever. */
 import type { ClientConfig } from 'pg'
 
-/** When PostgreSQL ends what takes longer, in milliseconds. */
+/** The limits, in milliseconds, after which PostgreSQL aborts. */
 export interface Timeouts {
-  /** Waiting for a lock that another transaction holds. */
+  /** Waiting for a lock of another transaction. */
   readonly lock: number
   readonly statement: number
-  /** A transaction that is sent nothing: its connection is closed, and its locks are free again. */
+  /** An idle transaction: its connection is closed, and its locks are released. */
   readonly idleInTransaction: number
 }
 
-/** Of the connections that serve requests, workflows and deliveries. */
+/** For connections that serve requests, workflows and deliveries. */
 export const TIMEOUTS: Timeouts = { lock: 5_000, statement: 15_000, idleInTransaction: 30_000 }
 
-/** Of work that reads or writes whole tables: migrations, retention, and sealing secrets anew. */
+/** For work on whole tables: migrations, retention and re-encryption of secrets. */
 export const MAINTENANCE_TIMEOUTS: Timeouts = {
   lock: 600_000,
   statement: 600_000,
   idleInTransaction: 600_000,
 }
 
-/** How much longer than PostgreSQL's own timeout a response may take before the connection counts as lost. */
+/** Time beyond PostgreSQL's own timeout after which a connection without a response counts as lost. */
 const RESPONSE_MARGIN = 5_000
 
 /**
- * A peer that has gone without a word is noticed within about 20 seconds: by probes where the connection is idle
- * (Node adds one a second once they have begun), by missing acknowledgements where something was sent.
+ * A silently lost peer is detected within about 20 seconds: on an idle connection by probes (Node adds one a
+ * second once they have begun), after sending by missing acknowledgements.
  */
 const KEEPALIVE_DELAY = 10_000
 const SERVER_PARAMETERS = {
@@ -37,14 +37,12 @@ const SERVER_PARAMETERS = {
 
 export interface ConnectionOptions {
   readonly databaseUrl: string
-  /** Shown by PostgreSQL as `application_name`. */
   readonly name: string
   readonly timeouts?: Timeouts
-  /** Parameters of the session besides. */
   readonly parameters?: Readonly<Record<string, string>>
 }
 
-/** Options of the driver. All limits are sent with the start-up message: they cost no round trip. */
+/** Returns the driver's options. All limits are part of the start-up message and cost no round trip. */
 export function connectionOptions({
   databaseUrl,
   name,

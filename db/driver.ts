@@ -1,6 +1,6 @@
 /**
- * The connections below the ORM: `begin` goes out with the first statement of a transaction, and `commit` with the one
- * that says it is the last, so that a transaction of one statement is one round trip.
+ * The database driver below the ORM. `begin` is sent with the first statement of a transaction, and `commit`
+ * with a statement that is marked as the last, so that a transaction of one statement is one round trip.
  */
 import {
   CompiledQuery,
@@ -13,11 +13,11 @@ import {
 import pg, { type Pool, type PoolClient, type QueryConfig } from 'pg'
 import { exchange } from './exchange.ts'
 
-/** A query, and what only this driver reads of it. */
+/** A query with the options of this driver. */
 export interface Statement extends CompiledQuery {
-  /** Has the connection keep it prepared. */
+  /** The connection keeps it prepared under this name. */
   readonly name?: string
-  /** Commits the transaction, unless it fails. */
+  /** Commits the transaction if it succeeds. */
   readonly commits?: boolean
 }
 
@@ -34,7 +34,7 @@ export class PooledDialect extends PostgresDialect {
   }
 }
 
-/** Whether an error says that a table has changed under a prepared statement. The next call is fine. */
+/** True if a table has changed under a prepared statement. The next call succeeds. */
 export function isOutdatedStatement(error: unknown): boolean {
   return Error.isError(error) && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery'
 }
@@ -45,7 +45,7 @@ class PooledDriver implements Driver {
 
   constructor(pool: Pool) {
     this.#pool = pool
-    // A connection may be lost at any time. Whoever uses it learns it by its statement; nobody else needs to.
+    // A pooled connection may be lost at any time; its user gets the error from its next statement.
     pool.on('error', () => {})
     pool.on('connect', (client) => void client.on('error', () => {}))
   }
@@ -97,11 +97,11 @@ const COMMIT: QueryConfig = { name: 'commit', text: 'commit' }
 
 class LentConnection implements DatabaseConnection {
   readonly #client: PoolClient
-  /** Raised to have every statement prepared anew under another name. */
+  /** Incremented to prepare every statement again, under another name. */
   readonly #prepared: { generation: number }
-  /** `begun`: nothing was sent yet. `ended`: committed by its last statement. */
+  /** `begun`: nothing sent yet. `ended`: committed by its last statement. */
   #transaction: 'none' | 'begun' | 'open' | 'ended' = 'none'
-  /** What is on the wire is unknown: it cannot be used again. */
+  /** The state of the protocol is unknown, so the connection cannot be reused. */
   #isLost = false
 
   constructor(client: PoolClient, prepared: { generation: number }) {
@@ -140,13 +140,13 @@ class LentConnection implements DatabaseConnection {
     throw new Error('statements are not streamed')
   }
 
-  /** @throws Error where PostgreSQL has not committed, or nobody knows. */
+  /** @throws Error when PostgreSQL did not commit, or the outcome is unknown. */
   async commit(): Promise<void> {
     if (this.#transaction === 'open') requireCommitted(await this.#send([COMMIT]))
     this.#transaction = 'none'
   }
 
-  /** Never fails: with its connection a transaction is gone as well. */
+  /** Never fails: a lost connection ends its transaction as well. */
   async rollback(): Promise<void> {
     if (this.#transaction === 'open' && !this.#isLost)
       await this.#send([{ text: 'rollback' }]).catch(() => {})
@@ -157,11 +157,13 @@ class LentConnection implements DatabaseConnection {
     this.#client.release(this.#isLost || this.#transaction !== 'none')
   }
 
-  /** Runs a statement with what begins and ends its transaction; gives its result, or that of the last of several. */
+  /**
+   * Runs a statement with the `begin` or `commit` that it needs; returns its results, of several statements the last.
+   */
   async #run(statement: QueryConfig, commits: boolean): Promise<pg.QueryResult[]> {
     const isFirst = this.#transaction === 'begun'
     if (!isFirst && !commits) return await this.#send([statement])
-    // From here on there may be a transaction, even if the answer never comes.
+    // From here on a transaction may exist, even if no response arrives.
     this.#transaction = 'open'
     const results = await this.#send([...(isFirst ? [BEGIN] : []), statement, ...(commits ? [COMMIT] : [])])
     if (commits) {
@@ -176,7 +178,7 @@ class LentConnection implements DatabaseConnection {
       const [only, ...others] = statements
       if (only === undefined || others.length > 0) return await exchange(this.#client, statements)
       const result = await this.#client.query(only)
-      // A text without values may hold several statements.
+      // A text without values may contain several statements.
       return Array.isArray(result) ? result.slice(-1) : [result]
     } catch (error) {
       if (!(error instanceof pg.DatabaseError)) this.#isLost = true
@@ -185,7 +187,7 @@ class LentConnection implements DatabaseConnection {
   }
 }
 
-/** PostgreSQL answers the commit of a failed transaction with the tag of what it did instead. */
+/** PostgreSQL reports the commit of a failed transaction as successful, with the tag ROLLBACK. */
 function requireCommitted(results: readonly pg.QueryResult[]): void {
   if (results.at(-1)?.command !== 'COMMIT') throw new Error('the transaction was rolled back')
 }

@@ -1,8 +1,8 @@
 /**
- * Several statements in one write: PostgreSQL runs them in turn, and skips what follows one that fails.
+ * Several statements in one write: PostgreSQL runs them in order, and skips the rest after a failure.
  *
- * The driver's own pipeline ends every statement with a Sync, after which PostgreSQL goes on whatever happened before: a
- * statement would run by itself if the `begin` before it failed. Here one Sync ends them all.
+ * The driver's own pipeline ends every statement with a Sync, after which PostgreSQL continues regardless: a
+ * statement would run although the `begin` before it failed. Here one Sync ends them all.
  */
 import pg, {
   type ClientBase,
@@ -16,7 +16,7 @@ import pg, {
  * Runs the statements.
  *
  * @returns their results, in order.
- * @throws the error of the first that failed; those after it have not run.
+ * @throws the error of the first failed statement; those after it have not run.
  */
 export async function exchange(
   client: ClientBase,
@@ -31,15 +31,15 @@ export async function exchange(
       )
     })
   } catch (error) {
-    // Otherwise the stack says only that something was read from a socket.
+    // Adds the caller's stack; the driver's own starts at the socket.
     if (Error.isError(error)) Error.captureStackTrace(error)
     throw error
   }
 }
 
-/** What the driver's client calls on its active query. */
+/** The interface that the driver's client requires of its active query. */
 interface ActiveQuery {
-  /** Asked for once the statement is parsed, to remember that it is. */
+  /** Read once the statement is parsed, to record it as prepared. */
   readonly name: string | undefined
   readonly text: string | undefined
   handleRowDescription(message: unknown): void
@@ -50,16 +50,15 @@ interface ActiveQuery {
   handleReadyForQuery(connection: Connection): void
 }
 
-/** A query of the driver, with what its type leaves out. */
+/** A query of the driver, with a method that its type omits. */
 type Query = ActiveQuery & { submit(connection: Connection): Error | null | undefined }
 
-/** Names that were sent to be parsed, by the driver. */
+/** The prepared statement names that the driver has sent. */
 type Parsing = Connection & { readonly submittedNamedStatements: Record<string, string> }
 
 class Exchange implements Submittable, ActiveQuery {
   readonly #queries: readonly Query[]
   readonly #results: QueryResult[] = []
-  /** Index of the one that is running. */
   #running = 0
   #failure: Error | null = null
   /** The client wraps it to stop its timer. */
@@ -95,7 +94,7 @@ class Exchange implements Submittable, ActiveQuery {
     connection.stream.cork()
     const withoutSync: Connection = Object.create(connection, { sync: { value: () => {} } })
     for (const query of this.#queries) {
-      // One that cannot be sent is what the exchange fails with, once those before it have run.
+      // The error of a query that cannot be sent fails the exchange, after the queries before it have run.
       const unsent = query.submit(withoutSync) ?? null
       this.#failure ??= unsent
       if (this.#failure !== null) break

@@ -1,4 +1,4 @@
-/** Ids the service makes: a prefix that tells the resource, and a ULID that tells the order of creation. */
+/** Generated ids: a prefix for the resource, and a ULID for the order of creation. */
 import { randomFillSync } from 'node:crypto'
 import { monotonicFactory } from 'ulid'
 
@@ -30,7 +30,7 @@ export type IdPrefix =
   | 'cust'
   | 'wrk'
 
-// Sixteen random digits to an id, each of which the generator would fetch from the system by itself.
+// Each id takes sixteen random digits; fetching each from the system separately would be slow.
 const random = new Uint8Array(4_096)
 let used = random.length
 
@@ -46,10 +46,10 @@ function randomFraction(): number {
 
 const nextUlid = monotonicFactory(randomFraction)
 
-/** A new id; ids made by one process sort in the order they were made. */
+/** Returns a new id; ids of one process sort by creation. */
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${nextUlid()}`
 }
 
-/** What an id may look like, whoever chose it (specification 2 and 4). */
+/** Format of every id, generated or chosen by a caller (specification 2 and 4). */
 export const ID_PATTERN = '^[A-Za-z0-9_@~.-]{1,50}$'

@@ -1,8 +1,8 @@
-/** A new row as part of a statement, without the bookkeeping that lets the ORM notice changes. */
+/** Inserts of new rows as part of larger statements, without the ORM's change tracking. */
 import type { EntityClass } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 
-/** A row to be written: members that it lacks are null, or the number or truth value that is their default. */
+/** A row to insert. Missing members become null, or the default of a number or boolean. */
 export interface NewRow {
   readonly entity: EntityClass<object>
   readonly row: object
@@ -15,7 +15,7 @@ export interface Insertion {
   readonly values: readonly unknown[]
 }
 
-/** The `insert` of a row: one text for all rows of an entity. */
+/** Returns the `insert` of a row; its text is the same for all rows of an entity. */
 export function insertion(em: EntityManager, { entity, row }: NewRow): Insertion {
   const { tableName, props } = em.getMetadata().get(entity)
   const columns: string[] = []

@@ -1,4 +1,4 @@
-/** What an installation is, made once when its database is first used. */
+/** The facts of an installation, created when its database is first used. */
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { ulid } from 'ulid'
@@ -7,32 +7,33 @@ import { statement } from './statement.ts'
 import type { Vault } from './vault.ts'
 
 export interface InstallationFacts {
-  /** Stands in the name of the task queue: two installations on one Temporal never take each other's work. */
+  /** Part of the task queues' names, so that two installations on one Temporal never share work. */
   readonly id: string
-  /** Keyed hash a presented API key is looked up by. */
+  /** Returns the keyed hash by which a presented API key is looked up. */
   hashKey(value: string): string
 }
 
-/** Reads the facts of this installation, making the missing ones; several processes may call it at once. */
+/** Reads the facts of this installation and creates missing ones; several processes may call it at once. */
 export async function loadInstallation(em: EntityManager, vault: Vault): Promise<InstallationFacts> {
   const id = await factOnce(em, 'id', async () => ulid().toLowerCase())
   const sealed = await factOnce(em, 'lookup-key', () => vault.seal(randomBytes(32).toString('base64')))
-  // A key object: preparing one from bytes for every request costs more than the hash.
+  // A key object, because preparing a key from bytes for every request costs more than the hash.
   const lookupKey = createSecretKey(Buffer.from(await vault.open(sealed), 'base64'))
   return { id, hashKey: (value) => createHmac('sha256', lookupKey).update(value).digest('hex') }
 }
 
 /**
- * Requires that every process of the installation has the same public address: API and worker sign with it.
+ * Stores the public address of the installation with the first process. API and worker have to use the same,
+ * because both sign with it.
  *
- * @returns the address that the installation has already, where it is another one.
+ * @returns the stored address if it is another one; else null.
  */
 export async function otherBaseUrl(em: EntityManager, baseUrl: string): Promise<string | null> {
   const agreed = await factOnce(em, BASE_URL_FACT, async () => baseUrl)
   return agreed === baseUrl ? null : agreed
 }
 
-/** Gives the installation another public address, which its processes are then started with. */
+/** Changes the public address of the installation; its processes have to be restarted with it. */
 export async function changeBaseUrl(em: EntityManager, baseUrl: string): Promise<void> {
   await statement(
     em,

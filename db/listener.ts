@@ -1,4 +1,4 @@
-/** Hears PostgreSQL notifications on a connection of its own, which it opens again whenever it is lost. */
+/** Listens for PostgreSQL notifications on its own connection, and reconnects after a loss. */
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { connectionOptions } from './connection.ts'
@@ -7,14 +7,17 @@ export interface Listener {
   close(): Promise<void>
 }
 
-/** Milliseconds between questions on a connection that is otherwise only listened to, and how long each may take. */
+/** Milliseconds between heartbeat queries on the connection, and the timeout of each. */
 const HEARTBEAT = 5_000
 const HEARTBEAT_TIMEOUT = 5_000
 
-/** Calls `heard[channel]` for each notification, and all of them after a reconnection: something may have been missed. */
+/**
+ * Calls `handlers[channel]` for each notification, and all handlers after a reconnection, because
+ * notifications may have been missed.
+ */
 export function listen(
   databaseUrl: string,
-  heard: Readonly<Record<string, () => void>>,
+  handlers: Readonly<Record<string, () => void>>,
   log: Logger,
 ): Listener {
   let closed = false
@@ -41,7 +44,7 @@ export function listen(
         opening = connect()
       }, 1_000)
     }
-    // A connection that was cut without a word would look as if there was nothing to hear.
+    // Without a heartbeat, a silently lost connection looks like one without notifications.
     const beat = async (): Promise<void> => {
       try {
         await fresh.query('select')
@@ -52,12 +55,12 @@ export function listen(
     }
     fresh.on('error', lose)
     fresh.on('end', () => lose())
-    fresh.on('notification', ({ channel }) => heard[channel]?.())
+    fresh.on('notification', ({ channel }) => handlers[channel]?.())
     try {
       await fresh.connect()
-      for (const channel of Object.keys(heard)) await fresh.query(`listen ${pg.escapeIdentifier(channel)}`)
+      for (const channel of Object.keys(handlers)) await fresh.query(`listen ${pg.escapeIdentifier(channel)}`)
       client = fresh
-      for (const hear of Object.values(heard)) hear()
+      for (const handle of Object.values(handlers)) handle()
       next = setTimeout(() => void beat(), HEARTBEAT)
     } catch (error) {
       lose(error)

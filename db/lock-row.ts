@@ -1,10 +1,8 @@
-/** Rows that are about to be changed, held for one transaction at a time. */
 import { type EntityClass, LockMode } from '@mikro-orm/core'
 import type { UnitOfWork } from './unit-of-work.ts'
 
 /**
- * A row of the unit's organization, locked until the transaction ends, as the database has it now; null when there is
- * none.
+ * Returns the current row of the unit's organization, locked until the transaction ends; null when it does not exist.
  */
 export async function lockRow<Row extends { organizationId: string; id: string }>(
   { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
@@ -14,7 +12,7 @@ export async function lockRow<Row extends { organizationId: string; id: string }
   const row = await em.findOne(
     entity as EntityClass<{ organizationId: string; id: string }>,
     { organizationId, id },
-    // Without the refresh the identity map would hand back a copy read before the lock was ours.
+    // Without the refresh the identity map would return a copy from before the lock.
     { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
   )
   return row as Row | null

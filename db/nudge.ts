@@ -1,10 +1,9 @@
 /**
- * Nudges the loops that carry on what a transaction has left for them.
+ * Nudges the loops that continue what a transaction has written.
  *
- * A nudge is sent after the commit where the transaction could not do it by itself without making others wait
- * (`db/outbox.ts`): PostgreSQL lets one transaction with a NOTIFY commit at a time, its wait for the disk included, which
- * would make every command of every organization wait in line. Nothing depends on a nudge: the loops also look by
- * themselves, every second.
+ * A nudge is sent after the commit if the transaction could not notify without delaying others (`db/outbox.ts`):
+ * PostgreSQL commits transactions with a NOTIFY one at a time, including the wait for the disk, so that all commands of
+ * all organizations would queue. Nothing depends on a nudge: the loops also poll every second.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { statement } from './statement.ts'
@@ -16,7 +15,7 @@ interface Nudges {
 
 const byPool = new WeakMap<object, Nudges>()
 
-/** Has whoever listens on the channels look now. Calls made meanwhile become one; a nudge that fails is let go. */
+/** Notifies the listeners of the channels. Concurrent calls are merged; a failed nudge is ignored. */
 export function nudge(em: EntityManager, channels: Iterable<string>): void {
   const pool = em.getConnection()
   const nudges = byPool.get(pool) ?? { waiting: new Set(), sending: false }
@@ -26,19 +25,19 @@ export function nudge(em: EntityManager, channels: Iterable<string>): void {
   nudges.sending = true
   const send = async (): Promise<void> => {
     while (nudges.waiting.size > 0) {
-      const taken = [...nudges.waiting]
+      const batch = [...nudges.waiting]
       nudges.waiting.clear()
       await statement(
         em,
         'nudge',
         `select set_config('synchronous_commit', 'off', true), pg_notify(channel, '')
            from unnest(?::text[]) as channel`,
-        [taken],
+        [batch],
       )
     }
   }
   void send()
-    .catch(() => {}) // the loops look by themselves
+    .catch(() => {}) // the loops poll anyway
     .finally(() => {
       nudges.sending = false
     })

@@ -1,4 +1,4 @@
-/** The database as every process opens it: ORM, vault, and the facts of the installation. */
+/** Opens the database for a process: ORM, vault, and the facts of the installation. */
 import type { MikroORM } from '@mikro-orm/postgresql'
 import { type InstallationFacts, loadInstallation } from './installation.ts'
 import { type DatabaseOptions, openOrm } from './orm.ts'
@@ -10,7 +10,6 @@ export interface Database {
   readonly installation: InstallationFacts
 }
 
-/** Opens a migrated database. */
 export async function openDatabase(
   options: DatabaseOptions & { readonly masterKeys: readonly string[] },
 ): Promise<Database> {

@@ -3,8 +3,8 @@ import { Organization } from './entities/index.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
 /**
- * The organization's row, locked until the transaction ends. Makes rules that count over its rows hold under concurrency:
- * one such change at a time.
+ * Returns the organization's row, locked until the transaction ends. The lock serialises changes whose rules
+ * count the organization's rows.
  */
 export async function lockOrganization({ em, organizationId }: UnitOfWork): Promise<Organization> {
   return await em.findOneOrFail(

@@ -1,4 +1,4 @@
-/** Opens the database through MikroORM, and brings its schema up to date. */
+/** Opens the database through MikroORM, and applies migrations. */
 import { Migrator } from '@mikro-orm/migrations'
 import { createPostgreSqlTypeParsers, MikroORM, type Options } from '@mikro-orm/postgresql'
 import pg from 'pg'
@@ -10,22 +10,20 @@ import { migrations } from './migrations/index.ts'
 
 export interface DatabaseOptions {
   readonly databaseUrl: string
-  /** Connections at most. */
   readonly poolSize?: number
-  /** Milliseconds a connection may take to be made; a caller waits no longer for an answer of 503. */
+  /** Milliseconds until a new connection fails; a caller then gets 503. */
   readonly connectTimeout?: number
-  /** Shown by PostgreSQL as `application_name`. */
   readonly name?: string
   readonly timeouts?: Timeouts
 }
 
 /**
- * How long a connection is kept that nobody uses, in milliseconds. A new one costs the call that needs it several round trips
- * and the planning of what the others have kept.
+ * Milliseconds until an idle connection is closed. A new connection costs its first user several round trips
+ * and the planning of statements that others have prepared.
  */
 const IDLE_TIMEOUT = 600_000
 
-/** Opens the ORM without touching the database; the first query connects. */
+/** Opens the ORM without connecting; the first query connects. */
 export async function openOrm(options: DatabaseOptions): Promise<MikroORM> {
   return await MikroORM.init(ormOptions(options))
 }
@@ -56,14 +54,14 @@ function ormOptions({
       path: 'db/migrations',
     },
     schemaGenerator: { ignoreSchema: ['test_gateway'], createForeignKeyConstraints: false },
-    // Instants are bound and read as UTC whatever the machine's or the server's zone.
+    // Instants are bound and read as UTC, whatever the time zone of machine or server.
     timezone: 'Z',
     forceUtcTimezone: true,
     logger: () => {},
   }
 }
 
-/** The driver's types as the ORM reads them: instants stay text. */
+/** Returns the driver's type parsers for the ORM: instants stay text. */
 function typeParsers(): pg.TypeOverrides {
   const types = new pg.TypeOverrides()
   const parseTexts = pg.types.getTypeParser(TEXT_ARRAY) as (text: string) => string[]
@@ -73,12 +71,12 @@ function typeParsers(): pg.TypeOverrides {
   return types
 }
 
-/** PostgreSQL's number of `text[]`, which the driver has a parser for but no name. */
+/** PostgreSQL's type number of `text[]`; the driver has a parser for it but no name. */
 const TEXT_ARRAY = 1009 as typeof pg.types.builtins.TEXT
 
-/** Applies the migrations that a database lacks; serialised by a lock, so that several processes may start at once. */
+/** Applies pending migrations under a lock, so that several processes may start at once. */
 export async function migrate(databaseUrl: string): Promise<void> {
-  // Two connections: the migrator looks around outside the transaction that holds the lock.
+  // Two connections: the migrator also reads outside of the transaction that holds the lock.
   const orm = await openOrm({
     databaseUrl,
     poolSize: 2,
@@ -89,7 +87,7 @@ export async function migrate(databaseUrl: string): Promise<void> {
     const connection = orm.em.getConnection()
     await connection.transactional(async (trx) => {
       await connection.execute(`select pg_advisory_xact_lock(${lockArguments('migration')})`, [], 'run', trx)
-      // Everyone else's statements line up behind a change of a table that waits for its lock.
+      // While a change of a table waits for its lock, other statements on the table queue behind it.
       await connection.execute("set local lock_timeout = '30s'", [], 'run', trx)
       await orm.migrator.up({ transaction: trx })
     })

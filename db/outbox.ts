@@ -1,4 +1,4 @@
-/** What follows from a change, written by the transaction that makes it true: events, deliveries, timeline, wake-ups. */
+/** The consequences of a change, written in its transaction: events, deliveries, timeline and wake-ups. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { EventType } from '../billing/event-types.ts'
 import type { Cause } from '../billing/order.ts'
@@ -12,13 +12,12 @@ import { lastStatement } from './statement.ts'
 
 export interface NewEvent extends EventContent {
   readonly type: EventType
-  /** The website the event belongs to; null reaches only webhooks of all websites. */
+  /** null: only webhooks of all websites receive it. */
   readonly websiteId: string | null
-  /** A webhook that does not get it. */
+  /** A webhook that does not receive it. */
   readonly exceptWebhookId?: string
 }
 
-/** One thing that happened to an order, as its timeline keeps it. */
 export interface NewTimelineEntry {
   readonly subscriptionId: string
   readonly type: EventType
@@ -30,33 +29,31 @@ export interface NewTimelineEntry {
 
 /** When a record has to be advanced next. */
 export interface Deadline {
-  /** Real time; null: no deadline is known, the record merely changed. */
+  /** Real time; null: unknown, the record only changed. */
   readonly dueBy: Date | null
-  /** Whether the payment gateway has to be called for it. */
+  /** True if the payment gateway has to be called then. */
   readonly gatewayCall?: boolean
 }
 
-/** What operators find the execution of a new record by. */
+/** Search attributes of a new record's execution, for operators. */
 export interface Attributes {
   readonly status: string
   readonly customerId?: string | null
   readonly webhookId?: string | null
 }
 
-/** A workflow that has to advance its record. */
 export interface WakeUp extends Deadline {
   readonly workflow: WorkflowName
   readonly recordId: string
-  /** Whether the record is new, so that it has no execution yet. */
   readonly starts: boolean
   readonly attributes: Attributes | null
 }
 
-/** A change of a record without a deadline is carried behind all deadlines within this time. Milliseconds. */
+/** Milliseconds: a wake-up without a deadline is relayed as if it were due then, after nearer deadlines. */
 const WITHOUT_DEADLINE = 600_000
 
 export interface Consequences {
-  /** Records that are new, besides those the ORM writes. */
+  /** New records, besides those that the ORM writes. */
   readonly rows: readonly NewRow[]
   readonly events: readonly NewEvent[]
   readonly timeline: readonly NewTimelineEntry[]
@@ -69,14 +66,13 @@ interface Tenant {
 }
 
 /**
- * Writes new records and what follows from a change, in one statement, and commits the transaction with it: the events,
- * a delivery of each for every active webhook whose filter and website fit (judged now), entries of timelines, and the
- * wake-ups of workflows.
+ * Writes new records and all consequences of a change in one statement, and commits the transaction with it: events, a
+ * delivery for every active webhook whose filter and website match now, timeline entries and wake-ups.
  *
- * Listeners are told by the commit where no other transaction is about to tell any: PostgreSQL lets one such transaction
- * commit at a time, and none has to wait for that.
+ * The commit notifies the listeners unless another transaction is about to: PostgreSQL commits transactions with a
+ * NOTIFY one at a time, and none has to wait for that.
  *
- * @returns the channels that are left to be nudged once it is committed.
+ * @returns the channels to nudge after the commit.
  */
 export async function writeConsequences(
   em: EntityManager,
@@ -88,7 +84,7 @@ export async function writeConsequences(
   const rows = events.map((event, ordinal) => {
     const id = newId('evt')
     return {
-      turn: ordinal,
+      ordinal,
       id,
       type: event.type,
       website_id: event.websiteId,
@@ -98,19 +94,19 @@ export async function writeConsequences(
       payload: eventPayload(id, event),
     }
   })
-  const work = await lastStatement<{ channel: string; told: boolean }>(
+  const work = await lastStatement<{ channel: string; notified: boolean }>(
     em,
     `write-consequences${insertions.map(({ table }) => `-${table}`).join('')}`,
     `with ${insertions.map(({ text }, ordinal) => `record_${ordinal} as (${text}), `).join('')}given as (
        select * from jsonb_to_recordset(?::jsonb) as given
-         (turn int, id text, type text, website_id text, entity_id text, event_time timestamptz, payload text,
+         (ordinal int, id text, type text, website_id text, entity_id text, event_time timestamptz, payload text,
           except_webhook_id text)
      ), new_events as (
        insert into events
          (organization_id, id, type, website_id, entity_id, event_time, payload, created_time, position)
        select ?, id, type, website_id, entity_id, event_time, payload, ?,
-              (pg_current_xact_id()::text::bigint << 20) + turn
-         from given order by turn
+              (pg_current_xact_id()::text::bigint << 20) + ordinal
+         from given order by ordinal
      ), new_deliveries as (
        -- A ULID made here: the event's time, then hexadecimal digits, which are digits of its alphabet too.
        insert into deliveries (organization_id, id, event_id, webhook_id, status, created_time)
@@ -123,7 +119,7 @@ export async function writeConsequences(
           and webhook.id is distinct from given.except_webhook_id
           and (webhook.website_id is null or webhook.website_id = given.website_id)
           and (jsonb_array_length(webhook.events_filter) = 0 or webhook.events_filter @> to_jsonb(given.type))
-        order by given.turn
+        order by given.ordinal
        returning 1
      ), new_timeline as (
        insert into timeline_entries
@@ -138,7 +134,7 @@ export async function writeConsequences(
            (workflow text, record_id text, starts boolean, gateway_call boolean, due_by timestamptz, attributes jsonb)
      )
      select channel,
-            case when pg_try_advisory_xact_lock(${lockArguments('notification')}) then pg_notify(channel, '') is not null else false end as told
+            case when pg_try_advisory_xact_lock(${lockArguments('notification')}) then pg_notify(channel, '') is not null else false end as notified
        from (values (?, exists (select from new_deliveries)), (?, ?::boolean)) as work (channel, is_left) where is_left`,
     [
       ...insertions.flatMap(({ values }) => values),
@@ -167,7 +163,7 @@ export async function writeConsequences(
       wakeUps.length > 0,
     ],
   )
-  return work.filter(({ told }) => !told).map(({ channel }) => channel)
+  return work.filter(({ notified }) => !notified).map(({ channel }) => channel)
 }
 
 function wakeUpRow({ workflow, recordId, starts, gatewayCall, dueBy, attributes }: WakeUp, now: Date) {

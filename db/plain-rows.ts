@@ -1,6 +1,6 @@
 /**
- * Rows as plain objects, for showing them: what an entity's members hold, without the bookkeeping that lets the ORM notice
- * changes, which is most of the cost of reading one.
+ * Rows as plain objects for responses, without the ORM's change tracking, which is most of the cost of
+ * reading an entity.
  */
 import type { EntityClass } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
@@ -9,7 +9,7 @@ type Reader = (raw: Readonly<Record<string, unknown>>) => Record<string, unknown
 
 const readers = new WeakMap<object, Reader>()
 
-/** Reads what a plain statement found of an entity's table: columns by member names, values in their members' types. */
+/** Returns a reader of rows from a plain statement: column names become member names, values their members' types. */
 export function plainRowReader<Row extends object>(
   em: EntityManager,
   entity: EntityClass<Row>,
@@ -35,7 +35,7 @@ function makeReader(em: EntityManager, entity: EntityClass<object>): Reader {
 
 function typed(value: unknown, runtimeType: string): unknown {
   if (typeof value !== 'string') return value
-  // The driver leaves instants and 64-bit integers as text.
+  // The driver returns instants and 64-bit integers as text.
   if (runtimeType === 'Date') return new Date(value)
   if (runtimeType === 'number') return Number(value)
   return value

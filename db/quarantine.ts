@@ -1,9 +1,8 @@
-/** Quarantine: a record that cannot be advanced is set aside on its own row, and everything else goes on. */
+/** Quarantine: a record that cannot be advanced is set aside on its own row, and the others continue. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RecordKey, WORKFLOW_NAMES, type WorkflowName } from '../workflows/contract.ts'
 import { statement } from './statement.ts'
 
-/** The table of a workflow's records. */
 const TABLES: Readonly<Record<WorkflowName, string>> = {
   subscription: 'subscriptions',
   'token-expiry': 'payment_tokens',
@@ -12,7 +11,7 @@ const TABLES: Readonly<Record<WorkflowName, string>> = {
   'dispute-deadline': 'disputes',
 }
 
-/** The first quarantine lasts a minute, each further one twice as long, at most an hour. */
+/** Seconds. The first quarantine lasts a minute, each further one twice as long, at most an hour. */
 const FIRST = 60
 const LONGEST = 3_600
 
@@ -23,7 +22,7 @@ export interface QuarantinedRecord extends RecordKey {
   readonly until: Date
 }
 
-/** Sets the record aside. Returns the instant at which it is advanced again; null: it does not exist. */
+/** Quarantines a record. Returns when it is advanced again; null: it does not exist. */
 export async function quarantineRecord(
   em: EntityManager,
   workflow: WorkflowName,
@@ -41,7 +40,7 @@ export async function quarantineRecord(
   return row === undefined ? null : new Date(row.until)
 }
 
-/** Ends the quarantine of a record that has advanced, or that an operator releases. True if it was quarantined. */
+/** Ends the quarantine of a record that advanced, or that an operator releases. True if it was quarantined. */
 export async function endQuarantine(
   em: EntityManager,
   workflow: WorkflowName,
@@ -57,7 +56,7 @@ export async function endQuarantine(
   return rows.length > 0
 }
 
-/** Releases a record at an operator's word: it is advanced at once. True if it was quarantined. */
+/** Releases a record for an operator and wakes its workflow. True if it was quarantined. */
 export async function releaseRecord(
   em: EntityManager,
   workflow: WorkflowName,
@@ -73,7 +72,6 @@ export async function releaseRecord(
   return true
 }
 
-/** All quarantined records, the oldest reason first. */
 export async function quarantinedRecords(em: EntityManager): Promise<QuarantinedRecord[]> {
   const rows = await statement<Omit<QuarantinedRecord, 'until'> & { until: Date | string }>(
     em,

@@ -1,16 +1,16 @@
-/** Whether the database can serve this process: one small write, and what its failure or its answer tells. */
+/** Checks whether the database can serve this process, with one small write. */
 import type { MikroORM } from '@mikro-orm/postgresql'
 import { statement } from './statement.ts'
 
-/** Milliseconds by which the clocks of process and database may differ. */
+/** Permitted difference between the clocks of process and database, in milliseconds. */
 const MOST_SKEW = 1_000
-/** How long one probe's outcome is shared by those who ask. Milliseconds. */
+/** Milliseconds for which concurrent checks share the outcome of one probe. */
 const FRESH = 250
 
 type Part = 'database' | 'connections' | 'disk' | 'clock'
 type Outcome = Readonly<Record<Part, string | null>>
 
-/** A check by its name: null, or what is wrong. `now` is the process's clock, in milliseconds. */
+/** Returns a check for each part: null, or what is wrong. `now` is the process's clock, in milliseconds. */
 export function databaseChecks(
   orm: MikroORM,
   now: () => number,
@@ -29,10 +29,10 @@ export function databaseChecks(
   }
 }
 
-const FINE: Outcome = { database: null, connections: null, disk: null, clock: null }
+const HEALTHY: Outcome = { database: null, connections: null, disk: null, clock: null }
 
 async function probeOnce(orm: MikroORM, now: () => number): Promise<Outcome> {
-  const asked = now()
+  const requestedAt = now()
   try {
     const [row] = await statement<{ milliseconds: number }>(
       orm.em.fork(),
@@ -40,23 +40,23 @@ async function probeOnce(orm: MikroORM, now: () => number): Promise<Outcome> {
       `insert into installation (name, value) values ('readiness-probe', ?)
        on conflict (name) do update set value = excluded.value
        returning extract(epoch from clock_timestamp())::float8 * 1000 as milliseconds`,
-      [new Date(asked).toISOString()],
+      [new Date(requestedAt).toISOString()],
     )
-    const answered = now()
-    const skew = (row?.milliseconds ?? asked) - (asked + answered) / 2
-    // The database has answered at some time in between.
-    const isSkewed = Math.abs(skew) > MOST_SKEW + (answered - asked) / 2
+    const respondedAt = now()
+    const skew = (row?.milliseconds ?? requestedAt) - (requestedAt + respondedAt) / 2
+    // The database read its clock at some time between request and response.
+    const isSkewed = Math.abs(skew) > MOST_SKEW + (respondedAt - requestedAt) / 2
     const direction = skew > 0 ? 'behind' : 'ahead of'
     return isSkewed
-      ? { ...FINE, clock: `${(Math.abs(skew) / 1_000).toFixed(1)} s ${direction} the database's` }
-      : FINE
+      ? { ...HEALTHY, clock: `${(Math.abs(skew) / 1_000).toFixed(1)} s ${direction} the database's` }
+      : HEALTHY
   } catch (error) {
     const [failing, reason] = failureOf(error)
-    return { ...FINE, [failing]: reason }
+    return { ...HEALTHY, [failing]: reason }
   }
 }
 
-/** Which part an error of the probe speaks of. */
+/** Returns the part that an error concerns, with the reason. */
 function failureOf(error: unknown): [Part, string] {
   const message = Error.isError(error) ? error.message : String(error)
   for (let cause = error; Error.isError(cause); cause = cause.cause) {
@@ -70,7 +70,7 @@ function failureOf(error: unknown): [Part, string] {
       case '25006':
         return ['database', 'the server is read-only']
     }
-    // The pool's words when every connection stays lent out; those for a server that does not answer are others.
+    // The pool's message when all connections are in use; an unreachable server has another.
     if (cause.message === 'timeout exceeded when trying to connect')
       return ['connections', 'all connections of this process are in use']
   }

@@ -1,6 +1,6 @@
 /**
- * Wake-ups for everything that has a deadline: after a restored backup, or with a new namespace of Temporal, records have
- * no executions. The sweep finds a record when it is late; this gives it its execution before.
+ * Writes wake-ups for all records with a deadline: after a restored backup, or in a new namespace of
+ * Temporal, they have no executions. The sweep would only find them late.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { WorkflowName } from '../workflows/contract.ts'
@@ -35,8 +35,8 @@ const WAITING: Readonly<Record<WorkflowName, string>> = {
 }
 
 /**
- * Writes a wake-up for every record of the workflow that waits for a deadline and has no wake-up, batch by batch, each
- * committed by itself. An execution that exists is told to look again, which does no harm.
+ * Writes a wake-up for every record of the workflow that waits for a deadline and has none, in batches with
+ * their own commits. An existing execution checks its record again, without effect.
  *
  * @returns how many were written.
  */

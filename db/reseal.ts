@@ -1,9 +1,9 @@
-/** Seals what the vault keeps anew with the first key of the ring, so that an older key can be destroyed. */
+/** Encrypts the vault's secrets again with the first key of the ring, so that an older key can be destroyed. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { statement } from './statement.ts'
 import type { Vault } from './vault.ts'
 
-/** Every column that holds what the vault has sealed, with the rows that do. */
+/** Every column with secrets of the vault, and its rows with one. */
 export const SEALED = [
   { table: 'installation', column: 'value', where: "name = 'lookup-key'" },
   { table: 'api_keys', column: 'key_cipher', where: 'true' },
@@ -14,14 +14,14 @@ export const SEALED = [
   { table: 'signing_keys', column: 'private_cipher', where: 'true' },
 ] as const
 
-/** Rows to a transaction. */
 const BATCH = 200
 
 /**
- * Seals every record of another key anew. It may run beside the service, and again after it was stopped.
+ * Encrypts every secret of another key again. It may run while the service does, and can be repeated after an
+ * interruption.
  *
- * @returns how many records it sealed; 0: nothing is left that needs another key of the ring.
- * @throws VaultError when the ring lacks the key of a record.
+ * @returns the number of secrets; 0: no other key of the ring is needed any more.
+ * @throws VaultError when the ring does not contain the key of a secret.
  */
 export async function resealAll(em: EntityManager, vault: Vault): Promise<number> {
   let resealed = 0

@@ -1,6 +1,6 @@
 /**
- * SQL of our own, with its values bound by PostgreSQL. (The ORM's `execute` splices them into the text: such a statement
- * is parsed and planned at every call.)
+ * SQL of the service, with values bound by PostgreSQL. (The ORM's `execute` splices values into the text, so
+ * that each call is parsed and planned anew.)
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Statement } from './driver.ts'
@@ -8,10 +8,10 @@ import type { Statement } from './driver.ts'
 const numbered = new Map<string, string>()
 
 /**
- * Runs a prepared statement, each `?` in it standing for the next value, in the transaction of `em` where there is one.
- * Every connection parses and plans it once, by its name: a name stands for one text.
+ * Runs a prepared statement, in the transaction of `em` if there is one; each `?` stands for the next value.
+ * Every connection parses and plans it once by its name, so that a name must always have the same text.
  *
- * @returns the rows it gives; none where it gives nothing.
+ * @returns its rows, if any.
  */
 export async function statement<Row extends object>(
   em: EntityManager,
@@ -23,9 +23,9 @@ export async function statement<Row extends object>(
 }
 
 /**
- * As `statement`, and commits the transaction of `em` in the same round trip: nothing of it may follow.
+ * As `statement`, and commits the transaction of `em` in the same round trip: no other statement may follow.
  *
- * @throws Error also where the commit fails, or its outcome is unknown.
+ * @throws Error also when the commit fails, or its outcome is unknown.
  */
 export async function lastStatement<Row extends object>(
   em: EntityManager,
@@ -36,7 +36,7 @@ export async function lastStatement<Row extends object>(
   return await run<Row>(em, numberedOnce(text), values, { name, commits: true })
 }
 
-/** As `statement`, for a text that is composed of what a caller asks for: such texts have no end, and are not kept. */
+/** As `statement`, for a text composed from a request: such texts are unlimited in number, and are not prepared. */
 export async function composedStatement<Row extends object>(
   em: EntityManager,
   text: string,
@@ -54,7 +54,7 @@ async function run<Row extends object>(
   const connection = em.getConnection()
   await connection.ensureConnection()
   const client = em.getTransactionContext<ReturnType<typeof connection.getClient>>() ?? connection.getClient()
-  // The query builder hands it to our driver as it is.
+  // The query builder passes it unchanged to our driver.
   const query: Statement = {
     ...options,
     sql,

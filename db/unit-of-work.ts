@@ -1,8 +1,8 @@
 /**
- * The transaction a command runs in: one instant, one organization, and what must follow from it.
+ * The transaction of a command: one instant, one organization, and the consequences of its changes.
  *
- * Everything a command changes, the events of the change, their deliveries and the wake-ups of workflows commit
- * together or not at all; wake-ups are written last.
+ * The changes of a command, their events, deliveries and wake-ups commit together or not at all; wake-ups are
+ * written last.
  */
 import type { EntityClass, RequiredEntityData } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
@@ -24,35 +24,33 @@ export interface UnitOfWork {
   readonly organizationId: string
   /** Real time at which the transaction began. */
   readonly now: Date
-  /** Public address of the deployment, for `_links`. */
   readonly baseUrl: string
-  /** Makes a record of the organization, at its first revision, that the ORM writes with the transaction. */
+  /** Creates a record of the organization at revision 1, which the ORM writes with the transaction. */
   create<Row extends ResourceColumns>(entity: EntityClass<Row>, values: NewValues<Row>): Row
   /**
-   * The same, written by the statement that writes what follows from it: nothing of the unit finds it before, and the
-   * ORM does not look after it. Members without a value are null.
+   * As `create`, but the record is written with the consequences: the unit cannot read it before, and the ORM
+   * does not track it. Members without a value are null.
    */
   insert<Row extends ResourceColumns>(entity: EntityClass<Row>, values: NewValues<Row>): Row
-  /** Has the event, and a delivery for every webhook that wants it, written with the transaction. */
+  /** Writes the event with the transaction, and a delivery for every matching webhook. */
   emit(event: NewEvent): void
-  /** Has the entry written to its order's timeline with the transaction. */
-  note(entry: NewTimelineEntry): void
-  /**
-   * Has an execution started for a record that has none, once the transaction is committed. It sleeps until the record's
-   * deadline.
-   */
-  follow(
+  /** Writes the entry to its order's timeline with the transaction. */
+  addTimelineEntry(entry: NewTimelineEntry): void
+  /** Starts an execution for a new record once the transaction is committed. It sleeps until the record's deadline. */
+  startWorkflow(
     workflow: WorkflowName,
     recordId: string,
     deadline: Deadline & { readonly attributes: Attributes },
   ): void
-  /** Has the record's execution advance it once the transaction is committed. Of two wake-ups, the nearer deadline is carried first. */
+  /**
+   * Wakes the record's execution once the transaction is committed. The wake-up with the nearest deadline is
+   * relayed first.
+   */
   wake(workflow: WorkflowName, recordId: string, deadline: Deadline): void
-  /** Has whoever listens on the channel look once the transaction is committed. */
+  /** Nudges the listeners of the channel once the transaction is committed. */
   nudge(channel: string): void
 }
 
-/** What every record of an organization has, and the unit gives it. */
 interface ResourceColumns {
   organizationId: string
   revision: number
@@ -103,7 +101,7 @@ function collecting(
   const add = (wakeUp: WakeUp): void => {
     const key = `${wakeUp.workflow}/${wakeUp.recordId}`
     const earlier = wakeUps.get(key)
-    // The last one knows the deadline; a record that was new stays new.
+    // The last wake-up knows the deadline; the record of an earlier start is still new.
     wakeUps.set(
       key,
       earlier?.starts
@@ -126,8 +124,8 @@ function collecting(
         return row
       },
       emit: (event) => void events.push(event),
-      note: (entry) => void timeline.push(entry),
-      follow: (workflow, recordId, deadline) => add({ workflow, recordId, starts: true, ...deadline }),
+      addTimelineEntry: (entry) => void timeline.push(entry),
+      startWorkflow: (workflow, recordId, deadline) => add({ workflow, recordId, starts: true, ...deadline }),
       wake: (workflow, recordId, deadline) =>
         add({ workflow, recordId, starts: false, ...deadline, attributes: null }),
       nudge: (channel) => void channels.add(channel),

@@ -1,13 +1,12 @@
 /**
- * The vault: secrets at rest as JWE (RFC 7516), one per record, with the id of the key in the header.
+ * The vault: secrets at rest as JWE (RFC 7516), one per record, with the key's id in the header.
  *
- * The first key of the ring encrypts, every key decrypts: a new master key goes in front, and the old one stays until
+ * The first key of the ring encrypts, every key decrypts. A new master key is put first, and the old one stays until
  * nothing is encrypted with it any more. Destroying a key destroys what it encrypted, in backups too.
  */
 import { createHash } from 'node:crypto'
 import { CompactEncrypt, compactDecrypt } from 'jose'
 
-/** The key a record was encrypted with is not in the ring, or the record was tampered with. */
 export class VaultError extends Error {
   override readonly name = 'VaultError'
 }
@@ -15,13 +14,12 @@ export class VaultError extends Error {
 export interface Vault {
   /** Encrypts UTF-8 text; the same text never gives the same ciphertext twice. */
   seal(plaintext: string): Promise<string>
-  /** What everything begins with that the first key of the ring has sealed, and nothing else. */
+  /** The prefix of all secrets, and only those, that are encrypted with the first key of the ring. */
   readonly beginning: string
-  /** @throws VaultError when the ring lacks the key or the ciphertext was changed. */
+  /** @throws VaultError when the ring does not contain the key, or the ciphertext was modified. */
   open(ciphertext: string): Promise<string>
 }
 
-/** A vault over a ring of 32-byte keys in base64. */
 export function createVault(masterKeys: readonly string[]): Vault {
   const ring = new Map<string, Uint8Array>()
   for (const encoded of masterKeys) {

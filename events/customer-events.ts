@@ -4,15 +4,15 @@ import type { NewEvent } from '../db/outbox.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import { presentCustomer } from '../representations/customer.ts'
 
-/** An event about a customer, holding the customer as it stands at this moment. */
+/** Returns an event about a customer, with the customer as it stands now. */
 export function customerEvent(customer: Customer, type: EventType, { now, baseUrl }: UnitOfWork): NewEvent {
-  const shown = presentCustomer(customer, baseUrl)
+  const representation = presentCustomer(customer, baseUrl)
   return {
     type,
     time: now,
     websiteId: customer.websiteId ?? null,
     ids: { customerId: customer.id },
-    embedded: { customer: shown },
-    links: shown._links.map((link) => ({ ...link, rel: 'customer' })),
+    embedded: { customer: representation },
+    links: representation._links.map((link) => ({ ...link, rel: 'customer' })),
   }
 }

@@ -5,29 +5,27 @@ import type { UnitOfWork } from '../db/unit-of-work.ts'
 import { disputeLinks, presentDispute } from '../representations/dispute.ts'
 import { presentTransaction } from '../representations/transaction.ts'
 
-/** What a dispute is about: a transaction, and the website of the first invoice it paid, else of its customer. */
+/** The disputed transaction, and the website of the first invoice it paid, else of its customer. */
 export interface DisputedSale {
   readonly transaction: Transaction
   readonly websiteId: string | null
 }
 
-interface DisputeHappening {
-  /** Default: the unit's. */
+interface DisputeEventOptions {
   readonly time?: Date
   readonly cause?: 'api' | 'deadline'
-  /** As it stands, where it was read already. */
   readonly sale?: DisputedSale
 }
 
 /**
- * Emits an event about a dispute, holding the dispute and its transaction as they stand at this moment. It belongs to the
- * website of the sale's first invoice, else of its customer.
+ * Emits an event about a dispute, with the dispute and its transaction as they stand now. Its website is that
+ * of the sale's first invoice, else of its customer.
  */
 export async function emitDisputeEvent(
   unit: UnitOfWork,
   dispute: Dispute,
   type: 'dispute-created' | 'dispute-modified',
-  { time = unit.now, cause = 'api', sale }: DisputeHappening = {},
+  { time = unit.now, cause = 'api', sale }: DisputeEventOptions = {},
 ): Promise<void> {
   const { baseUrl } = unit
   const about = sale ?? (await readDisputedSale(unit, dispute.transactionId))
@@ -48,8 +46,8 @@ export async function emitDisputeEvent(
 }
 
 /**
- * The transaction of that id; null when there is none. Read without a lock: none is ever deleted, and the orders it paid
- * for are locked before it is.
+ * Returns the transaction of that id; null when it does not exist. It is read without a lock, because
+ * transactions are never deleted, and orders have to be locked before it.
  */
 export async function readDisputedSale(
   { em, organizationId }: UnitOfWork,

@@ -1,4 +1,4 @@
-/** Events about orders and their invoices, holding the records as they stand at this moment. */
+/** Events about orders and their invoices, with the records as they stand now. */
 import type { EventType } from '../billing/event-types.ts'
 import type { Invoice, Subscription, Transaction } from '../db/entities/index.ts'
 import type { NewEvent } from '../db/outbox.ts'
@@ -7,7 +7,6 @@ import type { Link } from '../representations/links.ts'
 import { presentSubscription, subscriptionLinks } from '../representations/subscription.ts'
 import { presentTransaction } from '../representations/transaction.ts'
 
-/** An event about an order, and about its pause or renewal invoice where there is one. */
 export function subscriptionEvent(
   order: Subscription,
   type: EventType,
@@ -32,7 +31,6 @@ export function subscriptionEvent(
   }
 }
 
-/** An event about an invoice. */
 export function invoiceEvent(invoice: Invoice, type: EventType, time: Date, baseUrl: string): NewEvent {
   return {
     type,
@@ -44,7 +42,6 @@ export function invoiceEvent(invoice: Invoice, type: EventType, time: Date, base
   }
 }
 
-/** An event about a payment of an invoice. */
 export function invoicePaymentEvent(
   transaction: Transaction,
   invoice: Invoice,
@@ -52,15 +49,15 @@ export function invoicePaymentEvent(
   time: Date,
   baseUrl: string,
 ): NewEvent {
-  const shown = presentTransaction(transaction, baseUrl)
+  const representation = presentTransaction(transaction, baseUrl)
   return {
     type,
     time,
     websiteId: invoice.websiteId,
     ids: { transactionId: transaction.id, invoiceId: invoice.id },
-    embedded: { transaction: shown, invoice: presentInvoice(invoice, baseUrl) },
+    embedded: { transaction: representation, invoice: presentInvoice(invoice, baseUrl) },
     links: [
-      ...named(shown._links, 'transaction'),
+      ...named(representation._links, 'transaction'),
       ...named(invoiceLinks(invoice, baseUrl), 'invoice').slice(0, 1),
     ],
   }

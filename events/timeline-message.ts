@@ -1,6 +1,6 @@
 import type { EventType } from '../billing/event-types.ts'
 
-/** What a timeline says of something that happened, with the id of the invoice or pause it is about. */
+/** Returns the timeline's message for a domain event, with the id of its invoice or pause. */
 export function timelineMessage(type: EventType, about: string | null): string {
   const [subject = '', ...rest] = type.split('-')
   const said = rest.join(' ')

@@ -3,7 +3,7 @@ import type { NewEvent } from '../db/outbox.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import { presentTransaction } from '../representations/transaction.ts'
 
-/** An event about a transaction, holding it as it stands at this moment. `time` is the clock that decided. */
+/** Returns an event about a transaction as it stands now. `time` is on the clock that decided. */
 export function transactionEvent(
   transaction: Transaction,
   type: 'transaction-processed' | 'transaction-declined' | 'transaction-timeout-resolved',
@@ -11,13 +11,15 @@ export function transactionEvent(
   time: Date,
   websiteId: string | null,
 ): NewEvent {
-  const shown = presentTransaction(transaction, baseUrl)
+  const representation = presentTransaction(transaction, baseUrl)
   return {
     type,
     time,
     websiteId,
     ids: { transactionId: transaction.id },
-    embedded: { transaction: shown },
-    links: shown._links.map((link) => (link.rel === 'self' ? { ...link, rel: 'transaction' } : link)),
+    embedded: { transaction: representation },
+    links: representation._links.map((link) =>
+      link.rel === 'self' ? { ...link, rel: 'transaction' } : link,
+    ),
   }
 }

@@ -1,4 +1,4 @@
-/** Events about webhooks themselves; never for the one they are about, which is known not to answer. */
+/** Events about webhooks. The webhook concerned does not receive them, because its receiver fails. */
 import type { EventType } from '../billing/event-types.ts'
 import type { Webhook } from '../db/entities/index.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
@@ -10,14 +10,14 @@ export function emitWebhookEvent(
   type: Extract<EventType, `webhook-${string}`>,
   extra: Readonly<Record<string, unknown>> = {},
 ): void {
-  const shown = presentWebhookToOthers(webhook, unit.baseUrl)
+  const representation = presentWebhookToOthers(webhook, unit.baseUrl)
   unit.emit({
     type,
     time: unit.now,
     websiteId: null,
     ids: { webhookId: webhook.id },
-    embedded: { webhook: shown },
-    links: shown._links.map((link) => ({ ...link, rel: 'webhook' })),
+    embedded: { webhook: representation },
+    links: representation._links.map((link) => ({ ...link, rel: 'webhook' })),
     extra,
     exceptWebhookId: webhook.id,
   })

@@ -2,7 +2,6 @@ import type { Customer } from '../db/entities/index.ts'
 import { presentContact } from './contact.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** A customer as the API and events show it. */
 export function presentCustomer(customer: Customer, baseUrl: string) {
   const self: Link = {
     rel: 'self',

@@ -2,7 +2,6 @@ import { jsonAmount } from '../billing/money.ts'
 import type { Dispute } from '../db/entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** Addresses of a dispute and of what it refers to. */
 export function disputeLinks(dispute: Dispute, baseUrl: string): Link[] {
   const url = (...segments: string[]) => resourceUrl(baseUrl, dispute.organizationId, ...segments)
   return [
@@ -12,7 +11,6 @@ export function disputeLinks(dispute: Dispute, baseUrl: string): Link[] {
   ]
 }
 
-/** A dispute as the API and events show it. */
 export function presentDispute(dispute: Dispute, baseUrl: string) {
   return {
     id: dispute.id,

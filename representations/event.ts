@@ -1,10 +1,10 @@
 import type { Delivery, Event, Webhook } from '../db/entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** What tells whether deliveries to a webhook are sent. */
+/** The columns of a webhook that decide whether its deliveries are sent. */
 export type Sendable = Pick<Webhook, 'status' | 'canceledThrough'>
 
-/** An event as the API shows it, with what became of its deliveries; `webhooks` by id, without those that are deleted. */
+/** Returns an event for the API, with the status of its deliveries; `webhooks` by id, without deleted ones. */
 export function presentEvent(
   event: Event,
   deliveries: readonly Delivery[],
@@ -35,7 +35,7 @@ export function presentEvent(
   }
 }
 
-/** Whether it will not be sent any more, also where its row does not say so yet. */
+/** True if the delivery will not be sent any more, even if its row is not updated yet. */
 function isCanceled({ status, position }: Delivery, webhook: Sendable | undefined): boolean {
   if (status !== 'waiting' && status !== 'retrying') return false
   return webhook?.status !== 'active' || position <= (webhook.canceledThrough ?? 0)

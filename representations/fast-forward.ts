@@ -2,7 +2,7 @@ import { hasStalled, STALLED_DETAIL } from '../billing/order-clock.ts'
 import type { FastForward } from '../db/entities/index.ts'
 import { fastForwardUrl, resourceUrl } from './links.ts'
 
-/** A move of an order's clock as the API shows it at real time `now`: one that stalls has failed. */
+/** Returns a fast-forward for the API at real time `now`; a stalled one has failed. */
 export function presentFastForward(row: FastForward, baseUrl: string, now: Date) {
   const { organizationId, subscriptionId } = row
   const stalled = hasStalled(row, now)

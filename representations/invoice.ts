@@ -2,7 +2,6 @@ import { jsonAmount } from '../billing/money.ts'
 import type { Invoice } from '../db/entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** Addresses of an invoice and of what it refers to. */
 export function invoiceLinks(invoice: Invoice, baseUrl: string): Link[] {
   const url = (...segments: string[]) => resourceUrl(baseUrl, invoice.organizationId, ...segments)
   return [
@@ -13,7 +12,6 @@ export function invoiceLinks(invoice: Invoice, baseUrl: string): Link[] {
   ]
 }
 
-/** An invoice as the API and events show it. */
 export function presentInvoice(invoice: Invoice, baseUrl: string) {
   return {
     id: invoice.id,

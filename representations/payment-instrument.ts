@@ -2,7 +2,6 @@ import type { PaymentInstrument } from '../db/entities/index.ts'
 import { presentContact } from './contact.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** A payment instrument as the API and events show it. */
 export function presentPaymentInstrument(instrument: PaymentInstrument, baseUrl: string) {
   const url = (...segments: string[]) => resourceUrl(baseUrl, instrument.organizationId, ...segments)
   const links: Link[] = [

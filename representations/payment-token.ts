@@ -2,7 +2,7 @@ import type { PaymentToken } from '../db/entities/index.ts'
 import { presentContact } from './contact.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** A payment token as the API shows it: of the card, never more than six and four digits. */
+/** Returns a payment token for the API: of the card number at most the first six and last four digits. */
 export function presentPaymentToken(token: PaymentToken, baseUrl: string) {
   const self: Link = { rel: 'self', href: resourceUrl(baseUrl, token.organizationId, 'tokens', token.id) }
   return {

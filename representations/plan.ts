@@ -3,7 +3,6 @@ import type { Pricing } from '../billing/pricing.ts'
 import type { Plan } from '../db/entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** A plan as the API and events show it. */
 export function presentPlan(plan: Plan, baseUrl: string) {
   const self: Link = { rel: 'self', href: resourceUrl(baseUrl, plan.organizationId, 'plans', plan.id) }
   const product: Link[] =

@@ -1,7 +1,6 @@
 import type { Product } from '../db/entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** A product as the API shows it. */
 export function presentProduct(product: Product, baseUrl: string) {
   const self: Link = {
     rel: 'self',

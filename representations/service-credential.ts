@@ -3,7 +3,7 @@ import type { WebhookAuth } from '../db/entities/service-credential.ts'
 import type { Vault } from '../db/vault.ts'
 import { resourceUrl } from './links.ts'
 
-/** A credential as the API shows it: never its password. */
+/** Returns a credential for the API, without its password. */
 export async function presentServiceCredential(
   credential: ServiceCredential,
   baseUrl: string,

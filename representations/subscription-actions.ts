@@ -1,4 +1,4 @@
-/** What was done to an order and what happened to it, as the API shows it. */
+/** Representations of an order's cancellations, reactivations, pauses, upcoming invoice and timeline. */
 
 import type { Invoice as InvoiceState } from '../billing/invoices.ts'
 import { jsonAmount } from '../billing/money.ts'
@@ -56,7 +56,6 @@ export function presentTimelineEntry({ id, type, occurredTime, cause, message, c
   }
 }
 
-/** An invoice that is still to come. */
 export function presentUpcomingInvoice(order: Subscription, invoice: InvoiceState) {
   const time = (instant: number | null) => (instant === null ? null : new Date(instant).toISOString())
   return {

@@ -4,7 +4,6 @@ import type { OrderItem } from '../db/entities/subscription.ts'
 import { presentContact } from './contact.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** Addresses of an order and of what it refers to. */
 export function subscriptionLinks(order: Subscription, baseUrl: string): Link[] {
   const url = (...segments: string[]) => resourceUrl(baseUrl, order.organizationId, ...segments)
   return [
@@ -20,7 +19,6 @@ export function subscriptionLinks(order: Subscription, baseUrl: string): Link[] 
   ]
 }
 
-/** An order as the API and events show it. */
 export function presentSubscription(order: Subscription, baseUrl: string) {
   return {
     id: order.id,
@@ -90,7 +88,7 @@ function presentItem(item: OrderItem, newest: Readonly<Record<string, number>>) 
   }
 }
 
-/** Whether its plan has a newer revision than the item was priced by. */
+/** True if the plan has a newer revision than the item was priced with. */
 export function isGrandfathered(item: OrderItem, newest: Readonly<Record<string, number>>): boolean {
   return (newest[item.plan.id] ?? 0) > item.priced.revision
 }

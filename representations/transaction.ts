@@ -2,7 +2,6 @@ import { jsonAmount } from '../billing/money.ts'
 import type { Transaction } from '../db/entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** A transaction as the API and events show it. */
 export function presentTransaction(transaction: Transaction, baseUrl: string) {
   const url = (...segments: string[]) => resourceUrl(baseUrl, transaction.organizationId, ...segments)
   const links: Link[] = [

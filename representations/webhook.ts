@@ -1,13 +1,12 @@
 import type { Webhook } from '../db/entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** A webhook as events show it: they go to other receivers, which must not learn what this one is told in headers. */
+/** Returns a webhook for events. Other receivers get these, so header values are masked. */
 export function presentWebhookToOthers(webhook: Webhook, baseUrl: string) {
-  const shown = presentWebhook(webhook, baseUrl)
-  return { ...shown, headers: shown.headers.map((header) => ({ ...header, value: '***' })) }
+  const representation = presentWebhook(webhook, baseUrl)
+  return { ...representation, headers: representation.headers.map((header) => ({ ...header, value: '***' })) }
 }
 
-/** A webhook as the API shows it. */
 export function presentWebhook(webhook: Webhook, baseUrl: string) {
   const self: Link = {
     rel: 'self',

@@ -1,7 +1,6 @@
 import type { Website } from '../db/entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** A website as the API and events show it. */
 export function presentWebsite(website: Website, baseUrl: string) {
   const self: Link = {
     rel: 'self',

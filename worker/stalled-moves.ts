@@ -5,7 +5,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import { STALLED_AFTER } from '../billing/order-clock.ts'
-import { giveUpStalled } from '../commands/orders/fast-forward.ts'
+import { failIfStalled } from '../commands/orders/fast-forward.ts'
 import { statement } from '../db/statement.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import { type Loop, startLoop } from './loop.ts'
@@ -43,7 +43,7 @@ export async function giveUpStalledMoves({ em, baseUrl, now }: StalledMovesOptio
   let givenUp = 0
   for (const { organization_id: organizationId, subscription_id: id } of stalled) {
     const tenant = { organizationId, baseUrl, now: new Date(now()) }
-    if (await inUnitOfWork(em(), tenant, (unit) => giveUpStalled(unit, id))) givenUp += 1
+    if (await inUnitOfWork(em(), tenant, (unit) => failIfStalled(unit, id))) givenUp += 1
   }
   return givenUp
 }

@@ -7,7 +7,7 @@ import {
   endAuthenticationToken,
   exchangeAuthenticationToken,
   findAuthenticationToken,
-  isGood,
+  isValid,
 } from '../../commands/access/use-authentication-token.ts'
 import type { AuthenticationToken as AuthenticationTokenRow } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -30,7 +30,7 @@ export async function postAuthenticationToken(context: OperationContext): Promis
 export async function getAuthenticationToken(context: OperationContext): Promise<OperationResponse> {
   const value = context.params.token ?? ''
   const row = await findAuthenticationToken(context, context.keys.installation, value)
-  if (row === null || !isGood(row, context.now())) throw absent()
+  if (row === null || !isValid(row, context.now())) throw absent()
   return { body: shown(row, value) }
 }
 
@@ -48,7 +48,7 @@ export async function deleteAuthenticationToken(context: OperationContext): Prom
 export async function exchangeToken(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const row = await locked(unit, context)
-    if (row === null || !isGood(row, unit.now)) throw absent()
+    if (row === null || !isValid(row, unit.now)) throw absent()
     const { acl, expiredTime: asked, invalidate } = context.body<CustomerToken>()
     requireGrantable(acl, context)
     const expiry = customerTokenExpiry(asked == null ? null : Date.parse(asked), unit.now.getTime())

@@ -1,7 +1,7 @@
 /** What was sent to receivers and what came of it, and the events themselves, for a receiver that missed some. */
 import { resendDelivery } from '../../commands/webhooks/resend-delivery.ts'
 import { deliveryAttemptSearch } from '../../db/entities/delivery.ts'
-import { eventSearch, SETTLED_EVENTS } from '../../db/entities/event.ts'
+import { COMMITTED_EVENTS, eventSearch } from '../../db/entities/event.ts'
 import { Delivery, DeliveryAttempt, Event as EventRow, Webhook } from '../../db/entities/index.ts'
 import { presentDeliveryAttempt } from '../../representations/delivery-attempt.ts'
 import { presentEvent } from '../../representations/event.ts'
@@ -31,7 +31,7 @@ export const events: Resource<EventRow> = {
   entity: EventRow,
   table: 'events',
   search: eventSearch,
-  listed: SETTLED_EVENTS,
+  listed: COMMITTED_EVENTS,
   fields: fieldsOf(Event, {
     eventType: { sql: 'row.type', type: 'text', always: true },
     position: { sql: 'row.position', type: 'number', whole: true, always: true },

@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox'
 import {
-  ANSWERED_DISPUTE_TYPES,
   DISPUTE_CATEGORIES,
   DISPUTE_STATUSES,
   DISPUTE_TYPES,
   type DisputeType,
+  READ_ONLY_DISPUTE_TYPES,
 } from '../../billing/disputes.ts'
 import {
   Amount,
@@ -36,7 +36,7 @@ export const Dispute = Type.Object(
       OrNull(Type.String({ maxLength: 512, description: 'Meaning of the reason code.' })),
     ),
     category: ReadOnly(Type.Enum([...DISPUTE_CATEGORIES])),
-    type: EnumWithReadOnlyValues<DisputeType>(DISPUTE_TYPES, ANSWERED_DISPUTE_TYPES, {
+    type: EnumWithReadOnlyValues<DisputeType>(DISPUTE_TYPES, READ_ONLY_DISPUTE_TYPES, {
       description: 'Type of the dispute.',
     }),
     status: Type.Enum([...DISPUTE_STATUSES]),

@@ -1,4 +1,4 @@
-/** The organization that configuration asks for (BOOTSTRAP_*): made at start if it is missing. */
+/** Creates the organization of the configuration (BOOTSTRAP_*) at start, if it does not exist. */
 import type { Config } from '../../config/config.ts'
 import { lockUntilCommit } from '../../db/advisory-locks.ts'
 import { ApiKey, Organization } from '../../db/entities/index.ts'
@@ -7,7 +7,7 @@ import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import { createApiKey } from './create-api-key.ts'
 import { createOrganization } from './create-organization.ts'
 
-/** Makes sure that the configured organization exists and knows its key; processes may start together. */
+/** Ensures that the configured organization exists and has its key; several processes may call it at once. */
 export async function bootstrap(
   { orm, vault, installation }: Database,
   config: Pick<Config, 'bootstrapOrganizationId' | 'bootstrapSecretKey' | 'environment' | 'baseUrl'>,

@@ -16,21 +16,20 @@ export interface KeyStore {
 export interface NewApiKey {
   readonly type: ApiKeyType
   readonly description: string
-  /** A value chosen beforehand; without it one is made. */
   readonly value?: string
   readonly id?: string
-  /** null, the default: everything its form may call. */
+  /** null, the default: every operation that its type permits. */
   readonly acl?: readonly AccessRule[] | null
-  /** null, the default: from anywhere. */
+  /** null, the default: any address. */
   readonly allowedIps?: readonly string[] | null
 }
 
-/** A new key value: what it is for, its environment, and 192 random bits. */
+/** Returns a new key value: its type, its environment and 192 random bits. */
 export function newKeyValue(type: ApiKeyType, environment: Environment): string {
   return `${type === 'secret' ? 'sk' : 'pk'}_${environment}_${randomBytes(24).toString('base64url')}`
 }
 
-/** Adds a key and gives its value, which is stored only encrypted and hashed. */
+/** Adds a key and returns its value, which is stored only encrypted and hashed. */
 export async function createApiKey(
   unit: UnitOfWork,
   { vault, installation, environment }: KeyStore,

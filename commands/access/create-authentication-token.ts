@@ -7,7 +7,8 @@ import { references } from '../references.ts'
 import type { KeyStore } from './create-api-key.ts'
 
 /**
- * Makes a token that stands for a customer for an hour, and gives its value, which is stored only hashed.
+ * Creates an authentication token for a customer, valid for an hour, and returns its value, which is stored
+ * only hashed.
  *
  * @throws InvalidFieldsError naming `customerId`.
  */

@@ -4,7 +4,6 @@ import { createApiKey, type KeyStore } from './create-api-key.ts'
 
 export interface NewOrganization {
   readonly name: string
-  /** A secret key chosen beforehand; without it one is made. */
   readonly secretKey?: string
 }
 
@@ -14,7 +13,6 @@ export interface OrganizationKeys {
   readonly publishableKey: string
 }
 
-/** Adds the unit's organization with a secret and a publishable key. */
 export async function createOrganization(
   unit: UnitOfWork,
   store: KeyStore,

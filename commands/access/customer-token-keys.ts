@@ -1,7 +1,8 @@
 /**
- * The ring of keys that sign customers' JWTs: kept encrypted, apart from those that sign webhooks, and never published.
+ * The key ring for customers' JWTs. Its keys are stored encrypted, apart from those for webhooks, and are
+ * never published.
  *
- * The latest signs; each verifies until the last token it can have signed has expired.
+ * The latest key signs; each key verifies until the last token that it can have signed has expired.
  */
 import { randomBytes } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
@@ -15,7 +16,7 @@ export interface CustomerSigningKey {
   readonly secret: Uint8Array
 }
 
-/** The key that signs, made if there is none yet. In the caller's transaction, where there is one. */
+/** Returns the signing key and creates the first one, in the caller's transaction if there is one. */
 export async function latestCustomerTokenKey(
   em: EntityManager,
   vault: Vault,
@@ -27,7 +28,7 @@ export async function latestCustomerTokenKey(
   return await opened((await latest(em)) ?? (await addKey(em, vault, now)), vault)
 }
 
-/** The key of that id; null when the ring has none, or no more. */
+/** Returns the key with that id; null when the ring does not contain it. */
 export async function customerTokenKey(
   em: EntityManager,
   vault: Vault,
@@ -37,7 +38,7 @@ export async function customerTokenKey(
   return key === null ? null : (await opened(key, vault)).secret
 }
 
-/** Adds a key that signs from now on, and removes those that no good token can be signed with. */
+/** Adds a key that signs from now on, and removes keys whose tokens have all expired. */
 export async function rotateCustomerTokenKey(
   em: EntityManager,
   vault: Vault,
@@ -47,7 +48,7 @@ export async function rotateCustomerTokenKey(
     await lockRing(trx)
     const keys = await trx.find(CustomerTokenKey, {}, { orderBy: { createdTime: 'desc' } })
     for (const [index, key] of keys.entries()) {
-      // The next newer one has signed in its place since it was made; the newest has until now.
+      // A key signed until the next newer one was created; the newest signed until now.
       const signedUntil = keys[index - 1]?.createdTime ?? now
       if (signedUntil.getTime() + LONGEST_CUSTOMER_TOKEN < now.getTime()) trx.remove(key)
     }

@@ -7,7 +7,7 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 
 type Scope = Pick<UnitOfWork, 'em' | 'organizationId'>
 
-/** The token of that value, as it stands; null when the organization has none such. */
+/** Returns the token with that value, unlocked; null when the organization has none. */
 export async function findAuthenticationToken(
   { em, organizationId }: Scope,
   installation: InstallationFacts,
@@ -22,12 +22,12 @@ export async function findAuthenticationToken(
   )
 }
 
-/** Whether it stands for its customer at an instant: neither expired nor exchanged for good. */
-export function isGood({ expiredTime, consumedTime }: AuthenticationToken, now: Date): boolean {
+/** True if the token is neither expired nor consumed. */
+export function isValid({ expiredTime, consumedTime }: AuthenticationToken, now: Date): boolean {
   return consumedTime == null && expiredTime > now
 }
 
-/** Makes a customer token of a locked one, which is good for no other from then on if it is to be spent. */
+/** Issues a customer token from a locked authentication token. A consumed token can issue no other. */
 export function exchangeAuthenticationToken(
   { em, organizationId, now }: UnitOfWork,
   token: AuthenticationToken,
@@ -47,7 +47,7 @@ export function exchangeAuthenticationToken(
   return made
 }
 
-/** Ends a locked token, spent or not, and every customer token that came of it. */
+/** Ends a locked token, consumed or not, and every customer token issued from it. */
 export async function endAuthenticationToken(
   { em, organizationId }: UnitOfWork,
   token: AuthenticationToken,
@@ -56,9 +56,9 @@ export async function endAuthenticationToken(
   em.remove(token)
 }
 
-/** Ends whatever stands for a customer whose row is locked, so that nothing can begin to. */
+/** Ends every token of a customer whose row is locked; the lock keeps new ones from being created. */
 export async function endTokensOf({ em, organizationId }: UnitOfWork, customerId: string): Promise<void> {
-  // The tokens first: an exchange holds one of them until it has written what came of it.
+  // Authentication tokens first: an exchange locks its token until the customer token is written.
   await em.nativeDelete(AuthenticationToken, { organizationId, customerId })
   await em.nativeDelete(CustomerToken, { organizationId, customerId })
 }

@@ -10,21 +10,19 @@ export interface NewCustomer {
   readonly firstName: string | null
   readonly lastName: string | null
   readonly websiteId: string | null
-  /** An instrument of the customer; a new one has none yet. */
   readonly defaultPaymentInstrumentId: string | null
   readonly primaryAddress: Contact | null
   readonly leadSource: Record<string, string | null> | null
   readonly customFields: Record<string, unknown> | null
 }
 
-/** A payment token that makes an instrument. */
 export interface TokenPayment {
   readonly token: string
   readonly path: CardPath
 }
 
 /**
- * Adds a customer and emits `customer-created`. A payment token makes their default instrument.
+ * Adds a customer and emits `customer-created`. A payment token creates the default instrument.
  *
  * @throws InvalidFieldsError naming `websiteId`, `defaultPaymentInstrument` or `paymentToken`.
  */
@@ -44,7 +42,7 @@ export async function createCustomer(
 }
 
 /**
- * The values of a customer as they may be written; a payment token is used up last and sets the default instrument.
+ * Returns the validated values of a customer. A payment token is consumed last and sets the default instrument.
  *
  * @throws InvalidFieldsError
  */

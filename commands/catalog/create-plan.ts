@@ -17,11 +17,7 @@ export interface NewPlan {
   readonly isActive: boolean
 }
 
-/**
- * Adds a plan to the organization.
- *
- * @throws InvalidFieldsError naming `productId`.
- */
+/** @throws InvalidFieldsError naming `productId`. */
 export async function createPlan(unit: UnitOfWork, id: string, given: NewPlan): Promise<Plan> {
   await requireProduct(unit, given)
   return unit.create(Plan, {

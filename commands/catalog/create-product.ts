@@ -8,7 +8,6 @@ export interface NewProduct {
   readonly customFields: Record<string, unknown>
 }
 
-/** Adds a product to the organization. */
 export function createProduct(unit: UnitOfWork, id: string, given: NewProduct): Product {
   return unit.create(Product, {
     id,

@@ -9,7 +9,6 @@ export interface NewWebsite {
   readonly customFields: Record<string, unknown> | null
 }
 
-/** Adds a website to the organization. */
 export function createWebsite(unit: UnitOfWork, id: string, given: NewWebsite): Website {
   return unit.create(Website, {
     id,

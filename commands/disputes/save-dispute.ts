@@ -30,7 +30,8 @@ export interface DisputeValues {
 }
 
 /**
- * Opens a dispute of a transaction (specification 2.5). Emits `dispute-created` and wakes the dispute-deadline workflow.
+ * Creates a dispute of a transaction (specification 2.5), emits `dispute-created` and wakes the
+ * dispute-deadline workflow.
  *
  * @throws InvalidFieldsError
  */
@@ -46,7 +47,7 @@ export async function createDispute(unit: UnitOfWork, id: string, values: Disput
   await emitDisputeEvent(unit, dispute, 'dispute-created', { sale: { transaction, websiteId } })
   const dueBy = disputeDeadline(dispute)
   if (dueBy !== null) {
-    unit.follow('dispute-deadline', id, {
+    unit.startWorkflow('dispute-deadline', id, {
       dueBy,
       attributes: { status: dispute.status, customerId: dispute.customerId ?? null },
     })
@@ -54,7 +55,7 @@ export async function createDispute(unit: UnitOfWork, id: string, values: Disput
   return dispute
 }
 
-/** Changes a locked dispute to the values; any status may follow any other. */
+/** Changes a locked dispute; any status may follow any other. */
 export async function updateDispute(
   unit: UnitOfWork,
   dispute: Dispute,
@@ -73,17 +74,17 @@ async function salesOf({ em, organizationId }: UnitOfWork, id: string): Promise<
 }
 
 /**
- * Has the invoices that transactions have paid show whether one of these is disputed. Locks the orders of those that are
- * still to be paid, too: the answer of a sale finds the dispute, or the dispute what the sale has paid.
+ * Updates the invoices that transactions have paid, for whether one of these is disputed. The orders of invoices still
+ * to be paid are locked too, so that a concurrent sale result either finds the dispute or is found by it.
  */
 async function markDisputed(
   unit: UnitOfWork,
   sales: readonly Pick<Transaction, 'invoiceIds'>[],
 ): Promise<void> {
   const { em, organizationId } = unit
-  const billed = [...new Set(sales.flatMap(({ invoiceIds }) => invoiceIds))]
-  if (billed.length === 0) return
-  const bills = await lockInvoices(unit, billed, (row) => orderInstant(unit, row))
+  const paidInvoiceIds = [...new Set(sales.flatMap(({ invoiceIds }) => invoiceIds))]
+  if (paidInvoiceIds.length === 0) return
+  const lockedInvoices = await lockInvoices(unit, paidInvoiceIds, (row) => orderInstant(unit, row))
   await em.flush()
   const disputed = await statement<{ id: string }>(
     em,
@@ -95,24 +96,24 @@ async function markDisputed(
                and dispute.transaction_id = sale.id and dispute.status <> 'won'
              where sale.organization_id = invoice.organization_id and sale.customer_id = invoice.customer_id
                and sale.payments ->> invoice.id is not null)`,
-    [organizationId, JSON.stringify(billed)],
+    [organizationId, JSON.stringify(paidInvoiceIds)],
   )
-  await disputeInvoices(unit, bills, (invoiceId) => disputed.some(({ id }) => id === invoiceId))
+  await disputeInvoices(unit, lockedInvoices, (invoiceId) => disputed.some(({ id }) => id === invoiceId))
 }
 
-/** The dispute's row, locked until the transaction ends; null when there is none. */
+/** Returns the dispute's row, locked until the transaction ends; null when it does not exist. */
 export async function lockDispute(unit: UnitOfWork, id: string): Promise<Dispute | null> {
   return await lockRow(unit, Dispute, id)
 }
 
-/** When the dispute is lost unanswered; null: never, as it stands. */
+/** Returns when an unanswered dispute is lost; null: never in its current status. */
 export function disputeDeadline({ status, deadlineTime }: Dispute): Date | null {
   const lostAt = disputeLostAt({ status, deadlineTime: deadlineTime?.getTime() ?? null })
   return lostAt === null ? null : new Date(lostAt)
 }
 
 /**
- * Applies what is due on a locked dispute through `instant`: past its deadline, an unanswered one is lost.
+ * Applies what is due on a locked dispute through `instant`: after its deadline an unanswered dispute is lost.
  *
  * @returns its next deadline; null: none.
  */

@@ -1,4 +1,6 @@
-/** What callers do to orders, each in one transaction: lock, bring up to the command's instant, act, schedule, wake. */
+/**
+ * Commands on orders, one transaction each: lock the order, advance it to the command's instant, act, schedule, wake.
+ */
 import { ConflictError } from '../../billing/errors.ts'
 import type { Transition } from '../../billing/order.ts'
 import {
@@ -29,7 +31,7 @@ import type { OrderRecord } from './order-record.ts'
 /**
  * Runs a command on a locked order at the order's own instant.
  *
- * @throws what the command refuses with; nothing is written then.
+ * @throws the errors of the command; nothing is written then.
  */
 export async function actOnOrder(
   unit: UnitOfWork,
@@ -45,12 +47,20 @@ export async function actOnOrder(
   return record
 }
 
-/** Voids a pending order with its open invoices. @throws ConflictError */
+/**
+ * Voids a pending order with its open invoices.
+ *
+ * @throws ConflictError
+ */
 export async function voidSubscription(unit: UnitOfWork, row: Subscription): Promise<void> {
   await actOnOrder(unit, row, ({ order }, instant) => voidOrder(order, instant))
 }
 
-/** Voids an unpaid or past due invoice of a locked order. @throws ConflictError */
+/**
+ * Voids an unpaid or past-due invoice of a locked order.
+ *
+ * @throws ConflictError
+ */
 export async function voidInvoiceOf(
   unit: UnitOfWork,
   row: Subscription,
@@ -60,9 +70,9 @@ export async function voidInvoiceOf(
 }
 
 /**
- * Cancels an order and keeps who did it and why.
+ * Cancels an order and records who canceled it and why.
  *
- * @throws InvalidFieldsError when there is no such order.
+ * @throws InvalidFieldsError when the order does not exist.
  * @throws ConflictError when it is neither active nor paused.
  */
 export async function cancelSubscription(
@@ -83,7 +93,11 @@ export async function cancelSubscription(
   })
 }
 
-/** Reactivates a canceled or churned order. @throws InvalidFieldsError, ConflictError */
+/**
+ * Reactivates a canceled or churned order.
+ *
+ * @throws InvalidFieldsError, ConflictError
+ */
 export async function reactivateSubscription(
   unit: UnitOfWork,
   id: string,
@@ -106,7 +120,11 @@ export interface NewPause {
   readonly description: string | null
 }
 
-/** Pauses an order, now or later. @throws InvalidFieldsError, ConflictError */
+/**
+ * Pauses an order, now or later.
+ *
+ * @throws InvalidFieldsError, ConflictError
+ */
 export async function pauseSubscription(
   unit: UnitOfWork,
   id: string,
@@ -126,7 +144,11 @@ export async function pauseSubscription(
   return pause
 }
 
-/** Moves a pause's end. @throws InvalidFieldsError, ConflictError */
+/**
+ * Moves the end of a pause.
+ *
+ * @throws InvalidFieldsError, ConflictError
+ */
 export async function changePause(
   unit: UnitOfWork,
   pause: SubscriptionPause,
@@ -138,13 +160,21 @@ export async function changePause(
   )
 }
 
-/** Resumes an order whose pause is under way, revokes one that is ahead. @throws ConflictError when it has ended. */
+/**
+ * Resumes the order from an active pause, or revokes a scheduled one.
+ *
+ * @throws ConflictError when the pause has ended.
+ */
 export async function endPause(unit: UnitOfWork, pause: SubscriptionPause): Promise<void> {
   const row = await requiredOrder(unit, pause.subscriptionId)
   await actOnOrder(unit, row, ({ order }, instant) => removePause(order, instant, pause.id))
 }
 
-/** The locked row of an order that a body names. @throws InvalidFieldsError naming `subscriptionId`. */
+/**
+ * Returns the locked row of the order that a body names.
+ *
+ * @throws InvalidFieldsError naming `subscriptionId`.
+ */
 async function requiredOrder(unit: UnitOfWork, subscriptionId: string): Promise<Subscription> {
   const row = await lockSubscription(unit, subscriptionId)
   if (row !== null) return row

@@ -1,8 +1,9 @@
 /**
- * The one way an order advances: everything due through an instant, oldest first, under the lock of the order's row.
+ * The one way in which orders advance: everything due through an instant, oldest first, under the lock of the
+ * order's row.
  *
- * A fired timer and the sweep advance a batch of an organization's orders, a command advances the one it is about. All use
- * the same rules, so that early, late, twice or in pieces the record comes out the same.
+ * Fired timers and the sweep advance a batch of an organization's orders; a command advances its own order.
+ * All use the same rules, so that early, late, repeated and partial calls give the same record.
  */
 import { type Advance, advanceThrough } from '../../billing/order-lifecycle.ts'
 import { Subscription } from '../../db/entities/index.ts'
@@ -15,19 +16,19 @@ import { applyTransitions } from './apply-transitions.ts'
 import { type Loading, loadOrder, loadOrders } from './load-order.ts'
 import type { OrderRecord } from './order-record.ts'
 
-/** The order's row, locked until the transaction ends, as the database has it now; null when there is none. */
+/** Returns the order's current row, locked until the transaction ends; null when it does not exist. */
 export async function lockSubscription(unit: UnitOfWork, id: string): Promise<Subscription | null> {
   return await lockRow(unit, Subscription, id)
 }
 
-/** Steps of one order in one commit: enough for years of months, few enough for a short transaction. */
+/** Transitions of one order in one commit: enough for years of months, few enough for a short transaction. */
 const STEPS_AT_ONCE = 300
 
 /**
- * Advances a locked order through `instant` on its own clock. What depends on a charge that is due waits for the charge's
- * result.
+ * Advances a locked order through `instant` on its own clock. What depends on a due charge waits for the
+ * charge's result.
  *
- * @returns whether the payment gateway has to be called now.
+ * @returns true if the payment gateway has to be called now.
  */
 export async function advanceOrder(unit: UnitOfWork, row: Subscription, instant: number): Promise<boolean> {
   const record = await loadOrder(unit, row, instant)
@@ -36,32 +37,31 @@ export async function advanceOrder(unit: UnitOfWork, row: Subscription, instant:
   return isCallDue(record, instant)
 }
 
-/** An order of a batch, as it is after it. */
 export interface AdvancedOrder {
   readonly row: Subscription
-  /** Whether the payment gateway has to be called now. */
+  /** True if the payment gateway has to be called now. */
   readonly gatewayCallDue: boolean
 }
 
-/** An order that the rules could not advance; nothing of it was changed. */
+/** An order that the rules could not advance; it is unchanged. */
 export interface FailedOrder {
   readonly id: string
   readonly error: unknown
 }
 
 export interface DueOrders {
-  /** Advanced whether they are due or not; those that somebody else holds are left out. */
+  /** Advanced whether due or not; orders that another transaction locks are skipped. */
   readonly required: readonly string[]
-  /** What is due is decided by this instant, but never ahead of the database's clock. */
+  /** What is due is decided at this instant, or at the database's time if that is earlier. */
   readonly instant: Date
-  /** How many others at most. */
+  /** The limit for further due orders. */
   readonly others: number
 }
 
 /**
- * Advances, of the unit's organization, the orders that are required and others that are due, oldest deadline first. Left
- * out are orders whose clock was moved, and others that wait for the payment gateway, are quarantined or held by somebody.
- * An order that the rules cannot advance is left as it is, and told; what fails beyond the rules fails the batch.
+ * Advances the required orders of the unit's organization and other due ones, oldest deadline first. Other orders are
+ * skipped if their clock was moved, if they wait for the payment gateway, are quarantined, or are locked. An order that
+ * the rules cannot advance stays unchanged and is returned as failed; any other error fails the batch.
  */
 export async function advanceDueOrders(
   unit: UnitOfWork,
@@ -102,32 +102,32 @@ export async function advanceDueOrders(
   const failed: FailedOrder[] = []
   const fail = ({ id }: Subscription, error: unknown): void => void failed.push({ id, error })
   const records = await loadOrders(unit, rows, instant, { unreadable: fail })
-  const settled = records.flatMap((record) => {
+  const advances = records.flatMap((record) => {
     try {
-      return [{ record, settlement: advanceOf(record, instant) }]
+      return [{ record, advance: advanceOf(record, instant) }]
     } catch (error) {
       fail(record.row, error)
       return []
     }
   })
-  const isNew = settled.filter(({ record }) => record.row.status === 'pending')
-  for (const { record, settlement } of settled) apply(unit, record, settlement, instant)
+  const isNew = advances.filter(({ record }) => record.row.status === 'pending')
+  for (const { record, advance } of advances) apply(unit, record, advance, instant)
   await postponeStarts(
     unit,
     isNew.map(({ record }) => record.row),
   )
   await refundUndelivered(
     unit,
-    settled.map(({ record }) => record),
+    advances.map(({ record }) => record),
   )
-  const advanced = settled.map(({ record }) => ({
+  const advanced = advances.map(({ record }) => ({
     row: record.row,
     gatewayCallDue: isCallDue(record, instant),
   }))
   return { advanced, failed }
 }
 
-/** Executions that have not been started yet will sleep until the deadline that their orders have now. */
+/** Executions that have not started yet will sleep until their orders' current deadlines. */
 async function postponeStarts(unit: UnitOfWork, rows: readonly Subscription[]): Promise<void> {
   const starts = rows.flatMap((row) => {
     const { dueBy, gatewayCall = false } = orderDeadline(row, unit.now)
@@ -153,10 +153,13 @@ async function postponeStarts(unit: UnitOfWork, rows: readonly Subscription[]): 
 
 const CLOCK_RESTS = 'clock_offset = 0 and moving_to is null'
 
-/** What a batch may take besides the orders it is for. A charge that is due is the business of the order's own workflow. */
+/** Orders that a batch may add to the required ones. A due charge is left to the order's own workflow. */
 export const IS_FREE = `${CLOCK_RESTS} and next_due_kind is distinct from 'charge' and quarantined_until is null`
 
-/** Organizations with free orders that have been due for longer than `lateness` milliseconds, each found by one step in an index. */
+/**
+ * Organizations with orders that match `IS_FREE` and have been due for longer than `lateness` milliseconds;
+ * each is found by one index step.
+ */
 export const LATE_ORGANIZATIONS = `with recursive organization as (
     (select organization_id from subscriptions where next_deadline is not null order by organization_id limit 1)
     union all
@@ -169,36 +172,39 @@ export const LATE_ORGANIZATIONS = `with recursive organization as (
    where exists (select from subscriptions where subscriptions.organization_id = organization.organization_id
                     and next_deadline < now() - ? * interval '1 millisecond' and ${IS_FREE})`
 
-/** What the rules say is due, null where the order is ahead of the instant; changes nothing. */
+/**
+ * Returns what the rules apply through the instant, without changes to the record; null when the order is
+ * already past it.
+ */
 function advanceOf({ row, order }: OrderRecord, instant: number): Advance | null {
   if (row.advancedTo != null && instant < row.advancedTo.getTime()) return null
   return advanceThrough(order, instant, STEPS_AT_ONCE)
 }
 
-function apply(unit: UnitOfWork, record: OrderRecord, settlement: Advance | null, instant: number): void {
+function apply(unit: UnitOfWork, record: OrderRecord, advance: Advance | null, instant: number): void {
   const { row } = record
-  if (settlement !== null) applyTransitions(unit, record, settlement.transitions)
+  if (advance !== null) applyTransitions(unit, record, advance.transitions)
   if (!isCallDue(record, instant)) {
-    // One that was quarantined for its gateway call has advanced once that is made.
+    // The quarantine for a failed gateway call ends when that call is made.
     row.quarantinedUntil = null
     row.quarantineReason = null
     row.quarantineCount = 0
   }
-  if (settlement === null) return
-  const { transitions, next } = settlement
+  if (advance === null) return
+  const { transitions, next } = advance
   const isCut = next !== null && next.at <= instant
   row.advancedTo = new Date(isCut ? (transitions.at(-1)?.at ?? instant) : instant)
   scheduleNext(record)
 }
 
 function isCallDue({ order }: OrderRecord, instant: number): boolean {
-  const { call } = advanceThrough(order, Number.NEGATIVE_INFINITY)
+  const { gatewayCall: call } = advanceThrough(order, Number.NEGATIVE_INFINITY)
   return call !== null && call.at <= instant
 }
 
 /**
- * Advances a locked order up to, not including, a command's instant, and gives its record. Where nothing was due, nothing
- * is written: a command that changes nothing leaves the row as it was.
+ * Advances a locked order up to, not including, a command's instant, and returns its record. Nothing is
+ * written if nothing was due, so that a command without effect leaves the row as it was.
  */
 export async function advanceForCommand(
   unit: UnitOfWork,
@@ -211,7 +217,7 @@ export async function advanceForCommand(
   return record
 }
 
-/** As `advanceForCommand`, for one order of several: its refunds are left to whoever advances the last of them. */
+/** As `advanceForCommand`, for one of several orders: the caller that advances the last one begins the refunds. */
 export async function advanceBeforeRefunds(
   unit: UnitOfWork,
   row: Subscription,
@@ -227,23 +233,23 @@ export async function advanceBeforeRefunds(
   return record
 }
 
-/** Ends a command at `instant`: no timer advances the order before it any more, and its next deadline is written down. */
+/** Ends a command at `instant`: timers no longer advance the order before it, and the next deadline is stored. */
 export function scheduleAfter(record: OrderRecord, instant: number): void {
   const advancedTo = record.row.advancedTo?.getTime() ?? instant - 1
   record.row.advancedTo = new Date(Math.max(advancedTo, instant - 1))
   scheduleNext(record)
 }
 
-/** Writes down the order's next deadline: something is due then, or the payment gateway has to be called. */
+/** Stores the order's next deadline: the next due instant or gateway call. */
 export function scheduleNext(record: OrderRecord): void {
-  const { next, call } = advanceThrough(record.order, Number.NEGATIVE_INFINITY)
+  const { next, gatewayCall: call } = advanceThrough(record.order, Number.NEGATIVE_INFINITY)
   const isCall = call !== null && (next === null || call.at < next.at)
   const first = isCall ? call.at : (next?.at ?? null)
   record.row.nextDeadline = first === null ? null : new Date(first)
   record.row.nextDueKind = isCall ? 'charge' : (next?.kind ?? null)
 }
 
-/** The order's next deadline in real time, for its wake-up. */
+/** Returns the order's next deadline in real time, for its wake-up. */
 export function orderDeadline(
   { nextDeadline, nextDueKind, clockOffset, movingTo }: Subscription,
   now: Date,
@@ -253,7 +259,6 @@ export function orderDeadline(
   return { dueBy, gatewayCall: nextDueKind === 'charge' && dueBy <= now }
 }
 
-/** Has the order's workflow advance it once the transaction is committed. */
 export function wakeOrder(unit: UnitOfWork, row: Subscription): void {
   unit.wake('subscription', row.id, orderDeadline(row, unit.now))
 }

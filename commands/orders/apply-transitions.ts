@@ -1,4 +1,4 @@
-/** Writes what the rules say of an order: columns, invoices, pauses, timeline and events. */
+/** Writes transitions of an order: columns, invoices, pauses, timeline and events. */
 import { amountDue, type Invoice as InvoiceState } from '../../billing/invoices.ts'
 import { isZero, Money } from '../../billing/money.ts'
 import {
@@ -17,9 +17,9 @@ import { timelineMessage } from '../../events/timeline-message.ts'
 import type { OrderRecord } from './order-record.ts'
 
 /**
- * Writes steps, oldest first: columns, invoices, pauses, timeline, and each step's events with the records as they stood
- * then. A row's revision rises by one, however many steps of one commit change what it shows. `transaction` is the one
- * whose answer made the steps.
+ * Writes transitions, oldest first; the events of each hold the records as they stood then. A row's revision
+ * is incremented once per commit, and only if public fields changed. `transaction` is the one whose result
+ * caused the transitions.
  */
 export function applyTransitions(
   unit: UnitOfWork,
@@ -52,7 +52,7 @@ export function applyTransitions(
   }
 }
 
-/** Whether an invoice that money came in for ends without what it bills: voided, or abandoned before its period began. */
+/** True if an invoice with payments ends undelivered: it is voided, or abandoned before its period began. */
 function endsUndelivered(order: Order, invoice: InvoiceState): boolean {
   if (isZero(invoice.amountPaid)) return false
   return invoice.status === 'voided' || (invoice.status === 'abandoned' && isComing(order, invoice))
@@ -82,28 +82,27 @@ function writeOrder(row: Subscription, order: Order): void {
   })
 }
 
-/** What a caller can see of an order and its invoices, as one text: only a change of that is a revision. */
+/** Returns the public fields of an order and its invoices as one text; only a change of these is a revision. */
 function publicFields(order: Order): string {
-  const { terms, notBefore, invoicedThrough, anchor, anchorNumber, periodStart, lateChargeTime, ...shown } =
+  const { terms, notBefore, invoicedThrough, anchor, anchorNumber, periodStart, lateChargeTime, ...visible } =
     order
   return JSON.stringify({
-    ...shown,
+    ...visible,
     renewalTime: renewalTime(order),
     invoices: order.invoices.map(({ sequence, status }) => [sequence, status]),
   })
 }
 
-/** As `shownOf` of one invoice. */
 function publicInvoiceFields(invoice: InvoiceState): string {
-  const { chargeTime, declinedTime, charge, attempts, isDisputed, amountPaid, amountRefunded, ...shown } =
+  const { chargeTime, declinedTime, charge, attempts, isDisputed, amountPaid, amountRefunded, ...visible } =
     invoice
-  return JSON.stringify({ ...shown, retries: retriesMade(invoice), due: new Money(amountDue(invoice)) })
+  return JSON.stringify({ ...visible, retries: retriesMade(invoice), due: new Money(amountDue(invoice)) })
 }
 
-/** Tells of invoices that a step has show something else, where nothing that happened to them does. */
+/** Returns an event for each invoice whose public fields changed in a transition without an event of its own. */
 function modified(
   before: Order,
-  { order, events: happenings }: Transition,
+  { order, events }: Transition,
   transaction: Transaction | null,
 ): DomainEvent[] {
   return order.invoices.flatMap((invoice) => {
@@ -111,10 +110,10 @@ function modified(
     const was = before.invoices.find((one) => one.sequence === sequence)
     if (was === undefined || was === invoice || publicInvoiceFields(was) === publicInvoiceFields(invoice))
       return []
-    const isTold = happenings.some(
+    const hasEvent = events.some(
       (one) => one.invoice === sequence && (transaction !== null || one.ofTransaction !== true),
     )
-    return isTold ? [] : [{ type: 'invoice-modified', invoice: sequence }]
+    return hasEvent ? [] : [{ type: 'invoice-modified', invoice: sequence }]
   })
 }
 
@@ -156,7 +155,7 @@ function writeInvoice(
   if (known !== undefined) {
     if (before === null || publicInvoiceFields(before) !== publicInvoiceFields(state))
       incrementRevision(unit, record, known)
-    // A draft follows its order into another currency; what is issued keeps its own.
+    // A draft takes its order's new currency; an issued invoice keeps its own.
     Object.assign(known, values, before?.status === 'draft' ? { currency: row.currency } : {})
     return
   }
@@ -198,7 +197,7 @@ function writePause(unit: UnitOfWork, record: OrderRecord, { id, ...state }: Pau
   record.changedRows.add(pause)
 }
 
-/** Writes the order's notes and purchase order number, which have changed, to invoices that are not issued yet. */
+/** Copies the order's changed notes and purchase order number to invoices that are not issued yet. */
 export function annotateDrafts(unit: UnitOfWork, record: OrderRecord, instant: number): void {
   const { poNumber = null, notes = null } = record.row
   for (const invoice of record.invoices.values()) {
@@ -209,7 +208,7 @@ export function annotateDrafts(unit: UnitOfWork, record: OrderRecord, instant: n
   }
 }
 
-/** What the order shows of its invoices. */
+/** Writes the order's columns that summarize its invoices. */
 function writeSummary({ row, order, invoices }: OrderRecord): void {
   const initial = order.invoices.find(({ type }) => type === 'initial')
   const recent = order.invoices.find(({ sequence }) => sequence === order.nextInvoice - 1)
@@ -238,11 +237,11 @@ function emitEvent(
       }),
     )
   } else if (event.ofTransaction) {
-    // Nobody was asked where there was nothing to charge: there is no payment to tell of.
+    // Nothing was charged, so there is no payment event.
     if (transaction === null) return
     unit.emit(invoicePaymentEvent(transaction, invoice, type, time, unit.baseUrl))
   } else unit.emit(invoiceEvent(invoice, type, time, unit.baseUrl))
-  unit.note({
+  unit.addTimelineEntry({
     subscriptionId: row.id,
     type,
     occurredTime: time,

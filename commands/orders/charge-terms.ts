@@ -1,4 +1,4 @@
-/** What an order is charged by: its instrument, else its customer's default one; and when a declined charge is repeated. */
+/** How an order is charged: by its instrument or the customer's default one, and with which retries. */
 import { billingSettings } from '../../billing/billing-settings.ts'
 import { isUsable } from '../../billing/cards.ts'
 import { type Duration, parseDuration } from '../../billing/durations.ts'
@@ -8,7 +8,6 @@ import type { OrganizationSettings } from '../../db/entities/organization.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 
-/** An instrument as a charge needs it. */
 export interface ChargeRoute {
   readonly paymentInstrumentId: string
   readonly gateway: string
@@ -17,16 +16,16 @@ export interface ChargeRoute {
 }
 
 export interface ChargeTerms extends Pick<OrderTerms, 'canCharge' | 'autopayRetries'> {
-  /** null: there is nothing to charge. */
+  /** null: no instrument can be charged. */
   readonly route: ChargeRoute | null
 }
 
-/** How an order stands that is not charged by itself. */
+/** The terms of an order without automatic charges. */
 export const UNCHARGED: ChargeTerms = { canCharge: false, autopayRetries: [], route: null }
 
 /**
- * Reads how orders are charged at an instant of their clocks, by order: an instrument that is inactive or expired is passed
- * over.
+ * Returns the charge terms of orders at an instant of their clocks, by order. Inactive and expired
+ * instruments are skipped.
  */
 export async function readChargeTerms(
   { em, organizationId }: UnitOfWork,
@@ -75,7 +74,7 @@ interface InstrumentRow {
   readonly exp_year: number
 }
 
-/** `rows`: its organization with each instrument that can be meant, the order's own first. */
+/** `rows`: the organization with each candidate instrument, the order's own first. */
 function termsOf(rows: readonly InstrumentRow[], instant: number): ChargeTerms {
   const usable = rows.find(
     ({ id, status, exp_month: expMonth, exp_year: expYear }) =>

@@ -31,7 +31,6 @@ import { readForOrder } from './order-references.ts'
 import { orderRisk } from './order-risk.ts'
 import { orderChoices, orderTerms } from './rows-to-order.ts'
 
-/** What a caller says of an item. */
 export type SubscriptionItem = Readonly<
   Pick<OrderItem, 'plan' | 'quantity' | 'quantityFilled' | 'usageLimits'>
 >
@@ -42,7 +41,7 @@ export interface NewSubscription {
   readonly items: readonly SubscriptionItem[]
   /** null: now. */
   readonly startTime: Date | null
-  /** null: by the organization's time to live for pending orders. */
+  /** null: the organization's time to live for pending orders decides. */
   readonly abandonTime: Date | null
   readonly trial: { enabled: boolean; endTime: string | null } | null
   readonly isTrialOnly: boolean
@@ -55,7 +54,7 @@ export interface NewSubscription {
   readonly paymentInstrumentId: string | null
   readonly deliveryAddress: Contact | null
   readonly billingAddress: Contact | null
-  /** null: what was captured with the token of the instrument. */
+  /** null: what was captured with the instrument's token. */
   readonly riskMetadata: RiskInput | null
   readonly notes: string | null
   readonly poNumber: string | null
@@ -63,8 +62,8 @@ export interface NewSubscription {
 }
 
 /**
- * Places an order: `pending` until its service period begins (specification 2.6 and 3), with its first invoice as a
- * draft. Emits `subscription-created` and wakes the subscription workflow.
+ * Places an order, `pending` until its service period begins (specification 2.6 and 3), with a draft of its first
+ * invoice. Emits `subscription-created` and wakes the subscription workflow.
  *
  * @throws InvalidFieldsError naming every member that refers to nothing or breaks a rule of times, plans or money.
  */
@@ -109,11 +108,11 @@ export async function createSubscription(
   const placed = placeOrder(orderTerms(row))
   const record = newRecord(row, { ...placed.order, invoices: [] })
   applyTransitions(unit, record, [placed])
-  // Due already or not, the first deadline is known: the sweep finds the order even if every wake-up is lost.
+  // With its first deadline stored, the sweep finds the order even if every wake-up is lost.
   scheduleNext(record)
   const isCharged = given.autopay && (given.paymentInstrumentId !== null || known.hasDefaultInstrument)
   const { dueBy } = orderDeadline(row, now)
-  unit.follow('subscription', id, {
+  unit.startWorkflow('subscription', id, {
     dueBy,
     gatewayCall: isCharged && dueBy !== null && dueBy <= now,
     attributes: { status: row.status, customerId: row.customerId },
@@ -121,7 +120,7 @@ export async function createSubscription(
   return row
 }
 
-/** Remembers that an instrument is not there, or another customer's. */
+/** Records a failure if the instrument does not exist or belongs to another customer. */
 export async function checkInstrument(
   found: References,
   { customerId, paymentInstrumentId }: Pick<NewSubscription, 'customerId' | 'paymentInstrumentId'>,
@@ -132,7 +131,7 @@ export async function checkInstrument(
   }
 }
 
-/** Items with their plans as they are now; one that names the plan it names already keeps it as it was. */
+/** Returns items with their current plans. An item that named the same plan before keeps its priced version. */
 export function pricedItems(
   plans: readonly Plan[],
   found: References,
@@ -156,13 +155,13 @@ export function pricedItems(
   })
 }
 
-/** The item as its caller has it now, with the plan as it was priced. */
+/** Returns the item as now written, with the plan as it was priced. */
 function changedItem(item: OrderItem, { plan: _, ...given }: SubscriptionItem): OrderItem {
   const changed = { ...item, ...given }
   return canonicalJson(changed) === canonicalJson(item) ? item : { ...changed, revision: item.revision + 1 }
 }
 
-/** Remembers every way in which items and choices do not make an order; a trial has to end after `trialAfter`. */
+/** Records every rule that items and choices break; a trial has to end after `trialAfter`. */
 export function checkTerms(
   found: References,
   items: readonly OrderItem[],
@@ -212,7 +211,6 @@ function laterOf(a: Date, b: Date): Date {
   return a.getTime() > b.getTime() ? a : b
 }
 
-/** The plan as an item keeps it. */
 function priced(plan: Plan): OrderItem['priced'] {
   return {
     id: plan.id,
@@ -228,7 +226,10 @@ function priced(plan: Plan): OrderItem['priced'] {
   }
 }
 
-/** The organization's time to live for pending orders, counted from the later of creation and start; null: never. */
+/**
+ * Returns when a pending order is abandoned under the organization's time to live, from the later of creation
+ * and start; null: never.
+ */
 function defaultAbandonTime(settings: Organization['settings'], startTime: Date, now: Date): Date | null {
   const ttl = parseDuration(settings.billing?.pendingOrderTtl ?? '')
   const abandonTime = ttl === null ? null : reach(Math.max(startTime.getTime(), now.getTime()), ttl)

@@ -1,4 +1,6 @@
-/** Moving one order's clock (sandbox): begun by a caller, carried by Temporal's time skipping, ended by the settling. */
+/**
+ * Fast-forward of one order's clock (sandbox): a caller begins it, and Temporal skips time until the target is reached.
+ */
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { hasStalled, moveProblem, offsetAt, STALLED_DETAIL } from '../../billing/order-clock.ts'
 import { FastForward, type Subscription } from '../../db/entities/index.ts'
@@ -7,12 +9,12 @@ import { advanceForCommand, lockSubscription, wakeOrder } from './advance-order.
 import { orderClock, orderInstant } from './order-instant.ts'
 
 /**
- * Begins to move a locked order's clock and wakes its workflow, which Temporal then lets skip time; where nothing will
- * ever be due, moves it at once.
+ * Begins to move a locked order's clock and wakes its workflow, for which Temporal then skips time. If
+ * nothing is ever due, the clock moves at once.
  *
- * @returns the move; null when the clock is there already.
- * @throws InvalidFieldsError when `to` lies behind, or more than five years ahead of real time.
- * @throws ConflictError while another move of the order makes progress.
+ * @returns the fast-forward; null when the clock has moved already.
+ * @throws InvalidFieldsError when `to` is in the past, or more than five years ahead of real time.
+ * @throws ConflictError while another fast-forward of the order makes progress.
  */
 export async function beginFastForward(
   unit: UnitOfWork,
@@ -26,7 +28,7 @@ export async function beginFastForward(
   await endStalled(unit, row)
   await advanceForCommand(unit, row, orderInstant(unit, row))
   if (row.nextDeadline == null) {
-    arrive(unit, row, to, row.revision)
+    completeMove(unit, row, to, row.revision)
     return null
   }
   const move = unit.create(FastForward, {
@@ -43,10 +45,10 @@ export async function beginFastForward(
 }
 
 /**
- * After settling a locked order on its way: ends the move when the clock is there, or when nothing will be due on the
- * way, else remembers the progress. `revision` is the row's before settling.
+ * Completes the fast-forward of an advanced order at its target, or when nothing more is due before it; else
+ * records progress. `revision` is the row's before it was advanced.
  */
-export async function followFastForward(
+export async function trackFastForward(
   unit: UnitOfWork,
   row: Subscription,
   instant: number,
@@ -55,20 +57,20 @@ export async function followFastForward(
   const { movingTo } = row
   if (movingTo == null) return
   const next = row.nextDeadline?.getTime() ?? null
-  const isThere = next === null || (instant >= movingTo.getTime() && next > movingTo.getTime())
-  if (isThere) arrive(unit, row, movingTo, revision)
+  const isComplete = next === null || (instant >= movingTo.getTime() && next > movingTo.getTime())
+  if (isComplete) completeMove(unit, row, movingTo, revision)
   const move = await runningMove(unit, row)
   if (move === null) return
   move.progressTime = unit.now
-  if (isThere) end(unit, move, 'completed', null)
+  if (isComplete) end(unit, move, 'completed', null)
 }
 
 /**
- * The instant through which an order advances when its execution's clock shows `instant`: an order on its way to a target
- * advances from one deadline to the next, however far the execution's clock has come. Each charge is thus made at its own
- * instant.
+ * Returns the instant through which an order advances when its execution's clock shows `instant`. During a
+ * fast-forward that is the next deadline, however far the execution's clock has come, so that each charge is
+ * made at its own instant.
  */
-export function instantOnTheWay(
+export function advanceInstant(
   { movingTo, nextDeadline, advancedTo }: Pick<Subscription, 'movingTo' | 'nextDeadline' | 'advancedTo'>,
   instant: number,
 ): number {
@@ -76,15 +78,15 @@ export function instantOnTheWay(
   return Math.min(instant, Math.max(nextDeadline.getTime(), advancedTo?.getTime() ?? 0))
 }
 
-/** Remembers that work of an order on its way is done: a call that takes its time is not a stall. */
-export async function noteProgress(unit: UnitOfWork, row: Subscription): Promise<void> {
+/** Records progress of a fast-forward, so that a slow gateway call does not count as a stall. */
+export async function recordProgress(unit: UnitOfWork, row: Subscription): Promise<void> {
   if (row.movingTo == null) return
   const move = await runningMove(unit, row)
   if (move !== null) move.progressTime = unit.now
 }
 
-/** Gives an order's move up if it has stalled; false when it has not. */
-export async function giveUpStalled(unit: UnitOfWork, subscriptionId: string): Promise<boolean> {
+/** Fails an order's fast-forward if it has stalled. True if it had. */
+export async function failIfStalled(unit: UnitOfWork, subscriptionId: string): Promise<boolean> {
   const row = await lockSubscription(unit, subscriptionId)
   if (row?.movingTo == null) return false
   const move = await runningMove(unit, row)
@@ -93,7 +95,7 @@ export async function giveUpStalled(unit: UnitOfWork, subscriptionId: string): P
   return true
 }
 
-/** Gives a move up: the order's clock stays where it has come to, and its workflow takes the order on from there. */
+/** Fails a fast-forward: the order's clock stays at the instant reached, and its workflow continues from there. */
 export async function failFastForward(unit: UnitOfWork, row: Subscription, detail: string): Promise<void> {
   const move = await runningMove(unit, row)
   if (move !== null) end(unit, move, 'failed', detail)
@@ -112,8 +114,8 @@ async function endStalled(unit: UnitOfWork, row: Subscription): Promise<void> {
   await failFastForward(unit, row, STALLED_DETAIL)
 }
 
-/** Ends at the target: nothing up to it is left to settle. */
-function arrive(unit: UnitOfWork, row: Subscription, to: Date, revision: number): void {
+/** Moves the clock to the target, before which nothing more is due. */
+function completeMove(unit: UnitOfWork, row: Subscription, to: Date, revision: number): void {
   row.movingTo = null
   row.advancedTo = new Date(Math.max(to.getTime(), row.advancedTo?.getTime() ?? 0))
   moveTo(unit, row, to.getTime(), revision)
@@ -121,7 +123,7 @@ function arrive(unit: UnitOfWork, row: Subscription, to: Date, revision: number)
 
 function moveTo(unit: UnitOfWork, row: Subscription, instant: number, revision: number): void {
   row.clockOffset = offsetAt(instant, unit.now.getTime(), orderClock(row))
-  // What was settled in this commit has raised it already.
+  // A transition in this commit may have incremented the revision already.
   if (row.revision === revision) row.revision += 1
   row.updatedTime = unit.now
 }

@@ -1,4 +1,4 @@
-/** Loads orders that are locked, with everything of them that can still change. */
+/** Loads locked orders with all of their rows that can still change. */
 import type { InvoiceStatus } from '../../billing/invoices.ts'
 import { Invoice, type Subscription, SubscriptionPause } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -6,15 +6,14 @@ import { readChargeTerms, UNCHARGED } from './charge-terms.ts'
 import type { OrderRecord } from './order-record.ts'
 import { orderOf } from './rows-to-order.ts'
 
-/** What of an order is read besides what can change by itself. */
 export interface Loading {
-  /** Takes an order whose rows cannot be read as an order, which is left out; without it that is thrown. */
+  /** Receives each order whose rows cannot be read, and skips it; without it the error is thrown. */
   readonly unreadable?: (row: Subscription, error: unknown) => void
-  /** Invoices a payment, a refund or a dispute is about. */
+  /** Invoices that a payment, refund or dispute concerns. */
   readonly invoiceIds?: readonly string[]
 }
 
-/** Reads the record of a locked order as it stands at an instant of its clock. */
+/** Returns the record of a locked order at an instant of its clock. */
 export async function loadOrder(
   unit: UnitOfWork,
   row: Subscription,
@@ -26,7 +25,6 @@ export async function loadOrder(
   return record
 }
 
-/** As `loadOrder`, for orders whose clocks show the same instant. */
 export async function loadOrders(
   unit: UnitOfWork,
   rows: readonly Subscription[],
@@ -39,7 +37,7 @@ export async function loadOrders(
     OPEN.includes(status) ||
     type === 'initial' ||
     charge != null ||
-    // One of a period that has not begun is voided where that will not come, paid or not.
+    // The invoice of a future period, paid or not, is voided if that period never begins.
     (periodNumber ?? 0) > (rebillNumber ?? LAST_PERIOD) ||
     invoiceIds.includes(id)
   const leastPeriod = Math.min(...rows.map(({ rebillNumber }) => rebillNumber ?? LAST_PERIOD))
@@ -93,8 +91,7 @@ export async function loadOrders(
   })
 }
 
-/** What can still be paid. */
 const OPEN: readonly InvoiceStatus[] = ['draft', 'unpaid', 'past-due', 'partially-paid']
 
-/** Higher than any period's number: before its start an order has no invoice of a period to come. */
+/** Above every period's number: before its start an order has no invoice of a future period. */
 const LAST_PERIOD = 2_147_483_647

@@ -1,12 +1,9 @@
-/** The order's own clock, as its row keeps it. */
 import { clockTime, type OrderClock } from '../../billing/order-clock.ts'
 import type { Subscription } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 
-/** What the rules of its clock read of an order's row. */
 type ClockColumns = Pick<Subscription, 'clockOffset' | 'movingTo' | 'advancedTo'>
 
-/** The order's own clock. */
 export function orderClock({ clockOffset, movingTo, advancedTo }: ClockColumns): OrderClock {
   return {
     offset: clockOffset,
@@ -15,7 +12,7 @@ export function orderClock({ clockOffset, movingTo, advancedTo }: ClockColumns):
   }
 }
 
-/** The instant a command at real time happens at, on the order's own clock. */
+/** Returns a command's instant on the order's own clock. */
 export function orderInstant({ now }: Pick<UnitOfWork, 'now'>, row: ClockColumns): number {
   return clockTime(orderClock(row), now.getTime())
 }

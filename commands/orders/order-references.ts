@@ -1,4 +1,4 @@
-/** What an order refers to, read in one statement: placing orders is what the service does most. */
+/** What an order refers to, read in one statement, because placing orders is the most frequent command. */
 import { type Organization, Plan } from '../../db/entities/index.ts'
 import { plainRowReader } from '../../db/plain-rows.ts'
 import { statement } from '../../db/statement.ts'
@@ -7,17 +7,16 @@ import { type Captured, captured } from './order-risk.ts'
 
 export interface ForOrder {
   readonly hasCustomer: boolean
-  /** Whether the customer has an instrument that orders without one of their own are charged by. */
+  /** True if the customer has an instrument for orders without one of their own. */
   readonly hasDefaultInstrument: boolean
   readonly hasWebsite: boolean
-  /** Those of the items' plans that exist. */
   readonly plans: readonly Plan[]
   readonly settings: Organization['settings']
-  /** What the instrument it will be charged by remembers of its token; null: there is none. */
+  /** The data captured with the token of its instrument; null: no instrument. */
   readonly captured: Captured | null
 }
 
-/** Reads what a new order of the unit's organization is made of, and holds it as `references()` does. */
+/** Reads what a new order refers to, and holds the rows as `references()` does. */
 export async function readForOrder(
   { em, organizationId }: UnitOfWork,
   order: {

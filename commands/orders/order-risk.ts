@@ -1,4 +1,4 @@
-/** The risk metadata of an order: what its caller tells, or what was captured when the token of its card was made. */
+/** The risk metadata of an order: sent by its caller, or captured with the token of its card. */
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import type { Contact } from '../../billing/contacts.ts'
 import { type DerivedRisk, deriveRisk, type RiskInput } from '../../billing/risk.ts'
@@ -8,18 +8,16 @@ import { sharedBy, velocities } from '../payments/velocities.ts'
 
 export type OrderRisk = RiskInput & DerivedRisk
 
-/** What an order's instrument, or its customer's default one, remembers of its token. */
 export interface Captured {
   readonly risk: OrderRisk | null
   readonly card: string
 }
 
-/** Finds it in the row `organization`; placeholders for customer, instrument (null: none named), and customer. */
+/** Selects it for a row `organization`; placeholders: customer, instrument (null: none named), customer. */
 export const captured = `(select jsonb_build_object('risk', risk_metadata, 'card', card_fingerprint) from payment_instruments
    where organization_id = organization.id and customer_id = ? and id = coalesce(?::text,
      (select default_payment_instrument_id from customers where organization_id = organization.id and id = ?)))`
 
-/** Reads what was captured for an order that names this customer and instrument. */
 export async function readCaptured(
   { em, organizationId }: UnitOfWork,
   { customerId, paymentInstrumentId }: { customerId: string; paymentInstrumentId: string | null },
@@ -33,22 +31,25 @@ export async function readCaptured(
   return found?.captured ?? null
 }
 
-/** What the order keeps. Told the same again, it keeps what was derived then: what comes back changes nothing. */
+/**
+ * Returns the risk metadata to store. If the caller sends the same again, the derived values stay, so that
+ * writing back what was read changes nothing.
+ */
 export async function orderRisk(
   unit: UnitOfWork,
-  told: RiskInput | null,
+  given: RiskInput | null,
   billingAddress: Contact | null,
   stored: OrderRisk | null,
   read: () => Captured | null | Promise<Captured | null>,
 ): Promise<OrderRisk | null> {
-  if (told !== null && stored !== null && canonicalJson(inputOf(stored)) === canonicalJson(told))
+  if (given !== null && stored !== null && canonicalJson(inputOf(stored)) === canonicalJson(given))
     return stored
   const known = await read()
-  if (told === null) return known?.risk ?? null
-  const shared = sharedBy(told, billingAddress, known?.card ?? null)
+  if (given === null) return known?.risk ?? null
+  const shared = sharedBy(given, billingAddress, known?.card ?? null)
   const country = billingAddress?.country ?? null
   const counted = await velocities(unit, shared, 0)
-  return { ...told, ...deriveRisk(told, country, counted, unit.now.getTime()) }
+  return { ...given, ...deriveRisk(given, country, counted, unit.now.getTime()) }
 }
 
 function inputOf({ ipAddress, fingerprint, httpHeaders, browserData, extraData }: RiskInput): RiskInput {

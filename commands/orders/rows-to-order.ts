@@ -1,11 +1,11 @@
-/** An order's rows as the rules of its life cycle read them. */
+/** Maps an order's rows to the state that the rules read. */
 import { parseDuration } from '../../billing/durations.ts'
 import type { Order } from '../../billing/order.ts'
 import { agreedTerms, type OrderTerms } from '../../billing/order-terms.ts'
 import type { Invoice, Subscription, SubscriptionPause } from '../../db/entities/index.ts'
 import { type ChargeTerms, UNCHARGED } from './charge-terms.ts'
 
-/** The order as the rules read it; without its invoices and pauses where those do not matter. */
+/** Returns an order for the rules, without invoices and pauses where these are omitted. */
 export function orderOf(
   row: Subscription,
   {
@@ -69,7 +69,7 @@ export function orderOf(
   }
 }
 
-/** Terms as the rules read them from an order's row, and how it is charged where that matters. */
+/** Returns the terms in an order's row, with its charge terms where they matter. */
 export function orderTerms(
   row: Subscription,
   { canCharge, autopayRetries }: Pick<ChargeTerms, 'canCharge' | 'autopayRetries'> = UNCHARGED,
@@ -92,7 +92,6 @@ export function orderTerms(
   }
 }
 
-/** What the order sets in its plans' place. */
 export function orderChoices(
   row: Pick<Subscription, 'trial' | 'isTrialOnly' | 'recurringInterval' | 'invoiceTimeShift'>,
 ) {

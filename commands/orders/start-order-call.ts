@@ -1,9 +1,8 @@
 /**
- * The first of the three steps of a charge that an order makes by itself (decisions 6.5): a pending transaction with its
- * request id, committed before the gateway is asked. The answer is recorded as that of any payment, in `record-answer.ts`.
+ * The first of the three steps of an automatic charge (decisions 6.5): a pending transaction with its request id,
+ * committed before the gateway is called. The result is recorded as for any payment, in `record-result.ts`.
  */
-
-import { nextCall } from '../../billing/charging.ts'
+import { nextGatewayCall } from '../../billing/charging.ts'
 import { nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { amountDue } from '../../billing/invoices.ts'
 import { beginCharge, declineCharge } from '../../billing/order-payments.ts'
@@ -12,20 +11,20 @@ import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { advanceForCommand, lockSubscription, scheduleAfter } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
-import { instantOnTheWay, noteProgress } from './fast-forward.ts'
+import { advanceInstant, recordProgress } from './fast-forward.ts'
 import type { OrderRecord } from './order-record.ts'
 
-/** What the gateway is to be asked about, and when that is on the order's clock. */
+/** The call to make to the gateway, and its instant on the order's clock. */
 export interface OrderCall {
   readonly transactionId: string
   readonly instant: number
 }
 
 /**
- * Begins the charge of an order that is due at an instant of its clock, or takes up the one whose answer is to be asked
- * for. Where nothing can be charged any more, that counts as a decline.
+ * Begins the charge of an order that is due at an instant of its clock, or returns the open one whose outcome
+ * is due to be asked for. Without an instrument to charge, the charge counts as declined.
  *
- * @returns null where there is nothing to ask.
+ * @returns null when no call is due.
  */
 export async function startOrderCall(
   unit: UnitOfWork,
@@ -34,12 +33,12 @@ export async function startOrderCall(
 ): Promise<OrderCall | null> {
   const row = await lockSubscription(unit, subscriptionId)
   if (row === null) return null
-  await noteProgress(unit, row)
-  // A clock on its way does not go past its target, however long its execution has slept.
+  await recordProgress(unit, row)
+  // A moving clock does not pass its target, however long its execution has slept.
   const target = row.movingTo?.getTime() ?? Number.POSITIVE_INFINITY
-  const instant = instantOnTheWay(row, Math.min(now, target))
+  const instant = advanceInstant(row, Math.min(now, target))
   const record = await advanceForCommand(unit, row, instant)
-  const call = nextCall(record.order)
+  const call = nextGatewayCall(record.order)
   if (call === null || call.at > instant) return null
   const invoice = record.invoices.get(call.invoice)
   if (invoice === undefined) return null
@@ -89,8 +88,8 @@ function addCharge(unit: UnitOfWork, record: OrderRecord, sequence: number, inst
 }
 
 /**
- * Derived, so that whoever decides on the same attempt again asks under the same id: a standby that has lost the last commits
- * charges nobody twice.
+ * The id is derived, so that the same attempt always has the same id: a standby that has lost the last
+ * commits charges nobody twice.
  */
 function requestIdOf({ id }: Pick<Subscription, 'id'>, sequence: number, attempt: number): string {
   return `${id}.${sequence}.${attempt}`

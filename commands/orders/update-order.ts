@@ -19,15 +19,15 @@ import { orderRisk, readCaptured } from './order-risk.ts'
 import { orderChoices, orderTerms } from './rows-to-order.ts'
 
 export interface SubscriptionChange extends Omit<NewSubscription, 'isTrialOnly'> {
-  /** null leaves it. */
+  /** null leaves it unchanged. */
   readonly isTrialOnly: boolean | null
-  /** Next boundary and anchor of an order in service; null, or the boundary there is, leaves them. */
+  /** Next boundary and anchor of an order in service; null, or the current boundary, leaves them unchanged. */
   readonly renewalTime: Date | null
 }
 
 /**
- * Changes a locked order to the values, as far as its state lets (decisions 6.1). Emits `subscription-modified`, besides
- * `invoice-reissued` or `subscription-items-changed`, where anything changed.
+ * Changes a locked order, as far as its state permits (decisions 6.1). If anything changed, emits
+ * `subscription-modified`, besides `invoice-reissued` or `subscription-items-changed`.
  *
  * @throws ConflictError naming what can no longer be changed.
  * @throws InvalidFieldsError naming every member that breaks a rule of times, plans or money.
@@ -39,7 +39,7 @@ export async function updateSubscription(
 ): Promise<void> {
   const instant = orderInstant(unit, row)
   const record = await advanceForCommand(unit, row, instant)
-  const before = shown(row)
+  const before = changeableFields(row)
   const found = references(unit)
   if (given.paymentInstrumentId !== (row.paymentInstrumentId ?? null)) await checkInstrument(found, given)
   const items = sameItems(row, given)
@@ -62,7 +62,7 @@ export async function updateSubscription(
   if (areTermsNew) {
     const soonest = new Date(Math.max(values.startTime.getTime(), instant))
     const start = isStartNew ? values.startTime : soonest
-    // A trial that is kept may have ended by now.
+    // A trial that is not changed may have ended by now.
     const trialAfter = unchanged(row, values, ['trial']) ? values.startTime : soonest
     checkTerms(found, items, { ...values, items: given.items }, { start, trialAfter }, instant)
     checkKept(found, record, items)
@@ -98,13 +98,13 @@ export async function updateSubscription(
   const charging = isChargedAnew
     ? ((await readChargeTerms(unit, [row], instant)).get(row.id) ?? UNCHARGED)
     : record.charging
-  if (areTermsNew) takeTerms(unit, record, instant, areItemsNew)
+  if (areTermsNew) applyTerms(unit, record, instant, areItemsNew)
   if (isChargedAnew) {
     const terms = { ...record.order.terms, ...charging }
     applyTransitions(unit, record, [changeAutopay(record.order, instant, terms, row.autopay)])
   }
   moveBoundary(unit, record, instant, given.renewalTime)
-  if (shown(row) === before) return
+  if (changeableFields(row) === before) return
   scheduleAfter(record, instant)
   if (!record.changedRows.has(row)) {
     record.changedRows.add(row)
@@ -120,8 +120,11 @@ type Changes = Readonly<Record<Exclude<keyof NewSubscription, 'customerId' | 'we
   readonly currency: string
 }
 
-/** Has the rules take the row's terms: a pending order's first invoice is drawn up anew, others take them from the next on. */
-function takeTerms(unit: UnitOfWork, record: OrderRecord, instant: number, areItemsNew: boolean): void {
+/**
+ * Applies the row's terms to the order: the first invoice of a pending order is reissued, others apply them
+ * from the next invoice on.
+ */
+function applyTerms(unit: UnitOfWork, record: OrderRecord, instant: number, areItemsNew: boolean): void {
   const terms = orderTerms(record.row, record.charging)
   if (record.row.status === 'pending')
     applyTransitions(unit, record, [changeTerms(record.order, instant, terms)])
@@ -141,7 +144,10 @@ function moveBoundary(
   applyTransitions(unit, record, [moveRenewal(record.order, instant, wanted)])
 }
 
-/** What new items have to keep: in service currency, kind and period; before it the currency of an invoice that is issued. */
+/**
+ * Records what new items may not change: in service the currency, kind and period; before it the currency of
+ * an issued invoice.
+ */
 function checkKept(
   found: ReturnType<typeof references>,
   { row, order }: OrderRecord,
@@ -160,14 +166,17 @@ function checkKept(
   }
 }
 
-/** Whether an order of the items is a one-time sale, a trial alone or lasting; and the period and limit of a lasting one. */
+/**
+ * Returns whether the items are one-time sales, a trial alone or recurring, with the period and limit of
+ * recurring ones.
+ */
 function kindOf(row: Subscription, items: readonly OrderItem[]) {
   const plans = items.map(({ priced }) => priced)
   const { interval, trial } = agreedTerms(plans, orderChoices(row))
   return { interval, isOneTime: interval === null && trial === null }
 }
 
-/** @throws ConflictError naming what an order in its state keeps and the values would change. */
+/** @throws ConflictError naming the members that the order's state fixes and the values would change. */
 function requireKept(
   row: Subscription,
   { customerId, websiteId }: Pick<SubscriptionChange, 'customerId' | 'websiteId'>,
@@ -196,7 +205,7 @@ function unchanged<T extends Partial<Subscription>>(
   )
 }
 
-/** Whether the items are the ones there are, so that they stay as they were priced. */
+/** True if the items are the same, so that they keep their prices. */
 function sameItems(row: Subscription, given: Pick<NewSubscription, 'items'>): boolean {
   const known = row.items.map(({ plan, quantity, quantityFilled, usageLimits }) => ({
     plan,
@@ -207,8 +216,8 @@ function sameItems(row: Subscription, given: Pick<NewSubscription, 'items'>): bo
   return canonicalJson(known) === canonicalJson(given.items)
 }
 
-/** Everything of the row that a change can change. */
-function shown(row: Subscription): string {
+/** Returns every member of the row that an update can change, as one text. */
+function changeableFields(row: Subscription): string {
   const {
     revision: _,
     updatedTime: __,

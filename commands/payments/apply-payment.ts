@@ -1,4 +1,4 @@
-/** What an answer of the gateway means for the invoices a transaction is about, and for their orders. */
+/** Applies a gateway result to the invoices of a transaction and to their orders. */
 import { isZero, Money } from '../../billing/money.ts'
 import type { Transition } from '../../billing/order.ts'
 import {
@@ -17,19 +17,18 @@ import { applyTransitions } from '../orders/apply-transitions.ts'
 import type { OrderRecord } from '../orders/order-record.ts'
 import { refundOwed, refundUndelivered } from './refund-sales.ts'
 
-/** An invoice in its order's record. */
 export interface LockedInvoice {
   readonly id: string
   readonly row: Invoice
   readonly record: OrderRecord
   readonly sequence: number
-  /** The instant it is acted on, on its order's clock. */
+  /** The instant of the action, on its order's clock. */
   readonly instant: number
 }
 
 /**
- * The invoices of those ids that exist, in the order given, with their orders locked (in the order of their ids, all of
- * them before any transaction's row is) and brought up to the instant.
+ * Returns the existing invoices of those ids, in the given order. Their orders are locked in the order of
+ * their ids, before any transaction's row is, and advanced to the instant.
  */
 export async function lockInvoices(
   unit: UnitOfWork,
@@ -58,7 +57,7 @@ export async function lockInvoices(
   return invoiceIds.flatMap((id) => invoices.get(id) ?? [])
 }
 
-/** Applies a step to each of the bills, then schedules and wakes their orders. */
+/** Applies a transition to each locked invoice, then schedules and wakes the orders. */
 export async function applyToInvoices(
   unit: UnitOfWork,
   invoices: readonly LockedInvoice[],
@@ -69,12 +68,12 @@ export async function applyToInvoices(
   await refundUndelivered(unit, [...new Set(invoices.map(({ record }) => record))])
   for (const { record, instant } of new Map(invoices.map((invoice) => [invoice.record, invoice])).values()) {
     scheduleAfter(record, instant)
-    // The workflow of an order's own charge asked for the answer, and looks again by itself.
+    // The workflow of an automatic charge asked for this result and continues with it.
     if (transaction?.subscriptionId !== record.row.id) wakeOrder(unit, record.row)
   }
 }
 
-/** Has an approved sale pay its invoices, in their order; what they cannot use goes back. */
+/** Applies an approved sale to its invoices, in their order; the remainder is refunded. */
 export async function payInvoices(
   unit: UnitOfWork,
   transaction: Transaction,
@@ -84,7 +83,7 @@ export async function payInvoices(
   let left = new Money(transaction.amount)
   const payments: Record<string, string> = {}
   await applyToInvoices(unit, invoices, transaction, ({ id, record, sequence, instant }) => {
-    const { step: transition, used } = receivePayment(record.order, instant, sequence, left.toFixed())
+    const { transition, used } = receivePayment(record.order, instant, sequence, left.toFixed())
     if (!isZero(used)) payments[id] = used
     left = left.minus(used)
     return transition
@@ -111,7 +110,7 @@ export async function declineInvoices(
   )
 }
 
-/** Records on the invoices of a charge that the gateway never got it, and never will. */
+/** Records on the invoices of a charge that the gateway never received it, and never will. */
 export async function cancelCharges(
   unit: UnitOfWork,
   transaction: Transaction,
@@ -122,7 +121,7 @@ export async function cancelCharges(
   )
 }
 
-/** Records on the invoices of an order's own charge that nobody knows its outcome, or that a day has passed so. */
+/** Records on the invoices of an automatic charge that its outcome is unknown, or has been for a day. */
 export async function suspendInvoices(
   unit: UnitOfWork,
   transaction: Transaction,
@@ -135,7 +134,7 @@ export async function suspendInvoices(
   )
 }
 
-/** Records on the invoices of a sale what an approved refund gave back of each. */
+/** Records on the invoices of a sale their shares of an approved refund. */
 export async function refundInvoices(
   unit: UnitOfWork,
   { shares }: Transaction,
@@ -147,7 +146,7 @@ export async function refundInvoices(
   )
 }
 
-/** Records on the invoices that a disputed sale paid whether any of their payments is disputed. */
+/** Updates whether any payment of each invoice of a disputed sale is disputed. */
 export async function disputeInvoices(
   unit: UnitOfWork,
   invoices: readonly LockedInvoice[],
@@ -159,12 +158,12 @@ export async function disputeInvoices(
   )
 }
 
-/** Whether a transaction is disputed, be it since before its outcome was known. */
+/** True if the transaction has a dispute that is not won, even one from before its outcome was known. */
 async function isDisputed(
   { em, organizationId }: UnitOfWork,
   { id, gateway }: Transaction,
 ): Promise<boolean> {
-  // One outside of this service is approved as it comes: nobody could dispute it before.
+  // A transaction outside of this service is created approved, so no dispute can precede it.
   if (gateway == null) return false
   return (await em.count(Dispute, { organizationId, transactionId: id, status: { $ne: 'won' } })) > 0
 }

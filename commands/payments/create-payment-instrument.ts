@@ -7,14 +7,14 @@ import { presentPaymentInstrument } from '../../representations/payment-instrume
 import { references } from '../references.ts'
 import { usePaymentToken } from './use-payment-token.ts'
 
-/** Where cards come out of, and where they go. */
+/** What a command needs to store cards: the vault and the gateway. */
 export interface CardPath {
   readonly vault: Vault
   readonly gateway: Gateway
 }
 
 /**
- * Makes a token into an instrument of an existing customer.
+ * Creates an instrument of an existing customer from a payment token.
  *
  * @throws InvalidFieldsError naming `customerId` or `token`.
  */
@@ -37,8 +37,8 @@ export async function createPaymentInstrument(
 }
 
 /**
- * Uses a token up: the gateway keeps the card, the instrument keeps the gateway's reference and what may be shown. Emits
- * `payment-card-created`. The gateway keeps the card before the commit; where that fails the token was not used.
+ * Consumes a token: the gateway stores the card, the instrument stores the gateway's reference and the public fields.
+ * Emits `payment-card-created`. The gateway stores the card before the commit; if that fails, the token stays unused.
  *
  * @throws InvalidFieldsError naming `field`.
  */
@@ -70,14 +70,16 @@ export async function instrumentOfToken(
     gatewayReference: await gateway.store(unit.organizationId, card),
     cardFingerprint: card.fingerprint,
   })
-  const shown = presentPaymentInstrument(instrument, unit.baseUrl)
+  const representation = presentPaymentInstrument(instrument, unit.baseUrl)
   unit.emit({
     type: 'payment-card-created',
     time: unit.now,
     websiteId: given.websiteId,
     ids: { paymentInstrumentId: instrument.id, paymentCardId: instrument.id },
-    embedded: { paymentInstrument: shown },
-    links: shown._links.map((link) => (link.rel === 'self' ? { ...link, rel: 'paymentInstrument' } : link)),
+    embedded: { paymentInstrument: representation },
+    links: representation._links.map((link) =>
+      link.rel === 'self' ? { ...link, rel: 'paymentInstrument' } : link,
+    ),
   })
   return instrument
 }

@@ -11,7 +11,7 @@ import { sharedBy, velocities } from './velocities.ts'
 export interface NewPaymentToken {
   readonly method: 'payment-card'
   readonly card: {
-    /** null: a token that no payment can be made with. */
+    /** null: a token that cannot be used for payments. */
     readonly pan: string | null
     readonly cvv: string | null
     readonly expMonth: number
@@ -23,10 +23,10 @@ export interface NewPaymentToken {
 }
 
 /**
- * Keeps card data for one use within thirty minutes (specification 2.3): number and security code encrypted, in one
- * column that use or expiry empties. Wakes the token-expiry workflow.
+ * Stores card data for a single use within thirty minutes (specification 2.3). Number and security code are
+ * encrypted in one column, which use and expiry empty. Wakes the token-expiry workflow.
  *
- * @throws InvalidFieldsError naming what is wrong with the card; no message holds any part of its number.
+ * @throws InvalidFieldsError naming what is wrong with the card; no message contains a digit of its number.
  */
 export async function createPaymentToken(
   unit: UnitOfWork,
@@ -90,7 +90,7 @@ export async function createPaymentToken(
     expirationTime: new Date(unit.now.getTime() + TOKEN_LIFETIME),
   })
   if (token.cardCipher != null) {
-    unit.follow('token-expiry', id, { dueBy: token.expirationTime, attributes: { status: 'unused' } })
+    unit.startWorkflow('token-expiry', id, { dueBy: token.expirationTime, attributes: { status: 'unused' } })
   }
   return token
 }

@@ -4,8 +4,7 @@ import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 
 /**
- * Erases the card data of a token that has expired by `instant`. Nothing that the token shows changes, so neither does
- * its revision.
+ * Erases the card data of a token that has expired by `instant`. Its public fields and its revision do not change.
  *
  * @returns its next deadline, in milliseconds; null: none.
  */

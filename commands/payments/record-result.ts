@@ -1,4 +1,4 @@
-/** The last step of a payment (decisions 6.5): what the gateway answered, where nothing was recorded before. */
+/** The last step of a payment (decisions 6.5): records the gateway's result, unless an outcome is recorded already. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { isOpen } from '../../billing/invoices.ts'
@@ -19,7 +19,7 @@ import {
 } from './apply-payment.ts'
 import { recordRefund } from './refund-sales.ts'
 
-/** A pending transaction as the gateway is asked about it; null for one that is not pending, or not there. */
+/** Returns a pending transaction with what a gateway call needs; null when it is not pending, or does not exist. */
 export async function pendingMovement(
   em: EntityManager,
   organizationId: string,
@@ -43,7 +43,6 @@ export async function pendingMovement(
   return { transaction, pending: { ...state, isWanted: true, movement: { kind: 'refund', refund } } }
 }
 
-/** Whether each of the invoices is issued and neither paid nor ended. */
 async function areOpen(
   em: EntityManager,
   organizationId: string,
@@ -58,16 +57,18 @@ async function areOpen(
   return found.every(isOpen)
 }
 
-/** When a transaction counts as asked for: on the clock of the order that charges, else on the real one. */
+/** Returns when a transaction was requested: on the clock of the order that charges, else in real time. */
 export function chargedAt({ chargedTime, createdTime }: Transaction): number {
   return (chargedTime ?? createdTime).getTime()
 }
 
 /**
- * Records an outcome on a transaction that is still pending, with what it means for the invoices it is about, and emits
- * `transaction-processed`, or `transaction-declined` where no money moved. `unknown` leaves it pending, to be asked about by its workflow; after a
- * day of that `transaction-timeout-resolved` is emitted, once, and a later answer still counts. `instant` is the clock of
- * who asked, in milliseconds: inquiries go by it, the events by the clock of the first invoice's order.
+ * Records an outcome of a pending transaction, applies it to its invoices, and emits `transaction-processed`,
+ * or `transaction-declined` where no money moved.
+ *
+ * `unknown` leaves the transaction pending, and its workflow asks again. After a day of that
+ * `transaction-timeout-resolved` is emitted, once; a later outcome still counts. `instant` is the caller's
+ * clock, in milliseconds: inquiries follow it, events follow the clock of the first invoice's order.
  *
  * @returns when to ask next; null: never.
  */
@@ -78,17 +79,17 @@ export async function recordResult(
   instant: number,
 ): Promise<number | null> {
   const { em, organizationId } = unit
-  const asked = await em.findOne(Transaction, { organizationId, id }, { refresh: true })
-  if (asked === null || !takes(asked, result)) return null
-  // A first answer counts as given when the charge was made.
-  const at = asked.subscriptionId != null && asked.result == null ? chargedAt(asked) : instant
-  const sale = asked.type === 'refund' ? await saleOf(unit, asked) : asked
+  const found = await em.findOne(Transaction, { organizationId, id }, { refresh: true })
+  if (found === null || !accepts(found, result)) return null
+  // The initial result counts as of the charge's instant.
+  const at = found.subscriptionId != null && found.result == null ? chargedAt(found) : instant
+  const sale = found.type === 'refund' ? await saleOf(unit, found) : found
   const invoices = await lockInvoices(unit, sale.invoiceIds, (row) =>
-    asked.subscriptionId == null ? orderInstant(unit, row) : at,
+    found.subscriptionId == null ? orderInstant(unit, row) : at,
   )
-  const refunded = asked.type === 'refund' ? await lockRow(unit, Transaction, sale.id) : null
+  const refunded = found.type === 'refund' ? await lockRow(unit, Transaction, sale.id) : null
   const transaction = await lockRow(unit, Transaction, id)
-  if (transaction === null || !takes(transaction, result)) return null
+  if (transaction === null || !accepts(transaction, result)) return null
   const time = new Date(invoices[0]?.instant ?? at)
   const charged = chargedAt(transaction)
   const next = result === 'unknown' ? nextInquiry(charged, instant) : null
@@ -103,7 +104,7 @@ export async function recordResult(
     await suspendInvoices(unit, transaction, invoices, { timesOut: false, askTime: next })
   }
   if (wasUnknown && result === 'unknown' && !timesOut) {
-    if (isMoved) raise(transaction, unit)
+    if (isMoved) incrementRevision(transaction, unit)
     return next
   }
 
@@ -111,7 +112,7 @@ export async function recordResult(
   transaction.rawResponse = raw
   if (result !== 'unknown') transaction.status = 'completed'
   if (timesOut) transaction.timeoutTime = new Date(at)
-  raise(transaction, unit)
+  incrementRevision(transaction, unit)
   const websiteId = await websiteOf(unit, transaction, invoices)
   const emit = (type: Parameters<typeof transactionEvent>[1]) =>
     unit.emit(transactionEvent(transaction, type, unit, time, websiteId))
@@ -120,7 +121,7 @@ export async function recordResult(
   if (result === 'declined' || result === 'canceled') emit('transaction-declined')
   if (timesOut && isOwn) await suspendInvoices(unit, transaction, invoices, { timesOut, askTime: next })
   if (result === 'unknown' && !wasUnknown && !isOwn && next !== null) {
-    unit.follow('transaction', id, {
+    unit.startWorkflow('transaction', id, {
       dueBy: new Date(next),
       attributes: { status: 'unknown', customerId: transaction.customerId },
     })
@@ -136,25 +137,24 @@ export async function recordResult(
 }
 
 /**
- * Whether a transaction takes an outcome. `canceled` is what we concluded from what the gateway did not know; that the money
- * moved after all, by a request that was long on its way, is the stronger word.
+ * True if the transaction accepts the outcome. We conclude `canceled` from the gateway's ignorance of a
+ * request; a later approval, of a request that was delayed, overrides that.
  */
-function takes({ status, result }: Transaction, outcome: MovementOutcome['result']): boolean {
+function accepts({ status, result }: Transaction, outcome: MovementOutcome['result']): boolean {
   return status === 'pending' || (result === 'canceled' && outcome === 'approved')
 }
 
-/** Whether no other charge of a bill has begun meanwhile. */
+/** True if no other charge of the invoice has begun meanwhile. */
 function isUncharged({ record, sequence }: LockedInvoice): boolean {
   return record.order.invoices.find((one) => one.sequence === sequence)?.charge === null
 }
 
-/** Counts a change of what a transaction shows. */
-function raise(transaction: Transaction, { now }: UnitOfWork): void {
+function incrementRevision(transaction: Transaction, { now }: UnitOfWork): void {
   transaction.revision += 1
   transaction.updatedTime = now
 }
 
-/** The website that events of a transaction belong to: of the invoices it is about, else of its customer. */
+/** Returns the website for a transaction's events: that of its first invoice, else of its customer. */
 async function websiteOf(
   { em, organizationId }: UnitOfWork,
   { customerId }: Transaction,

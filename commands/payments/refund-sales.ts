@@ -1,15 +1,15 @@
 /**
- * Money that has to go back because what it paid will not be delivered. The refund is decided with the reason for it; the debt
- * stands on the sale until it is paid, however often the gateway declines (docs/adr/0027).
+ * Automatic refunds of payments for what will not be delivered. A refund is decided in the transaction that causes it;
+ * the debt stays on the sale until it is refunded, however often the gateway declines (docs/adr/0027).
  */
 import { isZero, sumOf } from '../../billing/money.ts'
 import {
+  type CountedRefund,
   type Debt,
   debtsOf,
   nextRefundTime,
   type Paid,
   REFUND_WAITS,
-  type Return,
 } from '../../billing/refunds.ts'
 import { Invoice, Transaction } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
@@ -19,9 +19,9 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { OrderRecord } from '../orders/order-record.ts'
 
 /**
- * Starts the refunds of invoices that were voided after money had come in. They are made by the workflow of each refund;
- * what was paid outside of this service is not for it to give back. Locks the sales that paid, in the order of their ids:
- * whoever calls has locked every order it will, for one sale may have paid invoices of several.
+ * Begins the refunds of invoices that were voided with payments; each refund has its own workflow. Payments
+ * outside of this service are not refunded. Locks the paying sales in the order of their ids. The caller has
+ * to hold the locks of all its orders, because one sale may have paid invoices of several.
  */
 export async function refundUndelivered(unit: UnitOfWork, records: readonly OrderRecord[]): Promise<void> {
   const voided = records.flatMap(({ row, invoices, toRefund }) =>
@@ -58,7 +58,7 @@ export async function refundUndelivered(unit: UnitOfWork, records: readonly Orde
   }
 }
 
-/** Begins a refund of each part that a locked sale owes and that is not on its way back. */
+/** Begins a refund of each part that a locked sale owes and that has no pending refund. */
 export async function refundOwed(unit: UnitOfWork, sale: Transaction): Promise<void> {
   const { em, organizationId } = unit
   const { debts, amount } = await debtOf(unit, sale)
@@ -69,7 +69,7 @@ export async function refundOwed(unit: UnitOfWork, sale: Transaction): Promise<v
   for (const { invoiceId, amount } of debts) {
     sale.refundsBegun += 1
     const invoice = invoices.find(({ id }) => id === invoiceId)
-    // Derived, as the ids of charges are, and told apart from those by a character that no id holds.
+    // Derived, as the ids of charges are, and distinct from those by a character that no id contains.
     const about = invoice === undefined ? 'rest' : `${invoice.subscriptionId}.${invoice.sequence}`
     const requestId = `${sale.requestId}/${about}/${sale.refundsBegun}`
     addRefund(unit, sale, amount, invoiceId === null ? {} : { [invoiceId]: amount }, requestId)
@@ -78,8 +78,8 @@ export async function refundOwed(unit: UnitOfWork, sale: Transaction): Promise<v
 }
 
 /**
- * Takes note of the outcome of a refund of a locked sale. Where that moved no money and the sale owes it, or owes anything else
- * that is not on its way back, another refund is begun later.
+ * Records the outcome of a refund of a locked sale. If the refund moved no money, or the sale owes anything
+ * else without a pending refund, another refund is scheduled.
  */
 export async function recordRefund(unit: UnitOfWork, sale: Transaction, hasMoved: boolean): Promise<void> {
   await unit.em.flush()
@@ -87,7 +87,7 @@ export async function recordRefund(unit: UnitOfWork, sale: Transaction, hasMoved
   sale.owedAmount = amount
   if (isZero(amount)) sale.refundsFailed = 0
   if (debts.length === 0) sale.nextRefundTime = null
-  // Of several that are declined together, the first has the others tried again, too.
+  // The first of several declined refunds schedules the others, too.
   if (hasMoved || debts.length === 0 || sale.nextRefundTime != null) return
   sale.refundsFailed += 1
   const now = unit.now.getTime()
@@ -96,16 +96,16 @@ export async function recordRefund(unit: UnitOfWork, sale: Transaction, hasMoved
 }
 
 /**
- * Begins the refunds that a sale owes, where that is due at `instant`; where they failed too often, has `tell` call an
- * operator before the commit, and leaves the debt on the sale.
+ * Begins the refunds that a sale owes and that are due at `instant`. After too many failures it calls
+ * `alertOperator` before the commit, and the debt stays on the sale.
  *
- * @returns when to look again; null: not before something changes.
+ * @returns when to check again; null: after the next change.
  */
 export async function retryOwedRefunds(
   unit: UnitOfWork,
   saleId: string,
   instant: number,
-  tell: (sale: Transaction) => void,
+  alertOperator: (sale: Transaction) => void,
 ): Promise<number | null> {
   const sale = await lockRow(unit, Transaction, saleId)
   if (sale?.nextRefundTime == null) return null
@@ -113,29 +113,28 @@ export async function retryOwedRefunds(
   if (sale.refundsFailed <= REFUND_WAITS.length) await refundOwed(unit, sale)
   else {
     sale.nextRefundTime = null
-    tell(sale)
+    alertOperator(sale)
   }
   return null
 }
 
-/** What a locked sale owes: in parts, what is not on its way back; as an amount, all that has not gone back. */
+/** Returns what a locked sale owes: the parts without a pending refund, and the total that is not refunded yet. */
 async function debtOf(
   unit: UnitOfWork,
   sale: Transaction,
 ): Promise<{ readonly debts: readonly Debt[]; readonly amount: string }> {
-  // What was paid outside of this service is not for it to give back, nor what paid no invoice.
+  // Payments outside of this service are not refunded, nor sales without invoices.
   if (sale.gateway == null || sale.invoiceIds.length === 0) return { debts: [], amount: '0' }
-  const [paid, returns] = [paidOf(sale), await returnsOf(unit, sale.id)]
-  const made = returns.filter(({ result }) => result === 'approved')
+  const [paid, refunds] = [paidOf(sale), await refundsOf(unit, sale.id)]
+  const made = refunds.filter(({ result }) => result === 'approved')
   return {
-    debts: debtsOf(paid, sale.undelivered, returns),
+    debts: debtsOf(paid, sale.undelivered, refunds),
     amount: sumOf(debtsOf(paid, sale.undelivered, made).map(({ amount }) => amount)),
   }
 }
 
-/** What a sale paid, as the rules of refunds read it. */
 export function paidOf({ amount, payments, invoiceIds }: Transaction): Paid {
-  // The order of the ids is that of payment; the columns of a JSON object have none.
+  // The order of the ids is that of payment; members of a JSON object have none.
   return {
     amount,
     payments: invoiceIds.flatMap((id) => {
@@ -145,11 +144,11 @@ export function paidOf({ amount, payments, invoiceIds }: Transaction): Paid {
   }
 }
 
-/** A sale's refunds that moved money or still may, those under way included. The sale's row is locked. */
-export async function returnsOf(
+/** Returns a sale's approved and pending refunds. The sale's row has to be locked. */
+export async function refundsOf(
   { em, organizationId }: UnitOfWork,
   parentTransactionId: string,
-): Promise<(Return & Pick<Transaction, 'result'>)[]> {
+): Promise<(CountedRefund & Pick<Transaction, 'result'>)[]> {
   return await statement<{
     amount: string
     shares: Record<string, string>
@@ -163,7 +162,7 @@ export async function returnsOf(
   )
 }
 
-/** Adds a refund of a sale that the refund's own workflow makes at once; `shares` is what of it is of which invoice. */
+/** Adds a refund of a sale, which its own workflow makes at once; `shares` are its amounts by invoice. */
 function addRefund(
   unit: UnitOfWork,
   sale: Transaction,
@@ -190,7 +189,7 @@ function addRefund(
     requestId,
     nextInquiryTime: unit.now,
   })
-  unit.follow('transaction', id, {
+  unit.startWorkflow('transaction', id, {
     dueBy: unit.now,
     gatewayCall: true,
     attributes: { status: 'unknown', customerId: sale.customerId },

@@ -1,6 +1,6 @@
 /**
- * The first of the three steps of a payment (decisions 6.5): a pending transaction with its request id, committed before
- * the gateway is asked. The other two are `gateways/movement.ts` and `record-answer.ts`.
+ * The first of the three steps of a payment (decisions 6.5): a pending transaction with its request id,
+ * committed before the gateway is called. The other two are `gateways/movement.ts` and `record-result.ts`.
  */
 import { cardIsExpired } from '../../billing/cards.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
@@ -8,7 +8,7 @@ import { nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { amountDue, type Invoice as InvoiceState, isOpen } from '../../billing/invoices.ts'
 import { amountProblem, isZero, Money, sumOf } from '../../billing/money.ts'
 import { beginCallersCharge, requireNoCharge } from '../../billing/order-payments.ts'
-import { leftOf, sharesOf } from '../../billing/refunds.ts'
+import { refundable, sharesOf } from '../../billing/refunds.ts'
 import { Customer, Invoice, PaymentInstrument, Transaction } from '../../db/entities/index.ts'
 import type { PaymentInstruction } from '../../db/entities/transaction.ts'
 import { lockRow } from '../../db/lock-row.ts'
@@ -25,7 +25,7 @@ import {
   refundInvoices,
 } from './apply-payment.ts'
 import type { CardPath } from './create-payment-instrument.ts'
-import { paidOf, returnsOf } from './refund-sales.ts'
+import { paidOf, refundsOf } from './refund-sales.ts'
 import { usePaymentToken } from './use-payment-token.ts'
 
 export interface Sale {
@@ -34,26 +34,26 @@ export interface Sale {
   /** A decimal string. */
   readonly amount: string
   readonly paymentInstruction: PaymentInstruction
-  /** Open invoices it pays, in this order. */
+  /** The open invoices it pays, in this order. */
   readonly invoiceIds: readonly string[]
 }
 
 export interface RefundOf {
   readonly parentTransactionId: string
-  /** A decimal string; null: all that is left. */
+  /** A decimal string; null: the refundable amount. */
   readonly amount: string | null
-  /** Where it is said, it has to be the sale's. */
+  /** If given, it has to be the sale's. */
   readonly currency: string | null
   readonly customerId: string | null
 }
 
-/** What a new transaction is called, here and at the gateway. */
+/** The ids of a new transaction, here and at the gateway. */
 export interface Names {
   readonly id: string
   readonly requestId: string
 }
 
-/** How a transaction reaches the gateway; null throughout for money that moves outside of this service. */
+/** How a transaction reaches the gateway; all null for money that moves outside of this service. */
 interface Route {
   readonly gateway: string | null
   readonly gatewayReference: string | null
@@ -63,11 +63,11 @@ interface Route {
 const EXTERNAL: Route = { gateway: null, gatewayReference: null, cardFingerprint: null }
 
 /**
- * Starts a sale. By token: uses it up, and the gateway keeps the card, before the commit. An external one is approved as
- * it comes and emits `transaction-processed`.
+ * Starts a sale. With a payment token, the token is consumed and the gateway stores the card before the
+ * commit. An external sale is created approved and emits `transaction-processed`.
  *
  * @throws InvalidFieldsError
- * @throws ConflictError while a charge of one of its invoices is under way.
+ * @throws ConflictError while a charge of one of its invoices is in progress.
  */
 export async function startSale(
   unit: UnitOfWork,
@@ -76,12 +76,12 @@ export async function startSale(
   sale: Sale,
 ): Promise<Transaction> {
   const found = references(unit)
-  // Orders before what they refer to, as everywhere.
+  // Lock order: orders before what they refer to.
   const invoices = await lockInvoices(unit, sale.invoiceIds, (row) => orderInstant(unit, row))
   const customer = await found.required(Customer, 'customerId', sale.customerId)
   const problem = amountProblem(sale.amount, sale.currency)
   if (problem !== null) found.fail('amount', problem)
-  checkBills(found, sale, invoices)
+  checkInvoices(found, sale, invoices)
   const instant = invoices[0]?.instant ?? unit.now.getTime()
   const route = await routeOf(unit, path, found, { ...sale, instant }, () => {
     found.check()
@@ -107,19 +107,19 @@ export async function startSale(
   return transaction
 }
 
-/** Remembers every invoice that a sale cannot pay, and an amount over what is due of them. */
-function checkBills(found: References, sale: Sale, invoices: readonly LockedInvoice[]): void {
+/** Records every invoice that a sale cannot pay, and an amount above what is due. */
+function checkInvoices(found: References, sale: Sale, invoices: readonly LockedInvoice[]): void {
   for (const [index, id] of sale.invoiceIds.entries()) {
-    const bill = invoices.find((one) => one.id === id)
+    const locked = invoices.find((one) => one.id === id)
     const field = `invoiceIds.${index}`
-    if (bill === undefined) {
+    if (locked === undefined) {
       found.missing(Invoice, field)
       continue
     }
-    if (bill.row.customerId !== sale.customerId) found.fail(field, 'must be an invoice of the customer')
-    else if (bill.row.currency !== sale.currency) {
+    if (locked.row.customerId !== sale.customerId) found.fail(field, 'must be an invoice of the customer')
+    else if (locked.row.currency !== sale.currency) {
       found.fail(field, `must have the currency of the sale: ${sale.currency}`)
-    } else if (!isOpen(stateOf(bill.record, bill.sequence))) {
+    } else if (!isOpen(stateOf(locked.record, locked.sequence))) {
       found.fail(field, 'must be an issued invoice that is not yet paid')
     }
   }
@@ -137,7 +137,7 @@ function stateOf({ order }: OrderRecord, sequence: number): InvoiceState {
 }
 
 /**
- * Starts a refund of an approved sale, of no more than what earlier refunds, those under way included, have left.
+ * Starts a refund of an approved sale, up to the refundable amount.
  *
  * @throws InvalidFieldsError
  */
@@ -146,9 +146,9 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   const found = references(unit)
   const field = 'parentTransactionId'
   const before = await em.findOne(Transaction, { organizationId, id: refund.parentTransactionId })
-  // One outside of this service is approved as it comes, and shows on the invoices: their orders are locked first.
-  const billed = before?.gateway == null ? (before?.invoiceIds ?? []) : []
-  const invoices = await lockInvoices(unit, billed, (row) => orderInstant(unit, row))
+  // An external refund is created approved and changes the invoices, so their orders are locked first.
+  const paidInvoiceIds = before?.gateway == null ? (before?.invoiceIds ?? []) : []
+  const invoices = await lockInvoices(unit, paidInvoiceIds, (row) => orderInstant(unit, row))
   const parent = await lockRow(unit, Transaction, refund.parentTransactionId)
   if (parent === null) {
     throw new InvalidFieldsError([{ field, message: 'must be the id of an existing transaction' }])
@@ -163,8 +163,8 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
     found.fail('customerId', 'must be the customer of the sale')
   }
   const paid = paidOf(parent)
-  const returns = await returnsOf(unit, parent.id)
-  const left = leftOf(paid, returns)
+  const refunds = await refundsOf(unit, parent.id)
+  const left = refundable(paid, refunds)
   const amount = refund.amount ?? left
   const problem = amountProblem(amount, parent.currency)
   if (problem !== null) found.fail('amount', problem)
@@ -181,7 +181,7 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
     amount,
     paymentInstruction: parent.paymentInstruction,
     parentTransactionId: parent.id,
-    shares: sharesOf(paid, returns, amount),
+    shares: sharesOf(paid, refunds, amount),
     gateway: parent.gateway ?? null,
     gatewayReference: parent.gatewayReference ?? null,
     cardFingerprint: parent.cardFingerprint ?? null,
@@ -190,7 +190,7 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   return transaction
 }
 
-/** Checks all that can be checked, and only then uses a token up. */
+/** Validates everything before a token is consumed. */
 async function routeOf(
   unit: UnitOfWork,
   { vault, gateway }: CardPath,
@@ -228,7 +228,7 @@ async function routeOf(
   }
 }
 
-/** Whose a transaction's event is, and when it happens: by the first invoice and its order's clock, where there is one. */
+/** The customer, website and clock of a transaction's events: those of its first invoice, where there is one. */
 interface Scope {
   readonly websiteId: string | null
   readonly time: Date
@@ -258,7 +258,7 @@ function add(
 ): Transaction {
   const isExternal = values.gateway === null
   const { now } = unit
-  // Should the process die between here and the answer, the sweep finds the transaction by this.
+  // If the process dies before the gateway responds, the sweep finds the transaction by this time.
   const inquiry = isExternal ? null : nextInquiry(now.getTime(), now.getTime())
   const transaction = unit.create(Transaction, {
     id,

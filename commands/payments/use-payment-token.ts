@@ -6,7 +6,7 @@ import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { Vault } from '../../db/vault.ts'
 
-/** A card as it comes out of a token: only ever in memory. */
+/** The card of a consumed token; it exists only in memory. */
 export interface UsedCard {
   readonly pan: string
   readonly cvv: string | null
@@ -17,13 +17,12 @@ export interface UsedCard {
   readonly expYear: number
   readonly fingerprint: string
   readonly billingAddress: Contact | null
-  /** What was captured with it. */
   readonly riskMetadata: (RiskInput & DerivedRisk) | null
 }
 
 /**
- * Uses a token: one statement decides, marks it used and erases its card data, so that of simultaneous uses exactly one
- * wins. What the unit's transaction undoes, it undoes too. Wakes the token-expiry workflow, which has nothing left to do.
+ * Consumes a token. One statement checks it, marks it used and erases its card data, so that exactly one of several
+ * simultaneous uses succeeds; a rollback restores the token. Wakes the token-expiry workflow, which then ends.
  *
  * @throws InvalidFieldsError naming `field`, for a token that is unknown, used, expired or without a card number.
  */
@@ -50,7 +49,7 @@ export async function usePaymentToken(
                token.card_fingerprint, token.billing_address, token.risk_metadata`,
     [organizationId, id, now, now, now],
   )
-  if (used === undefined) throw new InvalidFieldsError([{ field, message: await whyNot(unit, id) }])
+  if (used === undefined) throw new InvalidFieldsError([{ field, message: await refusalOf(unit, id) }])
   unit.wake('token-expiry', id, { dueBy: null })
   const { pan, cvv } = JSON.parse(await vault.open(used.card_cipher)) as { pan: string; cvv: string | null }
   return {
@@ -79,7 +78,7 @@ interface UsedRow {
   risk_metadata: (RiskInput & DerivedRisk) | null
 }
 
-async function whyNot({ em, organizationId }: UnitOfWork, id: string): Promise<string> {
+async function refusalOf({ em, organizationId }: UnitOfWork, id: string): Promise<string> {
   const [token] = await statement<{ is_used: boolean; last4: string | null }>(
     em,
     'read-unusable-token',

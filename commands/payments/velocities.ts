@@ -1,15 +1,15 @@
-/** How often what a payer shows was seen in the organization of late. */
+/** How often a payer's properties occurred recently in the organization. */
 import { type Contact, contactHash } from '../../billing/contacts.ts'
 import type { RiskInput, Velocities } from '../../billing/risk.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 
-/** What a payer has in common with tokens, by their column. */
+/** Properties that tokens share with a payer, by column. */
 export type Shared = Readonly<
   Record<'card_fingerprint' | 'ip_address' | 'device' | 'email' | 'billing_address_hash', string | null>
 >
 
-/** What is known of a payer, as tokens keep it. */
+/** Returns a payer's properties as tokens store them. */
 export function sharedBy(
   risk: RiskInput | null,
   billingAddress: Contact | null,
@@ -25,8 +25,8 @@ export function sharedBy(
 }
 
 /**
- * Counts the organization's tokens of the last 24 hours that share each, and the card's sales; `toCome` tokens that are
- * about to be made are counted as well.
+ * Counts the organization's tokens of the last 24 hours by shared property, and the card's sales. `toCome`
+ * tokens that are about to be created are added.
  */
 export async function velocities(
   { em, organizationId, now }: UnitOfWork,
@@ -55,13 +55,13 @@ export async function velocities(
       ...columns.flatMap(([, value]) => [organizationId, value, since]),
     ],
   )
-  const seen = (column: keyof Shared) => (shared[column] === null ? null : (counts[column] ?? 0) + toCome)
+  const countOf = (column: keyof Shared) => (shared[column] === null ? null : (counts[column] ?? 0) + toCome)
   return {
-    paymentInstrumentVelocity: seen('card_fingerprint'),
-    deviceVelocity: seen('device'),
-    ipVelocity: seen('ip_address'),
-    emailVelocity: seen('email'),
-    billingAddressVelocity: seen('billing_address_hash'),
+    paymentInstrumentVelocity: countOf('card_fingerprint'),
+    deviceVelocity: countOf('device'),
+    ipVelocity: countOf('ip_address'),
+    emailVelocity: countOf('email'),
+    billingAddressVelocity: countOf('billing_address_hash'),
     declinedPaymentInstrumentVelocity: card === null ? null : (counts.declined ?? 0),
     paymentInstrumentApprovedTransactionCount: card === null ? null : (counts.approved ?? 0),
   }

@@ -3,8 +3,8 @@ import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 
 /**
- * Ends what is on its way to a locked webhook that becomes inactive: nothing up to here is sent, also when it is active
- * again. However much that is, its rows follow later (`delivery/cancel-unsendable.ts`).
+ * Cancels the deliveries of a locked webhook that becomes inactive: none so far is sent, even if the webhook
+ * becomes active again. Their rows are updated later (`delivery/cancel-unsendable.ts`), because they may be many.
  */
 export async function cancelDeliveries({ em }: Pick<UnitOfWork, 'em'>, webhook: Webhook): Promise<void> {
   const [row] = await statement<{ position: string }>(

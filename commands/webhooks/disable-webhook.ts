@@ -6,10 +6,10 @@ import { emitWebhookEvent } from '../../events/webhook-events.ts'
 import { cancelDeliveries } from './cancel-deliveries.ts'
 
 /**
- * Makes a webhook inactive whose receiver has failed for too long, and tells the others. One that was delivered to in the
- * meantime, or is inactive already, stays as it is.
+ * Disables a webhook whose receiver has failed for too long, and emits an event for the others. A webhook
+ * that had a successful delivery meanwhile, or is inactive already, is not changed.
  *
- * @returns whether it was disabled.
+ * @returns true if it was disabled.
  */
 export async function disableWebhook(unit: UnitOfWork, id: string): Promise<boolean> {
   const webhook = await lockRow(unit, Webhook, id)

@@ -5,10 +5,10 @@ import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 
 /**
- * Has another attempt made at once, whatever the schedule says; the schedule goes on as if it had not been. Asking again
- * before it is made asks for the same one.
+ * Requests another attempt at once, without an effect on the schedule. A repeated request before that attempt
+ * has no further effect.
  *
- * @throws ConflictError when there is no active webhook to send it to.
+ * @throws ConflictError when the webhook is inactive or deleted.
  */
 export async function resendDelivery(unit: UnitOfWork, deliveryId: string): Promise<void> {
   const { em, organizationId } = unit
@@ -22,7 +22,7 @@ export async function resendDelivery(unit: UnitOfWork, deliveryId: string): Prom
         : 'The webhook of this delivery is inactive.',
     )
   }
-  // Its first attempt is on its way already.
+  // The first attempt is due already.
   if (delivery.status === 'waiting') return
   delivery.resendDue = true
   unit.nudge(RESEND_CHANNEL)

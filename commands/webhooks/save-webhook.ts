@@ -1,4 +1,3 @@
-/** Registers and changes subscribers to events. */
 import { ConflictError } from '../../billing/errors.ts'
 import type { EventType } from '../../billing/event-types.ts'
 import { ServiceCredential, Webhook, Website } from '../../db/entities/index.ts'
@@ -8,7 +7,7 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { references } from '../references.ts'
 import { cancelDeliveries } from './cancel-deliveries.ts'
 
-/** Active webhooks of an organization at most (specification 6.1). */
+/** Active webhooks per organization (specification 6.1). */
 const MAX_ACTIVE = 25
 
 export interface WebhookValues {
@@ -22,9 +21,10 @@ export interface WebhookValues {
 }
 
 /**
- * Registers a subscriber to events.
+ * Creates a webhook.
  *
- * @throws InvalidFieldsError naming what it refers to in vain, ConflictError when 25 are active.
+ * @throws InvalidFieldsError naming a reference to nothing.
+ * @throws ConflictError when 25 webhooks are active.
  */
 export async function createWebhook(unit: UnitOfWork, id: string, values: WebhookValues): Promise<Webhook> {
   await requireUsable(unit, null, values)
@@ -36,7 +36,7 @@ export async function createWebhook(unit: UnitOfWork, id: string, values: Webhoo
 }
 
 /**
- * Changes a locked one. What waits to be sent goes where it points from now on; when it becomes inactive, nowhere.
+ * Changes a locked webhook. Waiting deliveries go to the new URL; when it becomes inactive, they are canceled.
  *
  * @throws InvalidFieldsError, ConflictError as `createWebhook`.
  */
@@ -59,9 +59,9 @@ async function requireUsable(unit: UnitOfWork, stored: Webhook | null, values: W
 }
 
 /**
- * Holds a webhook to what it refers to; gives its credential.
+ * Validates what a webhook refers to, and returns its credential.
  *
- * @throws InvalidFieldsError naming what is not there, or not for it.
+ * @throws InvalidFieldsError naming a reference that does not exist or does not match.
  */
 export async function requireReferences(
   unit: Pick<UnitOfWork, 'em' | 'organizationId'>,

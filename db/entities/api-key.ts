@@ -5,7 +5,6 @@ import { json, listIndexes, resourceColumns, searchExpression, tenantKey } from 
 export type { AccessRule }
 export type ApiKeyType = 'secret' | 'publishable'
 
-/** What `q` searches. */
 export const apiKeySearch = searchExpression('description', 'api_user')
 
 const ApiKeySchema = defineEntity({
@@ -19,14 +18,13 @@ const ApiKeySchema = defineEntity({
     acl: json<AccessRule[]>().nullable(),
     allowedIps: json<string[]>().nullable(),
     apiUser: p.string(),
-    /** Keyed hash of the value: what a presented key is looked up by. */
+    /** Keyed hash of the value, for looking up a presented key. */
     keyHash: p.string().length(64).unique('api_keys_key_hash_unique'),
-    /** The value itself, encrypted by the vault. */
+    /** The value, encrypted by the vault. */
     keyCipher: p.text(),
     ...resourceColumns,
   },
 })
 
-/** A credential of an organization. */
 export class ApiKey extends ApiKeySchema.class {}
 ApiKeySchema.setClass(ApiKey)

@@ -9,16 +9,16 @@ const AuthenticationTokenSchema = defineEntity({
   properties: {
     ...tenantKey,
     customerId: id(),
-    /** Keyed hash of the value: what a presented token is looked up by. */
+    /** Keyed hash of the value, for looking up a presented token. */
     tokenHash: p.string().length(64).unique('authentication_tokens_token_hash_unique'),
     expiredTime: instant(),
-    /** When it was exchanged for good; it can only be ended from then on. */
+    /** When it was consumed; from then on it can only be ended. */
     consumedTime: instant().nullable(),
     createdTime: instant(),
   },
 })
 
-/** A merchant's word that a browser is a customer's, to be exchanged for a customer token. */
+/** Lets a browser obtain a customer token; a merchant creates it for a customer. */
 export class AuthenticationToken extends AuthenticationTokenSchema.class {}
 AuthenticationTokenSchema.setClass(AuthenticationToken)
 
@@ -39,7 +39,7 @@ const CustomerTokenSchema = defineEntity({
   },
 })
 
-/** What makes a customer's JWT good: gone, the JWT is worth nothing. */
+/** A customer's JWT is valid only while this row exists. */
 export class CustomerToken extends CustomerTokenSchema.class {}
 CustomerTokenSchema.setClass(CustomerToken)
 
@@ -54,6 +54,6 @@ const CustomerTokenKeySchema = defineEntity({
   },
 })
 
-/** A key that signs customers' JWTs; nobody but the service checks them, so it has no public half. */
+/** A key that signs customers' JWTs. Only the service verifies them, so it has no public half. */
 export class CustomerTokenKey extends CustomerTokenKeySchema.class {}
 CustomerTokenKeySchema.setClass(CustomerTokenKey)

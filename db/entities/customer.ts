@@ -2,7 +2,6 @@ import { defineEntity, p } from '@mikro-orm/core'
 import type { Contact } from '../../billing/contacts.ts'
 import { id, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
-/** What `q` searches. */
 export const customerSearch = searchExpression('email', 'first_name', 'last_name', 'website_id')
 
 const CustomerSchema = defineEntity({
@@ -18,7 +17,7 @@ const CustomerSchema = defineEntity({
     firstName: p.string().nullable(),
     lastName: p.string().nullable(),
     websiteId: id().nullable(),
-    /** The instrument that is charged where an order names none. */
+    /** Charged when an order names no instrument. */
     defaultPaymentInstrumentId: id().nullable(),
     primaryAddress: json<Contact>().nullable(),
     leadSource: json<Record<string, string | null>>().nullable(),
@@ -27,6 +26,5 @@ const CustomerSchema = defineEntity({
   },
 })
 
-/** Whom an organization bills. */
 export class Customer extends CustomerSchema.class {}
 CustomerSchema.setClass(Customer)

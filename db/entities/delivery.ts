@@ -11,8 +11,8 @@ import {
 } from './columns.ts'
 
 /**
- * `waiting`: the dispatcher owes the first attempt. `retrying`: the webhook-delivery workflow owns the schedule.
- * The others are final.
+ * `waiting`: the dispatcher makes the first attempt. `retrying`: the webhook-delivery workflow follows the
+ * schedule. The others are final.
  */
 export type DeliveryStatus = 'waiting' | 'retrying' | 'delivered' | 'exhausted' | 'canceled'
 
@@ -42,20 +42,19 @@ const DeliverySchema = defineEntity({
     ...tenantKey,
     eventId: id(),
     webhookId: id(),
-    /** Event order: first attempts start in it. */
+    /** First attempts start in this order, that of the events. */
     position: p.bigint('number').autoincrement(),
     status: p.string().length(10).$type<DeliveryStatus>(),
-    /** Attempts of the schedule. */
     attempts: p.integer().default(0),
-    /** Attempts that were asked for besides. */
+    /** Attempts that a merchant requested besides the schedule. */
     resends: p.integer().default(0),
-    /** Another attempt was asked for and has not been made. */
+    /** A requested attempt has not been made yet. */
     resendDue: p.boolean().default(false),
-    /** The worker process that took this delivery answers for it until then. */
+    /** A worker process has claimed the delivery until then. */
     leaseUntil: instant().nullable(),
     leaseOwner: id().nullable(),
     nextAttemptTime: instant().nullable(),
-    /** When it came to a final status; real time. */
+    /** When it reached a final status; real time. */
     endedTime: instant().nullable(),
     ...quarantineColumns,
     createdTime: instant(),
@@ -66,7 +65,7 @@ const DeliverySchema = defineEntity({
 export class Delivery extends DeliverySchema.class {}
 DeliverySchema.setClass(Delivery)
 
-/** What `q` searches; by no index of its own, for attempts come faster than they are looked for. */
+/** Without an index for `q`, because attempts are inserted far more often than they are searched. */
 export const deliveryAttemptSearch = searchExpression(
   'delivery_id',
   'event_id',
@@ -90,23 +89,19 @@ const DeliveryAttemptSchema = defineEntity({
     webhookId: id().default(''),
     eventId: id().default(''),
     eventType: p.string().length(60).default(''),
-    /** What the event is about. */
     entityId: id().default(''),
-    /** From 1. */
     attempt: p.integer(),
     initiatedTime: instant(),
-    /** When the request went out; null when it never did. */
     sentTime: instant().nullable(),
     /** Milliseconds from the start of the attempt to its outcome. */
     duration: p.integer(),
     url: p.text(),
     method: p.string().length(6),
     requestHeaders: json<Record<string, string>>(),
-    /** HTTP status; null when no answer came. */
     status: p.integer().nullable(),
     responseHeaders: json<Record<string, string>>().nullable(),
     response: p.text().nullable(),
-    /** Reason word; null when the attempt succeeded. */
+    /** Reason code; null when the attempt succeeded. */
     failure: p.string().length(40).nullable(),
     createdTime: instant().defaultRaw('now()'),
     updatedTime: instant().defaultRaw('now()'),
@@ -114,6 +109,6 @@ const DeliveryAttemptSchema = defineEntity({
   },
 })
 
-/** One try to hand an event to a receiver, and what came of it. */
+/** One HTTP request to a receiver, and its outcome. */
 export class DeliveryAttempt extends DeliveryAttemptSchema.class {}
 DeliveryAttemptSchema.setClass(DeliveryAttempt)

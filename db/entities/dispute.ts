@@ -13,7 +13,6 @@ import {
   tenantKey,
 } from './columns.ts'
 
-/** What `q` searches. */
 export const disputeSearch = searchExpression(
   'customer_id',
   'transaction_id',
@@ -78,6 +77,6 @@ const DisputeSchema = defineEntity({
   },
 })
 
-/** A customer's bank taking money back, or asking about it. */
+/** A customer's objection to a transaction at the bank. */
 export class Dispute extends DisputeSchema.class {}
 DisputeSchema.setClass(Dispute)

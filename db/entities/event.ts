@@ -1,14 +1,14 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { id, instant, newestIndex, searchExpression, tenantKey } from './columns.ts'
 
-/** What `q` searches; by no index of its own, for events come faster than they are looked for. */
+/** Without an index for `q`, because events are inserted far more often than they are searched. */
 export const eventSearch = searchExpression('type', 'entity_id', 'website_id')
 
 /**
- * The condition of every list of events: those of transactions before the oldest one that is still under way anywhere. A
- * later commit never adds one before them, so whoever reads on from the last position has missed none.
+ * The condition of every list of events: only those before the oldest open transaction of the database. No
+ * later commit adds an event before them, so a reader that continues from the last position misses none.
  */
-export const SETTLED_EVENTS = 'row.position < (pg_snapshot_xmin(pg_current_snapshot())::text::bigint << 20)'
+export const COMMITTED_EVENTS = 'row.position < (pg_snapshot_xmin(pg_current_snapshot())::text::bigint << 20)'
 
 const EventSchema = defineEntity({
   name: 'Event',
@@ -21,23 +21,23 @@ const EventSchema = defineEntity({
     ...tenantKey,
     type: p.string().length(60),
     websiteId: id().nullable(),
-    /** First id of the payload: what the event is about. */
+    /** The first id of the payload. */
     entityId: id(),
     /** The record's own clock. */
     eventTime: instant(),
-    /** The exact text that is hashed, signed and sent, on every attempt. */
+    /** The exact text that is hashed, signed and sent on every attempt. */
     payload: p.text(),
     createdTime: instant(),
     updatedTime: instant().defaultRaw('now()'),
     revision: p.integer().default(1),
     /**
-     * Where it stands among all events: the id of the transaction that wrote it, in the upper 43 bits, then its number in
-     * that transaction. In this order no event ever comes before one that a list has shown (`SETTLED_EVENTS`).
+     * Position among all events: the id of the writing transaction in the upper 43 bits, then the ordinal
+     * within it. In this order no event comes before one that a list has returned (`COMMITTED_EVENTS`).
      */
     position: p.bigint('string'),
   },
 })
 
-/** Something that happened, written in the transaction that made it happen. */
+/** An event, written in the transaction that caused it. */
 export class Event extends EventSchema.class {}
 EventSchema.setClass(Event)

@@ -11,12 +11,11 @@ const FastForwardSchema = defineEntity({
     toTime: instant(),
     status: p.string().length(20).default('running').$type<'running' | 'completed' | 'failed'>(),
     detail: p.string().nullable(),
-    /** When its order was last settled on the way, in real time. */
+    /** When its order was last advanced during the fast-forward; real time. */
     progressTime: instant(),
     ...resourceColumns,
   },
 })
 
-/** A move of one order's clock (sandbox): how far it is to go, and whether it is there. */
 export class FastForward extends FastForwardSchema.class {}
 FastForwardSchema.setClass(FastForward)

@@ -11,12 +11,12 @@ const IdempotencyRecordSchema = defineEntity({
     key: p.string().length(255).primary(),
     /** Digest of the path and the body of the first request. */
     requestHash: p.string().length(64),
-    /** Its answer, encrypted by the vault. */
+    /** The stored response, encrypted by the vault. */
     responseCipher: p.text(),
     createdTime: instant(),
   },
 })
 
-/** What the first request of an `Idempotency-Key` was answered. */
+/** The response to the first request with an `Idempotency-Key`. */
 export class IdempotencyRecord extends IdempotencyRecordSchema.class {}
 IdempotencyRecordSchema.setClass(IdempotencyRecord)

@@ -1,4 +1,4 @@
-/** Every table of the service: what the ORM knows and the drift check compares with the migrations. */
+/** All tables: the ORM loads them, and the drift check compares them with the migrations. */
 export { ApiKey } from './api-key.ts'
 export { AuthenticationToken, CustomerToken, CustomerTokenKey } from './authentication-token.ts'
 export { Customer } from './customer.ts'

@@ -9,6 +9,6 @@ const InstallationSchema = defineEntity({
   },
 })
 
-/** Facts of this installation, made once: its id, its lookup key (encrypted). */
+/** Facts that an installation creates once: its id and its encrypted lookup key. */
 export class Installation extends InstallationSchema.class {}
 InstallationSchema.setClass(Installation)

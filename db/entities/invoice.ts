@@ -2,7 +2,6 @@ import { defineEntity, p } from '@mikro-orm/core'
 import type { InvoiceLine, InvoiceStatus, InvoiceType, OpenCharge } from '../../billing/invoices.ts'
 import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
-/** What `q` searches. */
 export const invoiceSearch = searchExpression(
   'subscription_id',
   'customer_id',
@@ -20,7 +19,7 @@ const InvoiceSchema = defineEntity({
   indexes: listIndexes('invoices', invoiceSearch),
   checks: [
     {
-      // One live invoice of a period. Judged at the commit: a transaction may end one and issue another in its place.
+      // One live invoice per period, checked at the commit: a transaction may end one and issue its replacement.
       name: 'invoices_live_period_exclude',
       expression: `EXCLUDE USING btree (organization_id WITH =, subscription_id WITH =, period_number WITH =) WHERE (((status)::text <> ALL ((ARRAY['voided'::character varying, 'abandoned'::character varying])::text[]))) DEFERRABLE INITIALLY DEFERRED`,
     },
@@ -36,12 +35,11 @@ const InvoiceSchema = defineEntity({
     subscriptionId: id(),
     customerId: id(),
     websiteId: id(),
-    /** Counts the invoices of an order, from 1. */
     sequence: p.integer(),
     type: p.string().length(20).$type<InvoiceType>(),
     status: p.string().length(20).$type<InvoiceStatus>(),
     currency: p.string().length(3),
-    /** Amounts in them are decimal strings. */
+    /** Their amounts are decimal strings. */
     lines: json<InvoiceLine[]>(),
     /** A decimal string, as `amountDue`. */
     amount: p.decimal().precision(18).scale(6).$type<string>(),
@@ -54,16 +52,15 @@ const InvoiceSchema = defineEntity({
     delinquencyTime: instant().nullable(),
     paidTime: instant().nullable(),
     voidedTime: instant().nullable(),
-    /** When a charge of it is due by itself. */
+    /** When an automatic charge is due. */
     chargeTime: instant().nullable(),
     autopayRetryNumber: p.integer().default(0),
-    /** Charges that its order has made by itself: the number of the next is one more. */
+    /** Automatic charges made; the next one has this number plus one. */
     attempts: p.integer().default(0),
-    /** When the first of them was declined. */
+    /** When the first charge was declined. */
     declinedTime: instant().nullable(),
-    /** The charge whose outcome is not known. */
     charge: json<OpenCharge>().nullable(),
-    /** Decimal strings: what came in, and what of it went back. */
+    /** Decimal strings: payments, and what was refunded of them. */
     amountPaid: p.decimal().precision(18).scale(6).default('0').$type<string>(),
     amountRefunded: p.decimal().precision(18).scale(6).default('0').$type<string>(),
     isDisputed: p.boolean().default(false),
@@ -73,6 +70,5 @@ const InvoiceSchema = defineEntity({
   },
 })
 
-/** What a customer owes for a period of an order, or for what stands in its lines. */
 export class Invoice extends InvoiceSchema.class {}
 InvoiceSchema.setClass(Invoice)

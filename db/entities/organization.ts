@@ -3,7 +3,7 @@ import type { GivenBillingSettings } from '../../billing/billing-settings.ts'
 import { id, json, resourceColumns } from './columns.ts'
 
 export interface OrganizationSettings {
-  /** What was never set is absent. */
+  /** Only settings that were set. */
   billing?: GivenBillingSettings
 }
 
@@ -18,6 +18,5 @@ const OrganizationSchema = defineEntity({
   },
 })
 
-/** A merchant: the tenant that every other row belongs to. */
 export class Organization extends OrganizationSchema.class {}
 OrganizationSchema.setClass(Organization)

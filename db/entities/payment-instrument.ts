@@ -4,7 +4,6 @@ import type { Contact } from '../../billing/contacts.ts'
 import type { DerivedRisk, RiskInput } from '../../billing/risk.ts'
 import { id, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
-/** What `q` searches. */
 export const paymentInstrumentSearch = searchExpression(
   'customer_id',
   'method',
@@ -32,17 +31,16 @@ const PaymentInstrumentSchema = defineEntity({
     expYear: p.smallint(),
     status: p.string().length(20).$type<'active' | 'inactive'>(),
     billingAddress: json<Contact>().nullable(),
-    /** What was captured with the token it was made of; shown by orders that name no other. */
+    /** Captured with its payment token; returned with orders that name no instrument. */
     riskMetadata: json<RiskInput & DerivedRisk>().nullable(),
     gateway: p.string().length(50),
-    /** What the gateway knows the card by; never shown. */
+    /** The gateway's reference of the card; never public. */
     gatewayReference: p.string(),
-    /** Keyed hash of the number: tells equal cards, and nothing without the key. */
+    /** Keyed hash of the number: equal for equal cards, meaningless without the key. */
     cardFingerprint: p.string().length(64),
     ...resourceColumns,
   },
 })
 
-/** A card of a customer, kept by the gateway. */
 export class PaymentInstrument extends PaymentInstrumentSchema.class {}
 PaymentInstrumentSchema.setClass(PaymentInstrument)

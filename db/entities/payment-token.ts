@@ -13,10 +13,10 @@ import {
   tenantKey,
 } from './columns.ts'
 
-/** What `q` would search; the list of tokens only pages. */
+/** Every list declares one, although that of tokens has no `q`. */
 export const paymentTokenSearch = searchExpression('bin', 'last4')
 
-/** Finds the tokens of a day that share something, for the velocities. */
+/** An index over the recent tokens that share a value, for the velocities. */
 const sharing = (column: string) => ({
   name: `payment_tokens_${column}_index`,
   expression: `create index "payment_tokens_${column}_index" on "payment_tokens" ("organization_id", "${column}", "created_time") where "${column}" is not null`,
@@ -43,9 +43,9 @@ const PaymentTokenSchema = defineEntity({
     brand: p.string().length(20).$type<CardBrand>().nullable(),
     expMonth: p.smallint(),
     expYear: p.smallint(),
-    /** Number and security code, encrypted by the vault; null once the token was used or has expired. */
+    /** Number and security code, encrypted by the vault; null after use or expiry. */
     cardCipher: p.text().nullable(),
-    /** Keyed hash of the number: tells equal cards, and nothing without the key. */
+    /** Keyed hash of the number: equal for equal cards, meaningless without the key. */
     cardFingerprint: p.string().length(64).nullable(),
     billingAddress: json<Contact>().nullable(),
     billingAddressHash: p.string().length(64).nullable(),
@@ -62,6 +62,5 @@ const PaymentTokenSchema = defineEntity({
   },
 })
 
-/** Card data for one use within thirty minutes. */
 export class PaymentToken extends PaymentTokenSchema.class {}
 PaymentTokenSchema.setClass(PaymentToken)

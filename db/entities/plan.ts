@@ -3,7 +3,6 @@ import type { InvoiceTimeShift, PlanTrial, RecurringInterval } from '../../billi
 import type { Pricing } from '../../billing/pricing.ts'
 import { id, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
-/** What `q` searches. */
 export const planSearch = searchExpression('name', 'currency', 'product_id')
 
 const PlanSchema = defineEntity({
@@ -18,7 +17,7 @@ const PlanSchema = defineEntity({
     name: p.string(),
     productId: id().nullable(),
     currency: p.string().length(3),
-    /** Amounts in it are decimal strings: JSON numbers outside, never floating point inside. */
+    /** Amounts are decimal strings: the API uses JSON numbers, the code never floating point. */
     pricing: json<Pricing>(),
     recurringInterval: json<RecurringInterval>().nullable(),
     trial: json<PlanTrial>().nullable(),
@@ -30,6 +29,5 @@ const PlanSchema = defineEntity({
   },
 })
 
-/** What is sold, at which price and how often. */
 export class Plan extends PlanSchema.class {}
 PlanSchema.setClass(Plan)

@@ -1,7 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
-/** What `q` searches. */
 export const productSearch = searchExpression('name', 'unit_label', 'description')
 
 const ProductSchema = defineEntity({
@@ -18,6 +17,5 @@ const ProductSchema = defineEntity({
   },
 })
 
-/** What an organization sells; plans say at which price. */
 export class Product extends ProductSchema.class {}
 ProductSchema.setClass(Product)

@@ -1,10 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
-/** What a receiver asks for; kept as JSON inside the ciphertext. */
+/** The authentication of a receiver, stored as JSON in the ciphertext. */
 export type WebhookAuth = { type: 'none' } | { type: 'basic'; username: string; password: string }
 
-/** What `q` searches. */
 export const serviceCredentialSearch = searchExpression('host')
 
 const ServiceCredentialSchema = defineEntity({
@@ -12,9 +11,9 @@ const ServiceCredentialSchema = defineEntity({
   tableName: 'service_credentials',
   indexes: listIndexes('service_credentials', serviceCredentialSearch),
   properties: {
-    /** The id is the hash by which webhooks name it. */
+    /** The id is the hash by which webhooks refer to it. */
     ...tenantKey,
-    /** The only host it is ever sent to, without port, as it was given. */
+    /** The only host that receives it, without port, as it was given. */
     host: p.string(),
     /** A `WebhookAuth`, encrypted by the vault. */
     authCipher: p.text(),
@@ -23,6 +22,5 @@ const ServiceCredentialSchema = defineEntity({
   },
 })
 
-/** What webhooks show to one receiver to be let in. */
 export class ServiceCredential extends ServiceCredentialSchema.class {}
 ServiceCredentialSchema.setClass(ServiceCredential)

@@ -15,13 +15,12 @@ const SigningKeySchema = defineEntity({
     publicJwk: json<PublicJwk>(),
     /** Private key as JWK, encrypted by the vault. */
     privateCipher: p.text(),
-    /** Published from then on. */
+    /** It is published from then on. */
     createdTime: instant(),
-    /** Signs from then on, until a later key does. */
+    /** It signs from then on, until a later key does. */
     signsFrom: instant(),
   },
 })
 
-/** A key pair that signs webhooks. */
 export class SigningKey extends SigningKeySchema.class {}
 SigningKeySchema.setClass(SigningKey)

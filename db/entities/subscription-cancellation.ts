@@ -2,7 +2,6 @@ import { defineEntity, p } from '@mikro-orm/core'
 import type { CancelCategory, CanceledBy } from '../../billing/order.ts'
 import { id, instant, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
-/** What `q` searches. */
 export const cancellationSearch = searchExpression('subscription_id', 'canceled_by', 'reason', 'description')
 
 const SubscriptionCancellationSchema = defineEntity({
@@ -20,6 +19,5 @@ const SubscriptionCancellationSchema = defineEntity({
   },
 })
 
-/** A caller's cancellation of an order. */
 export class SubscriptionCancellation extends SubscriptionCancellationSchema.class {}
 SubscriptionCancellationSchema.setClass(SubscriptionCancellation)

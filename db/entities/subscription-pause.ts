@@ -2,7 +2,6 @@ import { defineEntity, p } from '@mikro-orm/core'
 import type { Pause } from '../../billing/order.ts'
 import { id, instant, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
-/** What `q` searches. */
 export const pauseSearch = searchExpression('subscription_id', 'status', 'description')
 
 const SubscriptionPauseSchema = defineEntity({
@@ -23,6 +22,6 @@ const SubscriptionPauseSchema = defineEntity({
   },
 })
 
-/** A time in which an order is not served and not billed. */
+/** A time without service and without invoices. */
 export class SubscriptionPause extends SubscriptionPauseSchema.class {}
 SubscriptionPauseSchema.setClass(SubscriptionPause)

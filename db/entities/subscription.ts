@@ -28,13 +28,12 @@ export interface OrderItem {
   quantity: number
   quantityFilled: number
   usageLimits: UsageLimits | null
-  /** Counts changes of what stands above, from 1. */
+  /** Counts changes of the members above, from 1. */
   revision: number
   /** The plan as it was when the item was priced. */
   priced: PricedPlan & { readonly revision: number }
 }
 
-/** What `q` searches. */
 export const subscriptionSearch = searchExpression(
   'customer_id',
   'website_id',
@@ -44,7 +43,7 @@ export const subscriptionSearch = searchExpression(
   'notes',
 )
 
-/** The revisions that the plans of an order's items have now, by plan. */
+/** The current revisions of the plans in an order's items, by plan id. */
 export const newestPlans = (organizationId: string, items: string) =>
   `(select jsonb_object_agg(plan.id, plan.revision) from plans plan where plan.organization_id = ${organizationId}
       and plan.id in (select item #>> '{plan,id}' from jsonb_array_elements(${items}) item))`
@@ -77,7 +76,7 @@ const SubscriptionSchema = defineEntity({
     customerId: id(),
     websiteId: id(),
     items: json<OrderItem[]>(),
-    /** Read with the row: an order is not changed when a plan is. */
+    /** Computed when the row is read, because a change of a plan does not change the order. */
     newestPlans: json<Record<string, number>>()
       .formula((columns) => newestPlans(`${columns.organizationId}`, `${columns.items}`))
       .nullable(),
@@ -87,13 +86,13 @@ const SubscriptionSchema = defineEntity({
     abandonTime: instant().nullable(),
     activationTime: instant().nullable(),
     voidTime: instant().nullable(),
-    /** What the order sets in its plans' place; null: nothing. */
+    /** Set in place of the plans' trial; null: not set. */
     trial: json<{ enabled: boolean; endTime: string | null }>().nullable(),
     isTrialOnly: p.boolean().default(false),
     recurringInterval: json<RecurringInterval>().nullable(),
     invoiceTimeShift: json<InvoiceTimeShift>().nullable(),
     delinquencyPeriod: p.string().nullable(),
-    /** Its amount is a decimal string. */
+    /** The amount is a decimal string. */
     shipping: json<{ amount: string; calculator: 'manual' }>().nullable(),
     inTrial: p.boolean().default(false),
     isTrialConverted: p.boolean().default(false),
@@ -106,18 +105,18 @@ const SubscriptionSchema = defineEntity({
     billingStatus: p.string().length(20).default('draft').$type<InvoiceStatus>(),
     initialInvoiceId: id().nullable(),
     recentInvoiceId: id().nullable(),
-    /** Where the period numbered `anchorNumber` begins; every later boundary counts from here. */
+    /** Where period `anchorNumber` begins; every later boundary counts from it. */
     anchorTime: instant().nullable(),
     anchorNumber: p.integer().default(1),
     periodStart: instant().nullable(),
     periodEnd: instant().nullable(),
-    /** Highest period an invoice was issued for. */
+    /** Highest period with an issued invoice. */
     invoicedThrough: p.integer().default(0),
     nextInvoice: p.integer().default(1),
-    /** Nothing happens before this; null: its creation. */
+    /** Nothing is due before this; null: its creation. */
     notBefore: instant().nullable(),
     autopay: p.boolean().default(true),
-    /** What is charged; null: the customer's default instrument. */
+    /** null: the customer's default instrument. */
     paymentInstrumentId: id().nullable(),
     /** When a charge was last made more than an hour late. */
     lateChargeTime: instant().nullable(),
@@ -127,15 +126,15 @@ const SubscriptionSchema = defineEntity({
     notes: p.text().nullable(),
     poNumber: p.string().nullable(),
     customFields: json<Record<string, unknown>>().nullable(),
-    /** When the subscription workflow has to look again, on the order's own clock; null: never. */
+    /** When the subscription workflow has to advance it next, on the order's own clock; null: never. */
     nextDeadline: instant().nullable(),
-    /** What is due then; null: not known, or nothing. */
+    /** What is due then; null: unknown, or nothing. */
     nextDueKind: p.string().length(20).nullable().$type<DueKind | 'charge' | null>(),
-    /** How far the order has been settled, on its own clock; settling before this does nothing. */
+    /** The instant on its own clock through which it was advanced; advancing to an earlier one has no effect. */
     advancedTo: instant().nullable(),
-    /** Milliseconds by which the order's own clock is ahead of real time (sandbox clock). */
+    /** Milliseconds by which the order's own clock is ahead of real time (sandbox). */
     clockOffset: p.bigint('number').default(0),
-    /** Where that clock is being moved to; null: it rests. */
+    /** The target of a fast-forward; null: the clock is at rest. */
     movingTo: instant().nullable(),
     ...quarantineColumns,
     ...resourceColumns,

@@ -3,7 +3,6 @@ import type { EventType } from '../../billing/event-types.ts'
 import type { Cause } from '../../billing/order.ts'
 import { id, instant, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
-/** What `q` searches. */
 export const timelineSearch = searchExpression('type', 'cause', 'message')
 
 const TimelineEntrySchema = defineEntity({
@@ -26,6 +25,5 @@ const TimelineEntrySchema = defineEntity({
   },
 })
 
-/** One thing that happened to an order. */
 export class TimelineEntry extends TimelineEntrySchema.class {}
 TimelineEntrySchema.setClass(TimelineEntry)

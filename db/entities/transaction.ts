@@ -12,17 +12,15 @@ import {
 } from './columns.ts'
 
 export type TransactionType = 'sale' | 'refund'
-/** `canceled`: the gateway never got it. */
+/** `canceled`: the gateway never received it. */
 export type TransactionResult = 'approved' | 'declined' | 'unknown' | 'canceled'
 /** `pending` until the outcome is known. */
 export type TransactionStatus = 'pending' | 'completed'
-/** How it is paid, as it was asked for. */
 export type PaymentInstruction =
   | { readonly method: 'external' }
   | { readonly token: string }
   | { readonly paymentInstrumentId: string }
 
-/** What `q` searches. */
 export const transactionSearch = searchExpression(
   'customer_id',
   'currency',
@@ -74,48 +72,48 @@ const TransactionSchema = defineEntity({
     amount: p.decimal().precision(18).scale(6).$type<string>(),
     paymentInstruction: json<PaymentInstruction>(),
     parentTransactionId: id().nullable(),
-    /** Invoices a sale pays, in this order. */
+    /** Invoices that a sale pays, in this order. */
     invoiceIds: json<string[]>().default('[]'),
-    /** What an approved sale paid of them, decimal strings by invoice id. */
+    /** What an approved sale paid: decimal strings by invoice id. */
     payments: json<Record<string, string>>().nullable(),
-    /** What a refund gives back of them, decimal strings by invoice id; the rest of it is of no invoice. */
+    /** The parts of a refund: decimal strings by invoice id. The remainder belongs to no invoice. */
     shares: json<Record<string, string>>().default('{}'),
-    /** The order that makes this charge by itself and asks for its outcome; null: a caller does, and its own workflow. */
+    /** The order that makes this automatic charge and asks for its outcome; null: a caller's, with its own workflow. */
     subscriptionId: id().nullable(),
-    /** When that order made it, on its own clock. */
+    /** When that order made it, on the order's own clock. */
     chargedTime: instant().nullable(),
     status: p.string().length(20).$type<TransactionStatus>().default('completed'),
-    /** null while the gateway was not asked, or had no chance to answer. */
+    /** null until the gateway was called, or could respond. */
     result: p.string().length(20).$type<TransactionResult>().nullable(),
-    /** null where no gateway has a part in it. */
+    /** null for money that moves outside of this service. */
     gateway: p.string().length(50).nullable(),
-    /** Names the movement of money at the gateway, for good. */
+    /** The permanent name of the transaction at the gateway. */
     requestId: p.string().length(150).nullable(),
     rawResponse: p.text().nullable(),
-    /** What the gateway knows the card by; never shown. */
+    /** The gateway's reference of the card; never public. */
     gatewayReference: p.string().nullable(),
-    /** Keyed hash of the card's number; never shown. */
+    /** Keyed hash of the card's number; never public. */
     cardFingerprint: p.string().length(64).nullable(),
-    /** When a pending one is asked about; null: never, or never again. */
+    /** When the gateway is asked for a pending one; null: not, or no more. */
     nextInquiryTime: instant().nullable(),
     /**
-     * What the service owes of a sale, in these five: the invoices whose money goes back in whole, because what they bill
-     * will not be delivered; how many refunds it has begun for that; how many of them in a row moved no money; what of the
-     * debt has not gone back yet, a decimal string; and when the next refund is begun, null: one is under way, nothing is
-     * owed, or an operator was told that nothing helps.
+     * These five columns are what the service owes of a sale: the invoices to refund in full, because they
+     * will not be delivered; the refunds begun for that; those of them in a row that moved no money; the debt
+     * that is not refunded yet, a decimal string; and when the next refund begins. null there: one is
+     * pending, nothing is owed, or an operator was alerted.
      */
     undelivered: json<string[]>().default('[]'),
     refundsBegun: p.integer().default(0),
     refundsFailed: p.integer().default(0),
     owedAmount: p.decimal().precision(18).scale(6).default('0').$type<string>(),
     nextRefundTime: instant().nullable(),
-    /** When a day had passed without an outcome. */
+    /** When its outcome had been unknown for a day. */
     timeoutTime: instant().nullable(),
     ...quarantineColumns,
     ...resourceColumns,
   },
 })
 
-/** Money that moved, or was meant to. */
+/** A sale or a refund, with its outcome. */
 export class Transaction extends TransactionSchema.class {}
 TransactionSchema.setClass(Transaction)

@@ -13,28 +13,28 @@ const WakeUpSchema = defineEntity({
   ],
   properties: {
     id: p.bigint('number').primary().autoincrement(),
-    /** Workflow name of `workflows/contract.ts`. */
+    /** The workflow's name in `workflows/contract.ts`. */
     workflow: p.string().length(30),
     organizationId: id(),
     recordId: id(),
-    /** Whether the record is new: it has no execution yet, and the new one sleeps until `dueBy`. */
+    /** True for a new record: its execution starts, and sleeps until `dueBy`. */
     starts: p.boolean().default(false),
-    /** Whether the payment gateway has to be called: such wake-ups are carried first. */
+    /** True if the payment gateway has to be called: such wake-ups are relayed first. */
     gatewayCall: p.boolean().default(false),
-    /** The record's next deadline in real time: of two wake-ups, the nearer is carried first. */
+    /** The record's next deadline in real time; the nearer one is relayed first. */
     dueBy: instant(),
-    /** Search attributes for the start of an execution, by name. */
+    /** Search attributes by name, for the start of an execution. */
     attributes: json<Record<string, string | null>>().nullable(),
-    /** Not before this; set after Temporal refused it. */
+    /** Not relayed before this; set when Temporal refused it. */
     notBefore: instant().nullable(),
     refusals: p.integer().default(0),
     lastError: p.text().nullable(),
-    /** The relay that carries it now, and until when. */
+    /** The relay that has claimed it, until `leaseUntil`. */
     leaseOwner: p.string().length(50).nullable(),
     leaseUntil: instant().nullable(),
   },
 })
 
-/** Outbox row: the workflow of a record has to run. Written by the transaction that changed the record. */
+/** Outbox row: a record's workflow has to run. The transaction that changed the record writes it. */
 export class WakeUp extends WakeUpSchema.class {}
 WakeUpSchema.setClass(WakeUp)

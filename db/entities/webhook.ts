@@ -4,14 +4,13 @@ import { id, instant, json, listIndexes, resourceColumns, searchExpression, tena
 
 export type WebhookMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** A header of the merchant's own, sent while it is active. */
+/** A header of the merchant; it is sent while active. */
 export interface WebhookHeader {
   name: string
   value: string
   status: 'active' | 'inactive'
 }
 
-/** What `q` searches. */
 export const webhookSearch = searchExpression('url', 'website_id')
 
 const WebhookSchema = defineEntity({
@@ -32,21 +31,19 @@ const WebhookSchema = defineEntity({
     eventsFilter: json<EventType[]>(),
     status: p.string().length(10).$type<'active' | 'inactive'>(),
     websiteId: id().nullable(),
-    /** The credential sent with each attempt. */
     credentialHash: id().nullable(),
     headers: json<WebhookHeader[]>().default('[]'),
-    /** Why the service made it inactive. */
     deactivationReason: p.text().nullable(),
-    /** Attempts that failed since the last that succeeded, over all its deliveries. */
+    /** Failed attempts since the last successful one, over all its deliveries. */
     consecutiveFailures: p.integer().default(0),
-    /** The first of them; real time. */
+    /** The first of these failures; real time. */
     firstFailureTime: instant().nullable(),
-    /** Position of the last delivery that was on its way when it was last made inactive: none up to it is sent. */
+    /** Position of the last delivery that was waiting when it last became inactive: none up to it is sent. */
     canceledThrough: p.bigint('number').nullable(),
     ...resourceColumns,
   },
 })
 
-/** A subscriber to events: where they are sent, and which. */
+/** A merchant's subscription to event types, with the receiver's URL. */
 export class Webhook extends WebhookSchema.class {}
 WebhookSchema.setClass(Webhook)

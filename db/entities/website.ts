@@ -1,7 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
-/** What `q` searches. */
 export const websiteSearch = searchExpression('name', 'url', 'service_phone', 'service_email')
 
 const WebsiteSchema = defineEntity({
@@ -19,6 +18,6 @@ const WebsiteSchema = defineEntity({
   },
 })
 
-/** A place where an organization sells; orders and webhooks refer to it. */
+/** A website of an organization; orders and webhooks refer to it. */
 export class Website extends WebsiteSchema.class {}
 WebsiteSchema.setClass(Website)

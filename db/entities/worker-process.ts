@@ -5,15 +5,15 @@ const WorkerProcessSchema = defineEntity({
   name: 'WorkerProcess',
   tableName: 'worker_processes',
   properties: {
-    /** Random, made anew at every start: what its leases name as their owner. */
+    /** Random for every start; the owner in its leases. */
     id: id().primary(),
-    /** Renewed while it runs; afterwards its leases are free. */
+    /** Renewed while it runs; after this its leases are free. */
     aliveUntil: instant(),
-    /** Attempts in flight by receiver, as of the last renewal. */
+    /** Attempts in flight by receiver, at the last renewal. */
     inFlight: json<Record<string, number>>(),
   },
 })
 
-/** A worker that runs, or ran until a moment ago. */
+/** A worker that is running, or stopped a moment ago. */
 export class WorkerProcess extends WorkerProcessSchema.class {}
 WorkerProcessSchema.setClass(WorkerProcess)

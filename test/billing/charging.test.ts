@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { nextCall } from '../../billing/charging.ts'
+import { nextGatewayCall } from '../../billing/charging.ts'
 import { parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/inquiry-schedule.ts'
@@ -97,7 +97,7 @@ class ChargedOrder {
   }
 
   nextDeadline(): number | null {
-    const { next, call } = advanceThrough(this.order, Number.NEGATIVE_INFINITY)
+    const { next, gatewayCall: call } = advanceThrough(this.order, Number.NEGATIVE_INFINITY)
     const first = Math.min(next?.at ?? Number.POSITIVE_INFINITY, call?.at ?? Number.POSITIVE_INFINITY)
     return Number.isFinite(first) ? first : null
   }
@@ -109,7 +109,7 @@ class ChargedOrder {
   }
 
   #ask(now: number): boolean {
-    const call = nextCall(this.order)
+    const call = nextGatewayCall(this.order)
     if (call === null || call.at > now) return false
     const sequence = call.invoice
     const { chargeTime, charge } = this.invoice(sequence)
@@ -141,7 +141,7 @@ class ChargedOrder {
       }
       case 'approved': {
         this.moved.set(request, amount)
-        const { step, used } = receivePayment(this.order, instant, sequence, amount)
+        const { transition: step, used } = receivePayment(this.order, instant, sequence, amount)
         this.#take(step)
         this.leftOver = new Money(this.leftOver).plus(amount).minus(used).toFixed()
         return true
@@ -219,7 +219,7 @@ describe('settling stops at a charge', () => {
   test('of a start with everything: an abandonment waits for the answer', () => {
     const agreed = { abandonTime: START + HOUR }
     const placed = charged(agreed).order
-    const { order, call, next } = advanceThrough(placed, START + 2 * HOUR)
+    const { order, gatewayCall: call, next } = advanceThrough(placed, START + 2 * HOUR)
     expect({ status: order.status, call, next }).toEqual({
       status: 'pending',
       call: { invoice: 1, at: START },
@@ -608,7 +608,7 @@ describe('money of an invoice', () => {
     })
   }
   const pay = (order: ChargedOrder, amount: string) =>
-    order.command({ at: START, act: (before, now) => receivePayment(before, now, 1, amount).step })
+    order.command({ at: START, act: (before, now) => receivePayment(before, now, 1, amount).transition })
   const giveBack = (order: ChargedOrder, amount: string, now = START) =>
     order.command({ at: now, act: (before) => refundInvoice(before, now, 1, amount) })
   const dispute = (order: ChargedOrder, isDisputed: boolean) =>

@@ -193,10 +193,11 @@ describe('the life of an order', () => {
   })
 
   test('a charge that is due is named, and a start waits for its answer', () => {
-    const { order, call, transitions } = advanceThrough(
-      placeOrder(terms({}, { canCharge: true })).order,
-      at('2027-02-01'),
-    )
+    const {
+      order,
+      gatewayCall: call,
+      transitions,
+    } = advanceThrough(placeOrder(terms({}, { canCharge: true })).order, at('2027-02-01'))
     expect(call).toEqual({ invoice: 1, at: at('2027-01-31') })
     expect(order.status).toBe('pending')
     expect(transitions.at(0)?.events.map(({ type }) => type)).toEqual(['invoice-issued'])

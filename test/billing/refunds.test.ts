@@ -3,13 +3,13 @@ import { expect, test } from '@jest/globals'
 import { Decimal } from 'decimal.js'
 import fc from 'fast-check'
 import {
+  type CountedRefund,
   debtsOf,
-  leftOf,
-  leftOfInvoice,
   nextRefundTime,
   type Paid,
   REFUND_WAITS,
-  type Return,
+  refundable,
+  refundableOfInvoice,
   sharesOf,
 } from '../../billing/refunds.ts'
 
@@ -31,11 +31,11 @@ const asks = fc.array(fc.record({ part: fc.integer({ min: 1, max: 100 }), invoic
   maxLength: 8,
 })
 
-function refunded(paid: Paid, wanted: readonly { part: number; invoice: number }[]): Return[] {
-  const returns: Return[] = []
+function refunded(paid: Paid, wanted: readonly { part: number; invoice: number }[]): CountedRefund[] {
+  const returns: CountedRefund[] = []
   for (const { part, invoice } of wanted) {
     const id = paid.payments[invoice]?.[0]
-    const left = id === undefined ? leftOf(paid, returns) : leftOfInvoice(paid, returns, id)
+    const left = id === undefined ? refundable(paid, returns) : refundableOfInvoice(paid, returns, id)
     const amount = new Decimal(left).times(part).dividedBy(100).toDecimalPlaces(2).toFixed()
     returns.push({ amount, shares: id === undefined ? sharesOf(paid, returns, amount) : { [id]: amount } })
   }
@@ -59,10 +59,10 @@ test('what is left of a sale is what is left of its invoices and what none of th
   fc.assert(
     fc.property(sale, asks, (paid, wanted) => {
       const returns = refunded(paid, wanted)
-      const all = leftOf(paid, returns)
+      const all = refundable(paid, returns)
       const shares = sharesOf(paid, returns, all)
       for (const [id] of paid.payments) {
-        expect(shares[id] ?? '0').toBe(leftOfInvoice(paid, returns, id))
+        expect(shares[id] ?? '0').toBe(refundableOfInvoice(paid, returns, id))
       }
       expect(sum(Object.values(shares)).lessThanOrEqualTo(all)).toBe(true)
     }),
@@ -73,7 +73,7 @@ test('a refund in pieces is of the same invoices as one at once', () => {
   fc.assert(
     fc.property(sale, asks, fc.integer({ min: 0, max: 100 }), (paid, wanted, part) => {
       const before = refunded(paid, wanted)
-      const all = leftOf(paid, before)
+      const all = refundable(paid, before)
       const first = new Decimal(all).times(part).dividedBy(100).toDecimalPlaces(2).toFixed()
       const one = { amount: first, shares: sharesOf(paid, before, first) }
       const rest = new Decimal(all).minus(first).toFixed()
@@ -106,10 +106,10 @@ test('what is owed is all of what is undelivered and unused that has not gone ba
       const returns = refunded(paid, wanted)
       const debts = debtsOf(paid, ids, returns)
       const owed = sum(debts.map(({ amount }) => amount))
-      expect(owed.lessThanOrEqualTo(leftOf(paid, returns))).toBe(true)
+      expect(owed.lessThanOrEqualTo(refundable(paid, returns))).toBe(true)
       for (const { invoiceId, amount } of debts) {
         if (invoiceId !== null) expect(ids).toContain(invoiceId)
-        if (invoiceId !== null) expect(amount).toBe(leftOfInvoice(paid, returns, invoiceId))
+        if (invoiceId !== null) expect(amount).toBe(refundableOfInvoice(paid, returns, invoiceId))
         expect(new Decimal(amount).greaterThan(0)).toBe(true)
       }
       const made = debts.map(({ invoiceId, amount }) => ({
