@@ -18,7 +18,7 @@ export interface OpenApiDocument {
   readonly [member: string]: unknown
 }
 
-/** The document of a deployment that has these routes. */
+/** Returns the document of a deployment with these routes. */
 export function openApiDocument(baseUrl: string, routes: readonly Route[]): OpenApiDocument {
   const paths: Record<string, Record<string, OpenApiOperation>> = {}
   for (const route of routes) {

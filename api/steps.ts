@@ -1,8 +1,8 @@
 /**
- * The steps of an operation, in the order the contract promises: credential, rate, permission, body, query, idempotency
- * key; then its handler finds the resource, checks the preconditions and asks for the validated body.
+ * The steps of an operation, in the order of the contract: credential, rate, permission, body, query, idempotency key.
+ * Then its handler finds the resource, checks the preconditions and validates the body.
  *
- * Each step is a named middleware: a stack trace shows where a request was refused.
+ * Each step is a named middleware, so that a stack trace shows where a request was refused.
  */
 import type { RouterMiddleware } from '@koa/router'
 import type { MikroORM } from '@mikro-orm/postgresql'
@@ -38,21 +38,21 @@ import type { Route } from './routes.ts'
 import { bodySchema, withoutReadOnly, writablePart } from './schemas/conventions.ts'
 import type { TemporalService } from './temporal.ts'
 
-/** What operations work with. */
+/** Dependencies of the operations. */
 export interface OperationDependencies {
   readonly config: Pick<Config, 'environment' | 'baseUrl'>
   readonly orm: MikroORM
   readonly installation: InstallationFacts
   readonly vault: Vault
   readonly gateway: Gateway
-  /** null: this API is connected to no Temporal. */
+  /** Null if this API has no Temporal. */
   readonly temporal: TemporalService | null
   readonly rateLimit: RateLimit
   readonly addressGuard: AddressGuard
   readonly sendWebhook: OperationContext['sendWebhook']
 }
 
-/** What the steps of one request leave for those after them. */
+/** What the steps of one request pass on. */
 interface RequestState extends ApiState {
   credential: NonNullable<ApiState['credential']>
   em: OperationContext['em']
@@ -78,7 +78,7 @@ export function sharedSteps({ vault, config }: OperationDependencies): SharedSte
   }
 }
 
-/** The steps of an operation of the route table. */
+/** Returns the steps of an operation of the route table. */
 export function stepsOf(
   route: Route,
   dependencies: OperationDependencies,
@@ -133,7 +133,7 @@ export function stepsOf(
     respond(ctx, route, response)
   }
 
-  // Each step finds what those before it have left.
+  // Each step reads what the previous ones have set.
   return [
     authenticate,
     authorize,
@@ -143,7 +143,7 @@ export function stepsOf(
   ] as unknown as RouterMiddleware<ApiState>[]
 }
 
-/** What the handler is given. */
+/** Returns the context of a handler. */
 function operationContext(
   ctx: Parameters<Step>[0],
   route: Route,
@@ -193,7 +193,7 @@ function operationContext(
   }
 }
 
-/** The response stored under the key, or else the handler's; its refusals are stored under the key as well. */
+/** Returns the stored response of the key, or the handler's. Error responses are stored under the key as well. */
 async function handleOnce(
   context: OperationContext,
   route: Route,
@@ -211,7 +211,7 @@ async function handleOnce(
   }
 }
 
-/** Path parameters that PostgreSQL can be asked for: what no id can hold must not make a query fail. */
+/** Checks that PostgreSQL accepts the path parameters: a text that no id can contain must not make a query fail. */
 function storable(params: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(params).map(([name, value]) => [name, value.toWellFormed().replaceAll('\0', '\uFFFD')]),
@@ -238,7 +238,7 @@ function idempotentRequest(
     organizationId: credential.organizationId,
     operation: route.operationId,
     key,
-    // What a caller may do is part of the request: a stored response can show more than another caller may see.
+    // The caller's permissions are part of the request: a stored response can contain more than another caller may see.
     requestHash: requestHash(hash, ctx.path + ctx.search, [given, credential.acl, credential.allowedIps]),
   }
 }

@@ -1,4 +1,4 @@
-/** How a customer's browser comes by a JWT: the merchant's server vouches for it, the browser exchanges that word. */
+/** Authentication tokens: the merchant's server creates one for a customer, and the browser exchanges it for a JWT. */
 import { customerTokenExpiry } from '../../access/customer-tokens.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import { createAuthenticationToken } from '../../commands/access/create-authentication-token.ts'
@@ -17,7 +17,7 @@ import type { OperationContext, OperationResponse } from '../operation.ts'
 import type { AuthenticationToken, CustomerToken } from '../schemas/authentication-token.ts'
 import { requireGrantable, scopeProblems } from './api-keys.ts'
 
-/** POST: no `Location`, which would carry the value into the logs of whoever is on the way. */
+/** POST: without `Location`, which would put the value into the logs of proxies. */
 export async function postAuthenticationToken(context: OperationContext): Promise<OperationResponse> {
   const { customerId } = context.body<AuthenticationToken>()
   return await context.commit(async (unit) => {
@@ -26,7 +26,7 @@ export async function postAuthenticationToken(context: OperationContext): Promis
   })
 }
 
-/** GET: 404 unless it still stands for its customer. */
+/** GET: 404 unless the token is still valid. */
 export async function getAuthenticationToken(context: OperationContext): Promise<OperationResponse> {
   const value = context.params.token ?? ''
   const row = await findAuthenticationToken(context, context.keys.installation, value)
@@ -34,7 +34,7 @@ export async function getAuthenticationToken(context: OperationContext): Promise
   return { body: shown(row, value) }
 }
 
-/** DELETE: ends it and every customer token that came of it. */
+/** DELETE: revokes the token and every customer token issued from it. */
 export async function deleteAuthenticationToken(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const row = await locked(unit, context)
@@ -44,7 +44,7 @@ export async function deleteAuthenticationToken(context: OperationContext): Prom
   })
 }
 
-/** POST …/exchange: of simultaneous ones that spend the token, one gets through. */
+/** POST …/exchange: of simultaneous exchanges of a token, one succeeds. */
 export async function exchangeToken(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const row = await locked(unit, context)
@@ -85,7 +85,7 @@ function shown({ customerId, expiredTime }: AuthenticationTokenRow, token: strin
   return { token, customerId, expiredTime: expiredTime.toISOString() }
 }
 
-/** The value is a secret: not repeated. */
+/** The value is a secret, so the detail does not repeat it. */
 function absent(): Problem {
   return new Problem('not-found', 'The authentication token does not exist or has expired.')
 }

@@ -1,11 +1,11 @@
-/** Responses that show resources, expanded where the request asks for it. */
+/** Responses with resources, expanded on request. */
 import { resourceUrl } from '../../representations/links.ts'
 import { Problem } from '../http/problems.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { type Embedding, findEmbedded } from './embedding.ts'
 import type { Resource, ResourceRow } from './resource.ts'
 
-/** 201 with the new resource and where it is. */
+/** Returns 201 with the new resource and its location. */
 export async function respondCreated<Row extends ResourceRow>(
   context: OperationContext,
   resource: Resource<Row>,
@@ -19,7 +19,7 @@ export async function respondCreated<Row extends ResourceRow>(
   }
 }
 
-/** 200 with the resource; with its entity tag, unless it is expanded. */
+/** Returns 200 with the resource, and with its entity tag unless it is expanded. */
 export async function respondWith<Row extends ResourceRow>(
   context: OperationContext,
   resource: Resource<Row>,

@@ -1,6 +1,6 @@
 /**
- * The checkout demo's script: judges the form while one types, makes the token with the publishable key, and shows the
- * call with which a server uses it.
+ * The checkout demo's script: it validates the form, creates the token with the publishable key, and shows the request
+ * with which a server uses it.
  *
  * Card data go from the fields into one request body and nowhere else: not into the address, storage or the console.
  */
@@ -18,7 +18,7 @@ import {
   value,
 } from './page.ts'
 
-/** The fields, by what the API calls their members in `invalidFields`. */
+/** The fields by the names of their members in `invalidFields`. */
 const MEMBERS: Readonly<Record<string, string>> = {
   'paymentInstrument.pan': 'number',
   'paymentInstrument.expMonth': 'month',
@@ -33,7 +33,7 @@ const CARD_FIELDS = ['number', 'month', 'year', 'code'] as const
 /** What this tab remembers, by field. */
 const REMEMBERED = { organization: 'organization', key: 'publishable-key' } as const
 
-/** Fields that have been left once, or sent: from then on what is missing is said. */
+/** Fields that were left or sent once: from then on an empty one is reported. */
 const left = new Set<string>()
 
 const JUDGES: Readonly<Record<string, (finished: boolean) => Verdict>> = {
@@ -47,14 +47,14 @@ const JUDGES: Readonly<Record<string, (finished: boolean) => Verdict>> = {
 
 restore()
 addEventListener('hashchange', restore)
-// A page taken back from the history would still show the card.
+// A page restored from the history would still show the card.
 addEventListener('pagehide', clearCard)
 
 const form = element('checkout', HTMLFormElement)
 form.addEventListener('input', ({ target }) => {
   if (!(target instanceof HTMLInputElement)) return
   judge(target.id)
-  // The month can make the year wrong, and the brand the code.
+  // The month can invalidate the year, and the brand the code.
   if (target.id === 'month' && value('year') !== '') judge('year')
   if (target.id === 'number' && value('code') !== '') judge('code')
   if (target.id === 'organization' || target.id === 'key') remember()
@@ -118,7 +118,7 @@ async function submit(): Promise<void> {
   }
 }
 
-/** The body of the request: the only thing that the card data get into. */
+/** Returns the body of the request, the only place that card data enter. */
 function tokenBody(): object {
   const contact = {
     firstName: value('first-name') || null,
@@ -166,7 +166,7 @@ function showToken({ id, expirationTime, paymentInstrument: { brand, last4 } }: 
   showCalls(id)
 }
 
-/** Shows a problem document: beside the fields it names, and the rest of it above the button. */
+/** Shows a problem document: field errors beside their fields, and the rest above the button. */
 function showProblem(problem: ProblemResponse | null): void {
   const place = element('problem', HTMLElement)
   place.replaceChildren()
@@ -182,7 +182,7 @@ function showProblem(problem: ProblemResponse | null): void {
     show(id, { state: 'wrong', message: `The API says: ${message}.` })
     first ??= field(id)
   }
-  // Of the whole request only the key can be mended here.
+  // The key is the only part of the request that the payer can fix here.
   if (problem.status === 401 || problem.status === 403) {
     show('key', { state: 'wrong', message: `The API says: ${problem.detail ?? ''}` })
     first ??= field('key')
@@ -191,7 +191,7 @@ function showProblem(problem: ProblemResponse | null): void {
   first?.focus()
 }
 
-/** The calls a server makes, with what is known so far; what only the server knows stays a placeholder. */
+/** Shows the requests that a server makes. What only the server knows stays a placeholder. */
 function showCalls(token: string | null): void {
   const organization = encodeURIComponent(value('organization')).replaceAll("'", '%27') || 'org_…'
   const base = new URL(`../organizations/${organization}/`, location.href).href.replaceAll('%E2%80%A6', '…')
@@ -218,7 +218,7 @@ async function copy(id: string): Promise<void> {
   }
 }
 
-/** Judges a field and shows the verdict. */
+/** Validates a field and shows the verdict. */
 function judge(id: string): Verdict {
   const verdict = JUDGES[id]?.(left.has(id)) ?? OPEN
   show(id, verdict)
@@ -247,7 +247,7 @@ function restore(): void {
   remember()
 }
 
-/** Keeps organization and key for this tab; nothing that is wrong, and so no secret key. */
+/** Stores valid organization and key for this tab; a secret key is never valid here. */
 function remember(): void {
   for (const [id, name] of Object.entries(REMEMBERED)) keep(name, id, JUDGES[id]?.(true) ?? OPEN)
   showCalls(null)

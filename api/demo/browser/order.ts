@@ -1,4 +1,4 @@
-/** The order demo's script: shows one order, its invoices and its timeline, and moves its clock. */
+/** The order demo's script: it shows one order, its invoices and its timeline, and moves its clock. */
 import { judgeOrganization, judgeSecretKey, OPEN, RIGHT, type Verdict, wrong } from './merchant-form.ts'
 import {
   element,
@@ -13,7 +13,7 @@ import {
 } from './page.ts'
 
 const DAY = 86_400_000
-/** How often a long move is looked after. Milliseconds. */
+/** Poll interval of a long move. Milliseconds. */
 const GLANCE = 500
 
 interface Order {
@@ -77,7 +77,7 @@ clock.addEventListener('submit', (event) => {
 })
 element('refresh', HTMLButtonElement).addEventListener('click', () => void refresh())
 
-/** Shows the order to whoever has given what it takes; else leads to what is missing. */
+/** Shows the order if all fields are right, and otherwise focuses the first that is not. */
 async function begin(): Promise<void> {
   const wrongOnes = Object.entries(JUDGES).filter(([id, judge]) => {
     const verdict = judge(true)
@@ -105,7 +105,7 @@ async function refresh(): Promise<void> {
   }
 }
 
-/** Moves the clock and stays with the move until it has come to an end. */
+/** Moves the clock and polls until the move has ended. */
 async function move(): Promise<void> {
   const button = element('move', HTMLButtonElement)
   if (button.getAttribute('aria-busy') === 'true') return
@@ -137,7 +137,7 @@ async function move(): Promise<void> {
   }
 }
 
-/** An operation of the organization; throws the problem document of a refusal. */
+/** Calls an operation of the organization. Throws the problem document of an error response. */
 async function ask<T>(path: string, body?: object): Promise<T> {
   const address = `../../organizations/${encodeURIComponent(value('organization'))}/${path}`
   let response: Response
@@ -160,7 +160,7 @@ async function ask<T>(path: string, body?: object): Promise<T> {
   return answer
 }
 
-/** Shows what an operation refused with: beside the field that can mend it, or in words. */
+/** Shows why an operation failed: beside the field that can fix it, or as a message. */
 function refuse(error: unknown): void {
   const problem = error as ProblemResponse
   const late = problem.invalidFields?.find((one) => one.field === 'to')
@@ -226,17 +226,17 @@ function say(box: HTMLElement | null): void {
   element('problem', HTMLElement).replaceChildren(...(box === null ? [] : [box]))
 }
 
-/** The order's own time now. */
+/** Returns the order's own time now. */
 function orderTime({ clockOffset }: Order): number {
   return Date.now() + clockOffset * 1_000
 }
 
-/** An instant as people write it, in UTC to the second: `2027-01-31 09:00:00`. */
+/** Formats an instant in UTC to the second: `2027-01-31 09:00:00`. */
 function written(instant: string): string {
   return instant.slice(0, 19).replace('T', ' ')
 }
 
-/** What people write as an instant of ISO 8601; without a zone it is UTC. */
+/** Returns a typed time as an ISO 8601 instant; without a zone it is UTC. */
 function withZone(text: string): string {
   const spaced = text.replace(' ', 'T')
   return /^\d{4}-\d\d-\d\d$/.test(spaced) || /(?:Z|[+-]\d\d:\d\d)$/.test(spaced) ? spaced : `${spaced}Z`
