@@ -1,17 +1,17 @@
 /**
- * Helper processes: load generator, receiver and baselines, each with an event loop of its own, so that measuring does
- * not share one with what is measured. The benchmark calls them by name over the channel of `fork`.
+ * Helper processes: load generator, receiver and baselines, each with its own event loop, so that measuring shares none
+ * with what is measured. The benchmark calls them by name over the channel of `fork`.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Teardown } from './teardown.ts'
 
-/** What a helper answers to: each call takes one plain value and gives one. */
+/** The calls of a helper: each takes one plain value and returns one. */
 type Calls = Readonly<Record<string, (argument: never) => Promise<unknown>>>
 
 export interface Helper<C extends Calls> {
   readonly pid: number
-  /** Rejects when the helper fails, ends, or takes longer than `patience` milliseconds. */
+  /** Rejects if the helper fails, ends, or takes longer than `timeout` milliseconds. */
   call<N extends keyof C & string>(name: N, argument: Parameters<C[N]>[0], timeout: number): ReturnType<C[N]>
 }
 
@@ -27,7 +27,7 @@ interface Answer {
   readonly failure?: string
 }
 
-/** Starts `bench/processes/<script>`; it ends with the teardown, and by itself when this process is gone. */
+/** Starts `bench/processes/<script>`. It ends with the teardown, and by itself when this process has ended. */
 export function startHelper<C extends Calls>(script: string, teardown: Teardown): Helper<C> {
   const child = fork(fileURLToPath(new URL(`processes/${script}`, import.meta.url)), {
     execArgv: [],
@@ -70,7 +70,7 @@ export function startHelper<C extends Calls>(script: string, teardown: Teardown)
   }
 }
 
-/** The helper's side: answers calls until the benchmark lets go of it. */
+/** The helper's side: handles calls until the benchmark disconnects. */
 export function answerCalls(calls: Calls): void {
   process.on('message', async (message) => {
     const { id, name, argument } = message as Question

@@ -1,6 +1,6 @@
 /**
- * `npm run receiver`: a receiver to try webhooks with. Verifies signature, audience, time window and body hash of
- * everything that comes, and prints it.
+ * `npm run receiver`: a receiver to try webhooks with. It verifies signature, audience, time window and body hash of
+ * every request, and prints it.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -19,7 +19,7 @@ export interface OpsOptions {
 /**
  * Starts listening.
  *
- * @throws Error with code EADDRINUSE when the port is taken.
+ * @throws Error with code EADDRINUSE if the port is in use.
  */
 export async function startOpsServer({ host, port, metrics, readiness }: OpsOptions): Promise<OpsServer> {
   const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-/** The baseline of creating: bare Koa, the body checked by AJV against the same schema, one `insert`, the row as JSON. */
+/** The baseline of creating: bare Koa, the body checked by AJV with the same schema, one `insert`, the row as JSON. */
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import pg from 'pg'
@@ -9,7 +9,7 @@ import { newId } from '../../db/ids.ts'
 import { answerCalls } from '../helper.ts'
 
 export type CreateFloorCalls = {
-  /** Makes a table like that of the orders, with its indexes, and gives the port it listens on. */
+  /** Creates a table like that of the orders, with its indexes, and returns the port it listens on. */
   listen(databaseUrl: string): Promise<number>
 }
 

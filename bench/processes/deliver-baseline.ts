@@ -1,4 +1,7 @@
-/** The baseline of delivering: a bare loop that signs (RS256, a key of the same 2048 bits) and posts, and records nothing. */
+/**
+ * The baseline of delivering: a bare loop that signs (RS256, a key of the same 2048 bits) and posts, and records
+ * nothing.
+ */
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type CryptoKey, generateKeyPair, SignJWT } from 'jose'
@@ -8,18 +11,18 @@ import { answerCalls } from '../helper.ts'
 
 export interface DeliverFloorJob {
   readonly url: string
-  /** How many are posted. */
+  /** Number of requests. */
   readonly count: number
-  /** How many at once. */
+  /** Number of concurrent requests. */
   readonly concurrency: number
 }
 
 export type DeliverFloorCalls = {
-  /** Reads the bodies of the organization's events of that type: the bytes the service has sent. */
+  /** Reads the bodies of the organization's events of that type: the bytes that the service has sent. */
   load(source: { databaseUrl: string; organizationId: string; eventType: string }): Promise<number>
-  /** Signs and posts one every `interval` milliseconds, and gives the milliseconds each took until it was answered. */
+  /** Signs and posts one request every `interval` milliseconds, and returns the milliseconds until each response. */
   paced(job: { url: string; count: number; interval: number }): Promise<number[]>
-  /** Seconds it took. */
+  /** Returns the seconds it took. */
   run(job: DeliverFloorJob): Promise<number>
 }
 

@@ -1,6 +1,6 @@
 /**
- * The baselines of disputes: bare Koa. GET: one `select` of the row by its primary key. POST: the body checked by AJV against
- * the same schema, one `insert`. Both give the row as JSON.
+ * The baselines of disputes: bare Koa. GET: one `select` of the row by its primary key. POST: the body checked by AJV
+ * with the same schema, one `insert`. Both return the row as JSON.
  */
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
@@ -12,7 +12,7 @@ import { newId } from '../../db/ids.ts'
 import { answerCalls } from '../helper.ts'
 
 export type DisputeFloorCalls = {
-  /** Makes a table like that of disputes, with its indexes, and gives the port it listens on. */
+  /** Creates a table like that of disputes, with its indexes, and returns the port it listens on. */
   listen(databaseUrl: string): Promise<number>
 }
 

@@ -1,8 +1,8 @@
 /**
- * The load generator: clients that each send a request, read its answer, and send the next on the same connection.
+ * The load generator: each client sends a request, reads the response, and sends the next on the same connection.
  *
- * Written on sockets because a full HTTP client costs more than the servers it would measure: on two cores the
- * generator's share of them is taken from both sides and blurs the ratio.
+ * It uses sockets because a full HTTP client costs more than the measured servers and would blur the ratio on two
+ * cores.
  */
 import { connect, type Socket } from 'node:net'
 import { answerCalls } from '../helper.ts'
@@ -12,9 +12,9 @@ export interface LoadJob {
   /** On 127.0.0.1. */
   readonly port: number
   readonly clients: number
-  /** Milliseconds; requests under way then are finished and counted. */
+  /** Milliseconds; requests in progress then are finished and counted. */
   readonly duration: number
-  /** Whole requests as they go over the wire; each client takes the next one of the cycle. */
+  /** Whole requests as sent over the wire; each client takes the next one of the cycle. */
   readonly requests: readonly string[]
   /** Any other status ends the job. */
   readonly status: number
@@ -72,7 +72,7 @@ async function connected(port: number): Promise<Socket> {
   })
 }
 
-/** Sends a request and resolves with the end of its answer, which must have the status and a Content-Length. */
+/** Sends a request and resolves with the end of its response, which must have the status and a Content-Length. */
 function exchanges(socket: Socket, status: number): (request: Buffer) => Promise<void> {
   let resolve: () => void = () => {}
   let reject: (error: Error) => void = () => {}

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { answerCalls } from '../helper.ts'
 
 export type ReadFloorCalls = {
-  /** The port it listens on. */
+  /** Returns the port it listens on. */
   listen(databaseUrl: string): Promise<number>
 }
 

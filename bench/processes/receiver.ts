@@ -1,21 +1,21 @@
 /**
- * A receiver that reads what comes and counts it when it is signed. It answers 200, but at `/fail` 500. Beside it there can
- * be others that answer nothing.
+ * A receiver that counts signed requests. It responds with 200, and with 500 at `/fail`. Other receivers beside it
+ * never respond.
  */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerCalls } from '../helper.ts'
 
 export type ReceiverCalls = {
-  /** The URL it receives at. */
+  /** Returns the URL it receives at. */
   listen(none: null): Promise<string>
-  /** The URLs of as many receivers that take a request and never answer. */
+  /** Returns the URLs of `count` receivers that accept a request and never respond. */
   hanging(count: number): Promise<string[]>
-  /** Counts from nothing again. */
+  /** Resets the counts. */
   reset(none: null): Promise<void>
-  /** When each event came first since the last reset, by its id, in milliseconds since the epoch. */
+  /** Returns when each event first arrived since the last reset, by its id, in milliseconds since the epoch. */
   arrivals(none: null): Promise<Map<string, number>>
-  /** Resolves when as many have come since the last reset. */
+  /** Resolves when `count` events have arrived since the last reset. */
   until(count: number): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** The baseline of tokenizing: bare Koa, the body checked by AJV against the same schema, the same JWE, one `insert`. */
+/** The baseline of tokenizing: bare Koa, the body checked by AJV with the same schema, the same JWE, one `insert`. */
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
@@ -11,7 +11,7 @@ import { createVault } from '../../db/vault.ts'
 import { answerCalls } from '../helper.ts'
 
 export type TokenFloorCalls = {
-  /** Makes a table like that of the tokens, with its indexes, and gives the port it listens on. */
+  /** Creates a table like that of the tokens, with its indexes, and returns the port it listens on. */
   listen(databaseUrl: string): Promise<number>
 }
 

@@ -1,4 +1,7 @@
-/** Placing orders: the API alone beside bare Koa with AJV and one `insert`, and with everything an order sets off. */
+/**
+ * Placing orders: the API alone beside bare Koa with AJV and one `insert`, and with everything that follows from an
+ * order.
+ */
 import { orderBody } from '../../test/support/catalogue.ts'
 import type { Environment } from '../environment.ts'
 import { startHelper } from '../helper.ts'
@@ -20,7 +23,7 @@ export async function create(context: ScenarioContext): Promise<Metric[]> {
   return [...whole, await alone(context, environment)]
 }
 
-/** The worker runs: each order is started by its workflow, and its two events are delivered, on the same cores. */
+/** With the worker: a workflow starts each order, and its two events are delivered, on the same cores. */
 async function withWorker({ divisor, say }: ScenarioContext, environment: Environment): Promise<Metric[]> {
   const worker = await environment.startWorker()
   const run = (duration: number) => placeOrders(environment, environment.port, environment.api.pid, duration)
@@ -97,7 +100,7 @@ async function alone(
   }
 }
 
-/** Places orders, which start now where nothing else is said, for `duration` milliseconds. */
+/** Places orders for `duration` milliseconds. By default they start at once. */
 export async function placeOrders(
   { load, merchant, databaseCpu }: Environment,
   port: number,

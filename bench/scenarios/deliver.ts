@@ -10,7 +10,7 @@ import { median } from '../statistics.ts'
 import type { ScenarioContext } from './scenario.ts'
 
 const EVENTS = 5_000
-/** What the dispatcher gives one webhook at once. */
+/** The dispatcher's maximum of concurrent attempts for one webhook. */
 const CONCURRENCY = 64
 const AIM = 0.6
 const TIMEOUT = 120_000
@@ -85,7 +85,7 @@ interface Drained {
   readonly recorded: number
 }
 
-/** Writes the events in one transaction, as one command that changes much would, and says when it was committed. */
+/** Writes the events in one transaction, as a large command would, and returns the time of the commit. */
 async function commitEvents(
   { command, receiver }: Environment,
   orderId: string,
@@ -102,7 +102,7 @@ async function commitEvents(
   return performance.now()
 }
 
-/** Waits for what was committed. */
+/** Waits until the committed events are received and recorded. */
 async function drained(
   { receiver, recorded }: Environment,
   events: number,

@@ -1,4 +1,4 @@
-/** Disputes: read and opened beside bare Koa, listed over many, and what the API's memory does under minutes of it. */
+/** Disputes: read and opened beside bare Koa, listed over many, and the API's memory under minutes of load. */
 import pg from 'pg'
 import { disputeBody, externalSale } from '../../test/support/dispute.ts'
 import type { Environment } from '../environment.ts'
@@ -17,7 +17,7 @@ const CREATE_AIM = 0.25
 const LISTED = 200_000
 const LIST_CLIENTS = 2
 const MEMORY_LOAD = 180_000
-/** How often the memory is looked at during that load. */
+/** How often the memory is read during that load. */
 const LOOKS = 9
 
 export async function disputes(context: ScenarioContext): Promise<Metric[]> {
@@ -131,7 +131,7 @@ async function listed({ divisor, rounds, say }: ScenarioContext, environment: En
   }
 }
 
-/** The API's resident memory, looked at in equal steps of a load of reads, lists and creations. */
+/** The API's resident memory, read in equal steps of a load of reads, lists and creations. */
 async function memory(
   { divisor, say }: ScenarioContext,
   environment: Environment,
@@ -167,7 +167,7 @@ async function memory(
   }
 }
 
-/** Disputes of the merchant, a third of them lost, spread over the last months. */
+/** Creates disputes of the merchant, a third of them lost, spread over the last months. */
 async function fill({ databaseUrl, merchant }: Environment, count: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

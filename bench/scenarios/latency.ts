@@ -1,4 +1,6 @@
-/** From an event to its receipt at an easy pace, alone and beside 64 receivers of three organizations that all hang. */
+/**
+ * From an event to its receipt at a moderate rate, alone and beside 64 receivers of three organizations that all hang.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Environment } from '../environment.ts'
 import { startHelper } from '../helper.ts'
@@ -9,7 +11,7 @@ import type { ScenarioContext } from './scenario.ts'
 
 const PER_SECOND = 20
 const ROUND_SECONDS = 15
-/** Receivers that hang, whose they are, and the deliveries that wait for each. */
+/** Receivers that hang, their organizations, and the deliveries that wait for each. */
 const HANGING = { receivers: 64, organizations: 3, deliveries: 50 }
 const TIMEOUT = 120_000
 
@@ -76,7 +78,7 @@ export async function latency({
   ]
 }
 
-/** Makes customers at the pace, and gives the milliseconds from each one's event to its receipt. */
+/** Creates customers at the rate, and returns the milliseconds from each one's event to its receipt. */
 async function paced({ merchant, receiver, query }: Environment, count: number): Promise<number[]> {
   await receiver.call('reset', null, 5_000)
   const started = performance.now()
@@ -99,7 +101,7 @@ async function paced({ merchant, receiver, query }: Environment, count: number):
   )
 }
 
-/** Other organizations' webhooks at receivers that never answer, with deliveries that are being tried already. */
+/** Creates other organizations' webhooks at receivers that never respond, with deliveries that are being attempted. */
 async function hang({ query, merchant }: Environment, urls: readonly string[], round: number): Promise<void> {
   const organization = `'org_hanging_' || (number % ${HANGING.organizations})`
   await query(

@@ -87,7 +87,7 @@ type Parts = Readonly<Record<string, number>>
 interface Service {
   readonly pid: number
   readonly baseUrl: string
-  /** What it printed for a shell. */
+  /** The shell variables it printed. */
   readonly variables: Readonly<Record<string, string>>
   query<Row extends object>(text: string): Promise<Row[]>
   stop(): Promise<void>
@@ -179,7 +179,7 @@ function descendants(pid: number): number[] {
   return [pid, ...childrenOf(pid).flatMap(descendants)]
 }
 
-/** Megabytes by what holds them. */
+/** Returns megabytes by process. */
 function scenarios(npm: number): Parts {
   const sums: Record<string, number> = {}
   for (const pid of descendants(npm)) {
@@ -198,7 +198,7 @@ function partOf(pid: number): string {
   return 'npm and guards'
 }
 
-/** A process's share of what is in memory; what n processes share counts as an nth. */
+/** Returns a process's proportional share of memory: pages that n processes share count as an nth. */
 function proportionalMegabytes(pid: number): number {
   try {
     const [, kilobytes] = /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? []

@@ -1,4 +1,7 @@
-/** Orders over time: placing and starting them, thousands armed, a minute full of transitions, and one with a kill in it. */
+/**
+ * Orders over time: placing and starting them, thousands armed, a minute full of transitions, and one with a kill in
+ * it.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { orderBody } from '../../test/support/catalogue.ts'
 import type { Environment } from '../environment.ts'
@@ -13,7 +16,7 @@ const PLACING = 20_000
 const ARMED = 10_000
 const TRANSITIONS = 1_000
 const MINUTE = 60_000
-/** From placing the last order to the first start. */
+/** From placing the last order to the first start. Milliseconds. */
 const LEAD = 5_000
 const YEAR = 365 * 24 * 3_600_000
 const ROUND = 5_000
@@ -23,7 +26,7 @@ const AIM = 0.5
 const TIMEOUT = 300_000
 /** Orders whose workflows have not been started. */
 const NOT_FOLLOWED = 'exists (select from wake_ups)'
-/** Started, and its first invoice issued. */
+/** Orders that have not started or whose first invoice is not issued. */
 const NOT_STARTED = `exists (select from subscriptions where status = 'pending' and start_time <= now() + interval '1 hour')`
 
 export async function orders(context: ScenarioContext): Promise<Metric[]> {
@@ -82,7 +85,7 @@ async function placedAndStarted(
   }
 }
 
-/** Memory of worker and Temporal for orders whose next deadline lies a year ahead. */
+/** Memory of worker and Temporal for orders whose next deadline is a year ahead. */
 async function armed(
   { divisor, say }: ScenarioContext,
   environment: Environment,
@@ -112,13 +115,13 @@ async function armed(
 
 interface Schedule {
   readonly what: string
-  /** Milliseconds from the first start to that of the order of that turn. */
+  /** Milliseconds from the first start to the start of the order with that ordinal. */
   readonly at: (turn: number, count: number) => number
-  /** What happens meanwhile; gives the worker that runs afterwards. */
+  /** Runs meanwhile and returns the worker that runs afterwards. */
   readonly during?: () => Promise<Program>
 }
 
-/** How late orders start whose starts fall into a minute. */
+/** How late orders start when all of their starts are within a minute. */
 async function transitions(
   { divisor, say }: ScenarioContext,
   environment: Environment,
@@ -161,7 +164,7 @@ async function transitions(
   }
 }
 
-/** Orders whose starts all come after the last of them is placed and its workflow waits, however long that takes. */
+/** Places orders that all start after the last of them is placed and its workflow waits, however long that takes. */
 async function placeAhead(
   environment: Environment,
   worker: Program,
@@ -179,7 +182,7 @@ async function placeAhead(
   }
 }
 
-/** Orders that start at the instants; gives their ids. */
+/** Places orders that start at the instants and returns their ids. */
 async function placeAt(
   { merchant }: Environment,
   count: number,
@@ -199,7 +202,7 @@ async function placeAt(
   return ids
 }
 
-/** GET with `expand` of what merchants expand most, beside the same GET without. */
+/** GET with the most common `expand`, beside the same GET without. */
 async function expanded(
   { divisor, rounds, say }: ScenarioContext,
   environment: Environment,

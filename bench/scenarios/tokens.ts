@@ -1,4 +1,4 @@
-/** Payment tokens: making them, erasing their card data on time, and what an armed expiry costs Temporal. */
+/** Payment tokens: creating them, erasing their card data on time, and what an armed expiry costs Temporal. */
 import { createPaymentToken } from '../../commands/payments/create-payment-token.ts'
 import { newId } from '../../db/ids.ts'
 import { TEST_CARDS } from '../../test/support/cards.ts'
@@ -15,11 +15,11 @@ import type { ScenarioContext } from './scenario.ts'
 const CLIENTS = 20
 const ROUND = 5_000
 const AIM = 0.4
-/** How many expire within a minute, and how many lie armed. */
+/** How many expire within a minute, and how many are armed. */
 const EXPIRING = 1_000
 const ARMED = 5_000
 const MINUTE = 60_000
-/** Until the first expires: Temporal has every timer by then. */
+/** Until the first expires: Temporal has every timer by then. Milliseconds. */
 const LEAD = 45_000
 const TIMEOUT = 300_000
 const HELD = 'exists (select from payment_tokens where card_cipher is not null and expiration_time <= now())'
@@ -27,7 +27,7 @@ const HELD = 'exists (select from payment_tokens where card_cipher is not null a
 export async function tokens(context: ScenarioContext): Promise<Metric[]> {
   const environment = await context.environment()
   const made = await making(context, environment)
-  // What making has left in the outbox would be armed along with the rest.
+  // Wake-ups left by the creation would otherwise be armed as well.
   await environment.query(`delete from wake_ups where workflow = 'token-expiry'`)
   await environment.query('update payment_tokens set card_cipher = null')
   const worker = await environment.startWorker()
@@ -81,7 +81,7 @@ async function making(
   }
 }
 
-/** Memory of Temporal for expiries that lie ahead. */
+/** Memory of Temporal for future expiries. */
 async function armed(
   { divisor, say }: ScenarioContext,
   environment: Environment,
@@ -153,7 +153,7 @@ async function erasing(
   ]
 }
 
-/** Makes tokens as the API does, but for when they expire; gives the instant counted from. */
+/** Creates tokens as the API does, but with their own expiry; returns the instant from which it counts. */
 async function makeTokens(
   { command, vault, installation }: Environment,
   count: number,

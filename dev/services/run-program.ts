@@ -1,5 +1,5 @@
-// Running a set-up program (initdb, the SQL tool, go install) to its end: quiet unless it fails, and ended with
-// everything it started when the start is given up.
+// Runs a set-up program (initdb, the SQL tool, go install) to its end. It prints nothing unless it fails, and ends with
+// all of its children if the start is aborted.
 import { spawn } from 'node:child_process'
 import { sendSignal } from './processes.ts'
 
@@ -8,13 +8,15 @@ export type RunOptions = {
   cwd?: string
   account?: { uid: number; gid: number } | null
   signal?: AbortSignal | undefined
-  /** Each line the program writes. */
+  /** Called with each line that the program writes. */
   onLine?: (line: string) => void
 }
 
 const KEPT = 4000
 
-/** Resolves with the output. Rejects with its last part when the program fails, with the signal's reason when given up. */
+/**
+ * Resolves with the output. Rejects with its last part if the program fails, and with the signal's reason if aborted.
+ */
 export function runProgram(file: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     options.signal?.throwIfAborted()
