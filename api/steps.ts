@@ -211,7 +211,7 @@ async function handleOnce(
   }
 }
 
-/** Checks that PostgreSQL accepts the path parameters: a text that no id can contain must not make a query fail. */
+/** Returns the path parameters in a form that PostgreSQL accepts: a text that no id can contain must not make a query fail. */
 function storable(params: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(params).map(([name, value]) => [name, value.toWellFormed().replaceAll('\0', '\uFFFD')]),

@@ -3,7 +3,7 @@ import type { OperationContext, OperationResponse } from '../operation.ts'
 import type { Resource, ResourceRow, Writer } from './resource.ts'
 import { requireKnownExpansions, respondCreated } from './respond.ts'
 
-/** POST: creates one under the id of the body. */
+/** POST: creates one under the id that `newId` returns. */
 export async function create<Row extends ResourceRow, Body>(
   context: OperationContext,
   resource: Resource<Row>,
