@@ -171,11 +171,11 @@ function operationContext(
     log,
     body<T>(stored: object = {}) {
       const schema = route.body ?? route.resource
-      const { body, stored: kept } = withoutReadOnly(schema, structuredClone(given), stored)
+      const { body, stored: readOnlyValues } = withoutReadOnly(schema, structuredClone(given), stored)
       const invalidFields = invalidBody?.(body) ?? []
       if (invalidFields.length > 0)
         throw new Problem('validation-error', summary(invalidFields), { invalidFields })
-      return writablePart(schema, { ...(body as object), ...kept }) as T
+      return writablePart(schema, { ...(body as object), ...readOnlyValues }) as T
     },
     has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),
     commit: (work) =>

@@ -21,7 +21,7 @@ interface Question {
   readonly argument: unknown
 }
 
-interface Answer {
+interface Result {
   readonly id: number
   readonly result?: unknown
   readonly failure?: string
@@ -36,19 +36,19 @@ export function startHelper<C extends Calls>(script: string, teardown: Teardown)
   const { pid } = child
   if (pid === undefined) throw new Error(`${script} could not be started`)
   teardown.add(() => ended(child))
-  const waiting = new Map<number, (response: Answer) => void>()
+  const waiting = new Map<number, (response: Result) => void>()
   let calls = 0
   child.on('message', (message) => {
-    const response = message as Answer
+    const response = message as Result
     waiting.get(response.id)?.(response)
   })
   child.once('exit', (code, signal) => {
-    for (const [id, settle] of waiting) settle({ id, failure: `${script} ended (${code ?? signal})` })
+    for (const [id, resolve] of waiting) resolve({ id, failure: `${script} ended (${code ?? signal})` })
   })
   const ask = async (name: string, argument: unknown, timeout: number): Promise<unknown> => {
     calls += 1
     const question: Question = { id: calls, name, argument }
-    const response = await new Promise<Answer>((resolve) => {
+    const response = await new Promise<Result>((resolve) => {
       const late = setTimeout(
         () => resolve({ id: question.id, failure: `${script}: ${name} took more than ${timeout} ms` }),
         timeout,
@@ -71,7 +71,7 @@ export function startHelper<C extends Calls>(script: string, teardown: Teardown)
 }
 
 /** The helper's side: handles calls until the benchmark disconnects. */
-export function answerCalls(calls: Calls): void {
+export function serveCalls(calls: Calls): void {
   process.on('message', async (message) => {
     const { id, name, argument } = message as Question
     try {

@@ -84,7 +84,7 @@ process.once('uncaughtException', (error) => {
 const directory = mkdtempSync(join(tmpdir(), 'billing-bench-'))
 chmodSync(directory, 0o755) // as root, PostgreSQL runs as another user, who must be able to enter
 teardown.add(() => rmSync(directory, { recursive: true, force: true }))
-const environment = oneWorld()
+const environment = oneEnvironment()
 
 const lines = conditions(run)
 for (const line of lines) say(line)
@@ -119,7 +119,7 @@ async function measure(name: string, scenario: Scenario): Promise<PartResult> {
   try {
     const metrics = await scenario({
       environment: environment.get,
-      endWorld: environment.end,
+      endEnvironment: environment.end,
       teardown: own,
       directory: mkdir(join(directory, name)),
       divisor: values.quick ? 10 : 1,
@@ -142,7 +142,7 @@ async function measure(name: string, scenario: Scenario): Promise<PartResult> {
 }
 
 /** The running service, started on first use and again after its end. */
-function oneWorld(): { get(): Promise<Environment>; end(): Promise<void> } {
+function oneEnvironment(): { get(): Promise<Environment>; end(): Promise<void> } {
   let current: { starting: Promise<Environment>; teardown: Teardown } | null = null
   let count = 0
   return {

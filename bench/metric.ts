@@ -53,7 +53,7 @@ interface Loaded {
  * Returns what is reported beside the rates of the service and its baseline: latencies and CPU time, as the median of
  * the rounds.
  */
-export function besideFloor(service: readonly Loaded[], bare: readonly Loaded[]): Metric['beside'] {
+export function besideBaseline(service: readonly Loaded[], bare: readonly Loaded[]): Metric['beside'] {
   return {
     'p50 ms': median(service.map(({ result }) => result.p50)),
     'p99 ms': median(service.map(({ result }) => result.p99)),

@@ -29,7 +29,7 @@ export function clientConnection(connection: TemporalConnection): ConnectionOpti
   }
 }
 
-/** Returns connection options from the environment, with `address` as the default. */
+/** Returns connection options from the environment, with the given `address`. */
 export function temporalConnection(address: string): TemporalConnection {
   const { tls, metadata, apiKey } = loadClientConnectConfig().connectionOptions
   return {

@@ -16,9 +16,9 @@ import { type Deadline, type StandstillWatch, startDeadline, watchStandstill } f
  */
 export const ATTEMPT_TIMEOUT = 20_000
 /** A response that does not end within this many bytes fails. */
-const LARGEST_ANSWER = 1024 * 1024
+const LARGEST_RESPONSE = 1024 * 1024
 /** How much of the response the log keeps, in bytes. */
-const LOGGED_ANSWER = 16 * 1024
+const LOGGED_RESPONSE = 16 * 1024
 
 /** Why an attempt failed. */
 export type FailureReason =
@@ -83,7 +83,7 @@ export function createSender(guard: AddressGuard, options: SenderOptions = {}): 
   const connect = guardedConnector(guard, timeout, sending, options.names)
   // One timeout covers the whole attempt; the client's own would hide the reason.
   const common = { connect, headersTimeout: 0, bodyTimeout: 0 }
-  const kept = new Agent({
+  const reusing = new Agent({
     ...common,
     connections: 128,
     pipelining: 1,
@@ -95,7 +95,7 @@ export function createSender(guard: AddressGuard, options: SenderOptions = {}): 
   const sendBy = async (agent: Agent, webhook: WebhookRequest, attempt: Sending): Promise<Sent> => {
     const { url, method, headers, body, anySuccessStatus } = webhook
     const { signal } = attempt.deadline
-    const read: Reading = { status: null, headers: null, size: 0, kept: [] }
+    const read: Reading = { status: null, headers: null, size: 0, chunks: [] }
     try {
       await sending.run(attempt, async () =>
         readResponse(await request(url, { dispatcher: agent, method, headers, body, signal }), read),
@@ -112,7 +112,7 @@ export function createSender(guard: AddressGuard, options: SenderOptions = {}): 
       const deadline = startDeadline(timeout, standstill)
       const attempt: Sending = { organizationId: webhook.organizationId, deadline, hasConnected: false }
       try {
-        let sent = await sendBy(kept, webhook, attempt)
+        let sent = await sendBy(reusing, webhook, attempt)
         // The receiver closed an idle connection as the request went out, so the request is sent once more.
         if (sent.failure === 'connection-reset' && sent.read.status === null && !attempt.hasConnected) {
           sent = await sendBy(fresh, webhook, attempt)
@@ -122,7 +122,7 @@ export function createSender(guard: AddressGuard, options: SenderOptions = {}): 
         return {
           status: read.status,
           headers: read.headers,
-          body: read.status === null ? null : Buffer.concat(read.kept).toString('utf8'),
+          body: read.status === null ? null : Buffer.concat(read.chunks).toString('utf8'),
           failure,
         }
       } finally {
@@ -131,7 +131,7 @@ export function createSender(guard: AddressGuard, options: SenderOptions = {}): 
     },
     async close() {
       standstill.close()
-      await Promise.all([kept.destroy(), fresh.destroy()])
+      await Promise.all([reusing.destroy(), fresh.destroy()])
     },
   }
 }
@@ -218,21 +218,21 @@ interface Reading {
   status: number | null
   headers: Readonly<Record<string, string>> | null
   size: number
-  readonly kept: Buffer[]
+  readonly chunks: Buffer[]
 }
 
 async function readResponse(response: Dispatcher.ResponseData, read: Reading): Promise<void> {
   read.status = response.statusCode
   read.headers = flatten(response.headers)
   for await (const chunk of response.body as AsyncIterable<Buffer>) {
-    if (read.size < LOGGED_ANSWER) read.kept.push(chunk.subarray(0, LOGGED_ANSWER - read.size))
+    if (read.size < LOGGED_RESPONSE) read.chunks.push(chunk.subarray(0, LOGGED_RESPONSE - read.size))
     read.size += chunk.length
-    if (read.size > LARGEST_ANSWER) return
+    if (read.size > LARGEST_RESPONSE) return
   }
 }
 
 function verdict({ status, size }: Reading, anySuccessStatus: boolean): FailureReason | null {
-  if (size > LARGEST_ANSWER) return 'response-too-large'
+  if (size > LARGEST_RESPONSE) return 'response-too-large'
   if (status === null) return 'protocol'
   if (status === 200 || (anySuccessStatus && status >= 200 && status < 300)) return null
   return status >= 300 && status < 400 ? 'redirect' : 'status'

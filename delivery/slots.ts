@@ -84,7 +84,7 @@ export class Slots {
   readonly #origins = new Map<string, Tally>()
   readonly #receivers = new Map<string, Receiver>()
   /** When an organization and a webhook were last served, as ordinals. */
-  readonly #turns = new Map<string, { ordinal: number; at: number }>()
+  readonly #lastServed = new Map<string, { ordinal: number; at: number }>()
   #ordinal = 0
   /** By origin, the webhook that was next while the origin was full: it gets the next free slot there. */
   readonly #reserved = new Map<string, string>()
@@ -119,9 +119,9 @@ export class Slots {
     }
     receiver.usedAt = now
     this.#ordinal += 1
-    const turn = { ordinal: this.#ordinal, at: now }
-    this.#turns.set(destination.organizationId, turn)
-    this.#turns.set(webhookKey(destination), turn)
+    const served = { ordinal: this.#ordinal, at: now }
+    this.#lastServed.set(destination.organizationId, served)
+    this.#lastServed.set(webhookKey(destination), served)
     return slot
   }
 
@@ -159,7 +159,7 @@ export class Slots {
     const destinations = [...waiting]
     const keys = new Set(destinations.map(webhookKey))
     for (const [origin, key] of this.#reserved) if (!keys.has(key)) this.#reserved.delete(origin)
-    const organizations = this.#inTurn(destinations)
+    const organizations = this.#byLastServed(destinations)
     let left = most
     while (left > 0) {
       const webhooks = organizations.shift()
@@ -226,7 +226,7 @@ export class Slots {
     for (const [key, { inFlight, usedAt, pausedUntil }] of this.#receivers) {
       if (inFlight.size === 0 && usedAt < since && pausedUntil <= now) this.#receivers.delete(key)
     }
-    for (const [key, { at }] of this.#turns) if (at < since) this.#turns.delete(key)
+    for (const [key, { at }] of this.#lastServed) if (at < since) this.#lastServed.delete(key)
     const used = new Set(
       [...this.#receivers.values()].flatMap(({ organization, origin }) => [organization, origin]),
     )
@@ -275,8 +275,8 @@ export class Slots {
   }
 
   /** Groups the waiting webhooks by organization, each ordered by when it was last served. */
-  #inTurn<D extends Destination>(waiting: Iterable<D>): D[][] {
-    const ordinalOf = (key: string): number => this.#turns.get(key)?.ordinal ?? 0
+  #byLastServed<D extends Destination>(waiting: Iterable<D>): D[][] {
+    const ordinalOf = (key: string): number => this.#lastServed.get(key)?.ordinal ?? 0
     return [...Map.groupBy(waiting, ({ organizationId }) => organizationId)]
       .map(([id, webhooks]) => ({
         ordinal: ordinalOf(id),

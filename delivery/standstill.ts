@@ -17,25 +17,25 @@ export interface StandstillWatch {
 }
 
 export function watchStandstill(): StandstillWatch {
-  const seen: { readonly from: number; readonly to: number }[] = []
+  const pauses: { readonly from: number; readonly to: number }[] = []
   let tickedAt = performance.now()
   /** The time since the last tick counts too: another timer can fire before the tick. */
-  const look = (): void => {
+  const check = (): void => {
     const now = performance.now()
     if (now - tickedAt < LONGEST_TICK) return
-    seen.push({ from: tickedAt, to: now })
+    pauses.push({ from: tickedAt, to: now })
     tickedAt = now
-    while (seen[0] !== undefined && seen[0].to < now - REMEMBERED) seen.shift()
+    while (pauses[0] !== undefined && pauses[0].to < now - REMEMBERED) pauses.shift()
   }
   const ticking = setInterval(() => {
-    look()
+    check()
     tickedAt = performance.now()
   }, TICK)
   ticking.unref()
   return {
     since(instant) {
-      look()
-      return seen.reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, instant)), 0)
+      check()
+      return pauses.reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, instant)), 0)
     },
     close: () => clearInterval(ticking),
   }

@@ -25,7 +25,7 @@ export interface MovementOutcome {
 }
 
 /** The outcome of a call that threw: unknown. */
-const NO_ANSWER = outcome('unknown', 'no-answer')
+const NO_RESULT = outcome('unknown', 'no-answer')
 /** Not sent so far; it may be sent later. */
 const NOT_REACHED = outcome('unknown', 'not-reached')
 const NEVER_SENT = outcome('canceled', 'never-sent')
@@ -55,7 +55,7 @@ export async function carryOut(
   if (!isUnknown && maySend()) return await send(gateway, movement, () => now() < readAt + FRESH)
   const found = await find(gateway, movement)
   if (found !== null && found.result !== 'unknown') return found
-  if (found === NO_ANSWER) return NO_ANSWER
+  if (found === NO_RESULT) return NO_RESULT
   if (maySend()) return await send(gateway, movement, () => now() < readAt + FRESH)
   return found ?? NEVER_SENT
 }
@@ -66,7 +66,7 @@ async function send(gateway: Gateway, movement: Movement, isFresh: () => boolean
       return await move(gateway, movement)
     } catch (error) {
       const wait = AT_ONCE[attempt]
-      if (!(error instanceof NotSentError)) return NO_ANSWER
+      if (!(error instanceof NotSentError)) return NO_RESULT
       if (wait === undefined) return NOT_REACHED
       await pause(wait)
     }
@@ -85,7 +85,7 @@ async function find(gateway: Gateway, movement: Movement): Promise<MovementOutco
   try {
     return await gateway.find(organizationId, requestId)
   } catch {
-    return NO_ANSWER
+    return NO_RESULT
   }
 }
 

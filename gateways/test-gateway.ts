@@ -95,7 +95,7 @@ export function createTestGateway(
     },
 
     async charge({ organizationId, requestId, reference, amount, currency }: Charge) {
-      return answered(
+      return resultOrDeclined(
         await ask(
           `insert into test_gateway.ledger
              (organization_id, request_id, kind, reference, amount, currency, result, reason)
@@ -119,7 +119,7 @@ export function createTestGateway(
     },
 
     async refund({ organizationId, requestId, chargeRequestId, amount, currency }: Refund) {
-      return answered(
+      return resultOrDeclined(
         await ask(
           `insert into test_gateway.ledger
              (organization_id, request_id, kind, charge_request_id, amount, currency, result, reason)
@@ -156,7 +156,7 @@ const ASKED_AGAIN = `on conflict (organization_id, request_id) do update
        result = case when test_gateway.ledger.result = 'unknown' then 'approved' else test_gateway.ledger.result end
  returning result, reason`
 
-function answered(result: GatewayResult | null): GatewayResult {
+function resultOrDeclined(result: GatewayResult | null): GatewayResult {
   return (
     result ?? { result: 'declined', raw: JSON.stringify({ result: 'declined', reason: 'unknown-reference' }) }
   )

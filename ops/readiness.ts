@@ -47,14 +47,14 @@ async function run(checks: Checks): Promise<Record<string, string>> {
 }
 
 async function resultOf(check: Check): Promise<string> {
-  const answered = new AbortController()
-  const late = sleep(TIMEOUT, `no answer within ${TIMEOUT / 1_000} s`, { signal: answered.signal })
+  const responded = new AbortController()
+  const late = sleep(TIMEOUT, `no answer within ${TIMEOUT / 1_000} s`, { signal: responded.signal })
   try {
     return (await Promise.race([check(), late])) ?? 'ok'
   } catch (error) {
     return Error.isError(error) ? error.message : String(error)
   } finally {
-    answered.abort()
+    responded.abort()
     late.catch(() => {})
   }
 }

@@ -59,7 +59,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const slots = new Slots()
   /** Webhooks known to have deliveries to take, by their keys. */
   let waiting = new Map<string, Destination>()
-  let lookedAt = Number.NEGATIVE_INFINITY
+  let checkedAt = Number.NEGATIVE_INFINITY
   /** Deliveries taken and not yet recorded. They must not begin again here if their lease is lost or expires. */
   const inHand = new Set<string>()
   const underWay = new Set<Promise<void>>()
@@ -99,9 +99,9 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       const others = Math.min(room - shared, MOST_OF_OTHERS)
       const isUnfinished = shared + others > 0 ? await take(shares, others) : false
       // If all free slots were shared out, webhooks not known to wait have not been checked.
-      const mayLackSome = shared > 0 && others === 0
-      const isOutdated = waiting.size > 0 && performance.now() - lookedAt >= POLL
-      return mayLackSome || isOutdated ? (await look()) || isUnfinished : isUnfinished
+      const mayMissSome = shared > 0 && others === 0
+      const isOutdated = waiting.size > 0 && performance.now() - checkedAt >= POLL
+      return mayMissSome || isOutdated ? (await findWaiting()) || isUnfinished : isUnfinished
     },
   })
 
@@ -133,7 +133,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       if (share === undefined) ofOthers += deliveries.length
       open.delete(key)
       const refused = deliveries.filter((delivery) => !begin(delivery, share))
-      giveBack(refused)
+      releaseTaken(refused)
       left += leave(share ?? [])
       const [first] = deliveries
       if (first === undefined || (deliveries.length < asked && refused.length === 0)) {
@@ -151,10 +151,10 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   /** Finds the waiting webhooks and returns true if some of them were not known. */
-  const look = async (): Promise<boolean> => {
+  const findWaiting = async (): Promise<boolean> => {
     const known = waiting
     const found = await findWaitingWebhooks(em())
-    lookedAt = performance.now()
+    checkedAt = performance.now()
     waiting = new Map(found.map((webhook) => [keyOf(webhook), destinationOf(webhook)]))
     return [...waiting.keys()].some((key) => !known.has(key))
   }
@@ -189,7 +189,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     const fault = error instanceof OwnFaultError ? error.fault : null
     slots.release(slot, fault === 'busy' ? 'unanswered' : 'unused', performance.now())
     if (fault === 'exhausted') restingUntil = performance.now() + REST
-    if (fault !== null) giveBack([delivery])
+    if (fault !== null) releaseTaken([delivery])
     log.error(
       { err: error, deliveryId: delivery.id },
       fault === null
@@ -215,7 +215,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     return share.length
   }
 
-  const giveBack = (deliveries: readonly DueDelivery[]): void => {
+  const releaseTaken = (deliveries: readonly DueDelivery[]): void => {
     if (deliveries.length === 0) return
     const release = releaseDeliveries(em(), deliveries, presence.id)
       .catch((error: unknown) =>

@@ -24,7 +24,7 @@ export interface LoopOptions {
   readonly iterate: (progress: () => void) => Promise<boolean | number>
 }
 
-export function startLoop({ name, interval, log, watchdog, iterate: turn }: LoopOptions): Loop {
+export function startLoop({ name, interval, log, watchdog, iterate: iterate }: LoopOptions): Loop {
   let stopped = false
   let nudged = false
   let wake: () => void = () => {}
@@ -35,7 +35,7 @@ export function startLoop({ name, interval, log, watchdog, iterate: turn }: Loop
       let more: boolean | number = false
       const watch = watchdog?.watch(name)
       try {
-        more = await turn(() => watch?.progress())
+        more = await iterate(() => watch?.progress())
       } catch (error) {
         log.warn({ err: error, loop: name }, 'an iteration failed and will be repeated')
       } finally {

@@ -70,7 +70,7 @@ export function startRelay(options: RelayOptions): Loop {
   const owner = randomUUID()
   const throttle = createThrottle()
 
-  const turn = async (progress: () => void): Promise<boolean | number> => {
+  const iterate = async (progress: () => void): Promise<boolean | number> => {
     if (throttle.isOpen && !(await probe())) return false
     const { offers, isHolding } = await claim(em(), owner)
     if (offers.length === 0) return isHolding ? HELD : false
@@ -125,7 +125,7 @@ export function startRelay(options: RelayOptions): Loop {
     return true
   }
 
-  const loop = startLoop({ name: 'relay', interval: poll, log, watchdog, iterate: turn })
+  const loop = startLoop({ name: 'relay', interval: poll, log, watchdog, iterate: iterate })
   return {
     ...loop,
     async stop() {

@@ -157,7 +157,7 @@ export function startPolling({
   }
 
   const run = async (): Promise<void> => {
-    let said = ''
+    let loggedReason = ''
     while (!stopping.signal.aborted) {
       if (!clock.agrees()) {
         await Promise.race([clock.changed(), once(stopping.signal, 'abort')])
@@ -165,11 +165,11 @@ export function startPolling({
       }
       try {
         await pollOnce()
-        said = ''
+        loggedReason = ''
       } catch (error) {
         // Logged once for each reason, not for each attempt.
-        if (String(error) !== said) log.warn({ err: error }, 'cannot poll Temporal; trying every second')
-        said = String(error)
+        if (String(error) !== loggedReason) log.warn({ err: error }, 'cannot poll Temporal; trying every second')
+        loggedReason = String(error)
       }
       await delay(1_000, undefined, { signal: stopping.signal }).catch(() => {})
     }

@@ -6,7 +6,7 @@ const FEWEST = 1
 const FIRST = 8
 const MOST = 32
 /** Consecutive successes after which the limit grows by one call. */
-const RAISE_AFTER = 16
+const INCREMENT_AFTER = 16
 /** Pause after a call that Temporal refused because of its load. Milliseconds. */
 const OVERLOAD_PAUSE = 200
 /** The breaker opens when at least half of the latest calls got no response. */
@@ -39,7 +39,7 @@ export function createThrottle(): Throttle {
   let pausedUntil = 0
   const stopping = new AbortController()
 
-  const note = (gotThrough: boolean): void => {
+  const recordResult = (gotThrough: boolean): void => {
     latest = [...latest, gotThrough].slice(-WINDOW)
     const failures = latest.filter((one) => !one).length
     if (failures >= FEWEST_FAILURES && failures * 2 >= latest.length) isOpen = true
@@ -62,9 +62,9 @@ export function createThrottle(): Throttle {
       await Promise.all(underWay)
     },
     succeeded() {
-      note(true)
+      recordResult(true)
       successes += 1
-      if (successes < RAISE_AFTER) return
+      if (successes < INCREMENT_AFTER) return
       successes = 0
       limit = Math.min(MOST, limit + 1)
     },
@@ -75,7 +75,7 @@ export function createThrottle(): Throttle {
         limit = Math.max(FEWEST, Math.floor(limit / 2))
         pausedUntil = performance.now() + OVERLOAD_PAUSE
       }
-      note(!hadNoResponse(error))
+      recordResult(!hadNoResponse(error))
     },
     open() {
       isOpen = true

@@ -14,9 +14,9 @@ import type { Vault } from '../../db/vault.ts'
 import type { OperationResponse } from '../operation.ts'
 import { Problem } from './problems.ts'
 
-const KEPT_FOR = 24 * 3_600_000
+const STORED_FOR = 24 * 3_600_000
 /** Error responses that depend on the request and not on the moment. */
-const KEPT_STATUSES = [409, 422]
+const STORED_STATUSES = [409, 422]
 
 /** A response, or an error that is thrown again. */
 export interface StoredResponse {
@@ -55,7 +55,7 @@ export async function findStoredResponse(
   request: IdempotentRequest,
 ): Promise<StoredResponse | null> {
   const { organizationId, operation, key } = request
-  const createdTime = { $gt: new Date(Date.now() - KEPT_FOR) }
+  const createdTime = { $gt: new Date(Date.now() - STORED_FOR) }
   const record = await em.findOne(
     IdempotencyRecord,
     { organizationId, operation, key, createdTime },
@@ -117,7 +117,7 @@ export async function storeResponse(
 /** Returns the problem as it is stored, or null if a repetition may have another outcome. */
 export function storableRefusal(problem: Problem): StoredResponse | null {
   if (
-    !KEPT_STATUSES.includes(problem.status) ||
+    !STORED_STATUSES.includes(problem.status) ||
     problem instanceof StillRunning ||
     problem.code === 'idempotency-key-reused'
   ) {

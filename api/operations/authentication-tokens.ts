@@ -22,7 +22,7 @@ export async function postAuthenticationToken(context: OperationContext): Promis
   const { customerId } = context.body<AuthenticationToken>()
   return await context.commit(async (unit) => {
     const { row, value } = await createAuthenticationToken(unit, context.keys, customerId)
-    return { body: shown(row, value) }
+    return { body: present(row, value) }
   })
 }
 
@@ -30,15 +30,15 @@ export async function postAuthenticationToken(context: OperationContext): Promis
 export async function getAuthenticationToken(context: OperationContext): Promise<OperationResponse> {
   const value = context.params.token ?? ''
   const row = await findAuthenticationToken(context, context.keys.installation, value)
-  if (row === null || !isGood(row, context.now())) throw absent()
-  return { body: shown(row, value) }
+  if (row === null || !isGood(row, context.now())) throw notFound()
+  return { body: present(row, value) }
 }
 
 /** DELETE: revokes the token and every customer token issued from it. */
 export async function deleteAuthenticationToken(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const row = await locked(unit, context)
-    if (row === null) throw absent()
+    if (row === null) throw notFound()
     await endAuthenticationToken(unit, row)
     return {}
   })
@@ -48,7 +48,7 @@ export async function deleteAuthenticationToken(context: OperationContext): Prom
 export async function exchangeToken(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const row = await locked(unit, context)
-    if (row === null || !isGood(row, unit.now)) throw absent()
+    if (row === null || !isGood(row, unit.now)) throw notFound()
     const { acl, expiredTime: asked, invalidate } = context.body<CustomerToken>()
     requireGrantable(acl, context)
     const expiry = customerTokenExpiry(asked == null ? null : Date.parse(asked), unit.now.getTime())
@@ -81,11 +81,11 @@ async function locked(
   return await findAuthenticationToken(unit, keys.installation, params.token ?? '', true)
 }
 
-function shown({ customerId, expiredTime }: AuthenticationTokenRow, token: string) {
+function present({ customerId, expiredTime }: AuthenticationTokenRow, token: string) {
   return { token, customerId, expiredTime: expiredTime.toISOString() }
 }
 
 /** The value is a secret, so the detail does not repeat it. */
-function absent(): Problem {
+function notFound(): Problem {
   return new Problem('not-found', 'The authentication token does not exist or has expired.')
 }

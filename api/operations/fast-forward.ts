@@ -20,7 +20,7 @@ import { subscriptions } from './orders.ts'
 /** After this time a move responds with 202 and continues. Milliseconds. */
 const TIMEOUT = 10_000
 /** Poll interval of the clock. Milliseconds. */
-const GLANCE = 25
+const POLL_INTERVAL = 25
 
 /**
  * POST subscriptions/{id}/fast-forward: returns the order at that time, or 202 with where to poll. A repetition under
@@ -33,14 +33,14 @@ export async function postFastForward(context: OperationContext): Promise<Operat
   if ((await context.em.count(Subscription, { organizationId: context.organizationId, id })) === 0)
     throw notFound(subscriptions, id)
   // Checked before the order is locked, because a lock must not wait for Temporal; thrown only if a move needs it.
-  const lack = await unavailability(temporal)
+  const unavailable = await unavailability(temporal)
   const begun = await context.commit(async (unit) => {
     const row = await lockSubscription(unit, id)
     if (row === null) throw notFound(subscriptions, id)
     const { to } = context.body<FastForward>()
     const move = await beginFastForward(unit, row, newId('ff'), new Date(to))
     if (move === null) return await respondWith(context, subscriptions, row)
-    if (lack !== null) throw lack
+    if (unavailable !== null) throw unavailable
     return accepted(context, move)
   })
   if (begun.status !== 202 || temporal === null) return begun
@@ -51,7 +51,7 @@ export async function postFastForward(context: OperationContext): Promise<Operat
     if (move.status === 'completed')
       return await respondWith(context, subscriptions, await readOrder(context, id))
     if (move.status === 'failed' || performance.now() >= until) return accepted(context, move)
-    await sleep(GLANCE)
+    await sleep(POLL_INTERVAL)
   }
 }
 
@@ -95,7 +95,7 @@ async function skipTime(
       if (row.movingTo == null) return
       const ahead = row.movingTo.getTime() - orderInstant({ now: context.now() }, row)
       if (ahead <= 0 || (await temporal.skipTime(execution, moveId, ahead))) return
-      await sleep(GLANCE)
+      await sleep(POLL_INTERVAL)
     } while (performance.now() < until)
   } catch (error) {
     if (!(error instanceof Problem)) throw error

@@ -60,11 +60,11 @@ export async function findEmbedded<Row extends { id: string }>(
   }
   return embeddings.map(([name, { tableOf, reference, show }]) => {
     const raws = rawByTable.get(tableOf(em))
-    const shown = new Map<string, unknown>()
+    const embedded = new Map<string, unknown>()
     for (const row of rows) {
       const raw = raws?.get(reference(row) ?? '')
-      shown.set(row.id, raw === undefined ? null : show(raw, em, baseUrl))
+      embedded.set(row.id, raw === undefined ? null : show(raw, em, baseUrl))
     }
-    return [name, shown]
+    return [name, embedded]
   })
 }

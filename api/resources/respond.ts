@@ -35,9 +35,9 @@ export async function presentAll<Row extends ResourceRow>(
   rows: readonly Row[],
 ): Promise<object[]> {
   const names = requireKnownExpansions(context, resource)
-  const shown = await (resource.presentPage?.(rows, context) ??
+  const presented = await (resource.presentPage?.(rows, context) ??
     Promise.all(rows.map((row) => resource.present(row, context))))
-  if (names.length === 0) return shown
+  if (names.length === 0) return presented
   const embeddings: [string, Embedding<Row>][] = []
   const searches: Promise<[string, ReadonlyMap<string, unknown>][]>[] = []
   for (const name of names) {
@@ -47,7 +47,7 @@ export async function presentAll<Row extends ResourceRow>(
     } else if (expander !== undefined) embeddings.push([name, expander])
   }
   const embedded = new Map((await Promise.all([findEmbedded(rows, embeddings, context), ...searches])).flat())
-  return shown.map((body, index) => ({
+  return presented.map((body, index) => ({
     ...body,
     _embedded: Object.fromEntries(
       names.map((name) => [name, embedded.get(name)?.get(rows[index]?.id ?? '') ?? null]),

@@ -34,7 +34,7 @@ export const OrNull = <T extends TSchema>(schema: T, options: object = {}) => {
 /** A member of responses that is ignored on input. */
 export const ReadOnly = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, readOnly: true } as T)
 /** A member that a response omits if it has no value. */
-export const AbsentWhenUnknown = <T extends TSchema>(schema: T) =>
+export const OmittedWhenUnknown = <T extends TSchema>(schema: T) =>
   Type.Optional({ ...schema, 'x-absent-when-unknown': true } as T)
 
 /**
@@ -43,13 +43,13 @@ export const AbsentWhenUnknown = <T extends TSchema>(schema: T) =>
  */
 export const EnumWithReadOnlyValues = <T extends string>(
   values: readonly T[],
-  answersOnly: readonly string[],
+  readOnlyValues: readonly string[],
   options: object = {},
 ) =>
   Type.Unsafe<T>({
     type: 'string',
-    enum: [...values, ...answersOnly],
-    'x-answers-only': answersOnly,
+    enum: [...values, ...readOnlyValues],
+    'x-answers-only': readOnlyValues,
     ...options,
   })
 

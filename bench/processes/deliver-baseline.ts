@@ -7,9 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type CryptoKey, generateKeyPair, SignJWT } from 'jose'
 import pg from 'pg'
 import { Agent, request } from 'undici'
-import { answerCalls } from '../helper.ts'
+import { serveCalls } from '../helper.ts'
 
-export interface DeliverFloorJob {
+export interface DeliverBaselineJob {
   readonly url: string
   /** Number of requests. */
   readonly count: number
@@ -17,21 +17,21 @@ export interface DeliverFloorJob {
   readonly concurrency: number
 }
 
-export type DeliverFloorCalls = {
+export type DeliverBaselineCalls = {
   /** Reads the bodies of the organization's events of that type: the bytes that the service has sent. */
   load(source: { databaseUrl: string; organizationId: string; eventType: string }): Promise<number>
   /** Signs and posts one request every `interval` milliseconds, and returns the milliseconds until each response. */
   paced(job: { url: string; count: number; interval: number }): Promise<number[]>
   /** Returns the seconds it took. */
-  run(job: DeliverFloorJob): Promise<number>
+  run(job: DeliverBaselineJob): Promise<number>
 }
 
 let key: CryptoKey
 let bodies: string[] = []
 const agent = new Agent({ connections: 128, pipelining: 1 })
 
-answerCalls({
-  async load({ databaseUrl, organizationId, eventType }: Parameters<DeliverFloorCalls['load']>[0]) {
+serveCalls({
+  async load({ databaseUrl, organizationId, eventType }: Parameters<DeliverBaselineCalls['load']>[0]) {
     key = (await generateKeyPair('RS256', { modulusLength: 2048 })).privateKey
     const client = new pg.Client({ connectionString: databaseUrl })
     await client.connect()
@@ -43,22 +43,22 @@ answerCalls({
     bodies = rows.map(({ payload }) => payload)
     return bodies.length
   },
-  async paced({ url, count, interval }: Parameters<DeliverFloorCalls['paced']>[0]) {
+  async paced({ url, count, interval }: Parameters<DeliverBaselineCalls['paced']>[0]) {
     const started = performance.now()
     return await Promise.all(
-      Array.from({ length: count }, async (_, turn) => {
-        await delay(Math.max(0, started + turn * interval - performance.now()))
+      Array.from({ length: count }, async (_, ordinal) => {
+        await delay(Math.max(0, started + ordinal * interval - performance.now()))
         const began = performance.now()
-        await signAndPost(url, bodies[turn % bodies.length] ?? '')
+        await signAndPost(url, bodies[ordinal % bodies.length] ?? '')
         return performance.now() - began
       }),
     )
   },
-  async run({ url, count, concurrency }: DeliverFloorJob) {
-    let turn = 0
+  async run({ url, count, concurrency }: DeliverBaselineJob) {
+    let ordinal = 0
     const started = performance.now()
     const client = async (): Promise<void> => {
-      while (turn < count) await signAndPost(url, bodies[turn++ % bodies.length] ?? '')
+      while (ordinal < count) await signAndPost(url, bodies[ordinal++ % bodies.length] ?? '')
     }
     await Promise.all(Array.from({ length: concurrency }, client))
     return (performance.now() - started) / 1000

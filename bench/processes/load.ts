@@ -5,7 +5,7 @@
  * cores.
  */
 import { connect, type Socket } from 'node:net'
-import { answerCalls } from '../helper.ts'
+import { serveCalls } from '../helper.ts'
 import { percentile } from '../statistics.ts'
 
 export interface LoadJob {
@@ -32,11 +32,11 @@ export interface LoadResult {
 
 export type LoadCalls = { run(job: LoadJob): Promise<LoadResult> }
 
-answerCalls({
+serveCalls({
   async run({ port, clients, duration, requests, status }: LoadJob): Promise<LoadResult> {
     const wires = requests.map((request) => Buffer.from(request))
     const latencies: number[] = []
-    let turn = 0
+    let ordinal = 0
     const sockets = await Promise.all(Array.from({ length: clients }, () => connected(port)))
     const started = performance.now()
     const until = started + duration
@@ -44,7 +44,7 @@ answerCalls({
       const exchange = exchanges(socket, status)
       while (performance.now() < until) {
         const sent = performance.now()
-        await exchange(wires[turn++ % wires.length] ?? Buffer.alloc(0))
+        await exchange(wires[ordinal++ % wires.length] ?? Buffer.alloc(0))
         latencies.push(performance.now() - sent)
       }
     }

@@ -4,7 +4,7 @@
  */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { answerCalls } from '../helper.ts'
+import { serveCalls } from '../helper.ts'
 
 export type ReceiverCalls = {
   /** Returns the URL it receives at. */
@@ -40,7 +40,7 @@ async function listening(one: Server): Promise<string> {
   return `http://127.0.0.1:${(one.address() as AddressInfo).port}/hooks`
 }
 
-answerCalls({
+serveCalls({
   listen: () => listening(server),
   hanging: (count: number) =>
     Promise.all(

@@ -8,9 +8,9 @@ import { bodySchema } from '../../api/schemas/conventions.ts'
 import { PaymentToken } from '../../api/schemas/payment-token.ts'
 import { newId } from '../../db/ids.ts'
 import { createVault } from '../../db/vault.ts'
-import { answerCalls } from '../helper.ts'
+import { serveCalls } from '../helper.ts'
 
-export type TokenFloorCalls = {
+export type TokenBaselineCalls = {
   /** Creates a table like that of the tokens, with its indexes, and returns the port it listens on. */
   listen(databaseUrl: string): Promise<number>
 }
@@ -20,7 +20,7 @@ const INSERT = `insert into bench_tokens (organization_id, id, method, bin, last
   values ($1, $2, 'payment-card', $3, $4, 'Visa', $5, $6, $7, $8, false, 1, $8, $8)
   returning organization_id, id, bin, last4, brand, exp_month, exp_year, expiration_time, created_time`
 
-answerCalls({
+serveCalls({
   async listen(databaseUrl: string) {
     const pool = new pg.Pool({ connectionString: databaseUrl, max: 20 })
     await pool.query('create table if not exists bench_tokens (like payment_tokens including all)')

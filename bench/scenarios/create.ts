@@ -6,7 +6,7 @@ import { orderBody } from '../../test/support/catalogue.ts'
 import type { Environment } from '../environment.ts'
 import { startHelper } from '../helper.ts'
 import { type Metric, medianKnown, withCpu } from '../metric.ts'
-import type { CreateFloorCalls } from '../processes/create-baseline.ts'
+import type { CreateBaselineCalls } from '../processes/create-baseline.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'
 import { cpuSeconds } from '../program.ts'
 import { median } from '../statistics.ts'
@@ -60,16 +60,16 @@ async function alone(
   { teardown, divisor, rounds, say }: ScenarioContext,
   environment: Environment,
 ): Promise<Metric> {
-  const baseline = startHelper<CreateFloorCalls>('create-baseline.ts', teardown)
-  const floorPort = await baseline.call('listen', environment.databaseUrl, 10_000)
+  const baseline = startHelper<CreateBaselineCalls>('create-baseline.ts', teardown)
+  const baselinePort = await baseline.call('listen', environment.databaseUrl, 10_000)
   const service: Awaited<ReturnType<typeof placeOrders>>[] = []
   const bare: typeof service = []
   const duration = ROUND / divisor
   await placeOrders(environment, environment.port, environment.api.pid, duration)
-  await placeOrders(environment, floorPort, baseline.pid, duration)
+  await placeOrders(environment, baselinePort, baseline.pid, duration)
   for (let round = 1; round <= rounds; round += 1) {
     const one = await placeOrders(environment, environment.port, environment.api.pid, duration)
-    const other = await placeOrders(environment, floorPort, baseline.pid, duration)
+    const other = await placeOrders(environment, baselinePort, baseline.pid, duration)
     service.push(one)
     bare.push(other)
     say(

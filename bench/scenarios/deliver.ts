@@ -4,7 +4,7 @@ import { subscriptionEvent } from '../../events/order-events.ts'
 import type { Environment } from '../environment.ts'
 import { startHelper } from '../helper.ts'
 import { type Metric, medianKnown, withCpu } from '../metric.ts'
-import type { DeliverFloorCalls } from '../processes/deliver-baseline.ts'
+import type { DeliverBaselineCalls } from '../processes/deliver-baseline.ts'
 import { cpuSeconds } from '../program.ts'
 import { median } from '../statistics.ts'
 import type { ScenarioContext } from './scenario.ts'
@@ -23,13 +23,13 @@ export async function deliver({
   say,
 }: ScenarioContext): Promise<Metric[]> {
   const running = await environment()
-  const { databaseUrl, merchant, receiver, receiverUrl, drained: quiet, databaseCpu } = running
+  const { databaseUrl, merchant, receiver, receiverUrl, drained: drain, databaseCpu } = running
   const events = EVENTS / divisor
   const worker = await running.startWorker()
   const orderId = await running.placeOrder()
-  await quiet(TIMEOUT)
+  await drain(TIMEOUT)
   await drained(running, events, await commitEvents(running, orderId, events))
-  const baseline = startHelper<DeliverFloorCalls>('deliver-baseline.ts', teardown)
+  const baseline = startHelper<DeliverBaselineCalls>('deliver-baseline.ts', teardown)
   await baseline.call(
     'load',
     { databaseUrl, organizationId: merchant.organizationId, eventType: 'subscription-activated' },

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Environment } from '../environment.ts'
 import { startHelper } from '../helper.ts'
 import type { Metric } from '../metric.ts'
-import type { DeliverFloorCalls } from '../processes/deliver-baseline.ts'
+import type { DeliverBaselineCalls } from '../processes/deliver-baseline.ts'
 import { median, percentile } from '../statistics.ts'
 import type { ScenarioContext } from './scenario.ts'
 
@@ -27,7 +27,7 @@ export async function latency({
   await running.drained(TIMEOUT)
   const count = Math.max(10, (PER_SECOND * ROUND_SECONDS) / divisor)
   await paced(running, count)
-  const baseline = startHelper<DeliverFloorCalls>('deliver-baseline.ts', teardown)
+  const baseline = startHelper<DeliverBaselineCalls>('deliver-baseline.ts', teardown)
   const source = { organizationId: running.merchant.organizationId, eventType: 'customer-created' }
   await baseline.call('load', { databaseUrl: running.databaseUrl, ...source }, 30_000)
   const bare = () =>
@@ -45,7 +45,7 @@ export async function latency({
     beside.push(await paced(running, count))
     await endHanging(running)
     say(
-      `latency ${round}/${rounds}: p50 ${told(alone, 0.5)} ms, p99 ${told(alone, 0.99)} ms, beside hanging ones p99 ${told(beside, 0.99)} ms`,
+      `latency ${round}/${rounds}: p50 ${formatted(alone, 0.5)} ms, p99 ${formatted(alone, 0.99)} ms, beside hanging ones p99 ${formatted(beside, 0.99)} ms`,
     )
   }
   await worker.stop()
@@ -83,8 +83,8 @@ async function paced({ merchant, receiver, query }: Environment, count: number):
   await receiver.call('reset', null, 5_000)
   const started = performance.now()
   const ids = await Promise.all(
-    Array.from({ length: count }, async (_, turn) => {
-      await delay(Math.max(0, started + (turn * 1_000) / PER_SECOND - performance.now()))
+    Array.from({ length: count }, async (_, ordinal) => {
+      await delay(Math.max(0, started + (ordinal * 1_000) / PER_SECOND - performance.now()))
       const { status, body } = await merchant.api.post('customers', { firstName: 'Ada' })
       if (status !== 201) throw new Error(`a customer was refused: ${JSON.stringify(body)}`)
       return String(body.id)
@@ -124,8 +124,8 @@ async function hang({ query, merchant }: Environment, urls: readonly string[], r
       where organization_id like 'org_hanging_%'`,
   )
   await query("select pg_notify('billing_delivery', '')")
-  const isTried = "select 1 from deliveries where webhook_id like 'wh_%' and lease_owner is not null limit 1"
-  while ((await query(isTried)).length === 0) await delay(20)
+  const isAttempted = "select 1 from deliveries where webhook_id like 'wh_%' and lease_owner is not null limit 1"
+  while ((await query(isAttempted)).length === 0) await delay(20)
 }
 
 async function endHanging({ query }: Environment): Promise<void> {
@@ -134,6 +134,6 @@ async function endHanging({ query }: Environment): Promise<void> {
   }
 }
 
-function told(times: readonly number[][], p: number): string {
+function formatted(times: readonly number[][], p: number): string {
   return percentile(times.at(-1) ?? [], p).toFixed(1)
 }

@@ -28,7 +28,7 @@ const TIMEOUT = 900_000
 const WANTED = 1_200
 
 export async function memory(context: ScenarioContext): Promise<Metric[]> {
-  const { endWorld, divisor, say } = context
+  const { endEnvironment: endWorld, divisor, say } = context
   await endWorld()
   const service = await startService(context)
   const atRest = scenarios(service.pid)

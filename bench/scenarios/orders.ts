@@ -37,12 +37,12 @@ export async function orders(context: ScenarioContext): Promise<Metric[]> {
   const memory = await armed(context, environment, worker)
   const minute = await transitions(context, environment, worker, {
     what: 'spread over a minute',
-    at: (turn, count) => (MINUTE / context.divisor) * (turn / count),
+    at: (ordinal, count) => (MINUTE / context.divisor) * (ordinal / count),
   })
   const moment = await transitions(context, environment, worker, { what: 'due at one moment', at: () => 0 })
   const killed = await transitions(context, environment, worker, {
     what: 'spread over a minute, worker and Temporal killed in it',
-    at: (turn, count) => (MINUTE / context.divisor) * (turn / count),
+    at: (ordinal, count) => (MINUTE / context.divisor) * (ordinal / count),
     async during() {
       await delay(MINUTE / context.divisor / 4)
       await worker.kill()
@@ -116,7 +116,7 @@ async function armed(
 interface Schedule {
   readonly what: string
   /** Milliseconds from the first start to the start of the order with that ordinal. */
-  readonly at: (turn: number, count: number) => number
+  readonly at: (ordinal: number, count: number) => number
   /** Runs meanwhile and returns the worker that runs afterwards. */
   readonly during?: () => Promise<Program>
 }
@@ -129,7 +129,7 @@ async function transitions(
   { what, at, during }: Schedule,
 ): Promise<{ metric: Metric; worker: Program | null }> {
   const count = TRANSITIONS / divisor
-  const { ids, first } = await placeAhead(environment, running, count, (turn) => at(turn, count))
+  const { ids, first } = await placeAhead(environment, running, count, (ordinal) => at(ordinal, count))
   await delay(Math.max(0, first - Date.now()))
   const worker = (await during?.()) ?? null
   await environment.untilNot(NOT_STARTED, TIMEOUT)
@@ -169,11 +169,11 @@ async function placeAhead(
   environment: Environment,
   worker: Program,
   count: number,
-  at: (turn: number) => number,
+  at: (ordinal: number) => number,
 ): Promise<{ ids: string[]; first: number }> {
   for (let lead = LEAD + count * 40; ; lead *= 2) {
     const first = Date.now() + lead
-    const ids = await placeAt(environment, count, (turn) => first + at(turn))
+    const ids = await placeAt(environment, count, (ordinal) => first + at(ordinal))
     await environment.untilNot(NOT_FOLLOWED, TIMEOUT)
     await environment.idle(worker, TIMEOUT)
     if (Date.now() + LEAD / 5 < first) return { ids, first }
@@ -186,13 +186,13 @@ async function placeAhead(
 async function placeAt(
   { merchant }: Environment,
   count: number,
-  at: (turn: number) => number,
+  at: (ordinal: number) => number,
 ): Promise<string[]> {
   const ids: string[] = []
-  let turn = 0
+  let ordinal = 0
   const client = async (): Promise<void> => {
-    while (turn < count) {
-      const startTime = new Date(at(turn++)).toISOString()
+    while (ordinal < count) {
+      const startTime = new Date(at(ordinal++)).toISOString()
       const { status, body } = await merchant.api.post('subscriptions', orderBody(merchant, { startTime }))
       if (status !== 201) throw new Error(`an order was refused: ${JSON.stringify(body)}`)
       ids.push(String(body.id))

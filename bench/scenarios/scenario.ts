@@ -6,7 +6,7 @@ export interface ScenarioContext {
   /** Returns the running service; the first call starts it. */
   readonly environment: () => Promise<Environment>
   /** Ends the running service, so that it uses no CPU. */
-  readonly endWorld: () => Promise<void>
+  readonly endEnvironment: () => Promise<void>
   /** For what the part starts itself. */
   readonly teardown: Teardown
   /** A directory of this part alone. */

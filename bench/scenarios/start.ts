@@ -14,7 +14,7 @@ const BUILT_WITHIN = 1_200_000
 const READY_WITHIN = 120_000
 
 export async function start(context: ScenarioContext): Promise<Metric[]> {
-  const { endWorld, directory, divisor, say } = context
+  const { endEnvironment: endWorld, directory, divisor, say } = context
   await endWorld()
   const rounds = divisor === 1 ? 3 : 1
   const dataDir = (round: number): string => join(directory, `data-${round}`)

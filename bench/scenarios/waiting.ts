@@ -67,7 +67,7 @@ async function failingWebhook({ merchant, receiverUrl }: Environment): Promise<s
  * until every one of them has its timer.
  */
 async function arm(
-  { query, drained: quiet, merchant }: Environment,
+  { query, drained: drain, merchant }: Environment,
   webhookId: string,
   count: number,
 ): Promise<number> {
@@ -88,7 +88,7 @@ async function arm(
     [organizationId, webhookId, count],
   )
   const started = performance.now()
-  await quiet(TIMEOUT)
+  await drain(TIMEOUT)
   return (performance.now() - started) / 1_000
 }
 

@@ -125,9 +125,9 @@ function placeElsewhere(dataDir: string): string {
  */
 function readPointer(dataDir: string): string | null {
   try {
-    const note = JSON.parse(readFileSync(pointerFile(dataDir), 'utf8')) as { folder: string; of: string }
-    const isCopy = note.of !== realpathSync(dataDir) && existsSync(pointerFile(note.of))
-    return isCopy ? null : note.folder
+    const pointer = JSON.parse(readFileSync(pointerFile(dataDir), 'utf8')) as { folder: string; of: string }
+    const isCopy = pointer.of !== realpathSync(dataDir) && existsSync(pointerFile(pointer.of))
+    return isCopy ? null : pointer.folder
   } catch {
     return null
   }

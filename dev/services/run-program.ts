@@ -12,7 +12,7 @@ export type RunOptions = {
   onLine?: (line: string) => void
 }
 
-const KEPT = 4000
+const KEPT_OUTPUT = 4000
 
 /**
  * Resolves with the output. Rejects with its last part if the program fails, and with the signal's reason if aborted.
@@ -38,14 +38,14 @@ export function runProgram(file: string, args: readonly string[], options: RunOp
     options.signal?.addEventListener('abort', giveUp, { once: true })
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
-        output = (output + text).slice(-KEPT)
+        output = (output + text).slice(-KEPT_OUTPUT)
         if (options.onLine) for (const line of text.split('\n')) if (line.trim()) options.onLine(line)
       })
     }
-    const finish = (settle: () => void) => {
+    const finish = (complete: () => void) => {
       clearTimeout(killer)
       options.signal?.removeEventListener('abort', giveUp)
-      settle()
+      complete()
     }
     child.once('error', (error) => finish(() => reject(error)))
     child.once('close', (code, killedBy) =>

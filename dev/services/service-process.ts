@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { closeSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { guard } from './guard.ts'
-import { notedProcess, notePid } from './pid-file.ts'
+import { recordedProcess, recordPid } from './pid-file.ts'
 import { type StopStep, sendSignal, stopProcess, waitUntilGone } from './processes.ts'
 
 export type TemporalOptions = {
@@ -62,7 +62,7 @@ export async function spawnLocal(options: TemporalOptions): Promise<LocalProcess
       resolve()
     })
   })
-  notePid(options.pidFile, pid)
+  recordPid(options.pidFile, pid)
   return { pid, exited, hasExited: () => state.exited }
 }
 
@@ -88,7 +88,7 @@ export async function stopStaleService(
   commandContains: string,
   timeout: number,
 ): Promise<boolean> {
-  const stale = notedProcess(pidFile)
+  const stale = recordedProcess(pidFile)
   const isOurs = stale?.command.includes(commandContains) === true
   if (stale && isOurs) await stopTemporal(stale.pid, pidFile, timeout)
   else rmSync(pidFile, { force: true })

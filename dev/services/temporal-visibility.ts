@@ -8,7 +8,7 @@ import { registerSearchAttributes } from '../../worker/search-attributes.ts'
 import { TEMPORAL_DATABASES } from './temporal-schema.ts'
 
 const TABLE = 'executions_visibility'
-const KEPT = ['executions_visibility_pkey', 'default_idx', 'by_workflow_id', 'by_workflow_type', 'by_status']
+const KEPT_INDEXES = ['executions_visibility_pkey', 'default_idx', 'by_workflow_id', 'by_workflow_type', 'by_status']
 
 export type VisibilityOptions = { address: string; namespace: string; postgresUrl: string }
 
@@ -27,7 +27,7 @@ export async function fitVisibilityIndexes(options: VisibilityOptions): Promise<
     )
     const present = rows.map(({ indexname }) => indexname)
     const wanted = new Map(columns.map((column) => [indexName(column), column]))
-    const unused = present.filter((name) => !KEPT.includes(name) && !wanted.has(name))
+    const unused = present.filter((name) => !KEPT_INDEXES.includes(name) && !wanted.has(name))
     if (unused.length > 0) await client.query(`drop index if exists ${unused.join(', ')}`)
     for (const [name, column] of wanted) {
       if (present.includes(name)) continue

@@ -63,7 +63,7 @@ type Running = {
 
 /** Part of every command line of ours, CLI or built. */
 const PROGRAM = 'temporal'
-const STOP_PATIENCE = 15_000
+const STOP_TIMEOUT = 15_000
 
 /**
  * Starts the server and resolves when workflows can be started in the namespace. A server left by a killed launcher is
@@ -89,8 +89,8 @@ export async function startTemporal(requested: TemporalOptions): Promise<Tempora
 export async function stopStaleTemporal(dataDir: string): Promise<boolean> {
   claimDirectory(resolve(dataDir))
   const files = pidFiles(resolve(dataDir))
-  const ui = await stopStaleService(files.ui, PROGRAM, STOP_PATIENCE)
-  const server = await stopStaleService(files.server, PROGRAM, STOP_PATIENCE)
+  const ui = await stopStaleService(files.ui, PROGRAM, STOP_TIMEOUT)
+  const server = await stopStaleService(files.server, PROGRAM, STOP_TIMEOUT)
   return ui || server
 }
 
@@ -210,8 +210,8 @@ function handle({ dataDir }: TemporalOptions, running: Running): Temporal {
   const { server, ui, kind } = running
   const files = pidFiles(dataDir)
   const stop = async () => {
-    if (ui) await stopTemporal(ui.pid, files.ui, STOP_PATIENCE)
-    await stopTemporal(server.pid, files.server, STOP_PATIENCE)
+    if (ui) await stopTemporal(ui.pid, files.ui, STOP_TIMEOUT)
+    await stopTemporal(server.pid, files.server, STOP_TIMEOUT)
     releaseDirectory(dataDir)
   }
   const kill = async () => {

@@ -10,7 +10,7 @@ import {
 import { missing, OPEN, RIGHT, type Verdict, wrong } from './merchant-form.ts'
 
 /** Validates a card number. Unless `finished`, a number is wrong only if no further digit can fix it. */
-export function judgeNumber(
+export function validateNumber(
   written: string,
   finished: boolean,
 ): Verdict & { readonly brand: CardBrand | null } {
@@ -47,7 +47,7 @@ export function judgeNumber(
 }
 
 /** Validates month and year of expiry against `now`, in milliseconds. */
-export function judgeExpiry(
+export function validateExpiry(
   month: string,
   year: string,
   now: number,
@@ -56,18 +56,18 @@ export function judgeExpiry(
   const expMonth = readMonth(month)
   const expYear = readYear(year)
   return {
-    month: judgeMonth(month.trim(), expMonth, finished.month),
-    year: judgeYear(year.trim(), expYear, expMonth, now, finished.year),
+    month: validateMonth(month.trim(), expMonth, finished.month),
+    year: validateYear(year.trim(), expYear, expMonth, now, finished.year),
   }
 }
 
-function judgeMonth(text: string, expMonth: number | null, finished: boolean): Verdict {
+function validateMonth(text: string, expMonth: number | null, finished: boolean): Verdict {
   if (text === '') return missing('the month', finished)
   if (expMonth !== null) return RIGHT
   return text === '0' && !finished ? OPEN : wrong('A month is a number from 1 to 12.')
 }
 
-function judgeYear(
+function validateYear(
   text: string,
   expYear: number | null,
   expMonth: number | null,
@@ -77,14 +77,14 @@ function judgeYear(
   if (text === '') return missing('the year', finished)
   if (!/^\d{1,4}$/.test(text)) return wrong('A year has two or four digits.')
   // The 20 of a year 2031 that is still being typed is not the year 2020.
-  const settled = finished || text.length === 4
-  if (expYear === null) return settled ? wrong('A year has two or four digits, from 2000 to 2100.') : OPEN
-  if (cardIsExpired(expMonth ?? 12, expYear, now)) return settled ? wrong('This card has expired.') : OPEN
+  const isComplete = finished || text.length === 4
+  if (expYear === null) return isComplete ? wrong('A year has two or four digits, from 2000 to 2100.') : OPEN
+  if (cardIsExpired(expMonth ?? 12, expYear, now)) return isComplete ? wrong('This card has expired.') : OPEN
   return RIGHT
 }
 
 /** Validates the security code, which is optional. */
-export function judgeCode(written: string, brand: CardBrand | null, finished: boolean): Verdict {
+export function validateCode(written: string, brand: CardBrand | null, finished: boolean): Verdict {
   const text = written.trim()
   if (text === '') return OPEN
   if (!/^\d+$/.test(text)) return wrong('Digits only.')

@@ -4,8 +4,8 @@
  *
  * Card data go from the fields into one request body and nowhere else: not into the address, storage or the console.
  */
-import { grouped, judgeCode, judgeExpiry, judgeNumber, readMonth, readYear } from './card-form.ts'
-import { judgeOrganization, judgePublishableKey, OPEN, type Verdict } from './merchant-form.ts'
+import { grouped, validateCode, validateExpiry, validateNumber, readMonth, readYear } from './card-form.ts'
+import { validateOrganization, validatePublishableKey, OPEN, type Verdict } from './merchant-form.ts'
 import {
   element,
   field,
@@ -36,13 +36,13 @@ const REMEMBERED = { organization: 'organization', key: 'publishable-key' } as c
 /** Fields that were left or sent once: from then on an empty one is reported. */
 const left = new Set<string>()
 
-const JUDGES: Readonly<Record<string, (finished: boolean) => Verdict>> = {
-  organization: (finished) => judgeOrganization(value('organization'), finished),
-  key: (finished) => judgePublishableKey(value('key'), finished),
-  number: (finished) => judgeNumber(value('number'), finished),
+const VALIDATORS: Readonly<Record<string, (finished: boolean) => Verdict>> = {
+  organization: (finished) => validateOrganization(value('organization'), finished),
+  key: (finished) => validatePublishableKey(value('key'), finished),
+  number: (finished) => validateNumber(value('number'), finished),
   month: (finished) => expiry({ month: finished, year: true }).month,
   year: (finished) => expiry({ month: true, year: finished }).year,
-  code: (finished) => judgeCode(value('code'), judgeNumber(value('number'), false).brand, finished),
+  code: (finished) => validateCode(value('code'), validateNumber(value('number'), false).brand, finished),
 }
 
 restore()
@@ -53,17 +53,17 @@ addEventListener('pagehide', clearCard)
 const form = element('checkout', HTMLFormElement)
 form.addEventListener('input', ({ target }) => {
   if (!(target instanceof HTMLInputElement)) return
-  judge(target.id)
+  validateField(target.id)
   // The month can invalidate the year, and the brand the code.
-  if (target.id === 'month' && value('year') !== '') judge('year')
-  if (target.id === 'number' && value('code') !== '') judge('code')
+  if (target.id === 'month' && value('year') !== '') validateField('year')
+  if (target.id === 'number' && value('code') !== '') validateField('code')
   if (target.id === 'organization' || target.id === 'key') remember()
 })
 form.addEventListener('focusout', ({ target }) => {
   if (!(target instanceof HTMLInputElement) || target.value.trim() === '') return
   left.add(target.id)
   if (target.id === 'number') target.value = grouped(target.value)
-  judge(target.id)
+  validateField(target.id)
 })
 form.addEventListener('click', ({ target }) => {
   if (!(target instanceof HTMLButtonElement) || target.dataset.card === undefined) return
@@ -71,7 +71,7 @@ form.addEventListener('click', ({ target }) => {
   number.value = target.dataset.card
   if (month.value === '') month.value = '12'
   if (year.value === '') year.value = String((new Date().getFullYear() + 3) % 100)
-  for (const id of CARD_FIELDS) if (value(id) !== '') judge(id)
+  for (const id of CARD_FIELDS) if (value(id) !== '') validateField(id)
   number.focus()
 })
 form.addEventListener('submit', (event) => {
@@ -87,9 +87,9 @@ async function submit(): Promise<void> {
   const button = element('submit', HTMLButtonElement)
   if (button.getAttribute('aria-busy') === 'true') return
   showProblem(null)
-  for (const id of Object.keys(JUDGES)) left.add(id)
-  const wrong = Object.keys(JUDGES).filter((id) => judge(id).state === 'wrong')
-  for (const id of Object.values(MEMBERS)) if (!(id in JUDGES)) show(id, OPEN)
+  for (const id of Object.keys(VALIDATORS)) left.add(id)
+  const wrong = Object.keys(VALIDATORS).filter((id) => validateField(id).state === 'wrong')
+  for (const id of Object.values(MEMBERS)) if (!(id in VALIDATORS)) show(id, OPEN)
   const [first] = wrong
   if (first !== undefined) return field(first).focus()
 
@@ -105,9 +105,9 @@ async function submit(): Promise<void> {
         cache: 'no-store',
       },
     )
-    const answer = await response.json()
-    if (response.ok) showToken(answer)
-    else showProblem(answer)
+    const responseBody = await response.json()
+    if (response.ok) showToken(responseBody)
+    else showProblem(responseBody)
   } catch {
     showProblem({
       title: 'The service could not be reached',
@@ -219,15 +219,15 @@ async function copy(id: string): Promise<void> {
 }
 
 /** Validates a field and shows the verdict. */
-function judge(id: string): Verdict {
-  const verdict = JUDGES[id]?.(left.has(id)) ?? OPEN
+function validateField(id: string): Verdict {
+  const verdict = VALIDATORS[id]?.(left.has(id)) ?? OPEN
   show(id, verdict)
-  if (id === 'number') element('brand', HTMLElement).textContent = judgeNumber(value('number'), false).brand
+  if (id === 'number') element('brand', HTMLElement).textContent = validateNumber(value('number'), false).brand
   return verdict
 }
 
 function expiry(finished: { readonly month: boolean; readonly year: boolean }) {
-  return judgeExpiry(value('month'), value('year'), Date.now(), finished)
+  return validateExpiry(value('month'), value('year'), Date.now(), finished)
 }
 
 function clearCard(): void {
@@ -242,13 +242,13 @@ function clearCard(): void {
 function restore(): void {
   for (const id of recall(REMEMBERED)) {
     left.add(id)
-    judge(id)
+    validateField(id)
   }
   remember()
 }
 
 /** Stores valid organization and key for this tab; a secret key is never valid here. */
 function remember(): void {
-  for (const [id, name] of Object.entries(REMEMBERED)) keep(name, id, JUDGES[id]?.(true) ?? OPEN)
+  for (const [id, name] of Object.entries(REMEMBERED)) keep(name, id, VALIDATORS[id]?.(true) ?? OPEN)
   showCalls(null)
 }

@@ -19,7 +19,7 @@ export function missing(what: string, finished: boolean): Verdict {
   return finished ? wrong(`Enter ${what}.`) : OPEN
 }
 
-export function judgeOrganization(written: string, finished: boolean): Verdict {
+export function validateOrganization(written: string, finished: boolean): Verdict {
   const text = written.trim()
   if (text === '') return missing('the organization', finished)
   return /^[A-Za-z0-9_@~.-]{1,50}$/.test(text)
@@ -28,7 +28,7 @@ export function judgeOrganization(written: string, finished: boolean): Verdict {
 }
 
 /** Validates a publishable key. A secret key is refused, because it must never be in a payer's browser. */
-export function judgePublishableKey(written: string, finished: boolean): Verdict {
+export function validatePublishableKey(written: string, finished: boolean): Verdict {
   const text = written.trim()
   if (text === '') return missing('the publishable key', finished)
   if (text.startsWith('sk_')) {
@@ -39,7 +39,7 @@ export function judgePublishableKey(written: string, finished: boolean): Verdict
 }
 
 /** Validates a sandbox's secret key, for pages that only a merchant opens. */
-export function judgeSecretKey(written: string, finished: boolean): Verdict {
+export function validateSecretKey(written: string, finished: boolean): Verdict {
   const text = written.trim()
   if (text === '') return missing('the secret key', finished)
   if (/^sk_sandbox_[\w-]+$/.test(text)) return RIGHT

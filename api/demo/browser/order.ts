@@ -1,5 +1,5 @@
 /** The order demo's script: it shows one order, its invoices and its timeline, and moves its clock. */
-import { judgeOrganization, judgeSecretKey, OPEN, RIGHT, type Verdict, wrong } from './merchant-form.ts'
+import { validateOrganization, validateSecretKey, OPEN, RIGHT, type Verdict, wrong } from './merchant-form.ts'
 import {
   element,
   field,
@@ -14,7 +14,7 @@ import {
 
 const DAY = 86_400_000
 /** Poll interval of a long move. Milliseconds. */
-const GLANCE = 500
+const POLL_INTERVAL = 500
 
 interface Order {
   readonly status: string
@@ -43,9 +43,9 @@ interface Entry {
 /** What this tab remembers, by field. */
 const REMEMBERED = { organization: 'organization', key: 'secret-key' } as const
 const ID = decodeURIComponent(location.pathname.split('/').at(-1) ?? '')
-const JUDGES: Readonly<Record<string, (finished: boolean) => Verdict>> = {
-  organization: (finished) => judgeOrganization(value('organization'), finished),
-  key: (finished) => judgeSecretKey(value('key'), finished),
+const VALIDATORS: Readonly<Record<string, (finished: boolean) => Verdict>> = {
+  organization: (finished) => validateOrganization(value('organization'), finished),
+  key: (finished) => validateSecretKey(value('key'), finished),
 }
 
 let order: Order | null = null
@@ -57,7 +57,7 @@ addEventListener('hashchange', restore)
 
 const merchant = element('merchant', HTMLFormElement)
 merchant.addEventListener('input', ({ target }) => {
-  if (target instanceof HTMLInputElement) show(target.id, JUDGES[target.id]?.(false) ?? OPEN)
+  if (target instanceof HTMLInputElement) show(target.id, VALIDATORS[target.id]?.(false) ?? OPEN)
 })
 merchant.addEventListener('submit', (event) => {
   event.preventDefault()
@@ -79,8 +79,8 @@ element('refresh', HTMLButtonElement).addEventListener('click', () => void refre
 
 /** Shows the order if all fields are right, and otherwise focuses the first that is not. */
 async function begin(): Promise<void> {
-  const wrongOnes = Object.entries(JUDGES).filter(([id, judge]) => {
-    const verdict = judge(true)
+  const wrongOnes = Object.entries(VALIDATORS).filter(([id, validate]) => {
+    const verdict = validate(true)
     show(id, verdict)
     return verdict.state === 'wrong'
   })
@@ -119,13 +119,13 @@ async function move(): Promise<void> {
   button.setAttribute('aria-busy', 'true')
   try {
     const path = `subscriptions/${encodeURIComponent(ID)}/fast-forward`
-    let answer = await ask<{ id: string; status: string; detail?: string | null }>(path, { to: new Date(to) })
-    while (answer.status === 'running') {
-      await new Promise((resolve) => setTimeout(resolve, GLANCE))
-      answer = await ask(`${path}/${answer.id}`)
+    let progress = await ask<{ id: string; status: string; detail?: string | null }>(path, { to: new Date(to) })
+    while (progress.status === 'running') {
+      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL))
+      progress = await ask(`${path}/${progress.id}`)
     }
-    if (answer.status === 'failed')
-      throw { title: 'The clock could not be moved', detail: answer.detail ?? '' }
+    if (progress.status === 'failed')
+      throw { title: 'The clock could not be moved', detail: progress.detail ?? '' }
     await refresh()
     progress.textContent = 'The clock has been moved.'
     field('to').value = ''
@@ -155,9 +155,9 @@ async function ask<T>(path: string, body?: object): Promise<T> {
       detail: 'Check that it is running and try again.',
     } satisfies ProblemResponse
   }
-  const answer = await response.json()
-  if (!response.ok) throw answer
-  return answer
+  const responseBody = await response.json()
+  if (!response.ok) throw responseBody
+  return responseBody
 }
 
 /** Shows why an operation failed: beside the field that can fix it, or as a message. */
@@ -214,7 +214,7 @@ function showOrder(found: Order, invoices: readonly Invoice[], timeline: readonl
 
 function restore(): void {
   recall(REMEMBERED)
-  if (Object.values(JUDGES).every((judge) => judge(true).state === 'right')) void begin()
+  if (Object.values(VALIDATORS).every((validate) => validate(true).state === 'right')) void begin()
 }
 
 function offer(instant: number): void {
