@@ -227,7 +227,7 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
       // A quarantined order stays out of batches until it has advanced.
       if (order.hasMoved || order.isQuarantined || instant > now() + SKIPPED) return await alone()
       const outcome = await new Promise<Outcome | null>((result, fail) => {
-        organizationOf(organizationId).requests.push({ id: recordId, instant, result: result, fail })
+        organizationOf(organizationId).requests.push({ id: recordId, instant, result, fail })
         pump()
       })
       if (outcome === null) return await alone()

@@ -65,7 +65,7 @@ function visibilityOf(
   const isAsked = customerId !== undefined
   return {
     details: isAsked
-      ? `The gateway has not told the outcome of transaction **${recordId}**.`
+      ? `The gateway has not reported the outcome of transaction **${recordId}**.`
       : `A refund of sale **${recordId}** is owed and was declined.`,
     timer: isAsked ? `asked again at ${time}` : `refunded again at ${time}`,
     attributes: {

@@ -92,9 +92,9 @@ function operationOf(route: Route): OpenApiOperation {
   }
 }
 
-function responseContent({ returns: answers }: Route, name: string): object {
+function responseContent({ returns: content }: Route, name: string): object {
   const one = { $ref: `#/components/schemas/${name}` }
-  switch (answers) {
+  switch (content) {
     case 'one':
       return { content: { 'application/json': { schema: one } } }
     case 'many':

@@ -164,7 +164,7 @@ function operationContext(
     webhookTargets: { guard: addressGuard, environment },
     sendWebhook,
     gateway,
-    temporal: temporal,
+    temporal,
     baseUrl,
     now: () => new Date(),
     idempotencyKey: idempotent?.key ?? null,
@@ -186,7 +186,7 @@ function operationContext(
         const response = await work(unit)
         await storeResponse(unit.em, vault, idempotent, {
           status: response.status ?? route.success,
-          response: response,
+          response,
         })
         return response
       }),

@@ -127,7 +127,7 @@ async function measure(name: string, scenario: Scenario): Promise<PartResult> {
       say,
     })
     await own.run()
-    return { name, metrics: metrics, failure: null }
+    return { name, metrics, failure: null }
   } catch (error) {
     if (!interruption.signal.aborted) say(`${name} failed: ${String(error)}`)
     await own.run().catch((failure: unknown) => say(String(failure)))
@@ -151,7 +151,7 @@ function oneEnvironment(): { get(): Promise<Environment>; end(): Promise<void> }
         count += 1
         const own = nested(teardown)
         const options = {
-          directory: mkdir(join(directory, `world-${count}`)),
+          directory: mkdir(join(directory, `environment-${count}`)),
           say,
           signal: interruption.signal,
           profiles: values.profile ? mkdir(RESULTS) : null,

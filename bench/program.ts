@@ -86,13 +86,15 @@ export function residentMegabytes(pid: number): number | null {
 
 /** Returns a meter of the CPU time of a process's children, including those that ended since the last read. */
 export function childrenMeter(pid: number): () => number | null {
-  const seen = new Map<number, number>()
+  const secondsByChild = new Map<number, number>()
   return () => {
     for (const child of childrenOf(pid)) {
       const seconds = cpuSeconds(child)
-      if (seconds !== null) seen.set(child, seconds)
+      if (seconds !== null) secondsByChild.set(child, seconds)
     }
-    return seen.size === 0 ? null : [...seen.values()].reduce((sum, seconds) => sum + seconds, 0)
+    return secondsByChild.size === 0
+      ? null
+      : [...secondsByChild.values()].reduce((sum, seconds) => sum + seconds, 0)
   }
 }
 

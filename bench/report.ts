@@ -33,7 +33,7 @@ export function conditions({ quick, loadBefore }: Run): string[] {
   return [
     `${processors.length} cores (${processors[0]?.model.trim() ?? 'unknown'}), Node ${process.version}, service ${VERSION}${quick ? ', QUICK: a tenth of the work, metrics are only a trial' : ''}.`,
     'Service, services, baselines, receiver and load generator share these cores; absolute values depend on them, so',
-    'each metric stands beside its baseline: measured in turns, the ratio is the median over the rounds.',
+    'each metric stands beside its baseline: measured alternately, the ratio is the median over the rounds.',
     ...(busy
       ? [
           `The machine was busy with other things before (load ${loadBefore.toFixed(1)}): rates and ratios are too low. CPU s/1000 suffers less.`,

@@ -86,7 +86,7 @@ export async function attemptDelivery(
     sentTime: wasSent(response) ? sentTime : null,
     duration: Math.ceil(performance.now() - started),
     requestHeaders: maskedHeaders(requestHeaders),
-    response: response,
+    response,
   }
 }
 

@@ -195,7 +195,7 @@ export async function recordOutcomes(
 ): Promise<MovedDelivery[]> {
   const rows = outcomes.map(({ attempt, next }, ordinal) => ({
     ...attemptRow(attempt),
-    turn: ordinal,
+    ordinal,
     owner,
     scheduled: attempt.delivery.scheduled,
     resend: attempt.delivery.resend,
@@ -207,7 +207,7 @@ export async function recordOutcomes(
     'record-outcomes',
     `with given as (
        select * from jsonb_to_recordset(?::jsonb) as given
-         (${ATTEMPT_COLUMN_TYPES}, next_status text, next_attempt_time timestamptz, turn int, owner text,
+         (${ATTEMPT_COLUMN_TYPES}, next_status text, next_attempt_time timestamptz, ordinal int, owner text,
           scheduled int, resend boolean)
      ), failing as materialized (
        select organization_id, id, status, canceled_through from webhooks webhook
@@ -244,22 +244,22 @@ export async function recordOutcomes(
                         and delivery.attempts = outcome.scheduled end
           and (outcome.owner is null or coalesce(delivery.lease_owner, outcome.owner) = outcome.owner)
        returning delivery.organization_id, delivery.id, delivery.status, delivery.attempts,
-                 delivery.attempts + delivery.resends as number, delivery.next_attempt_time, outcome.webhook_id, outcome.turn, outcome.failure,
+                 delivery.attempts + delivery.resends as number, delivery.next_attempt_time, outcome.webhook_id, outcome.ordinal, outcome.failure,
                  outcome.initiated_time, outcome.resend
      ), tally as (
-       select organization_id, webhook_id, max(turn) filter (where failure is null) as last_success
+       select organization_id, webhook_id, max(ordinal) filter (where failure is null) as last_success
          from moved group by organization_id, webhook_id
      ), counted as (
        select organization_id, webhook_id, tally.last_success is not null as succeeded, count(moved.id)::int as failures,
               min(moved.initiated_time) as first_failure
          from tally left join moved using (organization_id, webhook_id)
-        where moved.failure is not null and moved.turn > coalesce(tally.last_success, -1)
+        where moved.failure is not null and moved.ordinal > coalesce(tally.last_success, -1)
         group by organization_id, webhook_id, tally.last_success
         union all
        select organization_id, webhook_id, true, 0, null from tally
         where not exists (select from moved where moved.organization_id = tally.organization_id
                            and moved.webhook_id = tally.webhook_id and moved.failure is not null
-                           and moved.turn > coalesce(tally.last_success, -1))
+                           and moved.ordinal > coalesce(tally.last_success, -1))
      ), remembered as (
        update webhooks webhook
           set consecutive_failures = counted.failures

@@ -98,7 +98,7 @@ async function addKey(trx: EntityManager, vault: Vault, now: Date, signsFrom: Da
   })
   const { kty, n, e } = await exportJWK(publicKey)
   if (kty === undefined || n === undefined || e === undefined)
-    throw new Error('an RSA key lacks its public members')
+    throw new Error('an RSA key has no public members')
   const kid = await calculateJwkThumbprint({ kty, n, e })
   trx.persist(
     trx.create(SigningKey, {

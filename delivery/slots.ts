@@ -20,7 +20,7 @@ export interface Bounds {
   readonly total: number
   readonly perOrganization: number
   /**
-   * A receiver's first limit, and the highest that quick responses can raise it to; the lowest is one. `most` also
+   * A receiver's first limit, and the highest that quick responses can increase it to; the lowest is one. `most` also
    * bounds an origin.
    */
   readonly perReceiver: { readonly first: number; readonly most: number }

@@ -36,7 +36,7 @@ export function createMetrics(): Metrics {
     }),
     unresolvedPayments: new Counter({
       name: 'billing_payments_unresolved_total',
-      help: 'Payments whose outcome the gateway did not tell in 31 days.',
+      help: 'Payments whose outcome the gateway did not report within 31 days.',
       registers: [registry],
     }),
     unpaidRefunds: new Counter({

@@ -219,7 +219,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     if (deliveries.length === 0) return
     const release = releaseDeliveries(em(), deliveries, presence.id)
       .catch((error: unknown) =>
-        log.warn({ err: error }, 'deliveries could not be given back; their leases will run out'),
+        log.warn({ err: error }, 'deliveries could not be released; their leases will expire'),
       )
       .finally(() => {
         releases.delete(release)

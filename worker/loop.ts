@@ -24,7 +24,7 @@ export interface LoopOptions {
   readonly iterate: (progress: () => void) => Promise<boolean | number>
 }
 
-export function startLoop({ name, interval, log, watchdog, iterate: iterate }: LoopOptions): Loop {
+export function startLoop({ name, interval, log, watchdog, iterate }: LoopOptions): Loop {
   let stopped = false
   let nudged = false
   let wake: () => void = () => {}

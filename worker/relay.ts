@@ -125,7 +125,7 @@ export function startRelay(options: RelayOptions): Loop {
     return true
   }
 
-  const loop = startLoop({ name: 'relay', interval: poll, log, watchdog, iterate: iterate })
+  const loop = startLoop({ name: 'relay', interval: poll, log, watchdog, iterate })
   return {
     ...loop,
     async stop() {

@@ -55,7 +55,7 @@ export async function ensureSearchAttributes(client: Client, log: Logger): Promi
     )
     return true
   } catch (error) {
-    log.warn({ err: error, namespace }, 'search attributes are not registered; executions go without labels')
+    log.warn({ err: error, namespace }, 'search attributes are not registered; executions have none')
     return false
   }
 }
@@ -168,7 +168,8 @@ export function startPolling({
         loggedReason = ''
       } catch (error) {
         // Logged once for each reason, not for each attempt.
-        if (String(error) !== loggedReason) log.warn({ err: error }, 'cannot poll Temporal; trying every second')
+        if (String(error) !== loggedReason)
+          log.warn({ err: error }, 'cannot poll Temporal; trying every second')
         loggedReason = String(error)
       }
       await delay(1_000, undefined, { signal: stopping.signal }).catch(() => {})

@@ -98,7 +98,7 @@ export async function storeResponse(
 ): Promise<void> {
   await statement(
     em,
-    'keep-answer',
+    'store-response',
     `insert into idempotency_records (organization_id, operation, key, request_hash, response_cipher, created_time)
      values (?, ?, ?, ?, ?, now())
      on conflict (organization_id, operation, key) do update

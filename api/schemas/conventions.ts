@@ -129,10 +129,10 @@ export function withoutReadOnly(
 }
 
 /** Returns the writable part of an enumeration, or undefined if all of its values are writable. */
-function written({ 'x-answers-only': answersOnly, ...member }: JsonSchema): JsonSchema | undefined {
-  return answersOnly === undefined
+function written({ 'x-answers-only': readOnlyValues, ...member }: JsonSchema): JsonSchema | undefined {
+  return readOnlyValues === undefined
     ? undefined
-    : { ...member, enum: (member.enum ?? []).filter((value) => !answersOnly.includes(String(value))) }
+    : { ...member, enum: (member.enum ?? []).filter((value) => !readOnlyValues.includes(String(value))) }
 }
 
 /** Returns the writable part of a checked body. */

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { CARD_BRANDS } from '../../billing/cards.ts'
 import { Contact } from './contact.ts'
-import { OmittedWhenUnknown, Instant, Nullable, OrNull, ReadOnly, resourceMembers } from './conventions.ts'
+import { Instant, Nullable, OmittedWhenUnknown, OrNull, ReadOnly, resourceMembers } from './conventions.ts'
 import { LeadSource } from './lead-source.ts'
 import { RiskMetadata } from './risk-metadata.ts'
 

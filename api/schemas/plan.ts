@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { NullableInterval, NullableTimeShift, PeriodSchema } from './billing-terms.ts'
-import { OmittedWhenUnknown, Id, Nullable, OrNull, resourceMembers, Text } from './conventions.ts'
+import { Id, Nullable, OmittedWhenUnknown, OrNull, resourceMembers, Text } from './conventions.ts'
 
 const price = (description: string) => Type.Number({ minimum: 0, exclusiveMaximum: 1e12, description })
 

@@ -83,5 +83,5 @@ async function signAndPost(url: string, body: string): Promise<void> {
   }
   const response = await request(url, { dispatcher: agent, method: 'POST', headers, body })
   await response.body.dump()
-  if (response.statusCode !== 200) throw new Error(`the receiver answered ${response.statusCode}`)
+  if (response.statusCode !== 200) throw new Error(`the receiver responded with ${response.statusCode}`)
 }

@@ -124,7 +124,8 @@ async function hang({ query, merchant }: Environment, urls: readonly string[], r
       where organization_id like 'org_hanging_%'`,
   )
   await query("select pg_notify('billing_delivery', '')")
-  const isAttempted = "select 1 from deliveries where webhook_id like 'wh_%' and lease_owner is not null limit 1"
+  const isAttempted =
+    "select 1 from deliveries where webhook_id like 'wh_%' and lease_owner is not null limit 1"
   while ((await query(isAttempted)).length === 0) await delay(20)
 }
 

@@ -140,7 +140,7 @@ async function poisonedBatch(
     what: `starts of ${count} orders due at one moment, one of them poisoned`,
     unit: '/s',
     service,
-    baseline: baseline,
+    baseline,
     aim: 0.9,
     beside: {},
     note: 'Baseline: the same without the poisoned one. It is quarantined on the way, its batch repeated order by order.',

@@ -99,10 +99,10 @@ async function come({ query, merchant }: Environment, webhookId: string, count: 
   const ahead = 20_000 + count * 30
   await query(
     `with chosen as (
-       select id, row_number() over (order by id) as turn from deliveries
+       select id, row_number() over (order by id) as ordinal from deliveries
         where organization_id = $1 and webhook_id = $2 order by id limit $3
      ), moved as (
-       update deliveries set next_attempt_time = now() + ($4 + chosen.turn * ${MINUTE} / $3) * interval '1 millisecond'
+       update deliveries set next_attempt_time = now() + ($4 + chosen.ordinal * ${MINUTE} / $3) * interval '1 millisecond'
          from chosen where deliveries.organization_id = $1 and deliveries.id = chosen.id
        returning deliveries.id, deliveries.next_attempt_time
      ), remembered as (

@@ -14,7 +14,8 @@ export function recordPid(file: string, pid: number): void {
 export function recordedProcess(file: string): ProcessFacts | null {
   try {
     const recorded: unknown = JSON.parse(readFileSync(file, 'utf8'))
-    if (typeof recorded !== 'object' || recorded === null || !('pid' in recorded) || !('started' in recorded)) return null
+    if (typeof recorded !== 'object' || recorded === null || !('pid' in recorded) || !('started' in recorded))
+      return null
     const facts = typeof recorded.pid === 'number' ? processFacts(recorded.pid) : null
     return facts?.started === recorded.started ? facts : null
   } catch {

@@ -8,7 +8,13 @@ import { registerSearchAttributes } from '../../worker/search-attributes.ts'
 import { TEMPORAL_DATABASES } from './temporal-schema.ts'
 
 const TABLE = 'executions_visibility'
-const KEPT_INDEXES = ['executions_visibility_pkey', 'default_idx', 'by_workflow_id', 'by_workflow_type', 'by_status']
+const KEPT_INDEXES = [
+  'executions_visibility_pkey',
+  'default_idx',
+  'by_workflow_id',
+  'by_workflow_type',
+  'by_status',
+]
 
 export type VisibilityOptions = { address: string; namespace: string; postgresUrl: string }
 

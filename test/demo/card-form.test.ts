@@ -1,7 +1,13 @@
 /** What the checkout form says of a field: a pure judgement, the same rules as the API's. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { grouped, validateCode, validateExpiry, validateNumber, readYear } from '../../api/demo/browser/card-form.ts'
+import {
+  grouped,
+  readYear,
+  validateCode,
+  validateExpiry,
+  validateNumber,
+} from '../../api/demo/browser/card-form.ts'
 import { validatePublishableKey, validateSecretKey } from '../../api/demo/browser/merchant-form.ts'
 import { cardDigits, NETWORKS, networksOfBeginning, passesLuhn, readCardNumber } from '../../billing/cards.ts'
 import { TEST_CARDS } from '../support/cards.ts'

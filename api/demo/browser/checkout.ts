@@ -4,8 +4,8 @@
  *
  * Card data go from the fields into one request body and nowhere else: not into the address, storage or the console.
  */
-import { grouped, validateCode, validateExpiry, validateNumber, readMonth, readYear } from './card-form.ts'
-import { validateOrganization, validatePublishableKey, OPEN, type Verdict } from './merchant-form.ts'
+import { grouped, readMonth, readYear, validateCode, validateExpiry, validateNumber } from './card-form.ts'
+import { OPEN, type Verdict, validateOrganization, validatePublishableKey } from './merchant-form.ts'
 import {
   element,
   field,
@@ -222,7 +222,8 @@ async function copy(id: string): Promise<void> {
 function validateField(id: string): Verdict {
   const verdict = VALIDATORS[id]?.(left.has(id)) ?? OPEN
   show(id, verdict)
-  if (id === 'number') element('brand', HTMLElement).textContent = validateNumber(value('number'), false).brand
+  if (id === 'number')
+    element('brand', HTMLElement).textContent = validateNumber(value('number'), false).brand
   return verdict
 }
 

@@ -1,5 +1,5 @@
 /** The order demo's script: it shows one order, its invoices and its timeline, and moves its clock. */
-import { validateOrganization, validateSecretKey, OPEN, RIGHT, type Verdict, wrong } from './merchant-form.ts'
+import { OPEN, RIGHT, type Verdict, validateOrganization, validateSecretKey, wrong } from './merchant-form.ts'
 import {
   element,
   field,
@@ -119,7 +119,9 @@ async function move(): Promise<void> {
   button.setAttribute('aria-busy', 'true')
   try {
     const path = `subscriptions/${encodeURIComponent(ID)}/fast-forward`
-    let progress = await ask<{ id: string; status: string; detail?: string | null }>(path, { to: new Date(to) })
+    let progress = await ask<{ id: string; status: string; detail?: string | null }>(path, {
+      to: new Date(to),
+    })
     while (progress.status === 'running') {
       await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL))
       progress = await ask(`${path}/${progress.id}`)
