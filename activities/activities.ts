@@ -9,10 +9,7 @@ import { callGateway } from './call-gateway.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { inquireTransaction } from './inquire-transaction.ts'
 
-/**
- * Delay after a process with a wrong clock refused an activity; the next attempt may reach a process with a correct
- * one.
- */
+/** Delay after a process with a wrong clock refused an activity, so that another process may take it. */
 const AFTER_SKEW = '1 s'
 
 export function createActivities(dependencies: ActivityDependencies): Activities {
@@ -31,9 +28,7 @@ export function createActivities(dependencies: ActivityDependencies): Activities
   }
 }
 
-/**
- * A refusal because of the clock says nothing about the record, so it must not lengthen the back-off of the activity.
- */
+/** A refusal because of the clock is not the record's fault and must not lengthen the activity's back-off. */
 async function retriedSoon<T>(activity: Promise<T>): Promise<T> {
   try {
     return await activity

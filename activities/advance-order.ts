@@ -18,7 +18,6 @@ import { quarantinedResult } from './quarantine.ts'
 
 /** Orders advanced in one transaction. */
 const BATCH = 100
-/** Organizations advanced concurrently. */
 const ORGANIZATIONS = 8
 /** An instant further ahead of this process's clock belongs to an execution that skips time. Milliseconds. */
 const SKIPPED = 1_000
@@ -29,12 +28,10 @@ export interface OrderAdvancer {
    * organization that is due by then. Idempotent.
    */
   advance(input: AdvanceInput): Promise<AdvanceResult>
-  /** Advances a batch of an organization's due orders. */
   advanceDue(organizationId: string): Promise<AdvancedBatch>
 }
 
 export interface AdvancedBatch {
-  /** Orders advanced or quarantined. */
   readonly count: number
   /** True if the batch was full, so that more orders may be due. */
   readonly isMore: boolean

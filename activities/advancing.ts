@@ -4,7 +4,6 @@ import type { Quarantine } from './quarantine.ts'
 
 /** What every activity that advances a record depends on. */
 export interface Advancing {
-  /** Returns a new entity manager for each activity. */
   readonly em: () => EntityManager
   readonly baseUrl: string
   /** Real time, in milliseconds. */
@@ -13,6 +12,5 @@ export interface Advancing {
   readonly quarantine: Quarantine
   /** True if executions may skip time, so that their instants lead the database's clock. */
   readonly skipsTime: boolean
-  /** True if the namespace has the search attributes. */
   readonly visibility: boolean
 }

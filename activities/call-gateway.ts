@@ -10,7 +10,6 @@ import { instantOf } from './instant.ts'
 /**
  * Makes the gateway call that is due for an order at the workflow's instant: a charge, or a query for the outcome of
  * one. The request id stays the same until there is a result, so repeating it moves no money twice.
- *
  * @returns null, or the end of the quarantine if the order's rules or records throw.
  */
 export async function callGateway(

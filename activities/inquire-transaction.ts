@@ -78,10 +78,7 @@ function visibilityOf(
   }
 }
 
-/**
- * Alerts the operator to pay a debt by other means. The debt stays on the sale until refunds of that amount are
- * approved.
- */
+/** Alerts the operator to pay a debt by other means. It stays on the sale until refunds of it are approved. */
 function reportUnpaidRefund(
   { log, unpaidRefunds }: Pick<ActivityDependencies, 'log' | 'unpaidRefunds'>,
   { organizationId, id, owedAmount, currency, gateway }: Transaction,
@@ -93,9 +90,7 @@ function reportUnpaidRefund(
   )
 }
 
-/**
- * Alerts the operator to a payment whose outcome is no longer queried. It stays pending, and its invoices stay unpaid.
- */
+/** Alerts the operator to a payment that is no longer queried. It stays pending, and its invoices unpaid. */
 export function reportUnresolved(
   { log, unresolved }: Pick<ActivityDependencies, 'log' | 'unresolved'>,
   transaction: Transaction,

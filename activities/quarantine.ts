@@ -21,7 +21,6 @@ export interface QuarantineOptions {
   readonly log: Logger
   /** Real time, in milliseconds. */
   readonly now: () => number
-  /** Counts quarantines by workflow. */
   readonly counter: { inc(labels: { workflow: WorkflowName }): void }
 }
 

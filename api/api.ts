@@ -25,7 +25,6 @@ export interface RunningApi {
 
 /**
  * Starts listening.
- *
  * @throws Error with code EADDRINUSE if the port is in use.
  */
 export async function startApi(

@@ -1,7 +1,4 @@
-/**
- * Routes of every host without authentication: status, keys, the contract and the problem pages; in the sandbox the
- * demo too.
- */
+/** Routes without authentication: status, keys, the contract and the problem pages; in the sandbox the demo. */
 import type Router from '@koa/router'
 import type { MikroORM } from '@mikro-orm/postgresql'
 import type { Config } from '../config/config.ts'

@@ -14,7 +14,6 @@ export interface OperationContext {
   readonly organizationId: string
   readonly credential: Credential
   readonly params: Readonly<Record<string, string>>
-  /** Query parameters, checked against the route's schema. */
   readonly query: Readonly<Record<string, unknown>>
   readonly preconditions: Preconditions
   /** An entity manager of this request alone. */
@@ -34,7 +33,6 @@ export interface OperationContext {
   /**
    * Returns the body's writable members, validated and with defaults. Call it after the resource is found and the
    * preconditions hold, because those problems come first. A read-only value is accepted if `stored` has the same.
-   *
    * @throws Problem `validation-error` with every invalid member.
    */
   body<T>(stored?: object): T
@@ -45,10 +43,8 @@ export interface OperationContext {
 }
 
 export interface OperationResponse {
-  /** Default: the route's. */
   readonly status?: number
   readonly body?: unknown
-  /** Absolute URI of the new resource. */
   readonly location?: string
   /** Revision of the resource in the body, for `ETag`. */
   readonly revision?: number

@@ -71,7 +71,6 @@ export interface Route {
   /** Below `/organizations/{organizationId}`; empty for the organization itself. */
   readonly path: string
   readonly summary: string
-  /** Forms of credential that it accepts. */
   readonly accepts: readonly KeyForm[]
   /** True if a secret key may also come raw in `Authorization`. */
   readonly rawSecret?: boolean
@@ -88,16 +87,12 @@ export interface Route {
   readonly accepted?: TSchema
   /** True if the operation exists only in the sandbox. */
   readonly sandboxOnly?: boolean
-  /**
-   * True if a repetition under an `Idempotency-Key` continues where the first request stopped, instead of being
-   * replayed.
-   */
+  /** True if a repetition under an `Idempotency-Key` continues the first request instead of being replayed. */
   readonly continues?: boolean
   readonly handler: OperationHandler
 }
 
 const SECRET = ['secret'] as const
-/** Forms of credential that a browser may hold. */
 const BROWSER: readonly KeyForm[] = ['publishable', 'customer']
 
 /** Returns a route's whole path, with its parameters in braces. */
@@ -105,7 +100,6 @@ export function fullPath({ path }: Pick<Route, 'path'>): string {
   return ['/organizations/{organizationId}', ...(path === '' ? [] : [path])].join('/')
 }
 
-/** Returns the routes of a deployment in that environment. */
 export function routesOf(environment: Config['environment']): readonly Route[] {
   return ROUTES.filter(({ sandboxOnly = false }) => environment === 'sandbox' || !sandboxOnly)
 }
@@ -428,7 +422,6 @@ function post<Row extends ResourceRow, Body>(
   }
 }
 
-/** Returns a noun with its indefinite article. */
 function withArticle(noun: string): string {
   return /^[aeio]/i.test(noun) ? `an ${noun}` : `a ${noun}`
 }

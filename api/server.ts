@@ -29,7 +29,6 @@ export interface ApiDependencies {
 
 type ServerDependencies = ApiDependencies & OperationDependencies
 
-/** Returns the server, not yet listening. */
 export function createServer(dependencies: ServerDependencies): Server {
   const { config, log } = dependencies
   // The trusted proxy wrote only the last of the forwarded addresses; the others are the caller's claims.
@@ -99,7 +98,6 @@ function unmatched(router: Router<ApiState>): Koa.Middleware<ApiState> {
   }
 }
 
-/** Returns the preflight headers of the requested operation. */
 function preflight(router: Router<ApiState>, ctx: Context): Readonly<Record<string, string>> {
   const wanted = ctx.get('Access-Control-Request-Method')
   const [layer] = router.match(ctx.path, wanted).pathAndMethod

@@ -38,7 +38,6 @@ import type { Route } from './routes.ts'
 import { bodySchema, withoutReadOnly, writablePart } from './schemas/conventions.ts'
 import type { TemporalService } from './temporal.ts'
 
-/** Dependencies of the operations. */
 export interface OperationDependencies {
   readonly config: Pick<Config, 'environment' | 'baseUrl'>
   readonly orm: MikroORM
@@ -63,7 +62,6 @@ interface RequestState extends ApiState {
 }
 type Step = RouterMiddleware<RequestState>
 
-/** What the steps of all operations share. */
 export interface SharedSteps {
   readonly readCustomerToken: ReturnType<typeof customerTokenReader>
   readonly validatorOf: ReturnType<typeof createBodyValidator>
@@ -78,7 +76,6 @@ export function sharedSteps({ vault, config }: OperationDependencies): SharedSte
   }
 }
 
-/** Returns the steps of an operation of the route table. */
 export function stepsOf(
   route: Route,
   dependencies: OperationDependencies,
@@ -133,7 +130,6 @@ export function stepsOf(
     respond(ctx, route, response)
   }
 
-  // Each step reads what the previous ones have set.
   return [
     authenticate,
     authorize,
@@ -143,7 +139,6 @@ export function stepsOf(
   ] as unknown as RouterMiddleware<ApiState>[]
 }
 
-/** Returns the context of a handler. */
 function operationContext(
   ctx: Parameters<Step>[0],
   route: Route,

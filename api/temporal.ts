@@ -7,14 +7,12 @@ import { Problem } from './http/problems.ts'
 export interface TemporalService {
   /**
    * Checks that executions can skip time.
-   *
    * @throws Problem `not-implemented` with the setting to enable, or `unavailable` if Temporal cannot be reached.
    */
   requireTimeSkipping(): Promise<void>
   /**
    * Makes the execution skip `milliseconds` of its time; timers in between fire in order, and their work is done. `id`
    * identifies the skip.
-   *
    * @returns false if no such execution runs.
    * @throws Problem as above.
    */
@@ -29,7 +27,6 @@ const MOST_SKIPS = 100_000
 
 const gRPC = { cancelled: 1, deadlineExceeded: 4, notFound: 5, unimplemented: 12, unavailable: 14 }
 
-/** Connects at first use. */
 export function connectTemporal(target: TemporalConnection, namespace: string): TemporalService {
   const client = new Client({ connection: Connection.lazy(clientConnection(target)), namespace })
   const { workflowService } = client

@@ -25,16 +25,13 @@ import type { Teardown } from './teardown.ts'
 
 export interface Environment {
   readonly databaseUrl: string
-  /** Of the API, on 127.0.0.1. */
   readonly port: number
   readonly api: Program
-  /** Temporal's server. */
   readonly temporal: {
     pid(): Promise<number>
     /** Sends SIGKILL and starts it again on the same data. Resolves when it accepts work. */
     killAndStart(): Promise<void>
   }
-  /** The vault of commands that encrypt. */
   readonly vault: Database['vault']
   readonly installation: Database['installation']
   /** Its only webhook points to the receiver and gets every event. */
@@ -42,17 +39,13 @@ export interface Environment {
   readonly load: Helper<LoadCalls>
   readonly receiver: Helper<ReceiverCalls>
   readonly receiverUrl: string
-  /** Starts the worker. */
   startWorker(): Promise<Program>
   /** Creates another organization with what an order needs, without a webhook. */
   organization(id: string): Promise<Catalogue>
-  /** Places an order that starts in a year. */
   placeOrder(): Promise<string>
   /** Returns the CPU seconds of all sessions of the database server, or null if the system does not report them. */
   databaseCpu(): number | null
-  /** Runs a command of the merchant's organization. */
   command<T>(work: (unit: UnitOfWork) => Promise<T>): Promise<T>
-  /** Queries the database. */
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   /** Returns the milliseconds until the worker has drained its work. */
   drained(timeout: number): Promise<number>

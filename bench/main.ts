@@ -28,7 +28,6 @@ import { tokens } from './scenarios/tokens.ts'
 import { waiting } from './scenarios/waiting.ts'
 import { createTeardown, type Teardown } from './teardown.ts'
 
-/** In the order of the run. */
 const PARTS: ReadonlyMap<string, Scenario> = new Map([
   ['read', read],
   ['deliver', deliver],

@@ -5,15 +5,12 @@ export interface Metric {
   readonly what: string
   /** Unit of the values. Times are better the smaller they are, and their ratio is a multiple of the baseline's. */
   readonly unit: '/s' | 's' | 'ms' | 'MB'
-  /** One value for each round. */
   readonly service: readonly number[]
   /** The baseline's value of the same rounds; empty if there is no baseline. */
   readonly baseline: readonly number[]
   /** The least ratio of service to baseline that is wanted; null if none is set. */
   readonly aim: number | null
-  /** Further numbers by name. */
   readonly beside: Readonly<Record<string, number | null>>
-  /** The conditions of the measurement, in a sentence. */
   readonly note: string
 }
 
@@ -49,10 +46,7 @@ interface Loaded {
   readonly cpu: Readonly<Record<'server' | 'database', number | null>>
 }
 
-/**
- * Returns what is reported beside the rates of the service and its baseline: latencies and CPU time, as the median of
- * the rounds.
- */
+/** Returns latencies and CPU time of the service and its baseline, as the median of the rounds. */
 export function besideBaseline(service: readonly Loaded[], bare: readonly Loaded[]): Metric['beside'] {
   return {
     'p50 ms': median(service.map(({ result }) => result.p50)),
@@ -66,7 +60,6 @@ export function besideBaseline(service: readonly Loaded[], bare: readonly Loaded
   }
 }
 
-/** Returns the median of the known values; null if there is none. */
 export function medianKnown(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null)
   return known.length === 0 ? null : median(known)

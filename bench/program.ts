@@ -23,16 +23,12 @@ export interface ProgramOptions {
   readonly logFile: string
   /** Milliseconds within which its line `ready …` must appear. */
   readonly readyWithin: number
-  /** Arguments of Node itself. */
   readonly nodeArguments?: readonly string[]
 }
 
 const DRAINED_WITHIN = 60_000
 
-/**
- * Starts the program and resolves when it is ready. If it does not get ready, it is stopped and its last lines are the
- * error.
- */
+/** Starts the program and resolves when it is ready. Otherwise it is stopped, and its last lines are the error. */
 export async function startProgram(options: ProgramOptions, teardown: Teardown): Promise<Program> {
   const { script, env, logFile, readyWithin, nodeArguments = [] } = options
   const output = openSync(logFile, 'w')

@@ -13,7 +13,6 @@ export interface PartResult {
   readonly failure: string | null
 }
 
-/** The conditions at the start of a run. */
 export interface Run {
   readonly startedAt: Date
   readonly quick: boolean
@@ -21,12 +20,10 @@ export interface Run {
   readonly loadBefore: number
 }
 
-/** Returns the conditions of a run that begins now. */
 export function beginRun(quick: boolean): Run {
   return { startedAt: new Date(), quick, loadBefore: loadavg()[0] ?? 0 }
 }
 
-/** Returns the conditions of the metrics as lines to print. */
 export function conditions({ quick, loadBefore }: Run): string[] {
   const processors = cpus()
   const busy = loadBefore > availableParallelism() / 4
@@ -60,7 +57,6 @@ export function table(results: readonly PartResult[]): string[] {
   return all.map(line)
 }
 
-/** Returns the notes of the metrics. */
 export function notes(results: readonly PartResult[]): string[] {
   return results.flatMap(({ name, metrics, failure }) => [
     ...(failure === null ? [] : ['', `${name}: ${failure}`]),

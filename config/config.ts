@@ -142,7 +142,6 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 
 /**
  * Reads and validates the settings in `env`.
- *
  * @param required settings that must be given.
  * @throws ConfigurationError with every invalid setting.
  */

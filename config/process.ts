@@ -12,7 +12,6 @@ const SAME_REQUEST = 2_000
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
 export interface Lifecycle {
-  /** Aborted by the first signal. */
   readonly stopping: AbortSignal
   /** Adds a step to the drain, which runs in reverse order, also if the start fails. */
   onDrain(stop: () => Promise<void>): void
@@ -89,7 +88,6 @@ function once(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
-/** Returns why a start failed, as one readable message. */
 export function startFailure(error: unknown): string {
   if (error instanceof ConfigurationError) return error.message
   if (!Error.isError(error)) return String(error)

@@ -15,10 +15,7 @@ export type TemporalConnection = Pick<ConnectionOptions, 'tls' | 'metadata'> & {
  */
 const RECONNECT_WITHIN = 500
 
-/**
- * Returns the options of the client's connection. The worker's does not use gRPC for JavaScript and reconnects at each
- * call.
- */
+/** Returns the client's connection options. The worker's connection is native and reconnects at each call. */
 export function clientConnection(connection: TemporalConnection): ConnectionOptions {
   return {
     ...connection,

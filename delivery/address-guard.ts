@@ -14,11 +14,9 @@ export class AddressRefusedError extends Error {
 }
 
 export interface AddressGuard {
-  /** True if a literal address may be connected to. */
   allows(address: string): boolean
   /**
    * Returns the addresses of a name that may be connected to.
-   *
    * @throws AddressRefusedError if there is none.
    */
   allowed(hostname: string, addresses: readonly LookupAddress[]): [LookupAddress, ...LookupAddress[]]

@@ -17,13 +17,10 @@ export interface DueDelivery {
   readonly payload: string
   readonly url: string
   readonly method: WebhookMethod
-  /** The merchant's own headers. */
   readonly headers: readonly WebhookHeader[]
   /** A `WebhookAuth`, encrypted; null if there is none or none is active. */
   readonly authCipher: string | null
-  /** Id of the record that the event concerns. */
   readonly entityId: string
-  /** Number of previous attempts of the schedule. */
   readonly scheduled: number
   /** True for a resend, which is beside the schedule. */
   readonly resend: boolean

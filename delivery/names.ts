@@ -18,7 +18,6 @@ const PER_ORGANIZATION = 16
 const IPV6_DELAY = 250
 const HOSTS_FRESH_FOR = 10_000
 
-/** The name could not be resolved, or not in time. */
 export class NameError extends Error {
   override readonly name = 'NameError'
   readonly code = 'NAME_NOT_RESOLVED'

@@ -34,7 +34,6 @@ export const DUE_WEBHOOKS = `due_webhook as (
 const FREE = `(lease_until is null or lease_until < now())
                 and (resend_due or position > coalesce(webhook.canceled_through, 0))`
 
-/** How many deliveries of a webhook to take. */
 export interface WebhookShare {
   readonly organizationId: string
   readonly webhookId: string
@@ -42,7 +41,6 @@ export interface WebhookShare {
 }
 
 export interface TakeOptions {
-  /** The id of the worker process. */
   readonly owner: string
   readonly shares: readonly WebhookShare[]
   /** Maximum for all webhooks without a share, and for each of them. */
@@ -93,7 +91,6 @@ export async function takeDueDeliveries(em: EntityManager, options: TakeOptions)
   return rows.filter(({ url }) => url !== null).map(dueDelivery)
 }
 
-/** A webhook that has deliveries to take. */
 export interface WaitingWebhook {
   readonly organizationId: string
   readonly webhookId: string
@@ -160,7 +157,6 @@ export async function readRetry(
   return { ...dueDelivery(row), resend: false, nextAttemptTime: new Date(row.next_attempt_time).getTime() }
 }
 
-/** Cancels a retry whose webhook is inactive or deleted. */
 async function cancelRetry(em: EntityManager, organizationId: string, id: string): Promise<void> {
   await statement(
     em,
@@ -184,7 +180,6 @@ export interface Outcome {
  *
  * The rows of webhooks with failures are locked before their deliveries. A deactivation locks the same row, so one of
  * the two always sees the other's result.
- *
  * @param owner the process that took the deliveries; null for retries, which their workflow makes without a lease.
  * @returns the changed deliveries with their new states.
  */
@@ -296,7 +291,6 @@ export interface MovedDelivery {
   readonly status: DeliveryStatus
 }
 
-/** Returns one attempt as a row of the log. */
 function attemptRow({ delivery, initiatedTime, sentTime, duration, requestHeaders, response }: Attempt) {
   return {
     organization_id: delivery.organizationId,

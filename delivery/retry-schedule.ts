@@ -15,8 +15,5 @@ export function nextAttemptTime(attempts: number, endedAt: number): number | nul
   return wait === undefined ? null : endedAt + wait
 }
 
-/**
- * Consecutive failures, and time since the first of them, after which the sandbox disables a webhook (specification
- * 6.1).
- */
+/** Consecutive failures, and time since the first, that disable a sandbox webhook (specification 6.1). */
 export const DISABLING = { failures: 70, after: 48 * HOUR } as const

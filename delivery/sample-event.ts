@@ -5,7 +5,6 @@ import { newId } from '../db/ids.ts'
 export interface SampleEvent {
   readonly eventId: string
   readonly entityId: string
-  /** The text to sign and send. */
   readonly payload: string
 }
 

@@ -20,7 +20,6 @@ const LARGEST_RESPONSE = 1024 * 1024
 /** How much of the response the log keeps, in bytes. */
 const LOGGED_RESPONSE = 16 * 1024
 
-/** Why an attempt failed. */
 export type FailureReason =
   | 'status'
   | 'redirect'
@@ -62,12 +61,10 @@ export interface Sender {
 }
 
 export interface SenderOptions {
-  /** Milliseconds of an attempt. */
   readonly timeout?: number
   readonly names?: NamesOptions
 }
 
-/** What the connections of an attempt share. */
 interface Sending {
   readonly organizationId: string
   readonly deadline: Deadline
@@ -179,7 +176,6 @@ function guardedConnector(
   }
 }
 
-/** Outcome of one request. */
 interface Sent {
   readonly read: Reading
   readonly failure: FailureReason | null
@@ -268,7 +264,6 @@ const REASONS: readonly (readonly [RegExp, FailureReason])[] = [
   [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'timeout'],
 ]
 
-/** Yields the error, the errors that it wraps and those that caused it. */
 function* causes(error: unknown): Generator<Error> {
   if (!Error.isError(error)) return
   yield error

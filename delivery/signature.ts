@@ -12,7 +12,6 @@ export interface SignatureSubject {
   /** Public address of the deployment, without a trailing slash. */
   readonly baseUrl: string
   readonly organizationId: string
-  /** The exact text that is sent. */
   readonly body: string
 }
 

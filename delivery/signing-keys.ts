@@ -26,7 +26,6 @@ export interface SigningKeyPair {
  */
 export const KEY_OVERLAP = 70 * 60_000
 
-/** A rotation is already in progress. */
 export class RotationPendingError extends Error {
   override readonly name = 'RotationPendingError'
 }
@@ -42,7 +41,6 @@ export async function ensureSigningKey(em: EntityManager, vault: Vault, now: Dat
 
 /**
  * Publishes a new key that signs from `KEY_OVERLAP` later, and removes keys that no receiver needs any more.
- *
  * @throws RotationPendingError while the key of an earlier rotation does not sign yet.
  */
 export async function rotateSigningKey(

@@ -16,7 +16,6 @@ export const BOUNDS: Bounds = {
 }
 
 export interface Bounds {
-  /** All attempts in flight. */
   readonly total: number
   readonly perOrganization: number
   /**
@@ -60,7 +59,6 @@ interface Receiver {
   readonly key: string
   readonly organization: Tally
   readonly origin: Tally
-  /** Oldest first. */
   readonly inFlight: Set<Slot>
   limit: number
   /** When it last released a slot in time; reset when it is slow. */
@@ -71,7 +69,6 @@ interface Receiver {
   usedAt: number
 }
 
-/** Attempts in flight under one bound. */
 interface Tally {
   all: number
   unproven: number
@@ -94,7 +91,6 @@ export class Slots {
     this.#bounds = bounds
   }
 
-  /** Attempts in flight. */
   get occupied(): number {
     return this.#total.all
   }
@@ -150,7 +146,6 @@ export class Slots {
   /**
    * Occupies slots for waiting webhooks, one at a time: for the organization that was served longest ago, and its
    * webhook that was.
-   *
    * @param most maximum number of slots.
    * @returns the slots by webhook; those without a slot are left out.
    */
@@ -191,9 +186,7 @@ export class Slots {
     )
   }
 
-  /**
-   * Reserves the next slot of a full origin for the first webhook that it refused, until that one has had its chance.
-   */
+  /** Reserves the next slot of a full origin for the first webhook that it refused, until its next chance. */
   #reserve({ organizationId, webhookId, origin }: Destination, slot: Slot | null): void {
     const key = webhookKey({ organizationId, webhookId, origin })
     const reserved = this.#reserved.get(origin)
@@ -211,7 +204,6 @@ export class Slots {
     this.#elsewhere = elsewhere
   }
 
-  /** Returns the attempts in flight here, by the key of the receiver. */
   inFlight(): Map<string, number> {
     const counts = new Map<string, number>()
     for (const { key, inFlight } of this.#receivers.values()) {
@@ -220,7 +212,6 @@ export class Slots {
     return counts
   }
 
-  /** Removes entries unused for as long as a quick response counts. */
   forget(now: number): void {
     const since = now - this.#bounds.provenFor
     for (const [key, { inFlight, usedAt, pausedUntil }] of this.#receivers) {
@@ -274,7 +265,6 @@ export class Slots {
     receiver.pausedUntil = now + receiver.pause
   }
 
-  /** Groups the waiting webhooks by organization, each ordered by when it was last served. */
   #byLastServed<D extends Destination>(waiting: Iterable<D>): D[][] {
     const ordinalOf = (key: string): number => this.#lastServed.get(key)?.ordinal ?? 0
     return [...Map.groupBy(waiting, ({ organizationId }) => organizationId)]

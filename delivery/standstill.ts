@@ -47,11 +47,9 @@ const GRACE = 1_000
 /** The time limit of an attempt, in milliseconds in which the process runs. */
 export interface Deadline {
   readonly signal: AbortSignal
-  /** Starts counting. */
   begin(): void
   /** Pauses until `begin` is called again. */
   hold(): void
-  /** Stops counting for good. */
   end(): void
 }
 

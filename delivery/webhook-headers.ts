@@ -12,10 +12,7 @@ const PRINTABLE = /^[\x20-\x7e]*$/
 const SECRET = /^(authorization|cookie)$/i
 const MASK = '***'
 
-/**
- * Returns what is wrong with the merchant's own headers; with `hasCredential`, `Authorization` belongs to the
- * credential.
- */
+/** Returns what is wrong with the merchant's headers; with `hasCredential`, `Authorization` is the credential's. */
 export function webhookHeaderProblems(
   headers: readonly Pick<WebhookHeader, 'name' | 'value'>[],
   hasCredential: boolean,
@@ -43,7 +40,6 @@ export function webhookHeaderProblems(
   })
 }
 
-/** Returns the headers of an attempt except ours. */
 export function ownHeaders(
   headers: readonly WebhookHeader[],
   auth: WebhookAuth | null,
@@ -58,7 +54,6 @@ export function ownHeaders(
   }
 }
 
-/** Returns headers as the log keeps them. */
 export function maskedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, SECRET.test(name) ? MASK : value]),

@@ -43,7 +43,6 @@ export function demoVariables(config: Pick<Config, 'baseUrl'>, made: Demo): stri
   return `export ${assignments.join(' ')}`
 }
 
-/** Returns a shell command that places an order. */
 export function demoRequest(config: Pick<Config, 'baseUrl'>, made: Demo): string {
   const body = {
     orderType: 'subscription-order',

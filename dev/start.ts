@@ -107,9 +107,7 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
   })
 })
 
-/**
- * Returns the configuration with the defaults of a local machine: a generated master key, and receivers on loopback.
- */
+/** Returns the configuration with local defaults: a generated master key, and receivers on loopback. */
 function localConfig(config: Config): Config {
   if (config.environment === 'live' && config.masterKeys.length === 0) {
     throw new ConfigurationError(['MASTER_KEY is required in live'])

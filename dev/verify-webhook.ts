@@ -5,7 +5,6 @@ import { createRemoteJWKSet, jwtVerify } from 'jose'
 export interface Expectation {
   /** The base URL of the service that sends webhooks, with a trailing slash. */
   readonly issuer: string
-  /** The organization whose events are expected. */
   readonly organizationId: string
 }
 

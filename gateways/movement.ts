@@ -6,7 +6,6 @@ export type Movement =
   | { readonly kind: 'charge'; readonly charge: Charge }
   | { readonly kind: 'refund'; readonly refund: Refund }
 
-/** A movement whose outcome is not recorded yet. */
 export interface PendingMovement {
   readonly movement: Movement
   /** When it got its request id. Milliseconds of real time. */
@@ -24,7 +23,6 @@ export interface MovementOutcome {
   readonly raw: string
 }
 
-/** The outcome of a call that threw: unknown. */
 const NO_RESULT = outcome('unknown', 'no-answer')
 /** Not sent so far; it may be sent later. */
 const NOT_REACHED = outcome('unknown', 'not-reached')
@@ -42,7 +40,6 @@ const FRESH = 10_000
 /**
  * Makes a pending movement or finds its outcome. Repeating it moves no money twice: the request id stays the same, and
  * what may no longer be sent is only looked up.
- *
  * @param readAt when reading the pending movement began, by `now`: real time in milliseconds.
  */
 export async function carryOut(

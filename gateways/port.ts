@@ -19,18 +19,15 @@ export interface GatewayCard {
 interface Movement {
   readonly organizationId: string
   readonly requestId: string
-  /** A decimal string. */
   readonly amount: string
   readonly currency: string
 }
 
 export interface Charge extends Movement {
-  /** The result of `store`. */
   readonly reference: string
 }
 
 export interface Refund extends Movement {
-  /** Request id of the charge to refund. */
   readonly chargeRequestId: string
 }
 
@@ -41,12 +38,8 @@ export interface GatewayResult {
 }
 
 export interface Gateway {
-  /** As transactions show it. */
   readonly name: string
-  /**
-   * For how many milliseconds a repeated request id moves nothing twice; at least an hour. Afterwards only `find` is
-   * called.
-   */
+  /** Milliseconds for which a repeated request id moves nothing twice; at least an hour. Then only `find` is called. */
   readonly idempotencyWindow: number
   /** Stores a card with the gateway and returns the reference that charges it. Idempotent. */
   store(organizationId: string, card: GatewayCard): Promise<string>
@@ -64,7 +57,6 @@ export class NotSentError extends Error {
   override readonly name: string = 'NotSentError'
 }
 
-/** The deployment has no gateway. */
 export class NoGatewayError extends NotSentError {
   override readonly name = 'NoGatewayError'
 }

@@ -19,7 +19,6 @@ export interface Readiness {
 export interface ReadinessOptions {
   /** Aborted when the process begins to stop: from then on it is not ready. */
   readonly stopping: AbortSignal
-  /** Checks that the work requires. */
   readonly required: Checks
   /** Checks that are reported and leave the process ready. */
   readonly degrading?: Checks

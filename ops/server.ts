@@ -18,7 +18,6 @@ export interface OpsOptions {
 
 /**
  * Starts listening.
- *
  * @throws Error with code EADDRINUSE if the port is in use.
  */
 export async function startOpsServer({ host, port, metrics, readiness }: OpsOptions): Promise<OpsServer> {

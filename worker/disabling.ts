@@ -31,10 +31,7 @@ export function startDisabling(options: DisablingOptions, log: Logger): Loop {
   })
 }
 
-/**
- * Disables every webhook that has reached the limit and returns their number. In a live deployment none is ever
- * disabled.
- */
+/** Disables every webhook that has reached the limit and returns their number; in a live deployment, none. */
 export async function disableFailingWebhooks({
   em,
   environment,

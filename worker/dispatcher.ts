@@ -44,7 +44,6 @@ export interface DispatcherOptions {
   readonly attempts: AttemptDependencies
   readonly log: Logger
   readonly watchdog?: Watchdog
-  /** Called for each recorded attempt. */
   readonly onAttempt?: (attempt: Attempt) => void
 }
 
@@ -107,7 +106,6 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
 
   /**
    * Takes deliveries for the shared slots and for `others`, and begins them.
-   *
    * @returns true if more may be taken at once.
    */
   const take = async (shares: ReadonlyMap<Destination, Slot[]>, others: number): Promise<boolean> => {
@@ -209,7 +207,6 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       }, FILL_AFTER)
   }
 
-  /** Releases unused slots and returns their number. */
   const leave = (share: Slot[]): number => {
     for (const slot of share) slots.release(slot, 'unused', performance.now())
     return share.length
@@ -298,7 +295,6 @@ function isUnstorable(error: unknown): boolean {
   return Error.isError(error) && /^2[23]/.test(String((error as { code?: unknown }).code))
 }
 
-/** Returns what an attempt shows about its receiver. */
 function resultOf({ response: { failure, status } }: Attempt): SlotResult {
   return status !== null && failure !== 'timeout' ? 'answered' : 'unanswered'
 }

@@ -21,7 +21,6 @@ export interface PresenceOptions {
   readonly em: () => EntityManager
   readonly log: Logger
   readonly watchdog?: Watchdog | undefined
-  /** Attempts in flight in this process, by receiver. */
   readonly inFlight: () => ReadonlyMap<string, number>
   /** Called every two seconds with the attempts that other processes have in flight. */
   readonly onOthers: (elsewhere: ReadonlyMap<string, Elsewhere>) => void
@@ -70,7 +69,6 @@ interface OtherProcess {
   readonly in_flight: Readonly<Record<string, number>>
 }
 
-/** Renews the row of a process and returns the rows of the others. */
 async function renew(
   em: EntityManager,
   id: string,

@@ -17,7 +17,6 @@ import { type Loop, startLoop } from './loop.ts'
 import { createThrottle, grpcCodeOf, hadNoResponse } from './throttle.ts'
 import type { Watchdog } from './watchdog.ts'
 
-/** Wake-ups claimed at a time. */
 const BATCH = 100
 /** Duration of a relay's lease: longer than any batch takes. */
 const LEASE_SECONDS = 60
@@ -33,7 +32,6 @@ export interface RelayOptions {
   readonly em: () => EntityManager
   readonly client: Client
   readonly taskQueue: string
-  /** True if the namespace has the search attributes. */
   readonly hasSearchAttributes: () => Promise<boolean>
   readonly log: Logger
   readonly watchdog?: Watchdog

@@ -7,7 +7,6 @@ import { statement } from '../db/statement.ts'
 import { type Loop, startLoop } from './loop.ts'
 
 const DAY = 86_400_000
-/** Rows per statement. */
 const BATCH = 5_000
 
 /** The log of a delivery is kept for 30 days after its end, and an event as long as any delivery of it. */

@@ -23,7 +23,6 @@ const BATCH = 500
 export interface SweepOptions {
   readonly em: () => EntityManager
   readonly orders: Pick<OrderAdvancer, 'advanceDue'>
-  /** Counts late records by workflow. */
   readonly late: { inc(labels: { workflow: WorkflowName }, count: number): void }
   readonly log: Logger
   readonly watchdog?: Watchdog
@@ -86,14 +85,12 @@ export async function eraseExpiredCards(em: EntityManager): Promise<number> {
 
 export interface WokenRecords {
   readonly woken: readonly { readonly workflow: WorkflowName; readonly number: number }[]
-  /** The database's time of the sweep. */
   readonly at: Date
 }
 
 /**
  * Wakes late records without a pending wake-up. Orders that the sweep advances itself are woken only to have an
  * execution again: with the lowest priority, and not counted.
- *
  * @param before the database's time of the previous sweep; null wakes all late records.
  */
 export async function wakeLateRecords(em: EntityManager, before: Date | null): Promise<WokenRecords> {

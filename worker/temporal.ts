@@ -44,7 +44,6 @@ const REGISTRATION_TIMEOUT = 2_000
 
 /**
  * Registers the search attributes by which operators filter.
- *
  * @returns false if the namespace does not accept them; executions then have none.
  */
 export async function ensureSearchAttributes(client: Client, log: Logger): Promise<boolean> {

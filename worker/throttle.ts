@@ -20,7 +20,6 @@ const RESOURCE_EXHAUSTED = 8
 export interface Throttle {
   /** True if so many calls failed that Temporal counts as unavailable. */
   readonly isOpen: boolean
-  /** Calls `call` for the items in order, as many at a time as the limit allows. */
   run<T>(items: readonly T[], call: (item: T) => Promise<void>): Promise<void>
   succeeded(): void
   failed(error: unknown): void

@@ -4,9 +4,7 @@
  */
 
 export interface Watch {
-  /** Reports progress. */
   progress(): void
-  /** Reports the end of the work. */
   end(): void
 }
 

@@ -43,14 +43,10 @@ export interface RecordKey {
 
 /** Argument of every workflow. Only ids enter workflows. */
 export interface WorkflowInput extends RecordKey {
-  /**
-   * How far the record's clock was ahead of the execution's at the start of the run, in milliseconds; set by
-   * continue-as-new.
-   */
+  /** How far the record's clock led the execution's at the start of the run, in milliseconds; from continue-as-new. */
   readonly base?: number
 }
 
-/** Argument of every activity. */
 export interface AdvanceInput extends RecordKey {
   /** The workflow's clock, in milliseconds. */
   readonly clock: number
@@ -58,7 +54,6 @@ export interface AdvanceInput extends RecordKey {
   readonly base: number | null
 }
 
-/** Result of advancing a record. */
 export interface AdvanceResult {
   /** The record's next deadline on its own clock, or null if nothing will become due by itself. */
   readonly next: number | null
@@ -68,7 +63,6 @@ export interface AdvanceResult {
   readonly visibility: Visibility | null
 }
 
-/** What operators see of an execution. */
 export interface Visibility {
   /** Current details: one or two sentences in Markdown. */
   readonly details: string

@@ -12,7 +12,6 @@ export function searchAttribute(name: SearchAttributeName, value: string | null)
     : { key: defineSearchAttributeKey(name, SEARCH_ATTRIBUTES.BillingStatus), value }
 }
 
-/** Returns the attributes that have a value. */
 export function searchAttributePairs(attributes: SearchAttributes): SearchAttributePair[] {
   return Object.entries(attributes)
     .filter(([, value]) => value !== null)

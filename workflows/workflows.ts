@@ -15,7 +15,6 @@ import {
 } from './contract.ts'
 import { follow } from './follow.ts'
 
-/** Activities as workflows call them; implemented in `activities/`. */
 export interface Activities {
   advanceOrder(input: AdvanceInput): Promise<AdvanceResult>
   advanceDispute(input: AdvanceInput): Promise<AdvanceResult>
@@ -25,10 +24,7 @@ export interface Activities {
   callGateway(input: AdvanceInput): Promise<AdvanceResult | null>
 }
 
-/**
- * Only transient failures of our own infrastructure are retried. Time skipping skips these waits too, so attempts are
- * unlimited.
- */
+/** Retries transient failures of our own infrastructure. Time skipping skips these waits, so attempts are unlimited. */
 const RETRY_FOREVER = { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 minute' } as const
 
 const local = proxyLocalActivities<Activities>({
@@ -76,12 +72,10 @@ async function webhookDelivery(input: WorkflowInput): Promise<void> {
   await follow(input, attemptDelivery)
 }
 
-/** Erases unused card data when the payment token expires. */
 async function tokenExpiry(input: WorkflowInput): Promise<void> {
   await follow(input, persistent('advanceToken'))
 }
 
-/** Queries the gateway until it returns the outcome of the transaction. */
 async function transaction(input: WorkflowInput): Promise<void> {
   const { inquireTransaction } = proxyActivities<Activities>({
     taskQueue: `${workflowInfo().taskQueue}${GATEWAY_QUEUE_SUFFIX}`,
@@ -91,7 +85,6 @@ async function transaction(input: WorkflowInput): Promise<void> {
   await follow(input, inquireTransaction)
 }
 
-/** Marks a dispute as lost when its deadline passes without a response. */
 async function disputeDeadline(input: WorkflowInput): Promise<void> {
   await follow(input, persistent('advanceDispute'))
 }

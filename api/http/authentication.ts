@@ -23,7 +23,6 @@ export const KEY_HEADER = 'SVC-APIKEY'
 export interface Credential {
   readonly form: KeyForm
   readonly organizationId: string
-  /** Id of the API key or of the customer token. */
   readonly id: string
   /** Null permits everything that its form may call. */
   readonly acl: readonly AccessRule[] | null
@@ -31,7 +30,6 @@ export interface Credential {
   readonly allowedIps: readonly string[] | null
 }
 
-/** Where credentials are looked up. */
 export interface CredentialSources {
   readonly installation: InstallationFacts
   readonly readCustomerToken: ReturnType<typeof customerTokenReader>
@@ -47,7 +45,6 @@ interface KeyRow {
 
 /**
  * Returns the credential of a request.
- *
  * @throws Problem `unauthorized` if there is none or more than one, or if it is unknown or sent in the wrong place.
  */
 export async function authenticate(
@@ -108,7 +105,6 @@ async function customerCredential(
 
 /**
  * Checks that the credential permits the operation.
- *
  * @throws Problem `forbidden` for another organization, existing or not, an address that is not allowed, a form that
  * the operation does not accept, and an operation that its access list does not name.
  */

@@ -4,7 +4,6 @@
  */
 import type { Route } from '../routes.ts'
 
-/** Returns the headers of the operation's responses. */
 export function crossOriginHeaders(route: Pick<Route, 'accepts'>): Readonly<Record<string, string>> {
   if (!isForBrowsers(route)) return {}
   return {
@@ -14,7 +13,6 @@ export function crossOriginHeaders(route: Pick<Route, 'accepts'>): Readonly<Reco
   }
 }
 
-/** Returns the headers of a preflight response of the operation. */
 export function preflightHeaders(
   route: Pick<Route, 'accepts'>,
   method: string,

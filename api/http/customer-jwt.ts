@@ -12,19 +12,15 @@ import type { Vault } from '../../db/vault.ts'
 
 const TYPE = 'customer+jwt'
 const ALGORITHM = 'HS256'
-/** Claim that holds the organization's id. */
 const ORGANIZATION = 'organizationId'
 
-/** The row that a JWT names. */
 export interface CustomerTokenName {
   readonly organizationId: string
   readonly id: string
 }
 
-/** Form of our keys' ids. */
 const KID = /^[\w-]{1,50}$/
 
-/** Returns the JWT of a customer token. */
 export async function signCustomerToken(
   token: CustomerToken,
   { kid, secret }: CustomerSigningKey,

@@ -18,7 +18,6 @@ const STORED_FOR = 24 * 3_600_000
 /** Error responses that depend on the request and not on the moment. */
 const STORED_STATUSES = [409, 422]
 
-/** A response, or an error that is thrown again. */
 export interface StoredResponse {
   readonly status: number
   readonly response?: OperationResponse
@@ -46,7 +45,6 @@ export function requestHash(hash: (text: string) => string, path: string, conten
 
 /**
  * Returns the stored response of the key, or null if there is none.
- *
  * @throws Problem `idempotency-key-reused` if it belongs to another request.
  */
 export async function findStoredResponse(
@@ -73,7 +71,6 @@ export async function findStoredResponse(
 
 /**
  * Claims the key for the unit's transaction.
- *
  * @returns the stored response if another request was faster.
  * @throws Problem `conflict` while the first request is in progress.
  */

@@ -10,7 +10,6 @@ export const entityTag = (revision: number): string => `"${revision}"`
 
 /**
  * Checks the preconditions of a change; a null revision means that the resource does not exist.
- *
  * @throws Problem `precondition-failed`
  */
 export function requirePreconditions({ ifMatch, ifNoneMatch }: Preconditions, revision: number | null): void {

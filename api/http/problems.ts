@@ -140,10 +140,7 @@ export class Problem extends Error {
   }
 }
 
-/**
- * Returns the problem of an error: a refusal by the rules, an unavailable database, or an internal error with a fixed
- * text.
- */
+/** Returns the problem of an error: a refusal, an unavailable database, or an internal error with a fixed text. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof InvalidFieldsError) {
@@ -195,10 +192,7 @@ export function problemOf(error: unknown): Problem {
   return new Problem('internal-error', 'The request could not be completed.', {}, { cause: error })
 }
 
-/**
- * Returns a problem's body. Ids and names in it come from the caller and may contain a card number, so card numbers are
- * masked.
- */
+/** Returns a problem's body. Card numbers are masked in ids and names, which come from the caller. */
 export function problemBody(problem: Problem, baseUrl: string, requestId: string) {
   const { status, title } = PROBLEMS[problem.code]
   return {
@@ -219,7 +213,6 @@ export function problemBody(problem: Problem, baseUrl: string, requestId: string
   }
 }
 
-/** Returns one sentence about the invalid fields, for `detail`. */
 export function summary(fields: readonly InvalidField[]): string {
   return fields.map(({ field, message }) => (field === '' ? message : `${field} ${message}`)).join('; ')
 }
@@ -242,7 +235,6 @@ const LOCK_CONFLICT = ['40001', '40P01', '55P03']
 /** PostgreSQL's query_canceled: a statement ran into its timeout. */
 const TOO_SLOW = ['57014']
 
-/** True if an error of PostgreSQL with one of the codes caused it. */
 function hasCode(error: unknown, codes: readonly string[]): boolean {
   for (let cause = error; Error.isError(cause); cause = cause.cause) {
     if ('code' in cause && codes.includes(String(cause.code))) return true

@@ -12,14 +12,12 @@ export interface Usage {
 }
 
 export interface RateLimit {
-  /** Counts one request of the organization. */
   count(organizationId: string): Promise<Usage>
   close(): Promise<void>
 }
 
 export interface RateLimitOptions {
   readonly databaseUrl: string
-  /** Requests per window. */
   readonly limit: number
   readonly windowSeconds: number
 }
@@ -60,7 +58,6 @@ export function createRateLimit({ databaseUrl, limit, windowSeconds }: RateLimit
   }
 }
 
-/** Returns the headers of every counted response. */
 export function rateHeaders({ limit, remaining }: Usage): Record<string, string> {
   return { 'X-RateLimit-Limit': String(limit), 'X-RateLimit-Remaining': String(remaining) }
 }

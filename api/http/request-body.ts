@@ -6,7 +6,6 @@ import { Problem, summary } from './problems.ts'
 
 const LARGEST_BODY = 1024 * 1024
 
-/** Returns the parsed body. */
 export async function readJsonBody(ctx: Context): Promise<unknown> {
   if (ctx.get('Content-Type') === '' || !ctx.request.is('json', '+json')) {
     throw new Problem('unsupported-media-type', 'Send the body as JSON, with Content-Type: application/json.')
@@ -50,7 +49,6 @@ function* unstorableTexts(value: unknown, field: string): Generator<InvalidField
   }
 }
 
-/** True if the database stores the text unchanged. */
 export function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed()
 }

@@ -143,10 +143,7 @@ function isUnrestricted({ acl, allowedIps }: Reach): boolean {
   return acl === null && allowedIps === null
 }
 
-/**
- * Keeps at least one unrestricted secret key in an organization, also under concurrency, so that it never locks itself
- * out.
- */
+/** Keeps at least one unrestricted secret key, also under concurrency: no organization locks itself out. */
 async function requireAnotherUnrestricted(unit: UnitOfWork, row: ApiKeyRow): Promise<void> {
   if (row.type !== 'secret' || !isUnrestricted({ acl: row.acl ?? null, allowedIps: row.allowedIps ?? null }))
     return

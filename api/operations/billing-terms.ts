@@ -1,4 +1,3 @@
-/** Maps members that plans and orders share from bodies to the rules' types. */
 import type { Static } from 'typebox'
 import type { InvoiceTimeShift, RecurringInterval, TimeShift } from '../../billing/order-terms.ts'
 import type { InvoiceTimeShiftSchema, RecurringIntervalSchema } from '../schemas/billing-terms.ts'

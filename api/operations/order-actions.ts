@@ -117,7 +117,6 @@ export const timeline: Resource<TimelineRow> = {
   present: presentTimelineEntry,
 }
 
-/** PUT of a pause: moves its end. */
 export async function putPause(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const pause = await lockedPause(context, unit)

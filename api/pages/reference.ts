@@ -3,7 +3,6 @@
 import { PROBLEMS, type ProblemCode } from '../http/problems.ts'
 import type { OpenApiDocument } from '../openapi.ts'
 
-/** Returns the page of the contract's operations. */
 export function docsPage(document: OpenApiDocument): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(
@@ -23,7 +22,6 @@ export function docsPage(document: OpenApiDocument): string {
   )
 }
 
-/** Returns the page that explains a problem and how to fix it. */
 export function problemPage(slug: ProblemCode): string {
   const { status, title, meaning } = PROBLEMS[slug]
   return page(

@@ -120,7 +120,6 @@ function expression([column = '', ...rest]: readonly string[], type: FieldType):
   return rest.length === 0 ? name : `(${name} #>> '${arrayText(rest)}')${CASTS[type]}`
 }
 
-/** Returns a path as an array literal of PostgreSQL. */
 function arrayText(parts: readonly string[]): string {
   return `{${parts.map((part) => `"${part.replaceAll(/["\\]/g, (char) => `\\${char}`)}"`).join(',')}}`
 }

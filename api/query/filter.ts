@@ -14,9 +14,7 @@ export type FilterValue =
 
 export interface FilterClause {
   readonly name: string
-  /** True if the values are excluded. */
   readonly excludes: boolean
-  /** At least one. */
   readonly values: readonly FilterValue[]
 }
 
@@ -27,7 +25,6 @@ export class FilterSyntaxError extends Error {
 
 /**
  * Parses a filter. Ranges are recognized only in clauses whose field `hasRanges`.
- *
  * @throws FilterSyntaxError
  */
 export function parseFilter(text: string, hasRanges: (name: string) => boolean): FilterClause[] {
@@ -44,7 +41,6 @@ export function printFilter(clauses: readonly FilterClause[]): string {
     .join(';')
 }
 
-/** A character, and whether a backslash precedes it. */
 interface Token {
   readonly char: string
   readonly literal: boolean

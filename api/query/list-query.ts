@@ -3,7 +3,6 @@ import type { InvalidField } from '../../billing/errors.ts'
 import { customField, type Field, type Fields } from './fields.ts'
 import { type FilterClause, FilterSyntaxError, type FilterValue, parseFilter } from './filter.ts'
 
-/** A piece of SQL with `?` for each of its values. */
 export interface Sql {
   readonly text: string
   readonly values: readonly unknown[]
@@ -15,7 +14,6 @@ export interface ListParameters {
   readonly sort?: string
 }
 
-/** The resource of a list. */
 export interface ListOwner {
   readonly organizationId: string
   /** True if members of free-form `customFields` can be named. */
@@ -44,7 +42,6 @@ const DEFAULT_ORDER = 'row.created_time desc, row.id asc'
 /**
  * Returns the condition and the order that the parameters request, over a row aliased `row`. `q` searches the
  * expression `search`.
- *
  * @throws ListQueryError with `filter` or `sort`.
  */
 export function listQuery(
@@ -103,7 +100,6 @@ export function listQuery(
   }
 }
 
-/** Missing values sort as the smallest. */
 function nullsOf({ always }: Field, descending: boolean): string {
   if (always === true) return ''
   return descending ? ' nulls last' : ' nulls first'

@@ -21,7 +21,6 @@ export async function changeRow(
   return true
 }
 
-/** Returns the row as one text, the same for equal content. */
 function snapshot({ em }: UnitOfWork, row: object): string {
   const { properties } = em.getMetadata().get(row.constructor as EntityClass<Record<string, unknown>>)
   const { revision: _, updatedTime: __, ...rest } = row as Record<string, unknown>

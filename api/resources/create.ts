@@ -1,4 +1,3 @@
-/** POST of a new resource. */
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import type { Resource, ResourceRow, Writer } from './resource.ts'
 import { requireKnownExpansions, respondCreated } from './respond.ts'

@@ -1,4 +1,3 @@
-/** DELETE of a resource. */
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { requirePreconditions } from '../http/preconditions.ts'

@@ -1,4 +1,3 @@
-/** GET of one resource. */
 import { plainRowReader } from '../../db/plain-rows.ts'
 import { statement } from '../../db/statement.ts'
 import { isNotModified } from '../http/preconditions.ts'

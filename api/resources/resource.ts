@@ -27,7 +27,6 @@ export interface Resource<Row extends ResourceRow> {
   readonly name: string
   /** As in sentences: `payment token`. */
   readonly label: string
-  /** First segment of its paths. */
   readonly path: string
   readonly schema: TSchema
   readonly entity: EntityClass<Row>

@@ -1,4 +1,3 @@
-/** PUT of a resource under the id of the path. */
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { ID_PATTERN } from '../../db/ids.ts'
 import { lockRow } from '../../db/lock-row.ts'
@@ -9,10 +8,7 @@ import { changeRow } from './change-row.ts'
 import type { Resource, ResourceRow, Writer } from './resource.ts'
 import { requireKnownExpansions, respondCreated, respondWith } from './respond.ts'
 
-/**
- * PUT: changes the resource of the path's id, or creates it. Of two concurrent requests, one creates and the other
- * changes it.
- */
+/** PUT: changes or creates the resource of the path's id. Of two concurrent requests, only one creates it. */
 export async function upsert<Row extends ResourceRow, Body>(
   context: OperationContext,
   resource: Resource<Row>,

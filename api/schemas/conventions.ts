@@ -16,7 +16,6 @@ export const Instant = (description: string, options: object = {}) =>
 /** A text of at most 255 characters. */
 export const Text = (description: string, options: object = {}) =>
   Type.String({ maxLength: 255, description, ...options })
-/** An amount of money in its currency's units. */
 export const Amount = (description: string, options: object = {}) =>
   Type.Number({ exclusiveMinimum: -1e12, exclusiveMaximum: 1e12, description, ...options })
 /** A member that may be null, and is null if it is missing. */
@@ -37,10 +36,7 @@ export const ReadOnly = <T extends TSchema>(schema: T) => Type.Optional({ ...sch
 export const OmittedWhenUnknown = <T extends TSchema>(schema: T) =>
   Type.Optional({ ...schema, 'x-absent-when-unknown': true } as T)
 
-/**
- * An enumeration with values that only responses contain. A body may contain such a value only if the resource has it
- * already.
- */
+/** An enumeration with response-only values, which a body may contain only if the resource has them already. */
 export const EnumWithReadOnlyValues = <T extends string>(
   values: readonly T[],
   readOnlyValues: readonly string[],
@@ -60,7 +56,6 @@ export const CustomFields = Type.Optional(
   }),
 )
 
-/** Members of every resource. */
 export const resourceMembers = {
   id: ReadOnly(Id('Id, unique in the organization.')),
   revision: ReadOnly(
@@ -90,10 +85,7 @@ interface JsonSchema {
   readonly items?: JsonSchema
 }
 
-/**
- * Returns the schema of a request body. Writable members are checked; read-only and expanded ones are accepted and
- * dropped.
- */
+/** Returns the schema of a request body. Read-only and expanded members are accepted and dropped. */
 export function bodySchema(resource: TSchema): TSchema {
   const body = derive(resource, (member) => (member.readOnly === true ? {} : written(member)), false)
   return { ...body, properties: { ...body.properties, _embedded: {} } } as TSchema
@@ -135,7 +127,6 @@ function written({ 'x-answers-only': readOnlyValues, ...member }: JsonSchema): J
     : { ...member, enum: (member.enum ?? []).filter((value) => !readOnlyValues.includes(String(value))) }
 }
 
-/** Returns the writable part of a checked body. */
 export function writablePart(resource: TSchema, body: unknown): unknown {
   const { properties, items } = resource as JsonSchema
   if (Array.isArray(body))
@@ -151,10 +142,7 @@ export function writablePart(resource: TSchema, body: unknown): unknown {
   )
 }
 
-/**
- * Rebuilds an object schema member by member; `replace` returns another schema, null to omit the member, or undefined
- * to keep it.
- */
+/** Rebuilds an object schema; `replace` returns another member, null to omit it, or undefined to keep it. */
 function derive(
   schema: JsonSchema,
   replace: (member: JsonSchema) => JsonSchema | null | undefined,

@@ -1,7 +1,4 @@
-/**
- * The baseline of delivering: a bare loop that signs (RS256, a key of the same 2048 bits) and posts, and records
- * nothing.
- */
+/** The baseline of delivering: a bare loop that signs (RS256, a 2048-bit key) and posts, and records nothing. */
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type CryptoKey, generateKeyPair, SignJWT } from 'jose'
@@ -11,9 +8,7 @@ import { serveCalls } from '../helper.ts'
 
 export interface DeliverBaselineJob {
   readonly url: string
-  /** Number of requests. */
   readonly count: number
-  /** Number of concurrent requests. */
   readonly concurrency: number
 }
 
@@ -22,7 +17,6 @@ export type DeliverBaselineCalls = {
   load(source: { databaseUrl: string; organizationId: string; eventType: string }): Promise<number>
   /** Signs and posts one request every `interval` milliseconds, and returns the milliseconds until each response. */
   paced(job: { url: string; count: number; interval: number }): Promise<number[]>
-  /** Returns the seconds it took. */
   run(job: DeliverBaselineJob): Promise<number>
 }
 

@@ -9,7 +9,6 @@ import { serveCalls } from '../helper.ts'
 import { percentile } from '../statistics.ts'
 
 export interface LoadJob {
-  /** On 127.0.0.1. */
   readonly port: number
   readonly clients: number
   /** Milliseconds; requests in progress then are finished and counted. */
@@ -22,7 +21,6 @@ export interface LoadJob {
 
 export interface LoadResult {
   readonly requests: number
-  /** Requests per second. */
   readonly rate: number
   /** Milliseconds. */
   readonly p50: number

@@ -5,7 +5,6 @@ import pg from 'pg'
 import { serveCalls } from '../helper.ts'
 
 export type ReadBaselineCalls = {
-  /** Returns the port it listens on. */
   listen(databaseUrl: string): Promise<number>
 }
 

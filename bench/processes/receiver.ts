@@ -1,17 +1,12 @@
-/**
- * A receiver that counts signed requests. It responds with 200, and with 500 at `/fail`. Other receivers beside it
- * never respond.
- */
+/** A receiver that counts signed requests. It responds with 200, or 500 at `/fail`; others never respond. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { serveCalls } from '../helper.ts'
 
 export type ReceiverCalls = {
-  /** Returns the URL it receives at. */
   listen(none: null): Promise<string>
   /** Returns the URLs of `count` receivers that accept a request and never respond. */
   hanging(count: number): Promise<string[]>
-  /** Resets the counts. */
   reset(none: null): Promise<void>
   /** Returns when each event first arrived since the last reset, by its id, in milliseconds since the epoch. */
   arrivals(none: null): Promise<Map<string, number>>

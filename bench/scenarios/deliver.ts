@@ -102,7 +102,6 @@ async function commitEvents(
   return performance.now()
 }
 
-/** Waits until the committed events are received and recorded. */
 async function drained(
   { receiver, recorded }: Environment,
   events: number,

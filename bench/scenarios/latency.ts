@@ -1,6 +1,4 @@
-/**
- * From an event to its receipt at a moderate rate, alone and beside 64 receivers of three organizations that all hang.
- */
+/** From an event to its receipt at a moderate rate, alone and beside 64 hanging receivers of three organizations. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Environment } from '../environment.ts'
 import { startHelper } from '../helper.ts'

@@ -87,7 +87,6 @@ type Parts = Readonly<Record<string, number>>
 interface Service {
   readonly pid: number
   readonly baseUrl: string
-  /** The shell variables it printed. */
   readonly variables: Readonly<Record<string, string>>
   query<Row extends object>(text: string): Promise<Row[]>
   stop(): Promise<void>
@@ -179,7 +178,6 @@ function descendants(pid: number): number[] {
   return [pid, ...childrenOf(pid).flatMap(descendants)]
 }
 
-/** Returns megabytes by process. */
 function scenarios(npm: number): Parts {
   const sums: Record<string, number> = {}
   for (const pid of descendants(npm)) {

@@ -1,7 +1,4 @@
-/**
- * Orders over time: placing and starting them, thousands armed, a minute full of transitions, and one with a kill in
- * it.
- */
+/** Orders over time: placed and started, thousands armed, a minute full of transitions, and one with a kill. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { orderBody } from '../../test/support/catalogue.ts'
 import type { Environment } from '../environment.ts'
@@ -24,7 +21,6 @@ const READERS = 10
 const READ = 100
 const AIM = 0.5
 const TIMEOUT = 300_000
-/** Orders whose workflows have not been started. */
 const NOT_FOLLOWED = 'exists (select from wake_ups)'
 /** Orders that have not started or whose first invoice is not issued. */
 const NOT_STARTED = `exists (select from subscriptions where status = 'pending' and start_time <= now() + interval '1 hour')`

@@ -1,7 +1,4 @@
-/**
- * Timers under load: orders placed for three minutes, organizations that are due together, and a record that cannot
- * advance.
- */
+/** Timers under load: three minutes of orders, organizations due together, and a record that cannot advance. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Catalogue, orderBody } from '../../test/support/catalogue.ts'
 import type { Environment } from '../environment.ts'
@@ -147,9 +144,7 @@ async function poisonedBatch(
   }
 }
 
-/**
- * Places an order for each merchant, all due at one moment. Returns the seconds from then until the last has started.
- */
+/** Places an order for each merchant, all due at one moment. Returns the seconds until the last has started. */
 async function dueTogether(
   environment: Environment,
   merchants: readonly Catalogue[],

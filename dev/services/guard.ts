@@ -29,10 +29,7 @@ export type Guard = {
   release(): void
 }
 
-/**
- * Starts the guard of a process; process lists show `name`. On Windows there is no guard: the next start ends what
- * remains.
- */
+/** Starts the guard of a process, listed as `name`. Windows has none: the next start ends what remains. */
 export function guard(pid: number, name: string, steps: readonly StopStep[]): Guard {
   if (process.platform === 'win32') return { release: () => {} }
   const args = steps.flatMap(({ signal, wait }) => [

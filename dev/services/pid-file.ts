@@ -3,7 +3,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { type ProcessFacts, processFacts } from './processes.ts'
 
-/** Records a running process. */
 export function recordPid(file: string, pid: number): void {
   const started = processFacts(pid)?.started ?? ''
   writeFileSync(`${file}.new`, JSON.stringify({ pid, started }))

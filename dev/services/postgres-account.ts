@@ -3,9 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 
 export type Account = { uid: number; gid: number }
 
-/**
- * Returns the account to run PostgreSQL as; null, our own, unless we are root. Throws if root has no other one to use.
- */
+/** Returns the account to run PostgreSQL as; null, our own, unless we are root. Throws if there is none. */
 export function postgresAccount(): Account | null {
   if (process.getuid?.() !== 0) return null
   const account = usable('postgres') ?? usable('nobody') ?? created()

@@ -14,7 +14,6 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 
 export type PostgresBinaries = {
-  /** The package's folder with bin, lib and share. */
   native: string
   /** The package's version, which begins with PostgreSQL's. */
   version: string
@@ -67,7 +66,6 @@ export function copyPostgres({ native }: PostgresBinaries, target: string): stri
   return target
 }
 
-/** Returns the path of a program. */
 export function postgresProgram(native: string, program: 'initdb' | 'postgres'): string {
   return join(native, 'bin', executable(program))
 }

@@ -120,9 +120,7 @@ function placeElsewhere(dataDir: string): string {
   return folder
 }
 
-/**
- * Returns the folder that the data directory points to. A pointer copied from another, existing directory is ignored.
- */
+/** Returns the folder that the data directory points to. A pointer copied from an existing directory is ignored. */
 function readPointer(dataDir: string): string | null {
   try {
     const pointer = JSON.parse(readFileSync(pointerFile(dataDir), 'utf8')) as { folder: string; of: string }

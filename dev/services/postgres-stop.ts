@@ -11,7 +11,6 @@ import {
   waitUntilGone,
 } from './processes.ts'
 
-/** Fast shutdown, then immediate shutdown. */
 export const STOP_STEPS: readonly StopStep[] = [
   { signal: 'SIGINT', wait: 20_000 },
   { signal: 'SIGQUIT', wait: 5000 },

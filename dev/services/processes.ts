@@ -24,7 +24,6 @@ export function isRunning(pid: number): boolean {
   return processFacts(pid) !== null
 }
 
-/** Returns the direct children of a process. */
 export function childrenOf(pid: number): number[] {
   const all = process.platform === 'linux' ? allFromProc() : factsFromPs(['-ax'])
   return all.filter((facts) => facts.parent === pid).map((facts) => facts.pid)

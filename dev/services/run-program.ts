@@ -8,15 +8,12 @@ export type RunOptions = {
   cwd?: string
   account?: { uid: number; gid: number } | null
   signal?: AbortSignal | undefined
-  /** Called with each line that the program writes. */
   onLine?: (line: string) => void
 }
 
 const KEPT_OUTPUT = 4000
 
-/**
- * Resolves with the output. Rejects with its last part if the program fails, and with the signal's reason if aborted.
- */
+/** Resolves with the output. Rejects with its last part on failure, and with the signal's reason if aborted. */
 export function runProgram(file: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     options.signal?.throwIfAborted()

@@ -8,14 +8,11 @@ import type { DynamicConfig } from './temporal-settings.ts'
 export type LocalServicesConfig = {
   /** They store their data in its folders postgres and temporal. One launcher at a time. */
   dataDir: string
-  /** An external PostgreSQL. */
   databaseUrl?: string | undefined
-  /** An external Temporal server. */
   temporalAddress?: string | undefined
   temporalNamespace: string
   temporalPort: number
   temporalUiPort: number | null
-  /** Additional settings of the embedded Temporal server. */
   temporalSettings?: DynamicConfig | undefined
   log: (line: string) => void
   /** Of the embedded PostgreSQL, see PostgresOptions. */

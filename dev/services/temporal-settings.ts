@@ -1,6 +1,5 @@
 // The local Temporal server's dynamic configuration: differences from the defaults, with their reasons.
 
-/** Keys and values as the server reads them. */
 export type DynamicConfig = Readonly<Record<string, boolean | number | string>>
 
 const OURS: DynamicConfig = {

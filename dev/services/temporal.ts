@@ -29,7 +29,6 @@ export type TemporalOptions = {
   port?: number
   /** Default 8233; the next free one if it is in use; null for no UI. */
   uiPort?: number | null
-  /** Registered if it is missing. */
   namespace: string
   /** Settings of the server that extend or replace ours. */
   dynamicConfig?: DynamicConfig | undefined

@@ -83,7 +83,6 @@ function validateYear(
   return RIGHT
 }
 
-/** Validates the security code, which is optional. */
 export function validateCode(written: string, brand: CardBrand | null, finished: boolean): Verdict {
   const text = written.trim()
   if (text === '') return OPEN

@@ -30,7 +30,6 @@ const MEMBERS: Readonly<Record<string, string>> = {
   'billingAddress.country': 'country',
 }
 const CARD_FIELDS = ['number', 'month', 'year', 'code'] as const
-/** What this tab remembers, by field. */
 const REMEMBERED = { organization: 'organization', key: 'publishable-key' } as const
 
 /** Fields that were left or sent once: from then on an empty one is reported. */
@@ -218,7 +217,6 @@ async function copy(id: string): Promise<void> {
   }
 }
 
-/** Validates a field and shows the verdict. */
 function validateField(id: string): Verdict {
   const verdict = VALIDATORS[id]?.(left.has(id)) ?? OPEN
   show(id, verdict)

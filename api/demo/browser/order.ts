@@ -40,7 +40,6 @@ interface Entry {
   readonly cause: string
 }
 
-/** What this tab remembers, by field. */
 const REMEMBERED = { organization: 'organization', key: 'secret-key' } as const
 const ID = decodeURIComponent(location.pathname.split('/').at(-1) ?? '')
 const VALIDATORS: Readonly<Record<string, (finished: boolean) => Verdict>> = {
@@ -228,7 +227,6 @@ function say(box: HTMLElement | null): void {
   element('problem', HTMLElement).replaceChildren(...(box === null ? [] : [box]))
 }
 
-/** Returns the order's own time now. */
 function orderTime({ clockOffset }: Order): number {
   return Date.now() + clockOffset * 1_000
 }

@@ -1,7 +1,6 @@
 /** Code that the demo pages share: elements, verdicts beside fields, problem documents, and what a tab remembers. */
 import type { Verdict } from './merchant-form.ts'
 
-/** The members of a problem document that the pages show. */
 export interface ProblemResponse {
   readonly title?: string
   readonly detail?: string
@@ -32,7 +31,6 @@ export function tagged(tag: string, text = '', className = ''): HTMLElement {
   return made
 }
 
-/** Shows a verdict beside its field. */
 export function show(id: string, { state, message }: Verdict): void {
   const place = element(`${id}-message`, HTMLElement)
   // Written only on a change; otherwise a screen reader would repeat it at every digit.
@@ -55,10 +53,7 @@ export function problemBox({ title, type }: ProblemResponse, detail: string): HT
   return box
 }
 
-/**
- * Fills fields from the address's fragment, which is removed at once, or from this tab's memory. Returns the filled
- * ones.
- */
+/** Fills fields from the address's fragment, which it removes, or from this tab's memory, and returns them. */
 export function recall(names: Readonly<Record<string, string>>): string[] {
   const given = new URLSearchParams(location.hash.slice(1))
   if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search)
