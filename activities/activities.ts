@@ -1,4 +1,4 @@
-/** The activities a worker offers, bound to its dependencies. */
+/** Returns the activities of a worker, bound to their dependencies. */
 import { ApplicationFailure } from '@temporalio/common'
 import { ClockSkewError } from '../db/clock-agreement.ts'
 import type { Activities } from '../workflows/workflows.ts'
@@ -9,7 +9,7 @@ import { callGateway } from './call-gateway.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { inquireTransaction } from './inquire-transaction.ts'
 
-/** When an activity is tried again that a process with a wrong clock refused: the next one may go to a sound process. */
+/** Delay after a process with a wrong clock refused an activity, so that another process may take it. */
 const AFTER_SKEW = '1 s'
 
 export function createActivities(dependencies: ActivityDependencies): Activities {
@@ -28,7 +28,7 @@ export function createActivities(dependencies: ActivityDependencies): Activities
   }
 }
 
-/** A refusal for the clock says nothing of the record: it must not lengthen the back-off of the record's activity. */
+/** A refusal because of the clock is not the record's fault and must not lengthen the activity's back-off. */
 async function retriedSoon<T>(activity: Promise<T>): Promise<T> {
   try {
     return await activity

@@ -4,7 +4,7 @@ import type { AdvanceInput, AdvanceResult } from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { instantOf } from './instant.ts'
 
-/** Loses a dispute that nobody answered by its deadline. Repeating it does no harm. */
+/** Marks a dispute as lost if its deadline passed without a response. Idempotent. */
 export async function advanceDispute(
   dependencies: ActivityDependencies,
   input: AdvanceInput,

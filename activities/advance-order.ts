@@ -18,25 +18,22 @@ import { quarantinedResult } from './quarantine.ts'
 
 /** Orders advanced in one transaction. */
 const BATCH = 100
-/** Organizations advanced at a time. */
 const ORGANIZATIONS = 8
 /** An instant further ahead of this process's clock belongs to an execution that skips time. Milliseconds. */
 const SKIPPED = 1_000
 
 export interface OrderAdvancer {
   /**
-   * Advances the order through the workflow's instant, and in the same transaction the other orders of its organization
-   * that are due by then. Repeating it does no harm.
+   * Advances the order through the workflow's instant, and in the same transaction every other order of its
+   * organization that is due by then. Idempotent.
    */
   advance(input: AdvanceInput): Promise<AdvanceResult>
-  /** Advances a batch of an organization's due orders. */
   advanceDue(organizationId: string): Promise<AdvancedBatch>
 }
 
 export interface AdvancedBatch {
-  /** Orders advanced or quarantined. */
   readonly count: number
-  /** Whether it was a full batch: more may be due. */
+  /** True if the batch was full, so that more orders may be due. */
   readonly isMore: boolean
 }
 
@@ -45,23 +42,23 @@ type Outcome = AdvancedOrder | { readonly quarantinedUntil: number }
 interface Request {
   readonly id: string
   readonly instant: number
-  /** Takes the order as the batch left it, or until when it is quarantined; null: the batch had to leave it out. */
+  /** Receives the outcome of the order, or null if the batch had to leave the order out. */
   readonly result: (outcome: Outcome | null) => void
   readonly fail: (error: unknown) => void
 }
 
 interface Organization {
   requests: Request[]
-  /** Whether more than a batch was due. */
+  /** True if more orders were due than fit into a batch. */
   isMore: boolean
   isRunning: boolean
-  /** Of the next batch, whatever it is for. */
+  /** Callers that wait for the next batch, whatever it contains. */
   waiting: PromiseWithResolvers<AdvancedBatch>[]
 }
 
 /**
- * Gathers what is to be advanced by organization: one batch of an organization runs at a time, several organizations run
- * side by side, and nobody waits for a batch of another organization.
+ * Groups the orders to advance by organization. One batch of an organization runs at a time, and several organizations
+ * run concurrently.
  */
 export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
   const { em, baseUrl, now, quarantine, skipsTime, clock } = dependencies
@@ -76,7 +73,7 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
     return fresh
   }
 
-  /** Starts the next batches: organizations that somebody waits for first, in the order in which they came. */
+  /** Starts the next batches. Organizations with waiting requests go first, in the order of their arrival. */
   const pump = (): void => {
     for (const isWanted of [hasRequests, hasMore]) {
       for (const [id, organization] of organizations) {
@@ -88,7 +85,7 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
           organization.isRunning = false
           running -= 1
           organizations.delete(id)
-          // Behind the others: one with many due orders delays nobody else's.
+          // Last in the queue: an organization with many due orders delays no other one.
           if (hasRequests(organization) || hasMore(organization)) organizations.set(id, organization)
           pump()
         })
@@ -112,7 +109,7 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
     }
   }
 
-  /** A batch. An order that cannot be advanced is quarantined, and all others of the batch advance. */
+  /** Advances a batch. An order that cannot be advanced is quarantined, and the others advance. */
   const advanceBatch = async (
     organizationId: string,
     requests: readonly Request[],
@@ -133,7 +130,7 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
       for (const order of advanced) outcomes.set(order.row.id, order)
       for (const { id, error } of failed) await setAside(id, error)
     }
-    /** By halves, down to the one that fails. */
+    /** Halves the batch until only the failing order is left. */
     const advanceApart = async (ids: readonly string[]): Promise<void> => {
       try {
         await advance(ids, 0)
@@ -167,7 +164,7 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
       )
     ).map(({ id }) => id)
 
-  /** One order by itself: its clock was moved, its execution skips time, or somebody held it. */
+  /** Advances a single order: its clock was moved, its execution skips time, or another transaction held it. */
   const advanceAlone = async ({
     organizationId,
     recordId,
@@ -187,7 +184,7 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
       await trackFastForward(unit, row, instant, revision)
       return {
         ...resultOf({ row, gatewayCallDue }),
-        // A clock that has just come to rest is read by another base.
+        // A clock that has just stopped moving is read against another base.
         base: executionTime(orderClock(row), { clock: executionClock, base: time.base }, realTime).base,
       }
     })
@@ -224,10 +221,10 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
         }
       }
       const alone = () => quarantine.guard('subscription', input, () => advanceAlone(input))
-      // One that was quarantined stays out of batches until it has advanced.
+      // A quarantined order stays out of batches until it has advanced.
       if (order.hasMoved || order.isQuarantined || instant > now() + SKIPPED) return await alone()
       const outcome = await new Promise<Outcome | null>((result, fail) => {
-        organizationOf(organizationId).requests.push({ id: recordId, instant, result: result, fail })
+        organizationOf(organizationId).requests.push({ id: recordId, instant, result, fail })
         pump()
       })
       if (outcome === null) return await alone()
@@ -255,7 +252,7 @@ function hasMore({ isMore }: Organization): boolean {
   return isMore
 }
 
-/** What the order's row says, read without a lock; null when there is none. */
+/** Returns the order's row, read without a lock, or null if there is none. */
 async function readOrder(
   { em }: Pick<Advancing, 'em'>,
   { organizationId, recordId }: AdvanceInput,

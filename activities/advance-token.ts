@@ -4,7 +4,7 @@ import type { AdvanceInput, AdvanceResult } from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { instantOf } from './instant.ts'
 
-/** Erases the card data of a payment token at its expiry. Repeating it does no harm. */
+/** Erases the card data of an expired payment token. Idempotent. */
 export async function advanceToken(
   dependencies: ActivityDependencies,
   input: AdvanceInput,

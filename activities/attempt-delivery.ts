@@ -9,10 +9,10 @@ import type { ActivityDependencies } from './dependencies.ts'
 import { instantOf } from './instant.ts'
 
 /**
- * Makes the retry that is due at the workflow's instant, records it, and says when the next one is.
+ * Makes and records the retry that is due at the workflow's instant, and returns when the next one is due.
  *
- * The next wait counts from the end of the attempt: the instant passed plus the measured duration, because the
- * process's own clock knows nothing of skipped time.
+ * The next wait counts from the end of the attempt: the workflow's instant plus the measured duration. The process's
+ * own clock does not include skipped time.
  */
 export async function attemptDelivery(
   dependencies: ActivityDependencies,
@@ -31,7 +31,7 @@ export async function attemptDelivery(
     next = attempt.response.failure === null ? null : nextAttemptTime(attempts, instant + attempt.duration)
     const tenant = { organizationId, baseUrl: dependencies.baseUrl, now: new Date(dependencies.now()) }
     await inUnitOfWork(dependencies.em(), tenant, (unit) => recordRetry(unit, attempt, next))
-    // What became of it is the row's to say: the webhook may have been made inactive meanwhile.
+    // The row decides: the webhook may have been deactivated meanwhile.
     next = (await readRetry(dependencies.em(), organizationId, recordId))?.nextAttemptTime ?? null
   }
   return {
@@ -42,7 +42,7 @@ export async function attemptDelivery(
   }
 }
 
-/** Writes the outcome, and the event of a schedule that ended without success. */
+/** Writes the outcome, and an event if the schedule ended without success. */
 async function recordRetry(unit: UnitOfWork, attempt: Attempt, next: number | null): Promise<void> {
   const [moved] = await recordOutcomes(unit.em, [{ attempt, next }], null)
   if (moved?.status !== 'exhausted') return

@@ -8,10 +8,9 @@ import { reportUnresolved } from './inquire-transaction.ts'
 import { instantOf } from './instant.ts'
 
 /**
- * Asks the gateway what is due of an order at the workflow's instant: a charge, or the outcome of one. Repeating it, at once
- * or later, moves no money twice: the request id stays the same until there is an answer.
- *
- * @returns null; where the order's rules or its records throw, when its quarantine ends.
+ * Makes the gateway call that is due for an order at the workflow's instant: a charge, or a query for the outcome of
+ * one. The request id stays the same until there is a result, so repeating it moves no money twice.
+ * @returns null, or the end of the quarantine if the order's rules or records throw.
  */
 export async function callGateway(
   dependencies: ActivityDependencies,
@@ -33,7 +32,8 @@ async function makeCall(dependencies: ActivityDependencies, input: AdvanceInput)
   if (call === null) return
   const { transactionId, instant } = call
   const readAt = now()
-  // Of one without any answer, an earlier try may have died before the gateway heard of it, and its invoice ended since.
+  // Without any result, an earlier attempt may have failed before it reached the gateway, and the invoice may have
+  // ended since.
   const found = await pendingMovement(em(), organizationId, transactionId)
   if (found === null) return
   const result = await carryOut(gateway, found.pending, readAt, now)

@@ -4,14 +4,14 @@ import type { Gateway } from '../gateways/port.ts'
 import type { OrderAdvancer } from './advance-order.ts'
 import type { Advancing } from './advancing.ts'
 
-/** What activities work with; made once per worker process. */
+/** Dependencies of the activities, created once per worker process. */
 export interface ActivityDependencies extends Advancing {
   readonly attempts: AttemptDependencies
   readonly gateway: Gateway
   readonly log: Logger
-  /** Counts payments whose outcome is asked for no more. */
+  /** Counts payments whose outcome is no longer queried. */
   readonly unresolved: { inc(): void }
-  /** Counts refunds that the service owes and that were declined every time. */
+  /** Counts refunds that are owed and whose every attempt was declined. */
   readonly unpaidRefunds: { inc(): void }
   readonly orders: OrderAdvancer
 }

@@ -9,9 +9,9 @@ import type { ActivityDependencies } from './dependencies.ts'
 import { instantOf } from './instant.ts'
 
 /**
- * Asks the gateway what became of a transaction whose outcome is not known, when that is due at the workflow's instant; and
- * begins the refunds that a sale owes, when those are. Repeating it does no harm: the request id stays the same, and only a
- * pending transaction takes an answer.
+ * Asks the gateway for the outcome of a pending transaction, and begins the refunds that a sale owes, if either is due
+ * at the workflow's instant. Idempotent: the request id stays the same, and only a pending transaction accepts a
+ * result.
  */
 export async function inquireTransaction(
   dependencies: ActivityDependencies,
@@ -55,7 +55,7 @@ function visibilityOf(
   }: {
     readonly organizationId: string
     readonly recordId: string
-    /** Where it is asked for an outcome; else a refund is owed. */
+    /** Set if an outcome is queried; otherwise a refund is owed. */
     readonly customerId?: string
     readonly next: number | null
   },
@@ -65,7 +65,7 @@ function visibilityOf(
   const isAsked = customerId !== undefined
   return {
     details: isAsked
-      ? `The gateway has not told the outcome of transaction **${recordId}**.`
+      ? `The gateway has not reported the outcome of transaction **${recordId}**.`
       : `A refund of sale **${recordId}** is owed and was declined.`,
     timer: isAsked ? `asked again at ${time}` : `refunded again at ${time}`,
     attributes: {
@@ -78,7 +78,7 @@ function visibilityOf(
   }
 }
 
-/** Calls an operator to pay a debt by other ways; it stays on the sale until refunds of that, by whomever, are approved. */
+/** Alerts the operator to pay a debt by other means. It stays on the sale until refunds of it are approved. */
 function reportUnpaidRefund(
   { log, unpaidRefunds }: Pick<ActivityDependencies, 'log' | 'unpaidRefunds'>,
   { organizationId, id, owedAmount, currency, gateway }: Transaction,
@@ -90,7 +90,7 @@ function reportUnpaidRefund(
   )
 }
 
-/** Tells the operator of a payment whose outcome nobody will ask for any more; it stays pending, and its invoices unpaid. */
+/** Alerts the operator to a payment that is no longer queried. It stays pending, and its invoices unpaid. */
 export function reportUnresolved(
   { log, unresolved }: Pick<ActivityDependencies, 'log' | 'unresolved'>,
   transaction: Transaction,

@@ -1,4 +1,4 @@
-/** What happens to a record whose advancing throws: it waits by itself, and its operators hear of it. */
+/** Sets aside a record whose advance throws, and alerts the operator. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import { isInfrastructureFailure } from '../db/infrastructure-failure.ts'
@@ -6,9 +6,9 @@ import { endQuarantine, quarantineRecord } from '../db/quarantine.ts'
 import type { AdvanceInput, AdvanceResult, RecordKey, WorkflowName } from '../workflows/contract.ts'
 
 export interface Quarantine {
-  /** Sets a record aside for what it threw. Returns the instant, in milliseconds, at which it is advanced again. */
+  /** Quarantines a record because of `error`. Returns the instant, in milliseconds, at which it is advanced again. */
   add(workflow: WorkflowName, key: RecordKey, error: unknown): Promise<number>
-  /** Advances a record; where that throws for other reasons than our infrastructure, the record is quarantined. */
+  /** Advances a record, and quarantines it on any error that our infrastructure did not cause. */
   guard<Result extends AdvanceResult | null>(
     workflow: WorkflowName,
     input: AdvanceInput,
@@ -21,7 +21,6 @@ export interface QuarantineOptions {
   readonly log: Logger
   /** Real time, in milliseconds. */
   readonly now: () => number
-  /** Counts quarantines by workflow. */
   readonly counter: { inc(labels: { workflow: WorkflowName }): void }
 }
 
@@ -37,7 +36,7 @@ export function createQuarantine({ em, log, counter, now }: QuarantineOptions): 
     async guard(workflow, input, advance) {
       try {
         const result = await advance()
-        // That of an order ends with the commit that advances it.
+        // The quarantine of an order ends with the commit that advances the order.
         if (workflow !== 'subscription') await endQuarantine(em(), workflow, input)
         return result
       } catch (error) {
@@ -48,7 +47,7 @@ export function createQuarantine({ em, log, counter, now }: QuarantineOptions): 
   }
 }
 
-/** The result of advancing a quarantined record: its workflow waits for the end of the quarantine. */
+/** Returns the result for a quarantined record: its workflow waits for the end of the quarantine. */
 export function quarantinedResult(
   workflow: WorkflowName,
   { organizationId, recordId, clock, base }: AdvanceInput,

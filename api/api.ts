@@ -1,4 +1,4 @@
-/** The API as a running thing: listens, and when stopped lets requests under way finish. */
+/** Runs the API: it listens, and when stopped lets requests in progress finish. */
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Config } from '../config/config.ts'
@@ -12,26 +12,25 @@ import { createGateway } from '../gateways/gateways.ts'
 import { createRateLimit } from './http/rate-limit.ts'
 import { type ApiDependencies, createServer } from './server.ts'
 
-/** How long requests under way may take after a stop. */
+/** Time for requests in progress after a stop. Milliseconds. */
 const DRAIN = 25_000
 
 type ApiConfig = Pick<Config, 'host' | 'port' | 'rateLimit' | 'rateLimitWindowSeconds' | 'temporalNamespace'>
 
 export interface RunningApi {
   readonly port: number
-  /** Accepts nothing more, lets requests under way finish, and ends. */
+  /** Accepts no more requests, lets those in progress finish, and ends. */
   stop(): Promise<void>
 }
 
 /**
  * Starts listening.
- *
- * @throws Error with code EADDRINUSE when the port is taken.
+ * @throws Error with code EADDRINUSE if the port is in use.
  */
 export async function startApi(
   dependencies: ApiDependencies & {
     readonly databaseUrl: string
-    /** How Temporal is reached; null: not from here. Only what moves a sandbox's clocks needs it. */
+    /** How Temporal is reached; null if this API has none. Only fast-forwarding in the sandbox needs it. */
     readonly temporal: TemporalConnection | null
   },
   config: ApiConfig,
@@ -40,7 +39,7 @@ export async function startApi(
   const rateLimit = createRateLimit({ databaseUrl: dependencies.databaseUrl, limit, windowSeconds })
   const gateway = createGateway(dependencies.config.environment, dependencies.databaseUrl)
   const { orm, vault, config: shared } = dependencies
-  // Loaded where it is used: an API without Temporal carries none of its client.
+  // Loaded on demand, so that an API without Temporal does not load its client.
   const temporal =
     dependencies.temporal === null
       ? null

@@ -1,4 +1,4 @@
-/** What every host answers without authentication: status, keys, the contract, what problems mean; in the sandbox the demo. */
+/** Routes without authentication: status, keys, the contract and the problem pages; in the sandbox the demo. */
 import type Router from '@koa/router'
 import type { MikroORM } from '@mikro-orm/postgresql'
 import type { Config } from '../config/config.ts'
@@ -32,7 +32,7 @@ export function hostRoutes(router: Router<ApiState>, { config, orm, readiness }:
   })
   router.get('/readyz', async (ctx) => {
     const { status, checks } = await readiness.report()
-    // Names alone: the reasons, which the operators' port gives, can hold addresses.
+    // Names only: the reasons can contain addresses, and are on the operators' port.
     const failing = Object.keys(checks).filter((name) => checks[name] !== 'ok')
     if (status === 'not ready') {
       throw new Problem('unavailable', `Not ready: ${failing.join(', ')}.`, {

@@ -1,4 +1,4 @@
-/** The API as a process of its own: `npm run api`. Needs DATABASE_URL (migrated) and MASTER_KEY. */
+/** The API as a process of its own: `npm run api`. It needs DATABASE_URL (migrated) and MASTER_KEY. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bootstrap } from '../commands/access/bootstrap.ts'
 import { ConfigurationError, differentBaseUrl, loadConfig } from '../config/config.ts'
@@ -14,7 +14,7 @@ import { createReadiness } from '../ops/readiness.ts'
 import { startOpsServer } from '../ops/server.ts'
 import { startApi } from './api.ts'
 
-/** Seconds in which a balancer notices that this process is not ready any more. */
+/** Seconds in which a load balancer notices that this process is no longer ready. */
 const SHUTDOWN_DELAY = 5
 
 await runProcess(async ({ stopping, onDrain }) => {

@@ -18,7 +18,6 @@ export interface OpenApiDocument {
   readonly [member: string]: unknown
 }
 
-/** The document of a deployment that has these routes. */
 export function openApiDocument(baseUrl: string, routes: readonly Route[]): OpenApiDocument {
   const paths: Record<string, Record<string, OpenApiOperation>> = {}
   for (const route of routes) {
@@ -92,9 +91,9 @@ function operationOf(route: Route): OpenApiOperation {
   }
 }
 
-function responseContent({ returns: answers }: Route, name: string): object {
+function responseContent({ returns: content }: Route, name: string): object {
   const one = { $ref: `#/components/schemas/${name}` }
-  switch (answers) {
+  switch (content) {
     case 'one':
       return { content: { 'application/json': { schema: one } } }
     case 'many':
@@ -109,7 +108,6 @@ function queryParameters({ query }: Route): object[] {
   return Object.entries(members).map(([name, schema]) => ({ name, in: 'query', required: false, schema }))
 }
 
-/** How each form of credential is sent, by the names of the security schemes. */
 const SECURITY: Readonly<Record<KeyForm, Record<string, string[]>[]>> = {
   secret: [{ secretKey: [] }],
   publishable: [{ publishableKey: [] }],

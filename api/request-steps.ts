@@ -1,8 +1,8 @@
 /**
- * The steps of an operation, in the order the contract promises: credential, rate, permission, body, query, idempotency
- * key; then its handler finds the resource, checks the preconditions and asks for the validated body.
+ * The steps of an operation, in the order of the contract: credential, rate, permission, body, query, idempotency key.
+ * Then its handler finds the resource, checks the preconditions and validates the body.
  *
- * Each step is a named middleware: a stack trace shows where a request was refused.
+ * Each step is a named middleware, so that a stack trace shows where a request was refused.
  */
 import type { RouterMiddleware } from '@koa/router'
 import type { MikroORM } from '@mikro-orm/postgresql'
@@ -38,21 +38,20 @@ import type { Route } from './routes.ts'
 import { bodySchema, withoutReadOnly, writablePart } from './schemas/conventions.ts'
 import type { TemporalService } from './temporal.ts'
 
-/** What operations work with. */
 export interface OperationDependencies {
   readonly config: Pick<Config, 'environment' | 'baseUrl'>
   readonly orm: MikroORM
   readonly installation: InstallationFacts
   readonly vault: Vault
   readonly gateway: Gateway
-  /** null: this API is connected to no Temporal. */
+  /** Null if this API has no Temporal. */
   readonly temporal: TemporalService | null
   readonly rateLimit: RateLimit
   readonly addressGuard: AddressGuard
   readonly sendWebhook: OperationContext['sendWebhook']
 }
 
-/** What the steps of one request leave for those after them. */
+/** What the steps of one request pass on. */
 interface RequestState extends ApiState {
   credential: NonNullable<ApiState['credential']>
   em: OperationContext['em']
@@ -63,7 +62,6 @@ interface RequestState extends ApiState {
 }
 type Step = RouterMiddleware<RequestState>
 
-/** What the steps of all operations share. */
 export interface SharedSteps {
   readonly readCustomerToken: ReturnType<typeof customerTokenReader>
   readonly validatorOf: ReturnType<typeof createBodyValidator>
@@ -78,7 +76,6 @@ export function sharedSteps({ vault, config }: OperationDependencies): SharedSte
   }
 }
 
-/** The steps of an operation of the route table. */
 export function stepsOf(
   route: Route,
   dependencies: OperationDependencies,
@@ -133,7 +130,6 @@ export function stepsOf(
     respond(ctx, route, response)
   }
 
-  // Each step finds what those before it have left.
   return [
     authenticate,
     authorize,
@@ -143,7 +139,6 @@ export function stepsOf(
   ] as unknown as RouterMiddleware<ApiState>[]
 }
 
-/** What the handler is given. */
 function operationContext(
   ctx: Parameters<Step>[0],
   route: Route,
@@ -164,18 +159,18 @@ function operationContext(
     webhookTargets: { guard: addressGuard, environment },
     sendWebhook,
     gateway,
-    temporal: temporal,
+    temporal,
     baseUrl,
     now: () => new Date(),
     idempotencyKey: idempotent?.key ?? null,
     log,
     body<T>(stored: object = {}) {
       const schema = route.body ?? route.resource
-      const { body, stored: kept } = withoutReadOnly(schema, structuredClone(given), stored)
+      const { body, stored: readOnlyValues } = withoutReadOnly(schema, structuredClone(given), stored)
       const invalidFields = invalidBody?.(body) ?? []
       if (invalidFields.length > 0)
         throw new Problem('validation-error', summary(invalidFields), { invalidFields })
-      return writablePart(schema, { ...(body as object), ...kept }) as T
+      return writablePart(schema, { ...(body as object), ...readOnlyValues }) as T
     },
     has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),
     commit: (work) =>
@@ -186,14 +181,14 @@ function operationContext(
         const response = await work(unit)
         await storeResponse(unit.em, vault, idempotent, {
           status: response.status ?? route.success,
-          response: response,
+          response,
         })
         return response
       }),
   }
 }
 
-/** The response stored under the key, or else the handler's; its refusals are stored under the key as well. */
+/** Returns the stored response of the key, or the handler's. Error responses are stored under the key as well. */
 async function handleOnce(
   context: OperationContext,
   route: Route,
@@ -211,7 +206,7 @@ async function handleOnce(
   }
 }
 
-/** Path parameters that PostgreSQL can be asked for: what no id can hold must not make a query fail. */
+/** Returns the path parameters in a form that PostgreSQL accepts: a text that no id can contain must not make a query fail. */
 function storable(params: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(params).map(([name, value]) => [name, value.toWellFormed().replaceAll('\0', '\uFFFD')]),
@@ -238,7 +233,7 @@ function idempotentRequest(
     organizationId: credential.organizationId,
     operation: route.operationId,
     key,
-    // What a caller may do is part of the request: a stored response can show more than another caller may see.
+    // The caller's permissions are part of the request: a stored response can contain more than another caller may see.
     requestHash: requestHash(hash, ctx.path + ctx.search, [given, credential.acl, credential.allowedIps]),
   }
 }

@@ -1,8 +1,8 @@
 /**
- * The route table: the whole surface of the API, one row per operation.
+ * The route table: all operations of the API, one row per operation.
  *
- * A row states who may call it and what goes in and out; the middleware enforces it and the OpenAPI document says it,
- * both from the same row.
+ * A row states who may call the operation and what goes in and out. The middleware enforces the row, and the OpenAPI
+ * document is made from it.
  */
 import type { TSchema } from 'typebox'
 import type { Config } from '../config/config.ts'
@@ -71,38 +71,35 @@ export interface Route {
   /** Below `/organizations/{organizationId}`; empty for the organization itself. */
   readonly path: string
   readonly summary: string
-  /** Forms of credential it accepts. */
   readonly accepts: readonly KeyForm[]
-  /** Whether a secret key may also come raw in `Authorization`. */
+  /** True if a secret key may also come raw in `Authorization`. */
   readonly rawSecret?: boolean
-  /** The resource as a schema: its writable members are the body, its readable ones the answer. */
+  /** The resource's schema: its writable members are the body, and its readable ones the response. */
   readonly resource: TSchema
   readonly takesBody: boolean
-  /** The body, where it is not the resource's writable members. */
+  /** The body, unless it is the resource's writable members. */
   readonly body?: TSchema
-  /** What the answer holds: the resource, a list of it, or nothing. */
+  /** What the response contains: the resource, a list of it, or nothing. */
   readonly returns: 'one' | 'many' | 'nothing'
   readonly query?: TSchema
   readonly success: 200 | 201 | 202 | 204
-  /** What 202 answers, where it can take longer than a caller waits. */
+  /** Schema of a 202 response, if the operation can take longer than a caller waits. */
   readonly accepted?: TSchema
-  /** Whether it is there in the sandbox alone. */
+  /** True if the operation exists only in the sandbox. */
   readonly sandboxOnly?: boolean
-  /** Whether a repetition under an `Idempotency-Key` goes on where the first request stopped, instead of being replayed. */
+  /** True if a repetition under an `Idempotency-Key` continues the first request instead of being replayed. */
   readonly continues?: boolean
   readonly handler: OperationHandler
 }
 
 const SECRET = ['secret'] as const
-/** Forms of credential that a browser may hold. */
 const BROWSER: readonly KeyForm[] = ['publishable', 'customer']
 
-/** A route's whole path, its parameters in braces. */
+/** Returns a route's whole path, with its parameters in braces. */
 export function fullPath({ path }: Pick<Route, 'path'>): string {
   return ['/organizations/{organizationId}', ...(path === '' ? [] : [path])].join('/')
 }
 
-/** The routes a deployment of that environment has. */
 export function routesOf(environment: Config['environment']): readonly Route[] {
   return ROUTES.filter(({ sandboxOnly = false }) => environment === 'sandbox' || !sandboxOnly)
 }
@@ -384,7 +381,7 @@ function authenticationToken(method: 'GET' | 'POST' | 'DELETE', below: string) {
   } as const
 }
 
-/** An operation besides the usual ones. POST makes it so: 201. */
+/** Returns an additional operation of a resource. POST responds with 201. */
 function action(operationId: string, method: Route['method'], path: string, summary: string) {
   return { operationId, method, path, summary, success: method === 'POST' ? 201 : 200 } as const
 }
@@ -425,7 +422,6 @@ function post<Row extends ResourceRow, Body>(
   }
 }
 
-/** A noun after its indefinite article. */
 function withArticle(noun: string): string {
   return /^[aeio]/i.test(noun) ? `an ${noun}` : `a ${noun}`
 }

@@ -29,10 +29,9 @@ export interface ApiDependencies {
 
 type ServerDependencies = ApiDependencies & OperationDependencies
 
-/** The server, not yet listening. */
 export function createServer(dependencies: ServerDependencies): Server {
   const { config, log } = dependencies
-  // Of the forwarded addresses only the last was written by the trusted proxy; the others are what the caller claims.
+  // The trusted proxy wrote only the last of the forwarded addresses; the others are the caller's claims.
   const app = new Koa<ApiState>({ proxy: config.trustProxy, maxIpsCount: 1 })
   app.silent = true
   const router = new Router<ApiState>({ strict: true })
@@ -66,7 +65,7 @@ export function createServer(dependencies: ServerDependencies): Server {
   return server
 }
 
-/** The one catch: whatever is thrown becomes a problem document. */
+/** The only catch: every error becomes a problem document. */
 function problems(baseUrl: string): Koa.Middleware<ApiState> {
   return async (ctx, next) => {
     try {
@@ -78,13 +77,13 @@ function problems(baseUrl: string): Koa.Middleware<ApiState> {
       ctx.set({ ...problem.extras.headers })
       ctx.set('Content-Type', 'application/problem+json')
       ctx.body = JSON.stringify(problemBody(problem, baseUrl, ctx.state.requestId))
-      // What was not read of the body must not be taken for the next request.
+      // An unread rest of the body must not be parsed as the next request.
       if (!ctx.req.complete) ctx.set('Connection', 'close')
     }
   }
 }
 
-/** 404 for a path that is not there; OPTIONS, and 405 with `Allow`, for one that is. */
+/** 404 for an unknown path; OPTIONS, and 405 with `Allow`, for a known one. */
 function unmatched(router: Router<ApiState>): Koa.Middleware<ApiState> {
   return async (ctx) => {
     const methods = new Set(router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods))
@@ -99,7 +98,6 @@ function unmatched(router: Router<ApiState>): Koa.Middleware<ApiState> {
   }
 }
 
-/** What a preflight is told of the operation it asks for. */
 function preflight(router: Router<ApiState>, ctx: Context): Readonly<Record<string, string>> {
   const wanted = ctx.get('Access-Control-Request-Method')
   const [layer] = router.match(ctx.path, wanted).pathAndMethod
@@ -107,9 +105,9 @@ function preflight(router: Router<ApiState>, ctx: Context): Readonly<Record<stri
   return route === undefined ? {} : preflightHeaders(route, wanted)
 }
 
-/** One line per request, by operation and not by address: ids in a path may be secrets. */
+/** Logs one line per request, with the operation instead of the path, because ids in a path may be secrets. */
 function logged(log: Logger, metrics: Metrics): Koa.Middleware<ApiState> {
-  // These lines hold only what is named below, none of it secret: taking secrets out of them would cost for nothing.
+  // These lines contain only the members below, none of which is secret, so redaction would only cost time.
   const lines = log.child({}, { redact: [] })
   return async (ctx, next) => {
     const started = performance.now()

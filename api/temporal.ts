@@ -1,4 +1,4 @@
-/** The API's side of Temporal: it lets an execution skip time, and nothing else. Writes never wait for it. */
+/** The API's side of Temporal: it only lets an execution skip time. Writes never wait for it. */
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client'
 import { msToTs } from '@temporalio/common/lib/time.js'
 import { clientConnection, type TemporalConnection } from '../config/temporal-connection.ts'
@@ -6,30 +6,27 @@ import { Problem } from './http/problems.ts'
 
 export interface TemporalService {
   /**
-   * Makes sure that Temporal can let executions skip time.
-   *
-   * @throws Problem `not-implemented` naming what to enable, or `unavailable` when it cannot be reached.
+   * Checks that executions can skip time.
+   * @throws Problem `not-implemented` with the setting to enable, or `unavailable` if Temporal cannot be reached.
    */
   requireTimeSkipping(): Promise<void>
   /**
-   * Has the execution skip `milliseconds` of its time: each timer until then fires in its turn, with the work between
-   * them done. `id` names the skip.
-   *
-   * @returns false where no such execution runs.
+   * Makes the execution skip `milliseconds` of its time; timers in between fire in order, and their work is done. `id`
+   * identifies the skip.
+   * @returns false if no such execution runs.
    * @throws Problem as above.
    */
   skipTime(workflowId: string, id: string, milliseconds: number): Promise<boolean>
   close(): Promise<void>
 }
 
-/** How long Temporal may take to answer. Milliseconds. */
+/** Time limit of a call to Temporal. Milliseconds. */
 const TIMEOUT = 3_000
-/** Timers at a stretch; Temporal's own limit may be far lower. */
+/** Consecutive timers of one skip; Temporal's own limit may be far lower. */
 const MOST_SKIPS = 100_000
 
 const gRPC = { cancelled: 1, deadlineExceeded: 4, notFound: 5, unimplemented: 12, unavailable: 14 }
 
-/** Connects at first use. */
 export function connectTemporal(target: TemporalConnection, namespace: string): TemporalService {
   const client = new Client({ connection: Connection.lazy(clientConnection(target)), namespace })
   const { workflowService } = client
@@ -63,7 +60,7 @@ export function connectTemporal(target: TemporalConnection, namespace: string): 
   }
   return {
     async requireTimeSkipping() {
-      // Asked of an execution that does not exist: whether the feature is there is decided first.
+      // The request names a nonexistent execution: whether the feature is enabled is checked first.
       await ask(() =>
         workflowService.pollWorkflowExecutionTimeSkipping({
           namespace,

@@ -1,4 +1,7 @@
-/** What the scenarios measure: services of their own, API and worker as processes, an organization with what an order needs. */
+/**
+ * The environment that the scenarios measure: its own local services, API and worker as processes, and an organization
+ * with what an order needs.
+ */
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,42 +25,35 @@ import type { Teardown } from './teardown.ts'
 
 export interface Environment {
   readonly databaseUrl: string
-  /** Of the API, on 127.0.0.1. */
   readonly port: number
   readonly api: Program
-  /** Temporal's server. */
   readonly temporal: {
     pid(): Promise<number>
-    /** SIGKILL, then a start on the same data; resolves when it takes work again. */
+    /** Sends SIGKILL and starts it again on the same data. Resolves when it accepts work. */
     killAndStart(): Promise<void>
   }
-  /** What commands that seal something take. */
   readonly vault: Database['vault']
   readonly installation: Database['installation']
-  /** Its only webhook goes to the receiver and gets every event. */
+  /** Its only webhook points to the receiver and gets every event. */
   readonly merchant: Catalogue
   readonly load: Helper<LoadCalls>
   readonly receiver: Helper<ReceiverCalls>
   readonly receiverUrl: string
-  /** Starts the worker, which is stopped otherwise. */
   startWorker(): Promise<Program>
-  /** Another organization with what an order needs, without a webhook. */
+  /** Creates another organization with what an order needs, without a webhook. */
   organization(id: string): Promise<Catalogue>
-  /** Places an order that starts in a year. */
   placeOrder(): Promise<string>
-  /** CPU seconds of all sessions of the database server so far; null where the system does not tell. */
+  /** Returns the CPU seconds of all sessions of the database server, or null if the system does not report them. */
   databaseCpu(): number | null
-  /** Runs a command of the merchant's organization. */
   command<T>(work: (unit: UnitOfWork) => Promise<T>): Promise<T>
-  /** Asks the database. */
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
-  /** Milliseconds until the worker has nothing left to do. */
+  /** Returns the milliseconds until the worker has drained its work. */
   drained(timeout: number): Promise<number>
-  /** Resolves when worker and Temporal have nothing left to do but wait, as far as their use of the cores tells. */
+  /** Resolves when worker and Temporal are idle, by their CPU use. */
   idle(worker: Program, timeout: number): Promise<void>
-  /** Milliseconds until the condition, an SQL expression, does not hold any more. */
+  /** Returns the milliseconds until the condition, an SQL expression, is false. */
   untilNot(condition: string, timeout: number): Promise<number>
-  /** Milliseconds until every delivery's outcome is recorded. */
+  /** Returns the milliseconds until every delivery's outcome is recorded. */
   recorded(timeout: number): Promise<number>
 }
 
@@ -66,7 +62,7 @@ export interface EnvironmentOptions {
   readonly directory: string
   readonly say: (line: string) => void
   readonly signal: AbortSignal
-  /** Where API and worker write their CPU profiles when they end; null: they do not. */
+  /** Where API and worker write their CPU profiles when they end; null for none. */
   readonly profiles: string | null
 }
 
@@ -83,7 +79,7 @@ export async function startEnvironment(
   const dataDir = join(directory, 'engines')
   const starting = startLocalServices({
     dataDir,
-    // Started apart, so that a part can kill it.
+    // Started separately, so that a scenario can kill it.
     temporalAddress: `127.0.0.1:${temporalPort}`,
     temporalNamespace: NAMESPACE,
     temporalPort,
@@ -168,7 +164,7 @@ export async function startEnvironment(
       const cost = performance.now() - asked
       if (rows[0]?.left === false) return waited
       if (waited > timeout) throw new Error(`waited ${timeout} ms without success for ${what}`)
-      // Asking must not be a load of its own.
+      // Polling must not become a load of its own.
       await delay(Math.max(10, cost * 20))
     }
   }

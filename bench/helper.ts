@@ -1,17 +1,17 @@
 /**
- * Helper processes: load generator, receiver and baselines, each with an event loop of its own, so that measuring does
- * not share one with what is measured. The benchmark calls them by name over the channel of `fork`.
+ * Helper processes: load generator, receiver and baselines, each with its own event loop, so that measuring shares none
+ * with what is measured. The benchmark calls them by name over the channel of `fork`.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Teardown } from './teardown.ts'
 
-/** What a helper answers to: each call takes one plain value and gives one. */
+/** The calls of a helper: each takes one plain value and returns one. */
 type Calls = Readonly<Record<string, (argument: never) => Promise<unknown>>>
 
 export interface Helper<C extends Calls> {
   readonly pid: number
-  /** Rejects when the helper fails, ends, or takes longer than `patience` milliseconds. */
+  /** Rejects if the helper fails, ends, or takes longer than `timeout` milliseconds. */
   call<N extends keyof C & string>(name: N, argument: Parameters<C[N]>[0], timeout: number): ReturnType<C[N]>
 }
 
@@ -21,13 +21,13 @@ interface Question {
   readonly argument: unknown
 }
 
-interface Answer {
+interface Result {
   readonly id: number
   readonly result?: unknown
   readonly failure?: string
 }
 
-/** Starts `bench/processes/<script>`; it ends with the teardown, and by itself when this process is gone. */
+/** Starts `bench/processes/<script>`. It ends with the teardown, and by itself when this process has ended. */
 export function startHelper<C extends Calls>(script: string, teardown: Teardown): Helper<C> {
   const child = fork(fileURLToPath(new URL(`processes/${script}`, import.meta.url)), {
     execArgv: [],
@@ -36,19 +36,19 @@ export function startHelper<C extends Calls>(script: string, teardown: Teardown)
   const { pid } = child
   if (pid === undefined) throw new Error(`${script} could not be started`)
   teardown.add(() => ended(child))
-  const waiting = new Map<number, (response: Answer) => void>()
+  const waiting = new Map<number, (response: Result) => void>()
   let calls = 0
   child.on('message', (message) => {
-    const response = message as Answer
+    const response = message as Result
     waiting.get(response.id)?.(response)
   })
   child.once('exit', (code, signal) => {
-    for (const [id, settle] of waiting) settle({ id, failure: `${script} ended (${code ?? signal})` })
+    for (const [id, resolve] of waiting) resolve({ id, failure: `${script} ended (${code ?? signal})` })
   })
   const ask = async (name: string, argument: unknown, timeout: number): Promise<unknown> => {
     calls += 1
     const question: Question = { id: calls, name, argument }
-    const response = await new Promise<Answer>((resolve) => {
+    const response = await new Promise<Result>((resolve) => {
       const late = setTimeout(
         () => resolve({ id: question.id, failure: `${script}: ${name} took more than ${timeout} ms` }),
         timeout,
@@ -70,8 +70,8 @@ export function startHelper<C extends Calls>(script: string, teardown: Teardown)
   }
 }
 
-/** The helper's side: answers calls until the benchmark lets go of it. */
-export function answerCalls(calls: Calls): void {
+/** The helper's side: handles calls until the benchmark disconnects. */
+export function serveCalls(calls: Calls): void {
   process.on('message', async (message) => {
     const { id, name, argument } = message as Question
     try {

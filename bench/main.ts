@@ -1,10 +1,11 @@
 /**
- * `npm run bench`: what the service does per second on this machine, beside the least that could do the same.
+ * `npm run bench`: measures what the service does per second on this machine, beside the minimal program that does the
+ * same.
  *
  *     npm run bench -- [part …] [--quick] [--profile]
  *
- * LocalServices, API, worker and helpers run as processes of their own in a temporary directory, on loopback and free ports,
- * and are gone afterwards. Exits with 0 when everything could be measured, whether or not an aim was met.
+ * Local services, API, worker and helpers run as processes in a temporary directory, on loopback and free ports, and
+ * are removed afterwards. Exits with 0 if everything could be measured, whether or not an aim was met.
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,7 +28,6 @@ import { tokens } from './scenarios/tokens.ts'
 import { waiting } from './scenarios/waiting.ts'
 import { createTeardown, type Teardown } from './teardown.ts'
 
-/** In the order in which they run. */
 const PARTS: ReadonlyMap<string, Scenario> = new Map([
   ['read', read],
   ['deliver', deliver],
@@ -81,9 +81,9 @@ process.once('uncaughtException', (error) => {
 })
 
 const directory = mkdtempSync(join(tmpdir(), 'billing-bench-'))
-chmodSync(directory, 0o755) // as root, PostgreSQL runs as another user, who has to get in
+chmodSync(directory, 0o755) // as root, PostgreSQL runs as another user, who must be able to enter
 teardown.add(() => rmSync(directory, { recursive: true, force: true }))
-const environment = oneWorld()
+const environment = oneEnvironment()
 
 const lines = conditions(run)
 for (const line of lines) say(line)
@@ -118,7 +118,7 @@ async function measure(name: string, scenario: Scenario): Promise<PartResult> {
   try {
     const metrics = await scenario({
       environment: environment.get,
-      endWorld: environment.end,
+      endEnvironment: environment.end,
       teardown: own,
       directory: mkdir(join(directory, name)),
       divisor: values.quick ? 10 : 1,
@@ -126,11 +126,11 @@ async function measure(name: string, scenario: Scenario): Promise<PartResult> {
       say,
     })
     await own.run()
-    return { name, metrics: metrics, failure: null }
+    return { name, metrics, failure: null }
   } catch (error) {
     if (!interruption.signal.aborted) say(`${name} failed: ${String(error)}`)
     await own.run().catch((failure: unknown) => say(String(failure)))
-    // What a part left half done must not stand in the way of the next.
+    // Leftovers of a failed part must not hinder the next.
     await environment.end().catch((failure: unknown) => say(String(failure)))
     return {
       name,
@@ -140,8 +140,8 @@ async function measure(name: string, scenario: Scenario): Promise<PartResult> {
   }
 }
 
-/** The running service, started when it is first asked for and again after its end. */
-function oneWorld(): { get(): Promise<Environment>; end(): Promise<void> } {
+/** The running service, started on first use and again after its end. */
+function oneEnvironment(): { get(): Promise<Environment>; end(): Promise<void> } {
   let current: { starting: Promise<Environment>; teardown: Teardown } | null = null
   let count = 0
   return {
@@ -150,7 +150,7 @@ function oneWorld(): { get(): Promise<Environment>; end(): Promise<void> } {
         count += 1
         const own = nested(teardown)
         const options = {
-          directory: mkdir(join(directory, `world-${count}`)),
+          directory: mkdir(join(directory, `environment-${count}`)),
           say,
           signal: interruption.signal,
           profiles: values.profile ? mkdir(RESULTS) : null,
@@ -167,7 +167,7 @@ function oneWorld(): { get(): Promise<Environment>; end(): Promise<void> } {
   }
 }
 
-/** A teardown of its own that also ends with the whole. */
+/** Returns a teardown of its own that also ends with `outer`. */
 function nested(outer: Teardown): Teardown {
   const inner = createTeardown()
   outer.add(inner.run)

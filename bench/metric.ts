@@ -1,32 +1,29 @@
-/** What a part measured, round by round, and what a reader needs to know beside it. */
+/** A measurement of a part, round by round, with what a reader needs to know about it. */
 import { median } from './statistics.ts'
 
 export interface Metric {
   readonly what: string
-  /** Of the values; what is a time is better the smaller it is, and its ratio says how many times the baseline it takes. */
+  /** Unit of the values. Times are better the smaller they are, and their ratio is a multiple of the baseline's. */
   readonly unit: '/s' | 's' | 'ms' | 'MB'
-  /** One value for each round. */
   readonly service: readonly number[]
-  /** The baseline's value of the same rounds; empty where there is no baseline. */
+  /** The baseline's value of the same rounds; empty if there is no baseline. */
   readonly baseline: readonly number[]
-  /** Least ratio of service to baseline wanted; null where none was set. */
+  /** The least ratio of service to baseline that is wanted; null if none is set. */
   readonly aim: number | null
-  /** Further numbers by what they are. */
   readonly beside: Readonly<Record<string, number | null>>
-  /** Under which conditions, in a sentence. */
   readonly note: string
 }
 
-/** Median of the rounds' ratios of service to baseline; null without a baseline. */
+/** Returns the median of the rounds' ratios of service to baseline; null without a baseline. */
 export function ratioOf({ service, baseline }: Metric): number | null {
   if (baseline.length === 0) return null
   return median(service.map((value, round) => value / (baseline[round] ?? Number.NaN)))
 }
 
-/** Whose CPU time is asked for: seconds used so far, null where the system does not tell. */
+/** Functions that return the CPU seconds used so far, or null if the system does not report them. */
 export type Meters<Name extends string> = Readonly<Record<Name, () => number | null>>
 
-/** Runs `work` and gives, beside its result, the CPU seconds that each meter saw per 1,000 pieces of it. */
+/** Runs `work` and returns its result with the CPU seconds of each meter per 1,000 pieces of work. */
 export async function withCpu<T, Name extends string>(
   meters: Meters<Name>,
   work: () => Promise<T>,
@@ -43,14 +40,14 @@ export async function withCpu<T, Name extends string>(
   return { result, cpu: Object.fromEntries(cpu) as Record<Name, number | null> }
 }
 
-/** A load on the service or its baseline, with the CPU time of the process that answers and of the database. */
+/** A load on the service or its baseline, with the CPU time of the responding process and of the database. */
 interface Loaded {
   readonly result: { readonly p50: number; readonly p99: number }
   readonly cpu: Readonly<Record<'server' | 'database', number | null>>
 }
 
-/** What stands beside the rate of a load and that of its baseline: latencies and CPU time, the median of the rounds. */
-export function besideFloor(service: readonly Loaded[], bare: readonly Loaded[]): Metric['beside'] {
+/** Returns latencies and CPU time of the service and its baseline, as the median of the rounds. */
+export function besideBaseline(service: readonly Loaded[], bare: readonly Loaded[]): Metric['beside'] {
   return {
     'p50 ms': median(service.map(({ result }) => result.p50)),
     'p99 ms': median(service.map(({ result }) => result.p99)),
@@ -63,7 +60,6 @@ export function besideFloor(service: readonly Loaded[], bare: readonly Loaded[])
   }
 }
 
-/** The median of what is known; null where nothing is. */
 export function medianKnown(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null)
   return known.length === 0 ? null : median(known)

@@ -8,11 +8,11 @@ import type { Teardown } from './teardown.ts'
 
 export interface Program {
   readonly pid: number
-  /** Milliseconds from starting the process to its line `ready …`, to the twenty milliseconds. */
+  /** Milliseconds from the start of the process to its line `ready …`, to within twenty milliseconds. */
   readonly readyAfter: number
-  /** SIGTERM, and SIGKILL when that does not help in time; false when it had to be killed. */
+  /** Sends SIGTERM, and SIGKILL after a timeout. Returns false if it had to be killed. */
   stop(): Promise<boolean>
-  /** SIGKILL, as a machine that fails gives no notice either. */
+  /** Sends SIGKILL: a failing machine gives no notice either. */
   kill(): Promise<void>
 }
 
@@ -21,15 +21,14 @@ export interface ProgramOptions {
   readonly script: string
   readonly env: NodeJS.ProcessEnv
   readonly logFile: string
-  /** Milliseconds until its line `ready …` must have come. */
+  /** Milliseconds within which its line `ready …` must appear. */
   readonly readyWithin: number
-  /** Arguments of Node itself. */
   readonly nodeArguments?: readonly string[]
 }
 
 const DRAINED_WITHIN = 60_000
 
-/** Starts it and resolves when it is ready; when it does not get there, it is stopped and its last lines are the error. */
+/** Starts the program and resolves when it is ready. Otherwise it is stopped, and its last lines are the error. */
 export async function startProgram(options: ProgramOptions, teardown: Teardown): Promise<Program> {
   const { script, env, logFile, readyWithin, nodeArguments = [] } = options
   const output = openSync(logFile, 'w')
@@ -58,11 +57,12 @@ export async function startProgram(options: ProgramOptions, teardown: Teardown):
   return { pid, readyAfter: performance.now() - started, stop, kill: () => killed(pid) }
 }
 
-/** CPU time a process has used so far with all its threads, in seconds; null where the system does not tell. */
+/** Returns the CPU seconds of a process with all its threads, or null if the system does not report them. */
 export function cpuSeconds(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // pid (name, which may hold blanks) state …; the 14th and 15th fields are user and system time in ticks of 10 ms.
+    // pid (name, which may contain blanks) state …; the 14th and 15th fields are user and system time in ticks of 10
+    // ms.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return (Number(fields[11]) + Number(fields[12])) / 100
   } catch {
@@ -70,7 +70,7 @@ export function cpuSeconds(pid: number): number | null {
   }
 }
 
-/** Memory a process holds, in megabytes; null where the system does not tell. */
+/** Returns the memory of a process in megabytes, or null if the system does not report it. */
 export function residentMegabytes(pid: number): number | null {
   try {
     const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
@@ -80,15 +80,17 @@ export function residentMegabytes(pid: number): number | null {
   }
 }
 
-/** A meter of the CPU time of a process's children, also of those that have ended since it was last read. */
+/** Returns a meter of the CPU time of a process's children, including those that ended since the last read. */
 export function childrenMeter(pid: number): () => number | null {
-  const seen = new Map<number, number>()
+  const secondsByChild = new Map<number, number>()
   return () => {
     for (const child of childrenOf(pid)) {
       const seconds = cpuSeconds(child)
-      if (seconds !== null) seen.set(child, seconds)
+      if (seconds !== null) secondsByChild.set(child, seconds)
     }
-    return seen.size === 0 ? null : [...seen.values()].reduce((sum, seconds) => sum + seconds, 0)
+    return secondsByChild.size === 0
+      ? null
+      : [...secondsByChild.values()].reduce((sum, seconds) => sum + seconds, 0)
   }
 }
 

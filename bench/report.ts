@@ -1,4 +1,4 @@
-/** The table people read and the JSON that is kept. */
+/** The table that is printed and the JSON that is stored. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
@@ -9,31 +9,28 @@ import { median } from './statistics.ts'
 export interface PartResult {
   readonly name: string
   readonly metrics: readonly Metric[]
-  /** Why it could not be measured; null when it was. */
+  /** Why it could not be measured; null if it was. */
   readonly failure: string | null
 }
 
-/** Under which conditions a run began. */
 export interface Run {
   readonly startedAt: Date
   readonly quick: boolean
-  /** Processes that wanted a core over the last minute before the run: others', since nothing was started yet. */
+  /** Load average of the minute before the run. It is caused by other programs, because nothing was started yet. */
   readonly loadBefore: number
 }
 
-/** The conditions of a run that begins now. */
 export function beginRun(quick: boolean): Run {
   return { startedAt: new Date(), quick, loadBefore: loadavg()[0] ?? 0 }
 }
 
-/** Where the metrics come from, as lines to print. */
 export function conditions({ quick, loadBefore }: Run): string[] {
   const processors = cpus()
   const busy = loadBefore > availableParallelism() / 4
   return [
     `${processors.length} cores (${processors[0]?.model.trim() ?? 'unknown'}), Node ${process.version}, service ${VERSION}${quick ? ', QUICK: a tenth of the work, metrics are only a trial' : ''}.`,
     'Service, services, baselines, receiver and load generator share these cores; absolute values depend on them, so',
-    'each metric stands beside its baseline: measured in turns, the ratio is the median over the rounds.',
+    'each metric stands beside its baseline: measured alternately, the ratio is the median over the rounds.',
     ...(busy
       ? [
           `The machine was busy with other things before (load ${loadBefore.toFixed(1)}): rates and ratios are too low. CPU s/1000 suffers less.`,
@@ -60,7 +57,6 @@ export function table(results: readonly PartResult[]): string[] {
   return all.map(line)
 }
 
-/** What stands beside the metrics. */
 export function notes(results: readonly PartResult[]): string[] {
   return results.flatMap(({ name, metrics, failure }) => [
     ...(failure === null ? [] : ['', `${name}: ${failure}`]),
@@ -84,7 +80,7 @@ export function notes(results: readonly PartResult[]): string[] {
   ])
 }
 
-/** Writes everything to `<directory>/<date>.json` and gives that path. */
+/** Writes everything to `<directory>/<date>.json` and returns that path. */
 export function writeJson(directory: string, results: readonly PartResult[], run: Run): string {
   mkdirSync(directory, { recursive: true })
   const path = join(directory, `${run.startedAt.toISOString().replaceAll(':', '-')}.json`)
@@ -126,7 +122,7 @@ function isMet(metric: Metric): boolean | null {
   return metric.aim === null || ratio === null ? null : ratio >= metric.aim
 }
 
-/** Three significant digits at least, and never a fraction of a thousand. */
+/** Formats with at least three significant digits, and no fraction of a thousand. */
 function rounded(value: number): string {
   return value >= 100 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(3)))
 }

@@ -1,6 +1,6 @@
-/** The few numbers a series of measurements is told by. */
+/** Statistics of a series of measurements. */
 
-/** The middle value, or the mean of the two in the middle; NaN of nothing. */
+/** Returns the middle value, or the mean of the two in the middle; NaN of none. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length / 2
@@ -8,7 +8,7 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2
 }
 
-/** The value that the share `p` of all values does not exceed (nearest rank); NaN of nothing. */
+/** Returns the value that the share `p` of all values does not exceed (nearest rank); NaN of none. */
 export function percentile(values: readonly number[], p: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(sorted.length * p) - 1)] ?? Number.NaN

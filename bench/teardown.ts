@@ -1,9 +1,9 @@
-/** What was started and has to end: last first, each once, whoever asks first. */
+/** Ends what was started: last first, each once. */
 
 export interface Teardown {
-  /** Remembers a step; when the end has begun already, the step is taken at once and this throws. */
+  /** Adds a step. If the end has begun already, the step runs at once and this throws. */
   add(step: () => unknown): void
-  /** Takes every step, also when one fails, and everyone who asks waits for the same end. */
+  /** Runs every step, even if one fails. All callers wait for the same end. */
   run(): Promise<void>
 }
 

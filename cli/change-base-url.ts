@@ -1,6 +1,6 @@
 /**
- * `npm run base-url:change -- <url>`, on the database of DATABASE_URL while no process of the service runs: they are
- * started with that BASE_URL afterwards. Receivers have to expect the new `iss`.
+ * `npm run base-url:change -- <url>`, on the database of DATABASE_URL while no process of the service runs. Start the
+ * processes with that BASE_URL afterwards; receivers must expect the new `iss`.
  */
 import { ConfigurationError, loadConfig } from '../config/config.ts'
 import { startFailure } from '../config/process.ts'

@@ -1,6 +1,6 @@
 /**
- * `npm run quarantine`: lists the records that are set aside because advancing them failed.
- * `npm run quarantine -- release <workflow>/<organization>/<record>`: has one of them advanced again at once.
+ * `npm run quarantine`: lists the quarantined records. `npm run quarantine -- release
+ * <workflow>/<organization>/<record>`: releases one, which is advanced again at once.
  */
 import { loadConfig } from '../config/config.ts'
 import { openOrm } from '../db/orm.ts'

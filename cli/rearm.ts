@@ -1,6 +1,6 @@
 /**
  * `npm run rearm`, on the database of DATABASE_URL: after a restored backup, or with a new namespace of Temporal, gives
- * every record that waits for a deadline its execution again. It can run beside the service, and again.
+ * every record with a deadline its execution again. Idempotent, and safe beside the running service.
  */
 import { ConfigurationError, loadConfig } from '../config/config.ts'
 import { startFailure } from '../config/process.ts'

@@ -1,6 +1,6 @@
 /**
- * `npm run keys:reseal`, on the database of DATABASE_URL: seals every secret anew with the first key of MASTER_KEY. After
- * that the others can be taken out of the ring and destroyed.
+ * `npm run keys:reseal`, on the database of DATABASE_URL: encrypts every secret again with the first key of MASTER_KEY.
+ * The other keys can then be removed and destroyed.
  */
 import { ConfigurationError, loadConfig } from '../config/config.ts'
 import { startFailure } from '../config/process.ts'

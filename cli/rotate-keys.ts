@@ -1,6 +1,6 @@
 /**
- * `npm run keys:rotate`, on the database of DATABASE_URL: a new key for webhook signatures, published now and used later,
- * and one for customers' JWTs, used at once.
+ * `npm run keys:rotate`, on the database of DATABASE_URL: creates a key for webhook signatures, published now and used
+ * later, and one for customers' JWTs, used at once.
  */
 
 import { rotateCustomerTokenKey } from '../commands/access/customer-token-keys.ts'

@@ -1,7 +1,7 @@
 /**
- * Configuration: read once from the environment, checked whole, passed down as a value.
+ * Configuration, read once from the environment, validated as a whole and passed down as a value.
  *
- * Nothing below this module reads `process.env`. `SETTINGS` is also what the README's table is tested against.
+ * No other module reads `process.env`. A test compares `SETTINGS` with the README's table.
  */
 import ipaddr from 'ipaddr.js'
 
@@ -20,14 +20,14 @@ export interface Config {
   readonly temporalNamespace: string
   readonly localTemporalPort: number
   readonly localTemporalUiPort: number
-  /** Key ring of the vault: base64, 32 bytes each; the first encrypts, all decrypt. Empty: not configured. */
+  /** Keys of the vault, 32 bytes each in base64: the first encrypts, all decrypt. Empty if not configured. */
   readonly masterKeys: readonly string[]
   readonly trustProxy: boolean
   readonly webhookAllowedCidrs: readonly string[]
   readonly rateLimit: number
   readonly rateLimitWindowSeconds: number
   readonly logLevel: string
-  /** How long the API still serves after SIGTERM; null: not said. */
+  /** How long the API still serves after SIGTERM; null if not configured. */
   readonly shutdownDelaySeconds: number | null
   readonly bootstrapOrganizationId: string | null
   readonly bootstrapSecretKey: string | null
@@ -39,7 +39,7 @@ interface Setting {
   readonly meaning: string
 }
 
-/** Every variable the service reads, with its default and meaning: the README's table. */
+/** Every variable that the service reads, with its default and meaning: the README's table. */
 export const SETTINGS: readonly Setting[] = [
   {
     name: 'ENVIRONMENT',
@@ -119,7 +119,7 @@ export const SETTINGS: readonly Setting[] = [
   },
 ]
 
-/** Thrown with one line per setting that does not hold; printed as it is. */
+/** Invalid settings, one line each; printed as it is. */
 export class ConfigurationError extends Error {
   readonly problems: readonly string[]
 
@@ -130,7 +130,7 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** Why a process may not start whose BASE_URL differs from that of the others. */
+/** Returns why a process may not start whose BASE_URL differs from that of the others. */
 export function differentBaseUrl(own: string, agreed: string): ConfigurationError {
   return new ConfigurationError([
     `BASE_URL is ${own}, and the other processes of this database have ${agreed}: receivers would refuse what is signed. ` +
@@ -141,10 +141,9 @@ export function differentBaseUrl(own: string, agreed: string): ConfigurationErro
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 /**
- * Reads and checks the settings in `env`.
- *
+ * Reads and validates the settings in `env`.
  * @param required settings that must be given.
- * @throws ConfigurationError naming every one that is wrong.
+ * @throws ConfigurationError with every invalid setting.
  */
 export function loadConfig(
   env: Readonly<Record<string, string | undefined>>,

@@ -1,7 +1,7 @@
-/** Logs: JSON lines, with whatever may be a secret taken out. */
+/** Logs as JSON lines, with everything removed that may be a secret. */
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 
-/** Names of members that never reach a log, wherever they stand. */
+/** Names of members that never reach a log, at any depth. */
 const SECRET_MEMBERS = [
   'pan',
   'cvv',
@@ -13,7 +13,7 @@ const SECRET_MEMBERS = [
   'svc-apikey',
   'SVC-APIKEY',
 ]
-/** Values that are secrets whatever they are called: key values, and runs of digits long enough for a card number. */
+/** Values that are secrets under any name: key values, and runs of digits as long as a card number. */
 const SECRET_VALUES = /\b[sp]k_(?:sandbox|live)_[A-Za-z0-9_-]{8,}|\b(?:\d[ -]?){13,19}\b/g
 
 export function createLog(level: string, destination?: DestinationStream): Logger {
@@ -31,7 +31,7 @@ export function createLog(level: string, destination?: DestinationStream): Logge
   )
 }
 
-/** An error without the values that a database driver or an HTTP client hangs onto it. */
+/** Returns an error without the values that a database driver or an HTTP client attaches to it. */
 function serializeError(error: unknown): object {
   if (!Error.isError(error)) return { message: mask(String(error)) }
   const { type, message, stack } = stdSerializers.err(error)

@@ -1,23 +1,21 @@
 /**
- * What every process does around its work: one message when it cannot start, a drain when it is told to stop.
+ * What every process does around its work: one message if it cannot start, and a drain when it is stopped.
  *
- * One Ctrl-C can arrive twice: the terminal signals the whole process group, and npm passes its copy on. So a signal
- * soon after the first one means the same; a later one gives up the drain. What must not be left behind is ended in
- * either case.
+ * One Ctrl-C can arrive twice, from the terminal and from npm. A signal soon after the first one is therefore ignored,
+ * and a later one aborts the drain; `onExit` steps run in either case.
  */
 import { ConfigurationError } from './config.ts'
 
-/** Until then, a further signal is taken for the first one once more. Milliseconds. */
+/** A signal this soon after the first one counts as the same request. Milliseconds. */
 const SAME_REQUEST = 2_000
 
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
 export interface Lifecycle {
-  /** Aborted by the first signal. */
   readonly stopping: AbortSignal
-  /** Part of the drain, which runs in reverse order of these calls; also when the start fails. */
+  /** Adds a step to the drain, which runs in reverse order, also if the start fails. */
   onDrain(stop: () => Promise<void>): void
-  /** Runs after the drain, even if that failed or was given up. */
+  /** Adds a step that runs after the drain, even if the drain failed or was aborted. */
   onExit(release: () => Promise<void>): void
   /** Stops the process as a signal does, with the reason on stderr and exit code 1. */
   fail(reason: string): void
@@ -72,7 +70,7 @@ function listenForSignals(
   let firstAt = 0
   for (const [signal, code] of Object.entries(EXIT_CODES)) {
     process.on(signal, () => {
-      // A terminal that is gone takes no output any more, which must not end the drain.
+      // A closed terminal refuses output, which must not end the drain.
       if (signal === 'SIGHUP')
         for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
       if (!stopping.signal.aborted) {
@@ -90,7 +88,6 @@ function once(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
-/** Why a start failed, as one message for a person. */
 export function startFailure(error: unknown): string {
   if (error instanceof ConfigurationError) return error.message
   if (!Error.isError(error)) return String(error)
@@ -101,7 +98,7 @@ export function startFailure(error: unknown): string {
   return error.message
 }
 
-/** Tries `open` until it works, saying so once; a database that is still starting is no reason to die. */
+/** Calls `open` until it succeeds, and logs the first failure: the database may still be starting. */
 export async function untilAvailable<T>(
   what: string,
   open: () => Promise<T>,

@@ -1,4 +1,4 @@
-/** Which release this is: told to receivers in `User-Agent` and to operators by `/status`. */
+/** The release, which receivers get in `User-Agent` and operators from `/status`. */
 import { createHash } from 'node:crypto'
 import packageFile from '../package.json' with { type: 'json' }
 

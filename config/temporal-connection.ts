@@ -3,19 +3,19 @@
 import type { ConnectionOptions } from '@temporalio/client'
 import { loadClientConnectConfig } from '@temporalio/envconfig'
 
-/** What both of the SDK's connections, the client's and the worker's, are opened with. */
+/** Options of both connections of the SDK, the client's and the worker's. */
 export type TemporalConnection = Pick<ConnectionOptions, 'tls' | 'metadata'> & {
   readonly address: string
   readonly apiKey?: string
 }
 
 /**
- * Between tries to reach a server that is away, in milliseconds. The default grows to two minutes, for as long as which
- * nothing would flow once the server is back.
+ * Milliseconds between attempts to reach an unavailable server. The default grows to two minutes, for which nothing
+ * would flow after the server is back.
  */
 const RECONNECT_WITHIN = 500
 
-/** The same for the client's connection; the worker's, which is not of gRPC for JavaScript, tries again at each call. */
+/** Returns the client's connection options. The worker's connection is native and reconnects at each call. */
 export function clientConnection(connection: TemporalConnection): ConnectionOptions {
   return {
     ...connection,
@@ -26,7 +26,7 @@ export function clientConnection(connection: TemporalConnection): ConnectionOpti
   }
 }
 
-/** Connection options from the environment, with `address` where the process knows better. */
+/** Returns connection options from the environment, with the given `address`. */
 export function temporalConnection(address: string): TemporalConnection {
   const { tls, metadata, apiKey } = loadClientConnectConfig().connectionOptions
   return {

@@ -1,4 +1,4 @@
-/** One attempt to deliver an event: signed afresh, sent once, timed. The same for first attempts and retries. */
+/** One attempt to deliver an event: signed afresh, sent once and timed. First attempts and retries share it. */
 import type { WebhookAuth } from '../db/entities/service-credential.ts'
 import type { WebhookHeader, WebhookMethod } from '../db/entities/webhook.ts'
 import type { Vault } from '../db/vault.ts'
@@ -7,7 +7,7 @@ import { signWebhook } from './signature.ts'
 import type { SigningKeyPair } from './signing-keys.ts'
 import { maskedHeaders, ownHeaders } from './webhook-headers.ts'
 
-/** What an attempt needs to know, read at the moment it is made. */
+/** What an attempt needs, read at the moment it is made. */
 export interface DueDelivery {
   readonly organizationId: string
   readonly id: string
@@ -17,15 +17,12 @@ export interface DueDelivery {
   readonly payload: string
   readonly url: string
   readonly method: WebhookMethod
-  /** The merchant's own. */
   readonly headers: readonly WebhookHeader[]
-  /** A `WebhookAuth`, encrypted; null: none, or none that is active. */
+  /** A `WebhookAuth`, encrypted; null if there is none or none is active. */
   readonly authCipher: string | null
-  /** What the event is about. */
   readonly entityId: string
-  /** Attempts of the schedule made before. */
   readonly scheduled: number
-  /** Whether it was asked for, besides the schedule. */
+  /** True for a resend, which is beside the schedule. */
   readonly resend: boolean
 }
 
@@ -33,11 +30,11 @@ export interface Attempt {
   readonly delivery: DueDelivery
   /** Real time. */
   readonly initiatedTime: Date
-  /** Real time; null when no request went out. */
+  /** Real time; null if no request was sent. */
   readonly sentTime: Date | null
   /** Milliseconds. */
   readonly duration: number
-  /** As the log keeps them: without what lets their sender in. */
+  /** As the log keeps them: with credentials masked. */
   readonly requestHeaders: Readonly<Record<string, string>>
   readonly response: ReceiverResponse
 }
@@ -47,13 +44,13 @@ export interface AttemptDependencies {
   readonly signingKey: () => Promise<SigningKeyPair>
   readonly vault: Pick<Vault, 'open'>
   readonly baseUrl: string
-  /** Seven characters that tell the release. */
+  /** Seven characters that identify the release. */
   readonly release: string
   /** Real time, in milliseconds. */
   readonly now: () => number
 }
 
-/** Makes one attempt. Throws only for failures of our own: it does not count, and has to be made again. */
+/** Makes one attempt. Throws only on failures of our own: then the attempt does not count and must be repeated. */
 export async function attemptDelivery(
   delivery: DueDelivery,
   dependencies: AttemptDependencies,
@@ -86,11 +83,11 @@ export async function attemptDelivery(
     sentTime: wasSent(response) ? sentTime : null,
     duration: Math.ceil(performance.now() - started),
     requestHeaders: maskedHeaders(requestHeaders),
-    response: response,
+    response,
   }
 }
 
-/** Whether a connection came about that the request could go out on. */
+/** True if a connection was made on which the request could be sent. */
 function wasSent({ failure, status }: ReceiverResponse): boolean {
   switch (failure) {
     case 'dns':

@@ -1,9 +1,9 @@
 /**
- * Ends deliveries whose webhook is inactive, deleted, or was inactive since they were made.
+ * Ends deliveries whose webhook is inactive, deleted, or was inactive since they were created.
  *
- * The command that makes a webhook inactive only says so on its row, whatever waits for it: nothing is sent from then on,
- * and the API shows what waits as canceled. The rows follow in batches, each a transaction of its own. A retry's workflow
- * is not woken: it finds its delivery canceled at its deadline.
+ * The command that deactivates a webhook changes only the webhook's row. Nothing is sent from then on, and the API
+ * returns waiting deliveries as canceled. Their rows follow in batches, each a transaction of its own. The workflow of
+ * a retry is not woken: it finds its delivery canceled at its deadline.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { statement } from '../db/statement.ts'
@@ -11,7 +11,7 @@ import { DUE, DUE_WEBHOOKS } from './queue.ts'
 
 const BATCH = 500
 
-/** Ends all of them that nobody holds at this moment, and calls `progress` after each batch; gives their number. */
+/** Ends all such deliveries that are not locked and returns their number. Calls `progress` after each batch. */
 export async function cancelUnsendable(em: EntityManager, progress = (): void => {}): Promise<number> {
   let canceled = 0
   for (const webhook of await findCanceled(em)) {
@@ -25,11 +25,11 @@ export async function cancelUnsendable(em: EntityManager, progress = (): void =>
   return canceled
 }
 
-/** A webhook some of whose deliveries are to end. */
+/** A webhook of which some deliveries must end. */
 interface CanceledWebhook {
   readonly organization_id: string
   readonly webhook_id: string
-  /** Position of the last of them; null: all, and what was asked for besides the schedule is not sent either. */
+  /** Position of the last delivery to end; null ends all of them, and the resends too. */
   readonly through: string | null
 }
 

@@ -2,10 +2,10 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Vault } from '../db/vault.ts'
 import { currentSigningKey, type SigningKeyPair } from './signing-keys.ts'
 
-/** How long a process signs with a key without asking whether another's time has come. */
+/** How long a process signs with a key before it checks for a newer one. Milliseconds. */
 const FRESH_FOR = 30_000
 
-/** Gives the key that signs now, read from the database at most twice a minute. */
+/** Returns a function that gives the current signing key and reads the database at most twice a minute. */
 export function signingKeyCache(
   em: () => EntityManager,
   vault: Vault,

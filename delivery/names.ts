@@ -1,9 +1,9 @@
 /**
- * Names of receivers become addresses here, so that slow ones hold up nobody else: each look-up has a time limit, and an
- * organization has a bound on those under way.
+ * Resolves receivers' names so that slow ones delay no others: each look-up has a time limit, and each organization has
+ * a bound on concurrent look-ups.
  *
- * The system's own resolver would do neither: Node runs it in four threads that everything else in the process shares,
- * signatures too. So the hosts file is read first and DNS is asked directly. Search domains do not apply.
+ * Node's own resolver runs in four threads that it shares with signatures, so the hosts file is read and DNS is queried
+ * directly. Search domains do not apply.
  */
 import { type LookupAddress, lookup, promises } from 'node:dns'
 import { readFile } from 'node:fs/promises'
@@ -11,20 +11,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { isOutOfDescriptors, OwnFaultError } from './own-fault.ts'
 
-/** Milliseconds for a look-up, its wait for a place included. */
+/** Milliseconds for a look-up, including its wait for a place. */
 export const LOOKUP_TIMEOUT = 5_000
 const PER_ORGANIZATION = 16
-/** How long IPv6 addresses are waited for once those of IPv4 are known, in milliseconds. */
+/** How long IPv6 addresses are awaited once those of IPv4 are known, in milliseconds. */
 const IPV6_DELAY = 250
 const HOSTS_FRESH_FOR = 10_000
 
-/** The name could not be resolved, or not in time. */
 export class NameError extends Error {
   override readonly name = 'NameError'
   readonly code = 'NAME_NOT_RESOLVED'
 }
 
-/** How a name becomes addresses. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
 
 export interface NamesOptions {
@@ -33,7 +31,10 @@ export interface NamesOptions {
   readonly perOrganization?: number
 }
 
-/** @throws NameError; OwnFaultError where the organization has too many look-ups under way, or the process no descriptor. */
+/**
+ * @throws NameError, or OwnFaultError if the organization has too many look-ups in progress or the process has no
+ * descriptors left.
+ */
 export type Names = (hostname: string, organizationId: string) => Promise<readonly LookupAddress[]>
 
 export function createNames({
@@ -44,7 +45,7 @@ export function createNames({
   const underWay = new Map<string, Promise<readonly LookupAddress[]>>()
   const places = new Map<string, { taken: number; readonly waiting: Set<() => void> }>()
 
-  /** Attempts at one name share its look-up. */
+  /** Concurrent attempts at one name share its look-up. */
   const resolveOnce = (hostname: string): Promise<readonly LookupAddress[]> => {
     const known = underWay.get(hostname)
     if (known !== undefined) return known
@@ -64,7 +65,7 @@ export function createNames({
     return () => {
       const [next] = place.waiting
       if (next !== undefined) {
-        // Handed over: the number taken stays the same.
+        // The place passes to the next look-up, so the number taken stays the same.
         place.waiting.delete(next)
         next()
         return
@@ -86,7 +87,7 @@ export function createNames({
       const leave = await takePlace(organizationId, ended)
       isBegun = true
       const resolving = resolveOnce(hostname)
-      // A place is held as long as the look-up lasts, not as long as somebody waits for it.
+      // A place is held until the look-up ends, even if its caller has stopped waiting.
       resolving.then(leave, leave)
       return await Promise.race([resolving, ended])
     } catch (error) {
@@ -99,7 +100,7 @@ export function createNames({
   }
 }
 
-/** The hosts file, then DNS; the system's resolver where no server of DNS can be asked. */
+/** Returns a resolver that uses the hosts file, then DNS; the system's resolver if no DNS server can be queried. */
 function systemResolve(): Resolve {
   const resolver = new promises.Resolver({ timeout: 1_500, tries: 2 })
   const hosts = hostsFile()
@@ -124,7 +125,7 @@ function systemResolve(): Resolve {
   }
 }
 
-/** What the hosts file says, read again when it may have changed. */
+/** Returns a function that gives the contents of the hosts file and reads it again after a change. */
 function hostsFile(): () => Promise<ReadonlyMap<string, readonly LookupAddress[]>> {
   const path = process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts'
   let content: Promise<ReadonlyMap<string, readonly LookupAddress[]>> | null = null
@@ -143,7 +144,7 @@ const LOOPBACK: readonly LookupAddress[] = [
   { address: '::1', family: 6 },
 ]
 
-/** Addresses by name; of several lines that name a host, all count. */
+/** Returns the addresses by name. If several lines name a host, all of them count. */
 export function parseHosts(text: string): ReadonlyMap<string, readonly LookupAddress[]> {
   const hosts = new Map<string, LookupAddress[]>()
   for (const line of text.split('\n')) {

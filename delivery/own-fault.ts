@@ -1,15 +1,15 @@
-/** Failures of our own: they say nothing of the receiver, and the attempt does not count. */
+/** Failures of our own. They say nothing about the receiver, and the attempt does not count. */
 import { closeSync, openSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
 import { devNull } from 'node:os'
 
 /**
- * `exhausted`: the process or the machine has no more of something. `stood-still`: the process did not run for a while, in
- * which the receiver may have given up. `busy`: as much was under way already as the organization may have.
+ * `exhausted`: the process or the machine has run out of a resource. `stood-still`: the process was paused, and the
+ * receiver may have given up meanwhile. `busy`: the organization has reached its bound.
  */
 export type OwnFault = 'exhausted' | 'stood-still' | 'busy'
 
-/** An attempt that has to be made again as if it had not been. */
+/** An attempt that must be repeated as if it had not been made. */
 export class OwnFaultError extends Error {
   override readonly name = 'OwnFaultError'
   readonly fault: OwnFault
@@ -22,15 +22,15 @@ export class OwnFaultError extends Error {
 
 const EXHAUSTION = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM)$/
 
-/** Whether an error says that this machine has run out of something. */
+/** True if an error shows that this machine has run out of a resource. */
 export function isExhaustion(error: Error): boolean {
   const { code, address } = error as { code?: unknown; address?: unknown }
-  // Of IPv6 it says that the machine has none.
+  // For IPv6 the error means that the machine has no IPv6 address.
   if (code === 'EADDRNOTAVAIL') return isIPv4(String(address))
   return EXHAUSTION.test(String(code))
 }
 
-/** Whether nothing can be opened any more: resolvers do not tell why they failed. */
+/** True if no file can be opened: resolvers do not report why they failed. */
 export function isOutOfDescriptors(): boolean {
   try {
     closeSync(openSync(devNull, 'r'))

@@ -1,15 +1,14 @@
 /**
- * Deliveries that the dispatcher owes an attempt: first attempts, and those that were asked for besides the schedule. They
- * are taken under a lease and given back as recorded outcomes.
+ * Deliveries that the dispatcher must attempt: first attempts and resends.
  *
- * A lease names the worker process that answers for a delivery. When that process dies its leases are free; when it only
- * stands still they run out. Either way another may take over, and then the first one's outcome changes nothing. Taking a
- * lease does not wait for the disk: what a database that crashes forgets of leases, their owner still has in hand, and its
- * outcome counts as long as nobody else has taken the delivery.
+ * They are taken under a lease that names a worker process. When the process dies its leases are freed, and when it is
+ * paused they expire. After another process has taken a delivery, the first one's outcome changes nothing. Taking a
+ * lease does not wait for the disk: if a crash of the database loses leases, their owner still records its outcome
+ * unless another process has taken the delivery.
  *
- * Outcomes of many attempts are written by one statement. A failed first attempt, the time of the second and the wake-up
- * of the webhook-delivery workflow are one commit: from there the workflow owns the schedule. Nobody is nudged for it: the
- * relay looks every second, and a retry is half an hour away.
+ * One statement records the outcomes of many attempts. A failed first attempt, the time of the second and the wake-up
+ * of the webhook-delivery workflow are one commit; from there the workflow owns the schedule. It needs no nudge: the
+ * relay polls every second, and a retry is half an hour away.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { DeliveryStatus } from '../db/entities/delivery.ts'
@@ -17,12 +16,12 @@ import { newId } from '../db/ids.ts'
 import { statement } from '../db/statement.ts'
 import type { Attempt, DueDelivery } from './attempt.ts'
 
-/** Longer than an attempt can last with its look-up, so that none is made twice while its owner lives. */
+/** Longer than an attempt with its look-up can last, so that none is made twice while its owner lives. */
 const LEASE_SECONDS = 60
 
-/** Owed an attempt; spelled as the index has it. */
+/** Must be attempted. The text must match the index's condition. */
 export const DUE = `(status = 'waiting' or resend_due)`
-/** Every webhook with such deliveries, found from one to the next: no backlog of one hides another. */
+/** Every webhook with such deliveries, found one after the other, so that no backlog hides another webhook. */
 export const DUE_WEBHOOKS = `due_webhook as (
        (select organization_id, webhook_id from deliveries where ${DUE} order by organization_id, webhook_id limit 1)
        union all
@@ -31,11 +30,10 @@ export const DUE_WEBHOOKS = `due_webhook as (
           where ${DUE} and (organization_id, webhook_id) > (due_webhook.organization_id, due_webhook.webhook_id)
           order by organization_id, webhook_id limit 1) following
      )`
-/** What may be taken now of an active webhook. Its first attempts are not made when it was inactive in between. */
+/** What may be taken now of an active webhook. Its first attempts are not made if it was inactive since. */
 const FREE = `(lease_until is null or lease_until < now())
                 and (resend_due or position > coalesce(webhook.canceled_through, 0))`
 
-/** How many deliveries of a webhook to take. */
 export interface WebhookShare {
   readonly organizationId: string
   readonly webhookId: string
@@ -43,18 +41,17 @@ export interface WebhookShare {
 }
 
 export interface TakeOptions {
-  /** The id of the worker process. */
   readonly owner: string
   readonly shares: readonly WebhookShare[]
-  /** Of all webhooks without a share, and of each of them, how many at most. */
+  /** Maximum for all webhooks without a share, and for each of them. */
   readonly others: { readonly total: number; readonly each: number }
 }
 
 /**
- * Takes deliveries, each webhook's in event order, what was asked for ahead. Those of inactive webhooks are left.
+ * Takes deliveries, each webhook's in event order with resends first. Those of inactive webhooks are left.
  *
- * Their rows are found by place and their events one by one: of how many there are the planner has no idea, and it would
- * read whole tables.
+ * Rows are found by key and events one by one, because the planner cannot estimate their number and would read whole
+ * tables.
  */
 export async function takeDueDeliveries(em: EntityManager, options: TakeOptions): Promise<DueDelivery[]> {
   const { owner, shares, others } = options
@@ -90,18 +87,17 @@ export async function takeDueDeliveries(em: EntityManager, options: TakeOptions)
        from taken delivery ${DUE_DELIVERY_JOINS} order by delivery.position`,
     [JSON.stringify(shares), others.each, others.total, owner],
   )
-  // A webhook that is deleted at this moment: its deliveries are canceled before the lease of this one runs out.
+  // The webhook was deleted at this moment: its deliveries are canceled before this lease expires.
   return rows.filter(({ url }) => url !== null).map(dueDelivery)
 }
 
-/** A webhook that has deliveries to take. */
 export interface WaitingWebhook {
   readonly organizationId: string
   readonly webhookId: string
   readonly url: string
 }
 
-/** Every active webhook with deliveries to take now. */
+/** Returns every active webhook with deliveries to take now. */
 export async function findWaitingWebhooks(em: EntityManager): Promise<WaitingWebhook[]> {
   return await statement<WaitingWebhook>(
     em,
@@ -117,7 +113,7 @@ export async function findWaitingWebhooks(em: EntityManager): Promise<WaitingWeb
   )
 }
 
-/** Gives back what was taken and not attempted: another may take it at once. */
+/** Releases deliveries that were taken and not attempted, so that any process may take them at once. */
 export async function releaseDeliveries(
   em: EntityManager,
   deliveries: readonly DueDelivery[],
@@ -135,8 +131,8 @@ export async function releaseDeliveries(
 }
 
 /**
- * The retry as an attempt needs it, read now, and when it is due; null when none is. One whose webhook is inactive or
- * gone ends here.
+ * Returns the retry as an attempt needs it and when it is due, or null if none is due. A retry whose webhook is
+ * inactive or deleted ends here.
  */
 export async function readRetry(
   em: EntityManager,
@@ -161,7 +157,6 @@ export async function readRetry(
   return { ...dueDelivery(row), resend: false, nextAttemptTime: new Date(row.next_attempt_time).getTime() }
 }
 
-/** Ends a retry that has nowhere to go. */
 async function cancelRetry(em: EntityManager, organizationId: string, id: string): Promise<void> {
   await statement(
     em,
@@ -172,7 +167,7 @@ async function cancelRetry(em: EntityManager, organizationId: string, id: string
   )
 }
 
-/** An attempt that was made, and when the one after it is due: null where there is none. */
+/** An attempt that was made, and when the next one is due; null if there is none. */
 export interface Outcome {
   readonly attempt: Attempt
   readonly next: number | null
@@ -180,14 +175,13 @@ export interface Outcome {
 
 /**
  * Records outcomes in one statement: attempts into the log, deliveries into their next state, and a wake-up for each
- * whose first attempt failed. An outcome whose attempt was recorded already, or whose delivery another process has taken,
- * changes nothing. What failed for a webhook that is no longer active, or was inactive meanwhile, ends as canceled.
+ * failed first attempt. An outcome that was recorded before, or whose delivery another process has taken, changes
+ * nothing. A failure of a webhook that is inactive, or was inactive since, ends as canceled.
  *
- * The rows of webhooks that have failures are locked before deliveries are touched: deactivating one holds its row too,
- * and so either finds the delivery as it is left here, or is found here.
- *
- * @param owner the process that took the deliveries; null: retries, which their workflow makes without a lease.
- * @returns the deliveries that moved, with their new states.
+ * The rows of webhooks with failures are locked before their deliveries. A deactivation locks the same row, so one of
+ * the two always sees the other's result.
+ * @param owner the process that took the deliveries; null for retries, which their workflow makes without a lease.
+ * @returns the changed deliveries with their new states.
  */
 export async function recordOutcomes(
   em: EntityManager,
@@ -196,7 +190,7 @@ export async function recordOutcomes(
 ): Promise<MovedDelivery[]> {
   const rows = outcomes.map(({ attempt, next }, ordinal) => ({
     ...attemptRow(attempt),
-    turn: ordinal,
+    ordinal,
     owner,
     scheduled: attempt.delivery.scheduled,
     resend: attempt.delivery.resend,
@@ -208,7 +202,7 @@ export async function recordOutcomes(
     'record-outcomes',
     `with given as (
        select * from jsonb_to_recordset(?::jsonb) as given
-         (${ATTEMPT_COLUMN_TYPES}, next_status text, next_attempt_time timestamptz, turn int, owner text,
+         (${ATTEMPT_COLUMN_TYPES}, next_status text, next_attempt_time timestamptz, ordinal int, owner text,
           scheduled int, resend boolean)
      ), failing as materialized (
        select organization_id, id, status, canceled_through from webhooks webhook
@@ -245,22 +239,22 @@ export async function recordOutcomes(
                         and delivery.attempts = outcome.scheduled end
           and (outcome.owner is null or coalesce(delivery.lease_owner, outcome.owner) = outcome.owner)
        returning delivery.organization_id, delivery.id, delivery.status, delivery.attempts,
-                 delivery.attempts + delivery.resends as number, delivery.next_attempt_time, outcome.webhook_id, outcome.turn, outcome.failure,
+                 delivery.attempts + delivery.resends as number, delivery.next_attempt_time, outcome.webhook_id, outcome.ordinal, outcome.failure,
                  outcome.initiated_time, outcome.resend
      ), tally as (
-       select organization_id, webhook_id, max(turn) filter (where failure is null) as last_success
+       select organization_id, webhook_id, max(ordinal) filter (where failure is null) as last_success
          from moved group by organization_id, webhook_id
      ), counted as (
        select organization_id, webhook_id, tally.last_success is not null as succeeded, count(moved.id)::int as failures,
               min(moved.initiated_time) as first_failure
          from tally left join moved using (organization_id, webhook_id)
-        where moved.failure is not null and moved.turn > coalesce(tally.last_success, -1)
+        where moved.failure is not null and moved.ordinal > coalesce(tally.last_success, -1)
         group by organization_id, webhook_id, tally.last_success
         union all
        select organization_id, webhook_id, true, 0, null from tally
         where not exists (select from moved where moved.organization_id = tally.organization_id
                            and moved.webhook_id = tally.webhook_id and moved.failure is not null
-                           and moved.turn > coalesce(tally.last_success, -1))
+                           and moved.ordinal > coalesce(tally.last_success, -1))
      ), remembered as (
        update webhooks webhook
           set consecutive_failures = counted.failures
@@ -288,7 +282,7 @@ export async function recordOutcomes(
   )
 }
 
-/** Whether a delivery whose attempt failed is tried again, as the schedule says. */
+/** True if a delivery whose attempt failed is retried under the schedule. */
 const GOES_ON = `(delivery.status <> 'canceled' and outcome.is_active and delivery.position > outcome.canceled_through)`
 
 export interface MovedDelivery {
@@ -297,7 +291,6 @@ export interface MovedDelivery {
   readonly status: DeliveryStatus
 }
 
-/** One attempt as a row of the log. */
 function attemptRow({ delivery, initiatedTime, sentTime, duration, requestHeaders, response }: Attempt) {
   return {
     organization_id: delivery.organizationId,
@@ -344,8 +337,8 @@ interface DueDeliveryRow {
 const DUE_DELIVERY_COLUMNS = `select delivery.organization_id, delivery.id, delivery.webhook_id, delivery.event_id,
   delivery.attempts, delivery.status = 'waiting' as is_first, event.type as event_type, event.entity_id, event.payload,
   webhook.url, webhook.method, webhook.headers, credential.auth_cipher`
-// The event is found in the order of its key, for which one index alone will do: the plan is kept, and was made when there
-// was little in any of them.
+// The event is found in the order of its key, for which only one index will do: the plan is cached, and was made while
+// the tables were almost empty.
 const DUE_DELIVERY_JOINS = `join lateral (select organization_id, id, type, entity_id, payload from events
     where (organization_id, id) >= (delivery.organization_id, delivery.event_id)
     order by organization_id, id limit 1) event
@@ -372,7 +365,7 @@ function dueDelivery(row: DueDeliveryRow): DueDelivery {
   }
 }
 
-/** PostgreSQL keeps no NUL character, and a receiver may answer with anything. */
+/** Removes NUL characters, which PostgreSQL cannot store and a response may contain. */
 function storable(text: string): string {
   return text.replaceAll('\u0000', '\uFFFD')
 }

@@ -1,4 +1,4 @@
-/** A made-up event of a type, as a preview sends it: the members a receiver can rely on, about nothing that exists. */
+/** Sample events for previews: each has the members that a receiver can rely on and concerns no real record. */
 import type { EventType } from '../billing/event-types.ts'
 import { eventPayload } from '../db/event-payload.ts'
 import { newId } from '../db/ids.ts'
@@ -6,11 +6,10 @@ import { newId } from '../db/ids.ts'
 export interface SampleEvent {
   readonly eventId: string
   readonly entityId: string
-  /** The text to sign and send. */
   readonly payload: string
 }
 
-/** Ids that the payload of a type begins with: the first rule that fits. What is embedded is what they name. */
+/** Ids at the start of a type's payload: the first matching rule applies. Embedded records follow from them. */
 const IDS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^subscription-(paused|resumed|pause-)/, ['subscription', 'subscriptionPause']],
   [/^renewal-invoice-issued$/, ['subscription', 'invoice']],

@@ -1,6 +1,6 @@
 /**
- * Sends one webhook request and says what came of it. Never throws for what a receiver does; what we do ourselves is an
- * `OwnFaultError`.
+ * Sends one webhook request and returns its outcome. A receiver's behaviour never makes it throw; a failure of our own
+ * throws an `OwnFaultError`.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
@@ -11,16 +11,15 @@ import { isExhaustion, OwnFaultError } from './own-fault.ts'
 import { type Deadline, type StandstillWatch, startDeadline, watchStandstill } from './standstill.ts'
 
 /**
- * All of an attempt, from the connection to the last byte of the answer, in milliseconds in which this process runs. It
- * begins once the name is resolved, which has a limit of its own (specification 6.1).
+ * Time limit of an attempt, from the connection to the last byte of the response, in milliseconds in which this process
+ * runs. It begins once the name is resolved, which has its own limit (specification 6.1).
  */
 export const ATTEMPT_TIMEOUT = 20_000
-/** An answer is read to its end, and its end must come before this. */
-const LARGEST_ANSWER = 1024 * 1024
-/** What of it the log keeps. */
-const LOGGED_ANSWER = 16 * 1024
+/** A response that does not end within this many bytes fails. */
+const LARGEST_RESPONSE = 1024 * 1024
+/** How much of the response the log keeps, in bytes. */
+const LOGGED_RESPONSE = 16 * 1024
 
-/** Why an attempt failed, in one word. */
 export type FailureReason =
   | 'status'
   | 'redirect'
@@ -35,55 +34,53 @@ export type FailureReason =
   | 'protocol'
 
 export interface WebhookRequest {
-  /** Whose look-ups are bounded together. */
+  /** The organization whose concurrent look-ups are bounded. */
   readonly organizationId: string
   readonly url: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Any 2xx is success, not 200 alone. */
+  /** True if any 2xx is a success, not only 200. */
   readonly anySuccessStatus: boolean
 }
 
 export interface ReceiverResponse {
-  /** null: no answer came. */
+  /** Null if there was no response. */
   readonly status: number | null
   readonly headers: Readonly<Record<string, string>> | null
   /** At most 16 KiB of it. */
   readonly body: string | null
-  /** null: the receiver took the event. */
+  /** Null if the receiver accepted the event. */
   readonly failure: FailureReason | null
 }
 
 export interface Sender {
-  /** @throws OwnFaultError when the attempt failed by a fault of our own, and has to be made again. */
+  /** @throws OwnFaultError if the attempt failed by a fault of our own and must be repeated. */
   send(request: WebhookRequest): Promise<ReceiverResponse>
   close(): Promise<void>
 }
 
 export interface SenderOptions {
-  /** Milliseconds of an attempt. */
   readonly timeout?: number
   readonly names?: NamesOptions
 }
 
-/** What the connections of an attempt know of it. */
 interface Sending {
   readonly organizationId: string
   readonly deadline: Deadline
-  /** Whether a connection was made for it: otherwise it went out on one that was kept. */
+  /** True if a connection was made for this attempt; false if it reused one. */
   hasConnected: boolean
 }
 
-/** A sender whose every connection passes `guard`; keeps connections alive between attempts. */
+/** Creates a sender whose every connection passes `guard`. Connections are reused between attempts. */
 export function createSender(guard: AddressGuard, options: SenderOptions = {}): Sender {
   const timeout = options.timeout ?? ATTEMPT_TIMEOUT
   const standstill = watchStandstill()
   const sending = new AsyncLocalStorage<Sending>()
   const connect = guardedConnector(guard, timeout, sending, options.names)
-  // The timeout of an attempt is one for all of it; the client's own would only blur its reason.
+  // One timeout covers the whole attempt; the client's own would hide the reason.
   const common = { connect, headersTimeout: 0, bodyTimeout: 0 }
-  const kept = new Agent({
+  const reusing = new Agent({
     ...common,
     connections: 128,
     pipelining: 1,
@@ -95,7 +92,7 @@ export function createSender(guard: AddressGuard, options: SenderOptions = {}): 
   const sendBy = async (agent: Agent, webhook: WebhookRequest, attempt: Sending): Promise<Sent> => {
     const { url, method, headers, body, anySuccessStatus } = webhook
     const { signal } = attempt.deadline
-    const read: Reading = { status: null, headers: null, size: 0, kept: [] }
+    const read: Reading = { status: null, headers: null, size: 0, chunks: [] }
     try {
       await sending.run(attempt, async () =>
         readResponse(await request(url, { dispatcher: agent, method, headers, body, signal }), read),
@@ -112,8 +109,8 @@ export function createSender(guard: AddressGuard, options: SenderOptions = {}): 
       const deadline = startDeadline(timeout, standstill)
       const attempt: Sending = { organizationId: webhook.organizationId, deadline, hasConnected: false }
       try {
-        let sent = await sendBy(kept, webhook, attempt)
-        // Closed by the receiver while it was kept, as the request went out: it has not had its chance.
+        let sent = await sendBy(reusing, webhook, attempt)
+        // The receiver closed an idle connection as the request went out, so the request is sent once more.
         if (sent.failure === 'connection-reset' && sent.read.status === null && !attempt.hasConnected) {
           sent = await sendBy(fresh, webhook, attempt)
         }
@@ -122,7 +119,7 @@ export function createSender(guard: AddressGuard, options: SenderOptions = {}): 
         return {
           status: read.status,
           headers: read.headers,
-          body: read.status === null ? null : Buffer.concat(read.kept).toString('utf8'),
+          body: read.status === null ? null : Buffer.concat(read.chunks).toString('utf8'),
           failure,
         }
       } finally {
@@ -131,12 +128,12 @@ export function createSender(guard: AddressGuard, options: SenderOptions = {}): 
     },
     async close() {
       standstill.close()
-      await Promise.all([kept.destroy(), fresh.destroy()])
+      await Promise.all([reusing.destroy(), fresh.destroy()])
     },
   }
 }
 
-/** Connects to allowed addresses only. The time of an attempt does not count while its name is looked up. */
+/** Connects to allowed addresses only. The look-up of the name does not count toward the time limit. */
 function guardedConnector(
   guard: AddressGuard,
   timeout: number,
@@ -179,14 +176,13 @@ function guardedConnector(
   }
 }
 
-/** What came of one request. */
 interface Sent {
   readonly read: Reading
   readonly failure: FailureReason | null
   readonly error: unknown
 }
 
-/** Failures that a receiver, or the way to it, has when we are silent for long. */
+/** Failures that a receiver or the network has when our process is silent for long. */
 const OF_SILENCE: readonly (FailureReason | null)[] = [
   'timeout',
   'dns',
@@ -195,7 +191,7 @@ const OF_SILENCE: readonly (FailureReason | null)[] = [
   'tls',
 ]
 
-/** @throws OwnFaultError when a failure is none of the receiver's. */
+/** @throws OwnFaultError if the receiver did not cause the failure. */
 function requireTheirs(
   { failure, error }: Sent,
   deadline: Deadline,
@@ -207,32 +203,32 @@ function requireTheirs(
     if (cause instanceof OwnFaultError) throw cause
     if (isExhaustion(cause)) throw new OwnFaultError('exhausted', { cause: error })
   }
-  // The deadline counts only while we run: where it has passed, the receiver has had its time.
+  // The deadline counts only while we run: once it has passed, the receiver has had its time.
   if (!deadline.signal.aborted && OF_SILENCE.includes(failure) && standstill.since(begun) > 0) {
     throw new OwnFaultError('stood-still', { cause: error })
   }
 }
 
-/** What of an answer has come so far: kept also when the rest never does. */
+/** The part of a response read so far, kept even if the rest never arrives. */
 interface Reading {
   status: number | null
   headers: Readonly<Record<string, string>> | null
   size: number
-  readonly kept: Buffer[]
+  readonly chunks: Buffer[]
 }
 
 async function readResponse(response: Dispatcher.ResponseData, read: Reading): Promise<void> {
   read.status = response.statusCode
   read.headers = flatten(response.headers)
   for await (const chunk of response.body as AsyncIterable<Buffer>) {
-    if (read.size < LOGGED_ANSWER) read.kept.push(chunk.subarray(0, LOGGED_ANSWER - read.size))
+    if (read.size < LOGGED_RESPONSE) read.chunks.push(chunk.subarray(0, LOGGED_RESPONSE - read.size))
     read.size += chunk.length
-    if (read.size > LARGEST_ANSWER) return
+    if (read.size > LARGEST_RESPONSE) return
   }
 }
 
 function verdict({ status, size }: Reading, anySuccessStatus: boolean): FailureReason | null {
-  if (size > LARGEST_ANSWER) return 'response-too-large'
+  if (size > LARGEST_RESPONSE) return 'response-too-large'
   if (status === null) return 'protocol'
   if (status === 200 || (anySuccessStatus && status >= 200 && status < 300)) return null
   return status >= 300 && status < 400 ? 'redirect' : 'status'
@@ -256,7 +252,7 @@ function reasonOf(error: unknown): FailureReason {
   return 'connection-failed'
 }
 
-/** Codes of the resolver, the socket, TLS and the HTTP client, each by the word that a merchant reads. */
+/** Codes of the resolver, the socket, TLS and the HTTP client, with the reason that a merchant reads. */
 const REASONS: readonly (readonly [RegExp, FailureReason])[] = [
   [/^ADDRESS_REFUSED$/, 'address-refused'],
   [/^NAME_NOT_RESOLVED$/, 'dns'],
@@ -268,7 +264,6 @@ const REASONS: readonly (readonly [RegExp, FailureReason])[] = [
   [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'timeout'],
 ]
 
-/** The error, the errors it wraps and those it was caused by. */
 function* causes(error: unknown): Generator<Error> {
   if (!Error.isError(error)) return
   yield error

@@ -9,14 +9,13 @@ const WINDOW_SECONDS = 300
 const ENCODER = new TextEncoder()
 
 export interface SignatureSubject {
-  /** Public address of the deployment, without trailing slash. */
+  /** Public address of the deployment, without a trailing slash. */
   readonly baseUrl: string
   readonly organizationId: string
-  /** The exact text that is sent. */
   readonly body: string
 }
 
-/** A fresh JWT over the body: RS256, valid for five minutes from `now` (real time). */
+/** Returns a new JWT over the body: RS256, valid for five minutes from `now` (real time). */
 export async function signWebhook(
   subject: SignatureSubject,
   key: SigningKeyPair,

@@ -1,4 +1,4 @@
-/** Keys that sign webhooks: made once, kept encrypted, published as a JWK set. */
+/** Keys that sign webhooks: created once, stored encrypted and published as a JWK set. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import { lockUntilCommit } from '../db/advisory-locks.ts'
@@ -20,18 +20,17 @@ export interface SigningKeyPair {
 }
 
 /**
- * How long a new key is published before it signs, and an old one after it last did, in milliseconds. A receiver may hold
- * the set for an hour (specification 6.2); the rest is for clocks that differ, the cache of a signing process, and the
- * five minutes in which a signature is accepted.
+ * How long a new key is published before it signs, and an old one after it last signed, in milliseconds. A receiver may
+ * cache the set for an hour (specification 6.2). The rest allows for clocks that differ, the cache of a signing process
+ * and the five minutes for which a signature is valid.
  */
 export const KEY_OVERLAP = 70 * 60_000
 
-/** A rotation is under way already. */
 export class RotationPendingError extends Error {
   override readonly name = 'RotationPendingError'
 }
 
-/** Makes the first key of an installation if there is none; processes that start together agree on one. */
+/** Creates the first key of an installation if there is none. Processes that start together agree on one. */
 export async function ensureSigningKey(em: EntityManager, vault: Vault, now: Date): Promise<void> {
   await em.transactional(async (trx) => {
     await lockKeys(trx)
@@ -41,8 +40,7 @@ export async function ensureSigningKey(em: EntityManager, vault: Vault, now: Dat
 }
 
 /**
- * Publishes a new key now and has it sign from `KEY_OVERLAP` later; removes keys that no receiver can meet any more.
- *
+ * Publishes a new key that signs from `KEY_OVERLAP` later, and removes keys that no receiver needs any more.
  * @throws RotationPendingError while the key of an earlier rotation does not sign yet.
  */
 export async function rotateSigningKey(
@@ -66,7 +64,7 @@ export async function rotateSigningKey(
   })
 }
 
-/** Every key a receiver may still meet. */
+/** Returns every key that a receiver may still need. */
 export async function publishedKeys(em: EntityManager, now: Date): Promise<PublishedKey[]> {
   const keys = await em.find(SigningKey, {}, { orderBy: { signsFrom: 'desc' }, disableIdentityMap: true })
   return neededKeys(keys, now).map(({ kid, publicJwk: { kty, n, e } }) => ({
@@ -79,7 +77,7 @@ export async function publishedKeys(em: EntityManager, now: Date): Promise<Publi
   }))
 }
 
-/** Of keys, the latest first: those that sign, will sign, or signed until less than the overlap ago. */
+/** Returns the keys that sign, will sign, or signed until less than the overlap ago. `keys` has the latest first. */
 function neededKeys(keys: readonly SigningKey[], now: Date): SigningKey[] {
   return keys.filter((_, index) => {
     const successor = keys[index - 1]
@@ -98,7 +96,7 @@ async function addKey(trx: EntityManager, vault: Vault, now: Date, signsFrom: Da
   })
   const { kty, n, e } = await exportJWK(publicKey)
   if (kty === undefined || n === undefined || e === undefined)
-    throw new Error('an RSA key lacks its public members')
+    throw new Error('an RSA key has no public members')
   const kid = await calculateJwkThumbprint({ kty, n, e })
   trx.persist(
     trx.create(SigningKey, {
@@ -112,7 +110,7 @@ async function addKey(trx: EntityManager, vault: Vault, now: Date, signsFrom: Da
   return kid
 }
 
-/** The key that signs at `now`: of those whose time has come, the latest. */
+/** Returns the key that signs at `now`: the latest whose start has passed. */
 export async function currentSigningKey(em: EntityManager, vault: Vault, now: Date): Promise<SigningKeyPair> {
   const key = await em.findOneOrFail(
     SigningKey,

@@ -1,8 +1,9 @@
 /**
- * Which deliveries may be sent now: bounds on the attempts in flight, and turns among the webhooks that wait.
+ * Decides which deliveries may be sent now: bounds on the attempts in flight, and a fair order among the waiting
+ * webhooks.
  *
- * Pure bookkeeping without clock, database or network; instants are milliseconds of one monotonic clock. The only way to
- * a slot is `occupy`, so no bound can be passed.
+ * It uses no clock, database or network; instants are milliseconds of one monotonic clock. Only `occupy` grants a slot,
+ * so no bound can be exceeded.
  */
 
 export const BOUNDS: Bounds = {
@@ -15,38 +16,40 @@ export const BOUNDS: Bounds = {
 }
 
 export interface Bounds {
-  /** Attempts in flight over everything. */
   readonly total: number
   readonly perOrganization: number
-  /** Where a receiver's limit begins, and how far quick answers raise it. Its floor is one. `most` also bounds an origin. */
+  /**
+   * A receiver's first limit, and the highest that quick responses can increase it to; the lowest is one. `most` also
+   * bounds an origin.
+   */
   readonly perReceiver: { readonly first: number; readonly most: number }
   /** An attempt that holds its slot this long, in milliseconds, is slow. */
   readonly slow: number
-  /** A quick answer proves a receiver for this long, in milliseconds. */
+  /** A quick response proves a receiver for this long, in milliseconds. */
   readonly provenFor: number
-  /** Pauses of a receiver that does not answer in time, in milliseconds; each is twice the one before. */
+  /** Pauses of a receiver that does not respond in time, in milliseconds; each is twice the previous one. */
   readonly pause: { readonly first: number; readonly longest: number }
 }
 
-/** A webhook, and where it points. A receiver is what one organization has at one origin (scheme, host and port). */
+/** A webhook and its target. A receiver is one organization's use of one origin (scheme, host and port). */
 export interface Destination {
   readonly organizationId: string
   readonly webhookId: string
   readonly origin: string
 }
 
-/** The right to one attempt in flight; to be released once. */
+/** The right to one attempt in flight; it must be released once. */
 export interface Slot {
   readonly receiver: Receiver
   readonly since: number
-  /** Whether the receiver had answered quickly of late when it got the slot. */
+  /** True if the receiver had responded quickly when it got the slot. */
   readonly proven: boolean
 }
 
-/** `unused`: nothing was learned of the receiver. */
+/** `unused`: the attempt showed nothing about the receiver. */
 export type SlotResult = 'answered' | 'unanswered' | 'unused'
 
-/** What other workers have in flight at a receiver, and how many of them. */
+/** Attempts that other workers have in flight at a receiver, and the number of those workers. */
 export interface Elsewhere {
   readonly inFlight: number
   readonly workers: number
@@ -56,10 +59,9 @@ interface Receiver {
   readonly key: string
   readonly organization: Tally
   readonly origin: Tally
-  /** Oldest first. */
   readonly inFlight: Set<Slot>
   limit: number
-  /** When it last gave a slot back in time; none since it was slow. */
+  /** When it last released a slot in time; reset when it is slow. */
   quickAt: number
   pause: number
   pauseSetAt: number
@@ -67,7 +69,6 @@ interface Receiver {
   usedAt: number
 }
 
-/** Attempts in flight under one bound. */
 interface Tally {
   all: number
   unproven: number
@@ -79,10 +80,10 @@ export class Slots {
   readonly #organizations = new Map<string, Tally>()
   readonly #origins = new Map<string, Tally>()
   readonly #receivers = new Map<string, Receiver>()
-  /** When an organization and a webhook last had their turn, as ordinals. */
-  readonly #turns = new Map<string, { ordinal: number; at: number }>()
+  /** When an organization and a webhook were last served, as ordinals. */
+  readonly #lastServed = new Map<string, { ordinal: number; at: number }>()
   #ordinal = 0
-  /** By origin, the webhook whose turn came while the origin was full: the next slot that comes free there is its own. */
+  /** By origin, the webhook that was next while the origin was full: it gets the next free slot there. */
   readonly #reserved = new Map<string, string>()
   #elsewhere: ReadonlyMap<string, Elsewhere> = new Map()
 
@@ -90,12 +91,11 @@ export class Slots {
     this.#bounds = bounds
   }
 
-  /** Attempts in flight. */
   get occupied(): number {
     return this.#total.all
   }
 
-  /** A slot, unless a bound or a pause of the receiver forbids it. */
+  /** Returns a slot, or null if a bound or a pause of the receiver forbids it. */
   occupy(destination: Destination, now: number): Slot | null {
     const receiver = this.#receiverOf(destination, now)
     const proven = this.#isProven(receiver, now)
@@ -115,13 +115,13 @@ export class Slots {
     }
     receiver.usedAt = now
     this.#ordinal += 1
-    const turn = { ordinal: this.#ordinal, at: now }
-    this.#turns.set(destination.organizationId, turn)
-    this.#turns.set(webhookKey(destination), turn)
+    const served = { ordinal: this.#ordinal, at: now }
+    this.#lastServed.set(destination.organizationId, served)
+    this.#lastServed.set(webhookKey(destination), served)
     return slot
   }
 
-  /** Gives a slot back, and moves the receiver's limit by what its attempt was like. */
+  /** Releases a slot and adjusts the receiver's limit to the result. */
   release(slot: Slot, result: SlotResult, now: number): void {
     const { receiver, proven } = slot
     if (!receiver.inFlight.delete(slot)) throw new Error('a slot was released twice')
@@ -139,23 +139,22 @@ export class Slots {
     receiver.quickAt = Number.NEGATIVE_INFINITY
     receiver.limit = Math.max(1, Math.floor(receiver.limit / 2))
     if (result === 'answered') receiver.pause = 0
-    // Attempts that hung beside each other are one experience, not many.
+    // Attempts that hung at the same time count once.
     else if (slot.since >= receiver.pauseSetAt) this.#pause(receiver, now)
   }
 
   /**
-   * Occupies slots for those who wait: one at a time, the organization that has waited longest for its turn first, and in
-   * it the webhook that has.
-   *
-   * @param most slots at most.
-   * @returns the slots of each; nothing for those that get none.
+   * Occupies slots for waiting webhooks, one at a time: for the organization that was served longest ago, and its
+   * webhook that was.
+   * @param most maximum number of slots.
+   * @returns the slots by webhook; those without a slot are left out.
    */
   share<D extends Destination>(waiting: Iterable<D>, most: number, now: number): Map<D, Slot[]> {
     const shares = new Map<D, Slot[]>()
     const destinations = [...waiting]
     const keys = new Set(destinations.map(webhookKey))
     for (const [origin, key] of this.#reserved) if (!keys.has(key)) this.#reserved.delete(origin)
-    const organizations = this.#inTurn(destinations)
+    const organizations = this.#byLastServed(destinations)
     let left = most
     while (left > 0) {
       const webhooks = organizations.shift()
@@ -165,7 +164,7 @@ export class Slots {
       const slot = this.#isReserved(next) ? null : this.occupy(next, now)
       this.#reserve(next, slot)
       if (slot === null) {
-        // Bounds only get tighter while slots are shared: it is out, and its organization keeps the turn.
+        // Bounds only tighten while slots are shared, so this webhook gets none, and its organization stays first.
         organizations.unshift(webhooks)
         continue
       }
@@ -179,7 +178,7 @@ export class Slots {
     return shares
   }
 
-  /** Whether the last slot of its origin is kept for another webhook. */
+  /** True if the last slot of its origin is reserved for another webhook. */
   #isReserved(destination: Destination): boolean {
     const reserved = this.#reserved.get(destination.origin)
     return (
@@ -187,7 +186,7 @@ export class Slots {
     )
   }
 
-  /** Reserves the next slot of a full origin for the first that it turned away, until that has had its chance. */
+  /** Reserves the next slot of a full origin for the first webhook that it refused, until its next chance. */
   #reserve({ organizationId, webhookId, origin }: Destination, slot: Slot | null): void {
     const key = webhookKey({ organizationId, webhookId, origin })
     const reserved = this.#reserved.get(origin)
@@ -200,12 +199,11 @@ export class Slots {
     return this.#bounds.perReceiver.most - (this.#origins.get(origin)?.all ?? 0)
   }
 
-  /** What other workers have in flight, by the key of the receiver. */
+  /** Records the attempts that other workers have in flight, by the key of the receiver. */
   heed(elsewhere: ReadonlyMap<string, Elsewhere>): void {
     this.#elsewhere = elsewhere
   }
 
-  /** What is in flight here, by the key of the receiver. */
   inFlight(): Map<string, number> {
     const counts = new Map<string, number>()
     for (const { key, inFlight } of this.#receivers.values()) {
@@ -214,13 +212,12 @@ export class Slots {
     return counts
   }
 
-  /** Forgets what has not been used for as long as a quick answer counts. */
   forget(now: number): void {
     const since = now - this.#bounds.provenFor
     for (const [key, { inFlight, usedAt, pausedUntil }] of this.#receivers) {
       if (inFlight.size === 0 && usedAt < since && pausedUntil <= now) this.#receivers.delete(key)
     }
-    for (const [key, { at }] of this.#turns) if (at < since) this.#turns.delete(key)
+    for (const [key, { at }] of this.#lastServed) if (at < since) this.#lastServed.delete(key)
     const used = new Set(
       [...this.#receivers.values()].flatMap(({ organization, origin }) => [organization, origin]),
     )
@@ -249,13 +246,13 @@ export class Slots {
     return receiver
   }
 
-  /** It answered quickly of late, and nothing in flight says that it does so no longer. */
+  /** True if it responded quickly in time, and no attempt in flight suggests that it has become slow. */
   #isProven({ quickAt, inFlight }: Receiver, now: number): boolean {
     const [oldest] = inFlight
     return now - quickAt < this.#bounds.provenFor && now - (oldest?.since ?? now) < this.#bounds.slow
   }
 
-  /** The receiver's limit less what others have in flight there, but for a fair part of it. */
+  /** Returns the receiver's limit minus the attempts that other workers have in flight, but at least a fair share. */
   #limitHere({ key, limit }: Receiver): number {
     const { inFlight, workers } = this.#elsewhere.get(key) ?? { inFlight: 0, workers: 0 }
     return Math.max(limit - inFlight, Math.floor(limit / (workers + 1)))
@@ -268,9 +265,8 @@ export class Slots {
     receiver.pausedUntil = now + receiver.pause
   }
 
-  /** Those who wait by organization, both in the order of their last turns. */
-  #inTurn<D extends Destination>(waiting: Iterable<D>): D[][] {
-    const ordinalOf = (key: string): number => this.#turns.get(key)?.ordinal ?? 0
+  #byLastServed<D extends Destination>(waiting: Iterable<D>): D[][] {
+    const ordinalOf = (key: string): number => this.#lastServed.get(key)?.ordinal ?? 0
     return [...Map.groupBy(waiting, ({ organizationId }) => organizationId)]
       .map(([id, webhooks]) => ({
         ordinal: ordinalOf(id),
@@ -281,7 +277,7 @@ export class Slots {
   }
 }
 
-/** Half of every bound is kept for receivers that are proven. */
+/** Half of every bound is reserved for proven receivers. */
 function fits({ all, unproven }: Tally, bound: number, proven: boolean): boolean {
   return all < bound && (proven || unproven < Math.ceil(bound / 2))
 }

@@ -1,57 +1,55 @@
 /**
- * Notices when this process did not run: stopped, suspended with its machine, or its event loop blocked. Timers that fire
- * afterwards say nothing of a receiver, whose answer may have been waiting all the while.
+ * Detects when this process did not run: it was stopped, its machine was suspended, or its event loop was blocked. A
+ * timer that fires afterwards says nothing about a receiver, whose response may have arrived meanwhile.
  *
- * Instants are those of `performance.now()`, which goes on meanwhile.
+ * Instants are those of `performance.now()`, which advances meanwhile.
  */
 
 const TICK = 100
-/** A tick later than this was missed because nothing ran. Milliseconds. */
+/** A tick later than this shows that the process did not run. Milliseconds. */
 const LONGEST_TICK = 1_000
 const REMEMBERED = 300_000
 
 export interface StandstillWatch {
-  /** Milliseconds since then for which nothing ran; 0 where it was less than a second at a time. */
+  /** Returns the milliseconds since then in which the process did not run; pauses under a second do not count. */
   since(instant: number): number
   close(): void
 }
 
 export function watchStandstill(): StandstillWatch {
-  const seen: { readonly from: number; readonly to: number }[] = []
+  const pauses: { readonly from: number; readonly to: number }[] = []
   let tickedAt = performance.now()
-  /** What has passed since the last tick counts too: a timer can fire before the tick that would notice. */
-  const look = (): void => {
+  /** The time since the last tick counts too: another timer can fire before the tick. */
+  const check = (): void => {
     const now = performance.now()
     if (now - tickedAt < LONGEST_TICK) return
-    seen.push({ from: tickedAt, to: now })
+    pauses.push({ from: tickedAt, to: now })
     tickedAt = now
-    while (seen[0] !== undefined && seen[0].to < now - REMEMBERED) seen.shift()
+    while (pauses[0] !== undefined && pauses[0].to < now - REMEMBERED) pauses.shift()
   }
   const ticking = setInterval(() => {
-    look()
+    check()
     tickedAt = performance.now()
   }, TICK)
   ticking.unref()
   return {
     since(instant) {
-      look()
-      return seen.reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, instant)), 0)
+      check()
+      return pauses.reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, instant)), 0)
     },
     close: () => clearInterval(ticking),
   }
 }
 
-/** After a standstill what has arrived meanwhile is read first. Milliseconds. */
+/** Time to read what has arrived during a standstill. Milliseconds. */
 const GRACE = 1_000
 
-/** The time limit of an attempt: so many milliseconds in which the process runs, from `begin` on. */
+/** The time limit of an attempt, in milliseconds in which the process runs. */
 export interface Deadline {
   readonly signal: AbortSignal
-  /** Counts from now on. */
   begin(): void
-  /** Does not count until it is begun anew. */
+  /** Pauses until `begin` is called again. */
   hold(): void
-  /** Does not count any more. */
   end(): void
 }
 

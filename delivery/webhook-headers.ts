@@ -1,18 +1,18 @@
-/** Headers of an attempt: the merchant's own, the credential's, and ours, which nothing replaces. */
+/** Headers of an attempt: the merchant's own, the credential's, and ours, which cannot be overridden. */
 import type { InvalidField } from '../billing/errors.ts'
 import type { WebhookAuth } from '../db/entities/service-credential.ts'
 import type { WebhookHeader } from '../db/entities/webhook.ts'
 
-/** Names that the service, HTTP itself or a proxy on the way decides. */
+/** Names that the service, HTTP or a proxy controls. */
 const RESERVED =
   /^(content-type|content-length|content-encoding|transfer-encoding|user-agent|security-signature|webhook-id|host|connection|keep-alive|proxy-.*|te|trailer|upgrade|expect|date)$/i
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const PRINTABLE = /^[\x20-\x7e]*$/
-/** What the log shows of a header that lets its sender in. */
+/** Headers whose values the log masks, because they authenticate the sender. */
 const SECRET = /^(authorization|cookie)$/i
 const MASK = '***'
 
-/** What is wrong with headers of the merchant's own; `hasCredential`: `Authorization` is the credential's. */
+/** Returns what is wrong with the merchant's headers; with `hasCredential`, `Authorization` is the credential's. */
 export function webhookHeaderProblems(
   headers: readonly Pick<WebhookHeader, 'name' | 'value'>[],
   hasCredential: boolean,
@@ -40,7 +40,6 @@ export function webhookHeaderProblems(
   })
 }
 
-/** The headers of an attempt besides ours. */
 export function ownHeaders(
   headers: readonly WebhookHeader[],
   auth: WebhookAuth | null,
@@ -55,7 +54,6 @@ export function ownHeaders(
   }
 }
 
-/** Headers as the log keeps them. */
 export function maskedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, SECRET.test(name) ? MASK : value]),

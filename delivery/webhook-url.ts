@@ -1,4 +1,4 @@
-/** What of a webhook's URL can be judged before anything is sent: its scheme, user info and literal address. */
+/** Checks of a webhook's URL before anything is sent: its scheme, user info and literal address. */
 import { isIP } from 'node:net'
 import type { Config } from '../config/config.ts'
 import type { AddressGuard } from './address-guard.ts'
@@ -9,8 +9,8 @@ export interface WebhookTargets {
 }
 
 /**
- * Why events cannot be sent to a URL, or null. A name is judged at each attempt, by what it resolves to then; an
- * address is judged in whichever way it is written, because parsing a URL brings every form of IPv4 into one.
+ * Returns why events cannot be sent to a URL, or null. A name is checked at each attempt, by the address it resolves
+ * to. A literal address is checked in any notation, because parsing a URL normalizes every form of IPv4.
  */
 export function webhookUrlProblem(text: string, { guard, environment }: WebhookTargets): string | null {
   if (!URL.canParse(text)) return 'must be an absolute URI'

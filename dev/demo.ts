@@ -1,4 +1,4 @@
-/** The demo organization: made once, so that the first request can be sent from the printed line. */
+/** The demo organization, created once, so that the printed request works at once. */
 
 import { createOrganization } from '../commands/access/create-organization.ts'
 import { createCustomer } from '../commands/catalog/create-customer.ts'
@@ -20,7 +20,7 @@ export interface Demo {
   readonly planId: string
 }
 
-/** The demo organization of this database, made on the first call. */
+/** Returns the demo organization of this database, and creates it on the first call. */
 export async function demo(
   database: Database,
   config: Pick<Config, 'environment' | 'baseUrl'>,
@@ -28,7 +28,7 @@ export async function demo(
   return (await existingDemo(database)) ?? (await makeDemo(database, config))
 }
 
-/** What the README's requests use, to be pasted into a shell. */
+/** Returns the shell variables that the README's requests use. */
 export function demoVariables(config: Pick<Config, 'baseUrl'>, made: Demo): string {
   const variables = {
     API: resourceUrl(config.baseUrl, made.organizationId),
@@ -43,7 +43,6 @@ export function demoVariables(config: Pick<Config, 'baseUrl'>, made: Demo): stri
   return `export ${assignments.join(' ')}`
 }
 
-/** A request that places an order, to be pasted into a shell. */
 export function demoRequest(config: Pick<Config, 'baseUrl'>, made: Demo): string {
   const body = {
     orderType: 'subscription-order',
@@ -55,7 +54,7 @@ export function demoRequest(config: Pick<Config, 'baseUrl'>, made: Demo): string
   return `curl -sS '${url}' -H 'SVC-APIKEY: ${made.secretKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
 }
 
-/** The checkout demo, with the organization and its publishable key filled in. */
+/** Returns the URL of the checkout demo with the organization and its publishable key. */
 export function checkoutUrl({ baseUrl }: Pick<Config, 'baseUrl'>, made: Demo): string {
   return `${baseUrl}/demo/checkout#organization=${made.organizationId}&key=${made.publishableKey}`
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The master key of this data directory, made at the first start and readable by its owner only. */
+/** Returns the master key of this data directory, created at the first start and readable by its owner only. */
 export function localMasterKey(dataDir: string): string {
   const file = join(dataDir, 'master.key')
   mkdirSync(dataDir, { recursive: true })

@@ -1,6 +1,6 @@
 /**
- * `npm run receiver`: a receiver to try webhooks with. Verifies signature, audience, time window and body hash of
- * everything that comes, and prints it.
+ * `npm run receiver`: a receiver to try webhooks with. It verifies signature, audience, time window and body hash of
+ * every request, and prints it.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -40,7 +40,7 @@ const server = createServer(async (request, response) => {
   const status = toFail > 0 ? 500 : Number(values.status)
   if (toFail > 0) toFail -= 1
   console.log(
-    `\n${new Date().toISOString()} ${request.method} ${request.url} ${verdict}, answering ${status}`,
+    `\n${new Date().toISOString()} ${request.method} ${request.url} ${verdict}, responding with ${status}`,
   )
   console.log(pretty(body.toString('utf8')))
   if (slowness > 0) await sleep(slowness)

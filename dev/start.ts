@@ -1,6 +1,7 @@
 /**
- * `npm start`: the whole service on this machine. Engines of its own where none are configured, migrations, the demo
- * organization, then API and worker in one process; ends its start-up with the line `ready <BASE_URL>`.
+ * `npm start`: runs the whole service on this machine. It starts local services unless others are configured, migrates,
+ * creates the demo organization, and runs API and worker in one process. Its start-up ends with the line `ready
+ * <BASE_URL>`.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startApi } from '../api/api.ts'
@@ -33,7 +34,7 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
     say('Stopping: requests and deliveries under way finish first. Ctrl-C once more does not wait for them.')
   })
   const bundle = workflowBundle()
-  // Awaited once the local services run, which must be stopped if it fails before.
+  // Awaited only once the local services run, because they must be stopped if it fails before.
   bundle.catch(() => {})
   const services = await startLocalServices({
     dataDir: config.dataDir,
@@ -77,7 +78,7 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
     workflowBundle: await bundle,
     metrics,
     log,
-    // The log line has to get out first; the local services end by themselves.
+    // The delay lets the log line out first; the local services end by themselves.
     onStanding: () => void setTimeout(() => process.exit(70), 1_000),
   })
   onDrain(worker.stop)
@@ -106,7 +107,7 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
   })
 })
 
-/** What a machine of one's own may have by default: a generated master key, receivers on loopback. */
+/** Returns the configuration with local defaults: a generated master key, and receivers on loopback. */
 function localConfig(config: Config): Config {
   if (config.environment === 'live' && config.masterKeys.length === 0) {
     throw new ConfigurationError(['MASTER_KEY is required in live'])
@@ -121,7 +122,7 @@ function localConfig(config: Config): Config {
   }
 }
 
-/** A busy port is said before anything is fetched or started. */
+/** Reports a port in use before anything is downloaded or started. */
 async function requirePorts({ port, opsPort }: Config): Promise<void> {
   for (const [name, wanted] of [
     ['PORT', port],

@@ -1,27 +1,24 @@
-/**
- * How a receiver verifies a webhook, written from the published contract alone: nothing here is shared with the sender.
- */
+/** How a receiver verifies a webhook, written from the published contract alone: it shares no code with the sender. */
 import { createHash } from 'node:crypto'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 
 export interface Expectation {
-  /** Where webhooks come from: the base URL of the service, with a trailing slash. */
+  /** The base URL of the service that sends webhooks, with a trailing slash. */
   readonly issuer: string
-  /** The organization whose events are expected. */
   readonly organizationId: string
 }
 
 /** Seconds by which clocks may differ. */
 const LEEWAY = 10
-/** Longest time between `iat` and `exp`. */
+/** Longest time between `iat` and `exp`. Seconds. */
 const WINDOW = 300
 
 export interface Verifier {
-  /** Throws with the reason when the request, received at `now`, must be discarded. */
+  /** Throws with the reason if the request, received at `now`, must be discarded. */
   verify(signature: string, rawBody: Uint8Array, now?: Date): Promise<void>
 }
 
-/** A verifier that loads the public keys once and keeps them for at most an hour. */
+/** Returns a verifier that caches the public keys for at most an hour. */
 export function createVerifier({ issuer, organizationId }: Expectation): Verifier {
   const keys = createRemoteJWKSet(new URL('.well-known/keys', issuer), { cacheMaxAge: 3_600_000 })
   return {

@@ -1,4 +1,4 @@
-/** Which gateway a deployment has: the sandbox its test gateway, live none yet. */
+/** Returns the gateway of a deployment: the sandbox has its test gateway, a live deployment none yet. */
 import { type Gateway, NoGatewayError } from './port.ts'
 import { createTestGateway } from './test-gateway.ts'
 

@@ -1,4 +1,4 @@
-/** A movement of money as it is asked for, and asked for again: outcomes only, nothing thrown. */
+/** Requests a movement of money, and repeats the request. It returns outcomes and throws nothing. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Charge, type Gateway, type GatewayResult, NotSentError, type Refund } from './port.ts'
 
@@ -6,26 +6,24 @@ export type Movement =
   | { readonly kind: 'charge'; readonly charge: Charge }
   | { readonly kind: 'refund'; readonly refund: Refund }
 
-/** A movement whose outcome is not recorded yet. */
 export interface PendingMovement {
   readonly movement: Movement
-  /** Since when it has had its request id. Milliseconds of real time. */
+  /** When it got its request id. Milliseconds of real time. */
   readonly since: number
-  /** Whether it was asked for before without learning the outcome. */
+  /** True if it was requested before without a known outcome. */
   readonly isUnknown: boolean
-  /** false: what it was to pay is no longer open. Nothing may be charged for it that was not charged before. */
+  /** False if its debt is no longer open: a charge that was not made before must not be made. */
   readonly isWanted: boolean
 }
 
-/** `canceled`: the gateway never got it and nobody will send it any more. */
+/** `canceled`: the gateway never received it and it will not be sent again. */
 export interface MovementOutcome {
   readonly result: GatewayResult['result'] | 'canceled'
-  /** What the gateway said, in its own words, or why nobody asked it; holds no card data. */
+  /** The gateway's own text, or why it was not asked; holds no card data. */
   readonly raw: string
 }
 
-/** What came out of a call that threw: nobody knows. */
-const NO_ANSWER = outcome('unknown', 'no-answer')
+const NO_RESULT = outcome('unknown', 'no-answer')
 /** Not sent so far; it may be sent later. */
 const NOT_REACHED = outcome('unknown', 'not-reached')
 const NEVER_SENT = outcome('canceled', 'never-sent')
@@ -34,15 +32,14 @@ const NEVER_SENT = outcome('canceled', 'never-sent')
 const AT_ONCE: readonly number[] = [100, 300, 900]
 
 /**
- * How old the facts may be on which a movement is sent, in milliseconds: a process that was stopped meanwhile must not charge
- * for what has ended since.
+ * Maximum age of the facts on which a movement is sent, in milliseconds: a process that was paused must not charge for
+ * an invoice that has ended since.
  */
 const FRESH = 10_000
 
 /**
- * Has a pending movement made, or learns what became of it. Repeating this moves no money twice: the request id stays the
- * same, and what may not be sent any more is only looked for.
- *
+ * Makes a pending movement or finds its outcome. Repeating it moves no money twice: the request id stays the same, and
+ * what may no longer be sent is only looked up.
  * @param readAt when reading the pending movement began, by `now`: real time in milliseconds.
  */
 export async function carryOut(
@@ -55,7 +52,7 @@ export async function carryOut(
   if (!isUnknown && maySend()) return await send(gateway, movement, () => now() < readAt + FRESH)
   const found = await find(gateway, movement)
   if (found !== null && found.result !== 'unknown') return found
-  if (found === NO_ANSWER) return NO_ANSWER
+  if (found === NO_RESULT) return NO_RESULT
   if (maySend()) return await send(gateway, movement, () => now() < readAt + FRESH)
   return found ?? NEVER_SENT
 }
@@ -66,7 +63,7 @@ async function send(gateway: Gateway, movement: Movement, isFresh: () => boolean
       return await move(gateway, movement)
     } catch (error) {
       const wait = AT_ONCE[attempt]
-      if (!(error instanceof NotSentError)) return NO_ANSWER
+      if (!(error instanceof NotSentError)) return NO_RESULT
       if (wait === undefined) return NOT_REACHED
       await pause(wait)
     }
@@ -85,7 +82,7 @@ async function find(gateway: Gateway, movement: Movement): Promise<MovementOutco
   try {
     return await gateway.find(organizationId, requestId)
   } catch {
-    return NO_ANSWER
+    return NO_RESULT
   }
 }
 

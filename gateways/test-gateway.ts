@@ -1,8 +1,8 @@
 /**
- * The sandbox's test gateway: a system of its own beside the service, with its own connections and its own schema.
+ * The sandbox's test gateway, a separate system with its own connections and its own schema.
  *
- * It keeps of a card what the card will do and its last four digits, never the number. Its ledger has one row for each
- * request id, whatever was asked how often: what the ledger says is approved is the money that moved.
+ * Of a card it stores the behaviour and the last four digits, never the number. Its ledger has one row for each request
+ * id, however often it was requested: the approved rows are the money that moved.
  */
 import pg from 'pg'
 import {
@@ -31,10 +31,10 @@ interface LedgerRow {
   reason: string | null
 }
 
-/** How long a question may take. */
+/** Time limit of a query. Milliseconds. */
 const TIMEOUT = 10_000
 
-/** How long it keeps a request id, by its word; its ledger in fact keeps them for good. */
+/** How long a repeated request id is idempotent, as promised; the ledger in fact keeps ids for ever. */
 const IDEMPOTENCY_WINDOW = 24 * 3_600_000
 
 export function createTestGateway(
@@ -53,7 +53,7 @@ export function createTestGateway(
     keepAliveInitialDelayMillis: TIMEOUT,
     idleTimeoutMillis: 5_000,
   })
-  // A connection that is cut while idle says so here; the next question opens another.
+  // An idle connection was lost; the next query opens another.
   pool.on('error', () => {})
   const ask = async (text: string, values: unknown[]): Promise<GatewayResult | null> => {
     const client = await reach()
@@ -89,13 +89,13 @@ export function createTestGateway(
         )
         return rows[0]?.reference ?? ''
       } catch {
-        // What the driver says may hold what was bound.
+        // The driver's message may contain bound values.
         throw new GatewayFailedError('The gateway could not store the card. Try again later.')
       }
     },
 
     async charge({ organizationId, requestId, reference, amount, currency }: Charge) {
-      return answered(
+      return resultOrDeclined(
         await ask(
           `insert into test_gateway.ledger
              (organization_id, request_id, kind, reference, amount, currency, result, reason)
@@ -119,7 +119,7 @@ export function createTestGateway(
     },
 
     async refund({ organizationId, requestId, chargeRequestId, amount, currency }: Refund) {
-      return answered(
+      return resultOrDeclined(
         await ask(
           `insert into test_gateway.ledger
              (organization_id, request_id, kind, charge_request_id, amount, currency, result, reason)
@@ -150,13 +150,13 @@ export function createTestGateway(
   }
 }
 
-/** A request id that is there already moves nothing more; the one whose first answer was late has its answer by now. */
+/** A repeated request id moves nothing more. If its first result was late, it is available by now. */
 const ASKED_AGAIN = `on conflict (organization_id, request_id) do update
    set calls = test_gateway.ledger.calls + 1,
        result = case when test_gateway.ledger.result = 'unknown' then 'approved' else test_gateway.ledger.result end
  returning result, reason`
 
-function answered(result: GatewayResult | null): GatewayResult {
+function resultOrDeclined(result: GatewayResult | null): GatewayResult {
   return (
     result ?? { result: 'declined', raw: JSON.stringify({ result: 'declined', reason: 'unknown-reference' }) }
   )

@@ -5,14 +5,14 @@ export interface Metrics {
   readonly registry: Registry
   /** Requests by operation, method and status; seconds. */
   readonly requests: Histogram<'operation' | 'method' | 'status'>
-  /** Delivery attempts by outcome: `delivered` or the reason word of the failure. */
+  /** Delivery attempts by outcome: `delivered` or the reason of the failure. */
   readonly deliveryAttempts: Counter<'outcome'>
-  /** Payments whose outcome stayed unknown for a month: each wants an operator. */
+  /** Payments whose outcome stayed unknown for a month: each needs an operator. */
   readonly unresolvedPayments: Counter
   readonly unpaidRefunds: Counter
-  /** Records more than five seconds late that the sweep took care of, by workflow: Temporal was behind or away. */
+  /** Records more than five seconds late that the sweep handled, by workflow: Temporal was slow or unavailable. */
   readonly late: Counter<'workflow'>
-  /** Records set aside because advancing them failed, by workflow: each wants a look. */
+  /** Quarantined records, by workflow: each needs an operator. */
   readonly quarantines: Counter<'workflow'>
 }
 
@@ -36,7 +36,7 @@ export function createMetrics(): Metrics {
     }),
     unresolvedPayments: new Counter({
       name: 'billing_payments_unresolved_total',
-      help: 'Payments whose outcome the gateway did not tell in 31 days.',
+      help: 'Payments whose outcome the gateway did not report within 31 days.',
       registers: [registry],
     }),
     unpaidRefunds: new Counter({

@@ -1,7 +1,7 @@
-/** Whether a process can do its work now, and what keeps it from that. */
+/** Checks whether a process can do its work now, and what prevents it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Resolves with what is wrong, in a few words, or null when nothing is. One that throws or takes too long fails. */
+/** Resolves with what is wrong, in a few words, or null. A check that throws or times out fails. */
 export type Check = () => Promise<string | null>
 export type Checks = Readonly<Record<string, Check>>
 
@@ -19,13 +19,12 @@ export interface Readiness {
 export interface ReadinessOptions {
   /** Aborted when the process begins to stop: from then on it is not ready. */
   readonly stopping: AbortSignal
-  /** What the work needs. */
   readonly required: Checks
-  /** What is reported, and leaves the process ready. */
+  /** Checks that are reported and leave the process ready. */
   readonly degrading?: Checks
 }
 
-/** Less than the five seconds that health checks usually wait. Milliseconds. */
+/** Less than the usual five seconds of health checks. Milliseconds. */
 const TIMEOUT = 4_000
 
 export function createReadiness({ stopping, required, degrading = {} }: ReadinessOptions): Readiness {
@@ -47,14 +46,14 @@ async function run(checks: Checks): Promise<Record<string, string>> {
 }
 
 async function resultOf(check: Check): Promise<string> {
-  const answered = new AbortController()
-  const late = sleep(TIMEOUT, `no answer within ${TIMEOUT / 1_000} s`, { signal: answered.signal })
+  const responded = new AbortController()
+  const late = sleep(TIMEOUT, `no answer within ${TIMEOUT / 1_000} s`, { signal: responded.signal })
   try {
     return (await Promise.race([check(), late])) ?? 'ok'
   } catch (error) {
     return Error.isError(error) ? error.message : String(error)
   } finally {
-    answered.abort()
+    responded.abort()
     late.catch(() => {})
   }
 }

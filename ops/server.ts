@@ -18,16 +18,15 @@ export interface OpsOptions {
 
 /**
  * Starts listening.
- *
- * @throws Error with code EADDRINUSE when the port is taken.
+ * @throws Error with code EADDRINUSE if the port is in use.
  */
 export async function startOpsServer({ host, port, metrics, readiness }: OpsOptions): Promise<OpsServer> {
   const server = createServer((request, response) => {
-    answer(request.url ?? '')
+    respond(request.url ?? '')
       .catch((error: unknown) => ({ status: 500, type: 'text/plain', body: String(error) }))
       .then(({ status, type, body }) => response.writeHead(status, { 'Content-Type': type }).end(body))
   })
-  const answer = async (url: string) => {
+  const respond = async (url: string) => {
     switch (url) {
       case '/healthz':
         return { status: 200, type: 'text/plain', body: 'ok\n' }

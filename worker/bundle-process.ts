@@ -1,4 +1,4 @@
-/** Bundles the workflows, sends them to its parent and ends. */
+/** Bundles the workflows, sends the bundle to the parent process and exits. */
 import { fileURLToPath } from 'node:url'
 import { bundleWorkflowCode } from '@temporalio/worker'
 

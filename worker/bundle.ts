@@ -3,14 +3,14 @@ import { fileURLToPath } from 'node:url'
 import type { WorkflowBundle } from '@temporalio/worker'
 
 /**
- * The workflows as one script for the sandbox. Made by a process of its own: the bundler would leave a hundred
- * megabytes in ours for as long as it runs.
+ * Returns the workflows as one script for the sandbox. A child process makes it, because the bundler would keep a
+ * hundred megabytes for the lifetime of ours.
  */
 export async function workflowBundle(): Promise<WorkflowBundle> {
   const bundler = fork(fileURLToPath(new URL('bundle-process.ts', import.meta.url)), {
     execArgv: ['--disable-warning=ExperimentalWarning'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    // Out of the terminal's process group: a Ctrl-C is this process's to handle, with which the bundler ends.
+    // Outside the terminal's process group: this process handles Ctrl-C and ends the bundler.
     detached: true,
   })
   return await new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Ends what is on its way to webhooks that became inactive or were deleted. */
+/** Ends the deliveries of webhooks that were deactivated or deleted. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import { cancelUnsendable } from '../delivery/cancel-unsendable.ts'

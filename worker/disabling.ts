@@ -1,4 +1,4 @@
-/** Sandbox only: gives up webhooks whose receivers have failed for two days, so that forgotten ones cost nothing. */
+/** Sandbox only: disables webhooks whose receivers have failed for two days, so that forgotten ones cost nothing. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import { disableWebhook } from '../commands/webhooks/disable-webhook.ts'
@@ -31,7 +31,7 @@ export function startDisabling(options: DisablingOptions, log: Logger): Loop {
   })
 }
 
-/** Disables every webhook whose time has come; gives their number. Live, none is ever disabled. */
+/** Disables every webhook that has reached the limit and returns their number; in a live deployment, none. */
 export async function disableFailingWebhooks({
   em,
   environment,

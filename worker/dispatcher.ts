@@ -1,8 +1,8 @@
 /**
- * The dispatcher: makes first attempts as soon as their events are committed, and those that were asked for.
+ * The dispatcher makes first attempts as soon as their events are committed, and resends.
  *
- * It takes what it has slots for (`delivery/slots.ts`) and begins it at once, so that nothing waits in memory: a receiver
- * that hangs holds up its own deliveries and nobody else's. Outcomes go back in batches.
+ * It takes only as many deliveries as it has slots (`delivery/slots.ts`) and begins each at once, so that a receiver
+ * that hangs delays only its own deliveries. Outcomes are recorded in batches.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntityManager } from '@mikro-orm/postgresql'
@@ -26,17 +26,17 @@ import { startLoop } from './loop.ts'
 import { startPresence } from './presence.ts'
 import type { Watchdog } from './watchdog.ts'
 
-/** Deliveries taken at once of webhooks that were not known to wait: of all of them, and of each. */
+/** Deliveries taken at once of webhooks not known to wait: of all such webhooks, and of each. */
 const MOST_OF_OTHERS = BOUNDS.perOrganization
 const MOST_OF_ANOTHER = BOUNDS.perReceiver.first
-/** While more waits, slots are filled when this many have come free, or this many milliseconds after the first. */
+/** While deliveries wait, slots are filled when this many are free, or this many milliseconds after the first one. */
 const WORTH_TAKING = 16
 const FILL_AFTER = 10
-/** Outcomes are gathered this long, in milliseconds, or until there are this many, before they are recorded. */
+/** Outcomes are gathered for this long, in milliseconds, or up to this number before they are recorded. */
 const GATHER = 20
 const GATHER_COUNT = 128
 const POLL = 1_000
-/** How long nothing is taken once the process or the machine has run out of something. Milliseconds. */
+/** Pause after the process or the machine has run out of a resource. Milliseconds. */
 const REST = 1_000
 
 export interface DispatcherOptions {
@@ -44,13 +44,12 @@ export interface DispatcherOptions {
   readonly attempts: AttemptDependencies
   readonly log: Logger
   readonly watchdog?: Watchdog
-  /** Told of each attempt that was recorded. */
   readonly onAttempt?: (attempt: Attempt) => void
 }
 
 export interface Dispatcher {
   nudge(): void
-  /** Takes nothing more, waits for what is under way and records it. */
+  /** Takes no more deliveries, waits for attempts in progress and records them. */
   stop(): Promise<void>
 }
 
@@ -59,8 +58,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const slots = new Slots()
   /** Webhooks known to have deliveries to take, by their keys. */
   let waiting = new Map<string, Destination>()
-  let lookedAt = Number.NEGATIVE_INFINITY
-  /** What was taken and is not recorded yet: not to be begun again, should its lease be lost or run out. */
+  let checkedAt = Number.NEGATIVE_INFINITY
+  /** Deliveries taken and not yet recorded. They must not begin again here if their lease is lost or expires. */
   const inHand = new Set<string>()
   const underWay = new Set<Promise<void>>()
   const releases = new Set<Promise<void>>()
@@ -90,7 +89,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     log,
     watchdog,
     async iterate() {
-      // What an unregistered process had in hand at its death would be held until its leases run out.
+      // Deliveries of an unregistered process that dies would be held until their leases expire.
       if (!isRegistered || performance.now() < restingUntil) return false
       freed = 0
       const room = BOUNDS.total - inHand.size
@@ -98,17 +97,16 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       const shared = [...shares.values()].flat().length
       const others = Math.min(room - shared, MOST_OF_OTHERS)
       const isUnfinished = shared + others > 0 ? await take(shares, others) : false
-      // Where all room was shared, nobody has looked for those who are not known to wait.
-      const mayLackSome = shared > 0 && others === 0
-      const isOutdated = waiting.size > 0 && performance.now() - lookedAt >= POLL
-      return mayLackSome || isOutdated ? (await look()) || isUnfinished : isUnfinished
+      // If all free slots were shared out, webhooks not known to wait have not been checked.
+      const mayMissSome = shared > 0 && others === 0
+      const isOutdated = waiting.size > 0 && performance.now() - checkedAt >= POLL
+      return mayMissSome || isOutdated ? (await findWaiting()) || isUnfinished : isUnfinished
     },
   })
 
   /**
-   * Takes for the slots that are shared out, and `others` besides, and begins what it gets.
-   *
-   * @returns whether more may be taken at once.
+   * Takes deliveries for the shared slots and for `others`, and begins them.
+   * @returns true if more may be taken at once.
    */
   const take = async (shares: ReadonlyMap<Destination, Slot[]>, others: number): Promise<boolean> => {
     const open = new Map([...shares].map(([destination, share]) => [keyOf(destination), share]))
@@ -133,7 +131,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       if (share === undefined) ofOthers += deliveries.length
       open.delete(key)
       const refused = deliveries.filter((delivery) => !begin(delivery, share))
-      giveBack(refused)
+      releaseTaken(refused)
       left += leave(share ?? [])
       const [first] = deliveries
       if (first === undefined || (deliveries.length < asked && refused.length === 0)) {
@@ -150,16 +148,16 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     return (others > 0 && ofOthers === others) || (waiting.size > 0 && left + found > 0)
   }
 
-  /** Finds out who waits; returns whether there are some that were not known. */
-  const look = async (): Promise<boolean> => {
+  /** Finds the waiting webhooks and returns true if some of them were not known. */
+  const findWaiting = async (): Promise<boolean> => {
     const known = waiting
     const found = await findWaitingWebhooks(em())
-    lookedAt = performance.now()
+    checkedAt = performance.now()
     waiting = new Map(found.map((webhook) => [keyOf(webhook), destinationOf(webhook)]))
     return [...waiting.keys()].some((key) => !known.has(key))
   }
 
-  /** Begins an attempt in a slot of the share, or else in one of its own; false where there is none. */
+  /** Begins an attempt in a slot of the share, or in a new one. Returns false if there is none. */
   const begin = (delivery: DueDelivery, share: Slot[] = []): boolean => {
     if (inHand.has(identityOf(delivery))) return true
     const slot = share.pop() ?? slots.occupy(destinationOf(delivery), performance.now())
@@ -189,7 +187,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     const fault = error instanceof OwnFaultError ? error.fault : null
     slots.release(slot, fault === 'busy' ? 'unanswered' : 'unused', performance.now())
     if (fault === 'exhausted') restingUntil = performance.now() + REST
-    if (fault !== null) giveBack([delivery])
+    if (fault !== null) releaseTaken([delivery])
     log.error(
       { err: error, deliveryId: delivery.id },
       fault === null
@@ -198,7 +196,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     )
   }
 
-  /** Has free slots filled while more waits, several at a time. */
+  /** Fills several free slots at a time while more deliveries wait. */
   const fillSoon = (): void => {
     if (waiting.size === 0) return
     if (freed >= WORTH_TAKING) taking.nudge()
@@ -209,17 +207,16 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       }, FILL_AFTER)
   }
 
-  /** Gives back slots that were not used; returns their number. */
   const leave = (share: Slot[]): number => {
     for (const slot of share) slots.release(slot, 'unused', performance.now())
     return share.length
   }
 
-  const giveBack = (deliveries: readonly DueDelivery[]): void => {
+  const releaseTaken = (deliveries: readonly DueDelivery[]): void => {
     if (deliveries.length === 0) return
     const release = releaseDeliveries(em(), deliveries, presence.id)
       .catch((error: unknown) =>
-        log.warn({ err: error }, 'deliveries could not be given back; their leases will run out'),
+        log.warn({ err: error }, 'deliveries could not be released; their leases will expire'),
       )
       .finally(() => {
         releases.delete(release)
@@ -243,7 +240,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       } catch (error) {
         if (isUnstorable(error)) await recordEach(batch, progress)
         else {
-          // Kept, and tried again: an attempt that was made must not be forgotten. The lease covers a death meanwhile.
+          // Retried later: an attempt that was made must be recorded. The lease covers a crash meanwhile.
           made = [...batch, ...made]
           throw error
         }
@@ -260,7 +257,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     }
   }
 
-  /** One outcome that the database will never take holds up no other. */
+  /** Records outcomes one by one, so that one that the database always refuses blocks no other. */
   const recordEach = async (batch: readonly Attempt[], progress: () => void): Promise<void> => {
     for (const attempt of batch) {
       progress()
@@ -293,17 +290,16 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   }
 }
 
-/** Whether the database refuses the data themselves (classes 22 and 23 of its errors). */
+/** True if the database refuses the data themselves (error classes 22 and 23). */
 function isUnstorable(error: unknown): boolean {
   return Error.isError(error) && /^2[23]/.test(String((error as { code?: unknown }).code))
 }
 
-/** What an attempt tells of its receiver. */
 function resultOf({ response: { failure, status } }: Attempt): SlotResult {
   return status !== null && failure !== 'timeout' ? 'answered' : 'unanswered'
 }
 
-/** Retries count from the end of the first attempt, real time. */
+/** Retries count from the end of the first attempt, in real time. */
 function withNext(attempt: Attempt) {
   const endedAt = attempt.initiatedTime.getTime() + attempt.duration
   return {

@@ -1,30 +1,30 @@
-/** A loop that works while there is work, sleeps until it is nudged or its interval passes, and drains when stopped. */
+/** A loop that runs while there is work, sleeps until a nudge or its interval, and drains when it is stopped. */
 import type { Logger } from 'pino'
 import type { Watchdog } from './watchdog.ts'
 
 export interface Loop {
-  /** There may be work: the next iteration begins now. */
+  /** Begins the next iteration at once: there may be work. */
   nudge(): void
-  /** Finishes the iteration under way, if any, and ends. */
+  /** Finishes the iteration in progress, if any, and ends. */
   stop(): Promise<void>
 }
 
 export interface LoopOptions {
   readonly name: string
-  /** Milliseconds between iterations when nothing nudges. */
+  /** Milliseconds between iterations without a nudge. */
   readonly interval: number
   readonly log: Logger
-  /** Learns of an iteration that stands still. */
+  /** Monitors iterations for lack of progress. */
   readonly watchdog?: Watchdog | undefined
   /**
-   * One iteration. True: there may be more, the next one begins at once; a number: it begins after so many milliseconds,
-   * if that is sooner. One that throws is logged, and the next one comes after the interval. A long one calls `progress`
-   * between its pieces.
+   * Runs one iteration and returns the delay of the next: true means at once, a number means at most that many
+   * milliseconds. An error is logged, and the next iteration follows after the interval. A long iteration calls
+   * `progress` between its pieces.
    */
   readonly iterate: (progress: () => void) => Promise<boolean | number>
 }
 
-export function startLoop({ name, interval, log, watchdog, iterate: turn }: LoopOptions): Loop {
+export function startLoop({ name, interval, log, watchdog, iterate }: LoopOptions): Loop {
   let stopped = false
   let nudged = false
   let wake: () => void = () => {}
@@ -35,7 +35,7 @@ export function startLoop({ name, interval, log, watchdog, iterate: turn }: Loop
       let more: boolean | number = false
       const watch = watchdog?.watch(name)
       try {
-        more = await turn(() => watch?.progress())
+        more = await iterate(() => watch?.progress())
       } catch (error) {
         log.warn({ err: error, loop: name }, 'an iteration failed and will be repeated')
       } finally {

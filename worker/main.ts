@@ -1,4 +1,4 @@
-/** The worker as a process of its own: `npm run worker`. Needs DATABASE_URL, MASTER_KEY and TEMPORAL_ADDRESS. */
+/** The worker as a process of its own: `npm run worker`. It needs DATABASE_URL, MASTER_KEY and TEMPORAL_ADDRESS. */
 import { ConfigurationError, differentBaseUrl, loadConfig } from '../config/config.ts'
 import { createLog } from '../config/log.ts'
 import { runProcess, untilAvailable } from '../config/process.ts'
@@ -41,7 +41,7 @@ await runProcess(async ({ stopping, onDrain }) => {
     workflowBundle: bundle,
     metrics,
     log,
-    // The log line has to get out first.
+    // The delay lets the log line out first.
     onStanding: () => void setTimeout(() => process.exit(70), 1_000),
   })
   onDrain(worker.stop)

@@ -1,7 +1,9 @@
 /**
- * Which worker processes run. Each renews a row of its own every two seconds; a process that has not done so for six is
- * taken for dead and its leases are free, so that what it had in hand is sent again within seconds. One that only stood
- * still finds its leases gone: what it records afterwards changes nothing where another has taken over.
+ * Registers the running worker processes. Each renews its row every two seconds; after six seconds without a renewal
+ * its leases are freed, so that its deliveries are sent again within seconds.
+ *
+ * A process that was only paused finds its leases gone, and its late records change nothing where another process has
+ * taken over.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
@@ -19,18 +21,17 @@ export interface PresenceOptions {
   readonly em: () => EntityManager
   readonly log: Logger
   readonly watchdog?: Watchdog | undefined
-  /** Attempts in flight here, by receiver. */
   readonly inFlight: () => ReadonlyMap<string, number>
-  /** Told what others have in flight, every two seconds. */
+  /** Called every two seconds with the attempts that other processes have in flight. */
   readonly onOthers: (elsewhere: ReadonlyMap<string, Elsewhere>) => void
-  /** Leases of a process that died have become free. */
+  /** Called when the leases of a dead process have been freed. */
   readonly onFreed: () => void
 }
 
 export interface Presence {
-  /** What leases name as their owner: random, of this start of the process. */
+  /** Owner id of the leases; random for each start of the process. */
   readonly id: string
-  /** Says that the process has ended, so that nobody has to find out. */
+  /** Removes the row, so that no other process has to detect the end. */
   stop(): Promise<void>
 }
 
@@ -68,7 +69,6 @@ interface OtherProcess {
   readonly in_flight: Readonly<Record<string, number>>
 }
 
-/** Renews the row of a process; gives those of the others. */
 async function renew(
   em: EntityManager,
   id: string,
@@ -88,7 +88,7 @@ async function renew(
   )
 }
 
-/** Frees the leases of processes that are dead still; gives their number. */
+/** Frees the leases of processes that are still dead and returns their number. */
 async function freeLeases(em: EntityManager, processes: readonly string[]): Promise<number> {
   const [row] = await statement<{ freed: number }>(
     em,

@@ -1,9 +1,9 @@
 /**
- * The relay: carries wake-ups from the outbox to Temporal.
+ * The relay carries wake-ups from the outbox to Temporal.
  *
- * It claims wake-ups under a lease of its own, commits, and only then calls Temporal: no transaction waits for the network.
- * What Temporal took is deleted, what it refused is deferred row by row, and the lease of a relay that died runs out. A
- * wake-up may therefore be carried twice, which does no harm, and is never lost.
+ * It claims wake-ups under a lease, commits, and only then calls Temporal, so that no transaction waits for the
+ * network. Accepted wake-ups are deleted and refused ones are deferred row by row. A wake-up may be carried twice,
+ * which does no harm, and is never lost.
  */
 import { randomUUID } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
@@ -17,27 +17,25 @@ import { type Loop, startLoop } from './loop.ts'
 import { createThrottle, grpcCodeOf, hadNoResponse } from './throttle.ts'
 import type { Watchdog } from './watchdog.ts'
 
-/** Wake-ups claimed at a time. */
 const BATCH = 100
-/** How long a relay answers for what it claimed: longer than a batch can take. */
+/** Duration of a relay's lease: longer than any batch takes. */
 const LEASE_SECONDS = 60
-/** How long Temporal may take to accept one wake-up. Milliseconds. */
+/** Time limit for Temporal to accept one wake-up. Milliseconds. */
 const CALL_TIMEOUT = 5_000
 const POLL = 1_000
-/** How long a new order that is due waits for the batch of another one's timer. Milliseconds. */
+/** How long a new due order waits for the batch of another order's timer. Milliseconds. */
 const HELD = 250
-/** The longest deferral of a refused wake-up. Seconds. */
+/** Longest deferral of a refused wake-up. Seconds. */
 const LONGEST_DEFERRAL = 30
 
 export interface RelayOptions {
   readonly em: () => EntityManager
   readonly client: Client
   readonly taskQueue: string
-  /** Whether the namespace has the search attributes. */
   readonly hasSearchAttributes: () => Promise<boolean>
   readonly log: Logger
   readonly watchdog?: Watchdog
-  /** Milliseconds between iterations when nothing nudges. */
+  /** Milliseconds between iterations without a nudge. */
   readonly poll?: number
 }
 
@@ -61,7 +59,7 @@ interface Offer {
 interface Refusal {
   readonly ids: readonly string[]
   readonly seconds: number
-  /** null: what failed was not the wake-up. */
+  /** Null if the failure was not caused by the wake-up. */
   readonly reason: string | null
 }
 
@@ -70,7 +68,7 @@ export function startRelay(options: RelayOptions): Loop {
   const owner = randomUUID()
   const throttle = createThrottle()
 
-  const turn = async (progress: () => void): Promise<boolean | number> => {
+  const iterate = async (progress: () => void): Promise<boolean | number> => {
     if (throttle.isOpen && !(await probe())) return false
     const { offers, isHolding } = await claim(em(), owner)
     if (offers.length === 0) return isHolding ? HELD : false
@@ -84,7 +82,7 @@ export function startRelay(options: RelayOptions): Loop {
     }
     const released: string[] = []
     await throttle.run(offers, async (offer) => {
-      // Before each call, which has a deadline of its own: a slow Temporal is no standing loop.
+      // Before each call, which has its own deadline: a slow Temporal must not count as a stalled loop.
       progress()
       const ids = offer.rows.map(({ id }) => id)
       if (throttle.isOpen) return void released.push(...ids)
@@ -125,7 +123,7 @@ export function startRelay(options: RelayOptions): Loop {
     return true
   }
 
-  const loop = startLoop({ name: 'relay', interval: poll, log, watchdog, iterate: turn })
+  const loop = startLoop({ name: 'relay', interval: poll, log, watchdog, iterate })
   return {
     ...loop,
     async stop() {
@@ -136,10 +134,10 @@ export function startRelay(options: RelayOptions): Loop {
 }
 
 /**
- * Claims the wake-ups that come first: gateway calls, then by deadline. Those of one execution are folded.
+ * Claims the first wake-ups: gateway calls, then by deadline. Those of one execution are folded.
  *
- * Of an organization's new orders that are due now, one is claimed at a time and the others are held for a moment: the
- * timer of the first advances them all, and their executions then start asleep, until the next deadline.
+ * Of an organization's new orders that are due now, one is claimed at a time and the others are held for a moment. The
+ * timer of the first advances them all, so their executions start asleep until the next deadline.
  */
 async function claim(
   em: EntityManager,
@@ -180,7 +178,7 @@ async function claim(
   }
 }
 
-/** Starts the execution of a new record, asleep until its deadline, or tells an execution that its record changed. */
+/** Starts the execution of a new record, asleep until its deadline, or signals an execution that its record changed. */
 async function wake(
   { client, taskQueue }: RelayOptions,
   { workflowId: id, rows }: Offer,
@@ -224,14 +222,14 @@ async function wake(
       )
       return
     } catch (error) {
-      // Carried before and the response was lost, or woken by the sweep meanwhile.
+      // The wake-up was carried before and the response was lost, or the sweep woke the record meanwhile.
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
     }
   }
   await inTime(() => client.workflow.signalWithStart(workflow, { ...execution, signal: CHANGED_SIGNAL }))
 }
 
-/** Deletes what Temporal took, defers what it refused, and gives the rest back; only what the owner still holds. */
+/** Deletes accepted wake-ups, defers refused ones and releases the others; only those that the owner still holds. */
 async function finish(
   em: EntityManager,
   owner: string,
@@ -283,7 +281,7 @@ function refusalOf({ rows }: Offer, error: unknown): Refusal {
   }
 }
 
-/** Whether Temporal itself said no to this wake-up. */
+/** True if Temporal itself refused this wake-up. */
 function isRefusal(error: unknown): boolean {
   const code = grpcCodeOf(error)
   return code === null || !PASSING.includes(code)

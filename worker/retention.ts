@@ -1,4 +1,4 @@
-/** Removes what has served its time: once a day, in batches, so that no removal holds locks for long. */
+/** Removes expired rows once a day, in batches, so that no removal holds locks for long. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import { MAINTENANCE_TIMEOUTS } from '../db/connection.ts'
@@ -7,19 +7,18 @@ import { statement } from '../db/statement.ts'
 import { type Loop, startLoop } from './loop.ts'
 
 const DAY = 86_400_000
-/** Rows per statement. */
 const BATCH = 5_000
 
-/** When a delivery has come to its end, its log is kept for 30 days; an event as long as a delivery of it. */
+/** The log of a delivery is kept for 30 days after its end, and an event as long as any delivery of it. */
 const ended = (row: string) =>
   `coalesce(${row}.ended_time, ${row}.created_time + interval '2 days') < now() - interval '30 days'
    and ${row}.status in ('delivered', 'exhausted', 'canceled') and not ${row}.resend_due`
 
-/** A table, and the condition under which one of its rows is no longer needed; in this order. */
+/** Tables, each with the condition under which a row has expired, in the order of removal. */
 const EXPIRED = {
-  // An answer is given again for a day; the second day leaves room for clocks that differ.
+  // A stored response is replayed for a day; the second day allows for clocks that differ.
   idempotency_records: "created_time < now() - interval '2 days'",
-  // A customer token lasts a day at most, and what it came of can end it until then.
+  // A customer token lasts a day at most, and its authentication token can revoke it until then.
   customer_tokens: "expired_time < now() - interval '1 hour'",
   authentication_tokens: "expired_time < now() - interval '2 days'",
   rate_limits: 'expire < extract(epoch from now()) * 1000',
@@ -36,7 +35,7 @@ export function startRetention(databaseUrl: string, log: Logger, interval = DAY)
     interval,
     log,
     async iterate() {
-      // A connection of its own: it may read whole tables, which takes longer than a statement may elsewhere.
+      // A separate connection: it may read whole tables, which exceeds the usual statement timeout.
       const timeouts = MAINTENANCE_TIMEOUTS
       const orm = await openOrm({ databaseUrl, poolSize: 1, name: 'billing retention', timeouts })
       try {
@@ -50,7 +49,7 @@ export function startRetention(databaseUrl: string, log: Logger, interval = DAY)
   })
 }
 
-/** Removes everything that has expired, `batch` rows at a time; gives their number. */
+/** Removes all expired rows, `batch` at a time, and returns their number. */
 export async function removeExpired(em: EntityManager, batch = BATCH): Promise<number> {
   let removed = 0
   for (const [table, condition] of Object.entries(EXPIRED)) {

@@ -1,6 +1,6 @@
 /**
- * Sandbox only: gives up moves of orders' clocks that have stalled, so that the order lives on from where its clock has
- * come to. An execution that an operator ended on the way, or Temporal that lost it, leaves such a move behind.
+ * Sandbox only: ends stalled moves of orders' clocks, so that each order continues from where its clock is. Such moves
+ * remain when an execution was terminated on the way or lost.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
@@ -32,7 +32,7 @@ export function startStalledMoves(options: StalledMovesOptions, log: Logger): Lo
   })
 }
 
-/** Gives up every move without progress; gives their number. Live, no clock is ever moved. */
+/** Ends every move without progress and returns their number. In a live deployment no clock is ever moved. */
 export async function giveUpStalledMoves({ em, baseUrl, now }: StalledMovesOptions): Promise<number> {
   const stalled = await statement<{ organization_id: string; subscription_id: string }>(
     em(),

@@ -1,9 +1,9 @@
 /**
- * The sweep: the net under the timers. It takes care of what is more than five seconds late, because Temporal is behind or
- * away, an execution was lost, or a backup was restored. In a healthy system it finds nothing.
+ * The sweep is the net under the timers: it handles records that are more than five seconds late, because Temporal is
+ * slow or unavailable, an execution was lost, or a backup was restored.
  *
- * Orders are advanced here by the batch that timers use, and expired card data are erased, without Temporal. All other
- * records, and the executions of the orders, are woken through the outbox, each again after 5, 10, 20, 40 … seconds.
+ * It advances orders by the same batch that timers use and erases expired card data without Temporal. Other records,
+ * and the executions of the orders, are woken through the outbox, again after 5, 10, 20, 40 … seconds.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
@@ -15,7 +15,7 @@ import { type Loop, startLoop } from './loop.ts'
 import type { Watchdog } from './watchdog.ts'
 
 const INTERVAL = 1_000
-/** Milliseconds after its deadline from which a record is late. */
+/** A record is late this long after its deadline. Milliseconds. */
 export const LATE = 5_000
 /** Records of a kind woken, or tokens erased, at a time. */
 const BATCH = 500
@@ -23,7 +23,6 @@ const BATCH = 500
 export interface SweepOptions {
   readonly em: () => EntityManager
   readonly orders: Pick<OrderAdvancer, 'advanceDue'>
-  /** Counts by workflow what was late. */
   readonly late: { inc(labels: { workflow: WorkflowName }, count: number): void }
   readonly log: Logger
   readonly watchdog?: Watchdog
@@ -53,7 +52,7 @@ export function startSweep(options: SweepOptions): Loop {
         LATE_ORGANIZATIONS,
         [LATE],
       )
-      // A batch of each: an organization whose orders do not end delays neither the others nor the next iteration.
+      // One batch of each: an organization with many due orders delays neither the others nor the next iteration.
       const batches = await Promise.all(
         organizations.map(async ({ organizationId }) => {
           const batch = await orders.advanceDue(organizationId)
@@ -69,7 +68,7 @@ export function startSweep(options: SweepOptions): Loop {
   })
 }
 
-/** Erases card data of tokens that expired more than five seconds ago. Returns their number. */
+/** Erases the card data of tokens that expired more than five seconds ago and returns their number. */
 export async function eraseExpiredCards(em: EntityManager): Promise<number> {
   const erased = await statement<object>(
     em,
@@ -86,15 +85,13 @@ export async function eraseExpiredCards(em: EntityManager): Promise<number> {
 
 export interface WokenRecords {
   readonly woken: readonly { readonly workflow: WorkflowName; readonly number: number }[]
-  /** The database's time of it. */
   readonly at: Date
 }
 
 /**
- * Wakes late records that no wake-up waits for already. Orders that the sweep advances by itself are only woken so that
- * they have an execution again: behind everything else, and not counted.
- *
- * @param before when the sweep before this one took place, by the database's clock; null wakes all that is late.
+ * Wakes late records without a pending wake-up. Orders that the sweep advances itself are woken only to have an
+ * execution again: with the lowest priority, and not counted.
+ * @param before the database's time of the previous sweep; null wakes all late records.
  */
 export async function wakeLateRecords(em: EntityManager, before: Date | null): Promise<WokenRecords> {
   const rows = await statement<{ workflow: WorkflowName | null; number: number; at: Date | string }>(

@@ -1,4 +1,4 @@
-/** The worker's side of Temporal: connects, prepares the namespace, polls, and connects again when polling ends. */
+/** The worker's side of Temporal: it connects, prepares the namespace, polls, and connects again when polling ends. */
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, Connection } from '@temporalio/client'
@@ -16,11 +16,11 @@ import { GATEWAY_QUEUE_SUFFIX, HTTP_QUEUE_SUFFIX } from '../workflows/contract.t
 import type { Activities } from '../workflows/workflows.ts'
 import { registerSearchAttributes } from './search-attributes.ts'
 
-/** Sends what the SDK has to say into our log. Once per process, before anything else of the SDK. */
+/** Sends the SDK's log messages into our log. Call it once per process, before any other use of the SDK. */
 export function installTemporalRuntime(log: Logger): void {
   const temporalLog = log.child({ part: 'temporal' })
   Runtime.install({
-    // Signals are handled by the process itself, which drains in its own order.
+    // The process handles signals itself, because it drains in its own order.
     shutdownSignals: [],
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
       // The queue of HTTP activities has none by design.
@@ -34,18 +34,17 @@ export function installTemporalRuntime(log: Logger): void {
   })
 }
 
-/** A client whose connection is made at first use, so that a process starts while Temporal is away. */
+/** Returns a client that connects at first use, so that a process starts while Temporal is unavailable. */
 export function lazyClient(connection: TemporalConnection, namespace: string): Client {
   return new Client({ connection: Connection.lazy(clientConnection(connection)), namespace })
 }
 
-/** How long Temporal may take to answer about search attributes. Milliseconds. */
+/** Time limit for Temporal's responses about search attributes. Milliseconds. */
 const REGISTRATION_TIMEOUT = 2_000
 
 /**
- * Registers the search attributes operators filter by.
- *
- * @returns false where the namespace has not got them and will not take them: executions then go without labels.
+ * Registers the search attributes by which operators filter.
+ * @returns false if the namespace does not accept them; executions then have none.
  */
 export async function ensureSearchAttributes(client: Client, log: Logger): Promise<boolean> {
   const { namespace } = client.options
@@ -55,21 +54,21 @@ export async function ensureSearchAttributes(client: Client, log: Logger): Promi
     )
     return true
   } catch (error) {
-    log.warn({ err: error, namespace }, 'search attributes are not registered; executions go without labels')
+    log.warn({ err: error, namespace }, 'search attributes are not registered; executions have none')
     return false
   }
 }
 
-/** Workflow tasks in hand at a time: they wait for batches of the database, not for the cores. */
+/** Concurrent workflow tasks. They wait for batches of the database, not for the CPU. */
 const WORKFLOW_TASKS = 40
 
-/** Calls of the payment gateway, and webhook attempts of the retry schedule, at a time. */
+/** Concurrent payment gateway calls, and concurrent webhook retries. */
 const GATEWAY_CALLS = 50
 const ATTEMPTS = 100
 
 /**
- * Executions kept in memory, half a megabyte each. Most sleep for days and have a short history, so that reading it again
- * costs less than keeping them.
+ * Executions kept in memory, half a megabyte each. Most sleep for days with a short history, which is cheaper to replay
+ * than to keep.
  */
 const CACHED_WORKFLOWS = 300
 
@@ -79,9 +78,9 @@ export interface PollingOptions {
   readonly namespace: string
   readonly taskQueue: string
   readonly workflowBundle: WorkflowBundleOption
-  /** What the workers offer; asked for once Temporal has been reached. */
+  /** Returns the activities of the workers; called once Temporal has been reached. */
   readonly activities: () => Promise<Activities>
-  /** Nothing is polled for while the clocks differ: every task taken would fail, and wait for another worker. */
+  /** Polling stops while the clocks differ, because every task would fail and wait for another worker. */
   readonly clock: Pick<DatabaseClock, 'agrees' | 'changed'>
   readonly log: Logger
 }
@@ -89,11 +88,11 @@ export interface PollingOptions {
 export interface Polling {
   /** Resolves when Temporal has been reached for the first time. */
   readonly ready: Promise<void>
-  /** Takes nothing more, lets activities under way finish, and ends. */
+  /** Takes no more tasks, lets activities in progress finish, and ends. */
   stop(): Promise<void>
 }
 
-/** Polls the task queues until stopped; whatever ends the polling, it starts again. */
+/** Polls the task queues until stopped, and starts again whenever polling ends. */
 export function startPolling({
   connection: target,
   client,
@@ -114,7 +113,7 @@ export function startPolling({
   const pollOnce = async (): Promise<void> => {
     const connection = await NativeConnection.connect(target)
     try {
-      // A worker that is made for a namespace that is not there leaves its threads behind: ask first.
+      // A worker for a nonexistent namespace leaves its threads behind, so the namespace is checked first.
       await client.workflowService.describeNamespace({ namespace })
       const implementations = await activities()
       const shared = { connection, namespace, shutdownGraceTime: '30 s' } as const
@@ -157,7 +156,7 @@ export function startPolling({
   }
 
   const run = async (): Promise<void> => {
-    let said = ''
+    let loggedReason = ''
     while (!stopping.signal.aborted) {
       if (!clock.agrees()) {
         await Promise.race([clock.changed(), once(stopping.signal, 'abort')])
@@ -165,11 +164,12 @@ export function startPolling({
       }
       try {
         await pollOnce()
-        said = ''
+        loggedReason = ''
       } catch (error) {
-        // Once for each reason, not once for each try.
-        if (String(error) !== said) log.warn({ err: error }, 'cannot poll Temporal; trying every second')
-        said = String(error)
+        // Logged once for each reason, not for each attempt.
+        if (String(error) !== loggedReason)
+          log.warn({ err: error }, 'cannot poll Temporal; trying every second')
+        loggedReason = String(error)
       }
       await delay(1_000, undefined, { signal: stopping.signal }).catch(() => {})
     }

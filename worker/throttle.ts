@@ -1,15 +1,15 @@
-/** How much of the outbox is offered to Temporal at a time: less while it is overloaded, nothing while it is away. */
+/** Limits the concurrent calls to Temporal: fewer while it is overloaded, none while it is unavailable. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isGrpcServiceError } from '@temporalio/client'
 
 const FEWEST = 1
 const FIRST = 8
 const MOST = 32
-/** Successes in a row after which one more call is made at a time. */
-const RAISE_AFTER = 16
-/** Pause after a call that Temporal refused for its load. Milliseconds. */
+/** Consecutive successes after which the limit grows by one call. */
+const INCREMENT_AFTER = 16
+/** Pause after a call that Temporal refused because of its load. Milliseconds. */
 const OVERLOAD_PAUSE = 200
-/** The breaker opens when at least half of the latest calls did not get through. */
+/** The breaker opens when at least half of the latest calls got no response. */
 const WINDOW = 16
 const FEWEST_FAILURES = 6
 /** Cancelled, deadline exceeded, unavailable: no response. */
@@ -18,15 +18,14 @@ const NO_RESPONSE: readonly number[] = [1, 4, 14]
 const RESOURCE_EXHAUSTED = 8
 
 export interface Throttle {
-  /** Whether so many calls failed that Temporal counts as away. */
+  /** True if so many calls failed that Temporal counts as unavailable. */
   readonly isOpen: boolean
-  /** Takes the items in order, as many at a time as the limit allows then. */
   run<T>(items: readonly T[], call: (item: T) => Promise<void>): Promise<void>
   succeeded(): void
   failed(error: unknown): void
-  /** Temporal is away: nothing is offered any more. */
+  /** Temporal is unavailable: no more calls are made. */
   open(): void
-  /** Temporal has answered again. */
+  /** Temporal responds again. */
   close(): void
   stop(): void
 }
@@ -39,7 +38,7 @@ export function createThrottle(): Throttle {
   let pausedUntil = 0
   const stopping = new AbortController()
 
-  const note = (gotThrough: boolean): void => {
+  const recordResult = (gotThrough: boolean): void => {
     latest = [...latest, gotThrough].slice(-WINDOW)
     const failures = latest.filter((one) => !one).length
     if (failures >= FEWEST_FAILURES && failures * 2 >= latest.length) isOpen = true
@@ -62,9 +61,9 @@ export function createThrottle(): Throttle {
       await Promise.all(underWay)
     },
     succeeded() {
-      note(true)
+      recordResult(true)
       successes += 1
-      if (successes < RAISE_AFTER) return
+      if (successes < INCREMENT_AFTER) return
       successes = 0
       limit = Math.min(MOST, limit + 1)
     },
@@ -75,7 +74,7 @@ export function createThrottle(): Throttle {
         limit = Math.max(FEWEST, Math.floor(limit / 2))
         pausedUntil = performance.now() + OVERLOAD_PAUSE
       }
-      note(!hadNoResponse(error))
+      recordResult(!hadNoResponse(error))
     },
     open() {
       isOpen = true
@@ -89,13 +88,13 @@ export function createThrottle(): Throttle {
   }
 }
 
-/** Whether a call got no response at all: Temporal is slow, or away. */
+/** True if a call got no response: Temporal is slow or unavailable. */
 export function hadNoResponse(error: unknown): boolean {
   const code = grpcCodeOf(error)
   return code !== null && NO_RESPONSE.includes(code)
 }
 
-/** The gRPC status of an error or of what caused it; null: none. */
+/** Returns the gRPC status of an error or of its cause, or null if there is none. */
 export function grpcCodeOf(error: unknown): number | null {
   for (let cause = error; Error.isError(cause); cause = cause.cause) {
     if (isGrpcServiceError(cause)) return cause.code

@@ -1,29 +1,26 @@
 /**
- * The watchdog: notices work that stands still, so that the process can say so and end.
- *
- * It counts its own ticks and not the time: a process that was paused as a whole has not stood still.
+ * The watchdog detects stalled work, so that the process can log it and exit. It counts its own ticks instead of time:
+ * a process that was paused as a whole has not stalled.
  */
 
 export interface Watch {
-  /** A piece of the work is done. */
   progress(): void
-  /** The work is done. */
   end(): void
 }
 
 export interface Watchdog {
   watch(name: string): Watch
-  /** Names of what has made no progress for `limit` ticks. */
+  /** Returns the names of work without progress for `limit` ticks. */
   standing(): string[]
   stop(): void
 }
 
 export interface WatchdogOptions {
-  /** Seconds without progress after which work counts as standing. */
+  /** Ticks without progress after which work counts as stalled. */
   readonly limit?: number
-  /** Milliseconds of a tick; a second but in tests. */
+  /** Milliseconds of a tick; a second except in tests. */
   readonly tick?: number
-  /** Called once for each piece of work that stands. */
+  /** Called once for each stalled piece of work. */
   readonly onStanding: (name: string) => void
 }
 

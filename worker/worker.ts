@@ -41,25 +41,25 @@ export interface WorkerDependencies {
   readonly workflowBundle: WorkflowBundleOption
   readonly metrics: Metrics
   readonly log: Logger
-  /** Called when a loop has stood still for thirty seconds: the process should end. */
+  /** Called when a loop has made no progress for thirty seconds: the process should exit. */
   readonly onStanding?: (loop: string) => void
 }
 
-/** How long Temporal may take to say that it is there. Milliseconds. */
+/** Time limit for the check that Temporal responds. Milliseconds. */
 const TEMPORAL_TIMEOUT = 2_000
 
 export interface RunningWorker {
   /** Resolves when Temporal has been reached for the first time. */
   readonly ready: Promise<void>
-  /** What it cannot do without. */
+  /** Checks that must pass for the worker to be ready. */
   readonly required: Checks
-  /** What it can do without for a while. */
+  /** Checks that may fail for a while. */
   readonly checks: Checks
-  /** Takes nothing more, finishes and records what is under way, and ends. */
+  /** Takes no more work, finishes and records what is in progress, and ends. */
   stop(): Promise<void>
 }
 
-/** Starts a worker at once; while Temporal is away, it delivers events and waits. */
+/** Starts a worker at once. While Temporal is unavailable it delivers events and waits. */
 export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   const {
     config,
@@ -94,7 +94,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
       onStanding?.(name)
     },
   })
-  // Only statements of our own: nothing of one turn is remembered for the next.
+  // Only raw statements: no entity is kept from one iteration to the next.
   const statements = em()
   const dispatcher = startDispatcher({
     em: () => statements,
@@ -185,7 +185,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   }
 }
 
-/** Asks until the answer is yes, every few seconds at most. */
+/** Returns a function that calls `ask`, at most every few seconds, until it returns true. */
 function onceTrue(ask: () => Promise<boolean>): () => Promise<boolean> {
   let known: Promise<boolean> | null = null
   return async () => {

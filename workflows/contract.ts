@@ -1,7 +1,6 @@
 /**
- * What operators, the relay and the workflows agree on: names, ids, the signal, arguments and results.
- *
- * Importable from anywhere: it imports nothing. Changing a name here breaks running executions.
+ * Names, ids, the signal, arguments and results that operators, the relay and the workflows share. Changing a name
+ * breaks running executions; the file imports nothing, so that everything may import it.
  */
 
 export const WORKFLOW_NAMES = [
@@ -13,15 +12,14 @@ export const WORKFLOW_NAMES = [
 ] as const
 export type WorkflowName = (typeof WORKFLOW_NAMES)[number]
 
-/** The one message: the record changed. Lost, doubled or reordered signals do no harm. */
+/** The only signal: the record changed. A lost, repeated or reordered signal does no harm. */
 export const CHANGED_SIGNAL = 'changed'
 
-/** The id of the execution of a record. */
 export function workflowId(workflow: WorkflowName, organizationId: string, recordId: string): string {
   return `${workflow}/${organizationId}/${recordId}`
 }
 
-/** The record of an execution; null for an id of another form. */
+/** Returns the record of an execution, or null if the id has another form. */
 export function recordOf(id: string): (RecordKey & { readonly workflow: WorkflowName }) | null {
   const [name, organizationId, recordId, ...rest] = id.split('/')
   const workflow = WORKFLOW_NAMES.find((known) => known === name)
@@ -29,12 +27,12 @@ export function recordOf(id: string): (RecordKey & { readonly workflow: Workflow
   return { workflow, organizationId, recordId }
 }
 
-/** Task queue of workflows and database activities. */
+/** Returns the task queue of workflows and database activities. */
 export function taskQueue(installationId: string): string {
   return `billing-${installationId}`
 }
 
-/** Suffixes of the queues beside it: webhook attempts, and calls of the payment gateway, each with slots of its own. */
+/** Suffixes of the additional queues, each with its own slots: webhook attempts and payment gateway calls. */
 export const HTTP_QUEUE_SUFFIX = '-http'
 export const GATEWAY_QUEUE_SUFFIX = '-gateway'
 
@@ -43,43 +41,40 @@ export interface RecordKey {
   readonly recordId: string
 }
 
-/** Argument of every workflow. Only ids cross into workflows. */
+/** Argument of every workflow. Only ids enter workflows. */
 export interface WorkflowInput extends RecordKey {
-  /** How far the record's clock was ahead of the execution's when the run began, in milliseconds; set by continue-as-new. */
+  /** How far the record's clock led the execution's at the start of the run, in milliseconds; from continue-as-new. */
   readonly base?: number
 }
 
-/** Argument of every activity. */
 export interface AdvanceInput extends RecordKey {
   /** The workflow's clock, in milliseconds. */
   readonly clock: number
-  /** Added to `clock` it gives the record's instant; null on the first call of a run: the row's own. */
+  /** Added to `clock`, it gives the record's instant. Null on the first call of a run: the row's own base applies. */
   readonly base: number | null
 }
 
-/** Result of advancing a record. */
 export interface AdvanceResult {
-  /** The record's next deadline, on its own clock; null: nothing will ever be due by itself. */
+  /** The record's next deadline on its own clock, or null if nothing will become due by itself. */
   readonly next: number | null
   readonly base: number
-  /** Whether the payment gateway has to be called before the record can advance further. */
+  /** True if the payment gateway must be called before the record can advance further. */
   readonly gatewayCallDue?: boolean
   readonly visibility: Visibility | null
 }
 
-/** What operators see of an execution. */
 export interface Visibility {
-  /** Current details: a sentence or two in Markdown. */
+  /** Current details: one or two sentences in Markdown. */
   readonly details: string
-  /** Summary of the timer that is about to start. */
+  /** Summary of the timer that starts next. */
   readonly timer: string
   readonly attributes: SearchAttributes
 }
 
-/** Search attributes by name; null: none. */
+/** Search attributes by name; null removes the value. */
 export type SearchAttributes = Readonly<Record<SearchAttributeName, string | null>>
 
-/** Search attributes the worker registers in its namespace. */
+/** Search attributes that the worker registers in its namespace. */
 export const SEARCH_ATTRIBUTES = {
   BillingOrganization: 'KEYWORD',
   BillingCustomer: 'KEYWORD',

@@ -1,8 +1,8 @@
 /**
- * The loop of every workflow: advance the record, wait durably for its next deadline or a change, advance it again.
+ * The loop of every workflow: it advances the record, waits durably for the next deadline or a change, and repeats.
  *
- * The record is the truth and the workflow its alarm clock. A fresh run misses nothing that is kept here, so an operator
- * may terminate or reset any execution: the next wake-up, or the sweep, starts it again.
+ * The record holds all state, so an operator may terminate or reset any execution: the next wake-up or the sweep starts
+ * it again.
  */
 import {
   ActivityFailure,
@@ -25,14 +25,14 @@ import {
 } from './contract.ts'
 import { searchAttribute } from './search-attributes.ts'
 
-/** Shortest wait, in milliseconds: a timer a little ahead of its deadline must not spin. */
+/** Shortest wait, in milliseconds. It keeps a timer that fires slightly before its deadline from spinning. */
 const SHORTEST_WAIT = 50
-/** Events after which a run continues as new: a short history is read again quickly by another worker. */
+/** Number of events after which a run continues as new: another worker replays a short history quickly. */
 const LONGEST_HISTORY = 500
 
 /**
- * Runs until the record has no deadline left and no change is unseen. `callGateway` makes the gateway call that `advance`
- * found due; it gives null, or how long the record is quarantined.
+ * Runs until the record has no deadline and every change is processed. `callGateway` makes the gateway call that
+ * `advance` found due; it returns null, or the end of the record's quarantine.
  */
 export async function follow(
   input: WorkflowInput,
@@ -47,7 +47,7 @@ export async function follow(
   })
   const show = visibilityWriter()
   for (;;) {
-    // Lowered before advancing: a change signalled meanwhile must not be lost.
+    // Cleared before advancing, so that a change signalled meanwhile is not lost.
     changed = false
     const now = () => ({ organizationId, recordId, clock: Date.now(), base })
     let result = await advance(now())
@@ -58,7 +58,7 @@ export async function follow(
     } else if (result.next === null && !changed) {
       return
     }
-    // Also while changes do not end: the new run advances first of all.
+    // Also under constant changes: the new run advances the record first.
     if (isLong()) {
       await continueAsNew<(input: WorkflowInput) => Promise<void>>({ organizationId, recordId, base })
     }
@@ -78,7 +78,7 @@ function isLong(): boolean {
   return continueAsNewSuggested || historyLength > LONGEST_HISTORY
 }
 
-/** Makes a call that gives up after a while: the record is advanced first, then the call is repeated at its new instant. */
+/** Makes a call that may give up. Then the record is advanced first, and the call is repeated at the new instant. */
 async function attempt(call: () => Promise<AdvanceResult | null>): Promise<AdvanceResult | null> {
   try {
     return await call()
@@ -88,7 +88,7 @@ async function attempt(call: () => Promise<AdvanceResult | null>): Promise<Advan
   }
 }
 
-/** Writes details and search attributes where they differ from those the execution has: each is an event of the history. */
+/** Writes details and search attributes only if they changed, because each write is an event of the history. */
 function visibilityWriter(): (visibility: Visibility) => void {
   let details: string | null = null
   const written = new Map<string, string>()

@@ -1,8 +1,8 @@
-/** Search attributes in the form that Temporal's SDK takes. */
+/** Search attributes in the form of Temporal's SDK. */
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common'
 import { SEARCH_ATTRIBUTES, type SearchAttributeName, type SearchAttributes } from './contract.ts'
 
-/** The attribute with its new value; null removes it. */
+/** Returns the attribute with its new value; null removes it. */
 export function searchAttribute(name: SearchAttributeName, value: string | null) {
   return name === 'BillingNextDeadline'
     ? {
@@ -12,7 +12,6 @@ export function searchAttribute(name: SearchAttributeName, value: string | null)
     : { key: defineSearchAttributeKey(name, SEARCH_ATTRIBUTES.BillingStatus), value }
 }
 
-/** The attributes that have a value. */
 export function searchAttributePairs(attributes: SearchAttributes): SearchAttributePair[] {
   return Object.entries(attributes)
     .filter(([, value]) => value !== null)

@@ -1,15 +1,15 @@
 /**
- * The demo pages of the sandbox: they hold no data, and load their style and modules from here alone.
+ * The demo pages of the sandbox. They hold no data and load everything from this service.
  *
- * The browser runs our own TypeScript less its types, the card rules of `billing/` among it, so that a number is judged
- * by one rule on both sides.
+ * The browser runs our own TypeScript with its types stripped, including the card rules of `billing/`, so both sides
+ * validate numbers by one rule.
  */
 import { readFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import type Router from '@koa/router'
 import type { ApiState } from '../http/state.ts'
 
-/** What the browser may load, by path from the root; the modules import each other by these. */
+/** What the browser may load, by path from the root. The modules import each other by these paths. */
 const MODULES = [
   'api/demo/browser/card-form.ts',
   'api/demo/browser/checkout.ts',
@@ -38,7 +38,7 @@ const SECURITY_HEADERS = {
   'Cache-Control': 'no-store',
 }
 
-/** Adds the pages and what they load, each read when it is first asked for. */
+/** Adds the pages and what they load. Each file is read at its first request. */
 export function demoPages(router: Router<ApiState>): void {
   const serve = (path: string, type: string, read: () => Promise<string>): void => {
     let text: Promise<string> | null = null
@@ -50,7 +50,7 @@ export function demoPages(router: Router<ApiState>): void {
     })
   }
   serve('/demo/checkout', 'text/html; charset=utf-8', () => source('api/demo/checkout.html'))
-  // Whether there is such an order is found out with the key, by the page.
+  // The page itself checks, with the key, whether the order exists.
   serve('/demo/orders/:id', 'text/html; charset=utf-8', () => source('api/demo/order.html'))
   serve('/demo/demo.css', 'text/css; charset=utf-8', () => source('api/demo/demo.css'))
   for (const path of MODULES) {

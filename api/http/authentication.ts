@@ -1,4 +1,4 @@
-/** Who is calling, and may they: API keys and customers' JWTs, judged afresh on every request in every process. */
+/** Authenticates and authorizes requests by API keys and customers' JWTs, read from the database for every request. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Context } from 'koa'
 import { addressIsAllowed } from '../../access/allowed-ips.ts'
@@ -9,7 +9,7 @@ import { statement } from '../../db/statement.ts'
 import type { customerTokenReader } from './customer-jwt.ts'
 import { Problem } from './problems.ts'
 
-/** Forms of credential: a secret or publishable API key, or a customer's token. */
+/** Forms of credential: a secret or publishable API key, or a customer token. */
 export type KeyForm = 'secret' | 'publishable' | 'customer'
 
 const FORMS: Readonly<Record<KeyForm, string>> = {
@@ -18,21 +18,18 @@ const FORMS: Readonly<Record<KeyForm, string>> = {
   customer: "customer's token",
 }
 
-/** Header of a secret key. */
 export const KEY_HEADER = 'SVC-APIKEY'
 
 export interface Credential {
   readonly form: KeyForm
   readonly organizationId: string
-  /** Id of the API key, or of the customer token. */
   readonly id: string
-  /** null: everything its form may call. */
+  /** Null permits everything that its form may call. */
   readonly acl: readonly AccessRule[] | null
-  /** null: from anywhere. */
+  /** Null permits every address. */
   readonly allowedIps: readonly string[] | null
 }
 
-/** Where credentials are found. */
 export interface CredentialSources {
   readonly installation: InstallationFacts
   readonly readCustomerToken: ReturnType<typeof customerTokenReader>
@@ -47,9 +44,8 @@ interface KeyRow {
 }
 
 /**
- * The credential a request presents.
- *
- * @throws Problem `unauthorized` when there is none, it is unknown, there are two, or it is sent where it does not belong.
+ * Returns the credential of a request.
+ * @throws Problem `unauthorized` if there is none or more than one, or if it is unknown or sent in the wrong place.
  */
 export async function authenticate(
   ctx: Context,
@@ -108,10 +104,9 @@ async function customerCredential(
 }
 
 /**
- * Whether the credential may do this.
- *
- * @throws Problem `forbidden` for another organization, existing or not, an address that is not allowed, a form the
- * operation does not accept, and an operation its access list does not name.
+ * Checks that the credential permits the operation.
+ * @throws Problem `forbidden` for another organization, existing or not, an address that is not allowed, a form that
+ * the operation does not accept, and an operation that its access list does not name.
  */
 export function authorize(
   credential: Credential,

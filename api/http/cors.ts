@@ -1,10 +1,9 @@
 /**
- * Cross-origin requests (Fetch standard): open to every origin on the operations that a credential of a browser may call,
- * closed on all others. Keys travel in a header of their own, never in cookies, so any origin may be let in.
+ * Cross-origin requests (Fetch standard) are open to every origin on operations that a browser's credential may call,
+ * and closed on all others. Keys travel in a header of their own and never in cookies, so any origin is safe.
  */
 import type { Route } from '../routes.ts'
 
-/** Headers an answer of the operation carries. */
 export function crossOriginHeaders(route: Pick<Route, 'accepts'>): Readonly<Record<string, string>> {
   if (!isForBrowsers(route)) return {}
   return {
@@ -14,7 +13,6 @@ export function crossOriginHeaders(route: Pick<Route, 'accepts'>): Readonly<Reco
   }
 }
 
-/** Headers that answer a preflight of the operation. */
 export function preflightHeaders(
   route: Pick<Route, 'accepts'>,
   method: string,

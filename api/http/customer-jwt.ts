@@ -1,9 +1,8 @@
 /**
- * Customers' JWTs: what a browser holds to act for a customer.
+ * Customers' JWTs, with which a browser acts for a customer.
  *
- * Signed and checked by this service alone, with keys, a type and an audience of their own, so that neither a webhook's
- * signature nor another JWT passes for one. A JWT only names its row: what it may do, and whether it still may, is read
- * there on every request.
+ * They have their own keys, type and audience, so that no webhook signature or other JWT passes for one. A JWT only
+ * names its row: the permissions and the validity are read there on every request.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
@@ -13,19 +12,15 @@ import type { Vault } from '../../db/vault.ts'
 
 const TYPE = 'customer+jwt'
 const ALGORITHM = 'HS256'
-/** Claim that holds the organization's id. */
 const ORGANIZATION = 'organizationId'
 
-/** Which row a JWT names. */
 export interface CustomerTokenName {
   readonly organizationId: string
   readonly id: string
 }
 
-/** What the ids of our keys look like. */
 const KID = /^[\w-]{1,50}$/
 
-/** The JWT of a customer token. */
 export async function signCustomerToken(
   token: CustomerToken,
   { kid, secret }: CustomerSigningKey,
@@ -43,14 +38,17 @@ export async function signCustomerToken(
     .sign(secret)
 }
 
-/** Reads JWTs; gives null for whatever is not a customer's, of this deployment, signed by a key of the ring, in time. */
+/**
+ * Returns a reader of JWTs. The reader returns null unless the JWT is a customer's, of this deployment, signed by a
+ * published key, and valid now.
+ */
 export function customerTokenReader(
   vault: Vault,
   baseUrl: string,
 ): (em: EntityManager, jwt: string, now: Date) => Promise<CustomerTokenName | null> {
   const keys = new Map<string, Uint8Array>()
   const keyOf = async (em: EntityManager, kid: unknown): Promise<Uint8Array> => {
-    // Nobody has signed it yet: it may hold anything.
+    // The signature is not verified yet, so the header may contain anything.
     if (typeof kid !== 'string' || !KID.test(kid)) throw new errors.JWKSNoMatchingKey()
     const key = keys.get(kid) ?? (await customerTokenKey(em, vault, kid))
     if (key === null) throw new errors.JWKSNoMatchingKey()

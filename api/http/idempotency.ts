@@ -1,8 +1,8 @@
 /**
- * `Idempotency-Key` on POST: the first answer is kept for a day and given again.
+ * `Idempotency-Key` on POST: the first response is stored and replayed for a day.
  *
- * A success is written in the transaction of the change it answers for. "Still running" is judged by a lock of that
- * transaction, so it dies with the process that held it.
+ * A success is written in the transaction of its change. A lock of that transaction marks the request as in progress,
+ * so the mark ends with the process that held it.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { canonicalJson } from '../../billing/canonical-json.ts'
@@ -14,11 +14,10 @@ import type { Vault } from '../../db/vault.ts'
 import type { OperationResponse } from '../operation.ts'
 import { Problem } from './problems.ts'
 
-const KEPT_FOR = 24 * 3_600_000
-/** Refusals that belong to the request and not to the moment. */
-const KEPT_STATUSES = [409, 422]
+const STORED_FOR = 24 * 3_600_000
+/** Error responses that depend on the request and not on the moment. */
+const STORED_STATUSES = [409, 422]
 
-/** An answer, or a refusal that is thrown again. */
 export interface StoredResponse {
   readonly status: number
   readonly response?: OperationResponse
@@ -37,17 +36,16 @@ export interface IdempotentRequest {
 }
 
 /**
- * Digest of what makes two requests the same: the path and the content, whatever the order of members. `hash` is keyed: a
- * body may hold a card number, which a plain digest would give away to whoever tries them all.
+ * Returns a digest of the path and the content, whatever the order of members. `hash` must be keyed: a body may contain
+ * a card number, which a plain digest would reveal to an attacker who tries all of them.
  */
 export function requestHash(hash: (text: string) => string, path: string, content: unknown): string {
   return hash(`request:${path}\n${canonicalJson(content)}`)
 }
 
 /**
- * The kept answer of the key, or null where there is none.
- *
- * @throws Problem `idempotency-key-reused` when it belongs to another request.
+ * Returns the stored response of the key, or null if there is none.
+ * @throws Problem `idempotency-key-reused` if it belongs to another request.
  */
 export async function findStoredResponse(
   em: EntityManager,
@@ -55,7 +53,7 @@ export async function findStoredResponse(
   request: IdempotentRequest,
 ): Promise<StoredResponse | null> {
   const { organizationId, operation, key } = request
-  const createdTime = { $gt: new Date(Date.now() - KEPT_FOR) }
+  const createdTime = { $gt: new Date(Date.now() - STORED_FOR) }
   const record = await em.findOne(
     IdempotencyRecord,
     { organizationId, operation, key, createdTime },
@@ -73,9 +71,8 @@ export async function findStoredResponse(
 
 /**
  * Claims the key for the unit's transaction.
- *
- * @returns the kept answer when another request was faster.
- * @throws Problem `conflict` while the first request is still running.
+ * @returns the stored response if another request was faster.
+ * @throws Problem `conflict` while the first request is in progress.
  */
 export async function claimKey(
   unit: UnitOfWork,
@@ -89,7 +86,7 @@ export async function claimKey(
   return await findStoredResponse(unit.em, vault, request)
 }
 
-/** Keeps an answer in the unit's transaction; one that was kept more than a day ago gives way. */
+/** Stores a response in the unit's transaction. It replaces one that is older than a day. */
 export async function storeResponse(
   em: EntityManager,
   vault: Vault,
@@ -98,7 +95,7 @@ export async function storeResponse(
 ): Promise<void> {
   await statement(
     em,
-    'keep-answer',
+    'store-response',
     `insert into idempotency_records (organization_id, operation, key, request_hash, response_cipher, created_time)
      values (?, ?, ?, ?, ?, now())
      on conflict (organization_id, operation, key) do update
@@ -114,10 +111,10 @@ export async function storeResponse(
   )
 }
 
-/** The refusal as it is kept; null for one that may come out otherwise the next time. */
+/** Returns the problem as it is stored, or null if a repetition may have another outcome. */
 export function storableRefusal(problem: Problem): StoredResponse | null {
   if (
-    !KEPT_STATUSES.includes(problem.status) ||
+    !STORED_STATUSES.includes(problem.status) ||
     problem instanceof StillRunning ||
     problem.code === 'idempotency-key-reused'
   ) {
@@ -129,7 +126,7 @@ export function storableRefusal(problem: Problem): StoredResponse | null {
   }
 }
 
-/** Gives a kept answer again: returns it, or throws it where it was a refusal. */
+/** Replays a stored response: returns it, or throws it if it was an error. */
 export function replay({ response, problem }: StoredResponse): OperationResponse {
   if (problem !== undefined) throw new Problem(problem.code, problem.detail, problem.extras)
   return response ?? {}

@@ -6,12 +6,10 @@ export interface Preconditions {
   readonly ifNoneMatch: string | null
 }
 
-/** The entity tag of a revision. */
 export const entityTag = (revision: number): string => `"${revision}"`
 
 /**
- * Holds a change to the caller's conditions; null stands for a resource that does not exist.
- *
+ * Checks the preconditions of a change; a null revision means that the resource does not exist.
  * @throws Problem `precondition-failed`
  */
 export function requirePreconditions({ ifMatch, ifNoneMatch }: Preconditions, revision: number | null): void {
@@ -26,12 +24,12 @@ export function requirePreconditions({ ifMatch, ifNoneMatch }: Preconditions, re
   }
 }
 
-/** Whether a reader has this revision already (304). */
+/** True if the reader has this revision already (304). */
 export function isNotModified({ ifNoneMatch }: Preconditions, revision: number): boolean {
   return ifNoneMatch !== null && lists(ifNoneMatch, revision)
 }
 
-/** Whether a list of entity tags, weak ones among them, or `*` names the revision. */
+/** True if the list of entity tags, weak or strong, or `*` matches the revision. */
 function lists(header: string, revision: number): boolean {
   return header.split(',').some((tag) => {
     const trimmed = tag.trim()

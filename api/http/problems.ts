@@ -1,7 +1,6 @@
 /**
- * The problem catalogue (RFC 9457): the only place where an error becomes a body.
- *
- * `PROBLEMS` is what `/problems/{slug}` explains and what the OpenAPI document lists.
+ * The problem catalogue (RFC 9457), the only place where an error becomes a body. `/problems/{slug}` and the OpenAPI
+ * document are made from `PROBLEMS`.
  */
 import { withoutCardNumbers } from '../../billing/cards.ts'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
@@ -12,7 +11,7 @@ import { GatewayFailedError, NoGatewayError } from '../../gateways/port.ts'
 interface ProblemType {
   readonly status: number
   readonly title: string
-  /** What it means and how to mend it: the text of its page. */
+  /** What it means and how to fix it: the text of its page. */
   readonly meaning: string
 }
 
@@ -124,7 +123,7 @@ export interface ProblemExtras {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An answer that is an error. The detail is public: it says what to change and holds nothing internal. */
+/** An error response. The detail is public: it says what to change and contains nothing internal. */
 export class Problem extends Error {
   override readonly name = 'Problem'
   readonly code: ProblemCode
@@ -141,7 +140,7 @@ export class Problem extends Error {
   }
 }
 
-/** The problem an error is: a refusal of the rules, an absent database, or a fault of ours with a fixed text. */
+/** Returns the problem of an error: a refusal, an unavailable database, or an internal error with a fixed text. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof InvalidFieldsError) {
@@ -193,7 +192,7 @@ export function problemOf(error: unknown): Problem {
   return new Problem('internal-error', 'The request could not be completed.', {}, { cause: error })
 }
 
-/** A problem's body. Ids and names it repeats are a caller's, who may have put a card number there: none goes out again. */
+/** Returns a problem's body. Card numbers are masked in ids and names, which come from the caller. */
 export function problemBody(problem: Problem, baseUrl: string, requestId: string) {
   const { status, title } = PROBLEMS[problem.code]
   return {
@@ -214,7 +213,6 @@ export function problemBody(problem: Problem, baseUrl: string, requestId: string
   }
 }
 
-/** One sentence over failing fields, for `detail`. */
 export function summary(fields: readonly InvalidField[]): string {
   return fields.map(({ field, message }) => (field === '' ? message : `${field} ${message}`)).join('; ')
 }
@@ -230,14 +228,13 @@ const UNREACHABLE = new Set([
 ])
 
 /**
- * PostgreSQL's serialization_failure, deadlock_detected and lock_not_available: of two transactions in each other's way one
- * was undone.
+ * PostgreSQL's serialization_failure, deadlock_detected and lock_not_available: one of two conflicting transactions was
+ * rolled back.
  */
 const LOCK_CONFLICT = ['40001', '40P01', '55P03']
 /** PostgreSQL's query_canceled: a statement ran into its timeout. */
 const TOO_SLOW = ['57014']
 
-/** Whether it was caused by an error of PostgreSQL with one of the codes. */
 function hasCode(error: unknown, codes: readonly string[]): boolean {
   for (let cause = error; Error.isError(cause); cause = cause.cause) {
     if ('code' in cause && codes.includes(String(cause.code))) return true
@@ -246,8 +243,8 @@ function hasCode(error: unknown, codes: readonly string[]): boolean {
 }
 
 /**
- * Connection failures, and PostgreSQL's own classes 08 (connection), 53 (resources), 57P (shutting down, starting) and
- * 25P03 (a transaction that stood still was ended).
+ * True for connection failures and PostgreSQL's classes 08 (connection), 53 (resources), 57P (shutting down, starting)
+ * and 25P03 (an idle transaction was ended).
  */
 function isDatabaseUnavailable(error: unknown): boolean {
   for (let cause = error; Error.isError(cause); cause = cause.cause) {

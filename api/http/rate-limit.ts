@@ -1,4 +1,4 @@
-/** The limit on an organization's non-GET requests: counted in PostgreSQL, shared by every API process. */
+/** The limit on an organization's non-GET requests, counted in PostgreSQL and shared by every API process. */
 import pg from 'pg'
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import { connectionOptions } from '../../db/connection.ts'
@@ -7,26 +7,24 @@ import { Problem } from './problems.ts'
 export interface Usage {
   readonly limit: number
   readonly remaining: number
-  /** When the window ends; the request is over the limit if it is given. */
+  /** When the window ends; null unless the request is over the limit. */
   readonly exceededUntil: Date | null
 }
 
 export interface RateLimit {
-  /** Counts one request of the organization. */
   count(organizationId: string): Promise<Usage>
   close(): Promise<void>
 }
 
 export interface RateLimitOptions {
   readonly databaseUrl: string
-  /** Requests per window. */
   readonly limit: number
   readonly windowSeconds: number
 }
 
-/** A counter with connections of its own: it stands outside the transactions of commands. */
+/** Creates a counter with its own connections, outside the transactions of commands. */
 export function createRateLimit({ databaseUrl, limit, windowSeconds }: RateLimitOptions): RateLimit {
-  // A count lost in a crash of the database only lets a few more requests through; waiting for the disk helps nobody.
+  // Asynchronous commit: a count lost in a crash of the database only lets a few more requests through.
   const pool = new pg.Pool({
     ...connectionOptions({
       databaseUrl,
@@ -60,12 +58,11 @@ export function createRateLimit({ databaseUrl, limit, windowSeconds }: RateLimit
   }
 }
 
-/** Headers of every counted answer. */
 export function rateHeaders({ limit, remaining }: Usage): Record<string, string> {
   return { 'X-RateLimit-Limit': String(limit), 'X-RateLimit-Remaining': String(remaining) }
 }
 
-/** @throws Problem `rate-limit-exceeded`, saying until when. */
+/** @throws Problem `rate-limit-exceeded` with the end of the window. */
 export function requireWithinLimit({ limit, exceededUntil }: Usage, now: Date): void {
   if (exceededUntil === null) return
   const seconds = Math.ceil((exceededUntil.getTime() - now.getTime()) / 1000)

@@ -1,4 +1,4 @@
-/** Reads a JSON body: its type, its size and its text are judged before anything looks inside. */
+/** Reads a JSON body after checks of its type, size and text. */
 import type { Context } from 'koa'
 import rawBody from 'raw-body'
 import type { InvalidField } from '../../billing/errors.ts'
@@ -6,7 +6,6 @@ import { Problem, summary } from './problems.ts'
 
 const LARGEST_BODY = 1024 * 1024
 
-/** The parsed body, and the text it was parsed from. */
 export async function readJsonBody(ctx: Context): Promise<unknown> {
   if (ctx.get('Content-Type') === '' || !ctx.request.is('json', '+json')) {
     throw new Problem('unsupported-media-type', 'Send the body as JSON, with Content-Type: application/json.')
@@ -35,7 +34,7 @@ export async function readJsonBody(ctx: Context): Promise<unknown> {
   return body
 }
 
-/** Texts that no database keeps as they are: a NUL character, or half a surrogate pair. */
+/** Yields texts that the database cannot store unchanged: with a NUL character or half a surrogate pair. */
 function* unstorableTexts(value: unknown, field: string): Generator<InvalidField> {
   if (typeof value === 'string') {
     if (!isStorable(value))
@@ -50,7 +49,6 @@ function* unstorableTexts(value: unknown, field: string): Generator<InvalidField
   }
 }
 
-/** Whether the database keeps a text as it is. */
 export function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed()
 }

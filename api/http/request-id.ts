@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Middleware } from 'koa'
 import type { ApiState } from './state.ts'
 
-/** Gives every request an id, told to the caller in `Request-Id` and to operators in each log line. */
+/** Gives every request an id, which the caller gets in `Request-Id` and operators in each log line. */
 export const requestId: Middleware<ApiState> = async (ctx, next) => {
   ctx.state.requestId = randomUUID()
   ctx.set('Request-Id', ctx.state.requestId)

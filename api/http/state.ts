@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Credential } from './authentication.ts'
 
-/** What the middleware knows of a request by the time its operation runs. */
+/** What the middleware knows of a request when its operation runs. */
 export interface ApiState {
   requestId: string
   operationId?: string

@@ -1,4 +1,4 @@
-/** AJV against the schemas of the route table, and its findings as fields and sentences. */
+/** AJV with the schemas of the route table, and its errors as fields and sentences. */
 import { isIP } from 'node:net'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
@@ -10,7 +10,7 @@ import type { InvalidField } from '../../billing/errors.ts'
 const { email, uri, date } = fullFormats
 const rfc3339 = fullFormats['date-time']
 
-/** A validator for bodies: reports every failing field, fills in defaults, takes no type for another. */
+/** Returns a validator for bodies that reports every invalid field, sets defaults and coerces no types. */
 export function createBodyValidator(): (schema: TSchema) => (body: unknown) => InvalidField[] {
   return compiler({
     allErrors: true,
@@ -21,7 +21,7 @@ export function createBodyValidator(): (schema: TSchema) => (body: unknown) => I
   })
 }
 
-/** A validator for query parameters, which all come as text. */
+/** Returns a validator for query parameters, which all arrive as text. */
 export function createQueryValidator(): (schema: TSchema) => (query: unknown) => InvalidField[] {
   return compiler({
     allErrors: true,
@@ -53,7 +53,7 @@ function compiler(options: ConstructorParameters<typeof Ajv2020>[0]) {
   }
 }
 
-/** RFC 3339 with an offset, and a date that JavaScript and PostgreSQL both know. */
+/** True for RFC 3339 with an offset and a date that JavaScript and PostgreSQL both accept. */
 function isInstant(text: string): boolean {
   if (typeof rfc3339 !== 'object' || !('validate' in rfc3339) || typeof rfc3339.validate !== 'function')
     return false
@@ -73,7 +73,7 @@ function isCurrency(code: string): boolean {
 }
 
 function invalidFields(errors: readonly ErrorObject[]): InvalidField[] {
-  // Which branch of a condition failed says nothing that its own errors do not.
+  // The error of a condition adds nothing to the errors of its branch.
   const fields = errors
     .filter(({ keyword }) => keyword !== 'if')
     .map((error) => ({ field: fieldOf(error), message: messageOf(error) }))

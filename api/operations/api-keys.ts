@@ -48,7 +48,7 @@ export const apiKeyWriter: Writer<ApiKeyRow, ApiKey> = {
       acl: context.has('acl') ? (body.acl ?? null) : present.acl,
       allowedIps: context.has('allowedIps') ? (body.allowedIps ?? null) : present.allowedIps,
     }
-    // As it is, too: a weaker key could otherwise lower a stronger one to its own level, and then read its value.
+    // Also as it stands: otherwise a weaker key could reduce a stronger one to its own level and then read its value.
     requireNoEscalation(present, context)
     requireNoEscalation(reach, context)
     requireValid(reach, unit.organizationId)
@@ -63,7 +63,7 @@ export async function deleteApiKey(context: OperationContext): Promise<Operation
   return await remove(context, apiKeys, (unit, row) => requireAnotherUnrestricted(unit, row))
 }
 
-/** A key as its reader may see it: the value whole only for one who could do as much without it. */
+/** Returns a key as its reader may see it: with its value only if the reader's credential permits as much. */
 async function presentApiKey(
   row: ApiKeyRow,
   { keys, baseUrl, credential }: OperationContext,
@@ -87,7 +87,7 @@ async function presentApiKey(
   }
 }
 
-/** Rules whose scope leaves this organization out. */
+/** Returns the rules whose scope excludes this organization. */
 export function scopeProblems(acl: readonly AccessRule[], organizationId: string): InvalidField[] {
   return acl.flatMap(({ scope }, index) =>
     scope?.organizationId === undefined || scope.organizationId.includes(organizationId)
@@ -96,7 +96,7 @@ export function scopeProblems(acl: readonly AccessRule[], organizationId: string
   )
 }
 
-/** @throws Problem `forbidden` for rules that permit what the calling credential may not do. */
+/** @throws Problem `forbidden` for rules that exceed the calling credential's. */
 export function requireGrantable(
   acl: readonly AccessRule[],
   { credential, organizationId }: OperationContext,
@@ -125,7 +125,7 @@ function requireNoEscalation(wanted: Reach, { credential, organizationId }: Oper
   }
 }
 
-/** An organization keeps a secret key that can do everything, so that it never locks itself out; in any race. */
+/** Keeps at least one unrestricted secret key, also under concurrency: no organization locks itself out. */
 async function requireAnotherUnrestricted(unit: UnitOfWork, row: ApiKeyRow): Promise<void> {
   if (row.type !== 'secret' || !isUnrestricted({ acl: row.acl ?? null, allowedIps: row.allowedIps ?? null }))
     return

@@ -1,4 +1,4 @@
-/** How a customer's browser comes by a JWT: the merchant's server vouches for it, the browser exchanges that word. */
+/** Authentication tokens: the merchant's server creates one for a customer, and the browser exchanges it for a JWT. */
 import { customerTokenExpiry } from '../../access/credential-lifetimes.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import { createAuthenticationToken } from '../../commands/access/create-authentication-token.ts'
@@ -17,38 +17,38 @@ import type { OperationContext, OperationResponse } from '../operation.ts'
 import type { AuthenticationToken, CustomerToken } from '../schemas/authentication-token.ts'
 import { requireGrantable, scopeProblems } from './api-keys.ts'
 
-/** POST: no `Location`, which would carry the value into the logs of whoever is on the way. */
+/** POST: without `Location`, which would put the value into the logs of proxies. */
 export async function postAuthenticationToken(context: OperationContext): Promise<OperationResponse> {
   const { customerId } = context.body<AuthenticationToken>()
   return await context.commit(async (unit) => {
     const { row, value } = await createAuthenticationToken(unit, context.keys, customerId)
-    return { body: shown(row, value) }
+    return { body: present(row, value) }
   })
 }
 
-/** GET: 404 unless it still stands for its customer. */
+/** GET: 404 unless the token is still valid. */
 export async function getAuthenticationToken(context: OperationContext): Promise<OperationResponse> {
   const value = context.params.token ?? ''
   const row = await findAuthenticationToken(context, context.keys.installation, value)
-  if (row === null || !isValid(row, context.now())) throw absent()
-  return { body: shown(row, value) }
+  if (row === null || !isValid(row, context.now())) throw notFound()
+  return { body: present(row, value) }
 }
 
-/** DELETE: ends it and every customer token that came of it. */
+/** DELETE: revokes the token and every customer token issued from it. */
 export async function deleteAuthenticationToken(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const row = await locked(unit, context)
-    if (row === null) throw absent()
+    if (row === null) throw notFound()
     await endAuthenticationToken(unit, row)
     return {}
   })
 }
 
-/** POST …/exchange: of simultaneous ones that spend the token, one gets through. */
+/** POST …/exchange: of simultaneous exchanges of a token, one succeeds. */
 export async function exchangeToken(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const row = await locked(unit, context)
-    if (row === null || !isValid(row, unit.now)) throw absent()
+    if (row === null || !isValid(row, unit.now)) throw notFound()
     const { acl, expiredTime: asked, invalidate } = context.body<CustomerToken>()
     requireGrantable(acl, context)
     const expiry = customerTokenExpiry(asked == null ? null : Date.parse(asked), unit.now.getTime())
@@ -81,11 +81,11 @@ async function locked(
   return await findAuthenticationToken(unit, keys.installation, params.token ?? '', true)
 }
 
-function shown({ customerId, expiredTime }: AuthenticationTokenRow, token: string) {
+function present({ customerId, expiredTime }: AuthenticationTokenRow, token: string) {
   return { token, customerId, expiredTime: expiredTime.toISOString() }
 }
 
-/** The value is a secret: not repeated. */
-function absent(): Problem {
+/** The value is a secret, so the detail does not repeat it. */
+function notFound(): Problem {
   return new Problem('not-found', 'The authentication token does not exist or has expired.')
 }

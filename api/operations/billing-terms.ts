@@ -1,4 +1,3 @@
-/** From bodies to what the rules read: members that plans and orders share. */
 import type { Static } from 'typebox'
 import type { InvoiceTimeShift, RecurringInterval, TimeShift } from '../../billing/order-terms.ts'
 import type { InvoiceTimeShiftSchema, RecurringIntervalSchema } from '../schemas/billing-terms.ts'

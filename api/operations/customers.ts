@@ -51,7 +51,7 @@ export const customerWriter: Writer<CustomerRow, Customer> = {
   changed: (unit, row) => unit.emit(customerEvent(row, 'customer-updated', unit)),
 }
 
-/** DELETE: 409 while an order, a transaction or an instrument is theirs; whatever stands for them ends. */
+/** DELETE: 409 while the customer has an order, a transaction or an instrument. The customer's tokens end. */
 export async function deleteCustomer(context: OperationContext): Promise<OperationResponse> {
   return await remove(context, customers, async (unit, row) => {
     await requireUnreferenced(unit, 'customers', row.id)

@@ -11,7 +11,7 @@ import { presentWebsite } from '../../representations/website.ts'
 import { embedding } from '../resources/embedding.ts'
 import type { Expander } from '../resources/resource.ts'
 
-/** For what orders do not have: null for each. */
+/** For members that orders never have: null for each. */
 const nothing: Expander<Subscription> = async () => new Map()
 
 export const subscriptionExpanders: Readonly<Record<string, Expander<Subscription>>> = {
@@ -32,7 +32,7 @@ export const subscriptionExpanders: Readonly<Record<string, Expander<Subscriptio
         return [row.id, invoice === null ? null : presentUpcomingInvoice(row, invoice)]
       }),
     ),
-  /** What it would be charged by now: the one it names where that can be used, else its customer's default one. */
+  /** The instrument that would be charged now: the order's own if it is usable, otherwise the customer's default. */
   paymentInstrument: async (rows, { em, organizationId, baseUrl, now }) => {
     const byId = <T extends { id: string }>(found: readonly T[]) => new Map(found.map((one) => [one.id, one]))
     const customers = byId(

@@ -1,4 +1,4 @@
-/** The sandbox's clock of one order: POST moves it, GET tells how far a long move has come. */
+/** The sandbox's clock of one order: POST moves it, and GET returns the progress of a long move. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lockSubscription } from '../../commands/orders/advance-order.ts'
 import { beginFastForward, failFastForward } from '../../commands/orders/fast-forward.ts'
@@ -17,14 +17,14 @@ import type { FastForward } from '../schemas/fast-forward.ts'
 import type { TemporalService } from '../temporal.ts'
 import { subscriptions } from './orders.ts'
 
-/** After that a move answers 202, and goes on. Milliseconds. */
+/** After this time a move responds with 202 and continues. Milliseconds. */
 const TIMEOUT = 10_000
-/** How often it is looked whether the clock is there. Milliseconds. */
-const GLANCE = 25
+/** Poll interval of the clock. Milliseconds. */
+const POLL_INTERVAL = 25
 
 /**
- * POST subscriptions/{id}/fast-forward: the order at that time, or where to ask for it. A repetition under an
- * `Idempotency-Key` goes on with the same move.
+ * POST subscriptions/{id}/fast-forward: returns the order at that time, or 202 with where to poll. A repetition under
+ * an `Idempotency-Key` continues the same move.
  */
 export async function postFastForward(context: OperationContext): Promise<OperationResponse> {
   const until = performance.now() + TIMEOUT
@@ -32,15 +32,15 @@ export async function postFastForward(context: OperationContext): Promise<Operat
   const temporal = context.temporal
   if ((await context.em.count(Subscription, { organizationId: context.organizationId, id })) === 0)
     throw notFound(subscriptions, id)
-  // Asked before the order is locked, which must not wait for Temporal; judged only where a move needs one.
-  const lack = await unavailability(temporal)
+  // Checked before the order is locked, because a lock must not wait for Temporal; thrown only if a move needs it.
+  const unavailable = await unavailability(temporal)
   const begun = await context.commit(async (unit) => {
     const row = await lockSubscription(unit, id)
     if (row === null) throw notFound(subscriptions, id)
     const { to } = context.body<FastForward>()
     const move = await beginFastForward(unit, row, newId('ff'), new Date(to))
     if (move === null) return await respondWith(context, subscriptions, row)
-    if (lack !== null) throw lack
+    if (unavailable !== null) throw unavailable
     return accepted(context, move)
   })
   if (begun.status !== 202 || temporal === null) return begun
@@ -51,11 +51,11 @@ export async function postFastForward(context: OperationContext): Promise<Operat
     if (move.status === 'completed')
       return await respondWith(context, subscriptions, await readOrder(context, id))
     if (move.status === 'failed' || performance.now() >= until) return accepted(context, move)
-    await sleep(GLANCE)
+    await sleep(POLL_INTERVAL)
   }
 }
 
-/** Why clocks cannot be moved; null: they can. */
+/** Returns why clocks cannot be moved, or null if they can. */
 async function unavailability(temporal: TemporalService | null): Promise<Problem | null> {
   if (temporal === null) {
     return new Problem('unavailable', 'This API is not connected to Temporal, which moves the clocks.', {
@@ -71,7 +71,6 @@ async function unavailability(temporal: TemporalService | null): Promise<Problem
   }
 }
 
-/** GET subscriptions/{id}/fast-forward/{fastForwardId}. */
 export async function getFastForward(context: OperationContext): Promise<OperationResponse> {
   const { id = '', fastForwardId = '' } = context.params
   const { em, organizationId, baseUrl } = context
@@ -80,7 +79,7 @@ export async function getFastForward(context: OperationContext): Promise<Operati
   return { body: presentFastForward(await readMove(context, id, fastForwardId), baseUrl, context.now()) }
 }
 
-/** Has Temporal skip what lies between the order's clock and the target, once the order has an execution. */
+/** Makes Temporal skip the time from the order's clock to the target, once the order has an execution. */
 async function skipTime(
   context: OperationContext,
   temporal: TemporalService,
@@ -96,7 +95,7 @@ async function skipTime(
       if (row.movingTo == null) return
       const ahead = row.movingTo.getTime() - orderInstant({ now: context.now() }, row)
       if (ahead <= 0 || (await temporal.skipTime(execution, moveId, ahead))) return
-      await sleep(GLANCE)
+      await sleep(POLL_INTERVAL)
     } while (performance.now() < until)
   } catch (error) {
     if (!(error instanceof Problem)) throw error

@@ -1,4 +1,4 @@
-/** What is done to orders beside PUT: void, cancellation, pause, reactivation; and what can be read beside them. */
+/** Actions on orders beside PUT (void, cancellation, pause, reactivation) and reads beside GET. */
 import { upcomingInvoice } from '../../billing/order-lifecycle.ts'
 import {
   cancelSubscription,
@@ -117,7 +117,6 @@ export const timeline: Resource<TimelineRow> = {
   present: presentTimelineEntry,
 }
 
-/** PUT of a pause: moves its end. */
 export async function putPause(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const pause = await lockedPause(context, unit)
@@ -127,7 +126,7 @@ export async function putPause(context: OperationContext): Promise<OperationResp
   })
 }
 
-/** DELETE of a pause: resumes the order, or revokes a pause that is ahead. */
+/** DELETE of a pause: resumes the order, or revokes a pause that has not begun. */
 export async function deletePause(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     await endPause(unit, await lockedPause(context, unit))
@@ -135,7 +134,6 @@ export async function deletePause(context: OperationContext): Promise<OperationR
   })
 }
 
-/** POST subscriptions/{id}/void. */
 export async function postVoid(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const id = context.params.id ?? ''
@@ -146,7 +144,6 @@ export async function postVoid(context: OperationContext): Promise<OperationResp
   })
 }
 
-/** POST invoices/{id}/void. */
 export async function postInvoiceVoid(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const { organizationId, em } = unit
@@ -159,7 +156,7 @@ export async function postInvoiceVoid(context: OperationContext): Promise<Operat
   })
 }
 
-/** GET subscriptions/{id}/upcoming-invoice: 404 when none will come. */
+/** GET subscriptions/{id}/upcoming-invoice: 404 if there will be none. */
 export async function getUpcomingInvoice(context: OperationContext): Promise<OperationResponse> {
   const row = await readOrder(context)
   const invoice = upcomingInvoice(orderOf(row))
@@ -183,7 +180,7 @@ async function readOrder({ em, organizationId, params }: OperationContext): Prom
   return row
 }
 
-/** The pause of the path, its order's row locked before its own, as everywhere. */
+/** Returns the pause of the path. The order's row is always locked before the pause's. */
 async function lockedPause(
   context: OperationContext,
   unit: Parameters<typeof lockSubscription>[0],

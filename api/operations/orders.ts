@@ -32,7 +32,7 @@ export const subscriptions: Resource<SubscriptionRow> = {
     'lineItemSubtotal.amount': null,
     clockOffset: { sql: '(row.clock_offset / 1000.0)', type: 'number' },
   }),
-  // A plan's newer revision makes it grandfathered without a change of its own.
+  // A newer revision of its plan makes an item grandfathered without a change of the order.
   isVolatile: (row) => row.items.some((item) => isGrandfathered(item, row.newestPlans ?? {})),
   present: (row, { baseUrl }) => presentSubscription(row, baseUrl),
   expanders: subscriptionExpanders,
@@ -46,7 +46,7 @@ export const subscriptionWriter: Writer<SubscriptionRow, Subscription> = {
     updateSubscription(unit, row, {
       ...valuesOf(body),
       isTrialOnly: context.has('isTrialOnly') ? (body.isTrialOnly ?? false) : null,
-      // Without If-Match nobody means the boundary they read a while ago.
+      // Without If-Match, a boundary in the body may be outdated and is ignored.
       renewalTime: context.preconditions.ifMatch === null ? null : instant(body.renewalTime),
     }),
 }
@@ -76,7 +76,7 @@ function valuesOf(body: Subscription): Omit<NewSubscription, 'isTrialOnly'> {
 
 function itemOf({ plan, planId, quantity, quantityFilled, usageLimits }: Subscription['items'][number]) {
   return {
-    // The schema lets none through that names no plan.
+    // The schema guarantees the plan's id.
     plan: { id: plan?.id ?? planId ?? '' },
     quantity: quantity ?? 1,
     quantityFilled: quantityFilled ?? 0,

@@ -1,4 +1,4 @@
-/** The organization of the path itself: what it is called and what it decides for its orders. */
+/** The organization of the path: its name and the settings of its orders. */
 import { billingSettings } from '../../billing/billing-settings.ts'
 import { Organization as OrganizationRow } from '../../db/entities/index.ts'
 import { lockOrganization } from '../../db/organization-lock.ts'
@@ -8,7 +8,6 @@ import type { OperationContext, OperationResponse } from '../operation.ts'
 import { changeRow } from '../resources/change-row.ts'
 import type { Organization } from '../schemas/organization.ts'
 
-/** GET: 304 where the caller has it already. */
 export async function getOrganization(context: OperationContext): Promise<OperationResponse> {
   const { em, organizationId, preconditions, baseUrl } = context
   const row = await em.findOneOrFail(OrganizationRow, { id: organizationId })
@@ -16,7 +15,7 @@ export async function getOrganization(context: OperationContext): Promise<Operat
   return { body: presentOrganization(row, baseUrl), revision: row.revision }
 }
 
-/** PUT: a setting that is absent returns to its default. */
+/** PUT: a missing setting returns to its default. */
 export async function putOrganization(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const row = await lockOrganization(unit)

@@ -38,6 +38,6 @@ export const paymentTokenWriter: Pick<Writer<PaymentTokenRow, PaymentToken>, 'cr
     }),
 }
 
-/** GET of one: the path calls it `token`. */
+/** GET of one: the path calls the id `token`. */
 export const readPaymentToken: OperationHandler = (context) =>
   readOne({ ...context, params: { ...context.params, id: context.params.token ?? '' } }, paymentTokens)

@@ -35,12 +35,12 @@ export const planWriter: Writer<PlanRow, Plan> = {
   },
 }
 
-/** DELETE: 409 while an order, ended or not, is of it. */
+/** DELETE: 409 while an order, even an ended one, refers to it. */
 export async function deletePlan(context: OperationContext): Promise<OperationResponse> {
   return await remove(context, plans, (unit, row) => requireUnreferenced(unit, 'plans', row.id))
 }
 
-/** @throws InvalidFieldsError for amounts the currency does not have, and prices that do not fit the formula. */
+/** @throws InvalidFieldsError for amounts that the currency cannot express and prices that do not fit the formula. */
 function valuesOf(body: Plan): NewPlan {
   const problems = problemsOf(body)
   if (problems.length > 0) throw new InvalidFieldsError(problems)

@@ -42,10 +42,10 @@ export const serviceCredentialWriter: Pick<Writer<ServiceCredentialRow, ServiceC
   },
 }
 
-/** 160 random bits: it names a credential and tells nothing of it. */
+/** Returns 160 random bits that identify a credential and reveal nothing about it. */
 export const newCredentialHash = (): string => randomBytes(20).toString('hex')
 
-/** PATCH: the status, and nothing else; another host or password is another credential. */
+/** PATCH: changes only the status; another host or password is another credential. */
 export async function patchServiceCredential(context: OperationContext): Promise<OperationResponse> {
   const id = context.params.id ?? ''
   return await context.commit(async (unit) => {

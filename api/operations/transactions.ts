@@ -29,8 +29,8 @@ export const transactions: Resource<TransactionRow> = {
 }
 
 /**
- * POST of one, in the three steps of a payment. An `Idempotency-Key` is kept with the first: a repetition takes up that
- * transaction where it stopped, and never makes another.
+ * POST of one, in the three steps of a payment. The first step stores the `Idempotency-Key`: a repetition continues
+ * that transaction where it stopped and never creates another.
  */
 export const postTransaction: OperationHandler = async (context) => {
   const body = context.body<Transaction>()
@@ -42,7 +42,7 @@ export const postTransaction: OperationHandler = async (context) => {
   const now = () => context.now().getTime()
   const readAt = now()
   const found = await pendingMovement(em.fork(), organizationId, id)
-  // One that has an answer already, be it that there is none, is its workflow's.
+  // A transaction that has had a gateway result, even `unknown`, belongs to its workflow.
   if (found !== null && !found.pending.isUnknown) {
     const response = await carryOut(gateway, found.pending, readAt, now)
     await inUnitOfWork(em.fork(), { organizationId, baseUrl, now: context.now() }, (unit) =>
@@ -68,7 +68,7 @@ async function start(
   const derived = requestIdOf(context, body)
   if (derived !== null) {
     const { organizationId } = unit
-    // Repeated after its response was forgotten: the money of one request moves once.
+    // Repeated after its stored response was removed: the money of one request moves once.
     const known = await unit.em.findOne(TransactionRow, { organizationId, requestId: derived })
     if (known !== null) return known
   }
@@ -124,8 +124,8 @@ async function start(
 }
 
 /**
- * What a request under an `Idempotency-Key` is known by at the gateway, null without one. Derived from the request alone: where
- * what was written of it is lost, a repetition moves no money a second time.
+ * Returns the gateway's request id of a request under an `Idempotency-Key`, or null without one. It is derived from the
+ * request alone, so that a repetition moves no money twice even if its records are lost.
  */
 function requestIdOf(
   { organizationId, idempotencyKey }: Pick<OperationContext, 'organizationId' | 'idempotencyKey'>,
@@ -136,7 +136,7 @@ function requestIdOf(
   return `key_${createHash('sha256').update(text).digest('base64url')}`
 }
 
-/** The schema lets exactly one member through. */
+/** The schema guarantees exactly one member. */
 function instructionOf(given: Transaction['paymentInstruction']): PaymentInstruction | null {
   if (given == null) return null
   if (given.token !== undefined) return { token: given.token }

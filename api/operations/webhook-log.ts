@@ -1,4 +1,4 @@
-/** What was sent to receivers and what came of it, and the events themselves, for a receiver that missed some. */
+/** The log of webhook requests and their outcomes, and the events themselves for receivers that missed some. */
 import { resendDelivery } from '../../commands/webhooks/resend-delivery.ts'
 import { deliveryAttemptSearch } from '../../db/entities/delivery.ts'
 import { COMMITTED_EVENTS, eventSearch } from '../../db/entities/event.ts'
@@ -40,7 +40,7 @@ export const events: Resource<EventRow> = {
   presentPage: presentEvents,
 }
 
-/** POST tracking/webhooks/{id}/resend: another attempt of the same delivery, at once. */
+/** POST tracking/webhooks/{id}/resend: attempts the same delivery again at once. */
 export async function resendWebhook(context: OperationContext): Promise<OperationResponse> {
   const { organizationId, params } = context
   const id = params.id ?? ''

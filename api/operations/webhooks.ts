@@ -40,7 +40,7 @@ export const webhookWriter: Writer<WebhookRow, Webhook> = {
   },
 }
 
-/** DELETE: what waits for it is canceled, for it is gone (`delivery/cancel-unsendable.ts`). */
+/** DELETE: waiting deliveries are canceled (`delivery/cancel-unsendable.ts`). */
 export async function deleteWebhook(context: OperationContext): Promise<OperationResponse> {
   return await remove(context, webhooks)
 }
@@ -51,7 +51,7 @@ function requireSendable(
   { webhookTargets }: OperationContext,
 ): void {
   const failures = webhookHeaderProblems(body.headers ?? [], body.credentialHash != null)
-  // What stands there was judged when it came; the networks that are open may have changed since.
+  // An unchanged URL was checked before; the allowed networks may have changed since.
   const message = body.url === stored?.url ? null : webhookUrlProblem(body.url, webhookTargets)
   if (message !== null) failures.push({ field: 'url', message })
   if (failures.length > 0) throw new InvalidFieldsError(failures)
@@ -73,7 +73,7 @@ function valuesOf(body: Webhook): WebhookValues {
   }
 }
 
-/** POST previews/webhooks: one signed sample to the receiver of a webhook that need not exist. */
+/** POST previews/webhooks: sends one signed sample to the receiver of a webhook that need not exist. */
 export async function previewWebhook(context: OperationContext): Promise<OperationResponse> {
   const { organizationId, now, sendWebhook } = context
   const body = context.body<Webhook>()

@@ -1,9 +1,8 @@
-/** The pages people read: the operations, and what each problem means. They load nothing from elsewhere. */
+/** The HTML pages of the operations and the problems. They load nothing from elsewhere. */
 
 import { PROBLEMS, type ProblemCode } from '../http/problems.ts'
 import type { OpenApiDocument } from '../openapi.ts'
 
-/** The operations of the contract as a page. */
 export function docsPage(document: OpenApiDocument): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(
@@ -23,7 +22,6 @@ export function docsPage(document: OpenApiDocument): string {
   )
 }
 
-/** What a problem means and how to mend it. */
 export function problemPage(slug: ProblemCode): string {
   const { status, title, meaning } = PROBLEMS[slug]
   return page(

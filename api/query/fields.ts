@@ -1,26 +1,26 @@
-/** Which members of a resource can be filtered and sorted by, and where they stand in its table. */
+/** The members of a resource that can be filtered and sorted by, and where they are in its table. */
 import type { TSchema } from 'typebox'
 
 export type FieldType = 'text' | 'number' | 'time' | 'boolean'
 
 export interface Field {
-  /** Expression over the row, which is aliased `row`; a `?` stands for each of `values`. */
+  /** Expression over the row, which is aliased `row`; each `?` stands for one of `values`. */
   readonly sql: string
   readonly values?: readonly unknown[]
   readonly type: FieldType
   /**
-   * The case in which every row has it: then a value is folded instead of the column, whose own index and statistics
-   * (how common is each value?) can answer.
+   * The case that every stored value has: the searched value is folded instead of the column, so that the column's
+   * index and statistics apply.
    */
   readonly folded?: 'lower' | 'upper'
-  /** Whether it is an integer column: compared as one, for the same reason. */
+  /** True for an integer column, which is compared as one so that its index applies. */
   readonly whole?: boolean
   /**
-   * The table whose ids it holds, of rows that are there as long as this one is: a value is looked up there by its index,
-   * whatever its case, and then here as it is written.
+   * The table whose ids it holds, of rows that live at least as long: a value is looked up there by its index, in any
+   * case, and compared here as it is written there.
    */
   readonly refersTo?: string
-  /** Whether every row has it: then an order needs no place for nulls, and an index gives it as it stands. */
+  /** True if every row has a value: sorting then needs no place for nulls, and an index gives the order. */
   readonly always?: boolean
 }
 
@@ -35,8 +35,8 @@ interface Member {
 }
 
 /**
- * Every scalar member a schema shows, dots reaching into objects. A member stands in the column of its name, a member of
- * an object in the JSON document of that column; `overrides` says otherwise, or null where it cannot be asked for.
+ * Returns every scalar member of a schema; dots reach into objects. A member is in the column of its name, and a member
+ * of an object is in the JSON document of that column. `overrides` replaces a field, or excludes it with null.
  */
 export function fieldsOf(schema: TSchema, overrides: Readonly<Record<string, Field | null>> = {}): Fields {
   const found: Record<string, Field> = {}
@@ -62,24 +62,24 @@ export function fieldsOf(schema: TSchema, overrides: Readonly<Record<string, Fie
   return found
 }
 
-/** A column that every row has and that names a row of another table, which is there as long as this one is. */
+/** Returns the field of a non-null column that refers to a row of another table, which lives at least as long. */
 export function reference(column: string, refersTo: string): Field {
   return { sql: `row.${column}`, type: 'text', always: true, refersTo }
 }
 
-/** A member of the free-form `customFields`, compared as text; null for other names. */
+/** Returns a member of the free-form `customFields`, compared as text, or null for other names. */
 export function customField(name: string): Field | null {
   const [first, ...rest] = name.split('.')
   if (first !== 'customFields' || rest.length === 0) return null
   return { sql: '(row.custom_fields #>> ?::text[])', values: [arrayText(rest)], type: 'text' }
 }
 
-/** A column of its own that is never null. */
+/** True for a column of its own that is never null. */
 function isAlways({ type }: Member, path: readonly string[]): boolean {
   return path.length === 1 && type !== undefined && ![type].flat().includes('null')
 }
 
-/** What a column of its own holds for sure. */
+/** Returns what is known of the values of a column. */
 function known(
   { type, format, enum: values }: Member,
   path: readonly string[],
@@ -120,7 +120,6 @@ function expression([column = '', ...rest]: readonly string[], type: FieldType):
   return rest.length === 0 ? name : `(${name} #>> '${arrayText(rest)}')${CASTS[type]}`
 }
 
-/** A path as PostgreSQL writes an array. */
 function arrayText(parts: readonly string[]): string {
   return `{${parts.map((part) => `"${part.replaceAll(/["\\]/g, (char) => `\\${char}`)}"`).join(',')}}`
 }

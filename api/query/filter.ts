@@ -1,12 +1,12 @@
 /**
  * The filter grammar: `field:value;other:!a,b;amount:10..20`.
  *
- * `;` and, `,` or; `!` before the first value excludes every value of the list; `a..b`, `a..` and `..b` are inclusive
- * ranges of numbers and times; `null` means absent; a backslash takes the next character as it is. The first unescaped
- * `:` ends the name.
+ * `;` is and, `,` is or; `!` before the first value excludes every value of the list; `a..b`, `a..` and `..b` are
+ * inclusive ranges of numbers and times; `null` matches a missing value; a backslash escapes the next character. The
+ * first unescaped `:` ends the name.
  */
 
-/** A value of a clause. Text is unescaped; what it means depends on the type of the field. */
+/** A value of a clause. Text is unescaped; its meaning depends on the type of the field. */
 export type FilterValue =
   | { readonly kind: 'null' }
   | { readonly kind: 'literal'; readonly text: string }
@@ -14,27 +14,24 @@ export type FilterValue =
 
 export interface FilterClause {
   readonly name: string
-  /** Whether the values are the ones to leave out. */
   readonly excludes: boolean
-  /** At least one. */
   readonly values: readonly FilterValue[]
 }
 
-/** The text cannot be read as a filter; the message says why. */
+/** The text is not a valid filter; the message says why. */
 export class FilterSyntaxError extends Error {
   override readonly name = 'FilterSyntaxError'
 }
 
 /**
- * Parses a filter; ranges are recognized only in clauses whose field `hasRanges`.
- *
+ * Parses a filter. Ranges are recognized only in clauses whose field `hasRanges`.
  * @throws FilterSyntaxError
  */
 export function parseFilter(text: string, hasRanges: (name: string) => boolean): FilterClause[] {
   return split(tokens(text), ';').map((clause) => parseClause(clause, hasRanges))
 }
 
-/** The text of a filter: `parseFilter` gives the same clauses back. */
+/** Returns the text of a filter, which `parseFilter` parses into the same clauses. */
 export function printFilter(clauses: readonly FilterClause[]): string {
   return clauses
     .map(
@@ -44,7 +41,6 @@ export function printFilter(clauses: readonly FilterClause[]): string {
     .join(';')
 }
 
-/** A character, and whether a backslash stood before it. */
 interface Token {
   readonly char: string
   readonly literal: boolean
@@ -123,7 +119,7 @@ function printValue(value: FilterValue): string {
   }
 }
 
-/** Escapes what has a meaning anywhere; a dot too, so that text never reads as a range. */
+/** Escapes all special characters; a dot too, so that text never parses as a range. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\:;,!.]/g, (char) => `\\${char}`)
 }

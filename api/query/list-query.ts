@@ -1,9 +1,8 @@
-/** Query parameters of a list, turned into SQL: `filter`, `q`, `sort`, `limit`, `offset`. */
+/** Turns the query parameters of a list into SQL: `filter`, `q`, `sort`, `limit`, `offset`. */
 import type { InvalidField } from '../../billing/errors.ts'
 import { customField, type Field, type Fields } from './fields.ts'
 import { type FilterClause, FilterSyntaxError, type FilterValue, parseFilter } from './filter.ts'
 
-/** A piece of SQL with `?` for each of its values. */
 export interface Sql {
   readonly text: string
   readonly values: readonly unknown[]
@@ -15,10 +14,9 @@ export interface ListParameters {
   readonly sort?: string
 }
 
-/** Whose list it is. */
 export interface ListOwner {
   readonly organizationId: string
-  /** Whether members of free-form `customFields` can be named. */
+  /** True if members of free-form `customFields` can be named. */
   readonly hasCustomFields: boolean
 }
 
@@ -27,7 +25,7 @@ export interface ListQuery {
   readonly orderBy: Sql
 }
 
-/** The parameters cannot be read; each failing one is named. */
+/** The parameters are invalid; each failing one is named. */
 export class ListQueryError extends Error {
   override readonly name = 'ListQueryError'
   readonly fields: readonly InvalidField[]
@@ -38,14 +36,13 @@ export class ListQueryError extends Error {
   }
 }
 
-/** Newest first; equal ones by id, so that pages never overlap. */
+/** Newest first; equal times by id, so that pages never overlap. */
 const DEFAULT_ORDER = 'row.created_time desc, row.id asc'
 
 /**
- * The condition and the order that the parameters ask for, over a row aliased `row`. `q` searches the
+ * Returns the condition and the order that the parameters request, over a row aliased `row`. `q` searches the
  * expression `search`.
- *
- * @throws ListQueryError naming `filter` or `sort`.
+ * @throws ListQueryError with `filter` or `sort`.
  */
 export function listQuery(
   parameters: ListParameters,
@@ -103,7 +100,6 @@ export function listQuery(
   }
 }
 
-/** Absent values are the smallest. */
 function nullsOf({ always }: Field, descending: boolean): string {
   if (always === true) return ''
   return descending ? ' nulls last' : ' nulls first'
@@ -117,7 +113,7 @@ function condition(
   if (field === null) throw new FilterSyntaxError(`cannot filter by ${name}`)
   const matches = values.map((value) => match(name, field, value, organizationId))
   const any = matches.map(({ text }) => text).join(' or ')
-  // What is absent equals nothing, so it is not left out by an exclusion of a value.
+  // A missing value equals nothing, so excluding a value does not exclude it.
   const text = excludes ? `not coalesce(${any}, false)` : any
   return { text, values: matches.flatMap(({ values: bound }) => bound) }
 }
@@ -158,12 +154,12 @@ function match(name: string, field: Field, value: FilterValue, organizationId: s
 
 const BOUND_AS = { text: '::text', number: '::numeric', time: '::timestamptz', boolean: '::boolean' } as const
 
-/** The type a value is compared in; a whole number beside a whole column as such. */
+/** Returns the type in which a value is compared: a whole number is compared with a whole column as such. */
 function boundAs({ type, whole }: Field, text: string): string {
   return whole === true && /^-?\d{1,18}$/.test(text) ? '::bigint' : BOUND_AS[type]
 }
 
-/** The value as its type writes it; never handed to the database unread. */
+/** Returns the value in its type's notation, so that no unparsed text reaches the database. */
 function typed(name: string, type: Field['type'], text: string): string {
   switch (type) {
     case 'text':

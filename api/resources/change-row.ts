@@ -1,11 +1,11 @@
-/** A change of a row counts as one only where it changed something. */
+/** Increments a row's revision only if a change really changed it. */
 import { DecimalType, type EntityClass } from '@mikro-orm/core'
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import { plainAmount } from '../../billing/money.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { ResourceRow } from './resource.ts'
 
-/** Runs a change; where it changed anything, the revision is raised by one. */
+/** Runs a change, and increments the revision by one if it changed anything. */
 export async function changeRow(
   unit: UnitOfWork,
   row: Pick<ResourceRow, 'revision' | 'updatedTime'>,
@@ -15,18 +15,17 @@ export async function changeRow(
   const { revision } = row
   await change()
   if (snapshot(unit, row) === before) return false
-  // A command that settles the record raises it itself; one commit is one revision.
+  // A command that advances the record increments the revision itself; one commit is one revision.
   if (row.revision === revision) row.revision += 1
   row.updatedTime = unit.now
   return true
 }
 
-/** The row as one text, the same for equal content. */
 function snapshot({ em }: UnitOfWork, row: object): string {
   const { properties } = em.getMetadata().get(row.constructor as EntityClass<Record<string, unknown>>)
   const { revision: _, updatedTime: __, ...rest } = row as Record<string, unknown>
   const members = Object.entries(rest).map(([name, value]) => {
-    // PostgreSQL gives decimals padded to their scale: 12.500000 is the 12.5 that a body brings.
+    // PostgreSQL pads decimals to their scale: 12.500000 equals the 12.5 of a body.
     const isDecimal = properties[name]?.customType instanceof DecimalType && value != null
     return [name, isDecimal ? plainAmount(String(value)) : (value ?? null)]
   })

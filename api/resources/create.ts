@@ -1,9 +1,8 @@
-/** POST of a new resource. */
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import type { Resource, ResourceRow, Writer } from './resource.ts'
 import { requireKnownExpansions, respondCreated } from './respond.ts'
 
-/** POST: makes one under the id given. */
+/** POST: creates one under the id that `newId` returns. */
 export async function create<Row extends ResourceRow, Body>(
   context: OperationContext,
   resource: Resource<Row>,

@@ -1,11 +1,10 @@
-/** DELETE of a resource. */
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { notFound, type Resource, type ResourceRow } from './resource.ts'
 
-/** DELETE: removes the one of the path's id, unless `refuse` throws. */
+/** DELETE: removes the resource of the path's id, unless `refuse` throws. */
 export async function remove<Row extends ResourceRow>(
   context: OperationContext,
   resource: Resource<Row>,

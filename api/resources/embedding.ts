@@ -1,11 +1,11 @@
-/** What `expand` embeds of the records that a page refers to: one statement for a whole page and all of its names. */
+/** What `expand` embeds: the records that a page refers to, read by one statement for all rows and names. */
 import type { EntityClass } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { plainRowReader } from '../../db/plain-rows.ts'
 import { composedStatement } from '../../db/statement.ts'
 import type { OperationContext } from '../operation.ts'
 
-/** The record that a member refers to, or what is shown of it. */
+/** The record that a member refers to, or what is embedded of it. */
 export interface Embedding<Row> {
   readonly reference: (row: Row) => string | null
   readonly tableOf: (em: EntityManager) => string
@@ -13,7 +13,7 @@ export interface Embedding<Row> {
   readonly show: (raw: Readonly<Record<string, unknown>>, em: EntityManager, baseUrl: string) => object | null
 }
 
-/** Where the record has decimals, `present` gets them as numbers: it shows them as such. */
+/** Returns the embedding of a record. If the record has decimals, `present` receives them as numbers. */
 export function embedding<Row, Other extends { organizationId: string; id: string }>(
   entity: EntityClass<Other>,
   reference: (row: Row) => string | null,
@@ -27,7 +27,7 @@ export function embedding<Row, Other extends { organizationId: string; id: strin
   }
 }
 
-/** Finds what the rows refer to: by the name of the embedding, then by row id, null where there is nothing. */
+/** Returns the records that the rows refer to: by the name of the embedding, then by row id; null if there is none. */
 export async function findEmbedded<Row extends { id: string }>(
   rows: readonly Row[],
   embeddings: readonly (readonly [string, Embedding<Row>])[],
@@ -60,11 +60,11 @@ export async function findEmbedded<Row extends { id: string }>(
   }
   return embeddings.map(([name, { tableOf, reference, show }]) => {
     const raws = rawByTable.get(tableOf(em))
-    const shown = new Map<string, unknown>()
+    const embedded = new Map<string, unknown>()
     for (const row of rows) {
       const raw = raws?.get(reference(row) ?? '')
-      shown.set(row.id, raw === undefined ? null : show(raw, em, baseUrl))
+      embedded.set(row.id, raw === undefined ? null : show(raw, em, baseUrl))
     }
-    return [name, shown]
+    return [name, embedded]
   })
 }

@@ -1,4 +1,3 @@
-/** GET of many resources: filtered, sorted and paged. */
 import { plainRowReader } from '../../db/plain-rows.ts'
 import { composedStatement } from '../../db/statement.ts'
 import { Problem } from '../http/problems.ts'

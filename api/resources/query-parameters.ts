@@ -17,10 +17,8 @@ const page = {
 }
 const text = (description: string) => Type.Optional(Type.String({ description }))
 
-/** Query parameters of a list that only pages. */
 export const pageQuery = Type.Object(page, { additionalProperties: false })
 
-/** Query parameters of a list that can be sorted, but not filtered. */
 export const sortedQuery = Type.Object(
   {
     ...page,
@@ -31,7 +29,6 @@ export const sortedQuery = Type.Object(
   { additionalProperties: false },
 )
 
-/** Query parameters of a full list. */
 export function listQuerySchema<Row extends ResourceRow>({ fields, expanders }: Resource<Row>): TSchema {
   return Type.Object(
     {
@@ -49,7 +46,6 @@ export function listQuerySchema<Row extends ResourceRow>({ fields, expanders }: 
   )
 }
 
-/** Query parameters of an operation on one resource. */
 export function expandQuerySchema<Row extends ResourceRow>({ expanders }: Resource<Row>): TSchema {
   return Type.Object(expandQuery(expanders), { additionalProperties: false })
 }

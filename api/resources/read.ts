@@ -1,4 +1,3 @@
-/** GET of one resource. */
 import { plainRowReader } from '../../db/plain-rows.ts'
 import { statement } from '../../db/statement.ts'
 import { isNotModified } from '../http/preconditions.ts'
@@ -6,7 +5,7 @@ import type { OperationContext, OperationResponse } from '../operation.ts'
 import { notFound, type Resource, type ResourceRow } from './resource.ts'
 import { respondWith } from './respond.ts'
 
-/** GET of one: 304 where the caller has it already. */
+/** GET of one: 304 if the caller has this revision already. */
 export async function readOne<Row extends ResourceRow>(
   context: OperationContext,
   resource: Resource<Row>,
@@ -27,7 +26,7 @@ export async function readOne<Row extends ResourceRow>(
   return await respondWith(context, resource, row)
 }
 
-/** Text of a select of rows that are shown, and that nothing will change. */
+/** Returns a select of rows to present, which are not changed. */
 export function selection(
   { table, computed }: Pick<Resource<ResourceRow>, 'table' | 'computed'>,
   condition: string,

@@ -1,11 +1,11 @@
-/** Responses that show resources, expanded where the request asks for it. */
+/** Responses with resources, expanded on request. */
 import { resourceUrl } from '../../representations/links.ts'
 import { Problem } from '../http/problems.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { type Embedding, findEmbedded } from './embedding.ts'
 import type { Resource, ResourceRow } from './resource.ts'
 
-/** 201 with the new resource and where it is. */
+/** Returns 201 with the new resource and its location. */
 export async function respondCreated<Row extends ResourceRow>(
   context: OperationContext,
   resource: Resource<Row>,
@@ -19,7 +19,7 @@ export async function respondCreated<Row extends ResourceRow>(
   }
 }
 
-/** 200 with the resource; with its entity tag, unless it is expanded. */
+/** Returns 200 with the resource, and with its entity tag unless it is expanded. */
 export async function respondWith<Row extends ResourceRow>(
   context: OperationContext,
   resource: Resource<Row>,
@@ -35,9 +35,9 @@ export async function presentAll<Row extends ResourceRow>(
   rows: readonly Row[],
 ): Promise<object[]> {
   const names = requireKnownExpansions(context, resource)
-  const shown = await (resource.presentPage?.(rows, context) ??
+  const presented = await (resource.presentPage?.(rows, context) ??
     Promise.all(rows.map((row) => resource.present(row, context))))
-  if (names.length === 0) return shown
+  if (names.length === 0) return presented
   const embeddings: [string, Embedding<Row>][] = []
   const searches: Promise<[string, ReadonlyMap<string, unknown>][]>[] = []
   for (const name of names) {
@@ -47,7 +47,7 @@ export async function presentAll<Row extends ResourceRow>(
     } else if (expander !== undefined) embeddings.push([name, expander])
   }
   const embedded = new Map((await Promise.all([findEmbedded(rows, embeddings, context), ...searches])).flat())
-  return shown.map((body, index) => ({
+  return presented.map((body, index) => ({
     ...body,
     _embedded: Object.fromEntries(
       names.map((name) => [name, embedded.get(name)?.get(rows[index]?.id ?? '') ?? null]),

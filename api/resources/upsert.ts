@@ -1,4 +1,3 @@
-/** PUT of a resource under the id of the path. */
 import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { ID_PATTERN } from '../../db/ids.ts'
 import { lockRow } from '../../db/lock-row.ts'
@@ -9,7 +8,7 @@ import { changeRow } from './change-row.ts'
 import type { Resource, ResourceRow, Writer } from './resource.ts'
 import { requireKnownExpansions, respondCreated, respondWith } from './respond.ts'
 
-/** PUT: changes the one of the path's id, or makes it. Of two that make it at once, one makes and one changes it. */
+/** PUT: changes or creates the resource of the path's id. Of two concurrent requests, only one creates it. */
 export async function upsert<Row extends ResourceRow, Body>(
   context: OperationContext,
   resource: Resource<Row>,
@@ -40,17 +39,17 @@ export async function upsert<Row extends ResourceRow, Body>(
     try {
       return await attempt()
     } catch (error) {
-      // Another made it first. One that is deleted and made anew meanwhile can take more than one attempt.
+      // Another request created it first. If it is deleted and created again meanwhile, this can take several attempts.
       if (!isDuplicate(error) || made === MOST_ATTEMPTS) throw error
     }
   }
 }
 
-/** Whether a row of that key is there already, as the ORM or the driver tells. */
+/** True if the ORM or the driver reports an existing row of that key. */
 function isDuplicate(error: unknown): boolean {
   if (error instanceof UniqueConstraintViolationException) return true
   return Error.isError(error) && (error as { code?: unknown }).code === '23505'
 }
 
-/** How often an upsert may lose the race for its id before something else must be wrong. */
+/** How often an upsert may lose the race for its id before the cause must be another. */
 const MOST_ATTEMPTS = 10

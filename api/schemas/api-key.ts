@@ -24,7 +24,7 @@ const Rule = Type.Object(
   { additionalProperties: false },
 )
 
-/** What may be called, by rules of which each grants. */
+/** What may be called; a call needs one rule that grants it. */
 export const AccessRules = Type.Array(Rule, { maxItems: 100 })
 
 export const ApiKey = Type.Object(

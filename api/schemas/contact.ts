@@ -48,7 +48,7 @@ export const Contact = Type.Object(
 )
 export type ContactBody = Static<typeof Contact>
 
-/** A contact of a checked body as rows keep it; null for none. */
+/** Returns a contact of a checked body as rows store it, or null for none. */
 export function contactOf(given: ContactBody | null | undefined): StoredContact | null {
   if (given == null) return null
   const reached = (list: ContactBody['emails'] = []) =>

@@ -1,8 +1,8 @@
 /**
- * Building blocks of every resource's schema, and what a request and an answer make of it.
+ * Building blocks of every resource's schema, and the derivation of request and response schemas.
  *
- * A resource is described once, each member annotated `readOnly` or `writeOnly` where it is one; the body's schema, the
- * answer's schema and the OpenAPI document are derived from that description.
+ * A resource is described once, with `readOnly` and `writeOnly` members annotated; the schemas of the body and the
+ * response and the OpenAPI document are derived from that.
  */
 import Type, { type Static, type TSchema } from 'typebox'
 import { ID_PATTERN } from '../../db/ids.ts'
@@ -16,12 +16,11 @@ export const Instant = (description: string, options: object = {}) =>
 /** A text of at most 255 characters. */
 export const Text = (description: string, options: object = {}) =>
   Type.String({ maxLength: 255, description, ...options })
-/** An amount of money in its currency's units. */
 export const Amount = (description: string, options: object = {}) =>
   Type.Number({ exclusiveMinimum: -1e12, exclusiveMaximum: 1e12, description, ...options })
-/** A member that may be null, and is when absent. */
+/** A member that may be null, and is null if it is missing. */
 export const Nullable = <T extends TSchema>(schema: T) => Type.Optional(OrNull(schema, { default: null }))
-/** A value or null; kept as one schema with two types, so that an error speaks of the value and not of alternatives. */
+/** A value or null. One schema with two types, so that a validation error names the value and not alternatives. */
 export const OrNull = <T extends TSchema>(schema: T, options: object = {}) => {
   const { type, enum: values, ...rest } = schema as TSchema & { type?: string; enum?: unknown[] }
   return Type.Unsafe<Static<T> | null>({
@@ -31,22 +30,22 @@ export const OrNull = <T extends TSchema>(schema: T, options: object = {}) => {
     ...options,
   })
 }
-/** A member that is answered and ignored on input. */
+/** A member of responses that is ignored on input. */
 export const ReadOnly = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, readOnly: true } as T)
-/** A member that an answer leaves out where there is no value for it. */
-export const AbsentWhenUnknown = <T extends TSchema>(schema: T) =>
+/** A member that a response omits if it has no value. */
+export const OmittedWhenUnknown = <T extends TSchema>(schema: T) =>
   Type.Optional({ ...schema, 'x-absent-when-unknown': true } as T)
 
-/** A choice of texts of which some stand in answers only: written, they are refused unless they stand there already. */
+/** An enumeration with response-only values, which a body may contain only if the resource has them already. */
 export const EnumWithReadOnlyValues = <T extends string>(
   values: readonly T[],
-  answersOnly: readonly string[],
+  readOnlyValues: readonly string[],
   options: object = {},
 ) =>
   Type.Unsafe<T>({
     type: 'string',
-    enum: [...values, ...answersOnly],
-    'x-answers-only': answersOnly,
+    enum: [...values, ...readOnlyValues],
+    'x-answers-only': readOnlyValues,
     ...options,
   })
 
@@ -57,7 +56,6 @@ export const CustomFields = Type.Optional(
   }),
 )
 
-/** Members that every resource carries. */
 export const resourceMembers = {
   id: ReadOnly(Id('Id, unique in the organization.')),
   revision: ReadOnly(
@@ -87,23 +85,20 @@ interface JsonSchema {
   readonly items?: JsonSchema
 }
 
-/**
- * The schema of a request body: writable members checked, read-only ones let through to be dropped, and so is what an
- * `expand` had embedded.
- */
+/** Returns the schema of a request body. Read-only and expanded members are accepted and dropped. */
 export function bodySchema(resource: TSchema): TSchema {
   const body = derive(resource, (member) => (member.readOnly === true ? {} : written(member)), false)
   return { ...body, properties: { ...body.properties, _embedded: {} } } as TSchema
 }
 
-/** The schema of an answer: every member but the write-only ones, each present. */
+/** Returns the schema of a response: every member but the write-only ones, each required. */
 export function responseSchema(resource: TSchema): TSchema {
   return derive(resource, (member) => (member.writeOnly === true ? null : undefined), true) as TSchema
 }
 
 /**
- * A body in which values that only answers hold, and that stand in the resource already, are replaced by ones that can be
- * written: what was read can be sent back. Those values by their members.
+ * Replaces read-only enumeration values that the resource already has by writable ones, so that a response can be sent
+ * back. Returns the body and the replaced values by member.
  */
 export function withoutReadOnly(
   resource: TSchema,
@@ -125,14 +120,13 @@ export function withoutReadOnly(
   }
 }
 
-/** A choice as a body may write it; undefined for what is none with values of answers only. */
-function written({ 'x-answers-only': answersOnly, ...member }: JsonSchema): JsonSchema | undefined {
-  return answersOnly === undefined
+/** Returns the writable part of an enumeration, or undefined if all of its values are writable. */
+function written({ 'x-answers-only': readOnlyValues, ...member }: JsonSchema): JsonSchema | undefined {
+  return readOnlyValues === undefined
     ? undefined
-    : { ...member, enum: (member.enum ?? []).filter((value) => !answersOnly.includes(String(value))) }
+    : { ...member, enum: (member.enum ?? []).filter((value) => !readOnlyValues.includes(String(value))) }
 }
 
-/** The writable part of a checked body. */
 export function writablePart(resource: TSchema, body: unknown): unknown {
   const { properties, items } = resource as JsonSchema
   if (Array.isArray(body))
@@ -148,7 +142,7 @@ export function writablePart(resource: TSchema, body: unknown): unknown {
   )
 }
 
-/** Rebuilds an object schema member by member; `replace` gives another schema, null to leave it out, undefined to keep it. */
+/** Rebuilds an object schema; `replace` returns another member, null to omit it, or undefined to keep it. */
 function derive(
   schema: JsonSchema,
   replace: (member: JsonSchema) => JsonSchema | null | undefined,

@@ -19,7 +19,7 @@ export const LeadSource = Type.Object(
   { additionalProperties: false, description: 'Marketing source of the payer.' },
 )
 
-/** A lead source of a checked body as rows keep it; null for none. */
+/** Returns a lead source of a checked body as rows store it, or null for none. */
 export function leadSourceOf(
   given: Static<typeof LeadSource> | null | undefined,
 ): Record<string, string | null> | null {

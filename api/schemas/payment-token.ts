@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { CARD_BRANDS } from '../../billing/cards.ts'
 import { Contact } from './contact.ts'
-import { AbsentWhenUnknown, Instant, Nullable, OrNull, ReadOnly, resourceMembers } from './conventions.ts'
+import { Instant, Nullable, OmittedWhenUnknown, OrNull, ReadOnly, resourceMembers } from './conventions.ts'
 import { LeadSource } from './lead-source.ts'
 import { RiskMetadata } from './risk-metadata.ts'
 
@@ -29,7 +29,7 @@ export const PaymentToken = Type.Object(
         }),
         bin: ReadOnly(OrNull(Type.String({ description: 'First six digits of the card number.' }))),
         last4: ReadOnly(OrNull(Type.String({ description: 'Last four digits of the card number.' }))),
-        brand: AbsentWhenUnknown(ReadOnly(Type.Enum([...CARD_BRANDS]))),
+        brand: OmittedWhenUnknown(ReadOnly(Type.Enum([...CARD_BRANDS]))),
       },
       { additionalProperties: false, description: 'Payment card.' },
     ),

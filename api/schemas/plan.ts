@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { NullableInterval, NullableTimeShift, PeriodSchema } from './billing-terms.ts'
-import { AbsentWhenUnknown, Id, Nullable, OrNull, resourceMembers, Text } from './conventions.ts'
+import { Id, Nullable, OmittedWhenUnknown, OrNull, resourceMembers, Text } from './conventions.ts'
 
 const price = (description: string) => Type.Number({ minimum: 0, exclusiveMaximum: 1e12, description })
 
@@ -16,8 +16,8 @@ export const Plan = Type.Object(
           description:
             'How the amount is calculated. fixed-fee: the price, whatever the quantity. flat-rate: price times quantity. tiered: each unit at the price of its bracket. volume: all units at the price of the bracket of the quantity. stairstep: the price of that bracket, once.',
         }),
-        price: AbsentWhenUnknown(Type.Optional(price('Price for the formulas fixed-fee and flat-rate.'))),
-        brackets: AbsentWhenUnknown(
+        price: OmittedWhenUnknown(Type.Optional(price('Price for the formulas fixed-fee and flat-rate.'))),
+        brackets: OmittedWhenUnknown(
           Type.Optional(
             Type.Array(
               Type.Object(

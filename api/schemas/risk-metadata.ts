@@ -24,7 +24,7 @@ const BrowserData = Type.Object(
   { additionalProperties: false, description: "Data reported by the payer's browser." },
 )
 
-/** Risk metadata (specification 2.4): what is told, and what is derived from it. */
+/** Risk metadata (specification 2.4): what the merchant sends, and what is derived from it. */
 export const RiskMetadata = Type.Object(
   {
     ipAddress: Nullable(Type.String({ format: 'ip', description: 'IPv4 or IPv6 address of the payer.' })),
@@ -85,7 +85,7 @@ export const RiskMetadata = Type.Object(
   { additionalProperties: false, description: 'Risk metadata of a payer. Members are null if unknown.' },
 )
 
-/** Risk metadata of a checked body as rows keep it; null for none. */
+/** Returns risk metadata of a checked body as rows store them, or null for none. */
 export function riskOf(given: Static<typeof RiskMetadata> | null | undefined): RiskInput | null {
   if (given == null) return null
   return {

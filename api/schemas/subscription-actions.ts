@@ -1,4 +1,4 @@
-/** Resources beside orders: what was done to them, and what happened to them. */
+/** Resources of actions on orders, and of their timeline. */
 import Type, { type Static } from 'typebox'
 import { CANCEL_CATEGORIES } from '../../billing/order.ts'
 import { Id, Instant, Nullable, ReadOnly, resourceMembers, Text } from './conventions.ts'

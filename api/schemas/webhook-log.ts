@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { Id, Instant, OrNull, ReadOnly, resourceMembers } from './conventions.ts'
 
 const Count = (description: string) => ReadOnly(Type.Integer({ minimum: 0, description }))
-const Words = (description: string) => ReadOnly(Type.String({ description }))
+const ReadOnlyText = (description: string) => ReadOnly(Type.String({ description }))
 const WordsOrNull = (description: string) => ReadOnly(OrNull(Type.String({ description })))
 const Headers = { type: 'object', additionalProperties: { type: 'string' } } as const
 
@@ -13,10 +13,10 @@ export const WebhookTracking = Type.Object(
     deliveryId: ReadOnly(Id('Delivery of which this is one attempt.')),
     attempt: Count('Number of the attempt in its delivery, starting at 1.'),
     eventId: ReadOnly(Id('Event that is delivered; the Webhook-Id header of the request.')),
-    eventType: Words('Type of the event.'),
+    eventType: ReadOnlyText('Type of the event.'),
     entityId: ReadOnly(Id('Id of the resource that the event concerns: the first id of its payload.')),
-    url: Words('URL of the request.'),
-    method: Words('HTTP method of the request.'),
+    url: ReadOnlyText('URL of the request.'),
+    method: ReadOnlyText('HTTP method of the request.'),
     status: ReadOnly(
       OrNull(Type.Integer({ description: 'HTTP status of the response; null if there was none.' })),
     ),
@@ -47,10 +47,10 @@ export type WebhookTracking = Static<typeof WebhookTracking>
 export const Event = Type.Object(
   {
     ...resourceMembers,
-    position: Words(
+    position: ReadOnlyText(
       'Position of the event, an increasing number. To continue after the last event, list with sort=position and filter=position:{last}.. (inclusive).',
     ),
-    eventType: Words('Type of the event.'),
+    eventType: ReadOnlyText('Type of the event.'),
     eventTime: ReadOnly(Instant('When the event occurred, on the clock of the resource that it concerns.')),
     websiteId: ReadOnly(OrNull(Id('Website that the event belongs to.'))),
     entityId: ReadOnly(Id('Id of the resource that the event concerns: the first id of its payload.')),

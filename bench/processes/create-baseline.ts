@@ -1,4 +1,4 @@
-/** The baseline of creating: bare Koa, the body checked by AJV against the same schema, one `insert`, the row as JSON. */
+/** The baseline of creating: bare Koa, the body checked by AJV with the same schema, one `insert`, the row as JSON. */
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import pg from 'pg'
@@ -6,10 +6,10 @@ import { createBodyValidator } from '../../api/http/validation.ts'
 import { bodySchema } from '../../api/schemas/conventions.ts'
 import { Subscription } from '../../api/schemas/subscription.ts'
 import { newId } from '../../db/ids.ts'
-import { answerCalls } from '../helper.ts'
+import { serveCalls } from '../helper.ts'
 
-export type CreateFloorCalls = {
-  /** Makes a table like that of the orders, with its indexes, and gives the port it listens on. */
+export type CreateBaselineCalls = {
+  /** Creates a table like that of the orders, with its indexes, and returns the port it listens on. */
   listen(databaseUrl: string): Promise<number>
 }
 
@@ -17,7 +17,7 @@ const INSERT = `insert into bench_orders (organization_id, id, customer_id, webs
   start_time, autopay, custom_fields, clock_offset, revision, created_time, updated_time)
   values ($1, $2, $3, $4, $5, 'pending', 'EUR', $6, $7, $8, 0, 1, $6, $6) returning *`
 
-answerCalls({
+serveCalls({
   async listen(databaseUrl: string) {
     const pool = new pg.Pool({ connectionString: databaseUrl, max: 20 })
     await pool.query('create table if not exists bench_orders (like subscriptions including all)')

@@ -1,34 +1,31 @@
-/** The baseline of delivering: a bare loop that signs (RS256, a key of the same 2048 bits) and posts, and records nothing. */
+/** The baseline of delivering: a bare loop that signs (RS256, a 2048-bit key) and posts, and records nothing. */
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type CryptoKey, generateKeyPair, SignJWT } from 'jose'
 import pg from 'pg'
 import { Agent, request } from 'undici'
-import { answerCalls } from '../helper.ts'
+import { serveCalls } from '../helper.ts'
 
-export interface DeliverFloorJob {
+export interface DeliverBaselineJob {
   readonly url: string
-  /** How many are posted. */
   readonly count: number
-  /** How many at once. */
   readonly concurrency: number
 }
 
-export type DeliverFloorCalls = {
-  /** Reads the bodies of the organization's events of that type: the bytes the service has sent. */
+export type DeliverBaselineCalls = {
+  /** Reads the bodies of the organization's events of that type: the bytes that the service has sent. */
   load(source: { databaseUrl: string; organizationId: string; eventType: string }): Promise<number>
-  /** Signs and posts one every `interval` milliseconds, and gives the milliseconds each took until it was answered. */
+  /** Signs and posts one request every `interval` milliseconds, and returns the milliseconds until each response. */
   paced(job: { url: string; count: number; interval: number }): Promise<number[]>
-  /** Seconds it took. */
-  run(job: DeliverFloorJob): Promise<number>
+  run(job: DeliverBaselineJob): Promise<number>
 }
 
 let key: CryptoKey
 let bodies: string[] = []
 const agent = new Agent({ connections: 128, pipelining: 1 })
 
-answerCalls({
-  async load({ databaseUrl, organizationId, eventType }: Parameters<DeliverFloorCalls['load']>[0]) {
+serveCalls({
+  async load({ databaseUrl, organizationId, eventType }: Parameters<DeliverBaselineCalls['load']>[0]) {
     key = (await generateKeyPair('RS256', { modulusLength: 2048 })).privateKey
     const client = new pg.Client({ connectionString: databaseUrl })
     await client.connect()
@@ -40,22 +37,22 @@ answerCalls({
     bodies = rows.map(({ payload }) => payload)
     return bodies.length
   },
-  async paced({ url, count, interval }: Parameters<DeliverFloorCalls['paced']>[0]) {
+  async paced({ url, count, interval }: Parameters<DeliverBaselineCalls['paced']>[0]) {
     const started = performance.now()
     return await Promise.all(
-      Array.from({ length: count }, async (_, turn) => {
-        await delay(Math.max(0, started + turn * interval - performance.now()))
+      Array.from({ length: count }, async (_, ordinal) => {
+        await delay(Math.max(0, started + ordinal * interval - performance.now()))
         const began = performance.now()
-        await signAndPost(url, bodies[turn % bodies.length] ?? '')
+        await signAndPost(url, bodies[ordinal % bodies.length] ?? '')
         return performance.now() - began
       }),
     )
   },
-  async run({ url, count, concurrency }: DeliverFloorJob) {
-    let turn = 0
+  async run({ url, count, concurrency }: DeliverBaselineJob) {
+    let ordinal = 0
     const started = performance.now()
     const client = async (): Promise<void> => {
-      while (turn < count) await signAndPost(url, bodies[turn++ % bodies.length] ?? '')
+      while (ordinal < count) await signAndPost(url, bodies[ordinal++ % bodies.length] ?? '')
     }
     await Promise.all(Array.from({ length: concurrency }, client))
     return (performance.now() - started) / 1000
@@ -80,5 +77,5 @@ async function signAndPost(url: string, body: string): Promise<void> {
   }
   const response = await request(url, { dispatcher: agent, method: 'POST', headers, body })
   await response.body.dump()
-  if (response.statusCode !== 200) throw new Error(`the receiver answered ${response.statusCode}`)
+  if (response.statusCode !== 200) throw new Error(`the receiver responded with ${response.statusCode}`)
 }

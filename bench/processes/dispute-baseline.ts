@@ -1,6 +1,6 @@
 /**
- * The baselines of disputes: bare Koa. GET: one `select` of the row by its primary key. POST: the body checked by AJV against
- * the same schema, one `insert`. Both give the row as JSON.
+ * The baselines of disputes: bare Koa. GET: one `select` of the row by its primary key. POST: the body checked by AJV
+ * with the same schema, one `insert`. Both return the row as JSON.
  */
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
@@ -9,10 +9,10 @@ import { createBodyValidator } from '../../api/http/validation.ts'
 import { bodySchema } from '../../api/schemas/conventions.ts'
 import { Dispute } from '../../api/schemas/dispute.ts'
 import { newId } from '../../db/ids.ts'
-import { answerCalls } from '../helper.ts'
+import { serveCalls } from '../helper.ts'
 
-export type DisputeFloorCalls = {
-  /** Makes a table like that of disputes, with its indexes, and gives the port it listens on. */
+export type DisputeBaselineCalls = {
+  /** Creates a table like that of disputes, with its indexes, and returns the port it listens on. */
   listen(databaseUrl: string): Promise<number>
 }
 
@@ -21,7 +21,7 @@ const INSERT = `insert into bench_disputes (organization_id, id, transaction_id,
   status, posted_time, source, revision, created_time, updated_time)
   values ($1, $2, $3, $4, $5, $6, 'uncategorized', $7, $8, $9, 'api', 1, $10, $10) returning *`
 
-answerCalls({
+serveCalls({
   async listen(databaseUrl: string) {
     const pool = new pg.Pool({ connectionString: databaseUrl, max: 20 })
     await pool.query('create table if not exists bench_disputes (like disputes including all)')

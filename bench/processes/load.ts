@@ -1,20 +1,19 @@
 /**
- * The load generator: clients that each send a request, read its answer, and send the next on the same connection.
+ * The load generator: each client sends a request, reads the response, and sends the next on the same connection.
  *
- * Written on sockets because a full HTTP client costs more than the servers it would measure: on two cores the
- * generator's share of them is taken from both sides and blurs the ratio.
+ * It uses sockets because a full HTTP client costs more than the measured servers and would blur the ratio on two
+ * cores.
  */
 import { connect, type Socket } from 'node:net'
-import { answerCalls } from '../helper.ts'
+import { serveCalls } from '../helper.ts'
 import { percentile } from '../statistics.ts'
 
 export interface LoadJob {
-  /** On 127.0.0.1. */
   readonly port: number
   readonly clients: number
-  /** Milliseconds; requests under way then are finished and counted. */
+  /** Milliseconds; requests in progress then are finished and counted. */
   readonly duration: number
-  /** Whole requests as they go over the wire; each client takes the next one of the cycle. */
+  /** Whole requests as sent over the wire; each client takes the next one of the cycle. */
   readonly requests: readonly string[]
   /** Any other status ends the job. */
   readonly status: number
@@ -22,7 +21,6 @@ export interface LoadJob {
 
 export interface LoadResult {
   readonly requests: number
-  /** Requests per second. */
   readonly rate: number
   /** Milliseconds. */
   readonly p50: number
@@ -32,11 +30,11 @@ export interface LoadResult {
 
 export type LoadCalls = { run(job: LoadJob): Promise<LoadResult> }
 
-answerCalls({
+serveCalls({
   async run({ port, clients, duration, requests, status }: LoadJob): Promise<LoadResult> {
     const wires = requests.map((request) => Buffer.from(request))
     const latencies: number[] = []
-    let turn = 0
+    let ordinal = 0
     const sockets = await Promise.all(Array.from({ length: clients }, () => connected(port)))
     const started = performance.now()
     const until = started + duration
@@ -44,7 +42,7 @@ answerCalls({
       const exchange = exchanges(socket, status)
       while (performance.now() < until) {
         const sent = performance.now()
-        await exchange(wires[turn++ % wires.length] ?? Buffer.alloc(0))
+        await exchange(wires[ordinal++ % wires.length] ?? Buffer.alloc(0))
         latencies.push(performance.now() - sent)
       }
     }
@@ -72,7 +70,7 @@ async function connected(port: number): Promise<Socket> {
   })
 }
 
-/** Sends a request and resolves with the end of its answer, which must have the status and a Content-Length. */
+/** Sends a request and resolves with the end of its response, which must have the status and a Content-Length. */
 function exchanges(socket: Socket, status: number): (request: Buffer) => Promise<void> {
   let resolve: () => void = () => {}
   let reject: (error: Error) => void = () => {}

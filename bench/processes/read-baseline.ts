@@ -2,14 +2,13 @@
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import pg from 'pg'
-import { answerCalls } from '../helper.ts'
+import { serveCalls } from '../helper.ts'
 
-export type ReadFloorCalls = {
-  /** The port it listens on. */
+export type ReadBaselineCalls = {
   listen(databaseUrl: string): Promise<number>
 }
 
-answerCalls({
+serveCalls({
   async listen(databaseUrl: string) {
     const pool = new pg.Pool({ connectionString: databaseUrl, max: 20 })
     const app = new Koa()

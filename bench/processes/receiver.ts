@@ -1,21 +1,16 @@
-/**
- * A receiver that reads what comes and counts it when it is signed. It answers 200, but at `/fail` 500. Beside it there can
- * be others that answer nothing.
- */
+/** A receiver that counts signed requests. It responds with 200, or 500 at `/fail`; others never respond. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { answerCalls } from '../helper.ts'
+import { serveCalls } from '../helper.ts'
 
 export type ReceiverCalls = {
-  /** The URL it receives at. */
   listen(none: null): Promise<string>
-  /** The URLs of as many receivers that take a request and never answer. */
+  /** Returns the URLs of `count` receivers that accept a request and never respond. */
   hanging(count: number): Promise<string[]>
-  /** Counts from nothing again. */
   reset(none: null): Promise<void>
-  /** When each event came first since the last reset, by its id, in milliseconds since the epoch. */
+  /** Returns when each event first arrived since the last reset, by its id, in milliseconds since the epoch. */
   arrivals(none: null): Promise<Map<string, number>>
-  /** Resolves when as many have come since the last reset. */
+  /** Resolves when `count` events have arrived since the last reset. */
   until(count: number): Promise<void>
 }
 
@@ -40,7 +35,7 @@ async function listening(one: Server): Promise<string> {
   return `http://127.0.0.1:${(one.address() as AddressInfo).port}/hooks`
 }
 
-answerCalls({
+serveCalls({
   listen: () => listening(server),
   hanging: (count: number) =>
     Promise.all(

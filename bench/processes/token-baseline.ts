@@ -1,4 +1,4 @@
-/** The baseline of tokenizing: bare Koa, the body checked by AJV against the same schema, the same JWE, one `insert`. */
+/** The baseline of tokenizing: bare Koa, the body checked by AJV with the same schema, the same JWE, one `insert`. */
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
@@ -8,10 +8,10 @@ import { bodySchema } from '../../api/schemas/conventions.ts'
 import { PaymentToken } from '../../api/schemas/payment-token.ts'
 import { newId } from '../../db/ids.ts'
 import { createVault } from '../../db/vault.ts'
-import { answerCalls } from '../helper.ts'
+import { serveCalls } from '../helper.ts'
 
-export type TokenFloorCalls = {
-  /** Makes a table like that of the tokens, with its indexes, and gives the port it listens on. */
+export type TokenBaselineCalls = {
+  /** Creates a table like that of the tokens, with its indexes, and returns the port it listens on. */
   listen(databaseUrl: string): Promise<number>
 }
 
@@ -20,7 +20,7 @@ const INSERT = `insert into bench_tokens (organization_id, id, method, bin, last
   values ($1, $2, 'payment-card', $3, $4, 'Visa', $5, $6, $7, $8, false, 1, $8, $8)
   returning organization_id, id, bin, last4, brand, exp_month, exp_year, expiration_time, created_time`
 
-answerCalls({
+serveCalls({
   async listen(databaseUrl: string) {
     const pool = new pg.Pool({ connectionString: databaseUrl, max: 20 })
     await pool.query('create table if not exists bench_tokens (like payment_tokens including all)')

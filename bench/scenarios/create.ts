@@ -1,9 +1,9 @@
-/** Placing orders: the API alone beside bare Koa with AJV and one `insert`, and with everything an order sets off. */
+/** Placing orders: the API alone beside bare Koa, AJV and one `insert`, and with all that follows from an order. */
 import { orderBody } from '../../test/support/catalogue.ts'
 import type { Environment } from '../environment.ts'
 import { startHelper } from '../helper.ts'
 import { type Metric, medianKnown, withCpu } from '../metric.ts'
-import type { CreateFloorCalls } from '../processes/create-baseline.ts'
+import type { CreateBaselineCalls } from '../processes/create-baseline.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'
 import { cpuSeconds } from '../program.ts'
 import { median } from '../statistics.ts'
@@ -20,7 +20,7 @@ export async function create(context: ScenarioContext): Promise<Metric[]> {
   return [...whole, await alone(context, environment)]
 }
 
-/** The worker runs: each order is started by its workflow, and its two events are delivered, on the same cores. */
+/** With the worker: a workflow starts each order, and its two events are delivered, on the same cores. */
 async function withWorker({ divisor, say }: ScenarioContext, environment: Environment): Promise<Metric[]> {
   const worker = await environment.startWorker()
   const run = (duration: number) => placeOrders(environment, environment.port, environment.api.pid, duration)
@@ -57,16 +57,16 @@ async function alone(
   { teardown, divisor, rounds, say }: ScenarioContext,
   environment: Environment,
 ): Promise<Metric> {
-  const baseline = startHelper<CreateFloorCalls>('create-baseline.ts', teardown)
-  const floorPort = await baseline.call('listen', environment.databaseUrl, 10_000)
+  const baseline = startHelper<CreateBaselineCalls>('create-baseline.ts', teardown)
+  const baselinePort = await baseline.call('listen', environment.databaseUrl, 10_000)
   const service: Awaited<ReturnType<typeof placeOrders>>[] = []
   const bare: typeof service = []
   const duration = ROUND / divisor
   await placeOrders(environment, environment.port, environment.api.pid, duration)
-  await placeOrders(environment, floorPort, baseline.pid, duration)
+  await placeOrders(environment, baselinePort, baseline.pid, duration)
   for (let round = 1; round <= rounds; round += 1) {
     const one = await placeOrders(environment, environment.port, environment.api.pid, duration)
-    const other = await placeOrders(environment, floorPort, baseline.pid, duration)
+    const other = await placeOrders(environment, baselinePort, baseline.pid, duration)
     service.push(one)
     bare.push(other)
     say(
@@ -97,7 +97,7 @@ async function alone(
   }
 }
 
-/** Places orders, which start now where nothing else is said, for `duration` milliseconds. */
+/** Places orders for `duration` milliseconds. By default they start at once. */
 export async function placeOrders(
   { load, merchant, databaseCpu }: Environment,
   port: number,

@@ -4,13 +4,13 @@ import { subscriptionEvent } from '../../events/order-events.ts'
 import type { Environment } from '../environment.ts'
 import { startHelper } from '../helper.ts'
 import { type Metric, medianKnown, withCpu } from '../metric.ts'
-import type { DeliverFloorCalls } from '../processes/deliver-baseline.ts'
+import type { DeliverBaselineCalls } from '../processes/deliver-baseline.ts'
 import { cpuSeconds } from '../program.ts'
 import { median } from '../statistics.ts'
 import type { ScenarioContext } from './scenario.ts'
 
 const EVENTS = 5_000
-/** What the dispatcher gives one webhook at once. */
+/** The dispatcher's maximum of concurrent attempts for one webhook. */
 const CONCURRENCY = 64
 const AIM = 0.6
 const TIMEOUT = 120_000
@@ -23,13 +23,13 @@ export async function deliver({
   say,
 }: ScenarioContext): Promise<Metric[]> {
   const running = await environment()
-  const { databaseUrl, merchant, receiver, receiverUrl, drained: quiet, databaseCpu } = running
+  const { databaseUrl, merchant, receiver, receiverUrl, drained: drain, databaseCpu } = running
   const events = EVENTS / divisor
   const worker = await running.startWorker()
   const orderId = await running.placeOrder()
-  await quiet(TIMEOUT)
+  await drain(TIMEOUT)
   await drained(running, events, await commitEvents(running, orderId, events))
-  const baseline = startHelper<DeliverFloorCalls>('deliver-baseline.ts', teardown)
+  const baseline = startHelper<DeliverBaselineCalls>('deliver-baseline.ts', teardown)
   await baseline.call(
     'load',
     { databaseUrl, organizationId: merchant.organizationId, eventType: 'subscription-activated' },
@@ -85,7 +85,7 @@ interface Drained {
   readonly recorded: number
 }
 
-/** Writes the events in one transaction, as one command that changes much would, and says when it was committed. */
+/** Writes the events in one transaction, as a large command would, and returns the time of the commit. */
 async function commitEvents(
   { command, receiver }: Environment,
   orderId: string,
@@ -102,7 +102,6 @@ async function commitEvents(
   return performance.now()
 }
 
-/** Waits for what was committed. */
 async function drained(
   { receiver, recorded }: Environment,
   events: number,

@@ -1,10 +1,10 @@
-/** Disputes: read and opened beside bare Koa, listed over many, and what the API's memory does under minutes of it. */
+/** Disputes: read and opened beside bare Koa, listed over many, and the API's memory under minutes of load. */
 import pg from 'pg'
 import { disputeBody, externalSale } from '../../test/support/dispute.ts'
 import type { Environment } from '../environment.ts'
 import { startHelper } from '../helper.ts'
-import { besideFloor, type Metric, withCpu } from '../metric.ts'
-import type { DisputeFloorCalls } from '../processes/dispute-baseline.ts'
+import { besideBaseline, type Metric, withCpu } from '../metric.ts'
+import type { DisputeBaselineCalls } from '../processes/dispute-baseline.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'
 import { cpuSeconds, residentMegabytes } from '../program.ts'
 import { median } from '../statistics.ts'
@@ -17,27 +17,27 @@ const CREATE_AIM = 0.25
 const LISTED = 200_000
 const LIST_CLIENTS = 2
 const MEMORY_LOAD = 180_000
-/** How often the memory is looked at during that load. */
-const LOOKS = 9
+/** How often the memory is read during that load. */
+const READINGS = 9
 
 export async function disputes(context: ScenarioContext): Promise<Metric[]> {
   const environment = await context.environment()
-  const baseline = startHelper<DisputeFloorCalls>('dispute-baseline.ts', context.teardown)
-  const floorPort = await baseline.call('listen', environment.databaseUrl, 10_000)
+  const baseline = startHelper<DisputeBaselineCalls>('dispute-baseline.ts', context.teardown)
+  const baselinePort = await baseline.call('listen', environment.databaseUrl, 10_000)
   const transactionId = await externalSale(environment.merchant.api, environment.merchant.customerId)
   const create = requestOf(environment, 'POST', 'disputes', disputeBody(transactionId))
   const opened = await environment.merchant.api.post('disputes', disputeBody(transactionId))
   const read = requestOf(environment, 'GET', `disputes/${opened.body.id}`)
-  const beside = { port: floorPort, pid: baseline.pid }
+  const beside = { port: baselinePort, pid: baseline.pid }
   return [
-    await besideItsFloor(context, environment, beside, {
+    await besideItsBaseline(context, environment, beside, {
       what: `GET disputes/{id}, ${CLIENTS} clients`,
       request: read,
       status: 200,
       aim: READ_AIM,
       note: 'Secret key looked up, one row read, worker stopped. Baseline: bare Koa, select of that row by primary key, its JSON.',
     }),
-    await besideItsFloor(context, environment, beside, {
+    await besideItsBaseline(context, environment, beside, {
       what: `POST disputes, ${CLIENTS} clients, API alone`,
       request: create,
       status: 201,
@@ -57,7 +57,7 @@ interface Measured {
   readonly note: string
 }
 
-async function besideItsFloor(
+async function besideItsBaseline(
   { divisor, rounds, say }: ScenarioContext,
   environment: Environment,
   baseline: { readonly port: number; readonly pid: number },
@@ -91,7 +91,7 @@ async function besideItsFloor(
     service: service.map(({ result }) => result.rate),
     baseline: bare.map(({ result }) => result.rate),
     aim,
-    beside: besideFloor(service, bare),
+    beside: besideBaseline(service, bare),
     note,
   }
 }
@@ -131,31 +131,31 @@ async function listed({ divisor, rounds, say }: ScenarioContext, environment: En
   }
 }
 
-/** The API's resident memory, looked at in equal steps of a load of reads, lists and creations. */
+/** The API's resident memory, read in equal steps of a load of reads, lists and creations. */
 async function memory(
   { divisor, say }: ScenarioContext,
   environment: Environment,
   create: string,
   read: string,
 ): Promise<Metric> {
-  const duration = MEMORY_LOAD / divisor / LOOKS
+  const duration = MEMORY_LOAD / divisor / READINGS
   const page = requestOf(environment, 'GET', 'disputes?limit=100')
   const load = async (clients: number, requests: readonly string[], status: number): Promise<void> => {
     const job: LoadJob = { port: environment.port, clients, duration, requests, status }
     await environment.load.call('run', job, duration + 60_000)
   }
-  const looks: number[] = []
-  for (let look = 1; look <= LOOKS; look += 1) {
+  const readings: number[] = []
+  for (let reading = 1; reading <= READINGS; reading += 1) {
     await Promise.all([load(4, [read, page], 200), load(2, [create], 201)])
-    looks.push(residentMegabytes(environment.api.pid) ?? Number.NaN)
-    say(`disputes, memory ${look}/${LOOKS}: ${Math.round(looks.at(-1) ?? Number.NaN)} MB`)
+    readings.push(residentMegabytes(environment.api.pid) ?? Number.NaN)
+    say(`disputes, memory ${reading}/${READINGS}: ${Math.round(readings.at(-1) ?? Number.NaN)} MB`)
   }
-  const third = LOOKS / 3
-  const [middle, last] = [looks.slice(third, 2 * third), looks.slice(2 * third)].map(median)
+  const third = READINGS / 3
+  const [middle, last] = [readings.slice(third, 2 * third), readings.slice(2 * third)].map(median)
   return {
     what: `memory of the API over ${(MEMORY_LOAD / divisor / 60_000).toFixed(1)} minutes of load`,
     unit: 'MB',
-    service: looks,
+    service: readings,
     baseline: [],
     aim: null,
     beside: {
@@ -167,7 +167,7 @@ async function memory(
   }
 }
 
-/** Disputes of the merchant, a third of them lost, spread over the last months. */
+/** Creates disputes of the merchant, a third of them lost, spread over the last months. */
 async function fill({ databaseUrl, merchant }: Environment, count: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

@@ -1,15 +1,15 @@
-/** From an event to its receipt at an easy pace, alone and beside 64 receivers of three organizations that all hang. */
+/** From an event to its receipt at a moderate rate, alone and beside 64 hanging receivers of three organizations. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Environment } from '../environment.ts'
 import { startHelper } from '../helper.ts'
 import type { Metric } from '../metric.ts'
-import type { DeliverFloorCalls } from '../processes/deliver-baseline.ts'
+import type { DeliverBaselineCalls } from '../processes/deliver-baseline.ts'
 import { median, percentile } from '../statistics.ts'
 import type { ScenarioContext } from './scenario.ts'
 
 const PER_SECOND = 20
 const ROUND_SECONDS = 15
-/** Receivers that hang, whose they are, and the deliveries that wait for each. */
+/** Receivers that hang, their organizations, and the deliveries that wait for each. */
 const HANGING = { receivers: 64, organizations: 3, deliveries: 50 }
 const TIMEOUT = 120_000
 
@@ -25,7 +25,7 @@ export async function latency({
   await running.drained(TIMEOUT)
   const count = Math.max(10, (PER_SECOND * ROUND_SECONDS) / divisor)
   await paced(running, count)
-  const baseline = startHelper<DeliverFloorCalls>('deliver-baseline.ts', teardown)
+  const baseline = startHelper<DeliverBaselineCalls>('deliver-baseline.ts', teardown)
   const source = { organizationId: running.merchant.organizationId, eventType: 'customer-created' }
   await baseline.call('load', { databaseUrl: running.databaseUrl, ...source }, 30_000)
   const bare = () =>
@@ -43,7 +43,7 @@ export async function latency({
     beside.push(await paced(running, count))
     await endHanging(running)
     say(
-      `latency ${round}/${rounds}: p50 ${told(alone, 0.5)} ms, p99 ${told(alone, 0.99)} ms, beside hanging ones p99 ${told(beside, 0.99)} ms`,
+      `latency ${round}/${rounds}: p50 ${formatted(alone, 0.5)} ms, p99 ${formatted(alone, 0.99)} ms, beside hanging ones p99 ${formatted(beside, 0.99)} ms`,
     )
   }
   await worker.stop()
@@ -76,13 +76,13 @@ export async function latency({
   ]
 }
 
-/** Makes customers at the pace, and gives the milliseconds from each one's event to its receipt. */
+/** Creates customers at the rate, and returns the milliseconds from each one's event to its receipt. */
 async function paced({ merchant, receiver, query }: Environment, count: number): Promise<number[]> {
   await receiver.call('reset', null, 5_000)
   const started = performance.now()
   const ids = await Promise.all(
-    Array.from({ length: count }, async (_, turn) => {
-      await delay(Math.max(0, started + (turn * 1_000) / PER_SECOND - performance.now()))
+    Array.from({ length: count }, async (_, ordinal) => {
+      await delay(Math.max(0, started + (ordinal * 1_000) / PER_SECOND - performance.now()))
       const { status, body } = await merchant.api.post('customers', { firstName: 'Ada' })
       if (status !== 201) throw new Error(`a customer was refused: ${JSON.stringify(body)}`)
       return String(body.id)
@@ -99,7 +99,7 @@ async function paced({ merchant, receiver, query }: Environment, count: number):
   )
 }
 
-/** Other organizations' webhooks at receivers that never answer, with deliveries that are being tried already. */
+/** Creates other organizations' webhooks at receivers that never respond, with deliveries that are being attempted. */
 async function hang({ query, merchant }: Environment, urls: readonly string[], round: number): Promise<void> {
   const organization = `'org_hanging_' || (number % ${HANGING.organizations})`
   await query(
@@ -122,8 +122,9 @@ async function hang({ query, merchant }: Environment, urls: readonly string[], r
       where organization_id like 'org_hanging_%'`,
   )
   await query("select pg_notify('billing_delivery', '')")
-  const isTried = "select 1 from deliveries where webhook_id like 'wh_%' and lease_owner is not null limit 1"
-  while ((await query(isTried)).length === 0) await delay(20)
+  const isAttempted =
+    "select 1 from deliveries where webhook_id like 'wh_%' and lease_owner is not null limit 1"
+  while ((await query(isAttempted)).length === 0) await delay(20)
 }
 
 async function endHanging({ query }: Environment): Promise<void> {
@@ -132,6 +133,6 @@ async function endHanging({ query }: Environment): Promise<void> {
   }
 }
 
-function told(times: readonly number[][], p: number): string {
+function formatted(times: readonly number[][], p: number): string {
   return percentile(times.at(-1) ?? [], p).toFixed(1)
 }

@@ -28,7 +28,7 @@ const TIMEOUT = 900_000
 const WANTED = 1_200
 
 export async function memory(context: ScenarioContext): Promise<Metric[]> {
-  const { endWorld, divisor, say } = context
+  const { endEnvironment: endWorld, divisor, say } = context
   await endWorld()
   const service = await startService(context)
   const atRest = scenarios(service.pid)
@@ -87,7 +87,6 @@ type Parts = Readonly<Record<string, number>>
 interface Service {
   readonly pid: number
   readonly baseUrl: string
-  /** What it printed for a shell. */
   readonly variables: Readonly<Record<string, string>>
   query<Row extends object>(text: string): Promise<Row[]>
   stop(): Promise<void>
@@ -179,7 +178,6 @@ function descendants(pid: number): number[] {
   return [pid, ...childrenOf(pid).flatMap(descendants)]
 }
 
-/** Megabytes by what holds them. */
 function scenarios(npm: number): Parts {
   const sums: Record<string, number> = {}
   for (const pid of descendants(npm)) {
@@ -198,7 +196,7 @@ function partOf(pid: number): string {
   return 'npm and guards'
 }
 
-/** A process's share of what is in memory; what n processes share counts as an nth. */
+/** Returns a process's proportional share of memory: pages that n processes share count as an nth. */
 function proportionalMegabytes(pid: number): number {
   try {
     const [, kilobytes] = /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? []

@@ -1,4 +1,4 @@
-/** Orders over time: placing and starting them, thousands armed, a minute full of transitions, and one with a kill in it. */
+/** Orders over time: placed and started, thousands armed, a minute full of transitions, and one with a kill. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { orderBody } from '../../test/support/catalogue.ts'
 import type { Environment } from '../environment.ts'
@@ -13,7 +13,7 @@ const PLACING = 20_000
 const ARMED = 10_000
 const TRANSITIONS = 1_000
 const MINUTE = 60_000
-/** From placing the last order to the first start. */
+/** From placing the last order to the first start. Milliseconds. */
 const LEAD = 5_000
 const YEAR = 365 * 24 * 3_600_000
 const ROUND = 5_000
@@ -21,9 +21,8 @@ const READERS = 10
 const READ = 100
 const AIM = 0.5
 const TIMEOUT = 300_000
-/** Orders whose workflows have not been started. */
 const NOT_FOLLOWED = 'exists (select from wake_ups)'
-/** Started, and its first invoice issued. */
+/** Orders that have not started or whose first invoice is not issued. */
 const NOT_STARTED = `exists (select from subscriptions where status = 'pending' and start_time <= now() + interval '1 hour')`
 
 export async function orders(context: ScenarioContext): Promise<Metric[]> {
@@ -34,12 +33,12 @@ export async function orders(context: ScenarioContext): Promise<Metric[]> {
   const memory = await armed(context, environment, worker)
   const minute = await transitions(context, environment, worker, {
     what: 'spread over a minute',
-    at: (turn, count) => (MINUTE / context.divisor) * (turn / count),
+    at: (ordinal, count) => (MINUTE / context.divisor) * (ordinal / count),
   })
   const moment = await transitions(context, environment, worker, { what: 'due at one moment', at: () => 0 })
   const killed = await transitions(context, environment, worker, {
     what: 'spread over a minute, worker and Temporal killed in it',
-    at: (turn, count) => (MINUTE / context.divisor) * (turn / count),
+    at: (ordinal, count) => (MINUTE / context.divisor) * (ordinal / count),
     async during() {
       await delay(MINUTE / context.divisor / 4)
       await worker.kill()
@@ -82,7 +81,7 @@ async function placedAndStarted(
   }
 }
 
-/** Memory of worker and Temporal for orders whose next deadline lies a year ahead. */
+/** Memory of worker and Temporal for orders whose next deadline is a year ahead. */
 async function armed(
   { divisor, say }: ScenarioContext,
   environment: Environment,
@@ -112,13 +111,13 @@ async function armed(
 
 interface Schedule {
   readonly what: string
-  /** Milliseconds from the first start to that of the order of that turn. */
-  readonly at: (turn: number, count: number) => number
-  /** What happens meanwhile; gives the worker that runs afterwards. */
+  /** Milliseconds from the first start to the start of the order with that ordinal. */
+  readonly at: (ordinal: number, count: number) => number
+  /** Runs meanwhile and returns the worker that runs afterwards. */
   readonly during?: () => Promise<Program>
 }
 
-/** How late orders start whose starts fall into a minute. */
+/** How late orders start when all of their starts are within a minute. */
 async function transitions(
   { divisor, say }: ScenarioContext,
   environment: Environment,
@@ -126,7 +125,7 @@ async function transitions(
   { what, at, during }: Schedule,
 ): Promise<{ metric: Metric; worker: Program | null }> {
   const count = TRANSITIONS / divisor
-  const { ids, first } = await placeAhead(environment, running, count, (turn) => at(turn, count))
+  const { ids, first } = await placeAhead(environment, running, count, (ordinal) => at(ordinal, count))
   await delay(Math.max(0, first - Date.now()))
   const worker = (await during?.()) ?? null
   await environment.untilNot(NOT_STARTED, TIMEOUT)
@@ -161,16 +160,16 @@ async function transitions(
   }
 }
 
-/** Orders whose starts all come after the last of them is placed and its workflow waits, however long that takes. */
+/** Places orders that all start after the last of them is placed and its workflow waits, however long that takes. */
 async function placeAhead(
   environment: Environment,
   worker: Program,
   count: number,
-  at: (turn: number) => number,
+  at: (ordinal: number) => number,
 ): Promise<{ ids: string[]; first: number }> {
   for (let lead = LEAD + count * 40; ; lead *= 2) {
     const first = Date.now() + lead
-    const ids = await placeAt(environment, count, (turn) => first + at(turn))
+    const ids = await placeAt(environment, count, (ordinal) => first + at(ordinal))
     await environment.untilNot(NOT_FOLLOWED, TIMEOUT)
     await environment.idle(worker, TIMEOUT)
     if (Date.now() + LEAD / 5 < first) return { ids, first }
@@ -179,17 +178,17 @@ async function placeAhead(
   }
 }
 
-/** Orders that start at the instants; gives their ids. */
+/** Places orders that start at the instants and returns their ids. */
 async function placeAt(
   { merchant }: Environment,
   count: number,
-  at: (turn: number) => number,
+  at: (ordinal: number) => number,
 ): Promise<string[]> {
   const ids: string[] = []
-  let turn = 0
+  let ordinal = 0
   const client = async (): Promise<void> => {
-    while (turn < count) {
-      const startTime = new Date(at(turn++)).toISOString()
+    while (ordinal < count) {
+      const startTime = new Date(at(ordinal++)).toISOString()
       const { status, body } = await merchant.api.post('subscriptions', orderBody(merchant, { startTime }))
       if (status !== 201) throw new Error(`an order was refused: ${JSON.stringify(body)}`)
       ids.push(String(body.id))
@@ -199,7 +198,7 @@ async function placeAt(
   return ids
 }
 
-/** GET with `expand` of what merchants expand most, beside the same GET without. */
+/** GET with the most common `expand`, beside the same GET without. */
 async function expanded(
   { divisor, rounds, say }: ScenarioContext,
   environment: Environment,

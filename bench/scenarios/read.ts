@@ -1,9 +1,9 @@
 /** Reading an order by its id, authenticated, beside bare Koa with one `select`. */
 
 import { startHelper } from '../helper.ts'
-import { besideFloor, type Metric, withCpu } from '../metric.ts'
+import { besideBaseline, type Metric, withCpu } from '../metric.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'
-import type { ReadFloorCalls } from '../processes/read-baseline.ts'
+import type { ReadBaselineCalls } from '../processes/read-baseline.ts'
 import { cpuSeconds } from '../program.ts'
 import type { ScenarioContext } from './scenario.ts'
 
@@ -20,8 +20,8 @@ export async function read({
   say,
 }: ScenarioContext): Promise<Metric[]> {
   const { databaseUrl, port, api, merchant, load, placeOrder, databaseCpu } = await environment()
-  const baseline = startHelper<ReadFloorCalls>('read-baseline.ts', teardown)
-  const floorPort = await baseline.call('listen', databaseUrl, 10_000)
+  const baseline = startHelper<ReadBaselineCalls>('read-baseline.ts', teardown)
+  const baselinePort = await baseline.call('listen', databaseUrl, 10_000)
   const requests: string[] = []
   for (let order = 0; order < ORDERS; order += 1) {
     const path = `/organizations/${merchant.organizationId}/subscriptions/${await placeOrder()}`
@@ -39,10 +39,10 @@ export async function read({
   const service: Awaited<ReturnType<typeof run>>[] = []
   const bare: typeof service = []
   await run(port, api.pid, ROUND / divisor)
-  await run(floorPort, baseline.pid, ROUND / divisor)
+  await run(baselinePort, baseline.pid, ROUND / divisor)
   for (let round = 1; round <= rounds; round += 1) {
     const one = await run(port, api.pid, ROUND / divisor)
-    const other = await run(floorPort, baseline.pid, ROUND / divisor)
+    const other = await run(baselinePort, baseline.pid, ROUND / divisor)
     service.push(one)
     bare.push(other)
     say(
@@ -56,7 +56,7 @@ export async function read({
       service: service.map(({ result }) => result.rate),
       baseline: bare.map(({ result }) => result.rate),
       aim: AIM,
-      beside: besideFloor(service, bare),
+      beside: besideBaseline(service, bare),
       note: 'Secret key looked up, one row read, worker stopped. Baseline: bare Koa, select of that row by primary key, its JSON.',
     },
   ]

@@ -3,15 +3,12 @@ import type { Metric } from '../metric.ts'
 import type { Teardown } from '../teardown.ts'
 
 export interface ScenarioContext {
-  /** The running service; the first part that asks starts it. */
+  /** Returns the running service; the first call starts it. */
   readonly environment: () => Promise<Environment>
-  /** Ends the running service, so that its share of the cores is free. */
-  readonly endWorld: () => Promise<void>
-  /** For what the part starts itself. */
+  readonly endEnvironment: () => Promise<void>
   readonly teardown: Teardown
-  /** A directory of this part alone. */
   readonly directory: string
-  /** 1, or 10 when everything is to be ten times smaller. */
+  /** 1, or 10 to make everything ten times smaller. */
   readonly divisor: number
   readonly rounds: number
   readonly say: (line: string) => void

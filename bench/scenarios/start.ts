@@ -1,4 +1,4 @@
-/** What `npm start` takes, from starting the process to its line `ready`, with Temporal's programs cached. */
+/** How long `npm start` takes from the start of the process to its line `ready`, with Temporal's programs cached. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../../dev/services/ports.ts'
@@ -9,12 +9,12 @@ import { startProgram } from '../program.ts'
 import type { Teardown } from '../teardown.ts'
 import type { ScenarioContext } from './scenario.ts'
 
-/** Building Temporal, which the first, unmeasured start may have to do. */
+/** Time to build Temporal, which the first, unmeasured start may have to do. Milliseconds. */
 const BUILT_WITHIN = 1_200_000
 const READY_WITHIN = 120_000
 
 export async function start(context: ScenarioContext): Promise<Metric[]> {
-  const { endWorld, directory, divisor, say } = context
+  const { endEnvironment: endWorld, directory, divisor, say } = context
   await endWorld()
   const rounds = divisor === 1 ? 3 : 1
   const dataDir = (round: number): string => join(directory, `data-${round}`)
@@ -43,10 +43,10 @@ export async function start(context: ScenarioContext): Promise<Metric[]> {
   ]
 }
 
-/** Starts the whole service on a data directory, stops it, and gives the seconds until it was ready. */
+/** Starts the whole service on a data directory, stops it, and returns the seconds until it was ready. */
 async function startOnce(dataDir: string, readyWithin: number, teardown: Teardown): Promise<number> {
   mkdirSync(dataDir, { recursive: true })
-  // The local services have process groups of their own and would outlive a start that had to be killed.
+  // The local services have their own process groups and would outlive a killed start.
   const stopLeftovers = async (): Promise<void> => {
     await stopStaleTemporal(join(dataDir, 'temporal'))
     await stopStalePostmaster(join(dataDir, 'postgres', 'cluster', 'data'))
@@ -76,7 +76,7 @@ async function startOnce(dataDir: string, readyWithin: number, teardown: Teardow
   return program.readyAfter / 1000
 }
 
-/** The caller's environment without settings of the service: services of its own, a demo organization. */
+/** Returns the caller's environment without settings of the service: local services, a demo organization. */
 export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const settings =
     /^(TEMPORAL_|BOOTSTRAP_|WEBHOOK_|RATE_)|^(DATABASE_URL|MASTER_KEY|BASE_URL|HOST|ENVIRONMENT|TRUST_PROXY)$/

@@ -1,4 +1,4 @@
-/** Timers under load: orders placed for three minutes, organizations that are due together, and a record that cannot advance. */
+/** Timers under load: three minutes of orders, organizations due together, and a record that cannot advance. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Catalogue, orderBody } from '../../test/support/catalogue.ts'
 import type { Environment } from '../environment.ts'
@@ -11,7 +11,7 @@ const SUSTAINED = 180_000
 const ORGANIZATIONS = 500
 const BATCH = 1_000
 const TIMEOUT = 600_000
-/** From the last order that is placed to the moment at which all are due. Milliseconds. */
+/** From placing the last order to the moment at which all are due. Milliseconds. */
 const LEAD = 10_000
 const PENDING = `exists (select from subscriptions where status = 'pending' and quarantined_until is null and start_time <= now() + interval '1 hour')`
 
@@ -102,7 +102,7 @@ async function organizationsTogether(
   }
 }
 
-/** A batch of one organization's orders, with one of them that cannot advance, beside the same batch without it. */
+/** A batch of one organization's orders, one of which cannot advance, beside the same batch without it. */
 async function poisonedBatch(
   { divisor, say, rounds }: ScenarioContext,
   environment: Environment,
@@ -115,7 +115,7 @@ async function poisonedBatch(
       Array.from({ length: count }, () => merchant),
       async (ids) => {
         if (!poison) return
-        // It has been tried once before, as any such record has after its first second.
+        // It was attempted once before, like any such record after its first second.
         await environment.query(
           `update subscriptions set items = '[{}]', next_deadline = start_time where id = $1`,
           [ids[0]],
@@ -137,14 +137,14 @@ async function poisonedBatch(
     what: `starts of ${count} orders due at one moment, one of them poisoned`,
     unit: '/s',
     service,
-    baseline: baseline,
+    baseline,
     aim: 0.9,
     beside: {},
     note: 'Baseline: the same without the poisoned one. It is quarantined on the way, its batch repeated order by order.',
   }
 }
 
-/** Places an order for each merchant, all due at one moment. Seconds from then until the last has started. */
+/** Places an order for each merchant, all due at one moment. Returns the seconds until the last has started. */
 async function dueTogether(
   environment: Environment,
   merchants: readonly Catalogue[],

@@ -1,13 +1,13 @@
-/** Payment tokens: making them, erasing their card data on time, and what an armed expiry costs Temporal. */
+/** Payment tokens: creating them, erasing their card data on time, and what an armed expiry costs Temporal. */
 import { createPaymentToken } from '../../commands/payments/create-payment-token.ts'
 import { newId } from '../../db/ids.ts'
 import { TEST_CARDS } from '../../test/support/cards.ts'
 import { tokenBody } from '../../test/support/tokens.ts'
 import type { Environment } from '../environment.ts'
 import { startHelper } from '../helper.ts'
-import { besideFloor, type Metric, withCpu } from '../metric.ts'
+import { besideBaseline, type Metric, withCpu } from '../metric.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'
-import type { TokenFloorCalls } from '../processes/token-baseline.ts'
+import type { TokenBaselineCalls } from '../processes/token-baseline.ts'
 import { cpuSeconds, type Program, residentMegabytes } from '../program.ts'
 import { percentile } from '../statistics.ts'
 import type { ScenarioContext } from './scenario.ts'
@@ -15,11 +15,11 @@ import type { ScenarioContext } from './scenario.ts'
 const CLIENTS = 20
 const ROUND = 5_000
 const AIM = 0.4
-/** How many expire within a minute, and how many lie armed. */
+/** How many expire within a minute, and how many are armed. */
 const EXPIRING = 1_000
 const ARMED = 5_000
 const MINUTE = 60_000
-/** Until the first expires: Temporal has every timer by then. */
+/** Until the first expires: Temporal has every timer by then. Milliseconds. */
 const LEAD = 45_000
 const TIMEOUT = 300_000
 const HELD = 'exists (select from payment_tokens where card_cipher is not null and expiration_time <= now())'
@@ -27,7 +27,7 @@ const HELD = 'exists (select from payment_tokens where card_cipher is not null a
 export async function tokens(context: ScenarioContext): Promise<Metric[]> {
   const environment = await context.environment()
   const made = await making(context, environment)
-  // What making has left in the outbox would be armed along with the rest.
+  // Wake-ups left by the creation would otherwise be armed as well.
   await environment.query(`delete from wake_ups where workflow = 'token-expiry'`)
   await environment.query('update payment_tokens set card_cipher = null')
   const worker = await environment.startWorker()
@@ -43,8 +43,8 @@ async function making(
   environment: Environment,
 ): Promise<Metric> {
   const { databaseUrl, port, api, merchant, load, databaseCpu } = environment
-  const baseline = startHelper<TokenFloorCalls>('token-baseline.ts', teardown)
-  const floorPort = await baseline.call('listen', databaseUrl, 10_000)
+  const baseline = startHelper<TokenBaselineCalls>('token-baseline.ts', teardown)
+  const baselinePort = await baseline.call('listen', databaseUrl, 10_000)
   const body = JSON.stringify(tokenBody(TEST_CARDS.approves))
   const request = `POST /organizations/${merchant.organizationId}/tokens HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${merchant.publishableKey}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   const run = async (to: number, pid: number) => {
@@ -60,10 +60,10 @@ async function making(
   const service: Awaited<ReturnType<typeof run>>[] = []
   const bare: typeof service = []
   await run(port, api.pid)
-  await run(floorPort, baseline.pid)
+  await run(baselinePort, baseline.pid)
   for (let round = 1; round <= rounds; round += 1) {
     const one = await run(port, api.pid)
-    const other = await run(floorPort, baseline.pid)
+    const other = await run(baselinePort, baseline.pid)
     service.push(one)
     bare.push(other)
     say(
@@ -76,12 +76,12 @@ async function making(
     service: service.map(({ result }) => result.rate),
     baseline: bare.map(({ result }) => result.rate),
     aim: AIM,
-    beside: besideFloor(service, bare),
+    beside: besideBaseline(service, bare),
     note: 'Publishable key looked up, worker stopped: token and wake-up are committed and wait. Baseline: bare Koa, AJV with the same schema, the same JWE, one insert into a table like that of tokens.',
   }
 }
 
-/** Memory of Temporal for expiries that lie ahead. */
+/** Memory of Temporal for future expiries. */
 async function armed(
   { divisor, say }: ScenarioContext,
   environment: Environment,
@@ -122,7 +122,7 @@ async function erasing(
     return null; end $$`)
   await environment.query(`create trigger bench_erased after update on payment_tokens for each row
     when (old.card_cipher is not null and new.card_cipher is null) execute function bench_erased()`)
-  const start = await makeTokens(environment, count, (now, turn) => now + LEAD + (span * turn) / count)
+  const start = await makeTokens(environment, count, (now, ordinal) => now + LEAD + (span * ordinal) / count)
   await environment.untilNot('exists (select from wake_ups)', TIMEOUT)
   await environment.idle(worker, TIMEOUT)
   if (Date.now() > start + LEAD) throw new Error('the first token expired before the last was made')
@@ -153,17 +153,17 @@ async function erasing(
   ]
 }
 
-/** Makes tokens as the API does, but for when they expire; gives the instant counted from. */
+/** Creates tokens as the API does, but with their own expiry; returns the instant from which it counts. */
 async function makeTokens(
   { command, vault, installation }: Environment,
   count: number,
-  expirationTime: (now: number, turn: number) => number,
+  expirationTime: (now: number, ordinal: number) => number,
 ): Promise<number> {
   const start = Date.now()
   const batch = 100
   for (let made = 0; made < count; made += batch) {
     await command(async (unit) => {
-      for (let turn = made; turn < Math.min(count, made + batch); turn += 1) {
+      for (let ordinal = made; ordinal < Math.min(count, made + batch); ordinal += 1) {
         const token = await createPaymentToken(
           unit,
           { vault, installation, environment: 'sandbox' },
@@ -176,7 +176,7 @@ async function makeTokens(
             leadSource: null,
           },
         )
-        token.expirationTime = new Date(expirationTime(start, turn))
+        token.expirationTime = new Date(expirationTime(start, ordinal))
       }
     })
   }

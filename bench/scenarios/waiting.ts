@@ -1,4 +1,4 @@
-/** Deliveries that wait in the schedule of retries: what they cost while they wait, and how late they are tried again. */
+/** Deliveries that wait in the schedule of retries: what they cost while they wait, and how late they are retried. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Environment } from '../environment.ts'
 import type { Metric } from '../metric.ts'
@@ -7,7 +7,7 @@ import { percentile } from '../statistics.ts'
 import type { ScenarioContext } from './scenario.ts'
 
 const WAITING = 10_000
-/** How many of them are due within the minute that is looked at. */
+/** How many of them are due within the measured minute. */
 const DUE = 1_000
 const MINUTE = 60_000
 const TIMEOUT = 600_000
@@ -54,7 +54,7 @@ export async function waiting({ environment, divisor, say }: ScenarioContext): P
   ]
 }
 
-/** A webhook whose receiver fails every time and that hears of nothing by itself. */
+/** Creates a webhook whose receiver always fails and that gets no events by itself. */
 async function failingWebhook({ merchant, receiverUrl }: Environment): Promise<string> {
   const url = new URL('/fail', receiverUrl).href
   const made = await merchant.api.post('webhooks', { url, eventsFilter: ['kyc-request-failed'] })
@@ -63,11 +63,11 @@ async function failingWebhook({ merchant, receiverUrl }: Environment): Promise<s
 }
 
 /**
- * Puts deliveries whose first attempt has failed into the schedule, a day before they are due, and gives the seconds
+ * Puts deliveries whose first attempt has failed into the schedule, a day before they are due, and returns the seconds
  * until every one of them has its timer.
  */
 async function arm(
-  { query, drained: quiet, merchant }: Environment,
+  { query, drained: drain, merchant }: Environment,
   webhookId: string,
   count: number,
 ): Promise<number> {
@@ -88,21 +88,21 @@ async function arm(
     [organizationId, webhookId, count],
   )
   const started = performance.now()
-  await quiet(TIMEOUT)
+  await drain(TIMEOUT)
   return (performance.now() - started) / 1_000
 }
 
-/** Has some of them come due within a minute, and gives by how many milliseconds each was late. */
+/** Makes some of them due within a minute, and returns by how many milliseconds each was late. */
 async function come({ query, merchant }: Environment, webhookId: string, count: number): Promise<number[]> {
   const { organizationId } = merchant
   // Far enough ahead for every execution to learn of its new time before.
   const ahead = 20_000 + count * 30
   await query(
     `with chosen as (
-       select id, row_number() over (order by id) as turn from deliveries
+       select id, row_number() over (order by id) as ordinal from deliveries
         where organization_id = $1 and webhook_id = $2 order by id limit $3
      ), moved as (
-       update deliveries set next_attempt_time = now() + ($4 + chosen.turn * ${MINUTE} / $3) * interval '1 millisecond'
+       update deliveries set next_attempt_time = now() + ($4 + chosen.ordinal * ${MINUTE} / $3) * interval '1 millisecond'
          from chosen where deliveries.organization_id = $1 and deliveries.id = chosen.id
        returning deliveries.id, deliveries.next_attempt_time
      ), remembered as (

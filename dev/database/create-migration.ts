@@ -1,6 +1,6 @@
 /**
- * `npm run migration:create -- <name>`: writes a migration for what the entities have and the database of DATABASE_URL
- * lacks, and lists it in `db/migrations/index.ts` order by hand (the file says how).
+ * `npm run migration:create -- <name>`: writes a migration from the database of DATABASE_URL to the entities. Add it to
+ * `db/migrations/index.ts` by hand, as that file says.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ if (name === undefined || databaseUrl === undefined) {
 const orm = await openOrm({ databaseUrl, poolSize: 2 })
 try {
   const { fileName } = await orm.migrator.create(undefined, false, false, name)
-  // Comments on tables and columns are written by hand, in the migrations alone.
+  // Comments on tables and columns are written by hand, and only in the migrations.
   const path = join('db/migrations', fileName)
   const lines = readFileSync(path, 'utf8').split('\n')
   writeFileSync(path, lines.filter((line) => !line.includes('comment on ')).join('\n'))

@@ -1,4 +1,4 @@
-/** The page `docs/events.md`: which event types the service emits, and which names are reserved. */
+/** Returns the page `docs/events.md`: the event types that the service emits, and the reserved names. */
 import { EMITTED_EVENTS, EVENT_TYPES } from '../../billing/event-types.ts'
 
 export function eventsPage(): string {

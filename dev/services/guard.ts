@@ -1,14 +1,14 @@
-// A guard beside each local service, which ends the service when its launcher is gone without having ended it: killed
-// with SIGKILL, or crashed. The launcher holds the one end of a pipe, the guard reads the other; whatever ends the
-// launcher closes the pipe. The guard is a shell, which every system has and which takes a megabyte, in a session of
-// its own, so that a signal to the launcher's process group does not reach it.
+// A guard beside each local service ends the service if its launcher was killed with SIGKILL or crashed. The launcher
+// holds one end of a pipe and the guard reads the other, so the end of the launcher closes the pipe. The guard is a
+// shell, which every system has and which takes a megabyte. It runs in its own session, out of reach of signals to the
+// launcher's process group.
 import { spawn } from 'node:child_process'
 import type { StopStep } from './processes.ts'
 
-/** A line on the pipe: the service has ended, and its process id may soon be another's. */
+/** A line on the pipe: the service has ended, and another process may get its id. */
 const RELEASE = 'ended\n'
 
-// Standard input is the pipe. $1 is the service, then come pairs of a signal and the seconds it may take.
+// Standard input is the pipe. $1 is the service, followed by pairs of a signal and its time in seconds.
 const SCRIPT = `
 pid=$1; shift
 read -r line && exit 0
@@ -25,14 +25,11 @@ kill -s KILL "$pid" 2>/dev/null
 `
 
 export type Guard = {
-  /** To be called when the service has ended. */
+  /** Call this when the service has ended. */
   release(): void
 }
 
-/**
- * Starts the guard of a process. `name` is what process lists show of it. There is none on Windows, where the next
- * start ends what a killed one left behind.
- */
+/** Starts the guard of a process, listed as `name`. Windows has none: the next start ends what remains. */
 export function guard(pid: number, name: string, steps: readonly StopStep[]): Guard {
   if (process.platform === 'win32') return { release: () => {} }
   const args = steps.flatMap(({ signal, wait }) => [

@@ -1,6 +1,6 @@
-// Ports on 127.0.0.1 for the local services. They lie below the range from which the system picks the ports of outgoing
-// connections (Linux 32768, macOS and Windows 49152): from that range a client that retries while its Temporal is down
-// could be given Temporal's own port, connect to itself and keep Temporal from coming back.
+// Ports on 127.0.0.1 for the local services, below the range of outgoing connections (Linux 32768, macOS and Windows
+// 49152). A client that retries while its Temporal is down could otherwise get Temporal's own port, connect to itself
+// and block Temporal.
 import { connect, createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -8,7 +8,7 @@ const FIRST = 20_000
 const COUNT = 10_000
 const handedOut = new Set<number>()
 
-/** A port nobody listens on at this moment, and that this process has not handed out before. */
+/** Returns a port that is free now and that this process has not returned before. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 1000; attempt++) {
     const port = FIRST + Math.floor(Math.random() * COUNT)
@@ -19,7 +19,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`No free port between ${FIRST} and ${FIRST + COUNT - 1} on 127.0.0.1.`)
 }
 
-/** Whether a server could listen on 127.0.0.1:port now. */
+/** True if a server can listen on 127.0.0.1:port now. */
 export function portIsFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer()
@@ -28,7 +28,7 @@ export function portIsFree(port: number): Promise<boolean> {
   })
 }
 
-/** The first free port at or above the given one; any free one when the next hundred are busy. */
+/** Returns the first free port at or above the given one, or any free one if the next hundred are in use. */
 export async function nextFreePort(from: number): Promise<number> {
   for (let port = from; port < Math.min(from + 100, 65_536); port++) {
     if (await portIsFree(port)) return port
@@ -36,7 +36,7 @@ export async function nextFreePort(from: number): Promise<number> {
   return freePort()
 }
 
-/** Waits until somebody listens on 127.0.0.1:port; false after the time or as soon as there is no hope. */
+/** Waits for a server on 127.0.0.1:port. Returns false after the time limit, or as soon as waiting is hopeless. */
 export async function portResponds(
   port: number,
   milliseconds: number,

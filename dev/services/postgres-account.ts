@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 
 export type Account = { uid: number; gid: number }
 
-/** The account to run PostgreSQL as: null (our own) unless we are root. Throws when root has no other one to use. */
+/** Returns the account to run PostgreSQL as; null, our own, unless we are root. Throws if there is none. */
 export function postgresAccount(): Account | null {
   if (process.getuid?.() !== 0) return null
   const account = usable('postgres') ?? usable('nobody') ?? created()
@@ -13,12 +13,12 @@ export function postgresAccount(): Account | null {
   )
 }
 
-/** Whether the account can enter the directory and write in it, every directory above it included. */
+/** True if the account can enter the directory through all of its parents and write in it. */
 export function canUse(account: Account, directory: string): boolean {
   return runs(account, '/bin/sh', ['-c', 'cd -- "$0" && test -w .', directory])
 }
 
-/** Whether the account can execute the program and load its libraries. */
+/** True if the account can execute the program and load its libraries. */
 export function canRun(account: Account, program: string): boolean {
   return runs(account, program, ['--version'])
 }

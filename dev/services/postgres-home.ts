@@ -1,6 +1,6 @@
-// Where PostgreSQL's programs and data lie. Normally in node_modules and in the data directory. Started by root from a
-// directory that only root may enter, PostgreSQL's account reaches neither: then programs and data lie under /var/lib,
-// and a file in the data directory says where.
+// Where PostgreSQL's programs and data are: normally in node_modules and in the data directory. If root starts it from
+// a directory that only root may enter, PostgreSQL's account can reach neither. Then programs and data are under
+// /var/lib, and a file in the data directory points there.
 import { createHash, randomUUID } from 'node:crypto'
 import {
   chmodSync,
@@ -112,7 +112,7 @@ async function reachableFolder(
   return elsewhere
 }
 
-/** A deterministic path. Data found there has no pointer to it: a removed clone's, which is set aside, not used. */
+/** Returns a deterministic path. Data there without a pointer are of a removed clone; they are set aside, not used. */
 function placeElsewhere(dataDir: string): string {
   const name = createHash('sha256').update(realpathSync(dataDir)).digest('hex').slice(0, 16)
   const folder = join(sharedPlace(), name)
@@ -120,12 +120,12 @@ function placeElsewhere(dataDir: string): string {
   return folder
 }
 
-/** The folder noted in the data directory; a note that came with a copy of another, still existing one is not followed. */
+/** Returns the folder that the data directory points to. A pointer copied from an existing directory is ignored. */
 function readPointer(dataDir: string): string | null {
   try {
-    const note = JSON.parse(readFileSync(pointerFile(dataDir), 'utf8')) as { folder: string; of: string }
-    const isCopy = note.of !== realpathSync(dataDir) && existsSync(pointerFile(note.of))
-    return isCopy ? null : note.folder
+    const pointer = JSON.parse(readFileSync(pointerFile(dataDir), 'utf8')) as { folder: string; of: string }
+    const isCopy = pointer.of !== realpathSync(dataDir) && existsSync(pointerFile(pointer.of))
+    return isCopy ? null : pointer.folder
   } catch {
     return null
   }
@@ -154,7 +154,7 @@ function sharedPlace(): string {
   )
 }
 
-/** Data made by an account stays with it, also when root starts what another user began. */
+/** Returns the account that created the data: it stays their owner, even if root starts them later. */
 function clusterOwner(folder: string): Account | null {
   const { uid, gid } = statSync(folder)
   return uid === 0 ? null : { uid, gid }

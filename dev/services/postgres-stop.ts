@@ -1,4 +1,4 @@
-// Ending a PostgreSQL server: gently, at once, or as a leftover of a killed launcher.
+// Ends a PostgreSQL server: gently, at once, or after its launcher was killed.
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import {
@@ -11,13 +11,12 @@ import {
   waitUntilGone,
 } from './processes.ts'
 
-/** Fast shutdown, then immediate shutdown. */
 export const STOP_STEPS: readonly StopStep[] = [
   { signal: 'SIGINT', wait: 20_000 },
   { signal: 'SIGQUIT', wait: 5000 },
 ]
 
-/** Fast shutdown, then immediate shutdown, then SIGKILL. Resolves when server and children are gone. */
+/** Fast shutdown, then immediate shutdown, then SIGKILL. Resolves when server and children have ended. */
 export async function stopPostmaster(pid: number): Promise<void> {
   try {
     await stopProcess(pid, STOP_STEPS)
@@ -26,10 +25,10 @@ export async function stopPostmaster(pid: number): Promise<void> {
   }
 }
 
-/** SIGKILL to the server and to its children, which have groups of their own. Resolves when all are gone. */
+/** Sends SIGKILL to the server and to its children, which have their own groups. Resolves when all have ended. */
 export async function killPostmaster(pid: number): Promise<void> {
   if (!isRunning(pid)) return
-  // Stopped first, so that it cannot start a child between the listing and its end.
+  // Stopped first, so that it cannot start a child after the listing.
   sendSignal(pid, 'SIGSTOP')
   const children = childrenOf(pid)
   sendSignal(pid, 'SIGKILL')
@@ -38,7 +37,7 @@ export async function killPostmaster(pid: number): Promise<void> {
     throw new Error(`PostgreSQL (process ${pid}) did not end.`)
 }
 
-/** Stops a server that still runs on the cluster, if it is really that. Whether there was one. */
+/** Stops a server that still runs on the cluster, after checking that it is one. Returns true if there was one. */
 export async function stopStalePostmaster(cluster: string): Promise<boolean> {
   const file = join(cluster, 'postmaster.pid')
   if (!existsSync(file)) return false

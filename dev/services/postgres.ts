@@ -1,6 +1,6 @@
-// An embedded PostgreSQL server: real binaries from npm, one cluster per data directory, 127.0.0.1 only.
-// It is started here directly and not through a wrapper module, because it must outlive signals to our process group
-// until the service has drained, and must be found again after the launcher was killed.
+// An embedded PostgreSQL server: real binaries from npm, one cluster per data directory, 127.0.0.1 only. It is started
+// without a wrapper module, because it must outlive signals to our process group until the service has drained, and
+// must be found again after its launcher was killed.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -15,14 +15,14 @@ import { killPostmaster, STOP_STEPS, stopPostmaster, stopStalePostmaster } from 
 import { type LocalProcess, spawnLocal } from './service-process.ts'
 
 export type PostgresOptions = {
-  /** Holds password, port, log and, where PostgreSQL's account can reach it, the cluster. One launcher at a time. */
+  /** Holds password, port, log and, if PostgreSQL's account can reach it, the cluster. One launcher at a time. */
   dataDir: string
-  /** A busy one is an error. Default: that of the last start while it is free, else a free one. */
+  /** An error if in use. Default: that of the last start if it is free, otherwise any free one. */
   port?: number
   log?: (line: string) => void
-  /** false for throwaway clusters that are never killed: faster, and lost with a crash of the machine. */
+  /** False for throwaway clusters: faster, and lost with a crash of the machine. */
   durable?: boolean
-  /** Gives the start up: rejects with its reason, and nothing is left running. */
+  /** Aborts the start: it rejects with the signal's reason, and nothing is left running. */
   signal?: AbortSignal | undefined
 }
 
@@ -33,9 +33,9 @@ export type Postgres = {
   port: number
   /** Fast shutdown: connections are closed, data is safe. */
   stop(): Promise<void>
-  /** SIGKILL of the server and its children, for crash tests. */
+  /** Sends SIGKILL to the server and its children, for crash tests. */
   kill(): Promise<void>
-  /** Resolves when the server is gone, whoever ended it. */
+  /** Resolves when the server has ended for any reason. */
   exited: Promise<void>
 }
 
@@ -44,8 +44,8 @@ const SUPERUSER = 'postgres'
 const WRONG_PASSWORD = '28P01'
 
 /**
- * Starts the server, making its cluster at the first time. Resolves when connections work. A server that a killed
- * launcher left on the same directory is stopped first.
+ * Starts the server, and creates its cluster at the first start. Resolves when connections work. A server left by a
+ * killed launcher is stopped first.
  */
 export async function startPostgres(requested: PostgresOptions): Promise<Postgres> {
   const options = { ...requested, dataDir: resolve(requested.dataDir) }
@@ -92,7 +92,7 @@ async function startOnPort(options: PostgresOptions, home: PostgresHome, cluster
     } catch (error) {
       const exitedByItself = server.hasExited()
       await stopPostmaster(server.pid)
-      // Somebody else took the port in between, or children of a killed server still hold its memory: try again.
+      // Another process took the port meanwhile, or children of a killed server still hold its memory: try again.
       if (exitedByItself && attempt < 3 && !signal?.aborted) {
         await delay(500 * attempt)
         continue
@@ -166,7 +166,7 @@ async function untilReady(url: string, server: LocalProcess, signal: AbortSignal
   }
 }
 
-/** Made once and kept, readable by its owner alone, beside the cluster it belongs to. */
+/** Created once beside the cluster it belongs to, readable by its owner only. */
 function readPassword(dataDir: string): string {
   const file = join(dataDir, 'password')
   if (!existsSync(file)) {

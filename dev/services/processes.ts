@@ -1,5 +1,5 @@
-// Processes by id, also those of a launcher that is gone: whether they run, what they are, and how to end them.
-// A zombie counts as gone: in a container whose first process does not reap, it would otherwise live for ever.
+// Processes by id, also those of an ended launcher: whether they run, what they are, and how to end them. A zombie
+// counts as ended: in a container whose first process does not reap, it would live for ever.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -7,12 +7,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 export type ProcessFacts = {
   pid: number
   parent: number
-  /** With the pid, tells the process from a later one that was given the same pid. */
+  /** With the pid, distinguishes the process from a later one with the same pid. */
   started: string
   command: string
 }
 
-/** The facts of a running process; null when there is none, or only its zombie. */
+/** Returns the facts of a running process, or null if there is none or only its zombie. */
 export function processFacts(pid: number): ProcessFacts | null {
   return process.platform === 'linux' ? factsFromProc(pid) : (factsFromPs(['-p', String(pid)])[0] ?? null)
 }
@@ -24,13 +24,12 @@ export function isRunning(pid: number): boolean {
   return processFacts(pid) !== null
 }
 
-/** Direct children of a process. */
 export function childrenOf(pid: number): number[] {
   const all = process.platform === 'linux' ? allFromProc() : factsFromPs(['-ax'])
   return all.filter((facts) => facts.parent === pid).map((facts) => facts.pid)
 }
 
-/** Sends a signal; a process that is gone already is not an error. A negative pid means a process group. */
+/** Sends a signal; an ended process is not an error. A negative pid means a process group. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
@@ -39,7 +38,7 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Waits until none of the processes runs; false when one still does after the time. */
+/** Waits until all of the processes have ended. Returns false if one still runs after the time limit. */
 export async function waitUntilGone(pids: readonly number[], milliseconds: number): Promise<boolean> {
   const end = Date.now() + milliseconds
   while (pids.some(isRunning)) {
@@ -49,7 +48,7 @@ export async function waitUntilGone(pids: readonly number[], milliseconds: numbe
   return true
 }
 
-/** Signals one after the other, each with its time to take effect, until the process is gone. */
+/** Sends signals in turn, each with its time to take effect, until the process has ended. */
 export async function stopProcess(pid: number, steps: readonly StopStep[]): Promise<void> {
   for (const { signal, wait } of steps) {
     if (!isRunning(pid)) return
@@ -62,7 +61,7 @@ export async function stopProcess(pid: number, steps: readonly StopStep[]): Prom
 function factsFromProc(pid: number): ProcessFacts | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // pid (name, which may hold blanks and brackets) state parent … and the 22nd field is the start time.
+    // pid (name, which may contain blanks and brackets) state parent …; the 22nd field is the start time.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     if (fields[0] === 'X' || (fields[0] === 'Z' && !hasOtherThreads(pid))) return null
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
@@ -95,7 +94,7 @@ function factsFromPs(selection: string[]): ProcessFacts[] {
   } catch {
     return []
   }
-  // lstart is five words: "Thu Jan  1 00:00:00 1970".
+  // lstart has five fields: "Thu Jan 1 00:00:00 1970".
   const line = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\S+)\s+(.*)$/
   return output.split('\n').flatMap((text) => {
     const match = line.exec(text)

@@ -1,5 +1,5 @@
-// Running a set-up program (initdb, the SQL tool, go install) to its end: quiet unless it fails, and ended with
-// everything it started when the start is given up.
+// Runs a set-up program (initdb, the SQL tool, go install) to its end. It prints nothing unless it fails, and ends with
+// all of its children if the start is aborted.
 import { spawn } from 'node:child_process'
 import { sendSignal } from './processes.ts'
 
@@ -8,13 +8,12 @@ export type RunOptions = {
   cwd?: string
   account?: { uid: number; gid: number } | null
   signal?: AbortSignal | undefined
-  /** Each line the program writes. */
   onLine?: (line: string) => void
 }
 
-const KEPT = 4000
+const KEPT_OUTPUT = 4000
 
-/** Resolves with the output. Rejects with its last part when the program fails, with the signal's reason when given up. */
+/** Resolves with the output. Rejects with its last part on failure, and with the signal's reason if aborted. */
 export function runProgram(file: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     options.signal?.throwIfAborted()
@@ -36,14 +35,14 @@ export function runProgram(file: string, args: readonly string[], options: RunOp
     options.signal?.addEventListener('abort', giveUp, { once: true })
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
-        output = (output + text).slice(-KEPT)
+        output = (output + text).slice(-KEPT_OUTPUT)
         if (options.onLine) for (const line of text.split('\n')) if (line.trim()) options.onLine(line)
       })
     }
-    const finish = (settle: () => void) => {
+    const finish = (complete: () => void) => {
       clearTimeout(killer)
       options.signal?.removeEventListener('abort', giveUp)
-      settle()
+      complete()
     }
     child.once('error', (error) => finish(() => reject(error)))
     child.once('close', (code, killedBy) =>

@@ -1,12 +1,12 @@
-// Starting a local service as a process of its own group: a Ctrl-C on the terminal does not reach it, so the launcher
-// can drain before its services end. A guard ends it when the launcher is killed; where the guard is killed too, the
-// pid file lets the next launcher find what was left behind.
+// Starts a local service in its own process group, so that a Ctrl-C does not reach it and the launcher can drain first.
+// A guard ends it if the launcher is killed. If the guard is killed too, the next launcher finds the service by its pid
+// file.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { guard } from './guard.ts'
-import { notedProcess, notePid } from './pid-file.ts'
+import { recordedProcess, recordPid } from './pid-file.ts'
 import { type StopStep, sendSignal, stopProcess, waitUntilGone } from './processes.ts'
 
 export type TemporalOptions = {
@@ -14,25 +14,25 @@ export type TemporalOptions = {
   args: readonly string[]
   env: NodeJS.ProcessEnv
   cwd?: string
-  /** Another account to run as; only root may ask for it. */
+  /** Another account to run as; only root may set it. */
   account?: { uid: number; gid: number } | null
-  /** Output is appended here; emptied first when it has grown over 20 MB. */
+  /** Output is appended here. The file is emptied first if it exceeds 20 MB. */
   logFile: string
   pidFile: string
-  /** How it is ended when this process is killed; SIGKILL comes last. */
+  /** How it is ended if this process is killed; SIGKILL comes last. */
   whenAbandoned: readonly StopStep[]
 }
 
 export type LocalProcess = {
   pid: number
-  /** Resolves when the process is gone, whoever ended it. */
+  /** Resolves when the process has ended for any reason. */
   exited: Promise<void>
   hasExited(): boolean
 }
 
 const LOG_LIMIT = 20 * 1024 * 1024
 
-/** Starts the process and notes it in its pid file. Throws when the program cannot be executed. */
+/** Starts the process and records it in its pid file. Throws if the program cannot be executed. */
 export async function spawnLocal(options: TemporalOptions): Promise<LocalProcess> {
   mkdirSync(dirname(options.logFile), { recursive: true })
   mkdirSync(dirname(options.pidFile), { recursive: true })
@@ -62,11 +62,11 @@ export async function spawnLocal(options: TemporalOptions): Promise<LocalProcess
       resolve()
     })
   })
-  notePid(options.pidFile, pid)
+  recordPid(options.pidFile, pid)
   return { pid, exited, hasExited: () => state.exited }
 }
 
-/** SIGTERM, and SIGKILL to the whole group when that does not help in time. The pid file goes with the process. */
+/** Sends SIGTERM, and SIGKILL to the whole group after the timeout. Removes the pid file. */
 export async function stopTemporal(pid: number, pidFile: string, timeout: number): Promise<void> {
   try {
     await stopProcess(pid, [{ signal: 'SIGTERM', wait: timeout }])
@@ -76,19 +76,19 @@ export async function stopTemporal(pid: number, pidFile: string, timeout: number
   rmSync(pidFile, { force: true })
 }
 
-/** SIGKILL to the process and its group, and waits until it is gone. */
+/** Sends SIGKILL to the process and its group, and waits for their end. */
 export async function killTemporal(pid: number): Promise<void> {
   sendSignal(-pid, 'SIGKILL')
   if (!(await waitUntilGone([pid], 10_000))) throw new Error(`Process ${pid} did not end.`)
 }
 
-/** Stops the process of a pid file if it still runs and is the program we take it for. Whether there was one. */
+/** Stops the process of a pid file if it still runs the expected program. Returns true if there was one. */
 export async function stopStaleService(
   pidFile: string,
   commandContains: string,
   timeout: number,
 ): Promise<boolean> {
-  const stale = notedProcess(pidFile)
+  const stale = recordedProcess(pidFile)
   const isOurs = stale?.command.includes(commandContains) === true
   if (stale && isOurs) await stopTemporal(stale.pid, pidFile, timeout)
   else rmSync(pidFile, { force: true })

@@ -6,30 +6,27 @@ import { startTemporal, stopStaleTemporal, type Temporal } from './temporal.ts'
 import type { DynamicConfig } from './temporal-settings.ts'
 
 export type LocalServicesConfig = {
-  /** They keep their data in the folders postgres and temporal inside. One launcher at a time. */
+  /** They store their data in its folders postgres and temporal. One launcher at a time. */
   dataDir: string
-  /** An external PostgreSQL. */
   databaseUrl?: string | undefined
-  /** An external Temporal server. */
   temporalAddress?: string | undefined
   temporalNamespace: string
   temporalPort: number
   temporalUiPort: number | null
-  /** Settings of the embedded Temporal server besides ours. */
   temporalSettings?: DynamicConfig | undefined
   log: (line: string) => void
   /** Of the embedded PostgreSQL, see PostgresOptions. */
   durable?: boolean
-  /** Gives the start up: rejects with its reason, and nothing is left running. */
+  /** Aborts the start: it rejects with the signal's reason, and nothing is left running. */
   signal?: AbortSignal | undefined
 }
 
 export type LocalServices = {
   databaseUrl: string
   temporalAddress: string
-  /** null where Temporal is external, or has no UI. */
+  /** Null if Temporal is external or has no UI. */
   temporalUiUrl: string | null
-  /** Resolves with the name of Temporal that ended without being asked to; never after stop(). */
+  /** Resolves with the name of a service that ended by itself; never after stop(). */
   ended: Promise<string>
   /** Ends what was started here: Temporal's UI, Temporal, PostgreSQL. */
   stop(): Promise<void>
@@ -37,7 +34,7 @@ export type LocalServices = {
 
 const APPLICATION_DATABASE = 'billing'
 
-/** Starts what is not external. Rejects, with nothing left running, when one of them does not start. */
+/** Starts what is not external. Rejects, with nothing left running, if one of them does not start. */
 export async function startLocalServices(config: LocalServicesConfig): Promise<LocalServices> {
   const { log, signal } = config
   const started: { postgres: Postgres | null; temporal: Temporal | null } = { postgres: null, temporal: null }
@@ -60,13 +57,13 @@ export async function startLocalServices(config: LocalServicesConfig): Promise<L
   }
   try {
     const temporalDir = join(config.dataDir, 'temporal')
-    // Before PostgreSQL, which a leftover server would hold connections of.
+    // Before PostgreSQL, to which a leftover server would hold connections.
     if (!config.temporalAddress) await stopStaleTemporal(temporalDir)
     const databaseUrl = config.databaseUrl ?? (await applicationDatabase(await embeddedPostgres()))
     if (!config.temporalAddress) {
       started.temporal = await startTemporal({
         dataDir: temporalDir,
-        // Its databases are its own: they never go to an external server, where two installations would meet in them.
+        // Its databases never go to an external server, where two installations would share them.
         postgresUrl: embeddedPostgres,
         namespace: config.temporalNamespace,
         port: config.temporalPort,
@@ -110,7 +107,7 @@ function handle(
   }
 }
 
-/** Makes the application's database on the embedded cluster if it is missing, and answers its URL. */
+/** Creates the application's database on the embedded cluster if it is missing, and returns its URL. */
 async function applicationDatabase(clusterUrl: string): Promise<string> {
   const client = new pg.Client({ connectionString: clusterUrl })
   client.on('error', () => {})

@@ -1,12 +1,12 @@
-// The stock Temporal server, its SQL tool and its web UI, compiled from the Go modules' sources at fixed versions into
-// a cache of the user. Once per machine: minutes; afterwards nothing.
+// Compiles the stock Temporal server, its SQL tool and its web UI from Go modules at fixed versions into a cache of the
+// user. The first build on a machine takes minutes.
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { withLock } from './lock.mjs'
 import { runProgram } from './run-program.ts'
 
-/** Newer servers want a newer Go than 1.26.8. The schema versions in temporal-schema.ts belong to this version. */
+/** Newer servers require a newer Go than 1.26.8. The schema versions in temporal-schema.ts belong to this version. */
 const SERVER = '1.32.1'
 const UI = '2.54.1'
 
@@ -37,15 +37,15 @@ export type TemporalPrograms = { server: string; sqlTool: string; ui: string | n
 
 export type BuildOptions = {
   withUi: boolean
-  /** Used when the user's cache cannot be written. */
+  /** Used if the user's cache cannot be written. */
   fallbackCache: string
   log: (line: string) => void
   signal?: AbortSignal | undefined
 }
 
 /**
- * The paths of the programs, building what is missing; several processes may ask at once. Without the UI where only
- * its build fails. Throws when Go is missing or a build fails.
+ * Returns the paths of the programs and builds missing ones; safe under concurrent calls. If only the UI's build fails,
+ * it is left out. Throws if Go is missing or a build fails.
  */
 export async function buildTemporal(options: BuildOptions): Promise<TemporalPrograms> {
   const cache = binaryCache(options.fallbackCache)
@@ -101,7 +101,7 @@ async function install(go: string, module: string, draft: string, signal?: Abort
   const folders = { GOBIN: join(draft, 'bin'), GOTMPDIR: join(draft, 'tmp') }
   mkdirSync(folders.GOTMPDIR)
   const env = { ...inherited, ...folders, GOFLAGS: '', GOWORK: 'off' }
-  // Without symbol tables: smaller by a quarter and linked faster.
+  // Without symbol tables the programs are a quarter smaller and link faster.
   await runProgram(go, ['install', '-ldflags=-s -w', module], { cwd: draft, env, signal })
 }
 

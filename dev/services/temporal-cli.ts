@@ -1,4 +1,4 @@
-// The Temporal server inside the `temporal` CLI, where one that is new enough is installed.
+// The Temporal server in the `temporal` CLI, if an installed CLI is new enough.
 import { join } from 'node:path'
 import { runProgram } from './run-program.ts'
 import { type DynamicConfig, dynamicConfigArguments } from './temporal-settings.ts'
@@ -6,7 +6,7 @@ import { type DynamicConfig, dynamicConfigArguments } from './temporal-settings.
 /** The first server that can skip time in single executions. */
 const OLDEST_SERVER = [1, 32] as const
 
-/** Whether the PATH has a `temporal` CLI whose server is new enough; the second member says what was found instead. */
+/** Checks whether the PATH has a `temporal` CLI with a new enough server; `found` describes what it has instead. */
 export async function findTemporalCli(signal?: AbortSignal): Promise<{ usable: boolean; found: string }> {
   try {
     const output = await runProgram('temporal', ['--version'], { signal })
@@ -29,7 +29,7 @@ export type CliOptions = {
   dynamicConfig?: DynamicConfig | undefined
 }
 
-/** What to run: the development server with its data in one SQLite file. */
+/** Returns the command of the development server with its data in one SQLite file. */
 export function temporalCliCommand(options: CliOptions) {
   const args = [
     ...['server', 'start-dev', '--ip', '127.0.0.1', '--log-level', 'warn'],

@@ -1,4 +1,4 @@
-// The namespace of the service: registered where it is missing, and waited for until every part of the server knows it.
+// Registers the namespace of the service if it is missing, and waits until every part of the server knows it.
 import { setTimeout as delay } from 'node:timers/promises'
 import { Connection } from '@temporalio/client'
 import { msToTs } from '@temporalio/common/lib/time.js'
@@ -6,7 +6,7 @@ import { msToTs } from '@temporalio/common/lib/time.js'
 export type NamespaceOptions = {
   address: string
   namespace: string
-  /** Gives up early when it answers true. */
+  /** Ends the wait early when it returns true. */
   isHopeless: () => boolean
   signal?: AbortSignal | undefined
 }
@@ -41,7 +41,7 @@ async function register(connection: Connection, options: NamespaceOptions): Prom
   })
 }
 
-/** Asks frontend, history, matching and visibility about something in the namespace. */
+/** Queries frontend, history, matching and visibility in the namespace. */
 async function probe(connection: Connection, namespace: string): Promise<void> {
   const service = connection.workflowService
   await service.countWorkflowExecutions({ namespace })

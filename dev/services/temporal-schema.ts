@@ -1,4 +1,4 @@
-// Temporal's two databases on a PostgreSQL server: made once, complete or not at all.
+// Creates Temporal's two databases on a PostgreSQL server once: complete or not at all.
 import pg from 'pg'
 import { runProgram } from './run-program.ts'
 
@@ -12,7 +12,7 @@ const SCHEMAS = [
 
 type Schema = (typeof SCHEMAS)[number]
 
-/** Makes what is missing. The user of the URL must be allowed to create databases. */
+/** Creates what is missing. The user of the URL must be allowed to create databases. */
 export async function ensureTemporalSchema(
   postgresUrl: string,
   sqlTool: string,
@@ -28,7 +28,7 @@ async function ensureDatabase(postgresUrl: string, sqlTool: string, schema: Sche
   await withClient(postgresUrl, async (client) => {
     const found = await client.query('select from pg_database where datname = $1', [schema.database])
     if (found.rowCount) return
-    // Set up under another name: a start that is ended half-way leaves no half database behind.
+    // Set up under another name, so that an aborted start leaves no incomplete database behind.
     const draft = `${schema.database}_new`
     await client.query(`drop database if exists ${draft}`)
     await client.query(`create database ${draft}`)

@@ -1,7 +1,7 @@
 // The stock Temporal server on PostgreSQL, configured by the environment variables of its embedded configuration.
 import { TEMPORAL_DATABASES } from './temporal-schema.ts'
 
-/** Ports of the server beside the frontend's own; the same at every start, or a restarted server waits for its old self. */
+/** Additional ports, the same at every start: a restarted server would otherwise wait for its former self. */
 export const INNER_PORTS = [
   'FRONTEND_MEMBERSHIP_PORT',
   'FRONTEND_HTTP_PORT',
@@ -23,7 +23,7 @@ export type ServerOptions = {
   dynamicConfigFile: string
 }
 
-/** What to run. Nothing is inherited: the server would read TEMPORAL_* variables that are meant for the client. */
+/** Returns the command of the server. It inherits no environment, which has the client's TEMPORAL_* variables. */
 export function temporalServerCommand(options: ServerOptions) {
   const { hostname, port, username, password } = new URL(options.postgresUrl)
   const innerPorts = Object.entries(options.innerPorts).map(([name, value]) => [name, String(value)])
@@ -42,12 +42,12 @@ export function temporalServerCommand(options: ServerOptions) {
     DB_PORT: port || '5432',
     POSTGRES_USER: decodeURIComponent(username),
     POSTGRES_PWD: decodeURIComponent(password),
-    // Per service, of which there are four; each connection costs PostgreSQL some megabytes.
+    // For each of four services; each connection costs PostgreSQL some megabytes.
     SQL_MAX_CONNS: '10',
     SQL_MAX_IDLE_CONNS: '10',
     SQL_VIS_MAX_CONNS: '3',
     SQL_VIS_MAX_IDLE_CONNS: '3',
-    // Near it the server collects garbage sooner than at twice what it needs.
+    // Near this limit the server collects garbage sooner than at twice its live memory.
     GOMEMLIMIT: '320MiB',
   }
   return { file: options.program, args: ['--allow-no-auth', 'start'], env }

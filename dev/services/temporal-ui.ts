@@ -1,4 +1,4 @@
-// Temporal's web UI beside a server built here; the CLI's server brings its own.
+// Temporal's web UI for a server built here; the CLI's server includes its own.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { portResponds } from './ports.ts'
@@ -14,7 +14,7 @@ export type UiOptions = {
   signal?: AbortSignal | undefined
 }
 
-/** Starts the UI and resolves when it answers on its port. */
+/** Starts the UI and resolves when it responds on its port. */
 export async function startTemporalUi(options: UiOptions): Promise<LocalProcess> {
   const folder = join(options.dataDir, 'ui')
   mkdirSync(folder, { recursive: true })

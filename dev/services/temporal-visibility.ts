@@ -1,19 +1,24 @@
-// Temporal keeps what executions are listed by in one table, with an index on every column that an attribute could ever
-// take: 74 of them, 22 kB for each execution, and most of the work of writing one. The local server keeps those of the
-// columns that our attributes take, and a few of Temporal's own. The cost: a list filtered by anything else, such as the
-// length of a history or the parent, reads all executions of the namespace. Columns are handed out at random, so the
-// namespace is asked which ones are taken.
+// Temporal lists executions from one table with an index on every possible attribute column: 74 indexes, 22 kB for each
+// execution, and most of the work of writing one. The local server keeps only the indexes of our attributes' columns
+// and a few of Temporal's own. The cost: a list filtered by anything else reads all executions of the namespace.
+// Columns are assigned at random, so the namespace is queried for them.
 import { Connection } from '@temporalio/client'
 import pg from 'pg'
 import { registerSearchAttributes } from '../../worker/search-attributes.ts'
 import { TEMPORAL_DATABASES } from './temporal-schema.ts'
 
 const TABLE = 'executions_visibility'
-const KEPT = ['executions_visibility_pkey', 'default_idx', 'by_workflow_id', 'by_workflow_type', 'by_status']
+const KEPT_INDEXES = [
+  'executions_visibility_pkey',
+  'default_idx',
+  'by_workflow_id',
+  'by_workflow_type',
+  'by_status',
+]
 
 export type VisibilityOptions = { address: string; namespace: string; postgresUrl: string }
 
-/** Registers our attributes, drops the indexes that no list of ours needs, and makes those that are missing. */
+/** Registers our attributes, drops indexes that none of our lists needs, and creates the missing ones. */
 export async function fitVisibilityIndexes(options: VisibilityOptions): Promise<void> {
   const columns = await columnsInUse(options)
   const url = new URL(options.postgresUrl)
@@ -28,7 +33,7 @@ export async function fitVisibilityIndexes(options: VisibilityOptions): Promise<
     )
     const present = rows.map(({ indexname }) => indexname)
     const wanted = new Map(columns.map((column) => [indexName(column), column]))
-    const unused = present.filter((name) => !KEPT.includes(name) && !wanted.has(name))
+    const unused = present.filter((name) => !KEPT_INDEXES.includes(name) && !wanted.has(name))
     if (unused.length > 0) await client.query(`drop index if exists ${unused.join(', ')}`)
     for (const [name, column] of wanted) {
       if (present.includes(name)) continue
@@ -42,7 +47,7 @@ export async function fitVisibilityIndexes(options: VisibilityOptions): Promise<
   }
 }
 
-/** Columns that attributes of the namespace take, such as Keyword07. */
+/** Returns the columns that attributes of the namespace use, such as Keyword07. */
 async function columnsInUse({ address, namespace }: VisibilityOptions): Promise<string[]> {
   const connection = await Connection.connect({ address })
   try {
@@ -54,7 +59,7 @@ async function columnsInUse({ address, namespace }: VisibilityOptions): Promise<
   }
 }
 
-/** As the schema names them: by_keyword_07 of Keyword07. */
+/** Returns the name of the index in the schema: by_keyword_07 for Keyword07. */
 function indexName(column: string): string {
   const words = column.replace(/(\d+)$/, '_$1').replaceAll(/([a-z])([A-Z])/g, '$1_$2')
   return `by_${words.toLowerCase()}`

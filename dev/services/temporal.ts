@@ -1,5 +1,5 @@
-// A local Temporal server with its web UI, by the first way that works: the `temporal` CLI of the PATH, or the stock
-// server built from source on the given PostgreSQL.
+// A local Temporal server with its web UI: from the `temporal` CLI of the PATH, or the stock server built from source
+// on the given PostgreSQL.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { claimDirectory, releaseDirectory } from './launcher-claim.ts'
@@ -23,18 +23,17 @@ import { fitVisibilityIndexes } from './temporal-visibility.ts'
 export type TemporalOptions = {
   /** Holds configuration, pid files, logs, and the CLI's database. One launcher at a time. */
   dataDir: string
-  /** Server for the built kind's two databases; a function is called only if they are needed. */
+  /** The PostgreSQL server of the built Temporal's two databases; a function is called only if they are needed. */
   postgresUrl: string | (() => Promise<string>)
-  /** Default 7233; the next free one when it is busy. */
+  /** Default 7233; the next free one if it is in use. */
   port?: number
-  /** Default 8233; the next free one when it is busy; null for no UI. */
+  /** Default 8233; the next free one if it is in use; null for no UI. */
   uiPort?: number | null
-  /** Registered if it is missing. */
   namespace: string
-  /** Settings of the server besides ours, or in their place. */
+  /** Settings of the server that extend or replace ours. */
   dynamicConfig?: DynamicConfig | undefined
   log?: (line: string) => void
-  /** Gives the start up: rejects with its reason, and nothing is left running. */
+  /** Aborts the start: it rejects with the signal's reason, and nothing is left running. */
   signal?: AbortSignal | undefined
 }
 
@@ -45,11 +44,11 @@ export type Temporal = {
   uiUrl: string | null
   pid: number
   kind: TemporalKind
-  /** Ends UI and server; workflows go on at the next start. */
+  /** Ends UI and server; workflows continue at the next start. */
   stop(): Promise<void>
-  /** SIGKILL of both, for crash tests. */
+  /** Sends SIGKILL to both, for crash tests. */
   kill(): Promise<void>
-  /** Resolves when the server is gone, whoever ended it. */
+  /** Resolves when the server has ended for any reason. */
   exited: Promise<void>
 }
 
@@ -63,11 +62,11 @@ type Running = {
 
 /** Part of every command line of ours, CLI or built. */
 const PROGRAM = 'temporal'
-const STOP_PATIENCE = 15_000
+const STOP_TIMEOUT = 15_000
 
 /**
- * Starts the server and resolves when workflows can be started in the namespace. A server that a killed launcher left
- * on the same directory is stopped first. Throws one error that names the ways out when no way works.
+ * Starts the server and resolves when workflows can be started in the namespace. A server left by a killed launcher is
+ * stopped first. Throws one error with the remedies if no way works.
  */
 export async function startTemporal(requested: TemporalOptions): Promise<Temporal> {
   const options = { ...requested, dataDir: resolve(requested.dataDir) }
@@ -85,12 +84,12 @@ export async function startTemporal(requested: TemporalOptions): Promise<Tempora
   }
 }
 
-/** Claims the directory and stops server and UI that a killed launcher left on it. Whether there were any. */
+/** Claims the directory and stops a server and UI left by a killed launcher. Returns true if there were any. */
 export async function stopStaleTemporal(dataDir: string): Promise<boolean> {
   claimDirectory(resolve(dataDir))
   const files = pidFiles(resolve(dataDir))
-  const ui = await stopStaleService(files.ui, PROGRAM, STOP_PATIENCE)
-  const server = await stopStaleService(files.server, PROGRAM, STOP_PATIENCE)
+  const ui = await stopStaleService(files.ui, PROGRAM, STOP_TIMEOUT)
+  const server = await stopStaleService(files.server, PROGRAM, STOP_TIMEOUT)
   return ui || server
 }
 
@@ -98,7 +97,8 @@ async function startAny(options: TemporalOptions, begun: LocalProcess[]): Promis
   const { dataDir, signal } = options
   const port = await nextFreePort(options.port ?? 7233)
   const uiPort = options.uiPort === null ? null : await nextFreePort(options.uiPort ?? 8233)
-  // What a directory was begun with, it stays with while that is possible: the other kind has other data.
+  // A directory stays with the kind of server it was created by while that is possible, because the other kind has
+  // other data.
   const cli =
     rememberedKind(dataDir) === 'built' ? { usable: false, found: '' } : await findTemporalCli(signal)
   const running = cli.usable
@@ -209,8 +209,8 @@ function handle({ dataDir }: TemporalOptions, running: Running): Temporal {
   const { server, ui, kind } = running
   const files = pidFiles(dataDir)
   const stop = async () => {
-    if (ui) await stopTemporal(ui.pid, files.ui, STOP_PATIENCE)
-    await stopTemporal(server.pid, files.server, STOP_PATIENCE)
+    if (ui) await stopTemporal(ui.pid, files.ui, STOP_TIMEOUT)
+    await stopTemporal(server.pid, files.server, STOP_TIMEOUT)
     releaseDirectory(dataDir)
   }
   const kill = async () => {

@@ -1,8 +1,14 @@
 /** What the checkout form says of a field: a pure judgement, the same rules as the API's. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { grouped, judgeCode, judgeExpiry, judgeNumber, readYear } from '../../api/demo/browser/card-form.ts'
-import { judgePublishableKey, judgeSecretKey } from '../../api/demo/browser/merchant-form.ts'
+import {
+  grouped,
+  readYear,
+  validateCode,
+  validateExpiry,
+  validateNumber,
+} from '../../api/demo/browser/card-form.ts'
+import { validatePublishableKey, validateSecretKey } from '../../api/demo/browser/merchant-form.ts'
 import { cardDigits, NETWORKS, networksOfBeginning, passesLuhn, readCardNumber } from '../../billing/cards.ts'
 import { TEST_CARDS } from '../support/cards.ts'
 
@@ -29,7 +35,7 @@ describe('the number', () => {
     fc.assert(
       fc.property(fc.oneof(cardNumber, fc.stringMatching(/^[\d -]{1,25}$/), fc.string()), (written) => {
         const taken = 'pan' in readCardNumber(written.trim())
-        expect(judgeNumber(written, true).state).toBe(
+        expect(validateNumber(written, true).state).toBe(
           written.trim() === '' ? 'wrong' : taken ? 'right' : 'wrong',
         )
       }),
@@ -43,11 +49,11 @@ describe('the number', () => {
         // Of a number longer than usual, the usual length may look complete, and its check digit wrong.
         const until = Math.min(pan.length, 15)
         for (let typed = 1; typed <= until; typed++) {
-          const { state, message } = judgeNumber(pan.slice(0, typed), false)
+          const { state, message } = validateNumber(pan.slice(0, typed), false)
           if (state === 'wrong') expect(message).toContain('check digit')
           if (state === 'wrong') expect(typed).toBeGreaterThanOrEqual(14)
         }
-        expect(judgeNumber(pan, false).state).toBe('right')
+        expect(validateNumber(pan, false).state).toBe('right')
       }),
       { numRuns: 1000 },
     )
@@ -56,7 +62,7 @@ describe('the number', () => {
   test('is never repeated, not even in part', () => {
     fc.assert(
       fc.property(cardNumber, fc.boolean(), (pan, finished) => {
-        const { message } = judgeNumber(pan.slice(0, -1), finished)
+        const { message } = validateNumber(pan.slice(0, -1), finished)
         expect(message).not.toMatch(/\d{4}/)
       }),
     )
@@ -69,7 +75,7 @@ describe('the number', () => {
     ['5555 5555', 'MasterCard'],
     [TEST_CARDS.approves, 'Visa'],
   ])('%s is already known to be of %s', (written, brand) => {
-    expect(judgeNumber(written, false).brand).toBe(brand)
+    expect(validateNumber(written, false).brand).toBe(brand)
   })
 
   test.each([
@@ -78,15 +84,15 @@ describe('the number', () => {
     ['4111111111111112', 'check digit'],
     ['37828224631000555', 'American Express numbers have 15 digits'],
   ])('%s is wrong while it is typed', (written, why) => {
-    expect(judgeNumber(written, false)).toMatchObject({
+    expect(validateNumber(written, false)).toMatchObject({
       state: 'wrong',
       message: expect.stringContaining(why),
     })
   })
 
   test('that is too short is wrong once it was left', () => {
-    expect(judgeNumber('4111', false)).toMatchObject({ state: 'open', message: 'Visa' })
-    expect(judgeNumber('4111', true)).toMatchObject({
+    expect(validateNumber('4111', false)).toMatchObject({ state: 'open', message: 'Visa' })
+    expect(validateNumber('4111', true)).toMatchObject({
       state: 'wrong',
       message: 'Visa numbers have 13, 16, 18 or 19 digits.',
     })
@@ -112,7 +118,7 @@ describe('the number', () => {
 
 describe('the expiry', () => {
   const judge = (month: string, year: string, left = true) =>
-    judgeExpiry(month, year, NOW, { month: left, year: left })
+    validateExpiry(month, year, NOW, { month: left, year: left })
 
   test.each([
     ['11', '26', 'right'],
@@ -138,22 +144,22 @@ describe('the expiry', () => {
 })
 
 test('the code has four digits on American Express and three elsewhere, and may be left out', () => {
-  expect(judgeCode('', 'Visa', true).state).toBe('open')
-  expect(judgeCode('123', 'Visa', true).state).toBe('right')
-  expect(judgeCode('1234', 'Visa', false).state).toBe('wrong')
-  expect(judgeCode('123', 'American Express', false).state).toBe('open')
-  expect(judgeCode('123', 'American Express', true).state).toBe('wrong')
+  expect(validateCode('', 'Visa', true).state).toBe('open')
+  expect(validateCode('123', 'Visa', true).state).toBe('right')
+  expect(validateCode('1234', 'Visa', false).state).toBe('wrong')
+  expect(validateCode('123', 'American Express', false).state).toBe('open')
+  expect(validateCode('123', 'American Express', true).state).toBe('wrong')
 })
 
 test('a secret key is turned away', () => {
-  expect(judgePublishableKey('sk_sandbox_x', false).message).toContain('must never reach a browser')
-  expect(judgePublishableKey('pk', false).state).toBe('open')
-  expect(judgePublishableKey('pk_sandbox_a-b_c', true).state).toBe('right')
+  expect(validatePublishableKey('sk_sandbox_x', false).message).toContain('must never reach a browser')
+  expect(validatePublishableKey('pk', false).state).toBe('open')
+  expect(validatePublishableKey('pk_sandbox_a-b_c', true).state).toBe('right')
 })
 
 test("the page of an order takes a sandbox's secret key, and no live one", () => {
-  expect(judgeSecretKey('sk_', false).state).toBe('open')
-  expect(judgeSecretKey('sk_live_a', false).state).toBe('wrong')
-  expect(judgeSecretKey('pk_sandbox_a', false).state).toBe('wrong')
-  expect(judgeSecretKey('sk_sandbox_a-b_c', true).state).toBe('right')
+  expect(validateSecretKey('sk_', false).state).toBe('open')
+  expect(validateSecretKey('sk_live_a', false).state).toBe('wrong')
+  expect(validateSecretKey('pk_sandbox_a', false).state).toBe('wrong')
+  expect(validateSecretKey('sk_sandbox_a-b_c', true).state).toBe('right')
 })

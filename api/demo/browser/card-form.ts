@@ -1,4 +1,4 @@
-/** What the checkout form says of each field: while one types, and once one has left it. Pure: the page hands over texts. */
+/** Validates the fields of the checkout form, while the payer types and afterwards. Pure functions of texts. */
 import {
   CARD_BRANDS,
   type CardBrand,
@@ -9,11 +9,8 @@ import {
 } from '../../../billing/cards.ts'
 import { missing, OPEN, RIGHT, type Verdict, wrong } from './merchant-form.ts'
 
-/**
- * Judges a card number. `finished` is false while one types: then a number is called wrong only for what no further
- * digit can mend.
- */
-export function judgeNumber(
+/** Validates a card number. Unless `finished`, a number is wrong only if no further digit can fix it. */
+export function validateNumber(
   written: string,
   finished: boolean,
 ): Verdict & { readonly brand: CardBrand | null } {
@@ -49,8 +46,8 @@ export function judgeNumber(
   return { state: 'open', message: brand ?? '', brand }
 }
 
-/** Judges month and year of expiry against `now`, in milliseconds. */
-export function judgeExpiry(
+/** Validates month and year of expiry against `now`, in milliseconds. */
+export function validateExpiry(
   month: string,
   year: string,
   now: number,
@@ -59,18 +56,18 @@ export function judgeExpiry(
   const expMonth = readMonth(month)
   const expYear = readYear(year)
   return {
-    month: judgeMonth(month.trim(), expMonth, finished.month),
-    year: judgeYear(year.trim(), expYear, expMonth, now, finished.year),
+    month: validateMonth(month.trim(), expMonth, finished.month),
+    year: validateYear(year.trim(), expYear, expMonth, now, finished.year),
   }
 }
 
-function judgeMonth(text: string, expMonth: number | null, finished: boolean): Verdict {
+function validateMonth(text: string, expMonth: number | null, finished: boolean): Verdict {
   if (text === '') return missing('the month', finished)
   if (expMonth !== null) return RIGHT
   return text === '0' && !finished ? OPEN : wrong('A month is a number from 1 to 12.')
 }
 
-function judgeYear(
+function validateYear(
   text: string,
   expYear: number | null,
   expMonth: number | null,
@@ -79,15 +76,14 @@ function judgeYear(
 ): Verdict {
   if (text === '') return missing('the year', finished)
   if (!/^\d{1,4}$/.test(text)) return wrong('A year has two or four digits.')
-  // The 20 of a 2031 still being typed is not the year 2020.
-  const settled = finished || text.length === 4
-  if (expYear === null) return settled ? wrong('A year has two or four digits, from 2000 to 2100.') : OPEN
-  if (cardIsExpired(expMonth ?? 12, expYear, now)) return settled ? wrong('This card has expired.') : OPEN
+  // The 20 of a year 2031 that is still being typed is not the year 2020.
+  const isComplete = finished || text.length === 4
+  if (expYear === null) return isComplete ? wrong('A year has two or four digits, from 2000 to 2100.') : OPEN
+  if (cardIsExpired(expMonth ?? 12, expYear, now)) return isComplete ? wrong('This card has expired.') : OPEN
   return RIGHT
 }
 
-/** Judges the security code, which a payment can do without. */
-export function judgeCode(written: string, brand: CardBrand | null, finished: boolean): Verdict {
+export function validateCode(written: string, brand: CardBrand | null, finished: boolean): Verdict {
   const text = written.trim()
   if (text === '') return OPEN
   if (!/^\d+$/.test(text)) return wrong('Digits only.')
@@ -102,20 +98,20 @@ export function judgeCode(written: string, brand: CardBrand | null, finished: bo
   return text.length < length ? OPEN : RIGHT
 }
 
-/** A month from 1 to 12, or null. */
+/** Returns a month from 1 to 12, or null. */
 export function readMonth(written: string): number | null {
   const text = written.trim()
   return /^(?:0?[1-9]|1[0-2])$/.test(text) ? Number(text) : null
 }
 
-/** A year in full, of two or four digits; null for what cannot be one on a card. */
+/** Returns a full year, given two or four digits, or null if no card can have it. */
 export function readYear(written: string): number | null {
   const text = written.trim()
   if (/^\d{2}$/.test(text)) return 2000 + Number(text)
   return /^(?:20\d\d|2100)$/.test(text) ? Number(text) : null
 }
 
-/** The digits in groups, as the networks print them. */
+/** Returns the digits in the groups that are printed on the card. */
 export function grouped(written: string): string {
   const digits = cardDigits(written.trim())
   if (digits === null) return written

@@ -1,11 +1,11 @@
 /**
- * The checkout demo's script: judges the form while one types, makes the token with the publishable key, and shows the
- * call with which a server uses it.
+ * The checkout demo's script: it validates the form, creates the token with the publishable key, and shows the request
+ * with which a server uses it.
  *
  * Card data go from the fields into one request body and nowhere else: not into the address, storage or the console.
  */
-import { grouped, judgeCode, judgeExpiry, judgeNumber, readMonth, readYear } from './card-form.ts'
-import { judgeOrganization, judgePublishableKey, OPEN, type Verdict } from './merchant-form.ts'
+import { grouped, readMonth, readYear, validateCode, validateExpiry, validateNumber } from './card-form.ts'
+import { OPEN, type Verdict, validateOrganization, validatePublishableKey } from './merchant-form.ts'
 import {
   element,
   field,
@@ -18,7 +18,7 @@ import {
   value,
 } from './page.ts'
 
-/** The fields, by what the API calls their members in `invalidFields`. */
+/** The fields by the names of their members in `invalidFields`. */
 const MEMBERS: Readonly<Record<string, string>> = {
   'paymentInstrument.pan': 'number',
   'paymentInstrument.expMonth': 'month',
@@ -30,40 +30,39 @@ const MEMBERS: Readonly<Record<string, string>> = {
   'billingAddress.country': 'country',
 }
 const CARD_FIELDS = ['number', 'month', 'year', 'code'] as const
-/** What this tab remembers, by field. */
 const REMEMBERED = { organization: 'organization', key: 'publishable-key' } as const
 
-/** Fields that have been left once, or sent: from then on what is missing is said. */
+/** Fields that were left or sent once: from then on an empty one is reported. */
 const left = new Set<string>()
 
-const JUDGES: Readonly<Record<string, (finished: boolean) => Verdict>> = {
-  organization: (finished) => judgeOrganization(value('organization'), finished),
-  key: (finished) => judgePublishableKey(value('key'), finished),
-  number: (finished) => judgeNumber(value('number'), finished),
+const VALIDATORS: Readonly<Record<string, (finished: boolean) => Verdict>> = {
+  organization: (finished) => validateOrganization(value('organization'), finished),
+  key: (finished) => validatePublishableKey(value('key'), finished),
+  number: (finished) => validateNumber(value('number'), finished),
   month: (finished) => expiry({ month: finished, year: true }).month,
   year: (finished) => expiry({ month: true, year: finished }).year,
-  code: (finished) => judgeCode(value('code'), judgeNumber(value('number'), false).brand, finished),
+  code: (finished) => validateCode(value('code'), validateNumber(value('number'), false).brand, finished),
 }
 
 restore()
 addEventListener('hashchange', restore)
-// A page taken back from the history would still show the card.
+// A page restored from the history would still show the card.
 addEventListener('pagehide', clearCard)
 
 const form = element('checkout', HTMLFormElement)
 form.addEventListener('input', ({ target }) => {
   if (!(target instanceof HTMLInputElement)) return
-  judge(target.id)
-  // The month can make the year wrong, and the brand the code.
-  if (target.id === 'month' && value('year') !== '') judge('year')
-  if (target.id === 'number' && value('code') !== '') judge('code')
+  validateField(target.id)
+  // The month can invalidate the year, and the brand the code.
+  if (target.id === 'month' && value('year') !== '') validateField('year')
+  if (target.id === 'number' && value('code') !== '') validateField('code')
   if (target.id === 'organization' || target.id === 'key') remember()
 })
 form.addEventListener('focusout', ({ target }) => {
   if (!(target instanceof HTMLInputElement) || target.value.trim() === '') return
   left.add(target.id)
   if (target.id === 'number') target.value = grouped(target.value)
-  judge(target.id)
+  validateField(target.id)
 })
 form.addEventListener('click', ({ target }) => {
   if (!(target instanceof HTMLButtonElement) || target.dataset.card === undefined) return
@@ -71,7 +70,7 @@ form.addEventListener('click', ({ target }) => {
   number.value = target.dataset.card
   if (month.value === '') month.value = '12'
   if (year.value === '') year.value = String((new Date().getFullYear() + 3) % 100)
-  for (const id of CARD_FIELDS) if (value(id) !== '') judge(id)
+  for (const id of CARD_FIELDS) if (value(id) !== '') validateField(id)
   number.focus()
 })
 form.addEventListener('submit', (event) => {
@@ -87,9 +86,9 @@ async function submit(): Promise<void> {
   const button = element('submit', HTMLButtonElement)
   if (button.getAttribute('aria-busy') === 'true') return
   showProblem(null)
-  for (const id of Object.keys(JUDGES)) left.add(id)
-  const wrong = Object.keys(JUDGES).filter((id) => judge(id).state === 'wrong')
-  for (const id of Object.values(MEMBERS)) if (!(id in JUDGES)) show(id, OPEN)
+  for (const id of Object.keys(VALIDATORS)) left.add(id)
+  const wrong = Object.keys(VALIDATORS).filter((id) => validateField(id).state === 'wrong')
+  for (const id of Object.values(MEMBERS)) if (!(id in VALIDATORS)) show(id, OPEN)
   const [first] = wrong
   if (first !== undefined) return field(first).focus()
 
@@ -105,9 +104,9 @@ async function submit(): Promise<void> {
         cache: 'no-store',
       },
     )
-    const answer = await response.json()
-    if (response.ok) showToken(answer)
-    else showProblem(answer)
+    const responseBody = await response.json()
+    if (response.ok) showToken(responseBody)
+    else showProblem(responseBody)
   } catch {
     showProblem({
       title: 'The service could not be reached',
@@ -118,7 +117,7 @@ async function submit(): Promise<void> {
   }
 }
 
-/** The body of the request: the only thing that the card data get into. */
+/** Returns the body of the request, the only place that card data enter. */
 function tokenBody(): object {
   const contact = {
     firstName: value('first-name') || null,
@@ -166,7 +165,7 @@ function showToken({ id, expirationTime, paymentInstrument: { brand, last4 } }: 
   showCalls(id)
 }
 
-/** Shows a problem document: beside the fields it names, and the rest of it above the button. */
+/** Shows a problem document: field errors beside their fields, and the rest above the button. */
 function showProblem(problem: ProblemResponse | null): void {
   const place = element('problem', HTMLElement)
   place.replaceChildren()
@@ -182,7 +181,7 @@ function showProblem(problem: ProblemResponse | null): void {
     show(id, { state: 'wrong', message: `The API says: ${message}.` })
     first ??= field(id)
   }
-  // Of the whole request only the key can be mended here.
+  // The key is the only part of the request that the payer can fix here.
   if (problem.status === 401 || problem.status === 403) {
     show('key', { state: 'wrong', message: `The API says: ${problem.detail ?? ''}` })
     first ??= field('key')
@@ -191,7 +190,7 @@ function showProblem(problem: ProblemResponse | null): void {
   first?.focus()
 }
 
-/** The calls a server makes, with what is known so far; what only the server knows stays a placeholder. */
+/** Shows the requests that a server makes. What only the server knows stays a placeholder. */
 function showCalls(token: string | null): void {
   const organization = encodeURIComponent(value('organization')).replaceAll("'", '%27') || 'org_…'
   const base = new URL(`../organizations/${organization}/`, location.href).href.replaceAll('%E2%80%A6', '…')
@@ -218,16 +217,16 @@ async function copy(id: string): Promise<void> {
   }
 }
 
-/** Judges a field and shows the verdict. */
-function judge(id: string): Verdict {
-  const verdict = JUDGES[id]?.(left.has(id)) ?? OPEN
+function validateField(id: string): Verdict {
+  const verdict = VALIDATORS[id]?.(left.has(id)) ?? OPEN
   show(id, verdict)
-  if (id === 'number') element('brand', HTMLElement).textContent = judgeNumber(value('number'), false).brand
+  if (id === 'number')
+    element('brand', HTMLElement).textContent = validateNumber(value('number'), false).brand
   return verdict
 }
 
 function expiry(finished: { readonly month: boolean; readonly year: boolean }) {
-  return judgeExpiry(value('month'), value('year'), Date.now(), finished)
+  return validateExpiry(value('month'), value('year'), Date.now(), finished)
 }
 
 function clearCard(): void {
@@ -242,13 +241,13 @@ function clearCard(): void {
 function restore(): void {
   for (const id of recall(REMEMBERED)) {
     left.add(id)
-    judge(id)
+    validateField(id)
   }
   remember()
 }
 
-/** Keeps organization and key for this tab; nothing that is wrong, and so no secret key. */
+/** Stores valid organization and key for this tab; a secret key is never valid here. */
 function remember(): void {
-  for (const [id, name] of Object.entries(REMEMBERED)) keep(name, id, JUDGES[id]?.(true) ?? OPEN)
+  for (const [id, name] of Object.entries(REMEMBERED)) keep(name, id, VALIDATORS[id]?.(true) ?? OPEN)
   showCalls(null)
 }

@@ -1,9 +1,9 @@
-/** What the demo pages say of an organization and its key. Pure: the pages hand over texts. */
+/** Validates an organization id and its key for the demo pages. Pure functions of texts. */
 
 export interface Verdict {
   /** `open`: neither right nor wrong yet. */
   readonly state: 'open' | 'right' | 'wrong'
-  /** A sentence for the person at the form, or nothing; holds no digit of a card and no part of a key. */
+  /** A sentence for the user, or empty. It contains no digit of a card and no part of a key. */
   readonly message: string
 }
 
@@ -14,12 +14,12 @@ export function wrong(message: string): Verdict {
   return { state: 'wrong', message }
 }
 
-/** The verdict on an empty field: wrong once it was left. */
+/** Returns the verdict on an empty field: wrong once the field was left. */
 export function missing(what: string, finished: boolean): Verdict {
   return finished ? wrong(`Enter ${what}.`) : OPEN
 }
 
-export function judgeOrganization(written: string, finished: boolean): Verdict {
+export function validateOrganization(written: string, finished: boolean): Verdict {
   const text = written.trim()
   if (text === '') return missing('the organization', finished)
   return /^[A-Za-z0-9_@~.-]{1,50}$/.test(text)
@@ -27,8 +27,8 @@ export function judgeOrganization(written: string, finished: boolean): Verdict {
     : wrong('An id has 1 to 50 letters, digits, or any of _ @ ~ - and the period.')
 }
 
-/** Judges a publishable key; a secret one is turned away, since a payer's browser is no place for it. */
-export function judgePublishableKey(written: string, finished: boolean): Verdict {
+/** Validates a publishable key. A secret key is refused, because it must never be in a payer's browser. */
+export function validatePublishableKey(written: string, finished: boolean): Verdict {
   const text = written.trim()
   if (text === '') return missing('the publishable key', finished)
   if (text.startsWith('sk_')) {
@@ -38,8 +38,8 @@ export function judgePublishableKey(written: string, finished: boolean): Verdict
   return !finished && 'pk_'.startsWith(text) ? OPEN : wrong('A publishable key begins with pk_.')
 }
 
-/** Judges a sandbox's secret key, for pages that only a merchant opens. */
-export function judgeSecretKey(written: string, finished: boolean): Verdict {
+/** Validates a sandbox's secret key, for pages that only a merchant opens. */
+export function validateSecretKey(written: string, finished: boolean): Verdict {
   const text = written.trim()
   if (text === '') return missing('the secret key', finished)
   if (/^sk_sandbox_[\w-]+$/.test(text)) return RIGHT

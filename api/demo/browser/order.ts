@@ -1,5 +1,5 @@
-/** The order demo's script: shows one order, its invoices and its timeline, and moves its clock. */
-import { judgeOrganization, judgeSecretKey, OPEN, RIGHT, type Verdict, wrong } from './merchant-form.ts'
+/** The order demo's script: it shows one order, its invoices and its timeline, and moves its clock. */
+import { OPEN, RIGHT, type Verdict, validateOrganization, validateSecretKey, wrong } from './merchant-form.ts'
 import {
   element,
   field,
@@ -13,8 +13,8 @@ import {
 } from './page.ts'
 
 const DAY = 86_400_000
-/** How often a long move is looked after. Milliseconds. */
-const GLANCE = 500
+/** Poll interval of a long move. Milliseconds. */
+const POLL_INTERVAL = 500
 
 interface Order {
   readonly status: string
@@ -40,12 +40,11 @@ interface Entry {
   readonly cause: string
 }
 
-/** What this tab remembers, by field. */
 const REMEMBERED = { organization: 'organization', key: 'secret-key' } as const
 const ID = decodeURIComponent(location.pathname.split('/').at(-1) ?? '')
-const JUDGES: Readonly<Record<string, (finished: boolean) => Verdict>> = {
-  organization: (finished) => judgeOrganization(value('organization'), finished),
-  key: (finished) => judgeSecretKey(value('key'), finished),
+const VALIDATORS: Readonly<Record<string, (finished: boolean) => Verdict>> = {
+  organization: (finished) => validateOrganization(value('organization'), finished),
+  key: (finished) => validateSecretKey(value('key'), finished),
 }
 
 let order: Order | null = null
@@ -57,7 +56,7 @@ addEventListener('hashchange', restore)
 
 const merchant = element('merchant', HTMLFormElement)
 merchant.addEventListener('input', ({ target }) => {
-  if (target instanceof HTMLInputElement) show(target.id, JUDGES[target.id]?.(false) ?? OPEN)
+  if (target instanceof HTMLInputElement) show(target.id, VALIDATORS[target.id]?.(false) ?? OPEN)
 })
 merchant.addEventListener('submit', (event) => {
   event.preventDefault()
@@ -77,10 +76,10 @@ clock.addEventListener('submit', (event) => {
 })
 element('refresh', HTMLButtonElement).addEventListener('click', () => void refresh())
 
-/** Shows the order to whoever has given what it takes; else leads to what is missing. */
+/** Shows the order if all fields are right, and otherwise focuses the first that is not. */
 async function begin(): Promise<void> {
-  const wrongOnes = Object.entries(JUDGES).filter(([id, judge]) => {
-    const verdict = judge(true)
+  const wrongOnes = Object.entries(VALIDATORS).filter(([id, validate]) => {
+    const verdict = validate(true)
     show(id, verdict)
     return verdict.state === 'wrong'
   })
@@ -105,7 +104,7 @@ async function refresh(): Promise<void> {
   }
 }
 
-/** Moves the clock and stays with the move until it has come to an end. */
+/** Moves the clock and polls until the move has ended. */
 async function move(): Promise<void> {
   const button = element('move', HTMLButtonElement)
   if (button.getAttribute('aria-busy') === 'true') return
@@ -119,13 +118,15 @@ async function move(): Promise<void> {
   button.setAttribute('aria-busy', 'true')
   try {
     const path = `subscriptions/${encodeURIComponent(ID)}/fast-forward`
-    let answer = await ask<{ id: string; status: string; detail?: string | null }>(path, { to: new Date(to) })
-    while (answer.status === 'running') {
-      await new Promise((resolve) => setTimeout(resolve, GLANCE))
-      answer = await ask(`${path}/${answer.id}`)
+    let progress = await ask<{ id: string; status: string; detail?: string | null }>(path, {
+      to: new Date(to),
+    })
+    while (progress.status === 'running') {
+      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL))
+      progress = await ask(`${path}/${progress.id}`)
     }
-    if (answer.status === 'failed')
-      throw { title: 'The clock could not be moved', detail: answer.detail ?? '' }
+    if (progress.status === 'failed')
+      throw { title: 'The clock could not be moved', detail: progress.detail ?? '' }
     await refresh()
     progress.textContent = 'The clock has been moved.'
     field('to').value = ''
@@ -137,7 +138,7 @@ async function move(): Promise<void> {
   }
 }
 
-/** An operation of the organization; throws the problem document of a refusal. */
+/** Calls an operation of the organization. Throws the problem document of an error response. */
 async function ask<T>(path: string, body?: object): Promise<T> {
   const address = `../../organizations/${encodeURIComponent(value('organization'))}/${path}`
   let response: Response
@@ -155,12 +156,12 @@ async function ask<T>(path: string, body?: object): Promise<T> {
       detail: 'Check that it is running and try again.',
     } satisfies ProblemResponse
   }
-  const answer = await response.json()
-  if (!response.ok) throw answer
-  return answer
+  const responseBody = await response.json()
+  if (!response.ok) throw responseBody
+  return responseBody
 }
 
-/** Shows what an operation refused with: beside the field that can mend it, or in words. */
+/** Shows why an operation failed: beside the field that can fix it, or as a message. */
 function refuse(error: unknown): void {
   const problem = error as ProblemResponse
   const late = problem.invalidFields?.find((one) => one.field === 'to')
@@ -214,7 +215,7 @@ function showOrder(found: Order, invoices: readonly Invoice[], timeline: readonl
 
 function restore(): void {
   recall(REMEMBERED)
-  if (Object.values(JUDGES).every((judge) => judge(true).state === 'right')) void begin()
+  if (Object.values(VALIDATORS).every((validate) => validate(true).state === 'right')) void begin()
 }
 
 function offer(instant: number): void {
@@ -226,17 +227,16 @@ function say(box: HTMLElement | null): void {
   element('problem', HTMLElement).replaceChildren(...(box === null ? [] : [box]))
 }
 
-/** The order's own time now. */
 function orderTime({ clockOffset }: Order): number {
   return Date.now() + clockOffset * 1_000
 }
 
-/** An instant as people write it, in UTC to the second: `2027-01-31 09:00:00`. */
+/** Formats an instant in UTC to the second: `2027-01-31 09:00:00`. */
 function written(instant: string): string {
   return instant.slice(0, 19).replace('T', ' ')
 }
 
-/** What people write as an instant of ISO 8601; without a zone it is UTC. */
+/** Returns a typed time as an ISO 8601 instant; without a zone it is UTC. */
 function withZone(text: string): string {
   const spaced = text.replace(' ', 'T')
   return /^\d{4}-\d\d-\d\d$/.test(spaced) || /(?:Z|[+-]\d\d:\d\d)$/.test(spaced) ? spaced : `${spaced}Z`

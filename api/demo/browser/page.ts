@@ -1,7 +1,6 @@
-/** What the demo pages share: their elements, verdicts beside fields, problem documents, and what a tab remembers. */
+/** Code that the demo pages share: elements, verdicts beside fields, problem documents, and what a tab remembers. */
 import type { Verdict } from './merchant-form.ts'
 
-/** A problem document, as far as pages show it. */
 export interface ProblemResponse {
   readonly title?: string
   readonly detail?: string
@@ -24,7 +23,7 @@ export function value(id: string): string {
   return field(id).value.trim()
 }
 
-/** A new element with a text, which is never taken for markup. */
+/** Creates an element with a text, which is never parsed as markup. */
 export function tagged(tag: string, text = '', className = ''): HTMLElement {
   const made = document.createElement(tag)
   made.textContent = text
@@ -32,10 +31,9 @@ export function tagged(tag: string, text = '', className = ''): HTMLElement {
   return made
 }
 
-/** Shows a verdict beside its field. */
 export function show(id: string, { state, message }: Verdict): void {
   const place = element(`${id}-message`, HTMLElement)
-  // Written only when it changes, or it would be read out again at every digit.
+  // Written only on a change; otherwise a screen reader would repeat it at every digit.
   if (place.textContent !== message) place.textContent = message
   place.dataset.state = state
   const input = field(id)
@@ -43,7 +41,7 @@ export function show(id: string, { state, message }: Verdict): void {
   else input.removeAttribute('aria-invalid')
 }
 
-/** What went wrong, as a box: with the detail where no field can say it, and the problem's own page. */
+/** Returns a box with an error, a detail and a link to the problem's page. */
 export function problemBox({ title, type }: ProblemResponse, detail: string): HTMLElement {
   const box = tagged('div', '', 'problem')
   box.append(tagged('p', [title ?? 'The request failed', detail].filter((text) => text !== '').join('. ')))
@@ -55,7 +53,7 @@ export function problemBox({ title, type }: ProblemResponse, detail: string): HT
   return box
 }
 
-/** Fills fields from the address's fragment, which goes away at once, else from this tab's memory; gives those it filled. */
+/** Fills fields from the address's fragment, which it removes, or from this tab's memory, and returns them. */
 export function recall(names: Readonly<Record<string, string>>): string[] {
   const given = new URLSearchParams(location.hash.slice(1))
   if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search)
@@ -67,7 +65,7 @@ export function recall(names: Readonly<Record<string, string>>): string[] {
   })
 }
 
-/** Keeps a field for this tab where it is right, and forgets what is not. */
+/** Stores the value of a field for this tab if it is right, and removes it otherwise. */
 export function keep(name: string, id: string, { state }: Verdict): void {
   if (state === 'right') sessionStorage.setItem(name, value(id))
   else sessionStorage.removeItem(name)
