@@ -27,9 +27,8 @@ export class Migration20261122120000_baseline extends Migration {
       create index api_keys_newest_index on api_keys (organization_id, created_time desc, id);
       create index api_keys_by_id_index on api_keys (organization_id, lower(id));
       create index api_keys_search_index on api_keys using gin (organization_id, (lower(id || E'\\n' || coalesce(description, '') || E'\\n' || coalesce(api_user, ''))) gin_trgm_ops);
-      comment on table api_keys is 'A credential of an organization.';
-      comment on column api_keys.key_hash is 'Keyed hash of the value: what a presented key is looked up by.';
-      comment on column api_keys.key_cipher is 'The value itself, encrypted by the vault.';
+      comment on column api_keys.key_hash is 'Keyed hash of the value, for looking up a presented key.';
+      comment on column api_keys.key_cipher is 'The value, encrypted by the vault.';
     `)
     this.addSql(`
       create table authentication_tokens (
@@ -44,9 +43,9 @@ export class Migration20261122120000_baseline extends Migration {
       );
       alter table authentication_tokens add constraint authentication_tokens_token_hash_unique unique (token_hash);
       create index authentication_tokens_customer_index on authentication_tokens (organization_id, customer_id);
-      comment on table authentication_tokens is 'A merchant''s word that a browser is a customer''s, to be exchanged for a customer token.';
-      comment on column authentication_tokens.token_hash is 'Keyed hash of the value: what a presented token is looked up by.';
-      comment on column authentication_tokens.consumed_time is 'When it was exchanged for good; it can only be ended from then on.';
+      comment on table authentication_tokens is 'Lets a browser obtain a customer token; a merchant creates it for a customer.';
+      comment on column authentication_tokens.token_hash is 'Keyed hash of the value, for looking up a presented token.';
+      comment on column authentication_tokens.consumed_time is 'When it was consumed; from then on it can only be ended.';
     `)
     this.addSql(`
       create table customers (
@@ -69,8 +68,7 @@ export class Migration20261122120000_baseline extends Migration {
       create index customers_by_id_index on customers (organization_id, lower(id));
       create index customers_search_index on customers using gin (organization_id, (lower(id || E'\\n' || coalesce(email, '') || E'\\n' || coalesce(first_name, '') || E'\\n' || coalesce(last_name, '') || E'\\n' || coalesce(website_id, ''))) gin_trgm_ops);
       create index customers_website_index on customers (organization_id, website_id);
-      comment on table customers is 'Whom an organization bills.';
-      comment on column customers.default_payment_instrument_id is 'The instrument that is charged where an order names none.';
+      comment on column customers.default_payment_instrument_id is 'Charged when an order names no instrument.';
     `)
     this.addSql(`
       create table customer_tokens (
@@ -85,7 +83,7 @@ export class Migration20261122120000_baseline extends Migration {
       );
       create index customer_tokens_customer_index on customer_tokens (organization_id, customer_id);
       create index customer_tokens_origin_index on customer_tokens (organization_id, authentication_token_id);
-      comment on table customer_tokens is 'What makes a customer''s JWT good: gone, the JWT is worth nothing.';
+      comment on table customer_tokens is 'A customer''s JWT is valid only while this row exists.';
     `)
     this.addSql(`
       create table customer_token_keys (
@@ -94,7 +92,7 @@ export class Migration20261122120000_baseline extends Migration {
         created_time timestamptz(3) not null,
         primary key (kid)
       );
-      comment on table customer_token_keys is 'A key that signs customers'' JWTs; nobody but the service checks them, so it has no public half.';
+      comment on table customer_token_keys is 'A key that signs customers'' JWTs. Only the service verifies them, so it has no public half.';
       comment on column customer_token_keys.key_cipher is '32 bytes in base64url, encrypted by the vault.';
     `)
     this.addSql(`
@@ -124,12 +122,11 @@ export class Migration20261122120000_baseline extends Migration {
       create index deliveries_webhook_index on deliveries (organization_id, webhook_id, "position") where status = 'retrying';
       create index deliveries_event_index on deliveries (organization_id, event_id);
       comment on table deliveries is 'One event on its way to one webhook.';
-      comment on column deliveries.position is 'Event order: first attempts start in it.';
-      comment on column deliveries.attempts is 'Attempts of the schedule.';
-      comment on column deliveries.resends is 'Attempts that were asked for besides.';
-      comment on column deliveries.resend_due is 'Another attempt was asked for and has not been made.';
-      comment on column deliveries.lease_until is 'The worker process that took this delivery answers for it until then.';
-      comment on column deliveries.ended_time is 'When it came to a final status; real time.';
+      comment on column deliveries.position is 'First attempts start in this order, that of the events.';
+      comment on column deliveries.resends is 'Attempts that a merchant requested besides the schedule.';
+      comment on column deliveries.resend_due is 'A requested attempt has not been made yet.';
+      comment on column deliveries.lease_until is 'A worker process has claimed the delivery until then.';
+      comment on column deliveries.ended_time is 'When it reached a final status; real time.';
     `)
     this.addSql(`
       create table delivery_attempts (
@@ -158,13 +155,9 @@ export class Migration20261122120000_baseline extends Migration {
       );
       create index delivery_attempts_newest_index on delivery_attempts (organization_id, created_time desc, id);
       alter table delivery_attempts add constraint delivery_attempts_number_unique unique (organization_id, delivery_id, attempt);
-      comment on table delivery_attempts is 'One try to hand an event to a receiver, and what came of it.';
-      comment on column delivery_attempts.entity_id is 'What the event is about.';
-      comment on column delivery_attempts.attempt is 'From 1.';
-      comment on column delivery_attempts.sent_time is 'When the request went out; null when it never did.';
+      comment on table delivery_attempts is 'One HTTP request to a receiver, and its outcome.';
       comment on column delivery_attempts.duration is 'Milliseconds from the start of the attempt to its outcome.';
-      comment on column delivery_attempts.status is 'HTTP status; null when no answer came.';
-      comment on column delivery_attempts.failure is 'Reason word; null when the attempt succeeded.';
+      comment on column delivery_attempts.failure is 'Reason code; null when the attempt succeeded.';
     `)
     this.addSql(`
       create table disputes (
@@ -211,7 +204,7 @@ export class Migration20261122120000_baseline extends Migration {
       create index disputes_posted_index on disputes (organization_id, posted_time);
       create index disputes_by_deadline_index on disputes (organization_id, deadline_time) where deadline_time is not null;
       create index disputes_deadline_index on disputes (deadline_time) where status = 'response-needed' and deadline_time is not null;
-      comment on table disputes is 'A customer''s bank taking money back, or asking about it.';
+      comment on table disputes is 'A customer''s objection to a transaction at the bank.';
       comment on column disputes.amount is 'A decimal string.';
     `)
     this.addSql(`
@@ -231,11 +224,11 @@ export class Migration20261122120000_baseline extends Migration {
       );
       create index events_newest_index on events (organization_id, created_time desc, id);
       create index events_position_index on events (organization_id, "position");
-      comment on table events is 'Something that happened, written in the transaction that made it happen.';
-      comment on column events.entity_id is 'First id of the payload: what the event is about.';
+      comment on table events is 'An event, written in the transaction that caused it.';
+      comment on column events.entity_id is 'The first id of the payload.';
       comment on column events.event_time is 'The record''s own clock.';
-      comment on column events.payload is 'The exact text that is hashed, signed and sent, on every attempt.';
-      comment on column events.position is 'Where it stands among all events: the id of the transaction that wrote it, in the upper 43 bits, then its number in that transaction. In this order no event ever comes before one that a list has shown (SETTLED_EVENTS).';
+      comment on column events.payload is 'The exact text that is hashed, signed and sent on every attempt.';
+      comment on column events.position is 'Position among all events: the id of the writing transaction in the upper 43 bits, then the ordinal within it. In this order no event comes before one that a list has returned (COMMITTED_EVENTS).';
     `)
     this.addSql(`
       create table fast_forwards (
@@ -252,8 +245,7 @@ export class Migration20261122120000_baseline extends Migration {
         primary key (organization_id, id)
       );
       create index fast_forwards_subscription_index on fast_forwards (organization_id, subscription_id);
-      comment on table fast_forwards is 'A move of one order''s clock (sandbox): how far it is to go, and whether it is there.';
-      comment on column fast_forwards.progress_time is 'When its order was last settled on the way, in real time.';
+      comment on column fast_forwards.progress_time is 'When its order was last advanced during the fast-forward; real time.';
     `)
     this.addSql(`
       create table idempotency_records (
@@ -266,9 +258,9 @@ export class Migration20261122120000_baseline extends Migration {
         primary key (organization_id, operation, "key")
       );
       create index idempotency_records_created_index on idempotency_records (created_time);
-      comment on table idempotency_records is 'What the first request of an Idempotency-Key was answered.';
+      comment on table idempotency_records is 'The response to the first request with an Idempotency-Key.';
       comment on column idempotency_records.request_hash is 'Digest of the path and the body of the first request.';
-      comment on column idempotency_records.response_cipher is 'Its answer, encrypted by the vault.';
+      comment on column idempotency_records.response_cipher is 'The stored response, encrypted by the vault.';
     `)
     this.addSql(`
       create table installation (
@@ -276,7 +268,7 @@ export class Migration20261122120000_baseline extends Migration {
         "value" text not null,
         primary key ("name")
       );
-      comment on table installation is 'Facts of this installation, made once: its id, its lookup key (encrypted).';
+      comment on table installation is 'Facts that an installation creates once: its id and its encrypted lookup key.';
     `)
     this.addSql(`
       create table invoices (
@@ -320,15 +312,12 @@ export class Migration20261122120000_baseline extends Migration {
       create index invoices_search_index on invoices using gin (organization_id, (lower(id || E'\\n' || coalesce(subscription_id, '') || E'\\n' || coalesce(customer_id, '') || E'\\n' || coalesce(website_id, '') || E'\\n' || coalesce(currency, '') || E'\\n' || coalesce(status, '') || E'\\n' || coalesce("type", '') || E'\\n' || coalesce(po_number, '') || E'\\n' || coalesce(notes, ''))) gin_trgm_ops);
       alter table invoices add constraint invoices_sequence_unique unique (organization_id, subscription_id, sequence);
       alter table invoices add constraint invoices_live_period_exclude EXCLUDE USING btree (organization_id WITH =, subscription_id WITH =, period_number WITH =) WHERE (((status)::text <> ALL ((ARRAY['voided'::character varying, 'abandoned'::character varying])::text[]))) DEFERRABLE INITIALLY DEFERRED;
-      comment on table invoices is 'What a customer owes for a period of an order, or for what stands in its lines.';
-      comment on column invoices.sequence is 'Counts the invoices of an order, from 1.';
-      comment on column invoices.lines is 'Amounts in them are decimal strings.';
+      comment on column invoices.lines is 'Their amounts are decimal strings.';
       comment on column invoices.amount is 'A decimal string, as amountDue.';
-      comment on column invoices.charge_time is 'When a charge of it is due by itself.';
-      comment on column invoices.attempts is 'Charges that its order has made by itself: the number of the next is one more.';
-      comment on column invoices.declined_time is 'When the first of them was declined.';
-      comment on column invoices.charge is 'The charge whose outcome is not known.';
-      comment on column invoices.amount_paid is 'Decimal strings: what came in, and what of it went back.';
+      comment on column invoices.charge_time is 'When an automatic charge is due.';
+      comment on column invoices.attempts is 'Automatic charges made; the next one has this number plus one.';
+      comment on column invoices.declined_time is 'When the first charge was declined.';
+      comment on column invoices.amount_paid is 'Decimal strings: payments, and what was refunded of them.';
     `)
     this.addSql(`
       create table organizations (
@@ -340,7 +329,6 @@ export class Migration20261122120000_baseline extends Migration {
         updated_time timestamptz(3) not null,
         primary key (id)
       );
-      comment on table organizations is 'A merchant: the tenant that every other row belongs to.';
     `)
     this.addSql(`
       create table payment_instruments (
@@ -368,10 +356,9 @@ export class Migration20261122120000_baseline extends Migration {
       create index payment_instruments_by_id_index on payment_instruments (organization_id, lower(id));
       create index payment_instruments_search_index on payment_instruments using gin (organization_id, (lower(id || E'\\n' || coalesce(customer_id, '') || E'\\n' || coalesce("method", '') || E'\\n' || coalesce(bin, '') || E'\\n' || coalesce("last4", '') || E'\\n' || coalesce(brand, '') || E'\\n' || coalesce(status, ''))) gin_trgm_ops);
       create index payment_instruments_customer_index on payment_instruments (organization_id, customer_id);
-      comment on table payment_instruments is 'A card of a customer, kept by the gateway.';
-      comment on column payment_instruments.risk_metadata is 'What was captured with the token it was made of; shown by orders that name no other.';
-      comment on column payment_instruments.gateway_reference is 'What the gateway knows the card by; never shown.';
-      comment on column payment_instruments.card_fingerprint is 'Keyed hash of the number: tells equal cards, and nothing without the key.';
+      comment on column payment_instruments.risk_metadata is 'Captured with its payment token; returned with orders that name no instrument.';
+      comment on column payment_instruments.gateway_reference is 'The gateway''s reference of the card; never public.';
+      comment on column payment_instruments.card_fingerprint is 'Keyed hash of the number: equal for equal cards, meaningless without the key.';
     `)
     this.addSql(`
       create table payment_tokens (
@@ -411,9 +398,8 @@ export class Migration20261122120000_baseline extends Migration {
       create index payment_tokens_device_index on payment_tokens (organization_id, device, created_time) where device is not null;
       create index payment_tokens_email_index on payment_tokens (organization_id, email, created_time) where email is not null;
       create index payment_tokens_billing_address_hash_index on payment_tokens (organization_id, billing_address_hash, created_time) where billing_address_hash is not null;
-      comment on table payment_tokens is 'Card data for one use within thirty minutes.';
-      comment on column payment_tokens.card_cipher is 'Number and security code, encrypted by the vault; null once the token was used or has expired.';
-      comment on column payment_tokens.card_fingerprint is 'Keyed hash of the number: tells equal cards, and nothing without the key.';
+      comment on column payment_tokens.card_cipher is 'Number and security code, encrypted by the vault; null after use or expiry.';
+      comment on column payment_tokens.card_fingerprint is 'Keyed hash of the number: equal for equal cards, meaningless without the key.';
     `)
     this.addSql(`
       create table plans (
@@ -438,8 +424,7 @@ export class Migration20261122120000_baseline extends Migration {
       create index plans_by_id_index on plans (organization_id, lower(id));
       create index plans_search_index on plans using gin (organization_id, (lower(id || E'\\n' || coalesce("name", '') || E'\\n' || coalesce(currency, '') || E'\\n' || coalesce(product_id, ''))) gin_trgm_ops);
       create index plans_product_index on plans (organization_id, product_id);
-      comment on table plans is 'What is sold, at which price and how often.';
-      comment on column plans.pricing is 'Amounts in it are decimal strings: JSON numbers outside, never floating point inside.';
+      comment on column plans.pricing is 'Amounts are decimal strings: the API uses JSON numbers, the code never floating point.';
     `)
     this.addSql(`
       create table products (
@@ -457,7 +442,6 @@ export class Migration20261122120000_baseline extends Migration {
       create index products_newest_index on products (organization_id, created_time desc, id);
       create index products_by_id_index on products (organization_id, lower(id));
       create index products_search_index on products using gin (organization_id, (lower(id || E'\\n' || coalesce("name", '') || E'\\n' || coalesce(unit_label, '') || E'\\n' || coalesce(description, ''))) gin_trgm_ops);
-      comment on table products is 'What an organization sells; plans say at which price.';
     `)
     this.addSql(`
       create table rate_limits (
@@ -466,7 +450,7 @@ export class Migration20261122120000_baseline extends Migration {
         "expire" bigint null,
         primary key ("key")
       );
-      comment on table rate_limits is 'Requests of an organization in the current window; written by the rate limiter''s library.';
+      comment on table rate_limits is 'Requests of an organization in the current window; the rate limiter''s library writes it.';
       comment on column rate_limits.expire is 'Milliseconds since the epoch.';
     `)
     this.addSql(`
@@ -484,8 +468,7 @@ export class Migration20261122120000_baseline extends Migration {
       create index service_credentials_newest_index on service_credentials (organization_id, created_time desc, id);
       create index service_credentials_by_id_index on service_credentials (organization_id, lower(id));
       create index service_credentials_search_index on service_credentials using gin (organization_id, (lower(id || E'\\n' || coalesce(host, ''))) gin_trgm_ops);
-      comment on table service_credentials is 'What webhooks show to one receiver to be let in.';
-      comment on column service_credentials.host is 'The only host it is ever sent to, without port, as it was given.';
+      comment on column service_credentials.host is 'The only host that receives it, without port, as it was given.';
       comment on column service_credentials.auth_cipher is 'A WebhookAuth, encrypted by the vault.';
     `)
     this.addSql(`
@@ -497,10 +480,9 @@ export class Migration20261122120000_baseline extends Migration {
         signs_from timestamptz(3) not null,
         primary key (kid)
       );
-      comment on table signing_keys is 'A key pair that signs webhooks.';
       comment on column signing_keys.private_cipher is 'Private key as JWK, encrypted by the vault.';
-      comment on column signing_keys.created_time is 'Published from then on.';
-      comment on column signing_keys.signs_from is 'Signs from then on, until a later key does.';
+      comment on column signing_keys.created_time is 'It is published from then on.';
+      comment on column signing_keys.signs_from is 'It signs from then on, until a later key does.';
     `)
     this.addSql(`
       create table subscriptions (
@@ -570,18 +552,18 @@ export class Migration20261122120000_baseline extends Migration {
       create index subscriptions_due_index on subscriptions (organization_id, next_deadline) where next_deadline is not null;
       create index subscriptions_moved_clock_index on subscriptions (next_deadline) where clock_offset > 0;
       comment on table subscriptions is 'An order: a customer''s subscription to the plans of its items.';
-      comment on column subscriptions.trial is 'What the order sets in its plans'' place; null: nothing.';
-      comment on column subscriptions.shipping is 'Its amount is a decimal string.';
-      comment on column subscriptions.anchor_time is 'Where the period numbered anchorNumber begins; every later boundary counts from here.';
-      comment on column subscriptions.invoiced_through is 'Highest period an invoice was issued for.';
-      comment on column subscriptions.not_before is 'Nothing happens before this; null: its creation.';
-      comment on column subscriptions.payment_instrument_id is 'What is charged; null: the customer''s default instrument.';
+      comment on column subscriptions.trial is 'Set in place of the plans'' trial; null: not set.';
+      comment on column subscriptions.shipping is 'The amount is a decimal string.';
+      comment on column subscriptions.anchor_time is 'Where period anchorNumber begins; every later boundary counts from it.';
+      comment on column subscriptions.invoiced_through is 'Highest period with an issued invoice.';
+      comment on column subscriptions.not_before is 'Nothing is due before this; null: its creation.';
+      comment on column subscriptions.payment_instrument_id is 'null: the customer''s default instrument.';
       comment on column subscriptions.late_charge_time is 'When a charge was last made more than an hour late.';
-      comment on column subscriptions.next_deadline is 'When the subscription workflow has to look again, on the order''s own clock; null: never.';
-      comment on column subscriptions.next_due_kind is 'What is due then; null: not known, or nothing.';
-      comment on column subscriptions.advanced_to is 'How far the order has been settled, on its own clock; settling before this does nothing.';
-      comment on column subscriptions.clock_offset is 'Milliseconds by which the order''s own clock is ahead of real time (sandbox clock).';
-      comment on column subscriptions.moving_to is 'Where that clock is being moved to; null: it rests.';
+      comment on column subscriptions.next_deadline is 'When the subscription workflow has to advance it next, on the order''s own clock; null: never.';
+      comment on column subscriptions.next_due_kind is 'What is due then; null: unknown, or nothing.';
+      comment on column subscriptions.advanced_to is 'The instant on its own clock through which it was advanced; advancing to an earlier one has no effect.';
+      comment on column subscriptions.clock_offset is 'Milliseconds by which the order''s own clock is ahead of real time (sandbox).';
+      comment on column subscriptions.moving_to is 'The target of a fast-forward; null: the clock is at rest.';
     `)
     this.addSql(`
       create table subscription_cancellations (
@@ -600,7 +582,6 @@ export class Migration20261122120000_baseline extends Migration {
       create index subscription_cancellations_newest_index on subscription_cancellations (organization_id, created_time desc, id);
       create index subscription_cancellations_by_id_index on subscription_cancellations (organization_id, lower(id));
       create index subscription_cancellations_search_index on subscription_cancellations using gin (organization_id, (lower(id || E'\\n' || coalesce(subscription_id, '') || E'\\n' || coalesce(canceled_by, '') || E'\\n' || coalesce(reason, '') || E'\\n' || coalesce(description, ''))) gin_trgm_ops);
-      comment on table subscription_cancellations is 'A caller''s cancellation of an order.';
     `)
     this.addSql(`
       create table subscription_pauses (
@@ -620,7 +601,7 @@ export class Migration20261122120000_baseline extends Migration {
       create index subscription_pauses_by_id_index on subscription_pauses (organization_id, lower(id));
       create index subscription_pauses_search_index on subscription_pauses using gin (organization_id, (lower(id || E'\\n' || coalesce(subscription_id, '') || E'\\n' || coalesce(status, '') || E'\\n' || coalesce(description, ''))) gin_trgm_ops);
       create index subscription_pauses_order_index on subscription_pauses (organization_id, subscription_id);
-      comment on table subscription_pauses is 'A time in which an order is not served and not billed.';
+      comment on table subscription_pauses is 'A time without service and without invoices.';
     `)
     this.addSql(`
       create table subscription_reactivations (
@@ -636,7 +617,6 @@ export class Migration20261122120000_baseline extends Migration {
       create index subscription_reactivations_newest_index on subscription_reactivations (organization_id, created_time desc, id);
       create index subscription_reactivations_by_id_index on subscription_reactivations (organization_id, lower(id));
       create index subscription_reactivations_search_index on subscription_reactivations using gin (organization_id, (lower(id || E'\\n' || coalesce(subscription_id, ''))) gin_trgm_ops);
-      comment on table subscription_reactivations is 'A caller''s reactivation of a canceled order.';
     `)
     this.addSql(`
       create table timeline_entries (
@@ -653,7 +633,6 @@ export class Migration20261122120000_baseline extends Migration {
         primary key (organization_id, id)
       );
       create index timeline_entries_order_index on timeline_entries (organization_id, subscription_id, occurred_time);
-      comment on table timeline_entries is 'One thing that happened to an order.';
     `)
     this.addSql(`
       create table transactions (
@@ -702,21 +681,21 @@ export class Migration20261122120000_baseline extends Migration {
       create index transactions_parent_index on transactions (organization_id, parent_transaction_id) where parent_transaction_id is not null;
       create index transactions_card_index on transactions (organization_id, card_fingerprint, created_time) where card_fingerprint is not null;
       create unique index transactions_request_index on transactions (organization_id, request_id) where request_id is not null;
-      comment on table transactions is 'Money that moved, or was meant to.';
+      comment on table transactions is 'A sale or a refund, with its outcome.';
       comment on column transactions.amount is 'A decimal string.';
-      comment on column transactions.invoice_ids is 'Invoices a sale pays, in this order.';
-      comment on column transactions.payments is 'What an approved sale paid of them, decimal strings by invoice id.';
-      comment on column transactions.shares is 'What a refund gives back of them, decimal strings by invoice id; the rest of it is of no invoice.';
-      comment on column transactions.subscription_id is 'The order that makes this charge by itself and asks for its outcome; null: a caller does, and its own workflow.';
-      comment on column transactions.charged_time is 'When that order made it, on its own clock.';
-      comment on column transactions.result is 'null while the gateway was not asked, or had no chance to answer.';
-      comment on column transactions.gateway is 'null where no gateway has a part in it.';
-      comment on column transactions.request_id is 'Names the movement of money at the gateway, for good.';
-      comment on column transactions.gateway_reference is 'What the gateway knows the card by; never shown.';
-      comment on column transactions.card_fingerprint is 'Keyed hash of the card''s number; never shown.';
-      comment on column transactions.next_inquiry_time is 'When a pending one is asked about; null: never, or never again.';
-      comment on column transactions.undelivered is 'What the service owes of a sale, in these five: the invoices whose money goes back in whole, because what they bill will not be delivered; how many refunds it has begun for that; how many of them in a row moved no money; what of the debt has not gone back yet, a decimal string; and when the next refund is begun, null: one is under way, nothing is owed, or an operator was told that nothing helps.';
-      comment on column transactions.timeout_time is 'When a day had passed without an outcome.';
+      comment on column transactions.invoice_ids is 'Invoices that a sale pays, in this order.';
+      comment on column transactions.payments is 'What an approved sale paid: decimal strings by invoice id.';
+      comment on column transactions.shares is 'The parts of a refund: decimal strings by invoice id. The remainder belongs to no invoice.';
+      comment on column transactions.subscription_id is 'The order that makes this automatic charge and asks for its outcome; null: a caller''s, with its own workflow.';
+      comment on column transactions.charged_time is 'When that order made it, on the order''s own clock.';
+      comment on column transactions.result is 'null until the gateway was called, or could respond.';
+      comment on column transactions.gateway is 'null for money that moves outside of this service.';
+      comment on column transactions.request_id is 'The permanent name of the transaction at the gateway.';
+      comment on column transactions.gateway_reference is 'The gateway''s reference of the card; never public.';
+      comment on column transactions.card_fingerprint is 'Keyed hash of the card''s number; never public.';
+      comment on column transactions.next_inquiry_time is 'When the gateway is asked for a pending one; null: not, or no more.';
+      comment on column transactions.undelivered is 'These five columns are what the service owes of a sale: the invoices to refund in full, because they will not be delivered; the refunds begun for that; those of them in a row that moved no money; the debt that is not refunded yet, a decimal string; and when the next refund begins. null there: one is pending, nothing is owed, or an operator was alerted.';
+      comment on column transactions.timeout_time is 'When its outcome had been unknown for a day.';
     `)
     this.addSql(`
       create table wake_ups (
@@ -736,14 +715,14 @@ export class Migration20261122120000_baseline extends Migration {
       );
       create index wake_ups_order_index on wake_ups (gateway_call desc, due_by, id);
       create index wake_ups_record_index on wake_ups (organization_id, record_id);
-      comment on table wake_ups is 'Outbox row: the workflow of a record has to run. Written by the transaction that changed the record.';
-      comment on column wake_ups.workflow is 'Workflow name of workflows/contract.ts.';
-      comment on column wake_ups.starts is 'Whether the record is new: it has no execution yet, and the new one sleeps until dueBy.';
-      comment on column wake_ups.gateway_call is 'Whether the payment gateway has to be called: such wake-ups are carried first.';
-      comment on column wake_ups.due_by is 'The record''s next deadline in real time: of two wake-ups, the nearer is carried first.';
-      comment on column wake_ups.attributes is 'Search attributes for the start of an execution, by name.';
-      comment on column wake_ups.not_before is 'Not before this; set after Temporal refused it.';
-      comment on column wake_ups.lease_owner is 'The relay that carries it now, and until when.';
+      comment on table wake_ups is 'Outbox row: a record''s workflow has to run. The transaction that changed the record writes it.';
+      comment on column wake_ups.workflow is 'The workflow''s name in workflows/contract.ts.';
+      comment on column wake_ups.starts is 'True for a new record: its execution starts, and sleeps until dueBy.';
+      comment on column wake_ups.gateway_call is 'True if the payment gateway has to be called: such wake-ups are relayed first.';
+      comment on column wake_ups.due_by is 'The record''s next deadline in real time; the nearer one is relayed first.';
+      comment on column wake_ups.attributes is 'Search attributes by name, for the start of an execution.';
+      comment on column wake_ups.not_before is 'Not relayed before this; set when Temporal refused it.';
+      comment on column wake_ups.lease_owner is 'The relay that has claimed it, until leaseUntil.';
     `)
     this.addSql(`
       create table webhooks (
@@ -769,12 +748,10 @@ export class Migration20261122120000_baseline extends Migration {
       create index webhooks_by_id_index on webhooks (organization_id, lower(id));
       create index webhooks_search_index on webhooks using gin (organization_id, (lower(id || E'\\n' || coalesce(url, '') || E'\\n' || coalesce(website_id, ''))) gin_trgm_ops);
       create index webhooks_failing_index on webhooks (first_failure_time) where first_failure_time is not null;
-      comment on table webhooks is 'A subscriber to events: where they are sent, and which.';
-      comment on column webhooks.credential_hash is 'The credential sent with each attempt.';
-      comment on column webhooks.deactivation_reason is 'Why the service made it inactive.';
-      comment on column webhooks.consecutive_failures is 'Attempts that failed since the last that succeeded, over all its deliveries.';
-      comment on column webhooks.first_failure_time is 'The first of them; real time.';
-      comment on column webhooks.canceled_through is 'Position of the last delivery that was on its way when it was last made inactive: none up to it is sent.';
+      comment on table webhooks is 'A merchant''s subscription to event types, with the receiver''s URL.';
+      comment on column webhooks.consecutive_failures is 'Failed attempts since the last successful one, over all its deliveries.';
+      comment on column webhooks.first_failure_time is 'The first of these failures; real time.';
+      comment on column webhooks.canceled_through is 'Position of the last delivery that was waiting when it last became inactive: none up to it is sent.';
     `)
     this.addSql(`
       create table websites (
@@ -793,7 +770,7 @@ export class Migration20261122120000_baseline extends Migration {
       create index websites_newest_index on websites (organization_id, created_time desc, id);
       create index websites_by_id_index on websites (organization_id, lower(id));
       create index websites_search_index on websites using gin (organization_id, (lower(id || E'\\n' || coalesce("name", '') || E'\\n' || coalesce(url, '') || E'\\n' || coalesce(service_phone, '') || E'\\n' || coalesce(service_email, ''))) gin_trgm_ops);
-      comment on table websites is 'A place where an organization sells; orders and webhooks refer to it.';
+      comment on table websites is 'A website of an organization; orders and webhooks refer to it.';
     `)
     this.addSql(`
       create table worker_processes (
@@ -802,10 +779,10 @@ export class Migration20261122120000_baseline extends Migration {
         in_flight jsonb not null,
         primary key (id)
       );
-      comment on table worker_processes is 'A worker that runs, or ran until a moment ago.';
-      comment on column worker_processes.id is 'Random, made anew at every start: what its leases name as their owner.';
-      comment on column worker_processes.alive_until is 'Renewed while it runs; afterwards its leases are free.';
-      comment on column worker_processes.in_flight is 'Attempts in flight by receiver, as of the last renewal.';
+      comment on table worker_processes is 'A worker that is running, or stopped a moment ago.';
+      comment on column worker_processes.id is 'Random for every start; the owner in its leases.';
+      comment on column worker_processes.alive_until is 'Renewed while it runs; after this its leases are free.';
+      comment on column worker_processes.in_flight is 'Attempts in flight by receiver, at the last renewal.';
     `)
     this.addSql(`
       create schema test_gateway;

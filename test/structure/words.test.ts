@@ -7,7 +7,7 @@ import { ROOT, readSources } from './import-graph.ts'
 /** Word, and what the glossary says instead. */
 const PRIVATE: readonly (readonly [word: RegExp, instead: string])[] = [
   [/\b(?:settle[sd]?|settling|settlements?)\b/, 'advance'],
-  [/(?<!key )\b(?:rings?|ringing|rang)\b/, 'a timer fires'],
+  [/\b(?:rings|ringing|rang|a ring)\b/, 'a timer fires'],
   [/\bhappenings?\b/, 'domain event'],
   [/\buntold\b/, 'not emitted'],
   [/\bvouch(?:es|ed)?\b/, 'issue'],
@@ -22,8 +22,8 @@ const PRIVATE: readonly (readonly [word: RegExp, instead: string])[] = [
   [/\bglanc(?:e|es|ed|ing)\b/, 'check'],
   [/\bpatience\b/, 'timeout'],
 ]
-/** The directory of downloaded programs keeps its name: they are found there by every release. */
-const ALLOWED = /'engines'|node engines|"engines"/g
+/** The directory of downloaded programs keeps its name, as do events, languages and other products. */
+const ALLOWED = /'engines'|Docker engine|allSettled|balance-transaction-settled/g
 
 function privateWords(text: string): string[] {
   const words = text

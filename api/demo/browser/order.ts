@@ -118,15 +118,14 @@ async function move(): Promise<void> {
   button.setAttribute('aria-busy', 'true')
   try {
     const path = `subscriptions/${encodeURIComponent(ID)}/fast-forward`
-    let progress = await ask<{ id: string; status: string; detail?: string | null }>(path, {
+    let move = await ask<{ id: string; status: string; detail?: string | null }>(path, {
       to: new Date(to),
     })
-    while (progress.status === 'running') {
+    while (move.status === 'running') {
       await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL))
-      progress = await ask(`${path}/${progress.id}`)
+      move = await ask(`${path}/${move.id}`)
     }
-    if (progress.status === 'failed')
-      throw { title: 'The clock could not be moved', detail: progress.detail ?? '' }
+    if (move.status === 'failed') throw { title: 'The clock could not be moved', detail: move.detail ?? '' }
     await refresh()
     progress.textContent = 'The clock has been moved.'
     field('to').value = ''
