@@ -1,6 +1,6 @@
 import { advanceDispute as advance, lockDispute } from '../commands/disputes/save-dispute.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
-import type { AdvanceInput, AdvanceResult } from '../workflows/contract.ts'
+import { type AdvanceInput, type AdvanceResult, searchAttributesOf } from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { instantOf } from './instant.ts'
 
@@ -26,13 +26,12 @@ export async function advanceDispute(
           ? {
               details: `Dispute **${dispute.id}** of transaction ${dispute.transactionId} is **${dispute.status}**; unanswered, it is lost.`,
               timer: `lost at ${time}`,
-              attributes: {
-                BillingOrganization: organizationId,
-                BillingCustomer: dispute.customerId ?? null,
-                BillingWebhook: null,
-                BillingStatus: dispute.status,
-                BillingNextDeadline: time,
-              },
+              attributes: searchAttributesOf({
+                organizationId,
+                customerId: dispute.customerId,
+                status: dispute.status,
+                nextDeadline: time,
+              }),
             }
           : null,
     }

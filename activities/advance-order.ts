@@ -3,7 +3,7 @@ import {
   type AdvancedOrder,
   advanceDueOrders,
   advanceOrder,
-  IS_FREE,
+  findDueOrders,
   lockSubscription,
 } from '../commands/orders/advance-order.ts'
 import { advanceInstant, trackFastForward } from '../commands/orders/fast-forward.ts'
@@ -12,7 +12,12 @@ import type { Subscription } from '../db/entities/index.ts'
 import { isInfrastructureFailure } from '../db/infrastructure-failure.ts'
 import { statement } from '../db/statement.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
-import type { AdvanceInput, AdvanceResult, Visibility } from '../workflows/contract.ts'
+import {
+  type AdvanceInput,
+  type AdvanceResult,
+  searchAttributesOf,
+  type Visibility,
+} from '../workflows/contract.ts'
 import type { Advancing } from './advancing.ts'
 import { quarantinedResult } from './quarantine.ts'
 
@@ -147,22 +152,12 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
       await advance(required, BATCH - required.length)
     } catch (error) {
       if (isInfrastructureFailure(error)) throw error
-      await advanceApart([...new Set([...required, ...(await dueOrders(organizationId, instant))])])
+      await advanceApart([
+        ...new Set([...required, ...(await findDueOrders(em(), { organizationId, instant, limit: BATCH }))]),
+      ])
     }
     return outcomes
   }
-
-  const dueOrders = async (organizationId: string, instant: Date): Promise<string[]> =>
-    (
-      await statement<{ id: string }>(
-        em(),
-        'find-due-orders',
-        `select id from subscriptions
-          where organization_id = ? and next_deadline <= least(?::timestamptz, now()) and ${IS_FREE}
-          order by next_deadline limit ?`,
-        [organizationId, instant, BATCH],
-      )
-    ).map(({ id }) => id)
 
   /** Advances a single order: its clock was moved, its execution skips time, or another transaction held it. */
   const advanceAlone = async ({
@@ -286,12 +281,11 @@ function orderVisibility(order: Visible): Visibility {
   return {
     details: `Order **${order.id}** of customer ${order.customerId} is **${order.status}**, its latest invoice **${order.billingStatus}**.`,
     timer: next === null ? 'nothing due' : `${order.nextDueKind ?? 'next'} at ${next}`,
-    attributes: {
-      BillingOrganization: order.organizationId,
-      BillingCustomer: order.customerId,
-      BillingWebhook: null,
-      BillingStatus: order.status,
-      BillingNextDeadline: next,
-    },
+    attributes: searchAttributesOf({
+      organizationId: order.organizationId,
+      customerId: order.customerId,
+      status: order.status,
+      nextDeadline: next,
+    }),
   }
 }

@@ -1,6 +1,6 @@
 import { erasePaymentToken } from '../commands/payments/erase-payment-token.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
-import type { AdvanceInput, AdvanceResult } from '../workflows/contract.ts'
+import { type AdvanceInput, type AdvanceResult, searchAttributesOf } from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { instantOf } from './instant.ts'
 
@@ -23,13 +23,7 @@ export async function advanceToken(
         ? {
             details: `Payment token **${recordId}** holds card data until it is used or expires.`,
             timer: `erased at ${time}`,
-            attributes: {
-              BillingOrganization: organizationId,
-              BillingCustomer: null,
-              BillingWebhook: null,
-              BillingStatus: 'unused',
-              BillingNextDeadline: time,
-            },
+            attributes: searchAttributesOf({ organizationId, status: 'unused', nextDeadline: time }),
           }
         : null,
   }

@@ -4,7 +4,12 @@ import { type Attempt, type DueDelivery, attemptDelivery as makeAttempt } from '
 import { readRetry, recordOutcomes } from '../delivery/queue.ts'
 import { MAX_ATTEMPTS, nextAttemptTime } from '../delivery/retry-schedule.ts'
 import { emitWebhookEvent } from '../events/webhook-events.ts'
-import type { AdvanceInput, AdvanceResult, Visibility } from '../workflows/contract.ts'
+import {
+  type AdvanceInput,
+  type AdvanceResult,
+  searchAttributesOf,
+  type Visibility,
+} from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { instantOf } from './instant.ts'
 
@@ -56,12 +61,11 @@ function deliveryVisibility(delivery: DueDelivery, attempts: number, next: numbe
   return {
     details: `Event ${delivery.eventId} (${delivery.eventType}) to webhook ${delivery.webhookId}: ${attempts} of ${MAX_ATTEMPTS} attempts failed.`,
     timer: `attempt ${attempts + 1} at ${time}`,
-    attributes: {
-      BillingOrganization: delivery.organizationId,
-      BillingCustomer: null,
-      BillingWebhook: delivery.webhookId,
-      BillingStatus: 'retrying',
-      BillingNextDeadline: time,
-    },
+    attributes: searchAttributesOf({
+      organizationId: delivery.organizationId,
+      webhookId: delivery.webhookId,
+      status: 'retrying',
+      nextDeadline: time,
+    }),
   }
 }

@@ -4,7 +4,12 @@ import { retryOwedRefunds } from '../commands/payments/refund-sales.ts'
 import type { Transaction } from '../db/entities/index.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import { carryOut, type MovementOutcome } from '../gateways/movement.ts'
-import type { AdvanceInput, AdvanceResult, Visibility } from '../workflows/contract.ts'
+import {
+  type AdvanceInput,
+  type AdvanceResult,
+  searchAttributesOf,
+  type Visibility,
+} from '../workflows/contract.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { instantOf } from './instant.ts'
 
@@ -68,13 +73,12 @@ function visibilityOf(
       ? `The gateway has not reported the outcome of transaction **${recordId}**.`
       : `A refund of sale **${recordId}** is owed and was declined.`,
     timer: isAsked ? `asked again at ${time}` : `refunded again at ${time}`,
-    attributes: {
-      BillingOrganization: organizationId,
-      BillingCustomer: customerId ?? null,
-      BillingWebhook: null,
-      BillingStatus: isAsked ? 'unknown' : 'refund-owed',
-      BillingNextDeadline: time,
-    },
+    attributes: searchAttributesOf({
+      organizationId,
+      customerId,
+      status: isAsked ? 'unknown' : 'refund-owed',
+      nextDeadline: time,
+    }),
   }
 }
 

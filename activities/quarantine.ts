@@ -3,7 +3,13 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import { isInfrastructureFailure } from '../db/infrastructure-failure.ts'
 import { endQuarantine, quarantineRecord } from '../db/quarantine.ts'
-import type { AdvanceInput, AdvanceResult, RecordKey, WorkflowName } from '../workflows/contract.ts'
+import {
+  type AdvanceInput,
+  type AdvanceResult,
+  type RecordKey,
+  searchAttributesOf,
+  type WorkflowName,
+} from '../workflows/contract.ts'
 
 export interface Quarantine {
   /** Quarantines a record because of `error`. Returns the instant, in milliseconds, at which it is advanced again. */
@@ -61,13 +67,7 @@ export function quarantinedResult(
     visibility: {
       details: `**Quarantined**: advancing ${workflow} ${recordId} failed. Its row and the log have the reason; \`npm run quarantine -- release ${workflow}/${organizationId}/${recordId}\` tries again at once.`,
       timer: `quarantined until ${time}`,
-      attributes: {
-        BillingOrganization: organizationId,
-        BillingCustomer: null,
-        BillingWebhook: null,
-        BillingStatus: 'quarantined',
-        BillingNextDeadline: time,
-      },
+      attributes: searchAttributesOf({ organizationId, status: 'quarantined', nextDeadline: time }),
     },
   }
 }

@@ -11,7 +11,13 @@ import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/c
 import type { Logger } from 'pino'
 import type { Attributes } from '../db/outbox.ts'
 import { statement } from '../db/statement.ts'
-import { CHANGED_SIGNAL, type WorkflowInput, type WorkflowName, workflowId } from '../workflows/contract.ts'
+import {
+  CHANGED_SIGNAL,
+  searchAttributesOf,
+  type WorkflowInput,
+  type WorkflowName,
+  workflowId,
+} from '../workflows/contract.ts'
 import { searchAttributePairs } from '../workflows/search-attributes.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { createThrottle, grpcCodeOf, hadNoResponse } from './throttle.ts'
@@ -209,13 +215,15 @@ async function wake(
           staticDetails: `Asleep until ${dueBy.toISOString()}, its first deadline.`,
           ...(hasSearchAttributes
             ? {
-                typedSearchAttributes: searchAttributePairs({
-                  BillingOrganization: organizationId,
-                  BillingCustomer: attributes?.customerId ?? null,
-                  BillingWebhook: attributes?.webhookId ?? null,
-                  BillingStatus: attributes?.status ?? null,
-                  BillingNextDeadline: dueBy.toISOString(),
-                }),
+                typedSearchAttributes: searchAttributePairs(
+                  searchAttributesOf({
+                    organizationId,
+                    customerId: attributes?.customerId,
+                    webhookId: attributes?.webhookId,
+                    status: attributes?.status ?? null,
+                    nextDeadline: dueBy.toISOString(),
+                  }),
+                ),
               }
             : {}),
         }),

@@ -83,3 +83,21 @@ export const SEARCH_ATTRIBUTES = {
   BillingNextDeadline: 'DATETIME',
 } as const
 export type SearchAttributeName = keyof typeof SEARCH_ATTRIBUTES
+
+/** Returns the search attributes of a record's execution; what a record does not have is removed. */
+export function searchAttributesOf(record: {
+  readonly organizationId: string
+  readonly status: string | null
+  /** ISO 8601. */
+  readonly nextDeadline: string | null
+  readonly customerId?: string | null | undefined
+  readonly webhookId?: string | null | undefined
+}): SearchAttributes {
+  return {
+    BillingOrganization: record.organizationId,
+    BillingCustomer: record.customerId ?? null,
+    BillingWebhook: record.webhookId ?? null,
+    BillingStatus: record.status,
+    BillingNextDeadline: record.nextDeadline,
+  }
+}

@@ -5,6 +5,7 @@
  * Fired timers and the sweep advance a batch of an organization's orders; a command advances its own order.
  * All use the same rules, so that early, late, repeated and partial calls give the same record.
  */
+import type { EntityManager } from '@mikro-orm/postgresql'
 import { type Advance, advanceThrough } from '../../billing/order-lifecycle.ts'
 import { Subscription } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
@@ -77,7 +78,7 @@ export async function advanceDueOrders(
           for update skip locked
      ), due as (
        select id from subscriptions
-        where organization_id = ? and next_deadline <= least(?::timestamptz, now()) and ${IS_FREE}
+        where ${IS_DUE}
           and id not in (select jsonb_array_elements_text(?::jsonb))
         order by next_deadline limit ?
           for update skip locked
@@ -155,6 +156,27 @@ const CLOCK_RESTS = 'clock_offset = 0 and moving_to is null'
 
 /** Orders that a batch may add to the required ones. A due charge is left to the order's own workflow. */
 export const IS_FREE = `${CLOCK_RESTS} and next_due_kind is distinct from 'charge' and quarantined_until is null`
+
+/** Due at an instant, but never ahead of the database's clock; binds the organization and the instant. */
+const IS_DUE = `organization_id = ? and next_deadline <= least(?::timestamptz, now()) and ${IS_FREE}`
+
+/** Returns the ids of an organization's orders that a batch at the instant would advance, oldest deadline first. */
+export async function findDueOrders(
+  em: EntityManager,
+  {
+    organizationId,
+    instant,
+    limit,
+  }: { readonly organizationId: string; readonly instant: Date; readonly limit: number },
+): Promise<string[]> {
+  const rows = await statement<{ id: string }>(
+    em,
+    'find-due-orders',
+    `select id from subscriptions where ${IS_DUE} order by next_deadline limit ?`,
+    [organizationId, instant, limit],
+  )
+  return rows.map(({ id }) => id)
+}
 
 /**
  * Organizations with orders that match `IS_FREE` and have been due for longer than `lateness` milliseconds;

@@ -85,3 +85,33 @@ test('no search attribute is written a second time for what the execution was st
     'BillingStatus',
   ])
 })
+
+test('of many new orders that are due one starts at once, and the others sleep until the deadline that its batch gives them', async () => {
+  await service.stopWorker()
+  const placed = await Promise.all(
+    Array.from({ length: 20 }, () => merchant.api.post('subscriptions', orderBody(merchant))),
+  )
+  const ids = placed.map(({ body }) => String(body.id))
+  service.startWorker()
+  await waitFor('all of them to start', async () => {
+    const statuses = await Promise.all(ids.map(statusOf))
+    return statuses.every((status) => status === 'active') ? true : null
+  })
+  const sleeps = await Promise.all(
+    ids.map(async (id) => {
+      const execution = service.temporal.workflow.getHandle(`subscription/${merchant.organizationId}/${id}`)
+      await waitFor('its execution', () => execution.describe().catch(() => null))
+      const { events } = await execution.fetchHistory()
+      const started = events?.[0]?.workflowExecutionStartedEventAttributes
+      return Number(started?.firstWorkflowTaskBackoff?.seconds ?? 0)
+    }),
+  )
+  // Another one starts for every quarter of a second that the batch takes.
+  expect(sleeps.filter((seconds) => seconds > DAY / 1_000).length).toBeGreaterThanOrEqual(10)
+  const attributes = await service.temporal.workflow
+    .getHandle(`subscription/${merchant.organizationId}/${ids[sleeps.findIndex((seconds) => seconds > 0)]}`)
+    .describe()
+  expect(
+    attributes.typedSearchAttributes.getAll().find(({ key }) => key.name === 'BillingStatus')?.value,
+  ).toBe('active')
+})
