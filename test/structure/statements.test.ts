@@ -8,8 +8,9 @@ import { ROOT, readSources } from './import-graph.ts'
 const sources = () =>
   readSources().filter(
     ({ path }) =>
-      /^(access|api|activities|billing|cli|commands|db|delivery|events|gateways|ops|representations|worker)\//.test(path) &&
-      !path.startsWith('db/migrations/'),
+      /^(access|api|activities|billing|cli|commands|db|delivery|events|gateways|ops|representations|worker)\//.test(
+        path,
+      ) && !path.startsWith('db/migrations/'),
   )
 
 test('only db/statement.ts runs SQL text; the migrations, and the lock around them, have a way of their own', () => {
