@@ -110,7 +110,7 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
         await requireReceived(merchant, eventId, attempts.length)
       }
     },
-    300_000,
+    900_000,
   )
 
   /** Asks the database, on connections that are made anew when they have died. */
@@ -166,7 +166,7 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
         )
         return status.name === 'COMPLETED' || null
       },
-      120_000,
+      300_000,
     )
   }
 
