@@ -1,6 +1,7 @@
 /** What a key may do and from where; no key can make or change one that reaches further than it does itself. */
+
+import { type AccessRule, grantedPermissions, isWithin } from './access-lists.ts'
 import { areWithin } from './allowed-ips.ts'
-import { type AccessRule, grantedPermissions, isWithin } from './permissions.ts'
 
 export interface Reach {
   /** null: every operation. */

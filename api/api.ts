@@ -30,13 +30,20 @@ export interface RunningApi {
 export async function startApi(
   dependencies: ApiDependencies & {
     readonly databaseUrl: string
+    /** How long a request waits for the rate limit's connection. Milliseconds. */
+    readonly connectTimeout?: number
     /** How Temporal is reached; null if this API has none. Only fast-forwarding in the sandbox needs it. */
     readonly temporal: TemporalConnection | null
   },
   config: ApiConfig,
 ): Promise<RunningApi> {
   const { host, port, rateLimit: limit, rateLimitWindowSeconds: windowSeconds } = config
-  const rateLimit = createRateLimit({ databaseUrl: dependencies.databaseUrl, limit, windowSeconds })
+  const rateLimit = createRateLimit({
+    databaseUrl: dependencies.databaseUrl,
+    limit,
+    windowSeconds,
+    connectTimeout: dependencies.connectTimeout,
+  })
   const gateway = createGateway(dependencies.config.environment, dependencies.databaseUrl)
   const { orm, vault, config: shared } = dependencies
   // Loaded on demand, so that an API without Temporal does not load its client.

@@ -223,3 +223,24 @@ function shippingLine({ shipping, currency }: OrderTerms): InvoiceLine[] {
   const amount = lineAmount(new Money(shipping), currency)
   return [{ type: 'shipping', itemId: null, planId: null, description: 'Shipping', quantity: 1, amount }]
 }
+
+/** Returns the status that follows from an invoice's payments, refunds and disputes at an instant. */
+export function moneyStatus(invoice: Invoice, at: number): InvoiceStatus {
+  const { status, isDisputed, amountPaid, amountRefunded, dueTime } = invoice
+  const left = new Money(amountPaid).minus(amountRefunded)
+  if (isOpen(invoice)) {
+    if (status !== 'partially-paid' || left.greaterThan(0)) return status
+    return dueTime !== null && pastDueTime(dueTime) <= at ? 'past-due' : 'unpaid'
+  }
+  if (!HOLDS_MONEY.has(status)) return status
+  if (isDisputed) return 'disputed'
+  if (new Money(amountRefunded).isZero()) return 'paid'
+  return left.greaterThan(0) ? 'partially-refunded' : 'refunded'
+}
+
+const HOLDS_MONEY: ReadonlySet<InvoiceStatus> = new Set([
+  'paid',
+  'refunded',
+  'partially-refunded',
+  'disputed',
+])

@@ -11,7 +11,7 @@ import {
   type InvoiceStatus,
   isOpen,
   isUncharged,
-  pastDueTime,
+  moneyStatus,
 } from './invoices.ts'
 import { isZero, Money, sumOf } from './money.ts'
 import {
@@ -267,26 +267,6 @@ const MONEY_EVENTS: Partial<Record<InvoiceStatus, 'invoice-refunded' | 'invoice-
   refunded: 'invoice-refunded',
   'partially-refunded': 'invoice-partially-refunded',
 }
-
-function moneyStatus(invoice: Invoice, at: number): InvoiceStatus {
-  const { status, isDisputed, amountPaid, amountRefunded, dueTime } = invoice
-  const left = new Money(amountPaid).minus(amountRefunded)
-  if (isOpen(invoice)) {
-    if (status !== 'partially-paid' || left.greaterThan(0)) return status
-    return dueTime !== null && pastDueTime(dueTime) <= at ? 'past-due' : 'unpaid'
-  }
-  if (!HOLDS_MONEY.has(status)) return status
-  if (isDisputed) return 'disputed'
-  if (new Money(amountRefunded).isZero()) return 'paid'
-  return left.greaterThan(0) ? 'partially-refunded' : 'refunded'
-}
-
-const HOLDS_MONEY: ReadonlySet<InvoiceStatus> = new Set([
-  'paid',
-  'refunded',
-  'partially-refunded',
-  'disputed',
-])
 
 function changeCharge(
   change: Change,

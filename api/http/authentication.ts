@@ -1,8 +1,8 @@
 /** Authenticates and authorizes requests by API keys and customers' JWTs, read from the database for every request. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Context } from 'koa'
+import { type AccessRule, grantedPermissions, permits } from '../../access/access-lists.ts'
 import { addressIsAllowed } from '../../access/allowed-ips.ts'
-import { type AccessRule, grantedPermissions, permits } from '../../access/permissions.ts'
 import type { ApiKeyType } from '../../db/entities/api-key.ts'
 import type { InstallationFacts } from '../../db/installation.ts'
 import { statement } from '../../db/statement.ts'

@@ -20,10 +20,17 @@ export interface RateLimitOptions {
   readonly databaseUrl: string
   readonly limit: number
   readonly windowSeconds: number
+  /** How long a request waits for a connection, in milliseconds; default 3,000. */
+  readonly connectTimeout?: number | undefined
 }
 
 /** Creates a counter with its own connections, outside the transactions of commands. */
-export function createRateLimit({ databaseUrl, limit, windowSeconds }: RateLimitOptions): RateLimit {
+export function createRateLimit({
+  databaseUrl,
+  limit,
+  windowSeconds,
+  connectTimeout = 3_000,
+}: RateLimitOptions): RateLimit {
   // Asynchronous commit: a count lost in a crash of the database only lets a few more requests through.
   const pool = new pg.Pool({
     ...connectionOptions({
@@ -32,7 +39,7 @@ export function createRateLimit({ databaseUrl, limit, windowSeconds }: RateLimit
       parameters: { synchronous_commit: 'off' },
     }),
     max: 5,
-    connectionTimeoutMillis: 3_000,
+    connectionTimeoutMillis: connectTimeout,
   })
   pool.on('error', () => {}) // an idle connection was lost; the next request opens another
   const limiter = new RateLimiterPostgres({

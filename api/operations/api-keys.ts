@@ -1,5 +1,5 @@
+import { grantedPermissions, isWithin } from '../../access/access-lists.ts'
 import { allowedIpProblem } from '../../access/allowed-ips.ts'
-import { grantedPermissions, isWithin } from '../../access/permissions.ts'
 import { isUnrestricted, type Reach, reaches } from '../../access/reach.ts'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
 import { createApiKey } from '../../commands/access/create-api-key.ts'

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { PERMISSION_PATTERN } from '../../access/permissions.ts'
+import { PERMISSION_PATTERN } from '../../access/access-lists.ts'
 import { Id, OrNull, ReadOnly, resourceMembers } from './conventions.ts'
 
 const Rule = Type.Object(

@@ -1,5 +1,5 @@
 import { LockMode } from '@mikro-orm/core'
-import type { AccessRule } from '../../access/permissions.ts'
+import type { AccessRule } from '../../access/access-lists.ts'
 import { AuthenticationToken, CustomerToken } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import type { InstallationFacts } from '../../db/installation.ts'

@@ -2,7 +2,7 @@
 import type { InvoiceStatus } from '../../billing/invoices.ts'
 import { Invoice, type Subscription, SubscriptionPause } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
-import { readChargeTerms, UNCHARGED } from './charge-terms.ts'
+import { readChargeTerms, UNCHARGED } from './choose-instrument.ts'
 import type { OrderRecord } from './order-record.ts'
 import { orderOf } from './rows-to-order.ts'
 

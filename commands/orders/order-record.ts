@@ -1,7 +1,7 @@
 /** An order in memory: its rows, its state for the rules, and the changes of this commit. */
 import type { Order } from '../../billing/order.ts'
 import type { Invoice, Subscription, SubscriptionPause } from '../../db/entities/index.ts'
-import { type ChargeTerms, UNCHARGED } from './charge-terms.ts'
+import { type ChargeTerms, UNCHARGED } from './choose-instrument.ts'
 
 /** An order with the rows that can still change, all protected by the lock of the order's row. */
 export interface OrderRecord {

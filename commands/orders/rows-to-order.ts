@@ -3,7 +3,7 @@ import { parseDuration } from '../../billing/durations.ts'
 import type { Order } from '../../billing/order.ts'
 import { agreedTerms, type OrderTerms } from '../../billing/order-terms.ts'
 import type { Invoice, Subscription, SubscriptionPause } from '../../db/entities/index.ts'
-import { type ChargeTerms, UNCHARGED } from './charge-terms.ts'
+import { type ChargeTerms, UNCHARGED } from './choose-instrument.ts'
 
 /** Returns an order for the rules, without invoices and pauses where these are omitted. */
 export function orderOf(

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import type { AccessRule } from '../../access/permissions.ts'
+import type { AccessRule } from '../../access/access-lists.ts'
 import { json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
 export type { AccessRule }

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import type { AccessRule } from '../../access/permissions.ts'
+import type { AccessRule } from '../../access/access-lists.ts'
 import { id, instant, json, tenantKey } from './columns.ts'
 
 const AuthenticationTokenSchema = defineEntity({

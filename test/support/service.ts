@@ -56,6 +56,9 @@ export interface ServiceOptions {
   readonly temporalAddress?: string
 }
 
+/** Milliseconds: two test files and their services share the cores. */
+const CONNECT_TIMEOUT = 20_000
+
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const services = testServices()
   const databaseUrl = options.databaseUrl ?? (await cloneTemplate())
@@ -74,7 +77,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     masterKeys: config.masterKeys,
     poolSize: 15,
     // Two test files and their services share the cores: patience that a caller of the API would not have.
-    connectTimeout: 20_000,
+    connectTimeout: CONNECT_TIMEOUT,
     timeouts: options.timeouts ?? TIMEOUTS,
   })
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
@@ -86,7 +89,16 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     required: databaseChecks(database.orm, Date.now),
   })
   const api = await startApi(
-    { config, ...database, databaseUrl, temporal, readiness, metrics, log: logger },
+    {
+      config,
+      ...database,
+      databaseUrl,
+      temporal,
+      readiness,
+      metrics,
+      log: logger,
+      connectTimeout: CONNECT_TIMEOUT,
+    },
     config,
   )
   const connection = Connection.lazy({ address })

@@ -1,6 +1,6 @@
 /** Schemas of the query parameters that resources have in common. */
 import Type, { type TSchema } from 'typebox'
-import type { Resource, ResourceRow } from './resource.ts'
+import type { Resource, ResourceRow } from '../resources/resource.ts'
 
 const page = {
   limit: Type.Optional(
