@@ -76,7 +76,6 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     databaseUrl,
     masterKeys: config.masterKeys,
     poolSize: 15,
-    // Two test files and their services share the cores: patience that a caller of the API would not have.
     connectTimeout: CONNECT_TIMEOUT,
     timeouts: options.timeouts ?? TIMEOUTS,
   })
