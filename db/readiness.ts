@@ -1,9 +1,8 @@
 /** Checks whether the database can serve this process, with one small write. */
 import type { MikroORM } from '@mikro-orm/postgresql'
+import { TOLERANCE } from './clock-agreement.ts'
 import { statement } from './statement.ts'
 
-/** Permitted difference between the clocks of process and database, in milliseconds. */
-const MOST_SKEW = 1_000
 /** Milliseconds for which concurrent checks share the outcome of one probe. */
 const FRESH = 250
 
@@ -45,7 +44,7 @@ async function probeOnce(orm: MikroORM, now: () => number): Promise<Outcome> {
     const respondedAt = now()
     const skew = (row?.milliseconds ?? requestedAt) - (requestedAt + respondedAt) / 2
     // The database read its clock at some time between request and response.
-    const isSkewed = Math.abs(skew) > MOST_SKEW + (respondedAt - requestedAt) / 2
+    const isSkewed = Math.abs(skew) > TOLERANCE + (respondedAt - requestedAt) / 2
     const direction = skew > 0 ? 'behind' : 'ahead of'
     return isSkewed
       ? { ...HEALTHY, clock: `${(Math.abs(skew) / 1_000).toFixed(1)} s ${direction} the database's` }

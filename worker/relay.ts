@@ -74,10 +74,10 @@ export function startRelay(options: RelayOptions): Loop {
   const owner = randomUUID()
   const throttle = createThrottle()
 
-  const iterate = async (progress: () => void): Promise<boolean | number> => {
+  const iterate = async (progress: () => void): Promise<boolean> => {
     if (throttle.isOpen && !(await probe())) return false
-    const { offers, isHolding } = await claim(em(), owner)
-    if (offers.length === 0) return isHolding ? HELD : false
+    const offers = await claim(em(), owner)
+    if (offers.length === 0) return false
     const areFound = await hasSearchAttributes()
     const taken: string[] = []
     const refused: Refusal[] = []
@@ -145,10 +145,7 @@ export function startRelay(options: RelayOptions): Loop {
  * Of an organization's new orders that are due now, one is claimed at a time and the others are held for a moment. The
  * timer of the first advances them all, so their executions start asleep until the next deadline.
  */
-async function claim(
-  em: EntityManager,
-  owner: string,
-): Promise<{ readonly offers: Offer[]; readonly isHolding: boolean }> {
+async function claim(em: EntityManager, owner: string): Promise<Offer[]> {
   const rows = await statement<WakeUpRow & { isHeld: boolean }>(
     em,
     'claim-wake-ups',
@@ -178,10 +175,7 @@ async function claim(
   const byExecution = Map.groupBy(claimed, (row) =>
     workflowId(row.workflow, row.organizationId, row.recordId),
   )
-  return {
-    offers: [...byExecution].map(([id, folded]) => ({ workflowId: id, rows: folded })),
-    isHolding: claimed.length < rows.length,
-  }
+  return [...byExecution].map(([id, folded]) => ({ workflowId: id, rows: folded }))
 }
 
 /** Starts the execution of a new record, asleep until its deadline, or signals an execution that its record changed. */

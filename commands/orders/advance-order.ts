@@ -23,7 +23,7 @@ export async function lockSubscription(unit: UnitOfWork, id: string): Promise<Su
 }
 
 /** Transitions of one order in one commit: enough for years of months, few enough for a short transaction. */
-const STEPS_AT_ONCE = 300
+const TRANSITIONS_AT_ONCE = 300
 
 /**
  * Advances a locked order through `instant` on its own clock. What depends on a due charge waits for the
@@ -200,7 +200,7 @@ export const LATE_ORGANIZATIONS = `with recursive organization as (
  */
 function advanceOf({ row, order }: OrderRecord, instant: number): Advance | null {
   if (row.advancedTo != null && instant < row.advancedTo.getTime()) return null
-  return advanceThrough(order, instant, STEPS_AT_ONCE)
+  return advanceThrough(order, instant, TRANSITIONS_AT_ONCE)
 }
 
 function apply(unit: UnitOfWork, record: OrderRecord, advance: Advance | null, instant: number): void {

@@ -250,7 +250,8 @@ function emitEvent(
   })
 }
 
-function incrementRevision(
+/** Counts a change of a row: one commit is one revision. */
+export function incrementRevision(
   unit: UnitOfWork,
   record: OrderRecord,
   row: { revision: number; updatedTime: Date },

@@ -9,7 +9,7 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { subscriptionEvent } from '../../events/order-events.ts'
 import { references } from '../references.ts'
 import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
-import { annotateDrafts, applyTransitions } from './apply-transitions.ts'
+import { annotateDrafts, applyTransitions, incrementRevision } from './apply-transitions.ts'
 import { readChargeTerms, UNCHARGED } from './choose-instrument.ts'
 import { checkInstrument, checkTerms, type NewSubscription, pricedItems } from './create-order.ts'
 import { orderInstant } from './order-instant.ts'
@@ -106,11 +106,7 @@ export async function updateSubscription(
   moveBoundary(unit, record, instant, given.renewalTime)
   if (changeableFields(row) === before) return
   scheduleAfter(record, instant)
-  if (!record.changedRows.has(row)) {
-    record.changedRows.add(row)
-    row.revision += 1
-    row.updatedTime = unit.now
-  }
+  incrementRevision(unit, record, row)
   unit.emit(subscriptionEvent(row, 'subscription-modified', new Date(instant), unit.baseUrl))
   wakeOrder(unit, row)
 }
