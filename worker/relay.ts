@@ -54,6 +54,8 @@ interface WakeUpRow {
   dueBy: Date | string
   attributes: Attributes | null
   refusals: number
+  /** True if it was offered before and may have been accepted: its lease ended without a result, or no response came. */
+  wasOffered: boolean
 }
 
 /** The wake-ups of one execution, folded into one call. */
@@ -67,6 +69,8 @@ interface Refusal {
   readonly seconds: number
   /** Null if the failure was not caused by the wake-up. */
   readonly reason: string | null
+  /** True if Temporal may have accepted it all the same. */
+  readonly isUncertain: boolean
 }
 
 export function startRelay(options: RelayOptions): Loop {
@@ -86,12 +90,12 @@ export function startRelay(options: RelayOptions): Loop {
       reachable ??= responds()
       return reachable
     }
-    const released: string[] = []
+    const released: WakeUpRow[] = []
     await throttle.run(offers, async (offer) => {
       // Before each call, which has its own deadline: a slow Temporal must not count as a stalled loop.
       progress()
       const ids = offer.rows.map(({ id }) => id)
-      if (throttle.isOpen) return void released.push(...ids)
+      if (throttle.isOpen) return void released.push(...offer.rows)
       try {
         await wake(options, offer, areFound)
         throttle.succeeded()
@@ -150,24 +154,24 @@ async function claim(em: EntityManager, owner: string): Promise<Offer[]> {
     em,
     'claim-wake-ups',
     `with first as (
-       select id, organization_id,
+       select id, organization_id, lease_until is not null as was_offered,
               workflow = 'subscription' and starts and not gateway_call and due_by <= now() as is_due
          from wake_ups
         where (not_before is null or not_before <= now()) and (lease_until is null or lease_until < now())
         order by gateway_call desc, due_by, id limit ${BATCH} for update skip locked
      ), ordered as (
-       select id, is_due and row_number() over (partition by organization_id, is_due order by id) > 1 as is_held
+       select id, was_offered, is_due and row_number() over (partition by organization_id, is_due order by id) > 1 as is_held
          from first
      ), claimed as (
        update wake_ups
           set lease_owner = case when not is_held then ? end,
-              lease_until = case when not is_held then now() + interval '${LEASE_SECONDS} seconds' end,
+              lease_until = case when is_held then lease_until else now() + interval '${LEASE_SECONDS} seconds' end,
               not_before = case when is_held then now() + interval '${HELD} milliseconds' else not_before end
          from ordered where wake_ups.id = ordered.id
-       returning wake_ups.*, is_held
+       returning wake_ups.*, is_held, was_offered
      )
      select id, workflow, organization_id as "organizationId", record_id as "recordId", starts, due_by as "dueBy", attributes,
-            refusals, is_held as "isHeld", set_config('synchronous_commit', 'off', true)
+            refusals, is_held as "isHeld", was_offered as "wasOffered", set_config('synchronous_commit', 'off', true)
        from claimed order by gateway_call desc, due_by, id`,
     [owner],
   )
@@ -178,7 +182,12 @@ async function claim(em: EntityManager, owner: string): Promise<Offer[]> {
   return [...byExecution].map(([id, folded]) => ({ workflowId: id, rows: folded }))
 }
 
-/** Starts the execution of a new record, asleep until its deadline, or signals an execution that its record changed. */
+/**
+ * Starts the execution of a new record, asleep until its deadline, or signals an execution that its record changed.
+ *
+ * A start that may have been accepted before is not delayed: that execution may have ended since, and a second one would
+ * sleep beside a finished record. It looks at once instead.
+ */
 async function wake(
   { client, taskQueue }: RelayOptions,
   { workflowId: id, rows }: Offer,
@@ -201,12 +210,17 @@ async function wake(
     const newest = rows.reduce((one, other) => (BigInt(one.id) > BigInt(other.id) ? one : other))
     const dueBy = new Date(newest.dueBy)
     const attributes = rows.find((one) => one.attributes !== null)?.attributes ?? null
+    const isRepeated = rows.some(({ wasOffered }) => wasOffered)
     try {
       await inTime(() =>
         client.workflow.start(workflow, {
           ...execution,
-          startDelay: Math.max(0, dueBy.getTime() - Date.now()),
-          staticDetails: `Asleep until ${dueBy.toISOString()}, its first deadline.`,
+          ...(isRepeated
+            ? {}
+            : {
+                startDelay: Math.max(0, dueBy.getTime() - Date.now()),
+                staticDetails: `Asleep until ${dueBy.toISOString()}, its first deadline.`,
+              }),
           ...(hasSearchAttributes
             ? {
                 typedSearchAttributes: searchAttributePairs(
@@ -242,7 +256,7 @@ async function finish(
   }: {
     readonly taken: readonly string[]
     readonly refused: readonly Refusal[]
-    readonly released: readonly string[]
+    readonly released: readonly WakeUpRow[]
   },
 ): Promise<void> {
   if (taken.length > 0) {
@@ -255,18 +269,19 @@ async function finish(
     )
   }
   const rows = [
-    ...refused.flatMap(({ ids, seconds, reason }) => ids.map((id) => ({ id, seconds, reason }))),
-    ...released.map((id) => ({ id, seconds: 0, reason: null })),
+    ...refused.flatMap(({ ids, ...refusal }) => ids.map((id) => ({ id, ...refusal }))),
+    ...released.map(({ id, wasOffered }) => ({ id, seconds: 0, reason: null, isUncertain: wasOffered })),
   ]
   if (rows.length === 0) return
   await statement(
     em,
     'defer-wake-ups',
-    `update wake_ups set lease_owner = null, lease_until = null,
+    `update wake_ups set lease_owner = null,
+            lease_until = case when given."isUncertain" then now() end,
             not_before = now() + given.seconds * interval '1 second',
             refusals = refusals + case when given.reason is null then 0 else 1 end,
             last_error = coalesce(given.reason, last_error)
-       from jsonb_to_recordset(?::jsonb) as given (id bigint, seconds double precision, reason text)
+       from jsonb_to_recordset(?::jsonb) as given (id bigint, seconds double precision, reason text, "isUncertain" boolean)
       where wake_ups.id = given.id and lease_owner = ?`,
     [JSON.stringify(rows), owner],
   )
@@ -275,9 +290,14 @@ async function finish(
 function refusalOf({ rows }: Offer, error: unknown): Refusal {
   const ids = rows.map(({ id }) => id)
   const refusals = Math.max(...rows.map((row) => row.refusals))
-  if (!isRefusal(error)) return { ids, seconds: isSlow(error) ? 2 : 0.5, reason: null }
+  const wasOffered = rows.some((row) => row.wasOffered)
+  if (!isRefusal(error)) {
+    const isUncertain = wasOffered || !isExhausted(error)
+    return { ids, seconds: isSlow(error) ? 2 : 0.5, reason: null, isUncertain }
+  }
   return {
     ids,
+    isUncertain: wasOffered,
     seconds: Math.min(LONGEST_DEFERRAL, 2 ** refusals),
     reason: String(error).slice(0, 500),
   }
@@ -291,6 +311,11 @@ function isRefusal(error: unknown): boolean {
 
 function isSlow(error: unknown): boolean {
   return grpcCodeOf(error) === GRPC.deadlineExceeded
+}
+
+/** True if Temporal had no capacity for the call, which it therefore did not carry out. */
+function isExhausted(error: unknown): boolean {
+  return grpcCodeOf(error) === GRPC.resourceExhausted
 }
 
 const GRPC = { cancelled: 1, deadlineExceeded: 4, resourceExhausted: 8, unavailable: 14 } as const

@@ -31,6 +31,7 @@ const WakeUpSchema = defineEntity({
     lastError: p.text().nullable(),
     /** The relay that has claimed it, until `leaseUntil`. */
     leaseOwner: p.string().length(50).nullable(),
+    /** Past, not null, if it was offered before and may have been accepted. */
     leaseUntil: instant().nullable(),
   },
 })

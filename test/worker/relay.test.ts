@@ -233,6 +233,29 @@ describe('the relay', () => {
     await terminate('held', 2)
   })
 
+  test('does not put to sleep what may have been started before: its execution may have ended since', async () => {
+    await add('ended', 1)
+    await add('new', 1)
+    await sql(
+      "update wake_ups set lease_owner = 'gone', lease_until = now() - interval '1 second' where record_id like 'ended%'",
+    )
+    const { client, calls } = noting((id) =>
+      id.includes('slow') && calls.filter((call) => call.id === id).length === 0 ? refusal(4) : null,
+    )
+    relayWith(client)
+    await empty()
+    await add('slow', 1)
+    await empty()
+    const delaysOf = (prefix: string) =>
+      calls.filter(({ id }) => id.includes(prefix)).map(({ startDelay }) => startDelay > 0)
+    expect(delaysOf('new')).toEqual([true])
+    expect(delaysOf('ended')).toEqual([false])
+    expect(delaysOf('slow')).toEqual([true, false])
+    await terminate('ended', 1)
+    await terminate('new', 1)
+    await terminate('slow', 1)
+  }, 60_000)
+
   test('takes over what a relay that died had claimed', async () => {
     await add('orphan', 1)
     await sql("update wake_ups set lease_owner = 'dead', lease_until = now() - interval '1 second'")
