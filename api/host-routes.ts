@@ -24,7 +24,7 @@ export function hostRoutes(router: Router<ApiState>, { config, orm, readiness }:
   const docs = docsPage(document)
 
   if (config.environment === 'sandbox') demoPages(router)
-  router.get('/status', (ctx) => {
+  router.get(['/status', '/organizations/:organizationId/status'], (ctx) => {
     ctx.body = { status: 'ok', time: new Date().toISOString(), release: RELEASE }
   })
   router.get('/healthz', (ctx) => {

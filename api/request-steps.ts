@@ -34,8 +34,16 @@ import { isStorable, readJsonBody } from './http/request-body.ts'
 import type { ApiState } from './http/state.ts'
 import { createBodyValidator, createQueryValidator } from './http/validation.ts'
 import type { OperationContext, OperationResponse } from './operation.ts'
+import { selectedMembers, unknownMembers } from './query/selected-members.ts'
 import type { Route } from './routes.ts'
-import { bodySchema, withoutReadOnly, writablePart } from './schemas/conventions.ts'
+import {
+  bodySchema,
+  responseSchema,
+  withoutNulls,
+  withoutReadOnly,
+  writablePart,
+} from './schemas/conventions.ts'
+import { neutralMembersOf } from './schemas/not-supported.ts'
 import type { TemporalService } from './temporal.ts'
 
 export interface OperationDependencies {
@@ -87,6 +95,8 @@ export function stepsOf(
     route.query ?? Type.Object({}, { additionalProperties: false }),
   )
 
+  const present = presenterOf(route)
+
   const authenticate: Step = async (ctx, next) => {
     const { state } = ctx
     state.operationId = route.operationId
@@ -111,7 +121,11 @@ export function stepsOf(
     const { state } = ctx
     state.given = invalidBody === null ? null : await readJsonBody(ctx)
     state.query = { ...ctx.query }
-    const invalidFields = [...invalidQuery(state.query), ...unstorableParameters(state.query)]
+    const invalidFields = [
+      ...invalidQuery(state.query),
+      ...unstorableParameters(state.query),
+      ...unknownMembers(route.resource, state.query.fields),
+    ]
     if (invalidFields.length > 0)
       throw new Problem('malformed-request', summary(invalidFields), { invalidFields })
     await next()
@@ -127,7 +141,7 @@ export function stepsOf(
     const { idempotent } = ctx.state
     const response =
       idempotent === null ? await route.handler(context) : await handleOnce(context, route, idempotent, vault)
-    respond(ctx, route, response)
+    respond(ctx, route, response, present)
   }
 
   return [
@@ -166,7 +180,11 @@ function operationContext(
     log,
     body<T>(stored: object = {}) {
       const schema = route.body ?? route.resource
-      const { body, stored: readOnlyValues } = withoutReadOnly(schema, structuredClone(given), stored)
+      const { body, stored: readOnlyValues } = withoutReadOnly(
+        schema,
+        withoutNulls(schema, structuredClone(given)),
+        stored,
+      )
       const invalidFields = invalidBody?.(body) ?? []
       if (invalidFields.length > 0)
         throw new Problem('validation-error', summary(invalidFields), { invalidFields })
@@ -238,12 +256,29 @@ function idempotentRequest(
   }
 }
 
-function respond(ctx: Context, route: Route, response: OperationResponse): void {
+/** Returns what a response shows of a body: with the members that are not supported yet, and only the requested ones. */
+function presenterOf({
+  resource,
+  returns,
+}: Route): (body: unknown, query: Record<string, unknown>) => unknown {
+  const complete = neutralMembersOf(responseSchema(resource))
+  return (body, query) => {
+    const present = (one: unknown) => selectedMembers(complete(one), query.fields)
+    return returns === 'many' && Array.isArray(body) ? body.map(present) : present(body)
+  }
+}
+
+function respond(
+  ctx: Parameters<Step>[0],
+  route: Route,
+  response: OperationResponse,
+  present: ReturnType<typeof presenterOf>,
+): void {
   ctx.status = response.status ?? route.success
   if (response.location !== undefined) ctx.set('Location', response.location)
   if (response.revision !== undefined) ctx.set('ETag', entityTag(response.revision))
   if (response.headers !== undefined) ctx.set({ ...response.headers })
   if (response.body === undefined) return
   ctx.set('Content-Type', 'application/json; charset=utf-8')
-  ctx.body = JSON.stringify(response.body)
+  ctx.body = JSON.stringify(present(response.body, ctx.state.query))
 }

@@ -51,7 +51,13 @@ import { postTransaction, transactions } from './operations/transactions.ts'
 import { events, resendWebhook, webhookTracking } from './operations/webhook-log.ts'
 import { deleteWebhook, previewWebhook, webhooks, webhookWriter } from './operations/webhooks.ts'
 import { deleteWebsite, websites, websiteWriter } from './operations/websites.ts'
-import { expandQuerySchema, listQuerySchema, pageQuery, sortedQuery } from './query/query-parameters.ts'
+import {
+  expandQuerySchema,
+  listQuerySchema,
+  pageQuery,
+  readQuerySchema,
+  sortedQuery,
+} from './query/query-parameters.ts'
 import { create } from './resources/create.ts'
 import { remove } from './resources/delete.ts'
 import { list } from './resources/list.ts'
@@ -436,7 +442,7 @@ function getOne<Row extends ResourceRow>(resource: Resource<Row>): Route {
     resource: resource.schema,
     takesBody: false,
     returns: 'one',
-    query: expandQuerySchema(resource),
+    query: readQuerySchema(resource),
     success: 200,
     handler: (context) => readOne(context, resource),
   }

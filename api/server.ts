@@ -47,6 +47,7 @@ export function createServer(dependencies: ServerDependencies): Server {
   app.use(requestId)
   app.use(logged(log, dependencies.metrics))
   app.use(problems(config.baseUrl))
+  app.use(oneTrailingSlash)
   app.use(router.routes())
   app.use(unmatched(router))
 
@@ -81,6 +82,13 @@ function problems(baseUrl: string): Koa.Middleware<ApiState> {
       if (!ctx.req.complete) ctx.set('Connection', 'close')
     }
   }
+}
+
+/** Drops one trailing slash of the path, which many clients send (D 2, Paths). */
+const oneTrailingSlash: Koa.Middleware<ApiState> = async (ctx, next) => {
+  if (ctx.path.length > 1 && ctx.path.endsWith('/') && !ctx.path.endsWith('//'))
+    ctx.path = ctx.path.slice(0, -1)
+  await next()
 }
 
 /** 404 for an unknown path; OPTIONS, and 405 with `Allow`, for a known one. */

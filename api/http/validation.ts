@@ -6,6 +6,7 @@ import currencyCodes from 'currency-codes'
 import type { TSchema } from 'typebox'
 import { parseDuration } from '../../billing/durations.ts'
 import type { InvalidField } from '../../billing/errors.ts'
+import { isNeutral } from '../schemas/not-supported.ts'
 
 const { email, uri, date } = fullFormats
 const rfc3339 = fullFormats['date-time']
@@ -46,6 +47,10 @@ function compiler(options: ConstructorParameters<typeof Ajv2020>[0]) {
     },
   })
   ajv.addKeyword('x-absent-when-unknown')
+  ajv.addKeyword({
+    keyword: 'x-neutral',
+    validate: (neutral: unknown, value: unknown) => isNeutral(value, neutral),
+  })
   return (schema: TSchema) => {
     const { $id: _, ...anonymous } = schema as TSchema & { $id?: string }
     const validate: ValidateFunction = ajv.compile(anonymous)
@@ -97,6 +102,8 @@ function messageOf({ keyword, params, message }: ErrorObject): string {
       return 'is required'
     case 'additionalProperties':
       return 'is not a supported member'
+    case 'x-neutral':
+      return 'is not supported yet: leave it out or send null'
     case 'enum':
       return `must be one of ${(params.allowedValues as unknown[]).slice(0, 20).map(String).join(', ')}${params.allowedValues.length > 20 ? ', …' : ''}`
     case 'const':

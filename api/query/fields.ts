@@ -31,6 +31,7 @@ interface Member {
   readonly format?: string
   readonly enum?: readonly unknown[]
   readonly writeOnly?: boolean
+  readonly 'x-neutral'?: unknown
   readonly properties?: Readonly<Record<string, Member>>
 }
 
@@ -43,7 +44,8 @@ export function fieldsOf(schema: TSchema, overrides: Readonly<Record<string, Fie
   const visit = (members: Readonly<Record<string, Member>>, path: readonly string[]): void => {
     for (const [name, member] of Object.entries(members)) {
       const [full, dotted] = [[...path, name], [...path, name].join('.')]
-      if (name.startsWith('_') || member.writeOnly === true || overrides[dotted] === null) continue
+      if (name.startsWith('_') || member.writeOnly === true || 'x-neutral' in member) continue
+      if (overrides[dotted] === null) continue
       const override = overrides[dotted]
       const type = scalarType(member)
       if (override !== undefined) found[dotted] = override

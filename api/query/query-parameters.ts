@@ -16,12 +16,14 @@ const page = {
   ),
 }
 const text = (description: string) => Type.Optional(Type.String({ description }))
+const fieldsQuery = { fields: text('Members to return, separated by commas. All if it is missing.') }
 
-export const pageQuery = Type.Object(page, { additionalProperties: false })
+export const pageQuery = Type.Object({ ...page, ...fieldsQuery }, { additionalProperties: false })
 
 export const sortedQuery = Type.Object(
   {
     ...page,
+    ...fieldsQuery,
     sort: text(
       'Members to sort by, separated by commas. Prefix a member with - to sort in descending order.',
     ),
@@ -40,10 +42,16 @@ export function listQuerySchema<Row extends ResourceRow>({ fields, expanders }: 
         'Conditions of the form field:value. Separate alternatives with a comma and conditions with a semicolon; negate values with !, and write ranges as a..b. The supported fields are those of sort.',
       ),
       q: text('Text to search for in all text members.'),
+      ...fieldsQuery,
       ...expandQuery(expanders),
     },
     { additionalProperties: false },
   )
+}
+
+/** Parameters of a read of one. */
+export function readQuerySchema<Row extends ResourceRow>({ expanders }: Resource<Row>): TSchema {
+  return Type.Object({ ...fieldsQuery, ...expandQuery(expanders) }, { additionalProperties: false })
 }
 
 export function expandQuerySchema<Row extends ResourceRow>({ expanders }: Resource<Row>): TSchema {

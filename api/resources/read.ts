@@ -3,7 +3,7 @@ import { statement } from '../../db/statement.ts'
 import { isNotModified } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { notFound, type Resource, type ResourceRow } from './resource.ts'
-import { respondWith } from './respond.ts'
+import { isPart, respondWith } from './respond.ts'
 
 /** GET of one: 304 if the caller has this revision already. */
 export async function readOne<Row extends ResourceRow>(
@@ -19,7 +19,7 @@ export async function readOne<Row extends ResourceRow>(
   )
   if (found === undefined) throw notFound(resource, id)
   const row = plainRowReader(context.em, resource.entity)(found)
-  const isNeverSame = context.query.expand !== undefined || resource.isVolatile?.(row) === true
+  const isNeverSame = isPart(context) || resource.isVolatile?.(row) === true
   if (!isNeverSame && isNotModified(context.preconditions, row.revision)) {
     return { status: 304, revision: row.revision }
   }

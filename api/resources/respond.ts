@@ -19,14 +19,19 @@ export async function respondCreated<Row extends ResourceRow>(
   }
 }
 
-/** Returns 200 with the resource, and with its entity tag unless it is expanded. */
+/** True if the response is not the whole resource and nothing else, so that it has no entity tag. */
+export function isPart({ query }: Pick<OperationContext, 'query'>): boolean {
+  return query.expand !== undefined || query.fields !== undefined
+}
+
+/** Returns 200 with the resource, and with its entity tag if it is the whole resource. */
 export async function respondWith<Row extends ResourceRow>(
   context: OperationContext,
   resource: Resource<Row>,
   row: Row,
 ): Promise<OperationResponse> {
   const [body] = await presentAll(context, resource, [row])
-  return context.query.expand === undefined ? { body, revision: row.revision } : { body }
+  return isPart(context) ? { body } : { body, revision: row.revision }
 }
 
 export async function presentAll<Row extends ResourceRow>(

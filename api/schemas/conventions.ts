@@ -78,6 +78,7 @@ interface JsonSchema {
   readonly writeOnly?: boolean
   readonly 'x-absent-when-unknown'?: boolean
   readonly 'x-answers-only'?: readonly string[]
+  readonly 'x-neutral'?: unknown
   readonly enum?: readonly unknown[]
   readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, JsonSchema>>
@@ -85,9 +86,19 @@ interface JsonSchema {
   readonly items?: JsonSchema
 }
 
-/** Returns the schema of a request body. Read-only and expanded members are accepted and dropped. */
+/**
+ * Returns the schema of a request body. Read-only and expanded members are accepted and dropped; those that are not
+ * supported yet are accepted at their neutral value.
+ */
 export function bodySchema(resource: TSchema): TSchema {
-  const body = derive(resource, (member) => (member.readOnly === true ? {} : written(member)), false)
+  const body = derive(
+    resource,
+    (member) => {
+      if (member.readOnly === true) return {}
+      return 'x-neutral' in member ? { 'x-neutral': member['x-neutral'] } : written(member)
+    },
+    false,
+  )
   return { ...body, properties: { ...body.properties, _embedded: {} } } as TSchema
 }
 
@@ -120,6 +131,30 @@ export function withoutReadOnly(
   }
 }
 
+/**
+ * Returns a body without the nulls of optional members that have no null of their own: such a member is cleared, so it
+ * takes its default as if it were missing (D 2, PUT).
+ */
+export function withoutNulls(schema: TSchema, body: unknown): unknown {
+  const { properties, items, required = [] } = schema as JsonSchema
+  if (Array.isArray(body))
+    return items === undefined ? body : body.map((item) => withoutNulls(items as TSchema, item))
+  if (body === null || typeof body !== 'object' || properties === undefined) return body
+  return Object.fromEntries(
+    Object.entries(body).flatMap(([name, value]) => {
+      const member = properties[name]
+      if (member === undefined || !Object.hasOwn(properties, name)) return [[name, value]]
+      if (value === null && !required.includes(name) && !hasNull(member)) return []
+      return [[name, withoutNulls(member as TSchema, value)]]
+    }),
+  )
+}
+
+function hasNull(member: JsonSchema): boolean {
+  if (member.enum !== undefined) return member.enum.includes(null)
+  return member.type === undefined || [member.type].flat().includes('null')
+}
+
 /** Returns the writable part of an enumeration, or undefined if all of its values are writable. */
 function written({ 'x-answers-only': readOnlyValues, ...member }: JsonSchema): JsonSchema | undefined {
   return readOnlyValues === undefined
@@ -135,7 +170,7 @@ export function writablePart(resource: TSchema, body: unknown): unknown {
   return Object.fromEntries(
     Object.entries(body).flatMap(([name, value]) => {
       const member = properties[name]
-      return member === undefined || member.readOnly === true
+      return member === undefined || member.readOnly === true || 'x-neutral' in member
         ? []
         : [[name, writablePart(member as TSchema, value)]]
     }),

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { CustomFields, Nullable, resourceMembers, Text } from './conventions.ts'
+import { notSupportedYet } from './not-supported.ts'
 
 export const Product = Type.Object(
   {
@@ -8,6 +9,13 @@ export const Product = Type.Object(
     unitLabel: Nullable(Text('Name of one unit of the product.')),
     description: Nullable(Type.String({ maxLength: 1000, description: 'Description of the product.' })),
     customFields: CustomFields,
+    ...notSupportedYet({
+      requiresShipping: false,
+      options: [],
+      taxCategoryId: null,
+      accountingCode: null,
+      recognition: null,
+    }),
   },
   { $id: 'Product', additionalProperties: false, description: 'A product, which plans sell.' },
 )

@@ -1,0 +1,24 @@
+/** The `fields` parameter: which top-level members a response contains. */
+import type { TSchema } from 'typebox'
+import type { InvalidField } from '../../billing/errors.ts'
+
+/** Returns what is wrong with the parameter: names that no response of the resource has. */
+export function unknownMembers(resource: TSchema, fields: unknown): InvalidField[] {
+  const { properties = {} } = resource as { properties?: Record<string, { writeOnly?: boolean }> }
+  const unknown = namesOf(fields).filter(
+    (name) => properties[name] === undefined || properties[name].writeOnly,
+  )
+  return unknown.length === 0 ? [] : [{ field: 'fields', message: `does not support ${unknown.join(', ')}` }]
+}
+
+/** Returns the requested members of a body, and what is embedded in it. Without the parameter, it returns the body. */
+export function selectedMembers(body: unknown, fields: unknown): unknown {
+  const names = namesOf(fields)
+  if (names.length === 0 || body === null || typeof body !== 'object') return body
+  const members = new Set([...names, '_embedded'])
+  return Object.fromEntries(Object.entries(body).filter(([name]) => members.has(name)))
+}
+
+function namesOf(fields: unknown): string[] {
+  return typeof fields === 'string' ? fields.split(',').filter((name) => name !== '') : []
+}
