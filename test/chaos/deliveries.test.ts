@@ -7,7 +7,9 @@
  * `KILL_SEEDS` (default 6) is how many times; the seed stands in the name.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { defaultPayloadConverter } from '@temporalio/common'
+import type { temporal } from '@temporalio/proto'
 import pg from 'pg'
 import { createVerifier } from '../../dev/verify-webhook.ts'
 import type { AdvanceInput, AdvanceResult } from '../../workflows/contract.ts'
@@ -201,12 +203,34 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
     merchant: Catalogue,
     id: string,
   ): Promise<{ clock: number; next: number | null }[]> {
-    const { events } = await stubborn('the history', () =>
-      environment.temporal.workflow.getHandle(execution(merchant, id)).fetchHistory(),
-    )
+    const found: { clock: number; next: number | null }[] = []
+    for (const runId of await runs(merchant, id)) {
+      const { events } = await stubborn('the history', () =>
+        environment.temporal.workflow.getHandle(execution(merchant, id), runId).fetchHistory(),
+      )
+      found.push(...settlingsOf(events ?? []))
+    }
+    return found
+  }
+
+  /** Its executions, oldest first: a start that a crash repeats makes another, which finds the delivery ended. */
+  async function runs(merchant: Catalogue, id: string): Promise<string[]> {
+    return await stubborn('its executions to be listed', async () => {
+      const latest = await environment.temporal.workflow.getHandle(execution(merchant, id)).describe()
+      const listed: WorkflowExecutionInfo[] = []
+      const query = `WorkflowId = '${execution(merchant, id)}'`
+      for await (const one of environment.temporal.workflow.list({ query })) listed.push(one)
+      if (!listed.some(({ runId }) => runId === latest.runId)) throw new Error('the latest is not listed yet')
+      return listed
+        .toSorted((one, other) => one.startTime.getTime() - other.startTime.getTime())
+        .map(({ runId }) => runId)
+    })
+  }
+
+  function settlingsOf(events: readonly temporal.api.history.v1.IHistoryEvent[]) {
     const clocks = new Map<string, number>()
     const found: { clock: number; next: number | null }[] = []
-    for (const event of events ?? []) {
+    for (const event of events) {
       const input = event.activityTaskScheduledEventAttributes?.input?.payloads?.[0]
       if (input != null) {
         clocks.set(String(event.eventId), defaultPayloadConverter.fromPayload<AdvanceInput>(input).clock)
