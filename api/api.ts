@@ -2,6 +2,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Config } from '../config/config.ts'
+import { ownPorts } from '../config/own-ports.ts'
 import { RELEASE } from '../config/release.ts'
 import type { TemporalConnection } from '../config/temporal-connection.ts'
 import { createAddressGuard } from '../delivery/address-guard.ts'
@@ -15,7 +16,18 @@ import { type ApiDependencies, createServer } from './server.ts'
 /** Time for requests in progress after a stop. Milliseconds. */
 const DRAIN = 25_000
 
-type ApiConfig = Pick<Config, 'host' | 'port' | 'rateLimit' | 'rateLimitWindowSeconds' | 'temporalNamespace'>
+type ApiConfig = Pick<
+  Config,
+  | 'host'
+  | 'port'
+  | 'opsPort'
+  | 'localTemporalUiPort'
+  | 'baseUrl'
+  | 'rateLimit'
+  | 'readRateLimit'
+  | 'rateLimitWindowSeconds'
+  | 'temporalNamespace'
+>
 
 export interface RunningApi {
   readonly port: number
@@ -37,10 +49,17 @@ export async function startApi(
   },
   config: ApiConfig,
 ): Promise<RunningApi> {
-  const { host, port, rateLimit: limit, rateLimitWindowSeconds: windowSeconds } = config
+  const {
+    host,
+    port,
+    rateLimit: limit,
+    readRateLimit: readLimit,
+    rateLimitWindowSeconds: windowSeconds,
+  } = config
   const rateLimit = createRateLimit({
     databaseUrl: dependencies.databaseUrl,
     limit,
+    readLimit,
     windowSeconds,
     connectTimeout: dependencies.connectTimeout,
   })
@@ -52,7 +71,10 @@ export async function startApi(
       ? null
       : (await import('./temporal.ts')).connectTemporal(dependencies.temporal, config.temporalNamespace)
   const now = () => Date.now()
-  const addressGuard = createAddressGuard(shared.webhookAllowedCidrs)
+  const addressGuard = createAddressGuard(
+    shared.webhookAllowedCidrs,
+    ownPorts(config, dependencies.databaseUrl, dependencies.temporal?.address),
+  )
   const sender = createSender(addressGuard)
   const signingKey = signingKeyCache(() => orm.em.fork(), vault, now)
   const attempts = { sender, signingKey, vault, baseUrl: shared.baseUrl, release: RELEASE, now }

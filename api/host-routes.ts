@@ -52,13 +52,22 @@ export function hostRoutes(router: Router<ApiState>, { config, orm, readiness }:
     ctx.body = documentText
   })
   router.get('/docs', (ctx) => {
+    ctx.set(PAGE_HEADERS)
     ctx.type = 'text/html; charset=utf-8'
     ctx.body = docs
   })
   router.get('/problems/:slug', (ctx) => {
     const { slug = '' } = ctx.params
     if (!Object.hasOwn(PROBLEMS, slug)) throw new Problem('not-found', 'No problem type has this name.')
+    ctx.set(PAGE_HEADERS)
     ctx.type = 'text/html; charset=utf-8'
     ctx.body = problemPage(slug as ProblemCode)
   })
+}
+
+/** For pages of text and an inline style. */
+const PAGE_HEADERS = {
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
 }

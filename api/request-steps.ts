@@ -110,10 +110,16 @@ export function stepsOf(
 
   const authorize: Step = async (ctx, next) => {
     const { credential, params } = ctx.state
-    const usage = route.method === 'GET' ? null : await rateLimit.count(credential.organizationId)
-    if (usage !== null) ctx.set(rateHeaders(usage))
-    requirePermission(credential, params.organizationId ?? '', route, ctx.ip)
-    if (usage !== null) requireWithinLimit(usage, new Date())
+    const isRead = route.method === 'GET'
+    try {
+      requirePermission(credential, params.organizationId ?? '', route, ctx.ip)
+    } catch (error) {
+      if (!isRead) ctx.set(rateHeaders(await rateLimit.countRefused(credential)))
+      throw error
+    }
+    const usage = await (isRead ? rateLimit.countRead(credential) : rateLimit.countWrite(credential))
+    if (!isRead) ctx.set(rateHeaders(usage))
+    requireWithinLimit(usage, new Date())
     await next()
   }
 
@@ -249,7 +255,8 @@ function idempotentRequest(
     throw new Problem('malformed-request', 'An Idempotency-Key must not exceed 255 characters.')
   return {
     organizationId: credential.organizationId,
-    operation: route.operationId,
+    // Keys of one form of credential are no concern of another: a browser cannot use up a server's.
+    operation: credential.form === 'secret' ? route.operationId : `${credential.form}/${route.operationId}`,
     key,
     // The caller's permissions are part of the request: a stored response can contain more than another caller may see.
     requestHash: requestHash(hash, ctx.path + ctx.search, [given, credential.acl, credential.allowedIps]),

@@ -25,6 +25,8 @@ export interface ApiDependencies {
   readonly metrics: Metrics
   readonly readiness: Readiness
   readonly log: Logger
+  /** How long a client may leave a response unread, in milliseconds; default 30,000. */
+  readonly unreadTimeout?: number
 }
 
 type ServerDependencies = ApiDependencies & OperationDependencies
@@ -45,6 +47,7 @@ export function createServer(dependencies: ServerDependencies): Server {
   hostRoutes(router, dependencies)
 
   app.use(requestId)
+  app.use(protectResponse(dependencies.unreadTimeout ?? UNREAD_TIMEOUT))
   app.use(logged(log, dependencies.metrics))
   app.use(problems(config.baseUrl))
   app.use(oneTrailingSlash)
@@ -64,6 +67,19 @@ export function createServer(dependencies: ServerDependencies): Server {
     )
   })
   return server
+}
+
+const UNREAD_TIMEOUT = 30_000
+
+/** No browser guesses another type of a response, and one that is not read ends, so that it holds no memory. */
+function protectResponse(unreadTimeout: number): Koa.Middleware<ApiState> {
+  return async (ctx, next) => {
+    ctx.set('X-Content-Type-Options', 'nosniff')
+    ctx.res.once('prefinish', () => {
+      ctx.res.setTimeout(unreadTimeout, () => ctx.req.socket.destroy())
+    })
+    await next()
+  }
 }
 
 /** The only catch: every error becomes a problem document. */

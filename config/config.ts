@@ -25,6 +25,8 @@ export interface Config {
   readonly trustProxy: boolean
   readonly webhookAllowedCidrs: readonly string[]
   readonly rateLimit: number
+  /** Reads of an organization in the window, by one API process. */
+  readonly readRateLimit: number
   readonly rateLimitWindowSeconds: number
   readonly logLevel: string
   /** How long the API still serves after SIGTERM; null if not configured. */
@@ -95,6 +97,11 @@ export const SETTINGS: readonly Setting[] = [
     meaning: 'networks, comma separated, that webhooks may reach although they are not public',
   },
   { name: 'RATE_LIMIT', default: '3000', meaning: 'non-GET requests per organization and window' },
+  {
+    name: 'READ_RATE_LIMIT',
+    default: 'ten times RATE_LIMIT',
+    meaning: 'GET requests per organization, window and API process',
+  },
   { name: 'RATE_LIMIT_WINDOW_SECONDS', default: '600', meaning: 'length of that window' },
   {
     name: 'SHUTDOWN_DELAY_SECONDS',
@@ -189,6 +196,7 @@ export function loadConfig(
       problems.push(`WEBHOOK_ALLOWED_CIDRS: ${cidr} is not a network such as 10.0.0.0/8`)
   }
 
+  const rateLimit = integer('RATE_LIMIT', 3000, 1, 1_000_000_000)
   const bootstrapOrganizationId = text('BOOTSTRAP_ORGANIZATION_ID')
   const bootstrapSecretKey = text('BOOTSTRAP_SECRET_KEY')
   if ((bootstrapOrganizationId === null) !== (bootstrapSecretKey === null)) {
@@ -219,7 +227,8 @@ export function loadConfig(
     masterKeys,
     trustProxy: trustProxy === 'true',
     webhookAllowedCidrs,
-    rateLimit: integer('RATE_LIMIT', 3000, 1, 1_000_000_000),
+    rateLimit,
+    readRateLimit: integer('READ_RATE_LIMIT', 10 * rateLimit, 1, 10_000_000_000),
     rateLimitWindowSeconds: integer('RATE_LIMIT_WINDOW_SECONDS', 600, 1, 86_400),
     logLevel,
     shutdownDelaySeconds:

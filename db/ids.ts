@@ -1,6 +1,6 @@
 /** Generated ids: a prefix for the resource, and a ULID for the order of creation. */
 import { randomFillSync } from 'node:crypto'
-import { monotonicFactory } from 'ulid'
+import { monotonicFactory, ulid } from 'ulid'
 
 export type IdPrefix =
   | 'api_key'
@@ -46,9 +46,12 @@ function randomFraction(): number {
 
 const nextUlid = monotonicFactory(randomFraction)
 
-/** Returns a new id; ids of one process sort by creation. */
+/**
+ * Returns a new id; ids of one process sort by creation. One that a browser may read by is not counted on from the one
+ * before, so that it cannot be guessed from another.
+ */
 export function newId(prefix: IdPrefix): string {
-  return `${prefix}_${nextUlid()}`
+  return `${prefix}_${prefix === 'tok' ? ulid(Date.now(), randomFraction) : nextUlid()}`
 }
 
 /** Format of every id, generated or chosen by a caller (specification 2 and 4). */

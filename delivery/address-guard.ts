@@ -14,33 +14,42 @@ export class AddressRefusedError extends Error {
 }
 
 export interface AddressGuard {
-  allows(address: string): boolean
+  allows(address: string, port: number): boolean
   /**
    * Returns the addresses of a name that may be connected to.
    * @throws AddressRefusedError if there is none.
    */
-  allowed(hostname: string, addresses: readonly LookupAddress[]): [LookupAddress, ...LookupAddress[]]
+  allowed(
+    hostname: string,
+    port: number,
+    addresses: readonly LookupAddress[],
+  ): [LookupAddress, ...LookupAddress[]]
 }
 
 /** The only block of IPv6 that is assigned as global unicast; the rest is not routed. */
 const GLOBAL_UNICAST_V6 = ipaddr.parseCIDR('2000::/3')
 
-/** Creates a guard that refuses special-use addresses outside of `allowedCidrs`. */
-export function createAddressGuard(allowedCidrs: readonly string[]): AddressGuard {
+/** Creates a guard that refuses special-use addresses outside of `allowedCidrs`, and the `closedPorts` of this machine. */
+export function createAddressGuard(
+  allowedCidrs: readonly string[],
+  closedPorts: readonly number[] = [],
+): AddressGuard {
   const exceptions = allowedCidrs.map((cidr) => ipaddr.parseCIDR(cidr))
-  const allows = (address: string): boolean => {
+  const allows = (address: string, port: number): boolean => {
     if (isIP(address) === 0) return false
     const parsed = ipaddr.process(address) // IPv4-mapped IPv6 is checked as the IPv4 address that it reaches
-    if (exceptions.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits)))
-      return true
+    const isExcepted = exceptions.some(
+      ([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits),
+    )
+    if (isExcepted) return parsed.range() !== 'loopback' || !closedPorts.includes(port)
     if (parsed.range() !== 'unicast') return false
     return parsed.kind() === 'ipv4' || parsed.match(GLOBAL_UNICAST_V6)
   }
   return {
     allows,
-    allowed(hostname, addresses) {
+    allowed(hostname, port, addresses) {
       // Each of several addresses is checked, and the socket gets no internal one.
-      const [first, ...others] = addresses.filter(({ address }) => allows(address))
+      const [first, ...others] = addresses.filter(({ address }) => allows(address, port))
       if (first === undefined)
         throw new AddressRefusedError(`${hostname} does not resolve to a public address`)
       return [first, ...others]

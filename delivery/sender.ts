@@ -9,6 +9,7 @@ import { type AddressGuard, AddressRefusedError } from './address-guard.ts'
 import { createNames, LOOKUP_TIMEOUT, type NamesOptions } from './names.ts'
 import { isExhaustion, OwnFaultError } from './own-fault.ts'
 import { type Deadline, type StandstillWatch, startDeadline, watchStandstill } from './standstill.ts'
+import { portOf } from './webhook-url.ts'
 
 /**
  * Time limit of an attempt, from the connection to the last byte of the response, in milliseconds in which this process
@@ -67,6 +68,7 @@ export interface SenderOptions {
 
 interface Sending {
   readonly organizationId: string
+  readonly port: number
   readonly deadline: Deadline
   /** True if a connection was made for this attempt; false if it reused one. */
   hasConnected: boolean
@@ -107,7 +109,8 @@ export function createSender(guard: AddressGuard, options: SenderOptions = {}): 
     async send(webhook) {
       const begun = performance.now()
       const deadline = startDeadline(timeout, standstill)
-      const attempt: Sending = { organizationId: webhook.organizationId, deadline, hasConnected: false }
+      const { organizationId, url } = webhook
+      const attempt: Sending = { organizationId, port: portOf(new URL(url)), deadline, hasConnected: false }
       try {
         let sent = await sendBy(reusing, webhook, attempt)
         // The receiver closed an idle connection as the request went out, so the request is sent once more.
@@ -145,7 +148,7 @@ function guardedConnector(
     const attempt = sending.getStore()
     attempt?.deadline.hold()
     try {
-      return guard.allowed(hostname, await names(hostname, attempt?.organizationId ?? ''))
+      return guard.allowed(hostname, attempt?.port ?? 0, await names(hostname, attempt?.organizationId ?? ''))
     } finally {
       attempt?.deadline.begin()
     }
@@ -161,13 +164,13 @@ function guardedConnector(
     const attempt = sending.getStore()
     if (attempt !== undefined) attempt.hasConnected = true
     const literal = target.hostname.replace(/^\[|\]$/g, '')
-    if (isIP(literal) !== 0 && !guard.allows(literal)) {
+    if (isIP(literal) !== 0 && !guard.allows(literal, portOf(target))) {
       callback(new AddressRefusedError(`${literal} is not a public address`), null)
       return
     }
     connect(target, (error, socket) => {
       if (error !== null) return callback(error, null)
-      if (!guard.allows((socket as Socket).remoteAddress ?? '')) {
+      if (!guard.allows((socket as Socket).remoteAddress ?? '', portOf(target))) {
         socket.destroy()
         return callback(new AddressRefusedError('connected to an address that is not public'), null)
       }

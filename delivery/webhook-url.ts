@@ -23,7 +23,13 @@ export function webhookUrlProblem(text: string, { guard, environment }: WebhookT
     return 'must not contain a user name or password; use a service credential instead'
   }
   const literal = url.hostname.replace(/^\[|\]$/g, '')
-  if (isIP(literal) !== 0 && !guard.allows(literal))
+  if (isIP(literal) !== 0 && !guard.allows(literal, portOf(url)))
     return 'must not be an address of a private or special network'
   return null
+}
+
+/** Returns the port that a URL connects to. */
+export function portOf({ port, protocol }: Pick<URL, 'port' | 'protocol'>): number {
+  if (port !== '') return Number(port)
+  return protocol === 'https:' ? 443 : 80
 }

@@ -12,6 +12,7 @@ function noGateway(): Gateway {
   }
   return {
     name: 'none',
+    takesCards: false,
     idempotencyWindow: 24 * 3_600_000,
     store: refuse,
     charge: refuse,

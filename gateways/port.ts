@@ -39,6 +39,8 @@ export interface GatewayResult {
 
 export interface Gateway {
   readonly name: string
+  /** False if it stores no card numbers. */
+  readonly takesCards: boolean
   /** Milliseconds for which a repeated request id moves nothing twice; at least an hour. Then only `find` is called. */
   readonly idempotencyWindow: number
   /** Stores a card with the gateway and returns the reference that charges it. Idempotent. */

@@ -77,6 +77,7 @@ export function createTestGateway(
   }
 
   return {
+    takesCards: true,
     name: 'TestGateway',
     idempotencyWindow,
 

@@ -6,6 +6,7 @@ import { createActivities } from '../activities/activities.ts'
 import { createOrderAdvancer } from '../activities/advance-order.ts'
 import { createQuarantine } from '../activities/quarantine.ts'
 import type { Config } from '../config/config.ts'
+import { ownPorts } from '../config/own-ports.ts'
 import { RELEASE } from '../config/release.ts'
 import type { TemporalConnection } from '../config/temporal-connection.ts'
 import { DELIVERY_CHANNEL, RESEND_CHANNEL, WAKE_UP_CHANNEL } from '../db/channels.ts'
@@ -32,7 +33,16 @@ import { ensureSearchAttributes, lazyClient, startPolling } from './temporal.ts'
 import { startWatchdog } from './watchdog.ts'
 
 export interface WorkerDependencies {
-  readonly config: Pick<Config, 'environment' | 'baseUrl' | 'temporalNamespace' | 'webhookAllowedCidrs'>
+  readonly config: Pick<
+    Config,
+    | 'environment'
+    | 'baseUrl'
+    | 'temporalNamespace'
+    | 'webhookAllowedCidrs'
+    | 'port'
+    | 'opsPort'
+    | 'localTemporalUiPort'
+  >
   readonly orm: MikroORM
   readonly databaseUrl: string
   readonly temporal: TemporalConnection
@@ -77,7 +87,9 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   const now = () => Date.now()
   const queue = taskQueue(installation.id)
   const client = lazyClient(temporal, config.temporalNamespace)
-  const sender = createSender(createAddressGuard(config.webhookAllowedCidrs))
+  const sender = createSender(
+    createAddressGuard(config.webhookAllowedCidrs, ownPorts(config, databaseUrl, temporal.address)),
+  )
   const gateway = createGateway(config.environment, databaseUrl)
   const attempts: AttemptDependencies = {
     sender,

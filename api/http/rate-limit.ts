@@ -1,24 +1,53 @@
-/** The limit on an organization's non-GET requests, counted in PostgreSQL and shared by every API process. */
+/**
+ * The limits on an organization's requests (D 2). Writes are counted in PostgreSQL, shared by every API process; reads
+ * in the memory of each process.
+ */
 import pg from 'pg'
-import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
+import {
+  type RateLimiterAbstract,
+  RateLimiterMemory,
+  RateLimiterPostgres,
+  RateLimiterRes,
+} from 'rate-limiter-flexible'
 import { connectionOptions } from '../../db/connection.ts'
 import { Problem } from './problems.ts'
 
 export interface Usage {
   readonly limit: number
   readonly remaining: number
-  /** When the window ends; null unless the request is over the limit. */
-  readonly exceededUntil: Date | null
+  /** Length of the window. Seconds. */
+  readonly window: number
+  /** When the window ends. */
+  readonly until: Date
+  readonly isExceeded: boolean
+}
+
+/** What a request counts against. */
+export interface Caller {
+  readonly organizationId: string
+  readonly id: string
+  readonly form: 'secret' | 'publishable' | 'customer'
 }
 
 export interface RateLimit {
-  count(organizationId: string): Promise<Usage>
+  /**
+   * Counts a write that the credential permits: against the organization, and before that, for forms that a browser
+   * holds, against the tenth of the limit that these may use together.
+   */
+  countWrite(caller: Caller): Promise<Usage>
+  /** Counts a write that was refused to the credential: against this credential alone. */
+  countRefused(caller: Caller): Promise<Usage>
+  /** Counts a read against the organization, in the memory of this process. */
+  countRead(caller: Caller): Promise<Usage>
   close(): Promise<void>
 }
 
 export interface RateLimitOptions {
   readonly databaseUrl: string
+  /** Writes of an organization in a window. */
   readonly limit: number
+  /** Reads of an organization in a window, by one process. */
+  readonly readLimit: number
   readonly windowSeconds: number
   /** How long a request waits for a connection, in milliseconds; default 3,000. */
   readonly connectTimeout?: number | undefined
@@ -28,6 +57,7 @@ export interface RateLimitOptions {
 export function createRateLimit({
   databaseUrl,
   limit,
+  readLimit,
   windowSeconds,
   connectTimeout = 3_000,
 }: RateLimitOptions): RateLimit {
@@ -42,43 +72,75 @@ export function createRateLimit({
     connectionTimeoutMillis: connectTimeout,
   })
   pool.on('error', () => {}) // an idle connection was lost; the next request opens another
-  const limiter = new RateLimiterPostgres({
-    storeClient: pool,
-    points: limit,
-    duration: windowSeconds,
-    tableName: 'rate_limits',
-    tableCreated: true,
-    clearExpiredByTimeout: false,
-    keyPrefix: '',
+  const inDatabase = (points: number, keyPrefix: string) =>
+    new RateLimiterPostgres({
+      storeClient: pool,
+      points,
+      duration: windowSeconds,
+      tableName: 'rate_limits',
+      tableCreated: true,
+      clearExpiredByTimeout: false,
+      keyPrefix,
+    })
+  const writes = inDatabase(limit, '')
+  const browserWrites = inDatabase(Math.max(1, Math.floor(limit / BROWSER_SHARE)), 'browser')
+  const refused = inDatabase(limit, 'refused')
+  const reads = new RateLimiterMemory({ points: readLimit, duration: windowSeconds })
+
+  const count = async (limiter: RateLimiterAbstract, key: string): Promise<Usage> => {
+    const { points } = limiter
+    try {
+      return usage(points, await limiter.consume(key), false)
+    } catch (error) {
+      if (!(error instanceof RateLimiterRes)) throw error
+      return usage(points, error, true)
+    }
+  }
+  const usage = (points: number, { remainingPoints, msBeforeNext }: RateLimiterRes, isExceeded: boolean) => ({
+    limit: points,
+    remaining: isExceeded ? 0 : remainingPoints,
+    window: windowSeconds,
+    until: new Date(Date.now() + msBeforeNext),
+    isExceeded,
   })
   return {
-    async count(organizationId) {
-      try {
-        const { remainingPoints } = await limiter.consume(organizationId)
-        return { limit, remaining: remainingPoints, exceededUntil: null }
-      } catch (error) {
-        if (!(error instanceof RateLimiterRes)) throw error
-        return { limit, remaining: 0, exceededUntil: new Date(Date.now() + error.msBeforeNext) }
-      }
+    async countWrite({ organizationId, form }) {
+      if (form === 'secret') return await count(writes, organizationId)
+      const share = await count(browserWrites, organizationId)
+      if (share.isExceeded) return share
+      const whole = await count(writes, organizationId)
+      return whole.isExceeded || whole.remaining < share.remaining ? whole : share
     },
+    countRefused: ({ organizationId, id }) => count(refused, `${organizationId}/${id}`),
+    countRead: ({ organizationId }) => count(reads, organizationId),
     close: () => pool.end(),
   }
 }
 
-export function rateHeaders({ limit, remaining }: Usage): Record<string, string> {
-  return { 'X-RateLimit-Limit': String(limit), 'X-RateLimit-Remaining': String(remaining) }
+/** Forms that a browser holds may use this part of the limit together: anyone can have a publishable key. */
+const BROWSER_SHARE = 10
+
+/** Returns the headers of the contract, and those of the IETF draft with the seconds until the window ends. */
+export function rateHeaders({ limit, remaining, window, until }: Usage): Record<string, string> {
+  const seconds = Math.max(0, Math.ceil((until.getTime() - Date.now()) / 1000))
+  return {
+    'X-RateLimit-Limit': String(limit),
+    'X-RateLimit-Remaining': String(remaining),
+    'RateLimit-Policy': `"default";q=${limit};w=${window}`,
+    RateLimit: `"default";r=${remaining};t=${seconds}`,
+  }
 }
 
 /** @throws Problem `rate-limit-exceeded` with the end of the window. */
-export function requireWithinLimit({ limit, exceededUntil }: Usage, now: Date): void {
-  if (exceededUntil === null) return
-  const seconds = Math.ceil((exceededUntil.getTime() - now.getTime()) / 1000)
+export function requireWithinLimit({ limit, isExceeded, until }: Usage, now: Date): void {
+  if (!isExceeded) return
+  const seconds = Math.ceil((until.getTime() - now.getTime()) / 1000)
   throw new Problem(
     'rate-limit-exceeded',
     `The organization has exceeded its limit of ${limit} requests per window.`,
     {
       headers: {
-        'X-RateLimit-Retry-After': String(Math.ceil(exceededUntil.getTime() / 1000)),
+        'X-RateLimit-Retry-After': String(Math.ceil(until.getTime() / 1000)),
         'Retry-After': String(Math.max(1, seconds)),
       },
     },

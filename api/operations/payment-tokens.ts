@@ -1,8 +1,9 @@
 import { createPaymentToken } from '../../commands/payments/create-payment-token.ts'
 import { PaymentToken as PaymentTokenRow } from '../../db/entities/index.ts'
 import { paymentTokenSearch } from '../../db/entities/payment-token.ts'
+import { NoGatewayError } from '../../gateways/port.ts'
 import { presentPaymentToken } from '../../representations/payment-token.ts'
-import type { OperationHandler } from '../operation.ts'
+import type { OperationContext, OperationHandler } from '../operation.ts'
 import { readOne } from '../resources/read.ts'
 import type { Resource, Writer } from '../resources/resource.ts'
 import { contactOf } from '../schemas/contact.ts'
@@ -19,12 +20,14 @@ export const paymentTokens: Resource<PaymentTokenRow> = {
   table: 'payment_tokens',
   search: paymentTokenSearch,
   fields: {},
-  present: (row, { baseUrl }) => presentPaymentToken(row, baseUrl),
+  present: presentToCaller,
 }
 
 export const paymentTokenWriter: Pick<Writer<PaymentTokenRow, PaymentToken>, 'create'> = {
-  create: (unit, id, body, { keys }) =>
-    createPaymentToken(unit, keys, id, {
+  create: (unit, id, body, { keys, gateway }) => {
+    // A card that nobody can charge is not kept.
+    if (!gateway.takesCards) throw new NoGatewayError('No payment gateway that takes cards is connected.')
+    return createPaymentToken(unit, keys, id, {
       method: 'payment-card',
       card: {
         pan: body.paymentInstrument.pan ?? null,
@@ -35,7 +38,19 @@ export const paymentTokenWriter: Pick<Writer<PaymentTokenRow, PaymentToken>, 'cr
       billingAddress: contactOf(body.billingAddress),
       riskMetadata: riskOf(body.riskMetadata),
       leadSource: leadSourceOf(body.leadSource),
-    }),
+    })
+  },
+}
+
+/**
+ * A browser, whose key anyone can have, sees neither what is derived of the risk nor, when it reads a token, personal
+ * data (D 3).
+ */
+function presentToCaller(row: PaymentTokenRow, { baseUrl, credential, params }: OperationContext) {
+  const token = presentPaymentToken(row, baseUrl)
+  if (credential.form === 'secret') return token
+  const isRead = params.token !== undefined
+  return { ...token, riskMetadata: null, ...(isRead ? { billingAddress: null } : {}) }
 }
 
 /** GET of one: the path calls the id `token`. */

@@ -28,8 +28,14 @@ export class FilterSyntaxError extends Error {
  * @throws FilterSyntaxError
  */
 export function parseFilter(text: string, hasRanges: (name: string) => boolean): FilterClause[] {
-  return split(tokens(text), ';').map((clause) => parseClause(clause, hasRanges))
+  const clauses = split(tokens(text), ';').map((clause) => parseClause(clause, hasRanges))
+  const values = clauses.reduce((sum, clause) => sum + clause.values.length, 0)
+  if (values > MOST_VALUES) throw new FilterSyntaxError(`must not have more than ${MOST_VALUES} values`)
+  return clauses
 }
+
+/** Values of all clauses together; each costs the database a comparison per row. */
+const MOST_VALUES = 100
 
 /** Returns the text of a filter, which `parseFilter` parses into the same clauses. */
 export function printFilter(clauses: readonly FilterClause[]): string {

@@ -68,7 +68,12 @@ export function requireKnownExpansions<Row extends ResourceRow>(
     .split(',')
     .filter((name) => name !== '')
   const unknown = names.filter((name) => !Object.hasOwn(expanders, name))
-  if (unknown.length === 0) return names
-  const invalidFields = [{ field: 'expand', message: `does not support ${unknown.join(', ')}` }]
-  throw new Problem('malformed-request', `expand does not support ${unknown.join(', ')}.`, { invalidFields })
+  const repeated = names.filter((name, index) => names.indexOf(name) < index)
+  const [reason, wrong] =
+    unknown.length > 0 ? ['does not support', unknown] : ['must name only once', repeated]
+  if (wrong.length === 0) return names
+  const message = `${reason} ${[...new Set(wrong)].slice(0, 10).join(', ')}`
+  throw new Problem('malformed-request', `expand ${message}.`, {
+    invalidFields: [{ field: 'expand', message }],
+  })
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type ApiClient, apiClient } from '../support/api-client.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { tokenBody } from '../support/tokens.ts'
 
 const LIMIT = 30
 const WINDOW = 120
@@ -99,9 +100,15 @@ describe('the rate limit', () => {
       await here.delete('webhooks/none'),
       await here.put('websites/x', { name: 'W' }, { 'If-Match': '"1"' }),
     ]
-    expect(responses.map((response) => [response.status, remaining(response)])).toEqual(
-      [422, 400, 415, 403, 404, 412].map((status, index) => [status, String(LIMIT - 1 - index)]),
-    )
+    // The fourth was refused to the publishable key, so it counts against that key alone.
+    expect(responses.map((response) => [response.status, remaining(response)])).toEqual([
+      [422, String(LIMIT - 1)],
+      [400, String(LIMIT - 2)],
+      [415, String(LIMIT - 3)],
+      [403, String(LIMIT - 1)],
+      [404, String(LIMIT - 4)],
+      [412, String(LIMIT - 5)],
+    ])
   })
 
   test('counts no reading, and nothing that is not authenticated or not there', async () => {
@@ -128,7 +135,62 @@ describe('the rate limit', () => {
       expectProblem(await trespasser.post('websites', { name: 'W' }), 403, 'forbidden')
     }
     expect(remaining(await victim.here.post('websites', { name: 'W' }))).toBe(String(LIMIT - 1))
-    expect(remaining(await attacker.here.post('websites', { name: 'W' }))).toBe(String(LIMIT - 6))
+    expect(remaining(await attacker.here.post('websites', { name: 'W' }))).toBe(String(LIMIT - 1))
+  })
+
+  test('is not used up by what is refused to a key for its form or permissions', async () => {
+    const { here, publishableKey } = await merchant()
+    const restricted = await here.post('api-keys', { description: 'reader', acl: [] })
+    for (const key of [publishableKey, String(restricted.body.secretKey)]) {
+      const responses = await Promise.all(
+        Array.from({ length: LIMIT + 5 }, () =>
+          here.post('websites', { name: 'W' }, { 'SVC-APIKEY': '', Authorization: key }),
+        ),
+      )
+      expect(new Set(responses.map(({ status }) => status))).toEqual(
+        new Set([key.startsWith('pk_') ? 403 : 401]),
+      )
+    }
+    const refused = await Promise.all(
+      Array.from({ length: LIMIT + 5 }, () =>
+        here.post('websites', { name: 'W' }, { 'SVC-APIKEY': String(restricted.body.secretKey) }),
+      ),
+    )
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([403]))
+    expect(remaining(await here.post('websites', { name: 'W' }))).toBe(String(LIMIT - 2))
+  })
+
+  test('lets browsers use a tenth of it together', async () => {
+    const { id, here, publishableKey } = await merchant()
+    const browser = apiClient(service.baseUrl, id, { Authorization: publishableKey })
+    const token = () => browser.post('tokens', tokenBody())
+    const responses = []
+    for (let made = 0; made <= LIMIT / 10; made += 1) responses.push(await token())
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 201, 429])
+    expect(remaining(responses[0] as never)).toBe(String(LIMIT / 10 - 1))
+    expect(remaining(await here.post('websites', { name: 'W' }))).toBe(String(LIMIT - 4))
+  })
+
+  test('is told in the fields of the IETF draft as well', async () => {
+    const { here } = await merchant()
+    const { headers } = await here.post('websites', { name: 'W' })
+    expect(headers.get('ratelimit-policy')).toBe(`"default";q=${LIMIT};w=${WINDOW}`)
+    const [, left, seconds] = /^"default";r=(\d+);t=(\d+)$/.exec(headers.get('ratelimit') ?? '') ?? []
+    expect(left).toBe(String(LIMIT - 1))
+    expect(Number(seconds)).toBeGreaterThan(0)
+    expect(Number(seconds)).toBeLessThanOrEqual(WINDOW)
+  })
+
+  test('has one of its own for reads, ten times as large', async () => {
+    const { here } = await merchant()
+    const reads = []
+    for (let made = 0; made < 10 * LIMIT; made += 50)
+      reads.push(...(await Promise.all(Array.from({ length: 50 }, () => here.get('websites?limit=0')))))
+    expect(new Set(reads.map(({ status }) => status))).toEqual(new Set([200]))
+    const refused = await here.get('websites')
+    expectProblem(refused, 429, 'rate-limit-exceeded')
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await here.post('websites', { name: 'W' })).status).toBe(201)
   })
 
   test('begins anew when its window has passed', async () => {

@@ -100,7 +100,7 @@ describe('supporting resources', () => {
         { billing: { autopayRetries: ['P1D', '3'] } },
         ['settings.billing.autopayRetries.1'],
       ],
-      ['retries of null', { billing: { autopayRetries: null } }, ['settings.billing.autopayRetries']],
+      ['retries of nothing', { billing: { autopayRetries: [null] } }, ['settings.billing.autopayRetries.0']],
       [
         'a reminder before nothing',
         { billing: { reminders: { renewal: ['-P1D'] } } },

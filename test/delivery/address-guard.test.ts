@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createAddressGuard } from '../../delivery/address-guard.ts'
+import { AddressRefusedError, createAddressGuard } from '../../delivery/address-guard.ts'
 import { webhookUrlProblem } from '../../delivery/webhook-url.ts'
 
 const SPECIAL: readonly (readonly [string, string])[] = [
@@ -46,32 +46,55 @@ describe('the address guard', () => {
   const guard = createAddressGuard([])
 
   test.each(SPECIAL)('refuses %s: %s', (_, address) => {
-    expect(guard.allows(address)).toBe(false)
+    expect(guard.allows(address, 443)).toBe(false)
   })
 
   test.each(['8.8.8.8', '100.63.255.255', '172.32.0.1', '2606:4700:4700::1111', '::ffff:8.8.8.8'])(
     'allows the public address %s',
     (address) => {
-      expect(guard.allows(address)).toBe(true)
+      expect(guard.allows(address, 443)).toBe(true)
     },
   )
 
   test('refuses what is not an address', () => {
-    for (const text of ['', 'localhost', '127.1', '0x7f.0.0.1']) expect(guard.allows(text)).toBe(false)
+    for (const text of ['', 'localhost', '127.1', '0x7f.0.0.1']) expect(guard.allows(text, 443)).toBe(false)
   })
 
   test('makes the exceptions of the configuration and no other', () => {
     const open = createAddressGuard(['10.1.0.0/16', 'fd00::/8'])
-    expect(['10.1.2.3', '::ffff:10.1.2.3', 'fd12::1'].map((address) => open.allows(address))).toEqual([
+    expect(['10.1.2.3', '::ffff:10.1.2.3', 'fd12::1'].map((address) => open.allows(address, 443))).toEqual([
       true,
       true,
       true,
     ])
-    expect(['10.2.0.1', 'fc00::1', '127.0.0.1'].map((address) => open.allows(address))).toEqual([
+    expect(['10.2.0.1', 'fc00::1', '127.0.0.1'].map((address) => open.allows(address, 443))).toEqual([
       false,
       false,
       false,
     ])
+  })
+})
+
+describe('the ports of the service itself', () => {
+  const guard = createAddressGuard(['127.0.0.0/8', '::1/128', '10.0.0.0/8'], [3000, 5432])
+
+  test.each(['127.0.0.1', '127.9.9.9', '::ffff:127.0.0.1', '::1'])('are closed on %s', (address) => {
+    expect([3000, 5432].map((port) => guard.allows(address, port))).toEqual([false, false])
+    expect(guard.allows(address, 8080)).toBe(true)
+    expect(() => guard.allowed('receiver.example', 5432, [{ address, family: 4 }])).toThrow(
+      AddressRefusedError,
+    )
+  })
+
+  test('are open on other machines', () => {
+    expect(guard.allows('10.1.2.3', 3000)).toBe(true)
+  })
+
+  test('are refused in a URL already', () => {
+    const problem = (url: string) => webhookUrlProblem(url, { guard, environment: 'sandbox' })
+    expect(problem('http://127.0.0.1:5432/')).toMatch(/special network/)
+    expect(problem('http://127.1:3000/')).toMatch(/special network/)
+    expect(problem('http://127.0.0.1:8080/')).toBeNull()
   })
 })
 

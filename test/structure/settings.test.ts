@@ -47,6 +47,7 @@ describe('the settings', () => {
       trustProxy: false,
       webhookAllowedCidrs: [],
       rateLimit: 3000,
+      readRateLimit: 30_000,
       rateLimitWindowSeconds: 600,
       logLevel: 'info',
       shutdownDelaySeconds: null,

@@ -52,6 +52,8 @@ export interface ServiceOptions {
   readonly apiWithoutTemporal?: boolean
   /** When the database ends what takes longer; default as in production. */
   readonly timeouts?: Timeouts
+  /** How long a client may leave a response unread, in milliseconds; default as in production. */
+  readonly unreadTimeout?: number
   /** Where Temporal is; default the test run's. */
   readonly temporalAddress?: string
 }
@@ -97,6 +99,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       metrics,
       log: logger,
       connectTimeout: CONNECT_TIMEOUT,
+      ...(options.unreadTimeout === undefined ? {} : { unreadTimeout: options.unreadTimeout }),
     },
     config,
   )
