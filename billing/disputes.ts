@@ -34,9 +34,13 @@ export const DISPUTE_CATEGORIES = [
 ] as const
 export type DisputeCategory = (typeof DISPUTE_CATEGORIES)[number]
 
-/** True for a status that ends a dispute and sets its resolution time. */
-export function isResolved(status: DisputeStatus): boolean {
-  return status === 'won' || status === 'lost' || status === 'forfeited'
+/**
+ * Returns the resolution time of a dispute that has `status` from `now` on: it is set once the dispute is won, lost or
+ * forfeited, stays as long as the dispute is one of these, and is cleared by any other status.
+ */
+export function resolutionTime(status: DisputeStatus, before: Date | null, now: Date): Date | null {
+  const isResolved = status === 'won' || status === 'lost' || status === 'forfeited'
+  return isResolved ? (before ?? now) : null
 }
 
 /** Returns `bank-return` for that type, else the card networks' category of the reason code. */

@@ -5,7 +5,6 @@
  * fast-forward it is the clock of the order's execution, whose time Temporal skips, plus the `base` at which
  * that began.
  */
-import { type Duration, reach } from './durations.ts'
 
 export interface OrderClock {
   readonly offset: number
@@ -19,8 +18,6 @@ export interface ExecutionClock {
   readonly clock: number
   readonly base: number | null
 }
-
-const FARTHEST: Duration = { years: 5, months: 0, weeks: 0, days: 0, hours: 0, minutes: 0, seconds: 0 }
 
 /** Returns the order's instant at real time `now`; during a fast-forward, the instant reached so far. */
 export function clockTime({ offset, target, advancedTo }: OrderClock, now: number): number {
@@ -48,24 +45,4 @@ export function executionTime(
  */
 export function offsetAt(instant: number, now: number, { offset }: Pick<OrderClock, 'offset'>): number {
   return Math.max(offset + 1, instant - now)
-}
-
-/** Returns why the clock cannot be moved to `target`, as a field message; null when it can. */
-export function moveProblem(order: OrderClock, target: number, now: number): string | null {
-  if (target < clockTime(order, now)) return 'must not be before the current time of the order'
-  const farthest = reach(now, FARTHEST)
-  return farthest !== null && target > farthest ? 'must be at most five years ahead of real time' : null
-}
-
-/** A fast-forward without progress for this long blocks no other. Milliseconds. */
-export const STALLED_AFTER = 60_000
-
-export const STALLED_DETAIL =
-  'The order was not advanced within a minute. Fast-forward it again once the workers and Temporal are running.'
-
-export function hasStalled(
-  { status, progressTime }: { readonly status: string; readonly progressTime: Date },
-  now: Date,
-): boolean {
-  return status === 'running' && now.getTime() - progressTime.getTime() > STALLED_AFTER
 }

@@ -1,10 +1,10 @@
 /**
- * Commands on an order, as pure functions. Each takes an order that is advanced to the instant, and returns
- * the transition or throws.
+ * Commands on an order, as pure functions; those on its pauses are in `pauses.ts`. Each takes an order that is advanced
+ * to the instant, and returns the transition or throws.
  */
 import { canonicalJson } from './canonical-json.ts'
 import { nextRetry } from './charging.ts'
-import { ConflictError, InvalidFieldsError } from './errors.ts'
+import { ConflictError } from './errors.ts'
 import { type Invoice, initialLines, isOpen } from './invoices.ts'
 import { isZero, sumOf } from './money.ts'
 import {
@@ -12,15 +12,12 @@ import {
   type CanceledBy,
   type Change,
   changeInvoice,
-  changePause,
   emit,
-  endPauses,
   isLastPeriod,
   issueRenewal,
   moveBoundary,
   type Order,
-  type Pause,
-  revokePause,
+  requireStatus,
   set,
   type Transition,
   transition,
@@ -28,9 +25,10 @@ import {
   voidComing,
   voidInvoices,
 } from './order.ts'
-import { beginPause, churn, resume } from './order-lifecycle.ts'
+import { churn } from './order-lifecycle.ts'
 import { payInvoice, requireNoCharge } from './order-payments.ts'
 import type { OrderTerms } from './order-terms.ts'
+import { endPauses } from './pauses.ts'
 import { endOfPeriod } from './periods.ts'
 
 export interface Cancellation {
@@ -100,60 +98,6 @@ export function reactivateOrder(order: Order, at: number): Transition {
     if (!goesOn && rebillNumber !== null && invoicedThrough < rebillNumber) {
       issueRenewal(change, rebillNumber, at)
     }
-  })
-}
-
-/**
- * Pauses an active order, at once or at a future instant.
- *
- * @throws InvalidFieldsError for times in the past or in the wrong order.
- * @throws ConflictError for an order that is not active, and for overlapping pauses.
- */
-export function pauseOrder(
-  order: Order,
-  at: number,
-  pause: { readonly id: string; readonly effectiveTime: number | null; readonly endTime: number | null },
-): Transition {
-  const { id, endTime } = pause
-  const effectiveTime = pause.effectiveTime ?? at
-  if (effectiveTime < at) refuse('effectiveTime', 'must not be in the past')
-  requireEndAfter(endTime, effectiveTime)
-  requireStatus(order, ['active'], 'paused')
-  requireNoOverlap(order, { id, effectiveTime, endTime })
-  return transition(order, at, 'api', (change) => {
-    set(change, { pauses: [...order.pauses, { id, status: 'pending', effectiveTime, endTime }] })
-    if (effectiveTime > at) emit(change, 'subscription-pause-created', { pause: id })
-    else beginPause(change, id)
-  })
-}
-
-/**
- * Moves the end of a pause that has not ended.
- *
- * @throws InvalidFieldsError for an end in the past.
- * @throws ConflictError when the pause has ended, or would overlap another.
- */
-export function changePauseEnd(order: Order, at: number, id: string, endTime: number | null): Transition {
-  const pause = unendedPause(order, id)
-  if (endTime === pause.endTime) return transition(order, at, 'api', () => {})
-  requireEndAfter(endTime, Math.max(pause.effectiveTime, at))
-  requireNoOverlap(order, { id, effectiveTime: pause.effectiveTime, endTime })
-  return transition(order, at, 'api', (change) => {
-    changePause(change, id, { endTime })
-    emit(change, 'subscription-pause-modified', { pause: id })
-  })
-}
-
-/**
- * Resumes the order from an active pause, or revokes a scheduled one.
- *
- * @throws ConflictError when the pause has ended already.
- */
-export function removePause(order: Order, at: number, id: string): Transition {
-  const pause = unendedPause(order, id)
-  return transition(order, at, 'api', (change) => {
-    if (pause.status === 'active') resume(change)
-    else revokePause(change, pause)
   })
 }
 
@@ -267,35 +211,4 @@ function resumeRetries(change: Change): void {
     const chargeTime = nextRetry(change.order, invoice, change.at)
     if (chargeTime !== null) changeInvoice(change, invoice.sequence, { chargeTime })
   }
-}
-
-function unendedPause(order: Order, id: string): Pause {
-  const pause = order.pauses.find((one) => one.id === id)
-  if (pause?.status === 'active' || pause?.status === 'pending') return pause
-  throw new ConflictError('The pause has already ended.')
-}
-
-function requireStatus(order: Order, statuses: readonly Order['status'][], done: string): void {
-  if (statuses.includes(order.status)) return
-  throw new ConflictError(`An order that is ${order.status} cannot be ${done}.`)
-}
-
-function requireEndAfter(endTime: number | null, instant: number): void {
-  if (endTime !== null && endTime <= instant)
-    refuse('endTime', 'must be in the future and after the effective time')
-}
-
-function requireNoOverlap(order: Order, given: Pick<Pause, 'id' | 'effectiveTime' | 'endTime'>): void {
-  const overlaps = order.pauses.some(
-    (pause) =>
-      pause.id !== given.id &&
-      (pause.status === 'pending' || pause.status === 'active') &&
-      pause.effectiveTime < (given.endTime ?? Number.POSITIVE_INFINITY) &&
-      given.effectiveTime < (pause.endTime ?? Number.POSITIVE_INFINITY),
-  )
-  if (overlaps) throw new ConflictError('The pause overlaps another pause of the order.')
-}
-
-function refuse(field: string, message: string): never {
-  throw new InvalidFieldsError([{ field, message }])
 }

@@ -20,22 +20,19 @@ import {
   type Cause,
   type Change,
   changeInvoice,
-  changePause,
   emit,
-  endPause,
-  endPauses,
   isComing,
   isLastPeriod,
   issue,
   issueRenewal,
   type Order,
-  revokePause,
   set,
   type Transition,
   transition,
   voidAll,
   voidComing,
 } from './order.ts'
+import { beginPause, endPauses, resume, revokePauses } from './pauses.ts'
 import { endOfPeriod } from './periods.ts'
 
 /** What is due at the same instant is applied in this order. */
@@ -349,24 +346,6 @@ function cancelForDelinquency(change: Change): void {
     emit(change, 'invoice-abandoned', { invoice: sequence })
   }
   voidComing(change)
-}
-
-export function beginPause(change: Change, id: string): void {
-  set(change, { status: 'paused' })
-  changePause(change, id, { status: 'active' })
-  emit(change, 'subscription-paused', { pause: id })
-}
-
-export function resume(change: Change): void {
-  const pause = change.order.pauses.find(({ status }) => status === 'active')
-  if (pause === undefined) return
-  endPause(change, pause)
-  set(change, { status: 'active' })
-  emit(change, 'subscription-resumed', { pause: pause.id })
-}
-
-function revokePauses(change: Change): void {
-  for (const pause of change.order.pauses) if (pause.status === 'pending') revokePause(change, pause)
 }
 
 /**

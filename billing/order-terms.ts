@@ -1,7 +1,7 @@
 /** The agreed terms of an order: its plans as they were when priced, and what the order sets in their place. */
 import { type Duration, parseDuration, reach } from './durations.ts'
 import type { InvalidField } from './errors.ts'
-import { type Period, periodDuration } from './periods.ts'
+import { earliestStart, type Period, periodDuration } from './periods.ts'
 import type { Pricing } from './pricing.ts'
 
 export interface RecurringInterval extends Period {
@@ -100,11 +100,14 @@ export function agreedTerms(plans: readonly PricedPlan[], choices: OrderChoices)
   }
 }
 
-/** Returns every reason why plans cannot form one order with these choices. A trial has to end after `trialAfter`. */
+/**
+ * Returns every reason why plans cannot form one order with these choices. A trial has to end after `trialAfter`, and
+ * an order must not start more than one service period before `now`.
+ */
 export function termsProblems(
   plans: readonly PricedPlan[],
   choices: OrderChoices,
-  trialAfter: number,
+  { start, trialAfter, now }: { readonly start: number; readonly trialAfter: number; readonly now: number },
 ): InvalidField[] {
   const problems: InvalidField[] = []
   const [first] = plans
@@ -142,7 +145,8 @@ export function termsProblems(
     }
   }
   if (plans.length === 0) return problems
-  if (choices.isTrialOnly && agreedTerms(plans, choices).trial === null) {
+  const { trial, interval } = agreedTerms(plans, choices)
+  if (choices.isTrialOnly && trial === null) {
     problems.push({ field: 'isTrialOnly', message: 'requires a trial of the plans or of the order' })
   }
   if (choices.recurringInterval !== null && lasting.length === 0) {
@@ -151,7 +155,23 @@ export function termsProblems(
       message: 'must be omitted, because no plan of the order recurs',
     })
   }
+  if (interval !== null && start < earliestStart(now, interval)) {
+    problems.push({ field: 'startTime', message: 'must not be more than one service period in the past' })
+  }
   return problems
+}
+
+/**
+ * Returns when a pending order without an `abandonTime` is abandoned: its organization's time to live for pending
+ * orders after the later of creation and start; null: never.
+ */
+export function defaultAbandonTime(
+  pendingOrderTtl: string | null,
+  created: number,
+  start: number,
+): number | null {
+  const ttl = parseDuration(pendingOrderTtl ?? '')
+  return ttl === null ? null : reach(Math.max(start, created), ttl)
 }
 
 /** Returns the shifted instant; null where that is after the year 9999. */

@@ -1,5 +1,6 @@
 /** An order as the rules of its life cycle read it, and the primitive changes they are made of. */
 
+import { ConflictError } from './errors.ts'
 import type { EventType } from './event-types.ts'
 import { draftInvoice, type Invoice, initialLines, isOpen, issued, renewalLines } from './invoices.ts'
 import { isZero } from './money.ts'
@@ -290,37 +291,6 @@ export function moveBoundary(change: Change, boundary: number): void {
   moveComing(change)
 }
 
-/** Ends every pause: an active one without the event of a resume, a scheduled one by revoking it. */
-export function endPauses(change: Change): void {
-  for (const pause of change.order.pauses) {
-    if (pause.status === 'active') endPause(change, pause)
-    else if (pause.status === 'pending') revokePause(change, pause)
-  }
-}
-
-/** Ends a pause: the current boundary and its anchor move by the time paused. */
-export function endPause(change: Change, pause: Pause): void {
-  const { order, at } = change
-  const paused = at - pause.effectiveTime
-  changePause(change, pause.id, { status: 'ended', endTime: at })
-  if (order.periodEnd !== null) moveBoundary(change, order.periodEnd + paused)
-  // Charges that were due during the pause are made once, now.
-  for (const { sequence, chargeTime } of change.order.invoices) {
-    if (chargeTime !== null && chargeTime < at) changeInvoice(change, sequence, { chargeTime: at })
-  }
-}
-
-export function revokePause(change: Change, pause: Pause): void {
-  changePause(change, pause.id, { status: 'revoked' })
-  emit(change, 'subscription-pause-revoked', { pause: pause.id })
-}
-
-export function changePause(change: Change, id: string, values: Partial<Pause>): void {
-  set(change, {
-    pauses: change.order.pauses.map((pause) => (pause.id === id ? { ...pause, ...values } : pause)),
-  })
-}
-
 export function changeInvoice(change: Change, sequence: number, values: Partial<Invoice>): void {
   set(change, {
     invoices: change.order.invoices.map((one) => (one.sequence === sequence ? { ...one, ...values } : one)),
@@ -333,4 +303,10 @@ export function set(change: Change, values: Partial<Order>): void {
 
 export function emit(change: Change, type: EventType, about: Omit<DomainEvent, 'type'> = {}): void {
   change.events.push({ type, ...about })
+}
+
+/** @throws ConflictError if the order's status is none of these. */
+export function requireStatus(order: Order, statuses: readonly Order['status'][], done: string): void {
+  if (statuses.includes(order.status)) return
+  throw new ConflictError(`An order that is ${order.status} cannot be ${done}.`)
 }

@@ -99,7 +99,7 @@ export const SETTINGS: readonly Setting[] = [
   { name: 'RATE_LIMIT', default: '3000', meaning: 'non-GET requests per organization and window' },
   {
     name: 'READ_RATE_LIMIT',
-    default: 'ten times RATE_LIMIT',
+    default: '(ten times RATE_LIMIT)',
     meaning: 'GET requests per organization, window and API process',
   },
   { name: 'RATE_LIMIT_WINDOW_SECONDS', default: '600', meaning: 'length of that window' },

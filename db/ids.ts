@@ -51,7 +51,7 @@ const nextUlid = monotonicFactory(randomFraction)
  * before, so that it cannot be guessed from another.
  */
 export function newId(prefix: IdPrefix): string {
-  return `${prefix}_${prefix === 'tok' ? ulid(Date.now(), randomFraction) : nextUlid()}`
+  return `${prefix}_${prefix === 'tok' ? ulid(undefined, randomFraction) : nextUlid()}`
 }
 
 /** Format of every id, generated or chosen by a caller (specification 2 and 4). */

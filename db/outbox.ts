@@ -9,6 +9,7 @@ import { type EventContent, eventPayload } from './event-payload.ts'
 import { newId } from './ids.ts'
 import { insertion, type NewRow } from './insert-row.ts'
 import { lastStatement } from './statement.ts'
+import { RECEIVES } from './webhooks-of-event.ts'
 
 export interface NewEvent extends EventContent {
   readonly type: EventType
@@ -67,7 +68,7 @@ interface Tenant {
 
 /**
  * Writes new records and all consequences of a change in one statement, and commits the transaction with it: events, a
- * delivery for every active webhook whose filter and website match now, timeline entries and wake-ups.
+ * delivery for every webhook that receives it now (`webhooks-of-event.ts`), timeline entries and wake-ups.
  *
  * The commit notifies the listeners unless another transaction is about to: PostgreSQL commits transactions with a
  * NOTIFY one at a time, and none has to wait for that.
@@ -114,11 +115,7 @@ export async function writeConsequences(
               'dlv_' || substr(given.id, 5, 10) || upper(right(replace(gen_random_uuid()::text, '-', ''), 16)),
               given.id, webhook.id, 'waiting', ?
          from given
-         join webhooks webhook on webhook.organization_id = ?
-          and webhook.status = 'active'
-          and webhook.id is distinct from given.except_webhook_id
-          and (webhook.website_id is null or webhook.website_id = given.website_id)
-          and (jsonb_array_length(webhook.events_filter) = 0 or webhook.events_filter @> to_jsonb(given.type))
+         join webhooks webhook on webhook.organization_id = ? and ${RECEIVES}
         order by given.ordinal
        returning 1
      ), new_timeline as (

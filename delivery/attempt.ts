@@ -5,6 +5,7 @@ import type { Vault } from '../db/vault.ts'
 import type { ReceiverResponse, Sender } from './sender.ts'
 import { signWebhook } from './signature.ts'
 import type { SigningKeyPair } from './signing-keys.ts'
+import { takesAnySuccessStatus } from './success-rule.ts'
 import { maskedHeaders, ownHeaders } from './webhook-headers.ts'
 
 /** What an attempt needs, read at the moment it is made. */
@@ -75,7 +76,7 @@ export async function attemptDelivery(
     method,
     headers: requestHeaders,
     body,
-    anySuccessStatus: eventType.startsWith('dispute-'),
+    anySuccessStatus: takesAnySuccessStatus(eventType),
   })
   return {
     delivery,

@@ -9,15 +9,9 @@ import { type AddressGuard, AddressRefusedError } from './address-guard.ts'
 import { createNames, LOOKUP_TIMEOUT, type NamesOptions } from './names.ts'
 import { isExhaustion, OwnFaultError } from './own-fault.ts'
 import { type Deadline, type StandstillWatch, startDeadline, watchStandstill } from './standstill.ts'
+import { ATTEMPT_TIMEOUT, LARGEST_RESPONSE, responseFailure } from './success-rule.ts'
 import { portOf } from './webhook-url.ts'
 
-/**
- * Time limit of an attempt, from the connection to the last byte of the response, in milliseconds in which this process
- * runs. It begins once the name is resolved, which has its own limit (specification 6.1).
- */
-export const ATTEMPT_TIMEOUT = 20_000
-/** A response that does not end within this many bytes fails. */
-const LARGEST_RESPONSE = 1024 * 1024
 /** How much of the response the log keeps, in bytes. */
 const LOGGED_RESPONSE = 16 * 1024
 
@@ -99,7 +93,7 @@ export function createSender(guard: AddressGuard, options: SenderOptions = {}): 
       await sending.run(attempt, async () =>
         readResponse(await request(url, { dispatcher: agent, method, headers, body, signal }), read),
       )
-      return { read, failure: verdict(read, anySuccessStatus), error: null }
+      return { read, failure: responseFailure(read, anySuccessStatus), error: null }
     } catch (error) {
       return { read, failure: signal.aborted ? 'timeout' : reasonOf(error), error }
     }
@@ -228,13 +222,6 @@ async function readResponse(response: Dispatcher.ResponseData, read: Reading): P
     read.size += chunk.length
     if (read.size > LARGEST_RESPONSE) return
   }
-}
-
-function verdict({ status, size }: Reading, anySuccessStatus: boolean): FailureReason | null {
-  if (size > LARGEST_RESPONSE) return 'response-too-large'
-  if (status === null) return 'protocol'
-  if (status === 200 || (anySuccessStatus && status >= 200 && status < 300)) return null
-  return status >= 300 && status < 400 ? 'redirect' : 'status'
 }
 
 function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {

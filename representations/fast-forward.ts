@@ -1,4 +1,4 @@
-import { hasStalled, STALLED_DETAIL } from '../billing/order-clock.ts'
+import { hasStalled, STALLED_DETAIL } from '../billing/fast-forward.ts'
 import type { FastForward } from '../db/entities/index.ts'
 import { fastForwardUrl, resourceUrl } from './links.ts'
 

@@ -4,7 +4,7 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
-import { STALLED_AFTER } from '../billing/order-clock.ts'
+import { STALLED_AFTER } from '../billing/fast-forward.ts'
 import { failIfStalled } from '../commands/orders/fast-forward.ts'
 import { statement } from '../db/statement.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'

@@ -3,7 +3,7 @@ import {
   type DisputeType,
   disputeCategory,
   disputeLostAt,
-  isResolved,
+  resolutionTime,
 } from '../../billing/disputes.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import { amountOf, amountProblem } from '../../billing/money.ts'
@@ -40,7 +40,7 @@ export async function createDispute(unit: UnitOfWork, id: string, values: Disput
   const dispute = unit.create(Dispute, {
     id,
     ...derived,
-    resolvedTime: isResolved(values.status) ? unit.now : null,
+    resolvedTime: resolutionTime(values.status, null, unit.now),
     source: 'api',
   })
   await markDisputed(unit, [transaction])
@@ -62,7 +62,7 @@ export async function updateDispute(
   values: DisputeValues,
 ): Promise<void> {
   const { derived, transaction } = await deriveDispute(unit, values)
-  const resolvedTime = isResolved(values.status) ? (dispute.resolvedTime ?? unit.now) : null
+  const resolvedTime = resolutionTime(values.status, dispute.resolvedTime ?? null, unit.now)
   const before = dispute.transactionId
   Object.assign(dispute, { ...derived, resolvedTime })
   const earlier = before === transaction.id ? [] : await salesOf(unit, before)
@@ -125,7 +125,7 @@ export async function advanceDispute(
   const time = disputeDeadline(dispute)
   if (time === null || time.getTime() > instant) return time?.getTime() ?? null
   dispute.status = 'lost'
-  dispute.resolvedTime = time
+  dispute.resolvedTime = resolutionTime(dispute.status, null, time)
   dispute.revision += 1
   dispute.updatedTime = unit.now
   await markDisputed(unit, await salesOf(unit, dispute.transactionId))

@@ -6,13 +6,11 @@ import type { Transition } from '../../billing/order.ts'
 import {
   type Cancellation,
   cancelOrder,
-  changePauseEnd,
-  pauseOrder,
   reactivateOrder,
-  removePause,
   voidInvoice,
   voidOrder,
 } from '../../billing/order-commands.ts'
+import { changePauseEnd, pauseOrder, removePause } from '../../billing/pauses.ts'
 import {
   type Invoice,
   type Subscription,

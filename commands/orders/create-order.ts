@@ -1,16 +1,11 @@
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import type { Contact } from '../../billing/contacts.ts'
-import { parseDuration, reach } from '../../billing/durations.ts'
-import { initialLines, renewalLines } from '../../billing/invoices.ts'
-import { amountProblem, currencyExponent, sumOf } from '../../billing/money.ts'
 import { placeOrder } from '../../billing/order.ts'
 import {
-  agreedTerms,
+  defaultAbandonTime,
   type InvoiceTimeShift,
   type RecurringInterval,
-  termsProblems,
 } from '../../billing/order-terms.ts'
-import { earliestStart } from '../../billing/periods.ts'
 import type { RiskInput } from '../../billing/risk.ts'
 import {
   Customer,
@@ -26,10 +21,11 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { type References, references } from '../references.ts'
 import { orderDeadline, scheduleNext } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
+import { checkTerms } from './check-terms.ts'
 import { newRecord } from './order-record.ts'
 import { readForOrder } from './order-references.ts'
 import { orderRisk } from './order-risk.ts'
-import { orderChoices, orderTerms } from './rows-to-order.ts'
+import { orderTerms } from './rows-to-order.ts'
 
 export type SubscriptionItem = Readonly<
   Pick<OrderItem, 'plan' | 'quantity' | 'quantityFilled' | 'usageLimits'>
@@ -80,7 +76,11 @@ export async function createSubscription(
   await checkInstrument(found, given)
   const items = pricedItems(known.plans, found, given.items)
   const startTime = given.startTime ?? now
-  checkTerms(found, items, given, { start: startTime, trialAfter: laterOf(startTime, now) }, now.getTime())
+  checkTerms(found, items, given, {
+    start: startTime,
+    trialAfter: laterOf(startTime, now),
+    now: now.getTime(),
+  })
   if (given.abandonTime !== null && given.abandonTime.getTime() <= now.getTime()) {
     found.fail('abandonTime', 'must be in the future')
   }
@@ -96,7 +96,7 @@ export async function createSubscription(
     status: 'pending',
     currency: items[0]?.priced.currency ?? '',
     startTime,
-    abandonTime: given.abandonTime ?? defaultAbandonTime(known.settings, startTime, now),
+    abandonTime: given.abandonTime ?? abandonTimeOf(known.settings, now, startTime),
     inTrial: false,
     isTrialConverted: false,
     billingStatus: 'draft',
@@ -161,52 +161,6 @@ function changedItem(item: OrderItem, { plan: _, ...given }: SubscriptionItem): 
   return canonicalJson(changed) === canonicalJson(item) ? item : { ...changed, revision: item.revision + 1 }
 }
 
-/** Records every rule that items and choices break; a trial has to end after `trialAfter`. */
-export function checkTerms(
-  found: References,
-  items: readonly OrderItem[],
-  given: Pick<
-    NewSubscription,
-    'trial' | 'isTrialOnly' | 'recurringInterval' | 'invoiceTimeShift' | 'shipping' | 'items'
-  >,
-  { start, trialAfter }: { readonly start: Date; readonly trialAfter: Date },
-  now: number,
-): void {
-  if (items.length < given.items.length) return // a plan is missing: what follows from it is unknown
-  const plans = items.map(({ priced: plan }) => plan)
-  const choices = orderChoices(given)
-  for (const { field, message } of termsProblems(plans, choices, trialAfter.getTime())) {
-    found.fail(field, message)
-  }
-  const agreed = agreedTerms(plans, choices)
-  if (agreed.interval !== null && start.getTime() < earliestStart(now, agreed.interval)) {
-    found.fail('startTime', 'must not be more than one service period in the past')
-  }
-  const currency = plans[0]?.currency ?? ''
-  const problem = given.shipping === null ? null : amountProblem(given.shipping.amount, currency)
-  if (problem !== null) found.fail('shipping.amount', problem)
-  if (currencyExponent(currency) === null || problem !== null) return
-  const terms = {
-    currency,
-    createdTime: now,
-    startTime: now,
-    abandonTime: null,
-    items: items.map(({ id, quantity, priced: plan }) => ({ id, quantity, plan })),
-    ...agreed,
-    delinquencyPeriod: null,
-    shipping: given.shipping?.amount ?? null,
-    canCharge: false,
-    autopayRetries: [],
-  }
-  for (const lines of [initialLines(terms), renewalLines(terms)]) {
-    const sum = amountProblem(sumOf(lines.map(({ amount }) => amount)), currency)
-    if (sum !== null) {
-      found.fail('items', `lead to an invalid invoice amount, which ${sum}`)
-      return
-    }
-  }
-}
-
 function laterOf(a: Date, b: Date): Date {
   return a.getTime() > b.getTime() ? a : b
 }
@@ -226,12 +180,8 @@ function priced(plan: Plan): OrderItem['priced'] {
   }
 }
 
-/**
- * Returns when a pending order is abandoned under the organization's time to live, from the later of creation
- * and start; null: never.
- */
-function defaultAbandonTime(settings: Organization['settings'], startTime: Date, now: Date): Date | null {
-  const ttl = parseDuration(settings.billing?.pendingOrderTtl ?? '')
-  const abandonTime = ttl === null ? null : reach(Math.max(startTime.getTime(), now.getTime()), ttl)
+function abandonTimeOf(settings: Organization['settings'], created: Date, start: Date): Date | null {
+  const ttl = settings.billing?.pendingOrderTtl ?? null
+  const abandonTime = defaultAbandonTime(ttl, created.getTime(), start.getTime())
   return abandonTime === null ? null : new Date(abandonTime)
 }

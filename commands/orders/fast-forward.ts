@@ -2,7 +2,8 @@
  * Fast-forward of one order's clock (sandbox): a caller begins it, and Temporal skips time until the target is reached.
  */
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
-import { hasStalled, moveProblem, offsetAt, STALLED_DETAIL } from '../../billing/order-clock.ts'
+import { hasStalled, moveProblem, STALLED_DETAIL } from '../../billing/fast-forward.ts'
+import { offsetAt } from '../../billing/order-clock.ts'
 import { FastForward, type Subscription } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { advanceForCommand, lockSubscription, wakeOrder } from './advance-order.ts'

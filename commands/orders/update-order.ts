@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import { ConflictError } from '../../billing/errors.ts'
+import { immutableMembers } from '../../billing/immutable-members.ts'
 import { changeItems, changeTerms, moveRenewal } from '../../billing/order-commands.ts'
 import { changeAutopay } from '../../billing/order-payments.ts'
 import { agreedTerms } from '../../billing/order-terms.ts'
@@ -10,8 +11,9 @@ import { subscriptionEvent } from '../../events/order-events.ts'
 import { references } from '../references.ts'
 import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { annotateDrafts, applyTransitions, incrementRevision } from './apply-transitions.ts'
+import { checkTerms } from './check-terms.ts'
 import { readChargeTerms, UNCHARGED } from './choose-instrument.ts'
-import { checkInstrument, checkTerms, type NewSubscription, pricedItems } from './create-order.ts'
+import { checkInstrument, type NewSubscription, pricedItems } from './create-order.ts'
 import { orderInstant } from './order-instant.ts'
 import type { OrderRecord } from './order-record.ts'
 import { readForOrder } from './order-references.ts'
@@ -64,7 +66,7 @@ export async function updateSubscription(
     const start = isStartNew ? values.startTime : soonest
     // A trial that is not changed may have ended by now.
     const trialAfter = unchanged(row, values, ['trial']) ? values.startTime : soonest
-    checkTerms(found, items, { ...values, items: given.items }, { start, trialAfter }, instant)
+    checkTerms(found, items, { ...values, items: given.items }, { start, trialAfter, now: instant })
     checkKept(found, record, items)
   }
   const isAbandonNew = values.abandonTime?.getTime() !== row.abandonTime?.getTime()
@@ -179,12 +181,9 @@ function requireKept(
   values: Partial<Subscription>,
 ): void {
   const { status } = row
-  const kept: (keyof Subscription)[] = ['customerId', 'websiteId']
-  if (status !== 'pending') kept.push('startTime', 'abandonTime', 'trial', 'isTrialOnly', 'recurringInterval')
-  if (status !== 'pending' && status !== 'active' && status !== 'paused') {
-    kept.push('items', 'shipping', 'delinquencyPeriod', 'invoiceTimeShift')
-  }
-  const changed = kept.filter((member) => !unchanged(row, { customerId, websiteId, ...values }, [member]))
+  const changed = immutableMembers(status).filter(
+    (member) => !unchanged(row, { customerId, websiteId, ...values }, [member]),
+  )
   if (changed.length === 0) return
   throw new ConflictError(
     `The status of the order (${status}) does not permit changes of ${changed.join(', ')}.`,

@@ -3,14 +3,8 @@
  * the debt stays on the sale until it is refunded, however often the gateway declines (docs/adr/0027).
  */
 import { isZero, sumOf } from '../../billing/money.ts'
-import {
-  type CountedRefund,
-  type Debt,
-  debtsOf,
-  nextRefundTime,
-  type Paid,
-  REFUND_WAITS,
-} from '../../billing/refunds.ts'
+import { nextRefundTime, REFUND_WAITS } from '../../billing/refund-schedule.ts'
+import { type CountedRefund, type Debt, debtsOf, type Paid } from '../../billing/refund-shares.ts'
 import { Invoice, Transaction } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import { lockRow } from '../../db/lock-row.ts'

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { composedStatement } from '../../db/statement.ts'
 import { TEST_CARDS } from '../support/cards.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
 import { disputeBody } from '../support/dispute.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -22,14 +23,7 @@ describe('charging', () => {
   })
   afterAll(() => service.stop())
 
-  const make = async (path: string, body: object): Promise<Body> => {
-    const response = await merchant.api.post(path, body)
-    expect({ status: response.status, body: response.status === 201 ? null : response.body }).toEqual({
-      status: 201,
-      body: null,
-    })
-    return response.body
-  }
+  const make = (path: string, body: object) => create(merchant.api, path, body)
   const get = async (path: string): Promise<Body> => (await merchant.api.get(path)).body
   const until = (path: string, holds: (body: Body) => boolean) =>
     waitFor(path, async () => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -52,14 +53,7 @@ describe('an order', () => {
   const later = (days: number) => new Date(Date.now() + days * DAY).toISOString()
   const sql = <T = Body>(text: string, values: unknown[] = []) =>
     service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
-  const make = async (path: string, body: object): Promise<Body> => {
-    const response = await merchant.api.post(path, body)
-    expect({ status: response.status, body: response.status === 201 ? null : response.body }).toEqual({
-      status: 201,
-      body: null,
-    })
-    return response.body
-  }
+  const make = (path: string, body: object) => create(merchant.api, path, body)
   const place = (members: object = {}) => make('subscriptions', orderBody(merchant, members))
   const read = async (id: unknown) => (await merchant.api.get(`subscriptions/${id}`)).body
   const put = (body: Body, members: object = {}, headers: Record<string, string> = {}) =>

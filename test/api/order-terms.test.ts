@@ -1,6 +1,7 @@
 /** What an order sets in its plans' place, and what it takes from them: trial, period, when invoices are due, money. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -19,14 +20,7 @@ describe('an order', () => {
 
   type Body = Record<string, unknown>
   const later = (days: number) => new Date(Date.now() + days * DAY).toISOString()
-  const make = async (path: string, body: object): Promise<Body> => {
-    const response = await merchant.api.post(path, body)
-    expect({ status: response.status, body: response.status === 201 ? null : response.body }).toEqual({
-      status: 201,
-      body: null,
-    })
-    return response.body
-  }
+  const make = (path: string, body: object) => create(merchant.api, path, body)
   const plan = async (members: object = {}) => {
     const { id } = await make('plans', {
       name: 'Plan',

@@ -5,6 +5,7 @@ import { periodDuration } from '../../billing/periods.ts'
 import { advanceOrder, lockSubscription } from '../../commands/orders/advance-order.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -19,14 +20,7 @@ describe('an order and its callers', () => {
   })
   afterAll(() => service.stop())
 
-  const make = async (path: string, body: object): Promise<Record<string, unknown>> => {
-    const response = await merchant.api.post(path, body)
-    expect({ status: response.status, body: response.status === 201 ? null : response.body }).toEqual({
-      status: 201,
-      body: null,
-    })
-    return response.body
-  }
+  const make = (path: string, body: object) => create(merchant.api, path, body)
   const place = (members: object = {}) => make('subscriptions', orderBody(merchant, members))
   const order = async (id: unknown) => (await merchant.api.get(`subscriptions/${id}`)).body
   /** Types of the events of an order and of its invoices, oldest first. */

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
 import { externalSale } from '../support/dispute.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -19,14 +20,7 @@ describe('supporting resources', () => {
   })
   afterAll(() => service.stop())
 
-  const make = async (path: string, body: object): Promise<string> => {
-    const response = await merchant.api.post(path, body)
-    expect({ status: response.status, body: response.status === 201 ? null : response.body }).toEqual({
-      status: 201,
-      body: null,
-    })
-    return String(response.body.id)
-  }
+  const make = async (path: string, body: object) => String((await create(merchant.api, path, body)).id)
   const plan = (members: object = {}) => ({
     name: 'Plan',
     currency: 'EUR',

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { EVENT_TYPES } from '../../billing/event-types.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import type { ApiClient } from '../support/api-client.ts'
+import { create } from '../support/create.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -60,11 +61,7 @@ describe('the configuration of webhooks', () => {
     api.send(method, path, { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } })
   const sql = <T>(text: string, values: unknown[] = []) =>
     service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
-  async function make(path: string, body: object): Promise<Record<string, unknown>> {
-    const response = await api.post(path, body)
-    if (response.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(response.body)}`)
-    return response.body
-  }
+  const make = (path: string, body: object) => create(api, path, body)
   const credential = (members: object = {}) =>
     make('service-credentials/webhook', {
       host: HOST,

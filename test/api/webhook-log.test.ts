@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { removeExpired } from '../../worker/retention.ts'
 import type { ApiClient } from '../support/api-client.ts'
+import { create } from '../support/create.ts'
 import { disputeBody, externalSale } from '../support/dispute.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -38,11 +39,7 @@ describe('the log of deliveries', () => {
 
   const sql = <T>(text: string, values: unknown[] = []) =>
     service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
-  async function make(path: string, body: object): Promise<string> {
-    const response = await api.post(path, body)
-    if (response.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(response.body)}`)
-    return String(response.body.id)
-  }
+  const make = async (path: string, body: object) => String((await create(api, path, body)).id)
   const attemptsOf = async (customerId: string) =>
     (await api.get<Attempt[]>(`tracking/webhooks?filter=entityId:${customerId}&sort=attempt`)).body
   const attempts = (customerId: string, count: number) =>

@@ -7,13 +7,7 @@ import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { amountDue, isOpen } from '../../billing/invoices.ts'
 import { Money } from '../../billing/money.ts'
 import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
-import {
-  cancelOrder,
-  changeTerms,
-  pauseOrder,
-  reactivateOrder,
-  voidOrder,
-} from '../../billing/order-commands.ts'
+import { cancelOrder, changeTerms, reactivateOrder, voidOrder } from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
 import {
   beginCharge,
@@ -27,6 +21,7 @@ import {
   timeOutCharge,
 } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
+import { pauseOrder } from '../../billing/pauses.ts'
 import { expectEventsOfTransitions, expectPeriodsBilledOnce, illegal } from './legal.ts'
 import { anyCommands, anyTerms, at, type Command, END, terms } from './orders.ts'
 

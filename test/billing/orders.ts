@@ -5,17 +5,15 @@ import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
 import {
   cancelOrder,
-  changePauseEnd,
   changeTerms,
-  pauseOrder,
   reactivateOrder,
-  removePause,
   voidInvoice,
   voidOrder,
 } from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
 import { beginCallersCharge, payInvoice } from '../../billing/order-payments.ts'
 import { agreedTerms, type OrderTerms, type PricedPlan } from '../../billing/order-terms.ts'
+import { changePauseEnd, pauseOrder, removePause } from '../../billing/pauses.ts'
 
 export const at = (text: string): number => Date.parse(text.includes('T') ? text : `${text}T00:00:00Z`)
 export const day = (instant: number | null): string | null =>

@@ -2,16 +2,15 @@
 import { expect, test } from '@jest/globals'
 import { Decimal } from 'decimal.js'
 import fc from 'fast-check'
+import { nextRefundTime, REFUND_WAITS } from '../../billing/refund-schedule.ts'
 import {
   type CountedRefund,
   debtsOf,
-  nextRefundTime,
   type Paid,
-  REFUND_WAITS,
   refundable,
   refundableOfInvoice,
   sharesOf,
-} from '../../billing/refunds.ts'
+} from '../../billing/refund-shares.ts'
 
 const cents = (value: number) => new Decimal(value).dividedBy(100).toFixed()
 const sum = (amounts: readonly string[]) => amounts.reduce((total, one) => total.plus(one), new Decimal(0))

@@ -1,6 +1,7 @@
 /** What a wake-up carries: the record's next deadline, and whether the payment gateway has to be called for it. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
 import { disputeBody, externalSale } from '../support/dispute.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { makeToken } from '../support/tokens.ts'
@@ -27,11 +28,7 @@ describe('the wake-up', () => {
           [recordId],
         )
     ).map((row) => ({ ...row, due_by: new Date(row.due_by).toISOString() }))
-  const made = async (path: string, body: object) => {
-    const response = await merchant.api.post(path, body)
-    expect(response).toMatchObject({ status: 201 })
-    return response.body
-  }
+  const made = (path: string, body: object) => create(merchant.api, path, body)
 
   test('of an order carries its start, and later its next deadline', async () => {
     const startTime = new Date(Date.now() + DAY).toISOString()

@@ -8,12 +8,8 @@ import { createServer as createTlsServer } from 'node:tls'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { createAddressGuard } from '../../delivery/address-guard.ts'
 import type { Resolve } from '../../delivery/names.ts'
-import {
-  ATTEMPT_TIMEOUT,
-  createSender,
-  type ReceiverResponse,
-  type WebhookRequest,
-} from '../../delivery/sender.ts'
+import { createSender, type ReceiverResponse, type WebhookRequest } from '../../delivery/sender.ts'
+import { ATTEMPT_TIMEOUT } from '../../delivery/success-rule.ts'
 import { freePort } from '../../dev/services/ports.ts'
 
 /** An address that configuration opens stands for the public ones; the rest of loopback is inside. */

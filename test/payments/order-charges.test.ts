@@ -7,73 +7,37 @@ import { inquireTransaction } from '../../activities/inquire-transaction.ts'
 import { CHARGE_TIMEOUT } from '../../billing/inquiry-schedule.ts'
 import { startOrderCall } from '../../commands/orders/start-order-call.ts'
 import { pendingMovement } from '../../commands/payments/record-result.ts'
-import { composedStatement } from '../../db/statement.ts'
-import { inUnitOfWork } from '../../db/unit-of-work.ts'
-import { createGateway } from '../../gateways/gateways.ts'
 import { carryOut } from '../../gateways/movement.ts'
 import type { Gateway } from '../../gateways/port.ts'
 import { activityDependencies } from '../support/activities.ts'
 import { TEST_CARDS } from '../support/cards.ts'
-import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
-import { startService, type TestService } from '../support/service.ts'
-import { makeToken } from '../support/tokens.ts'
+import type { Catalogue } from '../support/catalogue.ts'
+import { type Payments, type PlacedOrder, placeCharged, startPayments } from '../support/payments.ts'
+import type { TestService } from '../support/service.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 describe('an order is charged', () => {
+  let payments: Payments
   let service: TestService
   let merchant: Catalogue
   let gateway: Gateway
+  let sql: Payments['sql']
+  let inUnit: Payments['inUnit']
+  let input: Payments['input']
 
   beforeAll(async () => {
-    // Without a worker: the tests run its activities themselves, as often and as broken as they like.
-    service = await startService({ worker: false, settings: { RATE_LIMIT: '1000000' } })
-    merchant = await catalogue(service)
-    gateway = createGateway('sandbox', service.databaseUrl)
+    payments = await startPayments()
+    ;({ service, merchant, gateway, sql, inUnit, input } = payments)
   })
-  afterAll(async () => {
-    await gateway?.close()
-    await service.stop()
-  })
+  afterAll(() => payments.stop())
 
-  const em = () => service.database.orm.em.fork()
-  const sql = <T extends object>(text: string, values: unknown[] = []) =>
-    composedStatement<T>(em(), text, values)
   const dependencies = (by: Gateway, logged: string[] = [], unresolved = { inc() {} }) =>
     activityDependencies(service, { gateway: by, logged, unresolved })
   const advanceOrder = ({ orders }: ActivityDependencies, of: Parameters<typeof orders.advance>[0]) =>
     orders.advance(of)
-  const input = (recordId: string, ahead: number) => ({
-    organizationId: merchant.organizationId,
-    recordId,
-    clock: Date.now() + ahead,
-    base: 0,
-  })
-  const unit = () => ({
-    organizationId: merchant.organizationId,
-    baseUrl: service.baseUrl,
-    now: new Date(),
-  })
-  /** A new order of a new customer with that card, not looked at yet. */
-  const place = async (pan: string, members: object = {}) => {
-    const { body: customer } = await merchant.api.post('customers', {
-      paymentToken: await makeToken(merchant.api, pan),
-    })
-    const { body: order } = await merchant.api.post(
-      'subscriptions',
-      orderBody(merchant, { customerId: customer.id, ...members }),
-    )
-    const { paymentInstrumentId } = customer.defaultPaymentInstrument as { paymentInstrumentId: string }
-    return {
-      id: String(order.id),
-      customerId: String(customer.id),
-      invoiceId: String(order.initialInvoiceId),
-      paymentInstrumentId,
-    }
-  }
-  type Placed = Awaited<ReturnType<typeof place>>
   /** A gateway that does what it is asked, and whose answer never arrives. */
   const deaf = (): Gateway => ({
     ...gateway,
@@ -86,7 +50,7 @@ describe('an order is charged', () => {
     },
   })
   /** Does as a worker would until nothing is left to do at that instant: of the order, then of its refunds. */
-  const work = async ({ id, customerId }: Placed, ahead: number, by = gateway) => {
+  const work = async ({ id, customerId }: PlacedOrder, ahead: number, by = gateway) => {
     for (let turn = 0; turn < 40; turn += 1) {
       if (!(await advanceOrder(dependencies(by), input(id, ahead))).gatewayCallDue) break
       await callGateway(dependencies(by), input(id, ahead))
@@ -98,7 +62,7 @@ describe('an order is charged', () => {
     for (const one of pending) await inquireTransaction(dependencies(by), input(one.id, ahead))
   }
   /** What the gateway holds of a customer's money, what its invoices say they hold, and what its sales say they paid. */
-  const money = async ({ customerId }: Placed) => {
+  const money = async ({ customerId }: PlacedOrder) => {
     const [row] = await sql<{ held: number; paid: number; charges: number }>(
       `select (select coalesce(sum(case when kind = 'charge' then ledger.amount else -ledger.amount end), 0)
                  from test_gateway.ledger join transactions using (organization_id, request_id)
@@ -136,7 +100,7 @@ describe('an order is charged', () => {
         pans,
         fc.boolean(),
         async (transitions, pan, atOnce) => {
-          const placed = await place(pan)
+          const placed = await placeCharged(merchant, pan)
           await advanceOrder(dependencies(gateway), input(placed.id, 0))
           let ahead = 0
           const pay = (paymentInstruction: object) =>
@@ -158,11 +122,13 @@ describe('an order is charged', () => {
                 return void (await callGateway(dependencies(deaf()), input(placed.id, ahead)))
               case 'unrecorded': {
                 // As where the worker is killed after the gateway was asked.
-                const call = await inUnitOfWork(em(), unit(), (work) =>
-                  startOrderCall(work, placed.id, Date.now() + ahead),
-                )
+                const call = await inUnit((work) => startOrderCall(work, placed.id, Date.now() + ahead))
                 const id = call?.transactionId ?? 'none'
-                const pending = await pendingMovement(em(), merchant.organizationId, id)
+                const pending = await pendingMovement(
+                  service.database.orm.em.fork(),
+                  merchant.organizationId,
+                  id,
+                )
                 if (pending !== null) await carryOut(gateway, pending.pending, Date.now(), Date.now)
                 return
               }
@@ -211,7 +177,7 @@ describe('an order is charged', () => {
   }, 240_000)
 
   test('once, by however many workers at the same time', async () => {
-    const placed = await place(TEST_CARDS.approves)
+    const placed = await placeCharged(merchant, TEST_CARDS.approves)
     await advanceOrder(dependencies(gateway), input(placed.id, 0))
     await Promise.all(
       Array.from({ length: 12 }, () => callGateway(dependencies(gateway), input(placed.id, 0))),
@@ -222,7 +188,7 @@ describe('an order is charged', () => {
   })
 
   test('after an outage for one period an hour, the oldest first', async () => {
-    const placed = await place(TEST_CARDS.approves)
+    const placed = await placeCharged(merchant, TEST_CARDS.approves)
     await work(placed, 0)
     const outage = 100 * DAY
     const paid = async (ahead: number) => {
@@ -241,7 +207,7 @@ describe('an order is charged', () => {
 
   test('and the events of its payments belong to the website of the order', async () => {
     const { body: website } = await merchant.api.post('websites', { name: 'Another shop' })
-    const placed = await place(TEST_CARDS.approves, { websiteId: website.id })
+    const placed = await placeCharged(merchant, TEST_CARDS.approves, { websiteId: website.id })
     await work(placed, 0)
     const events = await sql<{ type: string; website_id: string }>(
       `select type, website_id from events where payload::jsonb #>> '{_embedded,transaction,customerId}' = ?`,
@@ -251,7 +217,7 @@ describe('an order is charged', () => {
   })
 
   test('raises one revision for what it shows, and none for what it does not', async () => {
-    const placed = await place(TEST_CARDS.lacksFunds)
+    const placed = await placeCharged(merchant, TEST_CARDS.lacksFunds)
     await advanceOrder(dependencies(gateway), input(placed.id, 0))
     const revision = async () => (await merchant.api.get(`invoices/${placed.invoiceId}`)).body.revision
     const issued = await revision()
@@ -266,7 +232,7 @@ describe('an order is charged', () => {
   })
 
   test('of which nobody learns the outcome: told of after a day, asked for a month, then the operator is called', async () => {
-    const placed = await place(TEST_CARDS.approves)
+    const placed = await placeCharged(merchant, TEST_CARDS.approves)
     const silent: Gateway = {
       ...gateway,
       charge: async () => ({ result: 'unknown', raw: '{}' }),

@@ -14,6 +14,7 @@ import { activityDependencies } from '../support/activities.ts'
 import type { ApiClient } from '../support/api-client.ts'
 import { TEST_CARDS } from '../support/cards.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { skipTime } from '../support/time-skipping.ts'
@@ -54,11 +55,8 @@ describe('payments', () => {
       { organizationId: merchant.organizationId, baseUrl: service.baseUrl, now: new Date() },
       work,
     )
-  const instrument = async (pan: string, customerId = merchant.customerId) => {
-    const response = await api.post('payment-instruments', { customerId, token: await makeToken(api, pan) })
-    if (response.status !== 201) throw new Error(JSON.stringify(response.body))
-    return response.body
-  }
+  const instrument = async (pan: string, customerId = merchant.customerId) =>
+    await create(api, 'payment-instruments', { customerId, token: await makeToken(api, pan) })
   const saleBody = (paymentInstruction: object, members: object = {}) => ({
     type: 'sale',
     customerId: merchant.customerId,

@@ -4,23 +4,20 @@ import fc from 'fast-check'
 import { callGateway } from '../../activities/call-gateway.ts'
 import type { ActivityDependencies } from '../../activities/dependencies.ts'
 import { inquireTransaction } from '../../activities/inquire-transaction.ts'
-import { REFUND_WAITS } from '../../billing/refunds.ts'
+import { REFUND_WAITS } from '../../billing/refund-schedule.ts'
 import { startOrderCall } from '../../commands/orders/start-order-call.ts'
 import { recordResult } from '../../commands/payments/record-result.ts'
 import { startRefund, startSale } from '../../commands/payments/start-transaction.ts'
 import { newId } from '../../db/ids.ts'
-import { composedStatement } from '../../db/statement.ts'
-import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import { freePort } from '../../dev/services/ports.ts'
-import { createGateway } from '../../gateways/gateways.ts'
 import { type Gateway, NotSentError } from '../../gateways/port.ts'
 import { createTestGateway } from '../../gateways/test-gateway.ts'
 import { wakeLateRecords } from '../../worker/sweep.ts'
 import { activityDependencies } from '../support/activities.ts'
 import { TEST_CARDS } from '../support/cards.ts'
-import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
-import { startService, type TestService } from '../support/service.ts'
-import { makeToken } from '../support/tokens.ts'
+import type { Catalogue } from '../support/catalogue.ts'
+import { type Payments, type PlacedOrder, placeCharged, startPayments } from '../support/payments.ts'
+import type { TestService } from '../support/service.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -37,24 +34,20 @@ interface Row {
 }
 
 describe('money under failure', () => {
+  let payments: Payments
   let service: TestService
   let merchant: Catalogue
   let gateway: Gateway
+  let sql: Payments['sql']
+  let inUnit: Payments['inUnit']
+  let input: Payments['input']
 
   beforeAll(async () => {
-    // Without a worker: the tests run its activities themselves, as often and as broken as they like.
-    service = await startService({ worker: false, settings: { RATE_LIMIT: '1000000' } })
-    merchant = await catalogue(service)
-    gateway = createGateway('sandbox', service.databaseUrl)
+    payments = await startPayments()
+    ;({ service, merchant, gateway, sql, inUnit, input } = payments)
   })
-  afterAll(async () => {
-    await gateway?.close()
-    await service.stop()
-  })
+  afterAll(() => payments.stop())
 
-  const em = () => service.database.orm.em.fork()
-  const sql = <T extends object>(text: string, values: unknown[] = []) =>
-    composedStatement<T>(em(), text, values)
   let alerts = 0
   const logged: string[] = []
   const dependencies = (by: Gateway = gateway): ActivityDependencies =>
@@ -69,45 +62,15 @@ describe('money under failure', () => {
     })
   const advanceOrder = ({ orders }: ActivityDependencies, of: Parameters<typeof orders.advance>[0]) =>
     orders.advance(of)
-  const input = (recordId: string, ahead = 0) => ({
-    organizationId: merchant.organizationId,
-    recordId,
-    clock: Date.now() + ahead,
-    base: 0,
-  })
-  const inUnit = <T>(work: (unit: UnitOfWork) => Promise<T>, ahead = 0) =>
-    inUnitOfWork(
-      em(),
-      {
-        organizationId: merchant.organizationId,
-        baseUrl: service.baseUrl,
-        now: new Date(Date.now() + ahead),
-      },
-      work,
-    )
   /** A new order of a new customer, settled, its first charge due. */
   const place = async (pan: string = TEST_CARDS.approves, members: object = {}) => {
-    const { body: customer } = await merchant.api.post('customers', {
-      paymentToken: await makeToken(merchant.api, pan),
-    })
-    const { body: order } = await merchant.api.post(
-      'subscriptions',
-      orderBody(merchant, { customerId: customer.id, ...members }),
-    )
-    const id = String(order.id)
-    await advanceOrder(dependencies(), input(id))
-    const { paymentInstrumentId } = customer.defaultPaymentInstrument as { paymentInstrumentId: string }
-    return {
-      id,
-      customerId: String(customer.id),
-      invoiceId: String(order.initialInvoiceId),
-      paymentInstrumentId,
-    }
+    const placed = await placeCharged(merchant, pan, members)
+    await advanceOrder(dependencies(), input(placed.id))
+    return placed
   }
-  type Placed = Awaited<ReturnType<typeof place>>
   /** The first step of the order's own charge, as where the process dies right after it. */
-  const begin = ({ id }: Placed) => inUnit((unit) => startOrderCall(unit, id, Date.now()))
-  const transactionsOf = ({ customerId }: Pick<Placed, 'customerId'>) =>
+  const begin = ({ id }: PlacedOrder) => inUnit((unit) => startOrderCall(unit, id, Date.now()))
+  const transactionsOf = ({ customerId }: Pick<PlacedOrder, 'customerId'>) =>
     sql<Row>(
       `select id, type, status, result, amount, request_id as "requestId", owed_amount as "owedAmount",
               next_refund_time as "nextRefundTime"
@@ -115,21 +78,21 @@ describe('money under failure', () => {
       [customerId],
     )
   /** What the gateway holds of each request of a customer. */
-  const ledgerOf = ({ customerId }: Pick<Placed, 'customerId'>) =>
+  const ledgerOf = ({ customerId }: Pick<PlacedOrder, 'customerId'>) =>
     sql<{ kind: string; result: string; request_id: string }>(
       `select kind, ledger.result, request_id from test_gateway.ledger
          join transactions using (organization_id, request_id) where customer_id = ? order by ledger.created_time`,
       [customerId],
     )
   /** Has every pending refund of a customer asked for. */
-  const refundAll = async (placed: Placed, by: Gateway = gateway, ahead = 0) => {
+  const refundAll = async (placed: PlacedOrder, by: Gateway = gateway, ahead = 0) => {
     for (const one of await transactionsOf(placed)) {
       if (one.type === 'refund' && one.status === 'pending') {
         await inquireTransaction(dependencies(by), input(one.id, ahead))
       }
     }
   }
-  const voidOrder = async ({ id }: Placed) => {
+  const voidOrder = async ({ id }: PlacedOrder) => {
     expect((await merchant.api.post(`subscriptions/${id}/void`, {})).status).toBe(201)
   }
   const lost = (): Gateway => ({
@@ -399,7 +362,7 @@ describe('money under failure', () => {
         saleId,
       ])
       await sql('delete from wake_ups')
-      await wakeLateRecords(em(), null)
+      await wakeLateRecords(service.database.orm.em.fork(), null)
       const woken = await sql<{ record_id: string }>(
         "select record_id from wake_ups where workflow = 'transaction'",
       )

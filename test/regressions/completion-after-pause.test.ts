@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { placeOrder } from '../../billing/order.ts'
-import { pauseOrder } from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
 import { payInvoice } from '../../billing/order-payments.ts'
+import { pauseOrder } from '../../billing/pauses.ts'
 import { at, terms } from '../billing/orders.ts'
 
 test('a one-time sale that is paid during a pause completes when the pause has ended, not before', () => {

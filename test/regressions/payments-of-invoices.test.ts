@@ -6,54 +6,38 @@ import { startOrderCall } from '../../commands/orders/start-order-call.ts'
 import { recordResult } from '../../commands/payments/record-result.ts'
 import { startSale } from '../../commands/payments/start-transaction.ts'
 import { newId } from '../../db/ids.ts'
-import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
-import { createGateway } from '../../gateways/gateways.ts'
 import type { Gateway } from '../../gateways/port.ts'
 import { TEST_CARDS, TEST_CVV } from '../support/cards.ts'
-import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { type Catalogue, orderBody } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
 import { disputeBody } from '../support/dispute.ts'
 import { expectProblem } from '../support/expect-problem.ts'
-import { startService, type TestService } from '../support/service.ts'
-import { makeToken, tokenBody } from '../support/tokens.ts'
+import { makePayer, type Payments, startPayments } from '../support/payments.ts'
+import type { TestService } from '../support/service.ts'
+import { tokenBody } from '../support/tokens.ts'
 
 type Body = Record<string, unknown>
 
 describe('invoices', () => {
+  let payments: Payments
   let service: TestService
   let merchant: Catalogue
   let gateway: Gateway
+  let sql: Payments['sql']
+  let inUnit: Payments['inUnit']
 
   beforeAll(async () => {
-    service = await startService({ worker: false, settings: { RATE_LIMIT: '1000000' } })
-    merchant = await catalogue(service)
-    gateway = createGateway('sandbox', service.databaseUrl)
+    payments = await startPayments()
+    ;({ service, merchant, gateway, sql, inUnit } = payments)
   })
-  afterAll(async () => {
-    await gateway?.close()
-    await service.stop()
-  })
+  afterAll(() => payments.stop())
 
-  const sql = <T>(text: string, values: unknown[] = []) =>
-    service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
-  const inUnit = <T>(work: (unit: UnitOfWork) => Promise<T>) =>
-    inUnitOfWork(
-      service.database.orm.em.fork(),
-      { organizationId: merchant.organizationId, baseUrl: service.baseUrl, now: new Date() },
-      work,
-    )
-  const make = async (path: string, body: object): Promise<Body> => {
-    const response = await merchant.api.post(path, body)
-    if (response.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(response.body)}`)
-    return response.body
-  }
+  const make = (path: string, body: object): Promise<Body> => create(merchant.api, path, body)
   const get = async (path: string): Promise<Body> => (await merchant.api.get(path)).body
   /** A customer with a card; gives its id and the card's. */
   const payer = async () => {
-    const { id, defaultPaymentInstrument } = await make('customers', {
-      paymentToken: await makeToken(merchant.api),
-    })
-    const { paymentInstrumentId } = defaultPaymentInstrument as { paymentInstrumentId: string }
-    return { customerId: String(id), paymentInstruction: { paymentInstrumentId } }
+    const { customerId, paymentInstrumentId } = await makePayer(merchant.api)
+    return { customerId, paymentInstruction: { paymentInstrumentId } }
   }
   type Payer = Awaited<ReturnType<typeof payer>>
   /** An order that is active and owes its first invoice. */

@@ -110,7 +110,7 @@ describe('an order on the calendar', () => {
       await merchant.api.get<Record<string, unknown>[]>(`invoices?filter=subscriptionId:${story.id}`)
     ).body
     expect(first).toMatchObject({ periodStart: startTime, periodNumber: 1 })
-    expect(time(first?.issuedTime)).toBeGreaterThanOrEqual(time(story.created.body.createdTime))
+    expect(time(first?.issuedTime)).toBeGreaterThanOrEqual(time(story.created.createdTime))
     const renewed = await story.forwardTo(boundary(start, PERIODS.monthly, 1) + HOUR)
     expect(renewed).toMatchObject({ rebillNumber: 2 })
   })

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
 import { TEST_CARDS } from '../support/cards.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { makePayer } from '../support/payments.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { makeToken } from '../support/tokens.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { DAY, makePayer, makePlan, placeOrder, type Story } from './story.ts'
+import { DAY, makePlan, placeOrder, type Story } from './story.ts'
 
 const HOUR = 3_600_000
 const WEEK_FREE = { price: 0, period: { unit: 'week', length: 1 } }
@@ -23,7 +24,7 @@ describe('orders that are charged, on a clock that skips', () => {
 
   const charged = async (pan: string, plan: object = {}, members: object = {}): Promise<Story> =>
     placeOrder(service, merchant, await makePlan(merchant, plan), {
-      customerId: await makePayer(merchant, pan),
+      customerId: (await makePayer(merchant.api, pan)).customerId,
       ...members,
     })
   const until = (story: Story, holds: (order: Record<string, unknown>) => boolean) =>
@@ -35,7 +36,7 @@ describe('orders that are charged, on a clock that skips', () => {
   const unpaid = (story: Story) => until(story, ({ billingStatus }) => billingStatus === 'unpaid')
   /** Its first charge is recorded as declined: issued and unpaid it is before, when another card would still pay at once. */
   const declined = async (story: Story) => {
-    const path = `transactions?filter=customerId:${story.created.body.customerId};result:declined`
+    const path = `transactions?filter=customerId:${story.created.customerId};result:declined`
     await waitFor('the decline', async () =>
       (await merchant.api.get<unknown[]>(path)).body.length > 0 ? true : null,
     )
@@ -44,7 +45,7 @@ describe('orders that are charged, on a clock that skips', () => {
   const time = (value: unknown): number => Date.parse(String(value))
   /** Gives the customer of an order another card to be charged from now on. */
   const giveCard = async (story: Story, pan: string) => {
-    const { customerId } = story.created.body
+    const { customerId } = story.created
     const changed = await merchant.api.put(`customers/${customerId}`, {
       paymentToken: await makeToken(merchant.api, pan),
     })
@@ -105,7 +106,7 @@ describe('orders that are charged, on a clock that skips', () => {
     await story.skip(HOUR)
     const refund = await waitFor('the refund', async () => {
       const { body } = await merchant.api.get<Record<string, unknown>[]>(
-        `transactions?filter=customerId:${story.created.body.customerId};type:refund;result:approved`,
+        `transactions?filter=customerId:${story.created.customerId};type:refund;result:approved`,
       )
       return body[0] ?? null
     })
@@ -189,7 +190,7 @@ describe('orders that are charged, on a clock that skips', () => {
     // After the first decline: a day, three days, five days.
     expect(await story.ledger()).toEqual(
       [1, 2, 3, 4].map((attempt) => ({
-        requestId: `${story.created.body.id}.1.${attempt}`,
+        requestId: `${story.created.id}.1.${attempt}`,
         kind: 'charge',
         result: 'declined',
         amount: 10,
@@ -230,7 +231,7 @@ describe('orders that are charged, on a clock that skips', () => {
     const autopayRetries = ['PT12H', 'P2D']
     const settings = { billing: { autopayRetries } }
     expect((await other.api.put('', { name: 'Patient', settings })).status).toBe(200)
-    const customerId = await makePayer(other, TEST_CARDS.declinesRenewals)
+    const { customerId } = await makePayer(other.api, TEST_CARDS.declinesRenewals)
     const story = await placeOrder(service, other, await makePlan(other), { customerId })
     await active(story)
     expect(await story.skip(40 * DAY)).toMatchObject({ status: 'active', billingStatus: 'past-due' })
@@ -280,7 +281,7 @@ describe('orders that are charged, on a clock that skips', () => {
       const story = await charged(TEST_CARDS.approves, { invoiceTimeShift: { issueTimeShift } }, members)
       expect(await story.skip(24.5 * DAY)).toMatchObject({ status: 'active', rebillNumber: 1 })
       const [, next] = await story.invoices()
-      const { customerId } = story.created.body
+      const { customerId } = story.created
       const { body: payer } = await merchant.api.get(`customers/${customerId}`)
       const { paymentInstrumentId } = payer.defaultPaymentInstrument as Record<string, unknown>
       const sale = await merchant.api.post('transactions', {
@@ -373,7 +374,7 @@ describe('orders that are charged, on a clock that skips', () => {
     const pending = await unpaid(story)
     const [transaction] = await waitFor('the unknown answer', async () => {
       const { body } = await merchant.api.get<Record<string, unknown>[]>(
-        `transactions?filter=customerId:${story.created.body.customerId}`,
+        `transactions?filter=customerId:${story.created.customerId}`,
       )
       return body[0]?.result === 'unknown' ? body : null
     })
@@ -412,7 +413,7 @@ describe('orders that are charged, on a clock that skips', () => {
       await client.query('begin')
       await client.query('lock table test_gateway.ledger in exclusive mode')
       const story = await charged(TEST_CARDS.approves)
-      const path = `transactions?filter=customerId:${story.created.body.customerId}`
+      const path = `transactions?filter=customerId:${story.created.customerId}`
       await waitFor('an answer that nobody knows', async () => {
         const { body } = await merchant.api.get<Record<string, unknown>[]>(path)
         return body[0]?.result === 'unknown' ? true : null

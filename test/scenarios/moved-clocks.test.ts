@@ -3,11 +3,11 @@
  * its own instant. `CLOCK_SEQUENCES` (default 24) is how many sequences are tried; the seed of each stands in its failure.
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { TEST_CARDS } from '../support/cards.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { makePayer } from '../support/payments.ts'
 import { mulberry32 } from '../support/random.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { DAY, makePayer, makePlan, placeOrder } from './story.ts'
+import { DAY, makePlan, placeOrder } from './story.ts'
 
 const SEQUENCES = Number(process.env.CLOCK_SEQUENCES ?? 24)
 const AT_A_TIME = 4
@@ -20,7 +20,7 @@ const plans: string[] = []
 beforeAll(async () => {
   service = await startService({ settings: { RATE_LIMIT: '1000000' } })
   merchant = await catalogue(service)
-  customerId = await makePayer(merchant, TEST_CARDS.approves)
+  ;({ customerId } = await makePayer(merchant.api))
   for (const recurringInterval of [
     { unit: 'month', length: 1 },
     { unit: 'week', length: 1 },

@@ -1,8 +1,8 @@
 /** Orders through the real server's time skipping: a story places one, moves its clock, and looks at what became of it. */
 import type { ApiResponse } from '../support/api-client.ts'
 import { type Catalogue, orderBody } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
 import type { TestService } from '../support/service.ts'
-import { makeToken } from '../support/tokens.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 export const DAY = 86_400_000
@@ -28,7 +28,8 @@ export interface LedgerRow {
 
 export interface Story {
   readonly id: string
-  readonly created: ApiResponse
+  /** The body of its creation's response. */
+  readonly created: ApiResponse['body']
   /** Moves the order's clock by `milliseconds`, with everything that is due until then, and gives the order. */
   skip(milliseconds: number): Promise<Record<string, unknown>>
   /** Moves the order's clock to `instant` as a merchant does, through the API, and gives the order at that time. */
@@ -44,22 +45,14 @@ export interface Story {
 
 /** Makes a plan with a monthly period and no price shown otherwise. */
 export async function makePlan(merchant: Catalogue, members: object = {}): Promise<string> {
-  const response = await merchant.api.post('plans', {
+  const { id } = await create(merchant.api, 'plans', {
     name: 'Plan',
     currency: 'EUR',
     pricing: { formula: 'flat-rate', price: 10 },
     recurringInterval: { unit: 'month', length: 1 },
     ...members,
   })
-  if (response.status !== 201) throw new Error(JSON.stringify(response.body))
-  return String(response.body.id)
-}
-
-/** A customer with a card that is charged where an order names none; gives the customer's id. */
-export async function makePayer(merchant: Catalogue, pan: string): Promise<string> {
-  const response = await merchant.api.post('customers', { paymentToken: await makeToken(merchant.api, pan) })
-  if (response.status !== 201) throw new Error(JSON.stringify(response.body))
-  return String(response.body.id)
+  return String(id)
 }
 
 /** Places an order of a plan and waits until its workflow follows it. */
@@ -70,9 +63,8 @@ export async function placeOrder(
   members: object = {},
 ): Promise<Story> {
   const body = orderBody(merchant, { items: [{ plan: { id: planId }, quantity: 1 }], ...members })
-  const created = await merchant.api.post('subscriptions', body)
-  if (created.status !== 201) throw new Error(JSON.stringify(created.body))
-  const id = String(created.body.id)
+  const created = await create(merchant.api, 'subscriptions', body)
+  const id = String(created.id)
   const workflowId = `subscription/${merchant.organizationId}/${id}`
   await waitFor('the execution', () =>
     service.temporal.workflow

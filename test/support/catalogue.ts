@@ -1,6 +1,7 @@
 /** What an order needs before it can be placed: an organization with website, customer, plan and webhook. */
 import type { OrganizationKeys } from '../../commands/access/create-organization.ts'
 import type { ApiClient } from './api-client.ts'
+import { create } from './create.ts'
 import type { TestService } from './service.ts'
 
 export interface Catalogue extends OrganizationKeys {
@@ -25,11 +26,7 @@ export async function makeCatalogue(
   options: { webhook?: string } = {},
 ): Promise<Catalogue> {
   const { api } = organization
-  const make = async (path: string, body: object): Promise<string> => {
-    const response = await api.post(path, body)
-    if (response.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(response.body)}`)
-    return String(response.body.id)
-  }
+  const make = async (path: string, body: object) => String((await create(api, path, body)).id)
   const webhookId = options.webhook === undefined ? null : await make('webhooks', { url: options.webhook })
   return {
     ...organization,

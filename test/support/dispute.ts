@@ -1,17 +1,17 @@
 /** What a dispute needs before it can be opened: a transaction of a customer. */
 import type { ApiClient } from './api-client.ts'
+import { create } from './create.ts'
 
 /** Records a sale that was paid elsewhere and gives its id. */
 export async function externalSale(api: ApiClient, customerId: string): Promise<string> {
-  const response = await api.post('transactions', {
+  const { id } = await create(api, 'transactions', {
     type: 'sale',
     customerId,
     currency: 'EUR',
     amount: 50,
     paymentInstruction: { method: 'external' },
   })
-  if (response.status !== 201) throw new Error(`POST transactions: ${JSON.stringify(response.body)}`)
-  return String(response.body.id)
+  return String(id)
 }
 
 /** The body of a dispute of that transaction. */

@@ -1,6 +1,7 @@
 /** Payment tokens of test cards. */
-import type { ApiClient, ApiResponse } from './api-client.ts'
+import type { ApiClient } from './api-client.ts'
 import { TEST_CARDS, TEST_CVV } from './cards.ts'
+import { create } from './create.ts'
 
 /** The body of POST tokens. */
 export function tokenBody(pan: string | null = TEST_CARDS.approves, members: object = {}): object {
@@ -13,7 +14,5 @@ export function tokenBody(pan: string | null = TEST_CARDS.approves, members: obj
 
 /** A new token; gives its id. */
 export async function makeToken(api: ApiClient, pan: string | null = TEST_CARDS.approves): Promise<string> {
-  const response: ApiResponse = await api.post('tokens', tokenBody(pan))
-  if (response.status !== 201) throw new Error(`POST tokens: ${JSON.stringify(response.body)}`)
-  return String(response.body.id)
+  return String((await create(api, 'tokens', tokenBody(pan))).id)
 }

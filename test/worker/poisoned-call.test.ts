@@ -3,10 +3,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { quarantinedRecords, releaseRecord } from '../../db/quarantine.ts'
 import { composedStatement } from '../../db/statement.ts'
 import { CHANGED_SIGNAL } from '../../workflows/contract.ts'
-import { TEST_CARDS } from '../support/cards.ts'
-import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { placeCharged } from '../support/payments.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { makeToken } from '../support/tokens.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 let service: TestService
@@ -20,13 +19,6 @@ afterAll(() => service.stop())
 const em = () => service.database.orm.em.fork()
 const sql = <T extends object>(text: string, values: unknown[] = []) =>
   composedStatement<T>(em(), text, values)
-const placeCharged = async (): Promise<string> => {
-  const { body: customer } = await merchant.api.post('customers', {
-    paymentToken: await makeToken(merchant.api, TEST_CARDS.approves),
-  })
-  const { body } = await merchant.api.post('subscriptions', orderBody(merchant, { customerId: customer.id }))
-  return String(body.id)
-}
 const order = async (id: string) => (await merchant.api.get(`subscriptions/${id}`)).body
 
 test('a charge whose answer cannot be recorded sets its order aside until it can', async () => {
@@ -36,7 +28,7 @@ test('a charge whose answer cannot be recorded sets its order aside until it can
   await sql(
     'create trigger refuse before update on transactions for each row execute function refuse_answer()',
   )
-  const id = await placeCharged()
+  const id = (await placeCharged(merchant)).id
   const record = await waitFor('the quarantine', async () => (await quarantinedRecords(em())).at(0) ?? null)
   expect(record).toMatchObject({ workflow: 'subscription', recordId: id, count: 1 })
   expect(record.reason).toContain('refused')

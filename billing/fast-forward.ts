@@ -1,0 +1,28 @@
+/**
+ * How far an order's clock can be moved, and when a fast-forward has stalled. The clock itself is in `order-clock.ts`.
+ * Instants are milliseconds.
+ */
+import { type Duration, reach } from './durations.ts'
+import { clockTime, type OrderClock } from './order-clock.ts'
+
+const FARTHEST: Duration = { years: 5, months: 0, weeks: 0, days: 0, hours: 0, minutes: 0, seconds: 0 }
+
+/** Returns why the clock cannot be moved to `target`, as a field message; null when it can. */
+export function moveProblem(order: OrderClock, target: number, now: number): string | null {
+  if (target < clockTime(order, now)) return 'must not be before the current time of the order'
+  const farthest = reach(now, FARTHEST)
+  return farthest !== null && target > farthest ? 'must be at most five years ahead of real time' : null
+}
+
+/** A fast-forward without progress for this long blocks no other. Milliseconds. */
+export const STALLED_AFTER = 60_000
+
+export const STALLED_DETAIL =
+  'The order was not advanced within a minute. Fast-forward it again once the workers and Temporal are running.'
+
+export function hasStalled(
+  { status, progressTime }: { readonly status: string; readonly progressTime: Date },
+  now: Date,
+): boolean {
+  return status === 'running' && now.getTime() - progressTime.getTime() > STALLED_AFTER
+}

@@ -1,0 +1,50 @@
+/** The check of an order's terms before they are written: those of a new order and those of a change. */
+import { initialLines, renewalLines } from '../../billing/invoices.ts'
+import { amountProblem, currencyExponent, sumOf } from '../../billing/money.ts'
+import { agreedTerms, termsProblems } from '../../billing/order-terms.ts'
+import type { OrderItem } from '../../db/entities/subscription.ts'
+import type { References } from '../references.ts'
+import { orderChoices } from './rows-to-order.ts'
+
+/** What a caller gives of an order's terms. */
+export type GivenTerms = Parameters<typeof orderChoices>[0] & {
+  readonly items: readonly unknown[]
+  readonly shipping: { readonly amount: string } | null
+}
+
+/** Records every rule that items and choices break; a trial has to end after `trialAfter`. */
+export function checkTerms(
+  found: References,
+  items: readonly OrderItem[],
+  given: GivenTerms,
+  { start, trialAfter, now }: { readonly start: Date; readonly trialAfter: Date; readonly now: number },
+): void {
+  if (items.length < given.items.length) return // a plan is missing: what follows from it is unknown
+  const plans = items.map(({ priced: plan }) => plan)
+  const choices = orderChoices(given)
+  const times = { start: start.getTime(), trialAfter: trialAfter.getTime(), now }
+  for (const { field, message } of termsProblems(plans, choices, times)) found.fail(field, message)
+  const currency = plans[0]?.currency ?? ''
+  const problem = given.shipping === null ? null : amountProblem(given.shipping.amount, currency)
+  if (problem !== null) found.fail('shipping.amount', problem)
+  if (currencyExponent(currency) === null || problem !== null) return
+  const terms = {
+    currency,
+    createdTime: now,
+    startTime: now,
+    abandonTime: null,
+    items: items.map(({ id, quantity, priced: plan }) => ({ id, quantity, plan })),
+    ...agreedTerms(plans, choices),
+    delinquencyPeriod: null,
+    shipping: given.shipping?.amount ?? null,
+    canCharge: false,
+    autopayRetries: [],
+  }
+  for (const lines of [initialLines(terms), renewalLines(terms)]) {
+    const sum = amountProblem(sumOf(lines.map(({ amount }) => amount)), currency)
+    if (sum !== null) {
+      found.fail('items', `lead to an invalid invoice amount, which ${sum}`)
+      return
+    }
+  }
+}
