@@ -33,6 +33,7 @@ COPY events events
 COPY gateways gateways
 COPY ops ops
 COPY representations representations
+COPY wallets wallets
 COPY worker worker
 COPY workflows workflows
 USER node

@@ -2,6 +2,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Config } from '../config/config.ts'
+import type { MerchantIdentity } from '../config/merchant-identity.ts'
 import { ownPorts } from '../config/own-ports.ts'
 import { RELEASE } from '../config/release.ts'
 import type { TemporalConnection } from '../config/temporal-connection.ts'
@@ -10,11 +11,15 @@ import { attemptDelivery } from '../delivery/attempt.ts'
 import { signingKeyCache } from '../delivery/key-cache.ts'
 import { createSender } from '../delivery/sender.ts'
 import { createGateway } from '../gateways/gateways.ts'
+import type { ApplePayConnection } from '../wallets/apple-pay.ts'
+import { createWallet } from '../wallets/wallets.ts'
 import { createRateLimit } from './http/rate-limit.ts'
 import { type ApiDependencies, createServer } from './server.ts'
 
 /** Time for requests in progress after a stop. Milliseconds. */
 const DRAIN = 25_000
+/** How long before its end a certificate is reported. Milliseconds. */
+const EXPIRES_SOON = 30 * 86_400_000
 
 type ApiConfig = Pick<
   Config,
@@ -46,6 +51,9 @@ export async function startApi(
     readonly connectTimeout?: number
     /** How Temporal is reached; null if this API has none. Only fast-forwarding in the sandbox needs it. */
     readonly temporal: TemporalConnection | null
+    readonly merchantIdentity: MerchantIdentity | null
+    /** How Apple Pay is reached. */
+    readonly applePay?: ApplePayConnection | undefined
   },
   config: ApiConfig,
 ): Promise<RunningApi> {
@@ -77,11 +85,23 @@ export async function startApi(
   )
   const sender = createSender(addressGuard)
   const signingKey = signingKeyCache(() => orm.em.fork(), vault, now)
+  const wallet = createWallet({
+    environment: shared.environment,
+    identity: dependencies.merchantIdentity,
+    guard: addressGuard,
+    now,
+    connection: dependencies.applePay,
+  })
+  const expiredTime = dependencies.merchantIdentity?.expiredTime.getTime() ?? Number.POSITIVE_INFINITY
+  if (expiredTime < now() + EXPIRES_SOON) {
+    dependencies.log.warn('The certificate in APPLE_PAY_CERT_FILE expires within 30 days or has expired.')
+  }
   const attempts = { sender, signingKey, vault, baseUrl: shared.baseUrl, release: RELEASE, now }
   const server = createServer({
     ...dependencies,
     rateLimit,
     gateway,
+    wallet,
     temporal,
     addressGuard,
     sendWebhook: (delivery) => attemptDelivery(delivery, attempts),
@@ -92,6 +112,7 @@ export async function startApi(
     async stop() {
       await drain(server)
       await sender.close()
+      await wallet.close()
       await rateLimit.close()
       await gateway.close()
       await temporal?.close()

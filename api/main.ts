@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { bootstrap } from '../commands/access/bootstrap.ts'
 import { ConfigurationError, differentBaseUrl, loadConfig } from '../config/config.ts'
 import { createLog } from '../config/log.ts'
+import { readMerchantIdentity } from '../config/merchant-identity.ts'
 import { runProcess, untilAvailable } from '../config/process.ts'
 import { temporalConnection } from '../config/temporal-connection.ts'
 import { otherBaseUrl } from '../db/installation.ts'
@@ -22,6 +23,7 @@ await runProcess(async ({ stopping, onDrain }) => {
   const { databaseUrl, masterKeys, temporalAddress } = config
   if (databaseUrl === null) throw new ConfigurationError(['DATABASE_URL is required'])
   if (masterKeys.length === 0) throw new ConfigurationError(['MASTER_KEY is required'])
+  const merchantIdentity = readMerchantIdentity(config)
   const log = createLog(config.logLevel)
   const database = await untilAvailable(
     'The database',
@@ -37,7 +39,10 @@ await runProcess(async ({ stopping, onDrain }) => {
   const temporal =
     config.environment === 'sandbox' && temporalAddress !== null ? temporalConnection(temporalAddress) : null
   const readiness = createReadiness({ stopping, required: databaseChecks(database.orm, Date.now) })
-  const api = await startApi({ config, ...database, databaseUrl, temporal, readiness, metrics, log }, config)
+  const api = await startApi(
+    { config, ...database, databaseUrl, temporal, readiness, metrics, log, merchantIdentity },
+    config,
+  )
   onDrain(api.stop)
   const ops = await startOpsServer({
     host: config.host,

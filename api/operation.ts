@@ -6,6 +6,7 @@ import type { UnitOfWork } from '../db/unit-of-work.ts'
 import type { Attempt, DueDelivery } from '../delivery/attempt.ts'
 import type { WebhookTargets } from '../delivery/webhook-url.ts'
 import type { Gateway } from '../gateways/port.ts'
+import type { Wallet } from '../wallets/port.ts'
 import type { Credential } from './http/authentication.ts'
 import type { Preconditions } from './http/preconditions.ts'
 import type { TemporalService } from './temporal.ts'
@@ -23,6 +24,7 @@ export interface OperationContext {
   /** Makes one signed attempt that is not logged. */
   readonly sendWebhook: (delivery: DueDelivery) => Promise<Attempt>
   readonly gateway: Gateway
+  readonly wallet: Wallet
   /** Null if this API has no Temporal. */
   readonly temporal: TemporalService | null
   readonly baseUrl: string

@@ -15,6 +15,7 @@ import { inUnitOfWork } from '../db/unit-of-work.ts'
 import type { Vault } from '../db/vault.ts'
 import type { AddressGuard } from '../delivery/address-guard.ts'
 import type { Gateway } from '../gateways/port.ts'
+import type { Wallet } from '../wallets/port.ts'
 import { authenticate as findCredential, authorize as requirePermission } from './http/authentication.ts'
 import { crossOriginHeaders } from './http/cors.ts'
 import { customerTokenReader } from './http/customer-jwt.ts'
@@ -52,6 +53,7 @@ export interface OperationDependencies {
   readonly installation: InstallationFacts
   readonly vault: Vault
   readonly gateway: Gateway
+  readonly wallet: Wallet
   /** Null if this API has no Temporal. */
   readonly temporal: TemporalService | null
   readonly rateLimit: RateLimit
@@ -162,7 +164,16 @@ export function stepsOf(
 function operationContext(
   ctx: Parameters<Step>[0],
   route: Route,
-  { config, installation, vault, addressGuard, sendWebhook, gateway, temporal }: OperationDependencies,
+  {
+    config,
+    installation,
+    vault,
+    addressGuard,
+    sendWebhook,
+    gateway,
+    wallet,
+    temporal,
+  }: OperationDependencies,
   invalidBody: ((body: unknown) => InvalidField[]) | null,
 ): OperationContext {
   const { credential, params, query, em, given, idempotent, log } = ctx.state
@@ -179,6 +190,7 @@ function operationContext(
     webhookTargets: { guard: addressGuard, environment },
     sendWebhook,
     gateway,
+    wallet,
     temporal,
     baseUrl,
     now: () => new Date(),

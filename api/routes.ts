@@ -17,6 +17,7 @@ import {
   postAuthenticationToken,
 } from './operations/authentication-tokens.ts'
 import { customers, customerWriter, deleteCustomer } from './operations/customers.ts'
+import { postDigitalWalletValidation } from './operations/digital-wallets.ts'
 import { disputes, disputeWriter } from './operations/disputes.ts'
 import { getFastForward, postFastForward } from './operations/fast-forward.ts'
 import { invoices } from './operations/invoices.ts'
@@ -65,6 +66,7 @@ import { readOne } from './resources/read.ts'
 import type { Resource, ResourceRow, Writer } from './resources/resource.ts'
 import { upsert } from './resources/upsert.ts'
 import { AuthenticationToken, CustomerToken } from './schemas/authentication-token.ts'
+import { DigitalWalletValidation } from './schemas/digital-wallet.ts'
 import { FastForward } from './schemas/fast-forward.ts'
 import { Organization } from './schemas/organization.ts'
 import { ServiceCredentialStatus } from './schemas/service-credential.ts'
@@ -155,6 +157,19 @@ export const ROUTES: readonly Route[] = [
     accepts: [...SECRET, 'publishable'],
     rawSecret: true,
     handler: readPaymentToken,
+  },
+
+  {
+    operationId: 'PostDigitalWalletValidation',
+    method: 'POST',
+    path: 'digital-wallets/validation',
+    summary: 'Validate a merchant with a digital wallet',
+    accepts: [...SECRET, ...BROWSER],
+    resource: DigitalWalletValidation,
+    takesBody: true,
+    returns: 'one',
+    success: 201,
+    handler: postDigitalWalletValidation,
   },
 
   {

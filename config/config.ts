@@ -33,6 +33,9 @@ export interface Config {
   readonly shutdownDelaySeconds: number | null
   readonly bootstrapOrganizationId: string | null
   readonly bootstrapSecretKey: string | null
+  readonly applePayMerchantId: string | null
+  readonly applePayCertFile: string | null
+  readonly applePayKeyFile: string | null
 }
 
 interface Setting {
@@ -124,6 +127,21 @@ export const SETTINGS: readonly Setting[] = [
     default: '(none)',
     meaning: 'sandbox: its secret key, `sk_sandbox_` and at least 26 characters',
   },
+  {
+    name: 'APPLE_PAY_MERCHANT_ID',
+    default: '(none)',
+    meaning: 'live: merchant identifier registered with Apple, such as `merchant.com.example`',
+  },
+  {
+    name: 'APPLE_PAY_CERT_FILE',
+    default: '(none)',
+    meaning: 'live: file with its Apple Pay merchant identity certificate in PEM; the API reads it at start',
+  },
+  {
+    name: 'APPLE_PAY_KEY_FILE',
+    default: '(none)',
+    meaning: 'live: file with the private key of that certificate in PEM, without a passphrase',
+  },
 ]
 
 /** Invalid settings, one line each; printed as it is. */
@@ -212,6 +230,11 @@ export function loadConfig(
     problems.push('BOOTSTRAP_SECRET_KEY is for the sandbox; use `npm run organization:create` in live')
   }
 
+  const applePay = ['APPLE_PAY_MERCHANT_ID', 'APPLE_PAY_CERT_FILE', 'APPLE_PAY_KEY_FILE']
+  if (new Set(applePay.map((name) => text(name) === null)).size > 1) {
+    problems.push('APPLE_PAY_MERCHANT_ID, APPLE_PAY_CERT_FILE and APPLE_PAY_KEY_FILE go together')
+  }
+
   const config: Config = {
     environment: environment === 'live' ? 'live' : 'sandbox',
     host,
@@ -235,6 +258,9 @@ export function loadConfig(
       text('SHUTDOWN_DELAY_SECONDS') === null ? null : integer('SHUTDOWN_DELAY_SECONDS', 5, 0, 300),
     bootstrapOrganizationId,
     bootstrapSecretKey,
+    applePayMerchantId: text('APPLE_PAY_MERCHANT_ID'),
+    applePayCertFile: text('APPLE_PAY_CERT_FILE'),
+    applePayKeyFile: text('APPLE_PAY_KEY_FILE'),
   }
   if (problems.length > 0) throw new ConfigurationError(problems)
   return config

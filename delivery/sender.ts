@@ -4,6 +4,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
+import type { SecureContextOptions } from 'node:tls'
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import { type AddressGuard, AddressRefusedError } from './address-guard.ts'
 import { createNames, LOOKUP_TIMEOUT, type NamesOptions } from './names.ts'
@@ -43,7 +44,7 @@ export interface ReceiverResponse {
   /** Null if there was no response. */
   readonly status: number | null
   readonly headers: Readonly<Record<string, string>> | null
-  /** At most 16 KiB of it. */
+  /** At most 16 KiB of it, unless the sender was created to return more. */
   readonly body: string | null
   /** Null if the receiver accepted the event. */
   readonly failure: FailureReason | null
@@ -58,6 +59,12 @@ export interface Sender {
 export interface SenderOptions {
   readonly timeout?: number
   readonly names?: NamesOptions
+  /** A client certificate and the authorities to trust. With it, no connection is used twice. */
+  readonly tls?: Pick<SecureContextOptions, 'cert' | 'key' | 'ca'>
+  /** A response that does not end within this many bytes fails. */
+  readonly largestResponse?: number
+  /** How much of a response's body is returned, in bytes. */
+  readonly returnedResponse?: number
 }
 
 interface Sending {
@@ -73,12 +80,15 @@ export function createSender(guard: AddressGuard, options: SenderOptions = {}): 
   const timeout = options.timeout ?? ATTEMPT_TIMEOUT
   const standstill = watchStandstill()
   const sending = new AsyncLocalStorage<Sending>()
-  const connect = guardedConnector(guard, timeout, sending, options.names)
+  const connect = guardedConnector(guard, timeout, sending, options)
+  const limits = {
+    largest: options.largestResponse ?? LARGEST_RESPONSE,
+    returned: options.returnedResponse ?? LOGGED_RESPONSE,
+  }
   // One timeout covers the whole attempt; the client's own would hide the reason.
-  const common = { connect, headersTimeout: 0, bodyTimeout: 0 }
+  const common = { connect, connections: 128, headersTimeout: 0, bodyTimeout: 0 }
   const reusing = new Agent({
     ...common,
-    connections: 128,
     pipelining: 1,
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 30_000,
@@ -91,9 +101,9 @@ export function createSender(guard: AddressGuard, options: SenderOptions = {}): 
     const read: Reading = { status: null, headers: null, size: 0, chunks: [] }
     try {
       await sending.run(attempt, async () =>
-        readResponse(await request(url, { dispatcher: agent, method, headers, body, signal }), read),
+        readResponse(await request(url, { dispatcher: agent, method, headers, body, signal }), read, limits),
       )
-      return { read, failure: responseFailure(read, anySuccessStatus), error: null }
+      return { read, failure: responseFailure(read, anySuccessStatus, limits.largest), error: null }
     } catch (error) {
       return { read, failure: signal.aborted ? 'timeout' : reasonOf(error), error }
     }
@@ -106,7 +116,7 @@ export function createSender(guard: AddressGuard, options: SenderOptions = {}): 
       const { organizationId, url } = webhook
       const attempt: Sending = { organizationId, port: portOf(new URL(url)), deadline, hasConnected: false }
       try {
-        let sent = await sendBy(reusing, webhook, attempt)
+        let sent = await sendBy(options.tls === undefined ? reusing : fresh, webhook, attempt)
         // The receiver closed an idle connection as the request went out, so the request is sent once more.
         if (sent.failure === 'connection-reset' && sent.read.status === null && !attempt.hasConnected) {
           sent = await sendBy(fresh, webhook, attempt)
@@ -135,7 +145,7 @@ function guardedConnector(
   guard: AddressGuard,
   timeout: number,
   sending: AsyncLocalStorage<Sending>,
-  options: NamesOptions | undefined,
+  { names: options, tls }: SenderOptions,
 ): buildConnector.connector {
   const names = createNames(options)
   const resolve = async (hostname: string) => {
@@ -153,7 +163,12 @@ function guardedConnector(
         all === true ? callback(null, allowed) : callback(null, allowed[0].address, allowed[0].family),
       (error: NodeJS.ErrnoException) => callback(error, '', 0),
     )
-  const connect = buildConnector({ lookup, timeout: timeout + LOOKUP_TIMEOUT, autoSelectFamily: true })
+  const connect = buildConnector({
+    lookup,
+    timeout: timeout + LOOKUP_TIMEOUT,
+    autoSelectFamily: true,
+    ...(tls === undefined ? {} : { ...tls, allowH2: false }),
+  })
   return (target, callback) => {
     const attempt = sending.getStore()
     if (attempt !== undefined) attempt.hasConnected = true
@@ -214,13 +229,22 @@ interface Reading {
   readonly chunks: Buffer[]
 }
 
-async function readResponse(response: Dispatcher.ResponseData, read: Reading): Promise<void> {
+interface ResponseLimits {
+  readonly largest: number
+  readonly returned: number
+}
+
+async function readResponse(
+  response: Dispatcher.ResponseData,
+  read: Reading,
+  { largest, returned }: ResponseLimits,
+): Promise<void> {
   read.status = response.statusCode
   read.headers = flatten(response.headers)
   for await (const chunk of response.body as AsyncIterable<Buffer>) {
-    if (read.size < LOGGED_RESPONSE) read.chunks.push(chunk.subarray(0, LOGGED_RESPONSE - read.size))
+    if (read.size < returned) read.chunks.push(chunk.subarray(0, returned - read.size))
     read.size += chunk.length
-    if (read.size > LARGEST_RESPONSE) return
+    if (read.size > largest) return
   }
 }
 

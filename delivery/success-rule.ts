@@ -8,7 +8,7 @@
  * runs. It begins once the name is resolved, which has its own limit.
  */
 export const ATTEMPT_TIMEOUT = 20_000
-/** A response that does not end within this many bytes fails. */
+/** A response of a receiver that does not end within this many bytes fails. */
 export const LARGEST_RESPONSE = 1024 * 1024
 
 /** True if any 2xx is a success for events of this type, not only 200. */
@@ -20,8 +20,9 @@ export function takesAnySuccessStatus(eventType: string): boolean {
 export function responseFailure(
   { status, size }: { readonly status: number | null; readonly size: number },
   anySuccessStatus: boolean,
+  largest = LARGEST_RESPONSE,
 ): 'response-too-large' | 'protocol' | 'redirect' | 'status' | null {
-  if (size > LARGEST_RESPONSE) return 'response-too-large'
+  if (size > largest) return 'response-too-large'
   if (status === null) return 'protocol'
   if (status === 200 || (anySuccessStatus && status >= 200 && status < 300)) return null
   return status >= 300 && status < 400 ? 'redirect' : 'status'

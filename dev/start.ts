@@ -8,6 +8,7 @@ import { startApi } from '../api/api.ts'
 import { bootstrap } from '../commands/access/bootstrap.ts'
 import { type Config, ConfigurationError, loadConfig } from '../config/config.ts'
 import { createLog } from '../config/log.ts'
+import { readMerchantIdentity } from '../config/merchant-identity.ts'
 import { runProcess } from '../config/process.ts'
 import { temporalConnection } from '../config/temporal-connection.ts'
 import { openDatabase } from '../db/open.ts'
@@ -29,6 +30,7 @@ const say = (line: string): void => console.log(line)
 
 await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
   const config = localConfig(loadConfig(process.env))
+  const merchantIdentity = readMerchantIdentity(config)
   await requirePorts(config)
   stopping.addEventListener('abort', () => {
     say('Stopping: requests and deliveries under way finish first. Ctrl-C once more does not wait for them.')
@@ -87,7 +89,10 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
     required: { ...databaseChecks(database.orm, Date.now), ...worker.required },
     degrading: worker.checks,
   })
-  const api = await startApi({ config, ...database, databaseUrl, temporal, readiness, metrics, log }, config)
+  const api = await startApi(
+    { config, ...database, databaseUrl, temporal, readiness, metrics, log, merchantIdentity },
+    config,
+  )
   onDrain(api.stop)
   const ops = await startOpsServer({
     host: config.host,

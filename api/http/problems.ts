@@ -7,6 +7,7 @@ import { ConflictError, type InvalidField, InvalidFieldsError } from '../../bill
 import { isOutdatedStatement } from '../../db/driver.ts'
 import { OwnFaultError } from '../../delivery/own-fault.ts'
 import { GatewayFailedError, NoGatewayError } from '../../gateways/port.ts'
+import { NoWalletError, WalletFailedError } from '../../wallets/port.ts'
 
 interface ProblemType {
   readonly status: number
@@ -146,8 +147,10 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof InvalidFieldsError) {
     return new Problem('validation-error', summary(error.fields), { invalidFields: error.fields })
   }
-  if (error instanceof NoGatewayError) return new Problem('not-configured', error.message)
-  if (error instanceof GatewayFailedError) return new Problem('upstream-failed', error.message)
+  if (error instanceof NoGatewayError || error instanceof NoWalletError)
+    return new Problem('not-configured', error.message)
+  if (error instanceof GatewayFailedError || error instanceof WalletFailedError)
+    return new Problem('upstream-failed', error.message)
   if (error instanceof ConflictError) return new Problem('conflict', error.message)
   if (isDatabaseUnavailable(error)) {
     return new Problem(

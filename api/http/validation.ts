@@ -8,7 +8,7 @@ import { parseDuration } from '../../billing/durations.ts'
 import type { InvalidField } from '../../billing/errors.ts'
 import { isNeutral } from '../schemas/not-supported.ts'
 
-const { email, uri, date } = fullFormats
+const { email, uri, date, hostname } = fullFormats
 const rfc3339 = fullFormats['date-time']
 
 /** Returns a validator for bodies that reports every invalid field, sets defaults and coerces no types. */
@@ -40,6 +40,7 @@ function compiler(options: ConstructorParameters<typeof Ajv2020>[0]) {
       email,
       uri,
       date,
+      hostname,
       'date-time': isInstant,
       currency: isCurrency,
       duration: isDuration,
@@ -127,5 +128,6 @@ const FORMAT_MESSAGES: Readonly<Record<string, string>> = {
   duration: 'must be a positive ISO 8601 duration, such as P3D',
   uri: 'must be an absolute URI',
   email: 'must be an e-mail address',
+  hostname: 'must be a domain name, such as shop.example',
   ip: 'must be an IPv4 or IPv6 address',
 }

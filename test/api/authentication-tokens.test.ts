@@ -179,7 +179,7 @@ describe("a customer's token", () => {
     expect((await exchange(await vouch(), {}, narrow)).status).toBe(201)
   })
 
-  test('makes payment tokens, and is accepted by no other operation', async () => {
+  test('makes payment tokens and validates wallets, and is accepted by no other operation', async () => {
     const bearer = holding(`Bearer ${await jwt({ acl: [{ permissions: ['*'] }] })}`)
     const accepted: string[] = []
     for (const { method, path, takesBody } of ROUTES) {
@@ -188,13 +188,12 @@ describe("a customer's token", () => {
       if (response.status === 422) accepted.push(`${method} ${path}`)
       else expectProblem(response, 403, 'forbidden')
     }
-    const besides = (one: string) => one !== 'POST digital-wallets/validation'
-    expect(accepted.filter(besides)).toEqual(['POST tokens'])
+    expect(accepted).toEqual(['POST tokens', 'POST digital-wallets/validation'])
     expect((await bearer.post('tokens', CARD)).status).toBe(201)
     expect((await tokenize(await jwt())).headers.get('access-control-allow-origin')).toBe('*')
   })
 
-  test('its publishable key makes and reads payment tokens and exchanges its word, and is accepted nowhere else', async () => {
+  test('its publishable key makes and reads payment tokens, validates wallets and exchanges its word, and is accepted nowhere else', async () => {
     const refused: string[] = []
     for (const { method, path, takesBody } of ROUTES) {
       const init = takesBody ? { body: '{}', headers: { 'Content-Type': 'application/json' } } : {}
@@ -203,11 +202,12 @@ describe("a customer's token", () => {
       else expect([404, 422]).toContain(answer.status)
     }
     const accepted = ROUTES.map(({ method, path }) => `${method} ${path}`).filter(
-      (one) => !refused.includes(one) && one !== 'POST digital-wallets/validation',
+      (one) => !refused.includes(one),
     )
     expect(accepted).toEqual([
       'POST tokens',
       'GET tokens/{token}',
+      'POST digital-wallets/validation',
       'POST authentication-tokens/{token}/exchange',
     ])
   })

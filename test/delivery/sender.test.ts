@@ -11,6 +11,7 @@ import type { Resolve } from '../../delivery/names.ts'
 import { createSender, type ReceiverResponse, type WebhookRequest } from '../../delivery/sender.ts'
 import { ATTEMPT_TIMEOUT } from '../../delivery/success-rule.ts'
 import { freePort } from '../../dev/services/ports.ts'
+import { hasOpenssl } from '../support/certificates.ts'
 
 /** An address that configuration opens stands for the public ones; the rest of loopback is inside. */
 const OPEN = '127.0.0.1'
@@ -290,15 +291,6 @@ describe('an attempt on an address that is inside', () => {
     expect(reached).toEqual([])
   })
 })
-
-function hasOpenssl(): boolean {
-  try {
-    execFileSync('openssl', ['version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** A key and certificate of this moment; no key stands in a file of the repository. */
 function selfSigned(): { key: string; cert: string } {

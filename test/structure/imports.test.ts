@@ -24,6 +24,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   representations: { imports: ['db/', 'billing/', 'access/'] },
   events: { imports: ['representations/', 'db/', 'billing/'] },
   delivery: { imports: ['db/', 'billing/', 'config/'] },
+  wallets: { imports: ['delivery/', 'config/'] },
   commands: {
     imports: ['delivery/', 'events/', 'representations/', 'db/', 'billing/', 'access/', 'config/', CONTRACT],
     types: ['gateways/port.ts', 'gateways/movement.ts'],
@@ -37,6 +38,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       'commands/',
       'delivery/',
       'gateways/',
+      'wallets/',
       'events/',
       'representations/',
       'db/',
@@ -69,7 +71,8 @@ const RULES: Readonly<Record<string, Rule>> = {
 /** Where settings come in. Everything else is handed a value. */
 const MAY_READ_ENVIRONMENT = /^(?:config\/|dev\/|bench\/|cli\/|test\/|\w+\/main\.ts$)/
 /** Where an instant is always an argument. */
-const WITHOUT_CLOCK = /^(?:billing|access|db|representations|events|commands|delivery|activities|gateways)\//
+const WITHOUT_CLOCK =
+  /^(?:billing|access|db|representations|events|commands|delivery|activities|gateways|wallets)\//
 
 describe('the source files', () => {
   const sources = readSources()

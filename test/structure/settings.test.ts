@@ -53,6 +53,9 @@ describe('the settings', () => {
       shutdownDelaySeconds: null,
       bootstrapOrganizationId: null,
       bootstrapSecretKey: null,
+      applePayMerchantId: null,
+      applePayCertFile: null,
+      applePayKeyFile: null,
     })
     const values = Object.entries(config)
     for (const { name, default: said } of SETTINGS) {

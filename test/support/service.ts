@@ -8,6 +8,7 @@ import { startApi } from '../../api/api.ts'
 import { createOrganization, type OrganizationKeys } from '../../commands/access/create-organization.ts'
 import { type Config, loadConfig } from '../../config/config.ts'
 import { createLog } from '../../config/log.ts'
+import { readMerchantIdentity } from '../../config/merchant-identity.ts'
 import { TIMEOUTS, type Timeouts } from '../../db/connection.ts'
 import { type Database, openDatabase } from '../../db/open.ts'
 import { databaseChecks } from '../../db/readiness.ts'
@@ -16,6 +17,7 @@ import { ensureSigningKey } from '../../delivery/signing-keys.ts'
 import { freePort } from '../../dev/services/ports.ts'
 import { createMetrics, type Metrics } from '../../ops/metrics.ts'
 import { createReadiness } from '../../ops/readiness.ts'
+import type { ApplePayConnection } from '../../wallets/apple-pay.ts'
 import { installTemporalRuntime } from '../../worker/temporal.ts'
 import { startWorker } from '../../worker/worker.ts'
 import { taskQueue } from '../../workflows/contract.ts'
@@ -56,6 +58,8 @@ export interface ServiceOptions {
   readonly unreadTimeout?: number
   /** Where Temporal is; default the test run's. */
   readonly temporalAddress?: string
+  /** How Apple Pay is reached; default as on the Internet. */
+  readonly applePay?: ApplePayConnection
 }
 
 /** Milliseconds: two test files and their services share the cores. */
@@ -100,6 +104,8 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       log: logger,
       connectTimeout: CONNECT_TIMEOUT,
       ...(options.unreadTimeout === undefined ? {} : { unreadTimeout: options.unreadTimeout }),
+      merchantIdentity: readMerchantIdentity(config),
+      applePay: options.applePay,
     },
     config,
   )
