@@ -63,6 +63,9 @@ export async function authenticate(
   if (authorization.startsWith('sk_') && rawSecret !== true) {
     throw new Problem('unauthorized', `Send the secret key in the ${KEY_HEADER} header.`)
   }
+  if (key.startsWith('pk_')) {
+    throw new Problem('unauthorized', `Send the publishable key in Authorization, not in ${KEY_HEADER}.`)
+  }
   const [, jwt] = /^Bearer +(.*)$/i.exec(authorization) ?? []
   if (jwt !== undefined) return await customerCredential(em, readCustomerToken, jwt)
   const [row] = await statement<KeyRow>(

@@ -91,12 +91,12 @@ describe('the rate limit', () => {
   })
 
   test('counts what is refused for another reason, and says so in its headers', async () => {
-    const { here, publishableKey } = await merchant()
+    const { id, here, publishableKey } = await merchant()
     const responses = [
       await here.post('websites', {}),
       await here.post('websites?colour=red', { name: 'W' }),
       await here.send('POST', 'websites', { body: '{}', headers: { 'Content-Type': 'text/plain' } }),
-      await here.post('websites', { name: 'W' }, { 'SVC-APIKEY': publishableKey }),
+      await apiClient(service.baseUrl, id, { Authorization: publishableKey }).post('websites', { name: 'W' }),
       await here.delete('webhooks/none'),
       await here.put('websites/x', { name: 'W' }, { 'If-Match': '"1"' }),
     ]

@@ -202,10 +202,10 @@ describe('what the API refuses', () => {
   })
 
   test('a publishable key where a secret one is wanted: 403', async () => {
-    const response = await merchant.api.get<ProblemBody>('subscriptions/x', {
-      'SVC-APIKEY': merchant.publishableKey,
+    const browser = apiClient(service.baseUrl, merchant.organizationId, {
+      Authorization: merchant.publishableKey,
     })
-    expectProblem(response, 403, 'forbidden')
+    expectProblem(await browser.get<ProblemBody>('subscriptions/x'), 403, 'forbidden')
   })
 
   test('an id of another organization: 404, like one that is nowhere', async () => {
