@@ -56,3 +56,19 @@ export function sumOf(amounts: readonly string[]): string {
 export function isZero(amount: string): boolean {
   return new Money(amount).isZero()
 }
+
+/** Currencies whose minor unit is out of use, and which card networks still count with two decimals. */
+const COUNTED_IN_HUNDREDTHS = ['ISK', 'UGX']
+
+/**
+ * Returns an amount in minor units; null if it has none, such as a fraction of a cent or, where networks round to two
+ * of three decimals, a last digit.
+ * @param amount a decimal string in units of the currency.
+ */
+export function minorUnits(amount: string, currency: string): number | null {
+  const decimals = COUNTED_IN_HUNDREDTHS.includes(currency) ? 2 : currencyExponent(currency)
+  if (decimals === null) return null
+  const exact = new Money(amount).times(new Money(10).pow(decimals))
+  const isCountable = exact.isInteger() && (decimals < 3 || exact.modulo(10).isZero())
+  return isCountable && exact.lessThanOrEqualTo(Number.MAX_SAFE_INTEGER) ? exact.toNumber() : null
+}

@@ -1,10 +1,6 @@
 /** Requests a movement of money, and repeats the request. It returns outcomes and throws nothing. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Charge, type Gateway, type GatewayResult, NotSentError, type Refund } from './port.ts'
-
-export type Movement =
-  | { readonly kind: 'charge'; readonly charge: Charge }
-  | { readonly kind: 'refund'; readonly refund: Refund }
+import { type DeclineClass, type Gateway, type GatewayResult, type Movement, NotSentError } from './port.ts'
 
 export interface PendingMovement {
   readonly movement: Movement
@@ -21,6 +17,8 @@ export interface MovementOutcome {
   readonly result: GatewayResult['result'] | 'canceled'
   /** The gateway's own text, or why it was not asked; holds no card data. */
   readonly raw: string
+  readonly id?: string | null
+  readonly decline?: DeclineClass | null
 }
 
 const NO_RESULT = outcome('unknown', 'no-answer')
@@ -50,7 +48,7 @@ export async function carryOut(
 ): Promise<MovementOutcome> {
   const maySend = () => isWanted && now() < since + gateway.idempotencyWindow
   if (!isUnknown && maySend()) return await send(gateway, movement, () => now() < readAt + FRESH)
-  const found = await find(gateway, movement)
+  const found = await find(gateway, movement, since)
   if (found !== null && found.result !== 'unknown') return found
   if (found === NO_RESULT) return NO_RESULT
   if (maySend()) return await send(gateway, movement, () => now() < readAt + FRESH)
@@ -77,10 +75,9 @@ async function move(gateway: Gateway, movement: Movement): Promise<GatewayResult
     : await gateway.refund(movement.refund)
 }
 
-async function find(gateway: Gateway, movement: Movement): Promise<MovementOutcome | null> {
-  const { organizationId, requestId } = movement.kind === 'charge' ? movement.charge : movement.refund
+async function find(gateway: Gateway, movement: Movement, since: number): Promise<MovementOutcome | null> {
   try {
-    return await gateway.find(organizationId, requestId)
+    return await gateway.find(movement, since)
   } catch {
     return NO_RESULT
   }

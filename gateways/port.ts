@@ -3,7 +3,8 @@
  *
  * A request id names one movement. Within the gateway's `idempotencyWindow`, a repetition under the same id moves
  * nothing and returns the first outcome; `find` knows an id for ever. A call that throws says nothing about the money,
- * so the outcome is queried; only a `NotSentError` guarantees that no money has moved.
+ * so the outcome is queried; only a `NotSentError` guarantees that no money has moved. No call is made while a
+ * transaction is open or a row is locked, but `store`, whose token must be used once.
  *
  * A request id has at most 150 characters of `A-Z a-z 0-9 _ @ ~ - . /`. An adapter to a gateway with a lower limit
  * sends a digest, the same for the same id.
@@ -16,45 +17,78 @@ export interface GatewayCard {
   readonly expYear: number
 }
 
-interface Movement {
+interface MovementOfMoney {
   readonly organizationId: string
   readonly requestId: string
+  /** A decimal string in units of the currency. */
   readonly amount: string
   readonly currency: string
-}
-
-export interface Charge extends Movement {
+  /** What `store` or `adopt` returned for the instrument that is charged, or that was. */
   readonly reference: string
 }
 
-export interface Refund extends Movement {
+/** Charges an instrument without its owner being present (off session). */
+export interface Charge extends MovementOfMoney {}
+
+export interface Refund extends MovementOfMoney {
   readonly chargeRequestId: string
+  /** The gateway's own id of the charge, if it is known. */
+  readonly chargeId: string | null
 }
+
+export type Movement =
+  | { readonly kind: 'charge'; readonly charge: Charge }
+  | { readonly kind: 'refund'; readonly refund: Refund }
+
+/**
+ * Why a movement was declined, in the one list that dunning knows.
+ *
+ * `hard`: never again with this instrument. `soft`: may succeed later. `lost-or-stolen` is a hard one that the customer
+ * should be told nothing of. `needs-action`: only with the customer present.
+ */
+export const DECLINE_CLASSES = [
+  'hard',
+  'soft',
+  'lost-or-stolen',
+  'insufficient-funds',
+  'needs-action',
+] as const
+export type DeclineClass = (typeof DECLINE_CLASSES)[number]
 
 export interface GatewayResult {
   readonly result: 'approved' | 'declined' | 'unknown'
   /** The gateway's own text; holds no card data. */
   readonly raw: string
+  /** The gateway's own id of the movement, if it has one. */
+  readonly id?: string | null
+  /** Why, if the movement was declined. */
+  readonly decline?: DeclineClass | null
 }
 
 export interface Gateway {
   readonly name: string
-  /** False if it stores no card numbers. */
+  /** False if it stores no card numbers: instruments then come from the provider's own form, by `adopt`. */
   readonly takesCards: boolean
   /** Milliseconds for which a repeated request id moves nothing twice; at least an hour. Then only `find` is called. */
   readonly idempotencyWindow: number
-  /** Stores a card with the gateway and returns the reference that charges it. Idempotent. */
-  store(organizationId: string, card: GatewayCard): Promise<string>
-  /** @throws NotSentError if the gateway has certainly not received it. */
+  /**
+   * Stores a card with the gateway and returns the reference that charges it. Idempotent for a `requestId`.
+   * @throws CardRefusedError if the gateway refuses the card; GatewayFailedError if it has no result.
+   */
+  store(organizationId: string, card: GatewayCard, requestId: string): Promise<string>
+  /** @throws NotSentError if the gateway has certainly not carried it out. */
   charge(charge: Charge): Promise<GatewayResult>
   /** @throws NotSentError as `charge`. */
   refund(refund: Refund): Promise<GatewayResult>
-  /** Returns the outcome of a request, however old, or null if the gateway never received it. */
-  find(organizationId: string, requestId: string): Promise<GatewayResult | null>
+  /**
+   * Returns the outcome of a movement, however old, or null if the gateway never received it. It moves nothing.
+   * @param since when the movement got its request id: milliseconds of real time. The gateway has nothing of it before.
+   */
+  find(movement: Movement, since: number): Promise<GatewayResult | null>
   close(): Promise<void>
 }
 
-/** A request was not sent: not one byte has left. It can be sent again at once. */
+/** A movement was certainly not carried out: not one byte has left, or the gateway turned it away. It can be sent again. */
 export class NotSentError extends Error {
   override readonly name: string = 'NotSentError'
 }
@@ -66,4 +100,9 @@ export class NoGatewayError extends NotSentError {
 /** The gateway failed and its result is required: it stored no card. */
 export class GatewayFailedError extends Error {
   override readonly name = 'GatewayFailedError'
+}
+
+/** The gateway refuses the card itself. The message says why, for the one who entered it. */
+export class CardRefusedError extends Error {
+  override readonly name = 'CardRefusedError'
 }

@@ -7,6 +7,7 @@
 import pg from 'pg'
 import {
   type Charge,
+  type DeclineClass,
   type Gateway,
   GatewayFailedError,
   type GatewayResult,
@@ -27,8 +28,17 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
 }
 
 interface LedgerRow {
+  request_id: string
   result: GatewayResult['result']
   reason: string | null
+}
+
+/** The reasons of the ledger in the list of the port. */
+const DECLINES: Readonly<Record<string, DeclineClass>> = {
+  'do-not-honor': 'soft',
+  'insufficient-funds': 'insufficient-funds',
+  'exceeds-charge': 'hard',
+  'unknown-reference': 'hard',
 }
 
 /** Time limit of a query. Milliseconds. */
@@ -60,7 +70,7 @@ export function createTestGateway(
     let failure: Error | undefined
     try {
       const [row] = (await client.query<LedgerRow>(text, values)).rows
-      return row === undefined ? null : { result: row.result, raw: JSON.stringify(row) }
+      return row === undefined ? null : resultOf(row)
     } catch (error) {
       failure = error as Error
       throw error
@@ -139,13 +149,15 @@ export function createTestGateway(
       )
     },
 
-    find: (organizationId, requestId) =>
-      ask(
+    async find(movement) {
+      const { organizationId, requestId } = movement.kind === 'charge' ? movement.charge : movement.refund
+      return await ask(
         `update test_gateway.ledger set calls = calls + 1,
                 result = case when result = 'unknown' then 'approved' else result end
-          where organization_id = $1 and request_id = $2 returning result, reason`,
+          where organization_id = $1 and request_id = $2 returning request_id, result, reason`,
         [organizationId, requestId],
-      ),
+      )
+    },
 
     close: () => pool.end(),
   }
@@ -155,10 +167,14 @@ export function createTestGateway(
 const ASKED_AGAIN = `on conflict (organization_id, request_id) do update
    set calls = test_gateway.ledger.calls + 1,
        result = case when test_gateway.ledger.result = 'unknown' then 'approved' else test_gateway.ledger.result end
- returning result, reason`
+ returning request_id, result, reason`
+
+function resultOf({ request_id: id, result, reason }: LedgerRow): GatewayResult {
+  const decline = result === 'declined' ? (DECLINES[reason ?? ''] ?? 'soft') : null
+  return { result, raw: JSON.stringify({ result, reason }), id, decline }
+}
 
 function resultOrDeclined(result: GatewayResult | null): GatewayResult {
-  return (
-    result ?? { result: 'declined', raw: JSON.stringify({ result: 'declined', reason: 'unknown-reference' }) }
-  )
+  const raw = JSON.stringify({ result: 'declined', reason: 'unknown-reference' })
+  return result ?? { result: 'declined', raw, id: null, decline: 'hard' }
 }

@@ -67,7 +67,7 @@ export async function instrumentOfToken(
     billingAddress: card.billingAddress,
     riskMetadata: card.riskMetadata,
     gateway: gateway.name,
-    gatewayReference: await gateway.store(unit.organizationId, card),
+    gatewayReference: await gateway.store(unit.organizationId, card, given.token),
     cardFingerprint: card.fingerprint,
   })
   const representation = presentPaymentInstrument(instrument, unit.baseUrl)

@@ -28,18 +28,28 @@ export async function pendingMovement(
   const transaction = await em.findOne(Transaction, { organizationId, id }, { refresh: true })
   if (transaction?.status !== 'pending' || transaction.requestId == null) return null
   const { requestId, amount, currency, invoiceIds } = transaction
-  const shared = { organizationId, requestId, amount, currency }
+  const shared = {
+    organizationId,
+    requestId,
+    amount,
+    currency,
+    reference: transaction.gatewayReference ?? '',
+  }
   const state = { since: transaction.createdTime.getTime(), isUnknown: transaction.result === 'unknown' }
   if (transaction.type === 'sale') {
-    const charge = { ...shared, reference: transaction.gatewayReference ?? '' }
     const isWanted = await areOpen(em, organizationId, invoiceIds)
-    return { transaction, pending: { ...state, isWanted, movement: { kind: 'charge', charge } } }
+    return { transaction, pending: { ...state, isWanted, movement: { kind: 'charge', charge: shared } } }
   }
   const parent = await em.findOneOrFail(Transaction, {
     organizationId,
     id: transaction.parentTransactionId ?? '',
   })
-  const refund = { ...shared, chargeRequestId: parent.requestId ?? '' }
+  const refund = {
+    ...shared,
+    reference: parent.gatewayReference ?? '',
+    chargeRequestId: parent.requestId ?? '',
+    chargeId: parent.gatewayTransactionId ?? null,
+  }
   return { transaction, pending: { ...state, isWanted: true, movement: { kind: 'refund', refund } } }
 }
 
@@ -75,7 +85,7 @@ export function chargedAt({ chargedTime, createdTime }: Transaction): number {
 export async function recordResult(
   unit: UnitOfWork,
   id: string,
-  { result, raw }: MovementOutcome,
+  { result, raw, id: gatewayId, decline }: MovementOutcome,
   instant: number,
 ): Promise<number | null> {
   const { em, organizationId } = unit
@@ -110,6 +120,8 @@ export async function recordResult(
 
   transaction.result = result
   transaction.rawResponse = raw
+  transaction.gatewayTransactionId = gatewayId ?? transaction.gatewayTransactionId ?? null
+  transaction.declineClass = decline ?? null
   if (result !== 'unknown') transaction.status = 'completed'
   if (timesOut) transaction.timeoutTime = new Date(at)
   incrementRevision(transaction, unit)

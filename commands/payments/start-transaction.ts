@@ -203,7 +203,7 @@ async function routeOf(
     const card = await usePaymentToken(unit, vault, 'paymentInstruction.token', paymentInstruction.token)
     return {
       gateway: gateway.name,
-      gatewayReference: await gateway.store(unit.organizationId, card),
+      gatewayReference: await gateway.store(unit.organizationId, card, paymentInstruction.token),
       cardFingerprint: card.fingerprint,
     }
   }

@@ -90,6 +90,10 @@ const TransactionSchema = defineEntity({
     /** The permanent name of the transaction at the gateway. */
     requestId: p.string().length(150).nullable(),
     rawResponse: p.text().nullable(),
+    /** The gateway's own id of the movement. */
+    gatewayTransactionId: p.string().nullable(),
+    /** Why the gateway declined it, in the list of the port. */
+    declineClass: p.string().length(30).nullable(),
     /** The gateway's reference of the card; never public. */
     gatewayReference: p.string().nullable(),
     /** Keyed hash of the card's number; never public. */

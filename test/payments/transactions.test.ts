@@ -230,7 +230,9 @@ describe('payments', () => {
   test('through the test gateway are for the sandbox only', async () => {
     const live = createGateway('live', service.databaseUrl)
     const card = { pan: TEST_CARDS.approves, cvv: null, expMonth: 1, expYear: 2090 }
-    await expect(live.store(merchant.organizationId, card)).rejects.toThrow('No payment gateway is connected')
+    await expect(live.store(merchant.organizationId, card, 'token')).rejects.toThrow(
+      'No payment gateway is connected',
+    )
     await live.close()
   })
 

@@ -1,0 +1,382 @@
+/**
+ * The gateway port over Stripe, by its own library: payment methods of a Stripe customer, charged off session by payment
+ * intents.
+ *
+ * A reference is `<customer>/<payment method>`. Our request id is a movement's idempotency key and stands in its
+ * metadata, by which `find` recognizes it: Stripe forgets idempotency keys after a day and repeats a failure under them,
+ * so that a listing, which is consistent, is the only proof that a movement never came.
+ */
+import { createHash } from 'node:crypto'
+import Stripe from 'stripe'
+import { minorUnits } from '../billing/money.ts'
+import {
+  CardRefusedError,
+  type Charge,
+  type DeclineClass,
+  type Gateway,
+  GatewayFailedError,
+  type GatewayResult,
+  NotSentError,
+  type Refund,
+} from './port.ts'
+
+/** The version of Stripe's API that the adapter was written and tested against. */
+export const STRIPE_API_VERSION = '2026-10-28.endive'
+
+/** Stripe keeps idempotency keys for at least a day; an hour of it is left for clocks and retries. */
+const IDEMPOTENCY_WINDOW = 23 * 3_600_000
+/** Time limit of a call. Milliseconds. */
+const TIMEOUT = 30_000
+/** How much earlier than our instant Stripe may have written a movement by its own clock. Seconds. */
+const CLOCK_MARGIN = 300
+const PAGE = 100
+/** Nobody is there to be sent to another page. */
+const WITHOUT_REDIRECT = { enabled: true, allow_redirects: 'never' } as const
+
+export interface StripeOptions {
+  readonly secretKey: string
+  /** True if the merchant may send card numbers to Stripe from its server. */
+  readonly takesCards: boolean
+  /** What stands on the cardholder's statement, besides the account's own text. */
+  readonly descriptor?: string | null
+  /** Where Stripe is; default on the Internet. */
+  readonly host?: { readonly protocol: 'http' | 'https'; readonly host: string; readonly port: number }
+  /** Time limit of a call in milliseconds; default 30,000. */
+  readonly timeout?: number
+}
+
+/** What is known of an instrument that the provider's own form made. */
+export interface AdoptedCard {
+  readonly reference: string
+  readonly last4: string
+  readonly brand: string
+  readonly expMonth: number
+  readonly expYear: number
+}
+
+export interface StripeGateway extends Gateway {
+  /**
+   * Takes over a payment method that Stripe's form made in the browser, and returns what is known of it. Idempotent.
+   * @throws CardRefusedError if it does not exist, is no card or cannot be charged off session.
+   */
+  adopt(organizationId: string, paymentMethod: string): Promise<AdoptedCard>
+  /** @throws GatewayFailedError if the credentials are wrong or Stripe cannot be reached. */
+  probe(): Promise<void>
+}
+
+export function createStripeGateway(options: StripeOptions): StripeGateway {
+  const { secretKey, takesCards, descriptor = null, host, timeout = TIMEOUT } = options
+  const stripe = new Stripe(secretKey, {
+    apiVersion: STRIPE_API_VERSION,
+    // Repetitions are the caller's, under the same request id.
+    maxNetworkRetries: 0,
+    timeout,
+    telemetry: false,
+    ...host,
+  })
+  const keyOf = (kind: string, requestId: string) => ({ idempotencyKey: digest(`${kind}:${requestId}`) })
+
+  const saveFor = async (
+    organizationId: string,
+    paymentMethod: string,
+    requestId: string,
+  ): Promise<string> => {
+    const { id: customer } = await stripe.customers.create(
+      { metadata: { organizationId } },
+      keyOf('customer', requestId),
+    )
+    const { status } = await stripe.setupIntents.create(
+      {
+        customer,
+        payment_method: paymentMethod,
+        automatic_payment_methods: WITHOUT_REDIRECT,
+        usage: 'off_session',
+        confirm: true,
+      },
+      keyOf('setup', requestId),
+    )
+    if (status !== 'succeeded') {
+      throw new CardRefusedError('The card needs its owner: enter it in the form of the payment provider.')
+    }
+    return `${customer}/${paymentMethod}`
+  }
+
+  return {
+    name: 'Stripe',
+    takesCards,
+    idempotencyWindow: IDEMPOTENCY_WINDOW,
+
+    async store(organizationId, { pan, cvv, expMonth, expYear }, requestId) {
+      if (!takesCards) throw new CardRefusedError('Enter the card in the form of the payment provider.')
+      return await storing(async () => {
+        const { id } = await stripe.paymentMethods.create(
+          {
+            type: 'card',
+            card: {
+              number: pan,
+              exp_month: expMonth,
+              exp_year: expYear,
+              ...(cvv === null ? {} : { cvc: cvv }),
+            },
+          },
+          keyOf('card', `${organizationId}/${requestId}`),
+        )
+        return await saveFor(organizationId, id, `${organizationId}/${requestId}`)
+      })
+    },
+
+    async adopt(organizationId, paymentMethod) {
+      return await storing(async () => {
+        const { card, customer } = await stripe.paymentMethods.retrieve(paymentMethod)
+        if (card === undefined) throw new CardRefusedError('The payment method is not a card.')
+        const reference =
+          customer === null
+            ? await saveFor(organizationId, paymentMethod, `${organizationId}/${paymentMethod}`)
+            : `${typeof customer === 'string' ? customer : customer.id}/${paymentMethod}`
+        const { last4, brand, exp_month: expMonth, exp_year: expYear } = card
+        return { reference, last4, brand, expMonth, expYear }
+      })
+    },
+
+    async charge(charge) {
+      const amount = minorUnits(charge.amount, charge.currency)
+      if (amount === null) return declined('amount-not-representable', 'hard', null)
+      const { customer, paymentMethod } = partsOf(charge.reference)
+      return await moving(async () => {
+        const intent = await stripe.paymentIntents.create(
+          {
+            amount,
+            currency: charge.currency.toLowerCase(),
+            customer,
+            payment_method: paymentMethod,
+            automatic_payment_methods: WITHOUT_REDIRECT,
+            confirm: true,
+            off_session: true,
+            error_on_requires_action: true,
+            metadata: metadataOf(charge),
+            ...(descriptor === null ? {} : { statement_descriptor_suffix: descriptor }),
+          },
+          keyOf('charge', requestIdOf(charge)),
+        )
+        return resultOfIntent(intent)
+      })
+    },
+
+    async refund(refund) {
+      const amount = minorUnits(refund.amount, refund.currency)
+      if (amount === null) return declined('amount-not-representable', 'hard', null)
+      return await moving(async () => {
+        const charged = refund.chargeId ?? (await findIntent(stripe, refund, refund.chargeRequestId, 0))?.id
+        if (charged === undefined) return declined('no-such-charge', 'hard', null)
+        const made = await stripe.refunds.create(
+          { payment_intent: charged, amount, metadata: metadataOf(refund) },
+          keyOf('refund', requestIdOf(refund)),
+        )
+        return resultOfRefund(made)
+      })
+    },
+
+    async find(movement, since) {
+      if (movement.kind === 'charge') {
+        const { charge } = movement
+        const intent = await findIntent(stripe, charge, charge.requestId, since)
+        return intent === null ? null : resultOfIntent(intent)
+      }
+      const { refund } = movement
+      const charged = refund.chargeId ?? (await findIntent(stripe, refund, refund.chargeRequestId, 0))?.id
+      if (charged === undefined) return null
+      for await (const made of stripe.refunds.list({ payment_intent: charged, limit: PAGE })) {
+        if (isOf(made, refund, refund.requestId)) return resultOfRefund(made)
+      }
+      return null
+    },
+
+    async probe() {
+      try {
+        await stripe.balance.retrieve()
+      } catch (error) {
+        if (error instanceof Stripe.errors.StripeAuthenticationError) {
+          throw new GatewayFailedError('Stripe does not know this secret key.')
+        }
+        if (error instanceof Stripe.errors.StripePermissionError) {
+          throw new GatewayFailedError('The secret key does not permit what this service needs.')
+        }
+        throw new GatewayFailedError('Stripe could not be reached. Try again later.')
+      }
+    },
+
+    async close() {},
+  }
+}
+
+/** Makes a movement. What Stripe declines is a result; what it certainly did not carry out is a `NotSentError`. */
+async function moving(move: () => Promise<GatewayResult>): Promise<GatewayResult> {
+  try {
+    return await move()
+  } catch (error) {
+    const {
+      StripeCardError,
+      StripeInvalidRequestError,
+      StripeRateLimitError,
+      StripeAuthenticationError,
+      StripePermissionError,
+      StripeConnectionError,
+    } = Stripe.errors
+    if (error instanceof StripeCardError) {
+      const reason = error.decline_code ?? error.code ?? 'card_error'
+      return declined(reason, declineClassOf(reason, error.code), error.payment_intent?.id ?? null)
+    }
+    // Stripe looked at it and moved nothing: the instrument is gone, or the amount is below its minimum.
+    if (error instanceof StripeInvalidRequestError && !IN_PROGRESS.includes(error.code ?? '')) {
+      return declined(error.code ?? 'invalid_request', 'hard', null)
+    }
+    if (error instanceof StripeRateLimitError)
+      throw new NotSentError('Stripe takes no more requests for now.')
+    if (error instanceof StripeAuthenticationError || error instanceof StripePermissionError) {
+      throw new NotSentError('Stripe does not accept the credentials of the gateway account.')
+    }
+    if (error instanceof StripeConnectionError && isUnconnected(error)) {
+      throw new NotSentError('Stripe could not be reached.')
+    }
+    throw error
+  }
+}
+
+/** Codes of a request whose first one under the same key is still under way. */
+const IN_PROGRESS = ['idempotency_key_in_use', 'lock_timeout']
+
+/** Stores an instrument. @throws CardRefusedError for a declined card, GatewayFailedError if there is no result. */
+async function storing<T>(store: () => Promise<T>): Promise<T> {
+  try {
+    return await store()
+  } catch (error) {
+    if (error instanceof CardRefusedError) throw error
+    const { StripeCardError, StripeInvalidRequestError } = Stripe.errors
+    if (error instanceof StripeCardError) throw new CardRefusedError('The card was declined.')
+    if (error instanceof StripeInvalidRequestError && error.code === 'resource_missing') {
+      throw new CardRefusedError('The payment method does not exist.')
+    }
+    // The library's error may contain what was sent.
+    throw new GatewayFailedError('The gateway could not store the card. Try again later.')
+  }
+}
+
+/** Lists what a customer was charged since an instant, newest first, page by page, until the request is found. */
+async function findIntent(
+  stripe: Stripe,
+  sought: Charge | Refund,
+  requestId: string,
+  since: number,
+): Promise<Stripe.PaymentIntent | null> {
+  const created = { gte: Math.max(0, Math.floor(since / 1000) - CLOCK_MARGIN) }
+  const { customer } = partsOf(sought.reference)
+  for await (const intent of stripe.paymentIntents.list({ customer, created, limit: PAGE })) {
+    if (isOf(intent, sought, requestId)) return intent
+  }
+  return null
+}
+
+function isOf(
+  { metadata }: { readonly metadata: Stripe.Metadata | null },
+  { organizationId }: Charge | Refund,
+  requestId: string,
+): boolean {
+  return metadata?.requestId === requestId && metadata.organizationId === organizationId
+}
+
+function resultOfIntent(intent: Stripe.PaymentIntent): GatewayResult {
+  const { id, status, last_payment_error: failure } = intent
+  const reason = failure?.decline_code ?? failure?.code ?? status
+  switch (status) {
+    case 'succeeded':
+      return { result: 'approved', raw: rawOf(id, status, null), id }
+    case 'processing':
+      return { result: 'unknown', raw: rawOf(id, status, null), id }
+    case 'requires_action':
+    case 'requires_confirmation':
+      return declined(reason, 'needs-action', id)
+    case 'canceled':
+      return declined(reason, 'soft', id)
+    default:
+      return declined(reason, declineClassOf(reason, failure?.code), id)
+  }
+}
+
+/** A refund that fails later gives the money back to the merchant, and is told by Stripe's notifications. */
+function resultOfRefund({ id, status, failure_reason: reason }: Stripe.Refund): GatewayResult {
+  if (status === 'failed' || status === 'canceled') return declined(reason ?? status, 'hard', id)
+  if (status === 'requires_action') return { result: 'unknown', raw: rawOf(id, status, null), id }
+  return { result: 'approved', raw: rawOf(id, status ?? 'succeeded', null), id }
+}
+
+function declined(reason: string, decline: DeclineClass, id: string | null): GatewayResult {
+  return { result: 'declined', raw: rawOf(id, 'declined', reason), id, decline }
+}
+
+function rawOf(id: string | null, status: string, reason: string | null): string {
+  return JSON.stringify({ id, status, reason })
+}
+
+/** Stripe's decline codes in the list of the port. What it does not name may succeed later. */
+const DECLINES: Readonly<Record<string, DeclineClass>> = {
+  ...classed('lost-or-stolen', ['lost_card', 'stolen_card', 'pickup_card']),
+  ...classed('insufficient-funds', [
+    'insufficient_funds',
+    'withdrawal_count_limit_exceeded',
+    'card_velocity_exceeded',
+  ]),
+  ...classed('needs-action', ['authentication_required', 'authentication_not_handled']),
+  ...classed('hard', [
+    'account_closed',
+    'card_not_supported',
+    'currency_not_supported',
+    'do_not_try_again',
+    'expired_card',
+    'fraudulent',
+    'incorrect_number',
+    'invalid_account',
+    'invalid_expiry_month',
+    'invalid_expiry_year',
+    'invalid_number',
+    'merchant_blacklist',
+    'new_account_information_available',
+    'restricted_card',
+    'revocation_of_all_authorizations',
+    'revocation_of_authorization',
+    'security_violation',
+    'service_not_allowed',
+    'stop_payment_order',
+    'transaction_not_allowed',
+  ]),
+}
+
+function classed(decline: DeclineClass, codes: readonly string[]): Record<string, DeclineClass> {
+  return Object.fromEntries(codes.map((code) => [code, decline]))
+}
+
+export function declineClassOf(declineCode: string, code?: string | null): DeclineClass {
+  return DECLINES[declineCode] ?? DECLINES[code ?? ''] ?? 'soft'
+}
+
+/** True if no connection was made, so that nothing was sent. */
+function isUnconnected(error: Stripe.errors.StripeConnectionError): boolean {
+  const { code } = (error.detail ?? {}) as NodeJS.ErrnoException
+  return ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'].includes(code ?? '')
+}
+
+function partsOf(reference: string): { readonly customer: string; readonly paymentMethod: string } {
+  const [customer = '', paymentMethod = ''] = reference.split('/')
+  return { customer, paymentMethod }
+}
+
+function metadataOf({ organizationId, requestId }: Charge | Refund): Record<string, string> {
+  return { organizationId, requestId }
+}
+
+function requestIdOf({ organizationId, requestId }: Charge | Refund): string {
+  return `${organizationId}/${requestId}`
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}

@@ -1,0 +1,188 @@
+/** The gateway port, held against every adapter: what the service relies on, whoever moves the money. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { ulid } from 'ulid'
+import { createGateway } from '../../gateways/gateways.ts'
+import type { Charge, Gateway, Refund } from '../../gateways/port.ts'
+import { createStripeGateway } from '../../gateways/stripe.ts'
+import { TEST_CARDS, TEST_CVV } from '../support/cards.ts'
+import { startScriptedStripe } from '../support/scripted-stripe.ts'
+import { startService } from '../support/service.ts'
+
+const ORGANIZATION = 'org_port'
+const SECRET_KEY = 'sk_test_scripted'
+
+interface Adapter {
+  readonly gateway: Gateway
+  /** The amounts that have moved under a request id, as the provider's own books have them. */
+  moved(requestId: string): Promise<number[]>
+  close(): Promise<void>
+}
+
+const ADAPTERS: Readonly<Record<string, () => Promise<Adapter>>> = {
+  async 'the test gateway'() {
+    const service = await startService({ worker: false })
+    const gateway = createGateway('sandbox', service.databaseUrl)
+    return {
+      gateway,
+      async moved(requestId) {
+        const rows = await service.database.orm.em
+          .fork()
+          .getConnection()
+          .execute<{ amount: number }[]>(
+            `select amount::float8 as amount from test_gateway.ledger where request_id = ? and result = 'approved'`,
+            [requestId],
+          )
+        return rows.map(({ amount }) => amount)
+      },
+      async close() {
+        await gateway.close()
+        await service.stop()
+      },
+    }
+  },
+  async Stripe() {
+    const provider = await startScriptedStripe(SECRET_KEY)
+    const host = { protocol: 'http', host: '127.0.0.1', port: provider.port } as const
+    return {
+      gateway: createStripeGateway({ secretKey: SECRET_KEY, takesCards: true, host }),
+      moved: async (requestId) =>
+        [...provider.charges(), ...provider.refunds()]
+          .filter(({ metadata }) => (metadata as { requestId?: string }).requestId === requestId)
+          .map(({ amount }) => Number(amount) / 100),
+      close: () => provider.close(),
+    }
+  },
+}
+
+describe.each(Object.keys(ADAPTERS))('%s, behind the gateway port,', (name) => {
+  let adapter: Adapter
+  beforeAll(async () => {
+    const start = ADAPTERS[name]
+    if (start === undefined) throw new Error(`no adapter ${name}`)
+    adapter = await start()
+  })
+  afterAll(() => adapter?.close())
+
+  const since = Date.now() - 60_000
+  const store = (pan: string = TEST_CARDS.approves, requestId = ulid()) =>
+    adapter.gateway.store(ORGANIZATION, { pan, cvv: TEST_CVV, expMonth: 12, expYear: 2090 }, requestId)
+  const chargeOf = (reference: string, requestId = ulid(), members: Partial<Charge> = {}): Charge => ({
+    organizationId: ORGANIZATION,
+    reference,
+    requestId,
+    amount: '12.5',
+    currency: 'EUR',
+    ...members,
+  })
+  const refundOf = (charge: Charge, chargeId: string | null, members: Partial<Refund> = {}): Refund => ({
+    ...charge,
+    requestId: ulid(),
+    chargeRequestId: charge.requestId,
+    chargeId,
+    ...members,
+  })
+
+  test('store keeps a card and gives the reference that charges it, which says nothing of the card', async () => {
+    const reference = await store()
+    expect(reference).not.toContain(TEST_CARDS.approves.slice(0, 6))
+    expect(await adapter.gateway.charge(chargeOf(reference))).toMatchObject({ result: 'approved' })
+  })
+
+  test('charge moves the money once under a request id, and says again what became of it', async () => {
+    const charge = chargeOf(await store())
+    const first = await adapter.gateway.charge(charge)
+    expect(first).toMatchObject({ result: 'approved', raw: expect.any(String), id: expect.any(String) })
+    const others = await Promise.all(Array.from({ length: 5 }, () => adapter.gateway.charge(charge)))
+    expect(others.map(({ result, id }) => [result, id])).toEqual(Array(5).fill(['approved', first.id]))
+    expect(await adapter.moved(charge.requestId)).toEqual([12.5])
+  })
+
+  test('tells a decline with its class, and again when it is asked again', async () => {
+    for (const [pan, decline] of [
+      [TEST_CARDS.declines, 'soft'],
+      [TEST_CARDS.lacksFunds, 'insufficient-funds'],
+    ] as const) {
+      const charge = chargeOf(await store(pan))
+      expect(await adapter.gateway.charge(charge)).toMatchObject({ result: 'declined', decline })
+      expect(await adapter.gateway.charge(charge)).toMatchObject({ result: 'declined', decline })
+      expect(await adapter.gateway.find({ kind: 'charge', charge }, since)).toMatchObject({
+        result: 'declined',
+        decline,
+      })
+      expect(await adapter.moved(charge.requestId)).toEqual([])
+    }
+  })
+
+  test('declines a reference that it does not know for good, and moves nothing', async () => {
+    const charge = chargeOf('cus_none/pm_none')
+    expect(await adapter.gateway.charge(charge)).toMatchObject({ result: 'declined', decline: 'hard' })
+    expect(await adapter.moved(charge.requestId)).toEqual([])
+  })
+
+  test('refund gives a charge back once under a request id, by its id or by its request id', async () => {
+    const charge = chargeOf(await store())
+    const { id } = await adapter.gateway.charge(charge)
+    for (const chargeId of [id ?? null, null]) {
+      const refund = refundOf(charge, chargeId, { amount: '5' })
+      const answers = [await adapter.gateway.refund(refund), await adapter.gateway.refund(refund)]
+      expect(answers.map(({ result }) => result)).toEqual(['approved', 'approved'])
+      expect(await adapter.moved(refund.requestId)).toEqual([5])
+      expect(await adapter.gateway.find({ kind: 'refund', refund }, since)).toMatchObject({
+        result: 'approved',
+      })
+    }
+  })
+
+  test('refund gives back no more than was charged', async () => {
+    const charge = chargeOf(await store())
+    const { id = null } = await adapter.gateway.charge(charge)
+    expect(await adapter.gateway.refund(refundOf(charge, id, { amount: '10' }))).toMatchObject({
+      result: 'approved',
+    })
+    const second = refundOf(charge, id, { amount: '10' })
+    expect(await adapter.gateway.refund(second)).toMatchObject({ result: 'declined', decline: 'hard' })
+    expect(await adapter.moved(second.requestId)).toEqual([])
+  })
+
+  test('find moves nothing, and knows nothing of what it never got', async () => {
+    const charge = chargeOf(await store())
+    expect(await adapter.gateway.find({ kind: 'charge', charge }, since)).toBeNull()
+    expect(await adapter.moved(charge.requestId)).toEqual([])
+    const refund = refundOf(charge, null)
+    expect(await adapter.gateway.find({ kind: 'refund', refund }, since)).toBeNull()
+    await adapter.gateway.charge(charge)
+    expect(await adapter.gateway.find({ kind: 'refund', refund }, since)).toBeNull()
+    const foreign = { ...charge, organizationId: 'org_other' }
+    expect(await adapter.gateway.find({ kind: 'charge', charge: foreign }, since)).toBeNull()
+  })
+
+  test('names itself, and promises at least an hour in which a repetition moves nothing', () => {
+    expect(adapter.gateway.name).toMatch(/^\w+$/)
+    expect(adapter.gateway.idempotencyWindow).toBeGreaterThanOrEqual(3_600_000)
+  })
+})
+
+describe('the test gateway', () => {
+  test('an answer that is not known at first is found under the same request id later', async () => {
+    const adapter = await ADAPTERS['the test gateway']?.()
+    if (adapter === undefined) throw new Error('no test gateway')
+    try {
+      const { gateway } = adapter
+      const card = { pan: TEST_CARDS.answersLate, cvv: null, expMonth: 12, expYear: 2090 }
+      const reference = await gateway.store(ORGANIZATION, card, ulid())
+      const charge = {
+        organizationId: ORGANIZATION,
+        reference,
+        requestId: ulid(),
+        amount: '12.5',
+        currency: 'EUR',
+      }
+      expect(await gateway.charge(charge)).toMatchObject({ result: 'unknown' })
+      expect(await gateway.find({ kind: 'charge', charge }, 0)).toMatchObject({ result: 'approved' })
+      expect(await gateway.charge(charge)).toMatchObject({ result: 'approved' })
+      expect(await adapter.moved(charge.requestId)).toEqual([12.5])
+    } finally {
+      await adapter.close()
+    }
+  })
+})

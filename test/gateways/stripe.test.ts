@@ -1,0 +1,209 @@
+/** The Stripe adapter where Stripe fails: what is certain, what is not, and what `find` then finds. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { ulid } from 'ulid'
+import { carryOut } from '../../gateways/movement.ts'
+import { CardRefusedError, type Charge, GatewayFailedError, NotSentError } from '../../gateways/port.ts'
+import { createStripeGateway, declineClassOf, type StripeGateway } from '../../gateways/stripe.ts'
+import { TEST_CARDS, TEST_CVV } from '../support/cards.ts'
+import { type ScriptedStripe, startScriptedStripe } from '../support/scripted-stripe.ts'
+
+const SECRET_KEY = 'sk_test_scripted'
+const ORGANIZATION = 'org_stripe'
+const INTENT = /^POST \/v1\/payment_intents$/
+
+describe('the Stripe adapter', () => {
+  let provider: ScriptedStripe
+  let gateway: StripeGateway
+  const gatewayAt = (port: number, members: { secretKey?: string; takesCards?: boolean } = {}) =>
+    createStripeGateway({
+      secretKey: SECRET_KEY,
+      takesCards: true,
+      timeout: 3_000,
+      host: { protocol: 'http', host: '127.0.0.1', port },
+      ...members,
+    })
+  beforeAll(async () => {
+    provider = await startScriptedStripe(SECRET_KEY)
+    gateway = gatewayAt(provider.port)
+  })
+  afterAll(() => provider.close())
+
+  const store = (pan: string = TEST_CARDS.approves) =>
+    gateway.store(ORGANIZATION, { pan, cvv: TEST_CVV, expMonth: 12, expYear: 2090 }, ulid())
+  const newCharge = async (members: Partial<Charge> = {}): Promise<Charge> => ({
+    organizationId: ORGANIZATION,
+    reference: members.reference ?? (await store()),
+    requestId: ulid(),
+    amount: '12.5',
+    currency: 'EUR',
+    ...members,
+  })
+  const moved = ({ requestId }: Charge) =>
+    provider.charges().filter(({ metadata }) => (metadata as { requestId?: string }).requestId === requestId)
+      .length
+  const find = (charge: Charge, since = Date.now() - 60_000) =>
+    gateway.find({ kind: 'charge', charge }, since)
+  /** Makes the movement as the service does: asked again until its outcome is known. */
+  const settle = async (charge: Charge, since = Date.now()) => {
+    let isUnknown = false
+    for (let asked = 0; asked < 5; asked += 1) {
+      const pending = { movement: { kind: 'charge', charge }, since, isUnknown, isWanted: true } as const
+      const outcome = await carryOut(gateway, pending, Date.now(), Date.now)
+      if (outcome.result !== 'unknown') return outcome
+      isUnknown = true
+    }
+    throw new Error('no outcome')
+  }
+
+  test.each([
+    ['answers 500 after the money moved', { after: { status: 500, error: { type: 'api_error' } } }],
+    ['says nothing after the money moved', { silent: 4_500 }],
+  ] as const)('that %s: the outcome is unknown, is found, and the money moved once', async (_, fault) => {
+    const charge = await newCharge()
+    provider.fail(INTENT, fault)
+    await expect(gateway.charge(charge)).rejects.not.toBeInstanceOf(NotSentError)
+    expect(await find(charge)).toMatchObject({ result: 'approved' })
+    expect(moved(charge)).toBe(1)
+    const again = await newCharge()
+    provider.fail(INTENT, fault)
+    expect(await settle(again)).toMatchObject({ result: 'approved' })
+    expect(moved(again)).toBe(1)
+  })
+
+  test('repeats by itself what a closed connection left open, under the same key', async () => {
+    const charge = await newCharge()
+    provider.fail(INTENT, { closes: true })
+    expect(await gateway.charge(charge)).toMatchObject({ result: 'approved' })
+    expect(moved(charge)).toBe(1)
+  })
+
+  test.each([
+    ['429', { status: 429, error: { type: 'invalid_request_error', code: 'rate_limit' } }],
+    ['401', { status: 401, error: { type: 'invalid_request_error', code: 'api_key_expired' } }],
+    ['403', { status: 403, error: { type: 'invalid_request_error' } }],
+  ] as const)('turned away with %s has certainly moved nothing, and is made later', async (_, before) => {
+    const charge = await newCharge()
+    provider.fail(INTENT, { before })
+    await expect(gateway.charge(charge)).rejects.toBeInstanceOf(NotSentError)
+    expect(moved(charge)).toBe(0)
+    provider.fail(INTENT, { before })
+    expect(await settle(charge)).toMatchObject({ result: 'approved' })
+    expect(moved(charge)).toBe(1)
+  })
+
+  test('whose first request under the key is still under way has no outcome yet', async () => {
+    const charge = await newCharge()
+    const error = { type: 'invalid_request_error', code: 'idempotency_key_in_use' }
+    provider.fail(INTENT, { before: { status: 409, error } })
+    await expect(gateway.charge(charge)).rejects.not.toBeInstanceOf(NotSentError)
+    expect(await settle(charge)).toMatchObject({ result: 'approved' })
+  })
+
+  test('that cannot be connected to has certainly moved nothing', async () => {
+    const closed = createServer()
+    await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
+    const { port } = closed.address() as AddressInfo
+    await new Promise((resolve) => closed.close(resolve))
+    const charge = await newCharge()
+    await expect(gatewayAt(port).charge(charge)).rejects.toBeInstanceOf(NotSentError)
+  })
+
+  test('does not take a failure that Stripe repeats under the key for an outcome', async () => {
+    const charge = await newCharge()
+    provider.fail(INTENT, { after: { status: 500, error: { type: 'api_error' } } })
+    for (let asked = 0; asked < 3; asked += 1) await expect(gateway.charge(charge)).rejects.toThrow()
+    expect(await find(charge)).toMatchObject({ result: 'approved' })
+    expect(moved(charge)).toBe(1)
+  })
+
+  test('finds a charge behind many others of its customer, page by page', async () => {
+    const charge = await newCharge()
+    await gateway.charge(charge)
+    provider.addIntents(charge.reference.split('/')[0] ?? '', 250)
+    expect(await find(charge)).toMatchObject({ result: 'approved' })
+    expect(await find({ ...charge, requestId: ulid() })).toBeNull()
+  })
+
+  test('looks only at what came since the movement got its request id', async () => {
+    const charge = await newCharge()
+    await gateway.charge(charge)
+    expect(await find(charge, Date.now() + 3_600_000)).toBeNull()
+  })
+
+  test('after its idempotency window only looks up, and moves nothing', async () => {
+    const charge = await newCharge()
+    const since = Date.now() - 24 * 3_600_000
+    const pending = { movement: { kind: 'charge', charge }, since, isUnknown: true, isWanted: true } as const
+    expect(await carryOut(gateway, pending, Date.now(), Date.now)).toMatchObject({ result: 'canceled' })
+    expect(moved(charge)).toBe(0)
+  })
+
+  test.each([
+    ['4000000000009987', 'lost-or-stolen'],
+    ['4000000000000069', 'hard'],
+    ['4000002760003184', 'needs-action'],
+  ])('declines the card %s as %s', async (pan, decline) => {
+    const charge = await newCharge({ reference: await store(pan) })
+    const result = await gateway.charge(charge)
+    expect(result).toMatchObject({ result: 'declined', decline, id: expect.stringMatching(/^pi_/) })
+    expect(result.raw).not.toContain(pan)
+  })
+
+  test('counts amounts in minor units of the currency', async () => {
+    const amounts = async (amount: string, currency: string) => {
+      const charge = await newCharge({ amount, currency })
+      const { result, raw } = await gateway.charge(charge)
+      const [intent] = provider
+        .charges()
+        .filter(({ metadata }) => (metadata as { requestId?: string }).requestId === charge.requestId)
+      return intent === undefined ? [result, JSON.parse(raw).reason] : [intent.amount, intent.currency]
+    }
+    expect(await amounts('12.5', 'EUR')).toEqual([1250, 'eur'])
+    expect(await amounts('1250', 'JPY')).toEqual([1250, 'jpy'])
+    expect(await amounts('12.5', 'KWD')).toEqual([12500, 'kwd'])
+    expect(await amounts('500', 'ISK')).toEqual([50000, 'isk'])
+    expect(await amounts('12.345', 'KWD')).toEqual(['declined', 'amount-not-representable'])
+    expect(await amounts('0.1', 'EUR')).toEqual(['declined', 'amount_too_small'])
+  })
+
+  test('takes no card numbers where the merchant has not enabled them', async () => {
+    const browserOnly = gatewayAt(provider.port, { takesCards: false })
+    const before = provider.requests().length
+    const card = { pan: TEST_CARDS.approves, cvv: null, expMonth: 12, expYear: 2090 }
+    await expect(browserOnly.store(ORGANIZATION, card, ulid())).rejects.toBeInstanceOf(CardRefusedError)
+    expect(provider.requests().length).toBe(before)
+  })
+
+  test('takes over a payment method of the provider’s own form, and charges it', async () => {
+    const [, paymentMethod = ''] = (await store()).split('/')
+    const adopted = await gateway.adopt(ORGANIZATION, paymentMethod)
+    expect(adopted).toMatchObject({ last4: '1111', brand: 'visa', expMonth: 12, expYear: 2090 })
+    const charge = await newCharge({ reference: adopted.reference })
+    expect(await gateway.charge(charge)).toMatchObject({ result: 'approved' })
+    await expect(gateway.adopt(ORGANIZATION, 'pm_none')).rejects.toBeInstanceOf(CardRefusedError)
+  })
+
+  test('tells wrong credentials by a probe, and no failure contains a secret', async () => {
+    await gateway.probe()
+    const wrong = gatewayAt(provider.port, { secretKey: 'sk_test_wrong' })
+    const failure = await wrong.probe().catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(GatewayFailedError)
+    expect(String(failure)).not.toContain('sk_test')
+    const card = { pan: TEST_CARDS.approves, cvv: TEST_CVV, expMonth: 12, expYear: 2090 }
+    const refused = await wrong.store(ORGANIZATION, card, ulid()).catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(GatewayFailedError)
+    expect(JSON.stringify(refused, Object.getOwnPropertyNames(refused))).not.toMatch(/sk_test|4111/)
+  })
+
+  test.each([
+    ['generic_decline', 'soft'],
+    ['try_again_later', 'soft'],
+    ['a_code_of_tomorrow', 'soft'],
+    ['stolen_card', 'lost-or-stolen'],
+    ['do_not_try_again', 'hard'],
+  ])('classes %s as %s', (code, decline) => {
+    expect(declineClassOf(code)).toBe(decline)
+  })
+})

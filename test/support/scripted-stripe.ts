@@ -1,0 +1,248 @@
+/**
+ * A provider that behaves as Stripe does, on a port of this machine: it keeps customers, payment methods, intents and
+ * refunds in memory, replays what came under an idempotency key, failures too, lists in pages, and fails as it is told.
+ */
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+type Resource = Record<string, unknown> & { id: string }
+type Form = Record<string, string>
+
+/** What the next matching request does instead of, or after, its work. */
+export type Fault =
+  /** Refuses it before it did anything. */
+  | { readonly before: { readonly status: number; readonly error: object } }
+  /** Does its work, and then says something else. */
+  | { readonly after: { readonly status: number; readonly error: object } }
+  /** Does its work, and then says nothing for so long, in milliseconds. */
+  | { readonly silent: number }
+  /** Does its work, and then closes the connection. */
+  | { readonly closes: true }
+
+export interface ScriptedStripe {
+  readonly port: number
+  /** Every intent that has moved money. */
+  readonly charges: () => Resource[]
+  readonly refunds: () => Resource[]
+  readonly requests: () => readonly string[]
+  /** Makes the next request whose method and path match fail. */
+  fail(request: RegExp, fault: Fault): void
+  /** Adds intents of others to a customer, which stand before its own in a list. */
+  addIntents(customer: string, count: number): void
+  close(): Promise<void>
+}
+
+const DECLINES: Readonly<Record<string, string>> = {
+  '4000000000000002': 'generic_decline',
+  '4000000000009995': 'insufficient_funds',
+  '4000000000009987': 'lost_card',
+  '4000000000000069': 'expired_card',
+  '4000002760003184': 'authentication_required',
+}
+
+export async function startScriptedStripe(secretKey: string): Promise<ScriptedStripe> {
+  const cards = new Map<string, string>()
+  const customers = new Set<string>()
+  const intents: Resource[] = []
+  const refunds: Resource[] = []
+  const replies = new Map<string, { status: number; body: string }>()
+  const faults: { request: RegExp; fault: Fault }[] = []
+  const requests: string[] = []
+
+  const made = (prefix: string, members: object): Resource => ({
+    id: `${prefix}_${randomUUID().replaceAll('-', '')}`,
+    created: Math.floor(Date.now() / 1000),
+    ...members,
+  })
+  const declined = (code: string, intent: Resource) => ({
+    status: 402,
+    body: {
+      error: {
+        type: 'card_error',
+        code: codeOf(code),
+        decline_code: code,
+        message: 'Declined.',
+        payment_intent: intent,
+      },
+    },
+  })
+  const missing = (what: string) => ({
+    status: 400,
+    body: {
+      error: { type: 'invalid_request_error', code: 'resource_missing', message: `No such ${what}` },
+    },
+  })
+
+  const work = (method: string, path: string, form: Form, query: URLSearchParams) => {
+    const ok = (body: unknown) => ({ status: 200, body })
+    switch (`${method} ${path.replace(/\/(pm|pi|cus)_\w+/, '/*')}`) {
+      case 'GET /v1/balance':
+        return ok({ object: 'balance', available: [], pending: [] })
+      case 'POST /v1/customers': {
+        const customer = made('cus', { object: 'customer' })
+        customers.add(customer.id)
+        return ok(customer)
+      }
+      case 'POST /v1/payment_methods': {
+        const method = made('pm', { object: 'payment_method' })
+        cards.set(method.id, form['card[number]'] ?? '')
+        return ok(method)
+      }
+      case 'GET /v1/payment_methods/*': {
+        const id = path.split('/').at(-1) ?? ''
+        const number = cards.get(id)
+        if (number === undefined) return missing('payment_method')
+        const card = { last4: number.slice(-4), brand: 'visa', exp_month: 12, exp_year: 2090 }
+        return ok({ id, object: 'payment_method', customer: null, card })
+      }
+      case 'POST /v1/setup_intents':
+        return ok(made('seti', { object: 'setup_intent', status: 'succeeded' }))
+      case 'POST /v1/payment_intents': {
+        if (!customers.has(form.customer ?? '')) return missing('customer')
+        const number = cards.get(form.payment_method ?? '')
+        if (number === undefined) return missing('payment_method')
+        if (Number(form.amount) < 50) {
+          const error = { type: 'invalid_request_error', code: 'amount_too_small', message: 'Too small.' }
+          return { status: 400, body: { error } }
+        }
+        const code = DECLINES[number]
+        const intent = made('pi', {
+          object: 'payment_intent',
+          customer: form.customer,
+          amount: Number(form.amount),
+          currency: form.currency,
+          metadata: metadataOf(form),
+          status: code === undefined ? 'succeeded' : 'requires_payment_method',
+          last_payment_error: code === undefined ? null : { code: codeOf(code), decline_code: code },
+        })
+        intents.unshift(intent)
+        return code === undefined ? ok(intent) : declined(code, intent)
+      }
+      case 'GET /v1/payment_intents': {
+        const since = Number(query.get('created[gte]') ?? 0)
+        return ok(
+          page(
+            intents.filter((one) => one.customer === query.get('customer') && Number(one.created) >= since),
+            query,
+          ),
+        )
+      }
+      case 'POST /v1/refunds': {
+        const intent = intents.find(({ id }) => id === form.payment_intent)
+        if (intent === undefined) return missing('payment_intent')
+        const before = refunds.filter((one) => one.payment_intent === intent.id)
+        const refunded = before.reduce((sum, one) => sum + Number(one.amount), 0)
+        if (refunded + Number(form.amount) > Number(intent.amount)) {
+          const error = {
+            type: 'invalid_request_error',
+            code: 'charge_already_refunded',
+            message: 'Too much.',
+          }
+          return { status: 400, body: { error } }
+        }
+        const refund = made('re', {
+          object: 'refund',
+          payment_intent: intent.id,
+          amount: Number(form.amount),
+          metadata: metadataOf(form),
+          status: 'succeeded',
+        })
+        refunds.unshift(refund)
+        return ok(refund)
+      }
+      case 'GET /v1/refunds':
+        return ok(
+          page(
+            refunds.filter((one) => one.payment_intent === query.get('payment_intent')),
+            query,
+          ),
+        )
+      default:
+        return {
+          status: 404,
+          body: { error: { type: 'invalid_request_error', message: `No ${method} ${path}` } },
+        }
+    }
+  }
+
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { method = '', url = '', headers } = request
+    const { pathname, searchParams } = new URL(url, 'http://provider')
+    const form = Object.fromEntries(new URLSearchParams(await textOf(request)))
+    requests.push(`${method} ${pathname}`)
+    const send = (status: number, body: string): void => {
+      response.writeHead(status, { 'Content-Type': 'application/json' }).end(body)
+    }
+    if (headers.authorization !== `Bearer ${secretKey}`) {
+      return send(
+        401,
+        JSON.stringify({ error: { type: 'invalid_request_error', message: 'Invalid API Key' } }),
+      )
+    }
+    const at = faults.findIndex((one) => one.request.test(`${method} ${pathname}`))
+    const fault = at < 0 ? null : (faults.splice(at, 1)[0]?.fault ?? null)
+    if (fault !== null && 'before' in fault)
+      return send(fault.before.status, JSON.stringify({ error: fault.before.error }))
+    const key = method === 'POST' ? String(headers['idempotency-key']) : ''
+    let reply = replies.get(key)
+    if (reply === undefined) {
+      const { status, body } = work(method, pathname, form, searchParams)
+      reply = { status, body: JSON.stringify(body) }
+      if (fault !== null && 'after' in fault) {
+        reply = { status: fault.after.status, body: JSON.stringify({ error: fault.after.error }) }
+      }
+      if (key !== '') replies.set(key, reply)
+    }
+    if (fault !== null && 'closes' in fault) return void request.socket.destroy()
+    if (fault !== null && 'silent' in fault) await new Promise((resolve) => setTimeout(resolve, fault.silent))
+    if (!response.destroyed) send(reply.status, reply.body)
+  }
+
+  const server = createServer((request, response) => void respond(request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    charges: () => intents.filter(({ status }) => status === 'succeeded'),
+    refunds: () => refunds,
+    requests: () => requests,
+    fail: (request, fault) => void faults.push({ request, fault }),
+    addIntents(customer, count) {
+      for (let added = 0; added < count; added += 1) {
+        intents.unshift(
+          made('pi', { customer, amount: 100, metadata: {}, status: 'canceled', currency: 'eur' }),
+        )
+      }
+    },
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+function codeOf(declineCode: string): string {
+  return ['authentication_required', 'expired_card'].includes(declineCode) ? declineCode : 'card_declined'
+}
+
+function metadataOf(form: Form): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(form).flatMap(([name, value]) => {
+      const [, member] = /^metadata\[(\w+)\]$/.exec(name) ?? []
+      return member === undefined ? [] : [[member, value]]
+    }),
+  )
+}
+
+function page(all: readonly Resource[], query: URLSearchParams) {
+  const after = query.get('starting_after')
+  const from = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1
+  const data = all.slice(from, from + Number(query.get('limit') ?? 10))
+  return { object: 'list', data, has_more: from + data.length < all.length }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}
