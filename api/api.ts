@@ -1,6 +1,7 @@
 /** Runs the API: it listens, and when stopped lets requests in progress finish. */
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gatewayAccountSource } from '../commands/payments/gateway-accounts.ts'
 import type { Config } from '../config/config.ts'
 import type { MerchantIdentity } from '../config/merchant-identity.ts'
 import { ownPorts } from '../config/own-ports.ts'
@@ -10,7 +11,7 @@ import { createAddressGuard } from '../delivery/address-guard.ts'
 import { attemptDelivery } from '../delivery/attempt.ts'
 import { signingKeyCache } from '../delivery/key-cache.ts'
 import { createSender } from '../delivery/sender.ts'
-import { createGateway } from '../gateways/gateways.ts'
+import { createGateways, type GatewayOptions } from '../gateways/gateways.ts'
 import type { ApplePayConnection } from '../wallets/apple-pay.ts'
 import { createWallet } from '../wallets/wallets.ts'
 import { createRateLimit } from './http/rate-limit.ts'
@@ -49,6 +50,8 @@ export async function startApi(
     readonly databaseUrl: string
     /** How long a request waits for the rate limit's connection. Milliseconds. */
     readonly connectTimeout?: number
+    /** Where Stripe is; default on the Internet. */
+    readonly stripeHost?: GatewayOptions['stripeHost']
     /** How Temporal is reached; null if this API has none. Only fast-forwarding in the sandbox needs it. */
     readonly temporal: TemporalConnection | null
     readonly merchantIdentity: MerchantIdentity | null
@@ -71,8 +74,13 @@ export async function startApi(
     windowSeconds,
     connectTimeout: dependencies.connectTimeout,
   })
-  const gateway = createGateway(dependencies.config.environment, dependencies.databaseUrl)
   const { orm, vault, config: shared } = dependencies
+  const gateway = createGateways({
+    environment: shared.environment,
+    databaseUrl: dependencies.databaseUrl,
+    accounts: gatewayAccountSource(() => orm.em.fork(), vault),
+    ...(dependencies.stripeHost === undefined ? {} : { stripeHost: dependencies.stripeHost }),
+  })
   // Loaded on demand, so that an API without Temporal does not load its client.
   const temporal =
     dependencies.temporal === null

@@ -2,10 +2,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import type { KeyStore } from '../commands/access/create-api-key.ts'
+import type { Config } from '../config/config.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import type { Attempt, DueDelivery } from '../delivery/attempt.ts'
 import type { WebhookTargets } from '../delivery/webhook-url.ts'
-import type { Gateway } from '../gateways/port.ts'
+import type { GatewayOfAccounts } from '../gateways/accounts.ts'
 import type { Wallet } from '../wallets/port.ts'
 import type { Credential } from './http/authentication.ts'
 import type { Preconditions } from './http/preconditions.ts'
@@ -23,7 +24,8 @@ export interface OperationContext {
   readonly webhookTargets: WebhookTargets
   /** Makes one signed attempt that is not logged. */
   readonly sendWebhook: (delivery: DueDelivery) => Promise<Attempt>
-  readonly gateway: Gateway
+  readonly gateway: GatewayOfAccounts
+  readonly environment: Config['environment']
   readonly wallet: Wallet
   /** Null if this API has no Temporal. */
   readonly temporal: TemporalService | null

@@ -14,7 +14,7 @@ import type { InstallationFacts } from '../db/installation.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import type { Vault } from '../db/vault.ts'
 import type { AddressGuard } from '../delivery/address-guard.ts'
-import type { Gateway } from '../gateways/port.ts'
+import type { GatewayOfAccounts } from '../gateways/accounts.ts'
 import type { Wallet } from '../wallets/port.ts'
 import { authenticate as findCredential, authorize as requirePermission } from './http/authentication.ts'
 import { crossOriginHeaders } from './http/cors.ts'
@@ -52,7 +52,7 @@ export interface OperationDependencies {
   readonly orm: MikroORM
   readonly installation: InstallationFacts
   readonly vault: Vault
-  readonly gateway: Gateway
+  readonly gateway: GatewayOfAccounts
   readonly wallet: Wallet
   /** Null if this API has no Temporal. */
   readonly temporal: TemporalService | null
@@ -186,6 +186,7 @@ function operationContext(
     query,
     preconditions: { ifMatch: ctx.get('If-Match') || null, ifNoneMatch: ctx.get('If-None-Match') || null },
     em,
+    environment,
     keys: { vault, installation, environment },
     webhookTargets: { guard: addressGuard, environment },
     sendWebhook,

@@ -6,6 +6,7 @@
  */
 import type { TSchema } from 'typebox'
 import type { Config } from '../config/config.ts'
+import type { GatewayAccountStatus } from '../db/entities/gateway-account.ts'
 import { type IdPrefix, newId } from '../db/ids.ts'
 import type { KeyForm } from './http/authentication.ts'
 import type { OperationHandler } from './operation.ts'
@@ -20,6 +21,16 @@ import { customers, customerWriter, deleteCustomer } from './operations/customer
 import { postDigitalWalletValidation } from './operations/digital-wallets.ts'
 import { disputes, disputeWriter } from './operations/disputes.ts'
 import { getFastForward, postFastForward } from './operations/fast-forward.ts'
+import {
+  changeStatus,
+  checkCredentials,
+  deleteGatewayAccount,
+  gatewayAccounts,
+  gatewayAccountWriter,
+  patchGatewayAccount,
+  postGatewayAccount,
+  putGatewayAccount,
+} from './operations/gateway-accounts.ts'
 import { invoices } from './operations/invoices.ts'
 import {
   cancellations,
@@ -68,6 +79,7 @@ import { upsert } from './resources/upsert.ts'
 import { AuthenticationToken, CustomerToken } from './schemas/authentication-token.ts'
 import { DigitalWalletValidation } from './schemas/digital-wallet.ts'
 import { FastForward } from './schemas/fast-forward.ts'
+import { GatewayAccountPatch } from './schemas/gateway-account.ts'
 import { Organization } from './schemas/organization.ts'
 import { ServiceCredentialStatus } from './schemas/service-credential.ts'
 import { UpcomingInvoice } from './schemas/subscription-actions.ts'
@@ -222,6 +234,37 @@ export const ROUTES: readonly Route[] = [
     continues: true,
   },
   getOne(transactions),
+
+  getMany(gatewayAccounts),
+  {
+    ...post(gatewayAccounts, gatewayAccountWriter, 'gwa'),
+    handler: (context) => postGatewayAccount(context, () => newId('gwa')),
+  },
+  getOne(gatewayAccounts),
+  { ...put(gatewayAccounts, gatewayAccountWriter), handler: putGatewayAccount },
+  {
+    ...getOne(gatewayAccounts),
+    ...action('PatchGatewayAccount', 'PATCH', 'gateway-accounts/{id}', 'Change members of a gateway account'),
+    takesBody: true,
+    body: GatewayAccountPatch,
+    handler: patchGatewayAccount,
+  },
+  { ...del(gatewayAccounts), handler: deleteGatewayAccount },
+  gatewayAccountStatus('Enable', 'active', 'Enable a gateway account'),
+  gatewayAccountStatus('Disable', 'inactive', 'Disable a gateway account'),
+  gatewayAccountStatus('Close', 'closed', 'Close a gateway account for good'),
+  {
+    ...getOne(gatewayAccounts),
+    ...action(
+      'PostGatewayAccountCheckCredentials',
+      'POST',
+      'gateway-accounts/{id}/check-credentials',
+      'Check the credentials of a gateway account',
+    ),
+    returns: 'nothing',
+    success: 204,
+    handler: checkCredentials,
+  },
 
   getMany(websites),
   post(websites, websiteWriter, 'web'),
@@ -389,6 +432,19 @@ export const ROUTES: readonly Route[] = [
     handler: postInvoiceVoid,
   },
 ]
+
+function gatewayAccountStatus(
+  verb: 'Enable' | 'Disable' | 'Close',
+  status: GatewayAccountStatus,
+  summary: string,
+): Route {
+  const path = `gateway-accounts/{id}/${verb.toLowerCase()}`
+  return {
+    ...getOne(gatewayAccounts),
+    ...action(`PostGatewayAccount${verb}`, 'POST', path, summary),
+    handler: (context) => changeStatus(context, status),
+  }
+}
 
 function authenticationToken(method: 'GET' | 'POST' | 'DELETE', below: string) {
   return {

@@ -93,6 +93,18 @@ const REFERRERS = {
       condition: `items @> jsonb_build_array(jsonb_build_object('plan', jsonb_build_object('id', ?::text)))`,
     },
   ],
+  gateway_accounts: [
+    {
+      label: 'a payment instrument',
+      table: 'payment_instruments',
+      condition: `starts_with(gateway_reference, 'account/' || ?::text || '/')`,
+    },
+    {
+      label: 'a transaction',
+      table: 'transactions',
+      condition: `starts_with(gateway_reference, 'account/' || ?::text || '/')`,
+    },
+  ],
   products: [{ label: 'a plan', table: 'plans', condition: 'product_id = ?' }],
 } as const
 

@@ -29,6 +29,7 @@ export type IdPrefix =
   | 'auth'
   | 'cust'
   | 'wrk'
+  | 'gwa'
 
 // Each id takes sixteen random digits; fetching each from the system separately would be slow.
 const random = new Uint8Array(4_096)

@@ -8,6 +8,7 @@ export const SEALED = [
   { table: 'installation', column: 'value', where: "name = 'lookup-key'" },
   { table: 'api_keys', column: 'key_cipher', where: 'true' },
   { table: 'customer_token_keys', column: 'key_cipher', where: 'true' },
+  { table: 'gateway_accounts', column: 'credentials_cipher', where: 'credentials_cipher is not null' },
   { table: 'idempotency_records', column: 'response_cipher', where: 'true' },
   { table: 'payment_tokens', column: 'card_cipher', where: 'card_cipher is not null' },
   { table: 'service_credentials', column: 'auth_cipher', where: 'true' },

@@ -1,9 +1,59 @@
-/** Returns the gateway of a deployment: the sandbox has its test gateway, a live deployment none yet. */
+/** Returns the gateway of a deployment, which dispatches to the accounts of its organizations. */
+import {
+  dispatchByAccount,
+  type GatewayAccountFacts,
+  type GatewayAccountSource,
+  type GatewayOfAccounts,
+} from './accounts.ts'
 import { type Gateway, NoGatewayError } from './port.ts'
+import { createStripeGateway, type StripeGateway, type StripeOptions } from './stripe.ts'
 import { createTestGateway } from './test-gateway.ts'
 
+export interface GatewayOptions {
+  readonly environment: 'sandbox' | 'live'
+  readonly databaseUrl: string
+  readonly accounts: GatewayAccountSource
+  /** Where Stripe is; default on the Internet. */
+  readonly stripeHost?: StripeOptions['host']
+}
+
+/** Organizations without accounts have the test gateway in the sandbox, and none in live. */
+export function createGateways({
+  environment,
+  databaseUrl,
+  accounts,
+  stripeHost,
+}: GatewayOptions): GatewayOfAccounts {
+  const own = createGateway(environment, databaseUrl)
+  return dispatchByAccount(own, accounts, {
+    of: (account) => (account.gatewayName === 'Stripe' ? stripeOf(account, stripeHost) : own),
+    async probe({ gatewayName, secretKey }) {
+      const unsaved = { secretKey, takesCardNumbers: false, descriptor: null }
+      if (gatewayName === 'Stripe') await stripeOf(unsaved, stripeHost).probe()
+    },
+  })
+}
+
+/** Returns the deployment's own gateway: the sandbox's test gateway, or in live one that refuses. */
 export function createGateway(environment: 'sandbox' | 'live', databaseUrl: string): Gateway {
   return environment === 'sandbox' ? createTestGateway(databaseUrl) : noGateway()
+}
+
+/** Returns the adapter of an account at Stripe. It holds nothing that must be closed. */
+export function stripeOf(
+  {
+    secretKey,
+    takesCardNumbers,
+    descriptor,
+  }: Pick<GatewayAccountFacts, 'secretKey' | 'takesCardNumbers' | 'descriptor'>,
+  host: StripeOptions['host'],
+): StripeGateway {
+  return createStripeGateway({
+    secretKey: secretKey ?? '',
+    takesCards: takesCardNumbers,
+    descriptor,
+    ...(host === undefined ? {} : { host }),
+  })
 }
 
 function noGateway(): Gateway {
@@ -12,8 +62,8 @@ function noGateway(): Gateway {
   }
   return {
     name: 'none',
-    takesCards: false,
     idempotencyWindow: 24 * 3_600_000,
+    takesCards: async () => false,
     store: refuse,
     charge: refuse,
     refund: refuse,

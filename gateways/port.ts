@@ -15,6 +15,19 @@ export interface GatewayCard {
   readonly cvv: string | null
   readonly expMonth: number
   readonly expYear: number
+  readonly brand?: string
+}
+
+export interface StoredCard {
+  /** Charges the card; says nothing of it. */
+  readonly reference: string
+  /** Who keeps it, as responses name it. */
+  readonly gatewayName: string
+}
+
+/** Why the gateway does not keep a card, for the one who entered it. */
+export interface CardRefusal {
+  readonly refusal: string
 }
 
 interface MovementOfMoney {
@@ -67,15 +80,21 @@ export interface GatewayResult {
 
 export interface Gateway {
   readonly name: string
-  /** False if it stores no card numbers: instruments then come from the provider's own form, by `adopt`. */
-  readonly takesCards: boolean
   /** Milliseconds for which a repeated request id moves nothing twice; at least an hour. Then only `find` is called. */
   readonly idempotencyWindow: number
+  /** True if it stores card numbers for the organization; else its instruments come from the provider's own form. */
+  takesCards(organizationId: string): Promise<boolean>
   /**
    * Stores a card with the gateway and returns the reference that charges it. Idempotent for a `requestId`.
-   * @throws CardRefusedError if the gateway refuses the card; GatewayFailedError if it has no result.
+   * @param currency that it is to be charged in, if it is known.
+   * @throws GatewayFailedError if it has no result.
    */
-  store(organizationId: string, card: GatewayCard, requestId: string): Promise<string>
+  store(
+    organizationId: string,
+    card: GatewayCard,
+    requestId: string,
+    currency?: string | null,
+  ): Promise<StoredCard | CardRefusal>
   /** @throws NotSentError if the gateway has certainly not carried it out. */
   charge(charge: Charge): Promise<GatewayResult>
   /** @throws NotSentError as `charge`. */
@@ -105,4 +124,9 @@ export class GatewayFailedError extends Error {
 /** The gateway refuses the card itself. The message says why, for the one who entered it. */
 export class CardRefusedError extends Error {
   override readonly name = 'CardRefusedError'
+}
+
+/** The provider does not take the credentials. The message says why, and contains no secret. */
+export class CredentialsRefusedError extends Error {
+  override readonly name = 'CredentialsRefusedError'
 }

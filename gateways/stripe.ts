@@ -12,6 +12,7 @@ import { minorUnits } from '../billing/money.ts'
 import {
   CardRefusedError,
   type Charge,
+  CredentialsRefusedError,
   type DeclineClass,
   type Gateway,
   GatewayFailedError,
@@ -23,6 +24,7 @@ import {
 /** The version of Stripe's API that the adapter was written and tested against. */
 export const STRIPE_API_VERSION = '2026-10-28.endive'
 
+const NAME = 'Stripe'
 /** Stripe keeps idempotency keys for at least a day; an hour of it is left for clocks and retries. */
 const IDEMPOTENCY_WINDOW = 23 * 3_600_000
 /** Time limit of a call. Milliseconds. */
@@ -60,7 +62,7 @@ export interface StripeGateway extends Gateway {
    * @throws CardRefusedError if it does not exist, is no card or cannot be charged off session.
    */
   adopt(organizationId: string, paymentMethod: string): Promise<AdoptedCard>
-  /** @throws GatewayFailedError if the credentials are wrong or Stripe cannot be reached. */
+  /** @throws CredentialsRefusedError; GatewayFailedError if Stripe cannot be reached. */
   probe(): Promise<void>
 }
 
@@ -102,13 +104,13 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
   }
 
   return {
-    name: 'Stripe',
-    takesCards,
+    name: NAME,
+    takesCards: async () => takesCards,
     idempotencyWindow: IDEMPOTENCY_WINDOW,
 
     async store(organizationId, { pan, cvv, expMonth, expYear }, requestId) {
-      if (!takesCards) throw new CardRefusedError('Enter the card in the form of the payment provider.')
-      return await storing(async () => {
+      if (!takesCards) return { refusal: 'Enter the card in the form of the payment provider.' }
+      const stored = storing(async () => {
         const { id } = await stripe.paymentMethods.create(
           {
             type: 'card',
@@ -121,7 +123,12 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
           },
           keyOf('card', `${organizationId}/${requestId}`),
         )
-        return await saveFor(organizationId, id, `${organizationId}/${requestId}`)
+        const reference = await saveFor(organizationId, id, `${organizationId}/${requestId}`)
+        return { reference, gatewayName: NAME }
+      })
+      return await stored.catch((error: unknown) => {
+        if (error instanceof CardRefusedError) return { refusal: error.message }
+        throw error
       })
     },
 
@@ -196,10 +203,10 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
         await stripe.balance.retrieve()
       } catch (error) {
         if (error instanceof Stripe.errors.StripeAuthenticationError) {
-          throw new GatewayFailedError('Stripe does not know this secret key.')
+          throw new CredentialsRefusedError('is not known to Stripe')
         }
         if (error instanceof Stripe.errors.StripePermissionError) {
-          throw new GatewayFailedError('The secret key does not permit what this service needs.')
+          throw new CredentialsRefusedError('does not permit what this service needs')
         }
         throw new GatewayFailedError('Stripe could not be reached. Try again later.')
       }

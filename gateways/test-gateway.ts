@@ -41,6 +41,7 @@ const DECLINES: Readonly<Record<string, DeclineClass>> = {
   'unknown-reference': 'hard',
 }
 
+const NAME = 'TestGateway'
 /** Time limit of a query. Milliseconds. */
 const TIMEOUT = 10_000
 
@@ -87,9 +88,10 @@ export function createTestGateway(
   }
 
   return {
-    takesCards: true,
-    name: 'TestGateway',
+    name: NAME,
     idempotencyWindow,
+
+    takesCards: async () => true,
 
     async store(organizationId, { pan }) {
       try {
@@ -98,7 +100,7 @@ export function createTestGateway(
            values ($1, 'ref_' || replace(gen_random_uuid()::text, '-', ''), $2, $3) returning reference`,
           [organizationId, BEHAVIOURS[pan] ?? 'approve', pan.slice(-4)],
         )
-        return rows[0]?.reference ?? ''
+        return { reference: rows[0]?.reference ?? '', gatewayName: NAME }
       } catch {
         // The driver's message may contain bound values.
         throw new GatewayFailedError('The gateway could not store the card. Try again later.')

@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import { createActivities } from '../activities/activities.ts'
 import { createOrderAdvancer } from '../activities/advance-order.ts'
 import { createQuarantine } from '../activities/quarantine.ts'
+import { gatewayAccountSource } from '../commands/payments/gateway-accounts.ts'
 import type { Config } from '../config/config.ts'
 import { ownPorts } from '../config/own-ports.ts'
 import { RELEASE } from '../config/release.ts'
@@ -18,7 +19,7 @@ import { createAddressGuard } from '../delivery/address-guard.ts'
 import type { AttemptDependencies } from '../delivery/attempt.ts'
 import { signingKeyCache } from '../delivery/key-cache.ts'
 import { createSender } from '../delivery/sender.ts'
-import { createGateway } from '../gateways/gateways.ts'
+import { createGateways, type GatewayOptions } from '../gateways/gateways.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Checks } from '../ops/readiness.ts'
 import { taskQueue } from '../workflows/contract.ts'
@@ -51,6 +52,8 @@ export interface WorkerDependencies {
   readonly workflowBundle: WorkflowBundleOption
   readonly metrics: Metrics
   readonly log: Logger
+  /** Where Stripe is; default on the Internet. */
+  readonly stripeHost?: GatewayOptions['stripeHost']
   /** Called when a loop has made no progress for thirty seconds: the process should exit. */
   readonly onStanding?: (loop: string) => void
 }
@@ -90,7 +93,12 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   const sender = createSender(
     createAddressGuard(config.webhookAllowedCidrs, ownPorts(config, databaseUrl, temporal.address)),
   )
-  const gateway = createGateway(config.environment, databaseUrl)
+  const gateway = createGateways({
+    environment: config.environment,
+    databaseUrl,
+    accounts: gatewayAccountSource(em, vault),
+    ...(dependencies.stripeHost === undefined ? {} : { stripeHost: dependencies.stripeHost }),
+  })
   const attempts: AttemptDependencies = {
     sender,
     signingKey: signingKeyCache(em, vault, now),

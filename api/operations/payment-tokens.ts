@@ -24,10 +24,11 @@ export const paymentTokens: Resource<PaymentTokenRow> = {
 }
 
 export const paymentTokenWriter: Pick<Writer<PaymentTokenRow, PaymentToken>, 'create'> = {
-  create: (unit, id, body, { keys, gateway }) => {
+  create: async (unit, id, body, { keys, gateway }) => {
     // A card that nobody can charge is not kept.
-    if (!gateway.takesCards) throw new NoGatewayError('No payment gateway that takes cards is connected.')
-    return createPaymentToken(unit, keys, id, {
+    if (!(await gateway.takesCards(unit.organizationId)))
+      throw new NoGatewayError('No payment gateway that takes cards is connected.')
+    return await createPaymentToken(unit, keys, id, {
       method: 'payment-card',
       card: {
         pan: body.paymentInstrument.pan ?? null,

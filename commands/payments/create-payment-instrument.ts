@@ -1,11 +1,12 @@
+import { InvalidFieldsError } from '../../billing/errors.ts'
 import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { Vault } from '../../db/vault.ts'
-import type { Gateway } from '../../gateways/port.ts'
+import type { Gateway, StoredCard } from '../../gateways/port.ts'
 import { presentPaymentInstrument } from '../../representations/payment-instrument.ts'
 import { references } from '../references.ts'
-import { usePaymentToken } from './use-payment-token.ts'
+import { type UsedCard, usePaymentToken } from './use-payment-token.ts'
 
 /** What a command needs to store cards: the vault and the gateway. */
 export interface CardPath {
@@ -54,6 +55,7 @@ export async function instrumentOfToken(
   },
 ): Promise<PaymentInstrument> {
   const card = await usePaymentToken(unit, vault, given.field, given.token)
+  const { reference, gatewayName } = await storedCard(gateway, unit, card, given)
   const instrument = unit.create(PaymentInstrument, {
     id: given.id ?? newId('inst'),
     customerId: given.customerId,
@@ -66,8 +68,8 @@ export async function instrumentOfToken(
     status: 'active',
     billingAddress: card.billingAddress,
     riskMetadata: card.riskMetadata,
-    gateway: gateway.name,
-    gatewayReference: await gateway.store(unit.organizationId, card, given.token),
+    gateway: gatewayName,
+    gatewayReference: reference,
     cardFingerprint: card.fingerprint,
   })
   const representation = presentPaymentInstrument(instrument, unit.baseUrl)
@@ -82,4 +84,19 @@ export async function instrumentOfToken(
     ),
   })
   return instrument
+}
+
+/**
+ * Stores a card with the gateway, under its token's id, so that a repetition stores it once.
+ * @throws InvalidFieldsError naming `field`, if the gateway refuses the card.
+ */
+export async function storedCard(
+  gateway: Pick<Gateway, 'store'>,
+  { organizationId }: Pick<UnitOfWork, 'organizationId'>,
+  card: UsedCard,
+  { field, token, currency = null }: { field: string; token: string; currency?: string | null },
+): Promise<StoredCard> {
+  const stored = await gateway.store(organizationId, card, token, currency)
+  if (!('refusal' in stored)) return stored
+  throw new InvalidFieldsError([{ field, message: `must be a card that can be stored: ${stored.refusal}` }])
 }

@@ -24,7 +24,7 @@ import {
   payInvoices,
   refundInvoices,
 } from './apply-payment.ts'
-import type { CardPath } from './create-payment-instrument.ts'
+import { type CardPath, storedCard } from './create-payment-instrument.ts'
 import { paidOf, refundsOf } from './refund-sales.ts'
 import { usePaymentToken } from './use-payment-token.ts'
 
@@ -195,15 +195,18 @@ async function routeOf(
   unit: UnitOfWork,
   { vault, gateway }: CardPath,
   found: References,
-  { customerId, paymentInstruction, instant }: Sale & { readonly instant: number },
+  { customerId, currency, paymentInstruction, instant }: Sale & { readonly instant: number },
   check: () => void,
 ): Promise<Route> {
   if ('token' in paymentInstruction) {
     check()
     const card = await usePaymentToken(unit, vault, 'paymentInstruction.token', paymentInstruction.token)
+    const token = paymentInstruction.token
+    const given = { field: 'paymentInstruction.token', token, currency }
+    const { reference, gatewayName } = await storedCard(gateway, unit, card, given)
     return {
-      gateway: gateway.name,
-      gatewayReference: await gateway.store(unit.organizationId, card, paymentInstruction.token),
+      gateway: gatewayName,
+      gatewayReference: reference,
       cardFingerprint: card.fingerprint,
     }
   }

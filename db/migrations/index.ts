@@ -4,11 +4,16 @@
  */
 import { Migration20261122120000_baseline } from './Migration20261122120000_baseline.ts'
 import { Migration20261122153000_transactions_know_why_they_were_declined } from './Migration20261122153000_transactions_know_why_they_were_declined.ts'
+import { Migration20261122154000_gateway_accounts } from './Migration20261122154000_gateway_accounts.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
   {
     name: 'Migration20261122153000_transactions_know_why_they_were_declined',
     class: Migration20261122153000_transactions_know_why_they_were_declined,
+  },
+  {
+    name: 'Migration20261122154000_gateway_accounts',
+    class: Migration20261122154000_gateway_accounts,
   },
 ]

@@ -7,6 +7,7 @@ import { createStripeGateway } from '../../gateways/stripe.ts'
 import { TEST_CARDS, TEST_CVV } from '../support/cards.ts'
 import { startScriptedStripe } from '../support/scripted-stripe.ts'
 import { startService } from '../support/service.ts'
+import { referenceIn } from '../support/stored-card.ts'
 
 const ORGANIZATION = 'org_port'
 const SECRET_KEY = 'sk_test_scripted'
@@ -64,8 +65,14 @@ describe.each(Object.keys(ADAPTERS))('%s, behind the gateway port,', (name) => {
   afterAll(() => adapter?.close())
 
   const since = Date.now() - 60_000
-  const store = (pan: string = TEST_CARDS.approves, requestId = ulid()) =>
-    adapter.gateway.store(ORGANIZATION, { pan, cvv: TEST_CVV, expMonth: 12, expYear: 2090 }, requestId)
+  const store = async (pan: string = TEST_CARDS.approves, requestId = ulid()) =>
+    referenceIn(
+      await adapter.gateway.store(
+        ORGANIZATION,
+        { pan, cvv: TEST_CVV, expMonth: 12, expYear: 2090 },
+        requestId,
+      ),
+    )
   const chargeOf = (reference: string, requestId = ulid(), members: Partial<Charge> = {}): Charge => ({
     organizationId: ORGANIZATION,
     reference,
@@ -169,7 +176,7 @@ describe('the test gateway', () => {
     try {
       const { gateway } = adapter
       const card = { pan: TEST_CARDS.answersLate, cvv: null, expMonth: 12, expYear: 2090 }
-      const reference = await gateway.store(ORGANIZATION, card, ulid())
+      const reference = referenceIn(await gateway.store(ORGANIZATION, card, ulid()))
       const charge = {
         organizationId: ORGANIZATION,
         reference,

@@ -4,10 +4,17 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ulid } from 'ulid'
 import { carryOut } from '../../gateways/movement.ts'
-import { CardRefusedError, type Charge, GatewayFailedError, NotSentError } from '../../gateways/port.ts'
+import {
+  CardRefusedError,
+  type Charge,
+  CredentialsRefusedError,
+  GatewayFailedError,
+  NotSentError,
+} from '../../gateways/port.ts'
 import { createStripeGateway, declineClassOf, type StripeGateway } from '../../gateways/stripe.ts'
 import { TEST_CARDS, TEST_CVV } from '../support/cards.ts'
 import { type ScriptedStripe, startScriptedStripe } from '../support/scripted-stripe.ts'
+import { referenceIn } from '../support/stored-card.ts'
 
 const SECRET_KEY = 'sk_test_scripted'
 const ORGANIZATION = 'org_stripe'
@@ -30,8 +37,10 @@ describe('the Stripe adapter', () => {
   })
   afterAll(() => provider.close())
 
-  const store = (pan: string = TEST_CARDS.approves) =>
-    gateway.store(ORGANIZATION, { pan, cvv: TEST_CVV, expMonth: 12, expYear: 2090 }, ulid())
+  const store = async (pan: string = TEST_CARDS.approves) =>
+    referenceIn(
+      await gateway.store(ORGANIZATION, { pan, cvv: TEST_CVV, expMonth: 12, expYear: 2090 }, ulid()),
+    )
   const newCharge = async (members: Partial<Charge> = {}): Promise<Charge> => ({
     organizationId: ORGANIZATION,
     reference: members.reference ?? (await store()),
@@ -172,7 +181,7 @@ describe('the Stripe adapter', () => {
     const browserOnly = gatewayAt(provider.port, { takesCards: false })
     const before = provider.requests().length
     const card = { pan: TEST_CARDS.approves, cvv: null, expMonth: 12, expYear: 2090 }
-    await expect(browserOnly.store(ORGANIZATION, card, ulid())).rejects.toBeInstanceOf(CardRefusedError)
+    expect(await browserOnly.store(ORGANIZATION, card, ulid())).toEqual({ refusal: expect.any(String) })
     expect(provider.requests().length).toBe(before)
   })
 
@@ -189,7 +198,7 @@ describe('the Stripe adapter', () => {
     await gateway.probe()
     const wrong = gatewayAt(provider.port, { secretKey: 'sk_test_wrong' })
     const failure = await wrong.probe().catch((error: unknown) => error)
-    expect(failure).toBeInstanceOf(GatewayFailedError)
+    expect(failure).toBeInstanceOf(CredentialsRefusedError)
     expect(String(failure)).not.toContain('sk_test')
     const card = { pan: TEST_CARDS.approves, cvv: TEST_CVV, expMonth: 12, expYear: 2090 }
     const refused = await wrong.store(ORGANIZATION, card, ulid()).catch((error: unknown) => error)

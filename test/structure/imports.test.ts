@@ -27,7 +27,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   wallets: { imports: ['delivery/', 'config/'] },
   commands: {
     imports: ['delivery/', 'events/', 'representations/', 'db/', 'billing/', 'access/', 'config/', CONTRACT],
-    types: ['gateways/port.ts', 'gateways/movement.ts'],
+    types: ['gateways/port.ts', 'gateways/movement.ts', 'gateways/accounts.ts'],
   },
   activities: {
     imports: ['commands/', 'delivery/', 'gateways/', 'events/', 'db/', 'billing/', 'config/', CONTRACT],

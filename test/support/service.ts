@@ -1,4 +1,5 @@
 /** The service as a test file has it: a database of its own, a real API on a free port, a real worker if wanted. */
+
 import { randomBytes } from 'node:crypto'
 import { Client, Connection } from '@temporalio/client'
 import pg from 'pg'
@@ -15,6 +16,7 @@ import { databaseChecks } from '../../db/readiness.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import { ensureSigningKey } from '../../delivery/signing-keys.ts'
 import { freePort } from '../../dev/services/ports.ts'
+import type { GatewayOptions } from '../../gateways/gateways.ts'
 import { createMetrics, type Metrics } from '../../ops/metrics.ts'
 import { createReadiness } from '../../ops/readiness.ts'
 import type { ApplePayConnection } from '../../wallets/apple-pay.ts'
@@ -56,6 +58,8 @@ export interface ServiceOptions {
   readonly timeouts?: Timeouts
   /** How long a client may leave a response unread, in milliseconds; default as in production. */
   readonly unreadTimeout?: number
+  /** Where Stripe is; default on the Internet. */
+  readonly stripeHost?: GatewayOptions['stripeHost']
   /** Where Temporal is; default the test run's. */
   readonly temporalAddress?: string
   /** How Apple Pay is reached; default as on the Internet. */
@@ -93,6 +97,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     stopping: new AbortController().signal,
     required: databaseChecks(database.orm, Date.now),
   })
+  const stripe = options.stripeHost === undefined ? {} : { stripeHost: options.stripeHost }
   const api = await startApi(
     {
       config,
@@ -103,6 +108,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       metrics,
       log: logger,
       connectTimeout: CONNECT_TIMEOUT,
+      ...stripe,
       ...(options.unreadTimeout === undefined ? {} : { unreadTimeout: options.unreadTimeout }),
       merchantIdentity: readMerchantIdentity(config),
       applePay: options.applePay,
@@ -120,6 +126,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       workflowBundle: { codePath: services.bundlePath },
       metrics,
       log: logger,
+      ...stripe,
     })
   }
   let worker = options.worker === false ? null : startOne()

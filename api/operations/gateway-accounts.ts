@@ -1,0 +1,173 @@
+import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
+import { sealedCredentials } from '../../commands/payments/gateway-accounts.ts'
+import { requireUnreferenced } from '../../commands/references.ts'
+import { type GatewayAccountStatus, gatewayAccountSearch } from '../../db/entities/gateway-account.ts'
+import { GatewayAccount as GatewayAccountRow } from '../../db/entities/index.ts'
+import { lockRow } from '../../db/lock-row.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { CredentialsRefusedError } from '../../gateways/port.ts'
+import { presentGatewayAccount } from '../../representations/gateway-account.ts'
+import { requirePreconditions } from '../http/preconditions.ts'
+import type { OperationContext, OperationResponse } from '../operation.ts'
+import { fieldsOf } from '../query/fields.ts'
+import { changeRow } from '../resources/change-row.ts'
+import { create } from '../resources/create.ts'
+import { remove } from '../resources/delete.ts'
+import { notFound, type Resource, type Writer } from '../resources/resource.ts'
+import { respondWith } from '../resources/respond.ts'
+import { upsert } from '../resources/upsert.ts'
+import { GatewayAccount, type GatewayAccountPatch } from '../schemas/gateway-account.ts'
+
+export const gatewayAccounts: Resource<GatewayAccountRow> = {
+  name: 'GatewayAccount',
+  label: 'gateway account',
+  path: 'gateway-accounts',
+  schema: GatewayAccount,
+  entity: GatewayAccountRow,
+  table: 'gateway_accounts',
+  search: gatewayAccountSearch,
+  fields: fieldsOf(GatewayAccount, { method: null, organizationId: null }),
+  present: (row, { baseUrl }) => presentGatewayAccount(row, baseUrl),
+}
+
+export const gatewayAccountWriter: Writer<GatewayAccountRow, GatewayAccount> = {
+  async create(unit, id, body, context) {
+    if (body.gatewayName === 'TestGateway' && context.environment === 'live') {
+      throw new InvalidFieldsError([{ field: 'gatewayName', message: 'must not be TestGateway in live' }])
+    }
+    if (body.gatewayName === 'Stripe' && body.credentials === undefined) {
+      throw new InvalidFieldsError([{ field: 'credentials', message: 'is required' }])
+    }
+    return unit.create(GatewayAccountRow, {
+      id,
+      gatewayName: body.gatewayName,
+      status: 'active',
+      ...settingsOf(body),
+      credentialsCipher: await cipherOf(body, context),
+    })
+  },
+  async update(_, row, body, context) {
+    if (body.gatewayName !== row.gatewayName) {
+      throw new ConflictError('The gatewayName of a gateway account cannot be changed.')
+    }
+    Object.assign(row, settingsOf(body))
+    if (body.credentials !== undefined) row.credentialsCipher = await cipherOf(body, context)
+  },
+}
+
+/** POST: the provider is asked whether it takes the credentials, before anything is written. */
+export async function postGatewayAccount(context: OperationContext, newId: () => string) {
+  await requireAcceptedCredentials(context, context.body<GatewayAccount>())
+  return await create(context, gatewayAccounts, gatewayAccountWriter, newId)
+}
+
+/** PUT: as POST for new credentials. */
+export async function putGatewayAccount(context: OperationContext): Promise<OperationResponse> {
+  await requireAcceptedCredentials(context, bodyIfValid<GatewayAccount>(context))
+  return await upsert(context, gatewayAccounts, gatewayAccountWriter)
+}
+
+/** PATCH: changes only the members that the body has. */
+export async function patchGatewayAccount(context: OperationContext): Promise<OperationResponse> {
+  const { gatewayName } = await readAccount(context)
+  const given = bodyIfValid<GatewayAccountPatch>(context)
+  await requireAcceptedCredentials(context, given === null ? null : { ...given, gatewayName })
+  return await changed(context, async (_, row) => {
+    const { credentials, ...body } = context.body<GatewayAccountPatch>()
+    Object.assign(row, body)
+    if (credentials !== undefined) row.credentialsCipher = await cipherOf({ credentials }, context)
+  })
+}
+
+/** POST …/enable, …/disable and …/close. A closed account stays closed. */
+export async function changeStatus(
+  context: OperationContext,
+  status: GatewayAccountStatus,
+): Promise<OperationResponse> {
+  return await changed(context, (_, row) => {
+    if (row.status === 'closed' && status !== 'closed') {
+      throw new ConflictError('The gateway account is closed, which is final.')
+    }
+    row.status = status
+  })
+}
+
+/** POST …/check-credentials: 204 if the provider takes the stored credentials. */
+export async function checkCredentials(context: OperationContext): Promise<OperationResponse> {
+  const account = await readAccount(context)
+  await refusalAsField(() => context.gateway.probe(context.organizationId, account.id))
+  return {}
+}
+
+/** DELETE: 409 while an instrument or a transaction is with the account. */
+export async function deleteGatewayAccount(context: OperationContext): Promise<OperationResponse> {
+  return await remove(context, gatewayAccounts, (unit, row) =>
+    requireUnreferenced(unit, 'gateway_accounts', row.id),
+  )
+}
+
+async function changed(
+  context: OperationContext,
+  change: (unit: UnitOfWork, row: GatewayAccountRow) => void | Promise<void>,
+): Promise<OperationResponse> {
+  const id = context.params.id ?? ''
+  return await context.commit(async (unit) => {
+    const row = await lockRow(unit, GatewayAccountRow, id)
+    if (row === null) throw notFound(gatewayAccounts, id)
+    requirePreconditions(context.preconditions, row.revision)
+    await changeRow(unit, row, () => change(unit, row))
+    return await respondWith(context, gatewayAccounts, row)
+  })
+}
+
+async function readAccount({ em, organizationId, params }: OperationContext): Promise<GatewayAccountRow> {
+  const id = params.id ?? ''
+  const row = await em.findOne(GatewayAccountRow, { organizationId, id })
+  if (row === null) throw notFound(gatewayAccounts, id)
+  return row
+}
+
+/** Returns the body, or null where the operation will refuse it: what is asked of others comes after. */
+function bodyIfValid<T>(context: OperationContext): T | null {
+  try {
+    return context.body<T>()
+  } catch {
+    return null
+  }
+}
+
+async function requireAcceptedCredentials(
+  { gateway, organizationId }: OperationContext,
+  given: Pick<GatewayAccount, 'gatewayName' | 'credentials'> | null,
+): Promise<void> {
+  if (given?.credentials === undefined) return
+  const { gatewayName, credentials } = given
+  await refusalAsField(() => gateway.probe(organizationId, { gatewayName, secretKey: credentials.secretKey }))
+}
+
+async function refusalAsField(probe: () => Promise<void>): Promise<void> {
+  try {
+    await probe()
+  } catch (error) {
+    if (!(error instanceof CredentialsRefusedError)) throw error
+    throw new InvalidFieldsError([{ field: 'credentials.secretKey', message: error.message }])
+  }
+}
+
+function settingsOf(body: GatewayAccount) {
+  return {
+    acceptedCurrencies: body.acceptedCurrencies,
+    paymentCardSchemes: body.paymentCardSchemes ?? [],
+    priority: body.priority ?? 0,
+    takesCardNumbers: body.takesCardNumbers ?? false,
+    descriptor: body.descriptor ?? null,
+    customFields: body.customFields ?? {},
+  }
+}
+
+async function cipherOf(
+  { credentials }: Pick<GatewayAccount, 'credentials'>,
+  { keys }: OperationContext,
+): Promise<string | null> {
+  return credentials === undefined ? null : await sealedCredentials(keys.vault, credentials)
+}

@@ -1,0 +1,63 @@
+/** Gateway accounts: how they are read where money moves, and how their credentials are kept. */
+import type { EntityManager } from '@mikro-orm/postgresql'
+import type { GatewayCredentials } from '../../db/entities/gateway-account.ts'
+import { GatewayAccount } from '../../db/entities/index.ts'
+import { plainRowReader } from '../../db/plain-rows.ts'
+import { statement } from '../../db/statement.ts'
+import type { Vault } from '../../db/vault.ts'
+import type { GatewayAccountFacts, GatewayAccountSource } from '../../gateways/accounts.ts'
+
+/** Reads accounts from the database at each use: a change of an account holds from the next movement on. */
+export function gatewayAccountSource(
+  em: () => EntityManager,
+  vault: Pick<Vault, 'open'>,
+): GatewayAccountSource {
+  return {
+    async find(organizationId, id) {
+      const unit = em()
+      const [row] = await statement<Record<string, unknown>>(
+        unit,
+        'find-gateway-account',
+        'select * from gateway_accounts where organization_id = ? and id = ?',
+        [organizationId, id],
+      )
+      return row === undefined ? null : await factsOf(plainRowReader(unit, GatewayAccount)(row), vault)
+    },
+    async active(organizationId) {
+      const unit = em()
+      const rows = await statement<Record<string, unknown>>(
+        unit,
+        'find-active-gateway-accounts',
+        `select * from gateway_accounts where organization_id = ? and status = 'active'
+          order by priority, created_time, id`,
+        [organizationId],
+      )
+      return await Promise.all(rows.map((row) => factsOf(plainRowReader(unit, GatewayAccount)(row), vault)))
+    },
+  }
+}
+
+async function factsOf(account: GatewayAccount, vault: Pick<Vault, 'open'>): Promise<GatewayAccountFacts> {
+  const { credentialsCipher: cipher } = account
+  const credentials = cipher == null ? null : (JSON.parse(await vault.open(cipher)) as GatewayCredentials)
+  return {
+    id: account.id,
+    gatewayName: account.gatewayName,
+    revision: account.revision,
+    isActive: account.status === 'active',
+    acceptedCurrencies: account.acceptedCurrencies,
+    paymentCardSchemes: account.paymentCardSchemes,
+    takesCardNumbers: account.takesCardNumbers,
+    descriptor: account.descriptor ?? null,
+    secretKey: credentials?.secretKey ?? null,
+  }
+}
+
+/** Returns the credentials as a row keeps them. */
+export async function sealedCredentials(
+  vault: Pick<Vault, 'seal'>,
+  { secretKey, publishableKey }: { readonly secretKey: string; readonly publishableKey?: string | null },
+): Promise<string> {
+  const credentials: GatewayCredentials = { secretKey, publishableKey: publishableKey ?? null }
+  return await vault.seal(JSON.stringify(credentials))
+}

@@ -1,0 +1,38 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+
+export type GatewayAccountStatus = 'active' | 'inactive' | 'closed'
+
+/** What the account's provider asks for, stored as JSON in the ciphertext. */
+export interface GatewayCredentials {
+  readonly secretKey: string
+  readonly publishableKey: string | null
+}
+
+export const gatewayAccountSearch = searchExpression('gateway_name', 'descriptor')
+
+const GatewayAccountSchema = defineEntity({
+  name: 'GatewayAccount',
+  tableName: 'gateway_accounts',
+  indexes: listIndexes('gateway_accounts', gatewayAccountSearch),
+  properties: {
+    ...tenantKey,
+    gatewayName: p.string().length(30).$type<'TestGateway' | 'Stripe'>(),
+    status: p.string().length(10).$type<GatewayAccountStatus>(),
+    /** Accounts are tried in the order of this number, equal ones in the order of their creation. */
+    priority: p.integer(),
+    /** Currencies that it charges in; empty: all. */
+    acceptedCurrencies: json<string[]>(),
+    /** Card brands that it takes; empty: all. */
+    paymentCardSchemes: json<string[]>(),
+    takesCardNumbers: p.boolean(),
+    descriptor: p.string().length(22).nullable(),
+    /** `GatewayCredentials`, encrypted by the vault; null if the provider asks for none. */
+    credentialsCipher: p.text().nullable(),
+    customFields: json<Record<string, unknown>>(),
+    ...resourceColumns,
+  },
+})
+
+export class GatewayAccount extends GatewayAccountSchema.class {}
+GatewayAccountSchema.setClass(GatewayAccount)

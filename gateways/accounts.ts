@@ -1,0 +1,183 @@
+/**
+ * Dispatches movements to the gateway accounts of an organization.
+ *
+ * A reference of an account's instrument is `account/<account>/<the provider's reference>`, so a movement goes to the
+ * account that holds it, whatever accounts there are by then. What has no such reference belongs to the deployment's own
+ * gateway: in the sandbox the test gateway.
+ */
+import {
+  type CardRefusal,
+  type Gateway,
+  GatewayFailedError,
+  type GatewayResult,
+  type Movement,
+  NoGatewayError,
+} from './port.ts'
+
+export const GATEWAY_NAMES = ['TestGateway', 'Stripe'] as const
+export type GatewayName = (typeof GATEWAY_NAMES)[number]
+
+export interface GatewayAccountFacts {
+  readonly id: string
+  readonly gatewayName: GatewayName
+  readonly revision: number
+  /** Only an active account stores cards and charges. */
+  readonly isActive: boolean
+  /** Currencies that it charges in; empty: all. */
+  readonly acceptedCurrencies: readonly string[]
+  /** Card brands that it takes; empty: all. */
+  readonly paymentCardSchemes: readonly string[]
+  /** True if it takes card numbers, and not only what the provider's form made. */
+  readonly takesCardNumbers: boolean
+  readonly descriptor: string | null
+  readonly secretKey: string | null
+}
+
+/** Where the accounts are read. */
+export interface GatewayAccountSource {
+  find(organizationId: string, id: string): Promise<GatewayAccountFacts | null>
+  /** The active accounts, those that are tried first in front. */
+  active(organizationId: string): Promise<GatewayAccountFacts[]>
+}
+
+/** What a probe needs of an account that is not there yet. */
+export type ProbedAccount = Pick<GatewayAccountFacts, 'gatewayName' | 'secretKey'>
+
+/** A gateway whose references say which account holds them. */
+export interface GatewayOfAccounts extends Gateway {
+  /**
+   * Asks the provider whether it takes the credentials of an account, given by its id or by what it is to have.
+   * @throws CredentialsRefusedError; GatewayFailedError if the provider cannot be reached.
+   */
+  probe(organizationId: string, account: string | ProbedAccount): Promise<void>
+}
+
+export interface Adapters {
+  of(account: GatewayAccountFacts): Gateway
+  probe(account: ProbedAccount): Promise<void>
+}
+
+/** Returns the account that holds a reference; null: it belongs to the deployment's own gateway. */
+export function accountOfReference(reference: string): string | null {
+  return split(reference)?.account ?? null
+}
+
+/** Returns the reference under which an account's instrument is kept. */
+export function referenceOf(account: string, providerReference: string): string {
+  return `account/${account}/${providerReference}`
+}
+
+export function dispatchByAccount(
+  own: Gateway,
+  source: GatewayAccountSource,
+  adapters: Adapters,
+): GatewayOfAccounts {
+  const holderOf = async (organizationId: string, reference: string) => {
+    const parts = split(reference)
+    if (parts === null) return { gateway: own, account: null, reference }
+    const account = await source.find(organizationId, parts.account)
+    if (account === null) return null
+    return { gateway: adapters.of(account), account, reference: parts.reference }
+  }
+
+  return {
+    name: own.name,
+    // That of the adapter with the shortest.
+    idempotencyWindow: Math.min(own.idempotencyWindow, SHORTEST_WINDOW),
+
+    async takesCards(organizationId) {
+      const accounts = await source.active(organizationId)
+      return accounts.length === 0
+        ? await own.takesCards(organizationId)
+        : accounts.some(({ takesCardNumbers }) => takesCardNumbers)
+    },
+
+    async store(organizationId, card, requestId, currency = null) {
+      const accounts = await source.active(organizationId)
+      if (accounts.length === 0) return await own.store(organizationId, card, requestId, currency)
+      const fitting = accounts.filter(
+        ({ takesCardNumbers, acceptedCurrencies, paymentCardSchemes }) =>
+          takesCardNumbers &&
+          (currency === null || accepts(acceptedCurrencies, currency)) &&
+          (card.brand === undefined || accepts(paymentCardSchemes, card.brand)),
+      )
+      if (fitting.length === 0) {
+        const where = currency === null ? '' : ` in ${currency}`
+        return { refusal: `No gateway account takes ${card.brand ?? 'this card'}${where}.` }
+      }
+      let failure: GatewayFailedError | null = null
+      let refusal: CardRefusal | null = null
+      for (const account of fitting) {
+        try {
+          const stored = await adapters.of(account).store(organizationId, card, requestId)
+          if (!('refusal' in stored))
+            return { ...stored, reference: referenceOf(account.id, stored.reference) }
+          refusal ??= stored
+        } catch (error) {
+          if (!(error instanceof GatewayFailedError)) throw error
+          failure ??= error
+        }
+      }
+      // A card that one account refuses may be kept by the next; one that could not be reached may keep it later.
+      if (failure !== null || refusal === null) throw failure ?? new GatewayFailedError('No gateway account.')
+      return refusal
+    },
+
+    async charge(charge) {
+      const holder = await holderOf(charge.organizationId, charge.reference)
+      if (holder === null) return refused('unknown-gateway-account', 'hard')
+      const { account, gateway, reference } = holder
+      if (account !== null && !account.isActive) return refused('gateway-account-inactive', 'soft')
+      if (account !== null && !accepts(account.acceptedCurrencies, charge.currency)) {
+        return refused('currency-not-accepted', 'hard')
+      }
+      return await gateway.charge({ ...charge, reference })
+    },
+
+    async refund(refund) {
+      const holder = await holderOf(refund.organizationId, refund.reference)
+      if (holder === null) return refused('unknown-gateway-account', 'hard')
+      return await holder.gateway.refund({ ...refund, reference: holder.reference })
+    },
+
+    async find(movement, since) {
+      const { organizationId, reference } = movementOf(movement)
+      const holder = await holderOf(organizationId, reference)
+      if (holder === null) throw new NoGatewayError('The gateway account of the movement does not exist.')
+      return await holder.gateway.find(withReference(movement, holder.reference), since)
+    },
+
+    async probe(organizationId, account) {
+      const probed = typeof account === 'string' ? await source.find(organizationId, account) : account
+      if (probed === null) throw new NoGatewayError('The gateway account does not exist.')
+      await adapters.probe(probed)
+    },
+
+    close: () => own.close(),
+  }
+}
+
+const SHORTEST_WINDOW = 23 * 3_600_000
+
+function split(reference: string): { readonly account: string; readonly reference: string } | null {
+  const [, account, rest] = /^account\/([^/]+)\/(.*)$/s.exec(reference) ?? []
+  return account === undefined || rest === undefined ? null : { account, reference: rest }
+}
+
+function accepts(accepted: readonly string[], value: string): boolean {
+  return accepted.length === 0 || accepted.includes(value)
+}
+
+function refused(reason: string, decline: NonNullable<GatewayResult['decline']>): GatewayResult {
+  return { result: 'declined', raw: JSON.stringify({ result: 'declined', reason }), decline }
+}
+
+function movementOf(movement: Movement) {
+  return movement.kind === 'charge' ? movement.charge : movement.refund
+}
+
+function withReference(movement: Movement, reference: string): Movement {
+  return movement.kind === 'charge'
+    ? { kind: 'charge', charge: { ...movement.charge, reference } }
+    : { kind: 'refund', refund: { ...movement.refund, reference } }
+}

@@ -1,0 +1,25 @@
+import type { GatewayAccount } from '../db/entities/index.ts'
+import { resourceUrl } from './links.ts'
+
+/** Returns a gateway account for the API, without its credentials. */
+export function presentGatewayAccount(account: GatewayAccount, baseUrl: string) {
+  return {
+    id: account.id,
+    organizationId: account.organizationId,
+    gatewayName: account.gatewayName,
+    method: 'payment-card' as const,
+    status: account.status,
+    acceptedCurrencies: account.acceptedCurrencies,
+    paymentCardSchemes: account.paymentCardSchemes,
+    priority: account.priority,
+    takesCardNumbers: account.takesCardNumbers,
+    descriptor: account.descriptor ?? null,
+    customFields: account.customFields,
+    revision: account.revision,
+    createdTime: account.createdTime.toISOString(),
+    updatedTime: account.updatedTime.toISOString(),
+    _links: [
+      { rel: 'self', href: resourceUrl(baseUrl, account.organizationId, 'gateway-accounts', account.id) },
+    ],
+  }
+}

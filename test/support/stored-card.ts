@@ -1,0 +1,11 @@
+/** What a gateway says to a card that it is to store. */
+import type { CardRefusal, StoredCard } from '../../gateways/port.ts'
+
+/**
+ * Gives the reference of a stored card.
+ * @throws Error if the gateway refused it.
+ */
+export function referenceIn(stored: StoredCard | CardRefusal): string {
+  if ('refusal' in stored) throw new Error(stored.refusal)
+  return stored.reference
+}
