@@ -17,6 +17,7 @@ import {
   getAuthenticationToken,
   postAuthenticationToken,
 } from './operations/authentication-tokens.ts'
+import { customFields, getCustomField, listCustomFields, putCustomField } from './operations/custom-fields.ts'
 import { customers, customerWriter, deleteCustomer } from './operations/customers.ts'
 import { postDigitalWalletValidation } from './operations/digital-wallets.ts'
 import { disputes, disputeWriter } from './operations/disputes.ts'
@@ -71,6 +72,7 @@ import {
   sortedQuery,
 } from './query/query-parameters.ts'
 import { create } from './resources/create.ts'
+import { hasCustomFields } from './resources/custom-fields.ts'
 import { remove } from './resources/delete.ts'
 import { list } from './resources/list.ts'
 import { readOne } from './resources/read.ts'
@@ -278,6 +280,28 @@ export const ROUTES: readonly Route[] = [
   put(customers, customerWriter),
   { ...del(customers), handler: deleteCustomer },
 
+  {
+    ...getMany(customFields, pageQuery),
+    handler: (context) => listCustomFields(context, resourcesWithCustomFields()),
+  },
+  {
+    ...getOne(customFields),
+    path: `${customFields.path}/{name}`,
+    handler: (context) => getCustomField(context, resourcesWithCustomFields()),
+  },
+  {
+    ...getOne(customFields),
+    ...action(
+      'PutCustomField',
+      'PUT',
+      `${customFields.path}/{name}`,
+      'Create or update the definition of a custom field',
+    ),
+    takesBody: true,
+    query: expandQuerySchema(customFields),
+    handler: (context) => putCustomField(context, resourcesWithCustomFields()),
+  },
+
   getMany(products),
   post(products, productWriter, 'prod'),
   getOne(products),
@@ -446,6 +470,17 @@ function gatewayAccountStatus(
   }
 }
 
+/** Resources whose records have custom fields, as paths name them. */
+function resourcesWithCustomFields(): string[] {
+  return [
+    ...new Set(
+      ROUTES.flatMap(({ method, path, resource }) =>
+        method === 'GET' && !path.includes('{') && hasCustomFields({ schema: resource }) ? [path] : [],
+      ),
+    ),
+  ]
+}
+
 function authenticationToken(method: 'GET' | 'POST' | 'DELETE', below: string) {
   return {
     operationId: `${method.charAt(0)}${method.slice(1).toLowerCase()}AuthenticationToken`,
@@ -481,7 +516,7 @@ function getMany<Row extends ResourceRow>(resource: Resource<Row>, query = listQ
 
 function post<Row extends ResourceRow, Body>(
   resource: Resource<Row>,
-  writer: Pick<Writer<Row, Body>, 'create'>,
+  writer: Pick<Writer<Row, Body>, 'create' | 'checksCustomFields'>,
   id: IdPrefix | (() => string),
 ): Route {
   return {

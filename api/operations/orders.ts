@@ -39,6 +39,7 @@ export const subscriptions: Resource<SubscriptionRow> = {
 }
 
 export const subscriptionWriter: Writer<SubscriptionRow, Subscription> = {
+  checksCustomFields: true,
   create(unit, id, body) {
     return createSubscription(unit, id, { ...valuesOf(body), isTrialOnly: body.isTrialOnly ?? false })
   },

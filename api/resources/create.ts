@@ -1,4 +1,5 @@
 import type { OperationContext, OperationResponse } from '../operation.ts'
+import { withCustomFields } from './custom-fields.ts'
 import type { Resource, ResourceRow, Writer } from './resource.ts'
 import { requireKnownExpansions, respondCreated } from './respond.ts'
 
@@ -6,12 +7,13 @@ import { requireKnownExpansions, respondCreated } from './respond.ts'
 export async function create<Row extends ResourceRow, Body>(
   context: OperationContext,
   resource: Resource<Row>,
-  writer: Pick<Writer<Row, Body>, 'create'>,
+  writer: Pick<Writer<Row, Body>, 'create' | 'checksCustomFields'>,
   newId: () => string,
 ): Promise<OperationResponse> {
   requireKnownExpansions(context, resource)
   const body = context.body<Body>()
-  return await context.commit(async (unit) =>
-    respondCreated(context, resource, await writer.create(unit, newId(), body, context)),
-  )
+  return await context.commit(async (unit) => {
+    const checked = await withCustomFields(unit, resource, writer, body, null)
+    return await respondCreated(context, resource, await writer.create(unit, newId(), checked, context))
+  })
 }

@@ -53,6 +53,8 @@ export interface Writer<Row extends ResourceRow, Body> {
   create(unit: UnitOfWork, id: string, body: Body, context: OperationContext): Row | Promise<Row>
   /** Changes the row. The revision is incremented only if the row has changed. */
   update(unit: UnitOfWork, row: Row, body: Body, context: OperationContext): void | Promise<void>
+  /** True if its commands validate custom fields with what else they read; otherwise they are validated before. */
+  readonly checksCustomFields?: boolean
   /** Emits what follows from a real change: events and wake-ups. */
   changed?(unit: UnitOfWork, row: Row, context: OperationContext): void | Promise<void>
 }

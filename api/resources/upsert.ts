@@ -5,6 +5,7 @@ import { requirePreconditions } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { changeRow } from './change-row.ts'
+import { withCustomFields } from './custom-fields.ts'
 import type { Resource, ResourceRow, Writer } from './resource.ts'
 import { requireKnownExpansions, respondCreated, respondWith } from './respond.ts'
 
@@ -21,8 +22,9 @@ export async function upsert<Row extends ResourceRow, Body>(
       const row = await lockRow(unit, resource.entity, id)
       if (row !== null) await writer.advance?.(unit, row)
       requirePreconditions(context.preconditions, row?.revision ?? null)
-      const body = context.body<Body>(row ?? {})
+      const given = context.body<Body>(row ?? {})
       if (row !== null) {
+        const body = await withCustomFields(unit, resource, writer, given, row)
         const changed = await changeRow(unit, row, () => writer.update(unit, row, body, context))
         if (changed) await writer.changed?.(unit, row, context)
         return await respondWith(context, resource, row)
@@ -33,13 +35,21 @@ export async function upsert<Row extends ResourceRow, Body>(
         ]
         throw new Problem('validation-error', 'The id in the path is not valid.', { invalidFields })
       }
+      const body = await withCustomFields(unit, resource, writer, given, null)
       return await respondCreated(context, resource, await writer.create(unit, id, body, context))
     })
+  return await againstRivals(attempt)
+}
+
+/**
+ * Runs an upsert again while another request creates its row first. If the row is deleted and created again meanwhile,
+ * this can take several attempts.
+ */
+export async function againstRivals(attempt: () => Promise<OperationResponse>): Promise<OperationResponse> {
   for (let made = 1; ; made += 1) {
     try {
       return await attempt()
     } catch (error) {
-      // Another request created it first. If it is deleted and created again meanwhile, this can take several attempts.
       if (!isDuplicate(error) || made === MOST_ATTEMPTS) throw error
     }
   }

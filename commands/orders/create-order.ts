@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import type { Contact } from '../../billing/contacts.ts'
+import { checkedCustomFields } from '../../billing/custom-fields.ts'
 import { placeOrder } from '../../billing/order.ts'
 import {
   defaultAbandonTime,
@@ -84,6 +85,8 @@ export async function createSubscription(
   if (given.abandonTime !== null && given.abandonTime.getTime() <= now.getTime()) {
     found.fail('abandonTime', 'must be in the future')
   }
+  const customFields = checkedCustomFields(known.definitions, given.customFields ?? {}, null)
+  for (const { field, message } of customFields.problems) found.fail(field, message)
   found.check()
   const { billingAddress } = given
   const riskMetadata = await orderRisk(unit, given.riskMetadata, billingAddress, null, () => known.captured)
@@ -93,6 +96,7 @@ export async function createSubscription(
     ...given,
     items,
     riskMetadata,
+    customFields: customFields.values,
     status: 'pending',
     currency: items[0]?.priced.currency ?? '',
     startTime,

@@ -1,8 +1,10 @@
 /** What an order refers to, read in one statement, because placing orders is the most frequent command. */
+import type { FieldDefinition } from '../../billing/custom-fields.ts'
 import { type Organization, Plan } from '../../db/entities/index.ts'
 import { plainRowReader } from '../../db/plain-rows.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { definitionsSql } from '../custom-fields.ts'
 import { type Captured, captured } from './order-risk.ts'
 
 export interface ForOrder {
@@ -12,6 +14,8 @@ export interface ForOrder {
   readonly hasWebsite: boolean
   readonly plans: readonly Plan[]
   readonly settings: Organization['settings']
+  /** Of the custom fields of orders. */
+  readonly definitions: readonly FieldDefinition[]
   /** The data captured with the token of its instrument; null: no instrument. */
   readonly captured: Captured | null
 }
@@ -32,6 +36,7 @@ export async function readForOrder(
     website: boolean
     plans: Record<string, unknown>[]
     settings: ForOrder['settings']
+    definitions: FieldDefinition[]
     captured: Captured | null
   }>(
     em,
@@ -43,13 +48,14 @@ export async function readForOrder(
                  select * from plans where organization_id = organization.id
                     and id in (select jsonb_array_elements_text(?::jsonb)) for key share
                ) plan) as plans,
-              organization.settings,
+              organization.settings, ${definitionsSql} as definitions,
               ${captured} as captured
          from organizations organization where organization.id = ?`,
     [
       order.customerId,
       order.websiteId,
       planIds,
+      ...[organizationId, 'subscriptions'],
       ...[order.customerId, order.paymentInstrumentId, order.customerId],
       organizationId,
     ],
@@ -61,6 +67,7 @@ export async function readForOrder(
     hasWebsite: found.website,
     plans: found.plans.map(plainRowReader(em, Plan)),
     settings: found.settings,
+    definitions: found.definitions,
     captured: found.captured,
   }
 }

@@ -8,6 +8,7 @@ import type { Subscription } from '../../db/entities/index.ts'
 import type { OrderItem } from '../../db/entities/subscription.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { subscriptionEvent } from '../../events/order-events.ts'
+import { checkCustomFields } from '../custom-fields.ts'
 import { references } from '../references.ts'
 import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { annotateDrafts, applyTransitions, incrementRevision } from './apply-transitions.ts'
@@ -73,6 +74,13 @@ export async function updateSubscription(
   if (isAbandonNew && values.abandonTime !== null && values.abandonTime.getTime() <= instant) {
     found.fail('abandonTime', 'must be in the future')
   }
+  const customFields = await checkCustomFields(
+    unit,
+    'subscriptions',
+    given.customFields ?? {},
+    row.customFields ?? {},
+  )
+  for (const { field, message } of customFields.problems) found.fail(field, message)
   found.check()
   requireKept(row, given, values)
 
@@ -93,7 +101,7 @@ export async function updateSubscription(
     ),
     notes,
     poNumber,
-    customFields: given.customFields,
+    customFields: customFields.values,
   } satisfies Changes
   Object.assign(row, changes)
   if (areNotesNew) annotateDrafts(unit, record, instant)

@@ -1,6 +1,7 @@
 /** All tables: the ORM loads them, and the drift check compares them with the migrations. */
 export { ApiKey } from './api-key.ts'
 export { AuthenticationToken, CustomerToken, CustomerTokenKey } from './authentication-token.ts'
+export { CustomField } from './custom-field.ts'
 export { Customer } from './customer.ts'
 export { Delivery, DeliveryAttempt } from './delivery.ts'
 export { Dispute } from './dispute.ts'

@@ -50,8 +50,9 @@ describe('an upsert', () => {
     return row?.count ?? ''
   }
 
-  const putPaths = ROUTES.filter(({ method, path }) => method === 'PUT' && path !== '').map(({ path }) =>
-    path.replace('/{id}', ''),
+  // Of what another record or a definition has one of, its own tests show this.
+  const putPaths = ROUTES.filter(({ method, path }) => method === 'PUT' && path.endsWith('/{id}')).map(
+    ({ path }) => path.replace('/{id}', ''),
   )
 
   test.each(putPaths)('of what GET gives, changes nothing and emits nothing: %s', async (path) => {

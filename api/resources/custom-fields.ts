@@ -1,0 +1,34 @@
+import { InvalidFieldsError } from '../../billing/errors.ts'
+import { checkCustomFields } from '../../commands/custom-fields.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import type { Resource, ResourceRow, Writer } from './resource.ts'
+
+/** True if records of the resource have custom fields. */
+export function hasCustomFields({ schema }: Pick<Resource<ResourceRow>, 'schema'>): boolean {
+  const { properties = {} } = schema as { properties?: object }
+  return 'customFields' in properties
+}
+
+/**
+ * Returns a body whose custom fields are those of their definitions. A new record, without a `row`, takes their defaults.
+ *
+ * @throws InvalidFieldsError naming each refused custom field.
+ */
+export async function withCustomFields<Row extends ResourceRow, Body>(
+  unit: UnitOfWork,
+  resource: Resource<Row>,
+  { checksCustomFields = false }: Pick<Writer<Row, Body>, 'checksCustomFields'>,
+  body: Body,
+  row: Row | null,
+): Promise<Body> {
+  if (checksCustomFields || !hasCustomFields(resource)) return body
+  const given = (body as WithCustomFields).customFields ?? {}
+  const stored = row === null ? null : ((row as WithCustomFields).customFields ?? {})
+  const { values, problems } = await checkCustomFields(unit, resource.path, given, stored)
+  if (problems.length > 0) throw new InvalidFieldsError(problems)
+  return { ...body, customFields: values }
+}
+
+interface WithCustomFields {
+  readonly customFields?: Readonly<Record<string, unknown>> | null
+}

@@ -1,0 +1,189 @@
+/** Values of custom fields against the definitions that an organization has made of some of them. */
+import { fullFormats } from 'ajv-formats/dist/formats.js'
+import currencyCodes from 'currency-codes'
+import { RE2JS } from 're2js'
+import { canonicalJson } from './canonical-json.ts'
+import type { InvalidField } from './errors.ts'
+import { amountOf, amountProblem } from './money.ts'
+
+export const CUSTOM_FIELD_TYPES = [
+  'array',
+  'boolean',
+  'date',
+  'datetime',
+  'integer',
+  'number',
+  'string',
+  'monetary',
+] as const
+export type CustomFieldType = (typeof CUSTOM_FIELD_TYPES)[number]
+
+/** What a definition demands beside the type; which of them apply depends on it. */
+export interface FieldConstraints {
+  readonly allowedValues?: readonly string[]
+  readonly maxLength?: number
+  /** A regular expression in the syntax of RE2, which matches in linear time whatever a caller writes. */
+  readonly pattern?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly required?: boolean
+  readonly default?: unknown
+}
+
+export interface FieldDefinition {
+  readonly name: string
+  readonly type: CustomFieldType
+  readonly constraints: FieldConstraints
+}
+
+export type CustomValues = Readonly<Record<string, unknown>>
+
+/** The longest text without `maxLength`, and with it. */
+const TEXT_LENGTH = 255
+export const MAX_TEXT_LENGTH = 4_000
+const MAX_ELEMENTS = 1_000
+
+const APPLIES: Readonly<Record<CustomFieldType, readonly (keyof FieldConstraints)[]>> = {
+  array: ['allowedValues', 'required', 'default'],
+  boolean: ['required', 'default'],
+  date: ['required', 'default'],
+  datetime: ['required', 'default'],
+  integer: ['minimum', 'maximum', 'required', 'default'],
+  number: ['minimum', 'maximum', 'required', 'default'],
+  string: ['allowedValues', 'maxLength', 'pattern', 'required', 'default'],
+  monetary: ['required', 'default'],
+}
+
+/** Returns what is wrong with a definition: constraints of other types, contradictions, and a default it refuses. */
+export function definitionProblems({ type, constraints }: Omit<FieldDefinition, 'name'>): InvalidField[] {
+  const problems: InvalidField[] = []
+  const fail = (name: string, message: string) =>
+    void problems.push({ field: `additionalSchema.${name}`, message })
+  for (const name of Object.keys(constraints)) {
+    if (!APPLIES[type].includes(name as keyof FieldConstraints))
+      fail(name, `is not supported for fields of the type ${type}`)
+  }
+  const { minimum, maximum, pattern, default: initial } = constraints
+  if (minimum !== undefined && maximum !== undefined && minimum > maximum)
+    fail('minimum', 'must not be greater than maximum')
+  if (pattern !== undefined && compiled(pattern) === null)
+    fail('pattern', 'must be a regular expression without lookaround and backreferences')
+  if (problems.length > 0 || initial === undefined) return problems
+  const problem = valueProblem({ name: 'default', type, constraints }, initial)
+  if (problem !== null) fail('default', problem)
+  return problems
+}
+
+/**
+ * Returns custom fields as they are stored, with what is wrong with them. A new record takes the defaults of fields that it
+ * does not name; of a known one only what differs from `stored` is validated (D 2, PUT).
+ */
+export function checkedCustomFields(
+  definitions: readonly FieldDefinition[],
+  given: CustomValues,
+  stored: CustomValues | null,
+): { readonly values: CustomValues; readonly problems: readonly InvalidField[] } {
+  const values: Record<string, unknown> = { ...given }
+  const problems: InvalidField[] = []
+  for (const definition of definitions) {
+    const { name, constraints } = definition
+    const known = ownValue(stored ?? {}, name)
+    const isNamed = Object.hasOwn(values, name)
+    if (stored === null && !isNamed && constraints.default !== undefined) values[name] = constraints.default
+    const value = ownValue(values, name)
+    if (stored !== null && canonicalJson(value) === canonicalJson(known)) continue
+    const problem =
+      value === null ? (constraints.required ? 'is required' : null) : valueProblem(definition, value)
+    if (problem !== null) problems.push({ field: `customFields.${name}`, message: problem })
+  }
+  return { values, problems }
+}
+
+function ownValue(values: CustomValues, name: string): unknown {
+  return Object.hasOwn(values, name) ? (values[name] ?? null) : null
+}
+
+/** Returns why a value is not one of the field, as a field message; null if it is. */
+function valueProblem({ type, constraints }: FieldDefinition, value: unknown): string | null {
+  switch (type) {
+    case 'array':
+      return arrayProblem(value, constraints)
+    case 'boolean':
+      return typeof value === 'boolean' ? null : 'must be boolean'
+    case 'date':
+      return isFormat('date', value) ? null : 'must be a date such as 2026-01-31'
+    case 'datetime':
+      return isFormat('date-time', value)
+        ? null
+        : 'must be an ISO 8601 date-time with an offset, such as 2026-01-31T09:00:00Z'
+    case 'integer':
+      return typeof value === 'number' && Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 31
+        ? rangeProblem(value, constraints)
+        : 'must be an integer between -2147483648 and 2147483647'
+    case 'number':
+      return typeof value === 'number' ? rangeProblem(value, constraints) : 'must be a number'
+    case 'string':
+      return typeof value === 'string' ? textProblem(value, constraints) : 'must be a string'
+    case 'monetary':
+      return monetaryProblem(value)
+  }
+}
+
+function arrayProblem(value: unknown, { allowedValues }: FieldConstraints): string | null {
+  const isList = Array.isArray(value) && value.length <= MAX_ELEMENTS
+  if (!isList || value.some((one) => typeof one !== 'string' || one.length > TEXT_LENGTH))
+    return `must be an array of at most ${MAX_ELEMENTS} strings of at most ${TEXT_LENGTH} characters`
+  return value.every((one) => allowedValues?.includes(one) ?? true)
+    ? null
+    : `must only contain ${listed(allowedValues ?? [])}`
+}
+
+function textProblem(
+  value: string,
+  { allowedValues, maxLength = TEXT_LENGTH, pattern }: FieldConstraints,
+): string | null {
+  if (value.length > maxLength) return `must not have more than ${maxLength} characters`
+  if (allowedValues !== undefined && !allowedValues.includes(value))
+    return `must be one of ${listed(allowedValues)}`
+  if (pattern !== undefined && compiled(pattern)?.matcher(value).find() !== true)
+    return `must match ${pattern}`
+  return null
+}
+
+function rangeProblem(value: number, { minimum, maximum }: FieldConstraints): string | null {
+  if (minimum !== undefined && value < minimum) return `must not be less than ${minimum}`
+  if (maximum !== undefined && value > maximum) return `must not be greater than ${maximum}`
+  return null
+}
+
+function monetaryProblem(value: unknown): string | null {
+  const { currency, amount, ...rest } = (value ?? {}) as Record<string, unknown>
+  if (typeof currency !== 'string' || typeof amount !== 'number' || Object.keys(rest).length > 0)
+    return 'must be an object of a currency and an amount'
+  if (currencyCodes.code(currency) === undefined || currency !== currency.toUpperCase())
+    return 'must have an ISO 4217 currency code in capitals'
+  return amountProblem(amountOf(amount), currency)
+}
+
+function listed(values: readonly string[]): string {
+  return `${values.slice(0, 20).join(', ')}${values.length > 20 ? ', …' : ''}`
+}
+
+function compiled(pattern: string): RE2JS | null {
+  try {
+    return RE2JS.compile(pattern)
+  } catch {
+    return null
+  }
+}
+
+function isFormat(name: 'date' | 'date-time', value: unknown): boolean {
+  const format = fullFormats[name]
+  return (
+    typeof value === 'string' &&
+    typeof format === 'object' &&
+    'validate' in format &&
+    typeof format.validate === 'function' &&
+    (format.validate as (text: string) => boolean)(value)
+  )
+}
