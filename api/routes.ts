@@ -37,7 +37,6 @@ import {
   cancellations,
   cancellationWriter,
   deletePause,
-  getTimeline,
   getUpcomingInvoice,
   pauses,
   pauseWriter,
@@ -46,7 +45,6 @@ import {
   putPause,
   reactivations,
   reactivationWriter,
-  timeline,
 } from './operations/order-actions.ts'
 import { subscriptions, subscriptionWriter } from './operations/orders.ts'
 import { getOrganization, putOrganization } from './operations/organizations.ts'
@@ -60,6 +58,17 @@ import {
   serviceCredentials,
   serviceCredentialWriter,
 } from './operations/service-credentials.ts'
+import {
+  customerTimeline,
+  deleteComment,
+  getEntry,
+  invoiceTimeline,
+  listTimeline,
+  postComment,
+  subscriptionTimeline,
+  type Timeline,
+  transactionTimeline,
+} from './operations/timelines.ts'
 import { postTransaction, transactions } from './operations/transactions.ts'
 import { events, resendWebhook, webhookTracking } from './operations/webhook-log.ts'
 import { deleteWebhook, previewWebhook, webhooks, webhookWriter } from './operations/webhooks.ts'
@@ -236,6 +245,7 @@ export const ROUTES: readonly Route[] = [
     continues: true,
   },
   getOne(transactions),
+  ...timelineOf(transactionTimeline),
 
   getMany(gatewayAccounts),
   {
@@ -279,6 +289,7 @@ export const ROUTES: readonly Route[] = [
   getOne(customers),
   put(customers, customerWriter),
   { ...del(customers), handler: deleteCustomer },
+  ...timelineOf(customerTimeline),
 
   {
     ...getMany(customFields, pageQuery),
@@ -388,12 +399,7 @@ export const ROUTES: readonly Route[] = [
     resource: UpcomingInvoice,
     handler: getUpcomingInvoice,
   },
-  {
-    ...getMany(timeline),
-    operationId: 'GetSubscriptionTimelineCollection',
-    summary: "List a subscription's timeline",
-    handler: getTimeline,
-  },
+  ...timelineOf(subscriptionTimeline),
 
   {
     operationId: 'PostSubscriptionFastForward',
@@ -455,6 +461,7 @@ export const ROUTES: readonly Route[] = [
     ...action('PostInvoiceVoid', 'POST', 'invoices/{id}/void', 'Void an unpaid invoice'),
     handler: postInvoiceVoid,
   },
+  ...timelineOf(invoiceTimeline),
 ]
 
 function gatewayAccountStatus(
@@ -478,6 +485,43 @@ function resourcesWithCustomFields(): string[] {
         method === 'GET' && !path.includes('{') && hasCustomFields({ schema: resource }) ? [path] : [],
       ),
     ),
+  ]
+}
+
+/** Returns the operations of a timeline. */
+function timelineOf(timeline: Timeline): Route[] {
+  const { resource, label, comment } = timeline
+  const one = { ...getOne(resource), path: `${resource.path}/{messageId}` }
+  return [
+    {
+      ...getMany(resource),
+      summary: `List the timeline of ${withArticle(label)}`,
+      handler: (context) => listTimeline(context, timeline),
+    },
+    {
+      ...one,
+      ...action(
+        `Post${resource.name}`,
+        'POST',
+        resource.path,
+        `Add a comment to the timeline of ${withArticle(label)}`,
+      ),
+      takesBody: true,
+      body: comment,
+      query: expandQuerySchema(resource),
+      handler: (context) => postComment(context, timeline),
+    },
+    {
+      ...one,
+      summary: `Retrieve an entry of the timeline of ${withArticle(label)}`,
+      handler: (context) => getEntry(context, timeline),
+    },
+    {
+      ...del(resource),
+      path: one.path,
+      summary: `Delete a comment from the timeline of ${withArticle(label)}`,
+      handler: (context) => deleteComment(context, timeline),
+    },
   ]
 }
 

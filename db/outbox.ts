@@ -20,9 +20,15 @@ export interface NewEvent extends EventContent {
 }
 
 export interface NewTimelineEntry {
-  readonly subscriptionId: string
-  readonly type: EventType
-  /** The order's clock. */
+  /** In whose timelines it is. */
+  readonly records: {
+    readonly customerId?: string | null
+    readonly subscriptionId?: string | null
+    readonly invoiceId?: string | null
+    readonly transactionId?: string | null
+  }
+  readonly type: string
+  /** The clock of the record. */
   readonly occurredTime: Date
   readonly cause: Cause
   readonly message: string
@@ -120,10 +126,12 @@ export async function writeConsequences(
        returning 1
      ), new_timeline as (
        insert into timeline_entries
-         (organization_id, id, subscription_id, type, occurred_time, cause, message, revision, created_time, updated_time)
-       select ?, id, subscription_id, type, occurred_time, cause, message, 1, ?, ?
+         (organization_id, id, customer_id, subscription_id, invoice_id, transaction_id, type, occurred_time, cause, message,
+          revision, created_time, updated_time)
+       select ?, id, customer_id, subscription_id, invoice_id, transaction_id, type, occurred_time, cause, message, 1, ?, ?
          from jsonb_to_recordset(?::jsonb) as given
-           (id text, subscription_id text, type text, occurred_time timestamptz, cause text, message text)
+           (id text, customer_id text, subscription_id text, invoice_id text, transaction_id text, type text,
+            occurred_time timestamptz, cause text, message text)
      ), woken as (
        insert into wake_ups (workflow, organization_id, record_id, starts, gateway_call, due_by, attributes)
        select workflow, ?, record_id, starts, gateway_call, due_by, attributes
@@ -144,9 +152,12 @@ export async function writeConsequences(
       tenant.now,
       tenant.now,
       JSON.stringify(
-        timeline.map((entry) => ({
+        timeline.map(({ records, ...entry }) => ({
           id: newId('tl'),
-          subscription_id: entry.subscriptionId,
+          customer_id: records.customerId,
+          subscription_id: records.subscriptionId,
+          invoice_id: records.invoiceId,
+          transaction_id: records.transactionId,
           type: entry.type,
           occurred_time: entry.occurredTime.toISOString(),
           cause: entry.cause,

@@ -34,7 +34,7 @@ export interface UnitOfWork {
   insert<Row extends ResourceColumns>(entity: EntityClass<Row>, values: NewValues<Row>): Row
   /** Writes the event with the transaction, and a delivery for every matching webhook. */
   emit(event: NewEvent): void
-  /** Writes the entry to its order's timeline with the transaction. */
+  /** Writes the entry to the timelines of its records with the transaction. */
   addTimelineEntry(entry: NewTimelineEntry): void
   /** Starts an execution for a new record once the transaction is committed. It sleeps until the record's deadline. */
   startWorkflow(

@@ -1,4 +1,4 @@
-/** Representations of an order's cancellations, reactivations, pauses, upcoming invoice and timeline. */
+/** Representations of an order's cancellations, reactivations, pauses and upcoming invoice. */
 
 import type { Invoice as InvoiceState } from '../billing/invoices.ts'
 import { jsonAmount } from '../billing/money.ts'
@@ -7,7 +7,6 @@ import type {
   SubscriptionCancellation,
   SubscriptionPause,
   SubscriptionReactivation,
-  TimelineEntry,
 } from '../db/entities/index.ts'
 import { resourceUrl } from './links.ts'
 
@@ -42,17 +41,6 @@ export function presentReactivation(row: SubscriptionReactivation, baseUrl: stri
     subscriptionId: row.subscriptionId,
     effectiveTime: row.effectiveTime.toISOString(),
     ...resource(row, 'subscription-reactivations', baseUrl),
-  }
-}
-
-export function presentTimelineEntry({ id, type, occurredTime, cause, message, createdTime }: TimelineEntry) {
-  return {
-    id,
-    type,
-    occurredTime: occurredTime.toISOString(),
-    cause,
-    message,
-    createdTime: createdTime.toISOString(),
   }
 }
 

@@ -17,30 +17,25 @@ import {
   SubscriptionPause as PauseRow,
   SubscriptionReactivation as ReactivationRow,
   Subscription,
-  TimelineEntry as TimelineRow,
 } from '../../db/entities/index.ts'
 import { cancellationSearch } from '../../db/entities/subscription-cancellation.ts'
 import { pauseSearch } from '../../db/entities/subscription-pause.ts'
 import { reactivationSearch } from '../../db/entities/subscription-reactivation.ts'
-import { timelineSearch } from '../../db/entities/timeline-entry.ts'
 import {
   presentCancellation,
   presentPause,
   presentReactivation,
-  presentTimelineEntry,
   presentUpcomingInvoice,
 } from '../../representations/subscription-actions.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf, reference } from '../query/fields.ts'
-import { list } from '../resources/list.ts'
 import { notFound, type Resource, type Writer } from '../resources/resource.ts'
 import { respondWith } from '../resources/respond.ts'
 import {
   SubscriptionCancellation,
   SubscriptionPause,
   SubscriptionReactivation,
-  TimelineEntry,
 } from '../schemas/subscription-actions.ts'
 import { invoices } from './invoices.ts'
 import { subscriptions } from './orders.ts'
@@ -105,18 +100,6 @@ export const reactivationWriter: Pick<Writer<ReactivationRow, SubscriptionReacti
   create: (unit, id, body) => reactivateSubscription(unit, id, body.subscriptionId),
 }
 
-export const timeline: Resource<TimelineRow> = {
-  name: 'SubscriptionTimeline',
-  label: 'timeline entry',
-  path: 'subscriptions/{id}/timeline',
-  schema: TimelineEntry,
-  entity: TimelineRow,
-  table: 'timeline_entries',
-  search: timelineSearch,
-  fields: fieldsOf(TimelineEntry),
-  present: presentTimelineEntry,
-}
-
 export async function putPause(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const pause = await lockedPause(context, unit)
@@ -162,16 +145,6 @@ export async function getUpcomingInvoice(context: OperationContext): Promise<Ope
   const invoice = upcomingInvoice(orderOf(row))
   if (invoice === null) throw notFound({ label: 'upcoming invoice of the subscription' }, row.id)
   return { body: presentUpcomingInvoice(row, invoice) }
-}
-
-/** GET subscriptions/{id}/timeline: newest first. */
-export async function getTimeline(context: OperationContext): Promise<OperationResponse> {
-  const row = await readOrder(context)
-  const query = { sort: '-occurredTime,-id', ...context.query }
-  return await list({ ...context, query }, timeline, {
-    text: 'row.subscription_id = ?',
-    values: [row.id],
-  })
 }
 
 async function readOrder({ em, organizationId, params }: OperationContext): Promise<Subscription> {

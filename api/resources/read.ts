@@ -1,22 +1,38 @@
 import { plainRowReader } from '../../db/plain-rows.ts'
-import { statement } from '../../db/statement.ts'
+import { composedStatement, statement } from '../../db/statement.ts'
 import { isNotModified } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { notFound, type Resource, type ResourceRow } from './resource.ts'
 import { isPart, respondWith } from './respond.ts'
 
+/** Where a resource is read that is named by more than its own id. */
+interface Place {
+  readonly id: string
+  /** Condition over the row, beside the id. */
+  readonly within: { readonly text: string; readonly values: readonly unknown[] }
+}
+
 /** GET of one: 304 if the caller has this revision already. */
 export async function readOne<Row extends ResourceRow>(
   context: OperationContext,
   resource: Resource<Row>,
+  place?: Place,
 ): Promise<OperationResponse> {
-  const id = context.params.id ?? ''
-  const [found] = await statement<Record<string, unknown>>(
-    context.em,
-    `read-${resource.table}`,
-    selection(resource, 'row.organization_id = ? and row.id = ?'),
-    [context.organizationId, id],
-  )
+  const id = place?.id ?? context.params.id ?? ''
+  const [condition, values] = ['row.organization_id = ? and row.id = ?', [context.organizationId, id]]
+  const [found] =
+    place === undefined
+      ? await statement<Record<string, unknown>>(
+          context.em,
+          `read-${resource.table}`,
+          selection(resource, condition),
+          values,
+        )
+      : await composedStatement<Record<string, unknown>>(
+          context.em,
+          selection(resource, `${condition} and ${place.within.text}`),
+          [...values, ...place.within.values],
+        )
   if (found === undefined) throw notFound(resource, id)
   const row = plainRowReader(context.em, resource.entity)(found)
   const isNeverSame = isPart(context) || resource.isVolatile?.(row) === true

@@ -1,4 +1,4 @@
-/** Resources of actions on orders, and of their timeline. */
+/** Resources of actions on orders. */
 import Type, { type Static } from 'typebox'
 import { CANCEL_CATEGORIES } from '../../billing/order.ts'
 import { Id, Instant, Nullable, ReadOnly, resourceMembers, Text } from './conventions.ts'
@@ -56,22 +56,6 @@ export const SubscriptionReactivation = Type.Object(
   },
 )
 export type SubscriptionReactivation = Static<typeof SubscriptionReactivation>
-
-export const TimelineEntry = Type.Object(
-  {
-    id: ReadOnly(Id('Id, unique in the organization.')),
-    type: ReadOnly(Type.String({ description: 'Event type of the transition.' })),
-    occurredTime: ReadOnly(Instant("When the transition occurred, on the order's clock.")),
-    cause: ReadOnly(Type.Enum(['api', 'timer', 'payment', 'deadline'])),
-    message: ReadOnly(Type.String({ description: 'Description of the transition.' })),
-    createdTime: ReadOnly(Instant('When the entry was created.')),
-  },
-  {
-    $id: 'TimelineEntry',
-    additionalProperties: false,
-    description: 'A transition in the history of an order.',
-  },
-)
 
 const {
   subscriptionId: order,

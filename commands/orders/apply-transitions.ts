@@ -13,7 +13,7 @@ import { Invoice, type Subscription, SubscriptionPause, type Transaction } from 
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { invoiceEvent, invoicePaymentEvent, subscriptionEvent } from '../../events/order-events.ts'
-import { timelineMessage } from '../../events/timeline-message.ts'
+import { orderEntry } from '../../events/timeline.ts'
 import type { OrderRecord } from './order-record.ts'
 
 /**
@@ -47,7 +47,7 @@ export function applyTransitions(
     writeSummary(record)
     const unemitted = modified(before, transition, transaction)
     for (const event of [...transition.events, ...unemitted]) {
-      emitEvent(unit, record, transition, event, transaction)
+      emitEvent(unit, record, transition, event, before, transaction)
     }
   }
 }
@@ -223,6 +223,7 @@ function emitEvent(
   record: OrderRecord,
   transition: Transition,
   event: DomainEvent,
+  before: Order,
   transaction: Transaction | null,
 ): void {
   const { row } = record
@@ -241,13 +242,13 @@ function emitEvent(
     if (transaction === null) return
     unit.emit(invoicePaymentEvent(transaction, invoice, type, time, unit.baseUrl))
   } else unit.emit(invoiceEvent(invoice, type, time, unit.baseUrl))
-  unit.addTimelineEntry({
-    subscriptionId: row.id,
-    type,
-    occurredTime: time,
-    cause: transition.cause,
-    message: timelineMessage(type, invoice?.id ?? pause ?? null),
-  })
+  const was = before.invoices.find(({ sequence }) => sequence === event.invoice)?.status ?? null
+  const about = {
+    order: row,
+    ...(invoice === undefined ? {} : { invoice: { id: invoice.id, status: invoice.status, before: was } }),
+    ...(pause === undefined ? {} : { pauseId: pause }),
+  }
+  unit.addTimelineEntry(orderEntry(type, about, time, transition.cause))
 }
 
 /** Counts a change of a row: one commit is one revision. */

@@ -3,6 +3,7 @@ import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { Vault } from '../../db/vault.ts'
+import { customerEntry } from '../../events/timeline.ts'
 import type { Gateway, StoredCard } from '../../gateways/port.ts'
 import { presentPaymentInstrument } from '../../representations/payment-instrument.ts'
 import { references } from '../references.ts'
@@ -83,6 +84,8 @@ export async function instrumentOfToken(
       link.rel === 'self' ? { ...link, rel: 'paymentInstrument' } : link,
     ),
   })
+  const message = `Payment instrument ${instrument.id}: ${card.brand} ending in ${card.last4} created.`
+  unit.addTimelineEntry(customerEntry(given.customerId, 'payment-instrument-created', message, unit.now))
   return instrument
 }
 

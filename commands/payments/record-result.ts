@@ -5,6 +5,7 @@ import { isOpen } from '../../billing/invoices.ts'
 import { Customer, Invoice, Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { refundedEntries, transactionEntries } from '../../events/timeline.ts'
 import { transactionEvent } from '../../events/transaction-events.ts'
 import type { MovementOutcome, PendingMovement } from '../../gateways/movement.ts'
 import { orderInstant } from '../orders/order-instant.ts'
@@ -131,6 +132,13 @@ export async function recordResult(
   if (timesOut) emit('transaction-timeout-resolved')
   if (result === 'approved') emit('transaction-processed')
   if (result === 'declined' || result === 'canceled') emit('transaction-declined')
+  const type = timesOut ? 'transaction-timeout-resolved' : ENTRIES[result]
+  for (const entry of [
+    ...transactionEntries(transaction, type, time),
+    ...(refunded !== null && result === 'approved' ? refundedEntries(refunded, transaction, time) : []),
+  ]) {
+    unit.addTimelineEntry(entry)
+  }
   if (timesOut && isOwn) await suspendInvoices(unit, transaction, invoices, { timesOut, askTime: next })
   if (result === 'unknown' && !wasUnknown && !isOwn && next !== null) {
     unit.startWorkflow('transaction', id, {
@@ -147,6 +155,13 @@ export async function recordResult(
   else if (result === 'canceled') await cancelCharges(unit, transaction, invoices)
   return next
 }
+
+const ENTRIES = {
+  approved: 'transaction-approved',
+  declined: 'transaction-declined',
+  canceled: 'transaction-canceled',
+  unknown: 'transaction-waiting-gateway',
+} as const
 
 /**
  * True if the transaction accepts the outcome. We conclude `canceled` from the gateway's ignorance of a
@@ -173,7 +188,8 @@ async function websiteOf(
   [invoice]: readonly LockedInvoice[],
 ): Promise<string | null> {
   if (invoice !== undefined) return invoice.row.websiteId
-  return (await em.findOne(Customer, { organizationId, id: customerId }))?.websiteId ?? null
+  const found = await em.findOne(Customer, { organizationId, id: customerId }, { fields: ['websiteId'] })
+  return found?.websiteId ?? null
 }
 
 async function saleOf({ em, organizationId }: UnitOfWork, refund: Transaction): Promise<Transaction> {

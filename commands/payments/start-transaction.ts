@@ -13,6 +13,7 @@ import { Customer, Invoice, PaymentInstrument, Transaction } from '../../db/enti
 import type { PaymentInstruction } from '../../db/entities/transaction.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { refundedEntries, transactionEntries } from '../../events/timeline.ts'
 import { transactionEvent } from '../../events/transaction-events.ts'
 import { orderInstant } from '../orders/order-instant.ts'
 import type { OrderRecord } from '../orders/order-record.ts'
@@ -172,8 +173,13 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   else if (new Money(amount).greaterThan(left))
     found.fail('amount', `must not exceed the refundable amount of the sale: ${left}`)
   found.check()
-  const customer = await em.findOne(Customer, { organizationId, id: parent.customerId })
-  const transaction = add(unit, names, scopeOf(unit, invoices, customer), {
+  const customer = await em.findOne(
+    Customer,
+    { organizationId, id: parent.customerId },
+    { fields: ['websiteId'] },
+  )
+  const scope = scopeOf(unit, invoices, customer)
+  const transaction = add(unit, names, scope, {
     type: 'refund',
     invoiceIds: [],
     customerId: parent.customerId,
@@ -186,7 +192,10 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
     gatewayReference: parent.gatewayReference ?? null,
     cardFingerprint: parent.cardFingerprint ?? null,
   })
-  if (transaction.result === 'approved') await refundInvoices(unit, transaction, invoices)
+  if (transaction.result === 'approved') {
+    for (const entry of refundedEntries(parent, transaction, scope.time)) unit.addTimelineEntry(entry)
+    await refundInvoices(unit, transaction, invoices)
+  }
   return transaction
 }
 
@@ -237,7 +246,11 @@ interface Scope {
   readonly time: Date
 }
 
-function scopeOf({ now }: UnitOfWork, [invoice]: readonly LockedInvoice[], customer: Customer | null): Scope {
+function scopeOf(
+  { now }: UnitOfWork,
+  [invoice]: readonly LockedInvoice[],
+  customer: Pick<Customer, 'websiteId'> | null,
+): Scope {
   if (invoice !== undefined) return { websiteId: invoice.row.websiteId, time: new Date(invoice.instant) }
   return { websiteId: customer?.websiteId ?? null, time: now }
 }
@@ -271,6 +284,11 @@ function add(
     requestId: isExternal ? null : requestId,
     nextInquiryTime: inquiry === null ? null : new Date(inquiry),
   })
-  if (isExternal) unit.emit(transactionEvent(transaction, 'transaction-processed', unit, time, websiteId))
+  if (isExternal) {
+    unit.emit(transactionEvent(transaction, 'transaction-processed', unit, time, websiteId))
+    for (const entry of transactionEntries(transaction, 'transaction-approved', time, { cause: 'api' })) {
+      unit.addTimelineEntry(entry)
+    }
+  }
   return transaction
 }

@@ -1,23 +1,28 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import type { EventType } from '../../billing/event-types.ts'
 import type { Cause } from '../../billing/order.ts'
 import { id, instant, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
 export const timelineSearch = searchExpression('type', 'cause', 'message')
 
+/** An index over the entries of one kind of record, oldest first. */
+const ofRecord = (record: string) => ({
+  name: `timeline_entries_${record}_index`,
+  expression: `create index "timeline_entries_${record}_index" on "timeline_entries" ("organization_id", "${record}_id", "occurred_time") where "${record}_id" is not null`,
+})
+
 const TimelineEntrySchema = defineEntity({
   name: 'TimelineEntry',
   tableName: 'timeline_entries',
-  indexes: [
-    {
-      name: 'timeline_entries_order_index',
-      properties: ['organizationId', 'subscriptionId', 'occurredTime'],
-    },
-  ],
+  indexes: ['customer', 'subscription', 'invoice', 'transaction'].map(ofRecord),
   properties: {
     ...tenantKey,
-    subscriptionId: id(),
-    type: p.string().length(50).$type<EventType>(),
+    /** The records in whose timelines the entry is: one row for all of them. */
+    customerId: id().nullable(),
+    subscriptionId: id().nullable(),
+    invoiceId: id().nullable(),
+    transactionId: id().nullable(),
+    type: p.string().length(50),
+    /** On the record's own clock. */
     occurredTime: instant(),
     cause: p.string().length(20).$type<Cause>(),
     message: p.text(),
@@ -25,5 +30,6 @@ const TimelineEntrySchema = defineEntity({
   },
 })
 
+/** Something that happened to a record, or a comment about it. */
 export class TimelineEntry extends TimelineEntrySchema.class {}
 TimelineEntrySchema.setClass(TimelineEntry)

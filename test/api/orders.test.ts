@@ -311,7 +311,7 @@ describe('an order and its callers', () => {
       'invoice-voided',
       'order-voided',
       'invoice-created',
-      'subscription-created',
+      'order-created',
     ])
     expect(new Set(body.map(({ cause }) => cause))).toEqual(new Set(['api']))
     for (const entry of body) {

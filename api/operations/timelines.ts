@@ -1,0 +1,191 @@
+/** Timelines of customers, orders, invoices and transactions: one mechanism, with comments. */
+import type { TSchema } from 'typebox'
+import { ConflictError } from '../../billing/errors.ts'
+import { TimelineEntry as TimelineRow } from '../../db/entities/index.ts'
+import { timelineSearch } from '../../db/entities/timeline-entry.ts'
+import { newId } from '../../db/ids.ts'
+import { lockRow } from '../../db/lock-row.ts'
+import { statement } from '../../db/statement.ts'
+import { resourceUrl } from '../../representations/links.ts'
+import { presentTimelineEntry } from '../../representations/timeline.ts'
+import { requirePreconditions } from '../http/preconditions.ts'
+import type { OperationContext, OperationResponse } from '../operation.ts'
+import { fieldsOf } from '../query/fields.ts'
+import { list } from '../resources/list.ts'
+import { readOne } from '../resources/read.ts'
+import { notFound, type Resource } from '../resources/resource.ts'
+import { respondCreated } from '../resources/respond.ts'
+import {
+  CustomerTimelineComment,
+  CustomerTimelineEntry,
+  type TimelineComment,
+  TimelineEntry,
+} from '../schemas/timeline.ts'
+
+export interface Timeline {
+  /** Its resource; the path is that of the record's timeline. */
+  readonly resource: Resource<TimelineRow>
+  readonly label: string
+  readonly comment: TSchema
+  readonly commentType: string
+  /** The member and the column of an entry that name the record. */
+  readonly member: 'customerId' | 'subscriptionId' | 'invoiceId' | 'transactionId'
+  readonly column: string
+  /** Finds the record by organization and id, with how far its clock is ahead, in milliseconds. */
+  readonly record: string
+}
+
+/** How far the clock of the order of a record is ahead. */
+const clockOfOrder = `coalesce((select clock_offset from subscriptions subscription
+  where subscription.organization_id = record.organization_id and subscription.id = record.subscription_id), 0)`
+
+export const customerTimeline = timeline('Customer', 'customer', {
+  schema: CustomerTimelineEntry,
+  comment: CustomerTimelineComment,
+  commentType: 'customer-comment-created',
+  member: 'customerId',
+  record: 'select 0 as clock from customers record where organization_id = ? and id = ?',
+})
+export const subscriptionTimeline = timeline('Subscription', 'subscription', {
+  member: 'subscriptionId',
+  record: 'select clock_offset as clock from subscriptions record where organization_id = ? and id = ?',
+})
+export const invoiceTimeline = timeline('Invoice', 'invoice', {
+  member: 'invoiceId',
+  record: `select ${clockOfOrder} as clock from invoices record where organization_id = ? and id = ?`,
+})
+export const transactionTimeline = timeline('Transaction', 'transaction', {
+  member: 'transactionId',
+  record: `select ${clockOfOrder} as clock from transactions record where organization_id = ? and id = ?`,
+})
+
+/** GET of many: newest first. */
+export async function listTimeline(
+  context: OperationContext,
+  timeline: Timeline,
+): Promise<OperationResponse> {
+  await clockOf(context, timeline, context.em)
+  const query = { sort: '-occurredTime,-id', ...context.query }
+  return await list({ ...context, query }, at(context, timeline), within(context, timeline))
+}
+
+/** POST: a comment, at the present of the record's clock. */
+export async function postComment(context: OperationContext, timeline: Timeline): Promise<OperationResponse> {
+  return await context.commit(async (unit) => {
+    const clock = await clockOf(context, timeline, unit.em, isDeletable(timeline))
+    const { message } = context.body<TimelineComment>()
+    const row = unit.insert(TimelineRow, {
+      id: newId('tl'),
+      [timeline.member]: recordId(context),
+      type: timeline.commentType,
+      occurredTime: new Date(unit.now.getTime() + clock),
+      cause: 'api',
+      message,
+    })
+    return await respondCreated(context, at(context, timeline), row)
+  })
+}
+
+export async function getEntry(context: OperationContext, timeline: Timeline): Promise<OperationResponse> {
+  const id = context.params.messageId ?? ''
+  return await readOne(context, at(context, timeline), { id, within: within(context, timeline) })
+}
+
+/** DELETE: comments only. */
+export async function deleteComment(
+  context: OperationContext,
+  timeline: Timeline,
+): Promise<OperationResponse> {
+  const id = context.params.messageId ?? ''
+  return await context.commit(async (unit) => {
+    const row = await lockRow(unit, TimelineRow, id)
+    if (row === null || row[timeline.member] !== recordId(context)) throw notFound(timeline.resource, id)
+    requirePreconditions(context.preconditions, row.revision)
+    if (row.type !== timeline.commentType)
+      throw new ConflictError('Only comments can be deleted: the service has written this entry.')
+    unit.em.remove(row)
+    return {}
+  })
+}
+
+function timeline(
+  name: string,
+  label: string,
+  {
+    schema = TimelineEntry,
+    comment = schema,
+    commentType = 'timeline-comment-created',
+    member,
+    record,
+  }: Pick<Timeline, 'member' | 'record'> &
+    Partial<Pick<Timeline, 'comment' | 'commentType'>> & { schema?: TSchema },
+): Timeline {
+  return {
+    resource: {
+      name: `${name}Timeline`,
+      label: 'timeline entry',
+      path: `${label}s/{id}/timeline`,
+      schema,
+      entity: TimelineRow,
+      table: 'timeline_entries',
+      search: timelineSearch,
+      fields: fieldsOf(schema, {
+        triggeredBy: {
+          sql: "(case when row.cause = 'api' then 'direct-api' else 'rebilly-side' end)",
+          type: 'text',
+          folded: 'lower',
+          always: true,
+        },
+      }),
+      present: (row, context) => presentTimelineEntry(row, urlOf(context, `${label}s`)),
+    },
+    label,
+    comment,
+    commentType,
+    member,
+    column: `${label}_id`,
+    record,
+  }
+}
+
+function urlOf(context: OperationContext, collection: string): string {
+  return resourceUrl(context.baseUrl, context.organizationId, collection, recordId(context), 'timeline')
+}
+
+function recordId({ params }: OperationContext): string {
+  return params.id ?? ''
+}
+
+/** Returns the timeline's resource at the path of its record. */
+function at(context: OperationContext, { resource, label }: Timeline): Resource<TimelineRow> {
+  return { ...resource, path: `${label}s/${recordId(context)}/timeline` }
+}
+
+function within(context: OperationContext, { column }: Timeline) {
+  return { text: `row.${column} = ?`, values: [recordId(context)] }
+}
+
+/** True if the records of the timeline can be deleted, so that a comment has to hold its own. */
+function isDeletable({ member }: Timeline): boolean {
+  return member === 'customerId'
+}
+
+/**
+ * Returns how far the record's clock is ahead, in milliseconds; the record is held until the transaction ends if it `isHeld`.
+ *
+ * @throws Problem `not-found` if there is no such record.
+ */
+async function clockOf(
+  context: OperationContext,
+  { label, record }: Timeline,
+  em: OperationContext['em'],
+  isHeld = false,
+): Promise<number> {
+  const id = recordId(context)
+  const values = [context.organizationId, id]
+  const [found] = await (isHeld
+    ? statement<{ clock: string | number }>(em, `hold-commented-${label}`, `${record} for key share`, values)
+    : statement<{ clock: string | number }>(em, `find-commented-${label}`, record, values))
+  if (found === undefined) throw notFound({ label }, id)
+  return Number(found.clock)
+}

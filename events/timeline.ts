@@ -1,0 +1,129 @@
+/** Entries of timelines: their types as clients of the interface know them, and their messages. */
+import type { EventType } from '../billing/event-types.ts'
+import type { InvoiceStatus } from '../billing/invoices.ts'
+import { plainAmount } from '../billing/money.ts'
+import type { Cause } from '../billing/order.ts'
+import type { Dispute, Transaction } from '../db/entities/index.ts'
+import type { NewTimelineEntry } from '../db/outbox.ts'
+
+/** Domain events with a name of their own in timelines; the others keep theirs. */
+const TYPES: Readonly<Partial<Record<EventType, string>>> = {
+  'subscription-created': 'order-created',
+  'subscription-activated': 'order-activated',
+  'subscription-canceled': 'order-canceled',
+  'subscription-churned': 'order-churned',
+  'subscription-renewed': 'order-renewed',
+  'subscription-reactivated': 'order-reactivated',
+  'subscription-items-changed': 'order-items-changed',
+  'renewal-invoice-issued': 'invoice-issued',
+  'renewal-invoice-payment-declined': 'invoice-renewal-payment-declined',
+}
+
+/** What a domain event of an order is about. */
+export interface AboutOrder {
+  readonly order: { readonly id: string; readonly customerId: string }
+  /** The invoice, with its status before. */
+  readonly invoice?: { readonly id: string; readonly status: InvoiceStatus; readonly before: string | null }
+  readonly pauseId?: string
+}
+
+/** Returns the entry of a domain event: in the timelines of the order, its customer and the invoice. */
+export function orderEntry(
+  event: EventType,
+  { order, invoice, pauseId }: AboutOrder,
+  occurredTime: Date,
+  cause: Cause,
+): NewTimelineEntry {
+  const becameDisputed =
+    event === 'invoice-modified' && invoice?.status === 'disputed' && invoice.before !== 'disputed'
+  const type = becameDisputed ? 'invoice-disputed' : (TYPES[event] ?? event)
+  return {
+    records: { subscriptionId: order.id, customerId: order.customerId, invoiceId: invoice?.id ?? null },
+    type,
+    occurredTime,
+    cause,
+    message: messageOf(type, order.id, invoice?.id ?? null, pauseId ?? null),
+  }
+}
+
+function messageOf(type: string, orderId: string, invoiceId: string | null, pauseId: string | null): string {
+  const [subject = '', ...rest] = type.split('-')
+  const said = rest.join(' ')
+  if (subject === 'invoice' && invoiceId !== null) return `Invoice ${invoiceId}: ${said}.`
+  const about = invoiceId ?? pauseId
+  const name = subject === 'order' || subject === 'subscription' ? said : type.replaceAll('-', ' ')
+  return about === null ? `Order ${orderId}: ${name}.` : `Order ${orderId}: ${name} (${about}).`
+}
+
+type TransactionEntry =
+  | 'transaction-approved'
+  | 'transaction-declined'
+  | 'transaction-canceled'
+  | 'transaction-waiting-gateway'
+  | 'transaction-timeout-resolved'
+  | 'transaction-refunded'
+
+const SAID: Readonly<Record<TransactionEntry, string>> = {
+  'transaction-approved': 'approved',
+  'transaction-declined': 'declined',
+  'transaction-canceled': 'canceled, because the gateway never received it',
+  'transaction-waiting-gateway': 'the outcome is unknown, and the gateway is asked again',
+  'transaction-timeout-resolved': 'the outcome has been unknown for a day',
+  'transaction-refunded': 'refunded',
+}
+
+/** Returns the entries of a transaction: in its timeline, its customer's, and that of each invoice it pays. */
+export function transactionEntries(
+  transaction: Pick<Transaction, 'id' | 'type' | 'customerId' | 'invoiceIds' | 'amount' | 'currency'>,
+  type: TransactionEntry,
+  occurredTime: Date,
+  { cause = 'payment', amount = transaction.amount }: { cause?: Cause; amount?: string } = {},
+): NewTimelineEntry[] {
+  const { id, customerId, currency, invoiceIds } = transaction
+  const subject = transaction.type === 'refund' ? 'Refund' : 'Sale'
+  const message = `${subject} ${id} of ${plainAmount(amount)} ${currency}: ${SAID[type]}.`
+  const entry = { type, occurredTime, cause, message }
+  const [first, ...others] = invoiceIds
+  return [
+    { ...entry, records: { transactionId: id, customerId, invoiceId: first ?? null } },
+    ...others.map((invoiceId) => ({ ...entry, records: { invoiceId } })),
+  ]
+}
+
+/** Returns the entries of a sale and of its invoices for an approved refund. */
+export function refundedEntries(
+  sale: Parameters<typeof transactionEntries>[0],
+  { amount, shares }: Pick<Transaction, 'amount' | 'shares'>,
+  occurredTime: Date,
+): NewTimelineEntry[] {
+  const invoiceIds = sale.invoiceIds.filter((id) => shares[id] !== undefined)
+  return transactionEntries({ ...sale, invoiceIds }, 'transaction-refunded', occurredTime, { amount })
+}
+
+/** Returns the entry of a dispute that was created or got another status: in its transaction's timeline and its customer's. */
+export function disputeEntry(
+  { id, transactionId, customerId, status, amount, currency }: Dispute,
+  isNew: boolean,
+  occurredTime: Date,
+  cause: Cause,
+): NewTimelineEntry {
+  const isDecided = status === 'won' || status === 'lost' || status === 'forfeited'
+  const type = isNew ? 'transaction-disputed' : isDecided ? `dispute-${status}` : 'dispute-changed'
+  return {
+    records: { transactionId, customerId: customerId ?? null },
+    type,
+    occurredTime,
+    cause,
+    message: `Dispute ${id} of ${plainAmount(amount)} ${currency}: ${isNew ? 'created' : status}.`,
+  }
+}
+
+/** Returns an entry of a customer alone. */
+export function customerEntry(
+  customerId: string,
+  type: string,
+  message: string,
+  occurredTime: Date,
+): NewTimelineEntry {
+  return { records: { customerId }, type, occurredTime, cause: 'api', message }
+}
