@@ -18,7 +18,14 @@ import {
   postAuthenticationToken,
 } from './operations/authentication-tokens.ts'
 import { customFields, getCustomField, listCustomFields, putCustomField } from './operations/custom-fields.ts'
-import { customers, customerWriter, deleteCustomer } from './operations/customers.ts'
+import {
+  customers,
+  customerWriter,
+  deleteCustomer,
+  deleteLeadSource,
+  getLeadSource,
+  putLeadSource,
+} from './operations/customers.ts'
 import { postDigitalWalletValidation } from './operations/digital-wallets.ts'
 import { disputes, disputeWriter } from './operations/disputes.ts'
 import { getFastForward, postFastForward } from './operations/fast-forward.ts'
@@ -59,6 +66,15 @@ import {
   serviceCredentialWriter,
 } from './operations/service-credentials.ts'
 import {
+  changeTagOf,
+  changeTagOfOne,
+  deleteTag,
+  getTag,
+  patchTag,
+  tags,
+  tagWriter,
+} from './operations/tags.ts'
+import {
   customerTimeline,
   deleteComment,
   getEntry,
@@ -75,7 +91,9 @@ import { deleteWebhook, previewWebhook, webhooks, webhookWriter } from './operat
 import { deleteWebsite, websites, websiteWriter } from './operations/websites.ts'
 import {
   expandQuerySchema,
+  fieldsQuerySchema,
   listQuerySchema,
+  mergeQuery,
   pageQuery,
   readQuerySchema,
   sortedQuery,
@@ -91,9 +109,11 @@ import { AuthenticationToken, CustomerToken } from './schemas/authentication-tok
 import { DigitalWalletValidation } from './schemas/digital-wallet.ts'
 import { FastForward } from './schemas/fast-forward.ts'
 import { GatewayAccountPatch } from './schemas/gateway-account.ts'
+import { CustomerLeadSource } from './schemas/lead-source.ts'
 import { Organization } from './schemas/organization.ts'
 import { ServiceCredentialStatus } from './schemas/service-credential.ts'
 import { UpcomingInvoice } from './schemas/subscription-actions.ts'
+import { TagChange, TaggedCustomers } from './schemas/tag.ts'
 
 export interface Route {
   /** Also the permission that an access list names. */
@@ -288,8 +308,43 @@ export const ROUTES: readonly Route[] = [
   post(customers, customerWriter, 'cus'),
   getOne(customers),
   put(customers, customerWriter),
-  { ...del(customers), handler: deleteCustomer },
+  {
+    ...del(customers),
+    summary: 'Delete a customer, or merge it into another',
+    query: mergeQuery,
+    handler: deleteCustomer,
+  },
+  { ...leadSource('GET', 'Retrieve the lead source of a customer'), handler: getLeadSource },
+  {
+    ...leadSource('PUT', 'Set the lead source of a customer'),
+    takesBody: true,
+    success: 201,
+    handler: putLeadSource,
+  },
+  {
+    ...leadSource('DELETE', 'Delete the lead source of a customer'),
+    returns: 'nothing',
+    success: 204,
+    handler: deleteLeadSource,
+  },
   ...timelineOf(customerTimeline),
+
+  getMany(tags),
+  post(tags, tagWriter, 'tag'),
+  { ...getOne(tags), path: 'tags/{tag}', handler: getTag },
+  {
+    ...getOne(tags),
+    ...action('PatchTag', 'PATCH', 'tags/{tag}', 'Rename a tag'),
+    takesBody: true,
+    body: TagChange,
+    query: expandQuerySchema(tags),
+    handler: patchTag,
+  },
+  { ...del(tags), path: 'tags/{tag}', handler: deleteTag },
+  taggedCustomers('POST', 'Tag customers'),
+  taggedCustomers('DELETE', 'Untag customers'),
+  taggedCustomer('POST', 'Tag a customer'),
+  taggedCustomer('DELETE', 'Untag a customer'),
 
   {
     ...getMany(customFields, pageQuery),
@@ -523,6 +578,50 @@ function timelineOf(timeline: Timeline): Route[] {
       handler: (context) => deleteComment(context, timeline),
     },
   ]
+}
+
+function leadSource(method: 'GET' | 'PUT' | 'DELETE', summary: string) {
+  return {
+    ...action(
+      `${method.charAt(0)}${method.slice(1).toLowerCase()}CustomerLeadSource`,
+      method,
+      'customers/{id}/lead-source',
+      summary,
+    ),
+    accepts: SECRET,
+    resource: CustomerLeadSource,
+    takesBody: false,
+    returns: 'one',
+    ...(method === 'GET' ? { query: fieldsQuerySchema } : {}),
+  } as const
+}
+
+/** Returns the change of a tag of the customers that the body names. */
+function taggedCustomers(method: 'POST' | 'DELETE', summary: string): Route {
+  return {
+    operationId: `${method === 'POST' ? 'Post' : 'Delete'}TagCustomerCollection`,
+    method,
+    path: 'tags/{tag}/customers',
+    summary,
+    accepts: SECRET,
+    resource: tags.schema,
+    takesBody: true,
+    body: TaggedCustomers,
+    returns: 'nothing',
+    success: 204,
+    handler: changeTagOf(method === 'POST'),
+  }
+}
+
+/** Returns the change of a tag of the customer that the path names. */
+function taggedCustomer(method: 'POST' | 'DELETE', summary: string): Route {
+  return {
+    ...taggedCustomers(method, summary),
+    operationId: `${method === 'POST' ? 'Post' : 'Delete'}TagCustomer`,
+    path: 'tags/{tag}/customers/{customerId}',
+    takesBody: false,
+    handler: changeTagOfOne(method === 'POST'),
+  }
 }
 
 function authenticationToken(method: 'GET' | 'POST' | 'DELETE', below: string) {

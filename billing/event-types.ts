@@ -226,6 +226,11 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   },
   { type: 'customer-created', when: 'A customer was created.', ids: ['customerId'] },
   { type: 'customer-updated', when: 'A caller changed a customer.', ids: ['customerId'] },
+  {
+    type: 'customer-merged',
+    when: 'Another customer, the `duplicateCustomerId` of the payload, was merged into a customer.',
+    ids: ['customerId'],
+  },
   { type: 'lead-source-changed', when: 'The lead source of a customer changed.', ids: ['customerId'] },
   { type: 'payment-card-created', when: 'A payment instrument was created.', ids: ['paymentCardId'] },
   {

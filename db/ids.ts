@@ -26,6 +26,7 @@ export type IdPrefix =
   | 'react'
   | 'ff'
   | 'tl'
+  | 'tag'
   | 'auth'
   | 'cust'
   | 'wrk'

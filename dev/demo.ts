@@ -103,6 +103,8 @@ async function makeDemo(
       websiteId: null,
       defaultPaymentInstrumentId: null,
       primaryAddress: null,
+      locale: null,
+      taxNumbers: null,
       leadSource: null,
       customFields: null,
     })

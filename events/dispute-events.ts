@@ -53,20 +53,49 @@ export async function readDisputedSale(
   { em, organizationId }: UnitOfWork,
   id: string,
 ): Promise<DisputedSale | null> {
-  const [row] = await statement<Record<string, unknown> & { about_website: string | null }>(
+  const [row] = await statement<FoundSale>(
     em,
     'read-disputed-transaction',
-    `select row.*, coalesce(invoice.website_id, customer.website_id) as about_website
-       from transactions row
+    `select row.*, ${ABOUT_WEBSITE}
+       ${SALE_OF}
+      where row.organization_id = ? and row.id = ?`,
+    [organizationId, id],
+  )
+  return row === undefined ? null : saleOf(em, row)
+}
+
+/**
+ * As `readDisputedSale`, and holds the transaction's customer until the unit ends, so that a dispute of it is not left
+ * behind by a merge.
+ */
+export async function holdDisputedSale(unit: UnitOfWork, id: string): Promise<DisputedSale | null> {
+  const { em, organizationId } = unit
+  const [row] = await statement<FoundSale & { held: string | null }>(
+    em,
+    'hold-disputed-transaction',
+    `select row.*, ${ABOUT_WEBSITE},
+            (select customer.id from customers customer where customer.organization_id = row.organization_id
+                and customer.id = row.customer_id for key share) as held
+       ${SALE_OF}
+      where row.organization_id = ? and row.id = ?`,
+    [organizationId, id],
+  )
+  if (row === undefined) return null
+  // Its customer was merged into another while this statement waited for it.
+  return row.held === null ? await readDisputedSale(unit, id) : saleOf(em, row)
+}
+
+type FoundSale = Record<string, unknown> & { about_website: string | null }
+
+const ABOUT_WEBSITE = 'coalesce(invoice.website_id, customer.website_id) as about_website'
+const SALE_OF = `from transactions row
        left join transactions sale
          on sale.organization_id = row.organization_id and sale.id = coalesce(row.parent_transaction_id, row.id)
        left join invoices invoice
          on invoice.organization_id = sale.organization_id and invoice.id = sale.invoice_ids ->> 0
        left join customers customer
-         on customer.organization_id = row.organization_id and customer.id = row.customer_id
-      where row.organization_id = ? and row.id = ?`,
-    [organizationId, id],
-  )
-  if (row === undefined) return null
+         on customer.organization_id = row.organization_id and customer.id = row.customer_id`
+
+function saleOf(em: UnitOfWork['em'], row: FoundSale): DisputedSale {
   return { transaction: plainRowReader(em, Transaction)(row), websiteId: row.about_website }
 }

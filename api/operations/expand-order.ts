@@ -2,6 +2,7 @@
 import { isUsable } from '../../billing/cards.ts'
 import { upcomingInvoice } from '../../billing/order-lifecycle.ts'
 import { orderOf } from '../../commands/orders/rows-to-order.ts'
+import { customerColumns } from '../../db/entities/customer.ts'
 import { Customer, Invoice, PaymentInstrument, type Subscription, Website } from '../../db/entities/index.ts'
 import { presentCustomer } from '../../representations/customer.ts'
 import { presentInvoice } from '../../representations/invoice.ts'
@@ -15,7 +16,7 @@ import type { Expander } from '../resources/resource.ts'
 const nothing: Expander<Subscription> = async () => new Map()
 
 export const subscriptionExpanders: Readonly<Record<string, Expander<Subscription>>> = {
-  customer: embedding(Customer, (row) => row.customerId, presentCustomer),
+  customer: embedding(Customer, (row) => row.customerId, presentCustomer, customerColumns),
   leadSource: embedding(
     Customer,
     (row) => row.customerId,
@@ -36,7 +37,11 @@ export const subscriptionExpanders: Readonly<Record<string, Expander<Subscriptio
   paymentInstrument: async (rows, { em, organizationId, baseUrl, now }) => {
     const byId = <T extends { id: string }>(found: readonly T[]) => new Map(found.map((one) => [one.id, one]))
     const customers = byId(
-      await em.find(Customer, { organizationId, id: { $in: rows.map(({ customerId }) => customerId) } }),
+      await em.find(
+        Customer,
+        { organizationId, id: { $in: rows.map(({ customerId }) => customerId) } },
+        { fields: ['id', 'defaultPaymentInstrumentId'] },
+      ),
     )
     const defaultOf = (row: Subscription) => customers.get(row.customerId)?.defaultPaymentInstrumentId ?? null
     const ids = rows.flatMap((row) => [row.paymentInstrumentId ?? [], defaultOf(row) ?? []].flat())

@@ -1,4 +1,5 @@
 import { createPaymentInstrument } from '../../commands/payments/create-payment-instrument.ts'
+import { customerColumns } from '../../db/entities/customer.ts'
 import { Customer, PaymentInstrument as PaymentInstrumentRow } from '../../db/entities/index.ts'
 import { paymentInstrumentSearch } from '../../db/entities/payment-instrument.ts'
 import { presentCustomer } from '../../representations/customer.ts'
@@ -21,7 +22,7 @@ export const paymentInstruments: Resource<PaymentInstrumentRow> = {
     'billingAddress.hash': null,
   }),
   present: (row, { baseUrl }) => presentPaymentInstrument(row, baseUrl),
-  expanders: { customer: embedding(Customer, (row) => row.customerId, presentCustomer) },
+  expanders: { customer: embedding(Customer, (row) => row.customerId, presentCustomer, customerColumns) },
 }
 
 export const paymentInstrumentWriter: Pick<Writer<PaymentInstrumentRow, PaymentInstrument>, 'create'> = {

@@ -18,6 +18,18 @@ const page = {
 const text = (description: string) => Type.Optional(Type.String({ description }))
 const fieldsQuery = { fields: text('Members to return, separated by commas. All if it is missing.') }
 
+export const fieldsQuerySchema = Type.Object(fieldsQuery, { additionalProperties: false })
+
+/** The parameter of a deletion that merges a customer into another. */
+export const mergeQuery = Type.Object(
+  {
+    targetCustomerId: text(
+      'Customer that takes over all records of the deleted one, which is a duplicate of it.',
+    ),
+  },
+  { additionalProperties: false },
+)
+
 export const pageQuery = Type.Object({ ...page, ...fieldsQuery }, { additionalProperties: false })
 
 export const sortedQuery = Type.Object(

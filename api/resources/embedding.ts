@@ -9,18 +9,25 @@ import type { OperationContext } from '../operation.ts'
 export interface Embedding<Row> {
   readonly reference: (row: Row) => string | null
   readonly tableOf: (em: EntityManager) => string
+  /** Columns beside the table's own: by name, the expression over a row of the table. */
+  readonly computed: Readonly<Record<string, string>>
   /** From the record's row as JSON has it. */
   readonly show: (raw: Readonly<Record<string, unknown>>, em: EntityManager, baseUrl: string) => object | null
 }
 
-/** Returns the embedding of a record. If the record has decimals, `present` receives them as numbers. */
+/**
+ * Returns the embedding of a record. If the record has decimals, `present` receives them as numbers. `computed` are columns
+ * beside the table's own, the same for every embedding of the table.
+ */
 export function embedding<Row, Other extends { organizationId: string; id: string }>(
   entity: EntityClass<Other>,
   reference: (row: Row) => string | null,
   present: (row: Other, baseUrl: string) => object | null,
+  computed: Readonly<Record<string, string>> = {},
 ): Embedding<Row> {
   return {
     reference,
+    computed,
     tableOf: (em) =>
       em.getMetadata().get(entity as EntityClass<{ organizationId: string; id: string }>).tableName,
     show: (raw, em, baseUrl) => present(plainRowReader(em, entity)(raw), baseUrl),
@@ -34,8 +41,10 @@ export async function findEmbedded<Row extends { id: string }>(
   { em, organizationId, baseUrl }: Pick<OperationContext, 'em' | 'organizationId' | 'baseUrl'>,
 ): Promise<[string, ReadonlyMap<string, unknown>][]> {
   const idsByTable = new Map<string, Set<string>>()
-  for (const [, { tableOf, reference }] of embeddings) {
+  const columnsByTable = new Map<string, Record<string, string>>()
+  for (const [, { tableOf, reference, computed }] of embeddings) {
     const table = tableOf(em)
+    columnsByTable.set(table, { ...columnsByTable.get(table), ...computed })
     const ids = idsByTable.get(table) ?? new Set()
     idsByTable.set(table, ids)
     for (const row of rows) {
@@ -51,7 +60,7 @@ export async function findEmbedded<Row extends { id: string }>(
       wanted
         .map(
           ([table]) =>
-            `select '${table}' as table, to_jsonb(${table}) as row from ${table} where organization_id = ? and id = any(?::text[])`,
+            `select '${table}' as table, ${rowOf(table, columnsByTable.get(table) ?? {})} as row from ${table} where organization_id = ? and id = any(?::text[])`,
         )
         .join(' union all '),
       wanted.flatMap(([, ids]) => [organizationId, [...ids]]),
@@ -67,4 +76,12 @@ export async function findEmbedded<Row extends { id: string }>(
     }
     return [name, embedded]
   })
+}
+
+/** Returns a row as JSON, with computed columns. */
+function rowOf(table: string, computed: Readonly<Record<string, string>>): string {
+  const columns = Object.entries(computed).map(([name, sql]) => `'${name}', ${sql}`)
+  return columns.length === 0
+    ? `to_jsonb(${table})`
+    : `to_jsonb(${table}) || jsonb_build_object(${columns.join(', ')})`
 }

@@ -1,7 +1,9 @@
 import type { Contact } from '../../billing/contacts.ts'
+import { NO_FIGURES, type TaxNumber } from '../../db/entities/customer.ts'
 import { Customer, PaymentInstrument, Website } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { customerEvent } from '../../events/customer-events.ts'
+import { customerEntry } from '../../events/timeline.ts'
 import { type CardPath, instrumentOfToken } from '../payments/create-payment-instrument.ts'
 import { references } from '../references.ts'
 
@@ -12,6 +14,8 @@ export interface NewCustomer {
   readonly websiteId: string | null
   readonly defaultPaymentInstrumentId: string | null
   readonly primaryAddress: Contact | null
+  readonly locale: string | null
+  readonly taxNumbers: TaxNumber[] | null
   readonly leadSource: Record<string, string | null> | null
   readonly customFields: Record<string, unknown> | null
 }
@@ -31,33 +35,42 @@ export async function createCustomer(
   id: string,
   values: NewCustomer,
   payment: TokenPayment | null = null,
+  instrumentField?: string,
 ): Promise<Customer> {
-  const given = await checkedCustomer(unit, id, values, payment)
+  const given = await checkedCustomer(unit, id, values, payment, instrumentField)
+  const leadSourceTime = given.leadSource === null ? null : unit.now
   const customer = unit.insert(Customer, {
     id,
     ...given,
+    originalLeadSource: given.leadSource,
+    leadSourceCreatedTime: leadSourceTime,
+    leadSourceUpdatedTime: leadSourceTime,
+    tags: [],
+    figures: NO_FIGURES,
   })
   unit.emit(customerEvent(customer, 'customer-created', unit))
+  unit.addTimelineEntry(customerEntry(id, 'customer-created', `Customer ${id}: created.`, unit.now))
   return customer
 }
 
 /**
  * Returns the validated values of a customer. A payment token is consumed last and sets the default instrument.
  *
- * @throws InvalidFieldsError
+ * @throws InvalidFieldsError naming the default instrument by `instrumentField`.
  */
 export async function checkedCustomer(
   unit: UnitOfWork,
   id: string,
   values: NewCustomer,
   payment: TokenPayment | null,
+  instrumentField = 'defaultPaymentInstrument.paymentInstrumentId',
 ): Promise<NewCustomer> {
   const found = references(unit)
   await found.optional(Website, 'websiteId', values.websiteId)
-  const field = 'defaultPaymentInstrument.paymentInstrumentId'
-  const instrument = await found.optional(PaymentInstrument, field, values.defaultPaymentInstrumentId)
+  const { defaultPaymentInstrumentId } = values
+  const instrument = await found.optional(PaymentInstrument, instrumentField, defaultPaymentInstrumentId)
   if (instrument !== null && instrument.customerId !== id) {
-    found.fail(field, 'must be a payment instrument of the customer')
+    found.fail(instrumentField, 'must be a payment instrument of the customer')
   }
   found.check()
   if (payment === null) return values

@@ -11,7 +11,8 @@ import { Dispute, Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
-import { emitDisputeEvent, readDisputedSale } from '../../events/dispute-events.ts'
+import { emitDisputeEvent, holdDisputedSale } from '../../events/dispute-events.ts'
+import { disputeEntry } from '../../events/timeline.ts'
 import { orderInstant } from '../orders/order-instant.ts'
 import { disputeInvoices, lockInvoices } from '../payments/apply-payment.ts'
 import { references } from '../references.ts'
@@ -45,6 +46,7 @@ export async function createDispute(unit: UnitOfWork, id: string, values: Disput
   })
   await markDisputed(unit, [transaction])
   await emitDisputeEvent(unit, dispute, 'dispute-created', { sale: { transaction, websiteId } })
+  unit.addTimelineEntry(disputeEntry(dispute, true, unit.now, 'api'))
   const dueBy = disputeDeadline(dispute)
   if (dueBy !== null) {
     unit.startWorkflow('dispute-deadline', id, {
@@ -63,8 +65,9 @@ export async function updateDispute(
 ): Promise<void> {
   const { derived, transaction } = await deriveDispute(unit, values)
   const resolvedTime = resolutionTime(values.status, dispute.resolvedTime ?? null, unit.now)
-  const before = dispute.transactionId
+  const { transactionId: before, status } = dispute
   Object.assign(dispute, { ...derived, resolvedTime })
+  if (values.status !== status) unit.addTimelineEntry(disputeEntry(dispute, false, unit.now, 'api'))
   const earlier = before === transaction.id ? [] : await salesOf(unit, before)
   await markDisputed(unit, [transaction, ...earlier])
 }
@@ -130,12 +133,13 @@ export async function advanceDispute(
   dispute.updatedTime = unit.now
   await markDisputed(unit, await salesOf(unit, dispute.transactionId))
   await emitDisputeEvent(unit, dispute, 'dispute-modified', { time, cause: 'deadline' })
+  unit.addTimelineEntry(disputeEntry(dispute, false, time, 'deadline'))
   return null
 }
 
 async function deriveDispute(unit: UnitOfWork, values: DisputeValues) {
   const found = references(unit)
-  const sale = await readDisputedSale(unit, values.transactionId)
+  const sale = await holdDisputedSale(unit, values.transactionId)
   if (sale === null) found.missing(Transaction, 'transactionId')
   const problem = amountProblem(amountOf(values.amount), values.currency)
   if (problem !== null) found.fail('amount', problem)

@@ -1,8 +1,70 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { Contact } from '../../billing/contacts.ts'
-import { id, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
 export const customerSearch = searchExpression('email', 'first_name', 'last_name', 'website_id')
+
+/** What a customer shows of a tag; a renamed tag is renamed here too. */
+export interface CustomerTag {
+  id: string
+  name: string
+  type: 'customer'
+}
+
+export interface TaxNumber {
+  type: 'eu-vat' | 'other'
+  value: string
+  isDefault: boolean
+}
+
+/** What a customer has paid and owed. Amounts are decimal strings. */
+export interface CustomerFigures {
+  paymentCount: number
+  lastPaymentTime: string | null
+  invoiceCount: number
+  /** null: no payment, or payments in several currencies. */
+  currency: string | null
+  currencies: number
+  /** Of approved sales, and of approved refunds. */
+  sales: string
+  refunds: string
+}
+
+export const NO_FIGURES: CustomerFigures = {
+  paymentCount: 0,
+  lastPaymentTime: null,
+  invoiceCount: 0,
+  currency: null,
+  currencies: 0,
+  sales: '0',
+  refunds: '0',
+}
+
+/** The payments and invoices of a customer, as expressions over its row. */
+const approved = (row: string, type: 'sale' | 'refund') =>
+  `from transactions payment where payment.organization_id = ${row}.organization_id and payment.customer_id = ${row}.id
+    and payment.result = 'approved' and payment.type = '${type}'`
+export const paymentCount = (row: string) => `(select count(*) ${approved(row, 'sale')})`
+export const lastPaymentTime = (row: string) =>
+  `(select max(coalesce(payment.charged_time, payment.created_time)) ${approved(row, 'sale')})`
+export const invoiceCount = (row: string) =>
+  `(select count(*) from invoices invoice where invoice.organization_id = ${row}.organization_id
+    and invoice.customer_id = ${row}.id and invoice.issued_time is not null)`
+
+/** The customer's `CustomerFigures`. */
+export const customerFigures = (row: string) =>
+  `(select jsonb_build_object(
+      'paymentCount', count(*),
+      'lastPaymentTime', max(coalesce(payment.charged_time, payment.created_time)),
+      'invoiceCount', ${invoiceCount(row)},
+      'currency', case when count(distinct payment.currency) = 1 then min(payment.currency) end,
+      'currencies', count(distinct payment.currency),
+      'sales', coalesce(sum(payment.amount), 0)::text,
+      'refunds', (select coalesce(sum(payment.amount), 0)::text ${approved(row, 'refund')}))
+    ${approved(row, 'sale')})`
+
+/** The computed columns of a row that is embedded in another resource. */
+export const customerColumns = { figures: customerFigures('customers') }
 
 const CustomerSchema = defineEntity({
   name: 'Customer',
@@ -10,6 +72,11 @@ const CustomerSchema = defineEntity({
   indexes: [
     ...listIndexes('customers', customerSearch),
     { name: 'customers_website_index', properties: ['organizationId', 'websiteId'] },
+    {
+      name: 'customers_tags_index',
+      expression:
+        'create index "customers_tags_index" on "customers" using gin ("organization_id", "tags" jsonb_path_ops) where "tags" <> \'[]\'',
+    },
   ],
   properties: {
     ...tenantKey,
@@ -20,8 +87,20 @@ const CustomerSchema = defineEntity({
     /** Charged when an order names no instrument. */
     defaultPaymentInstrumentId: id().nullable(),
     primaryAddress: json<Contact>().nullable(),
+    locale: p.string().length(35).nullable(),
+    taxNumbers: json<TaxNumber[]>().nullable(),
+    tags: json<CustomerTag[]>().default('[]'),
     leadSource: json<Record<string, string | null>>().nullable(),
+    /** The first lead source that it ever had. */
+    originalLeadSource: json<Record<string, string | null>>().nullable(),
+    /** When it had its first lead source, and when it was last changed. */
+    leadSourceCreatedTime: instant().nullable(),
+    leadSourceUpdatedTime: instant().nullable(),
     customFields: json<Record<string, unknown>>().nullable(),
+    /** Computed when the row is read, because a payment does not change the customer. */
+    figures: json<CustomerFigures>()
+      .formula((_, table) => customerFigures(`${table}`))
+      .nullable(),
     ...resourceColumns,
   },
 })

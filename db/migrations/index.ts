@@ -6,6 +6,7 @@ import { Migration20261122120000_baseline } from './Migration20261122120000_base
 import { Migration20261122153000_transactions_know_why_they_were_declined } from './Migration20261122153000_transactions_know_why_they_were_declined.ts'
 import { Migration20261122154000_gateway_accounts } from './Migration20261122154000_gateway_accounts.ts'
 import { Migration20261122161000_timelines_of_four_records } from './Migration20261122161000_timelines_of_four_records.ts'
+import { Migration20261122161100_customers_in_full } from './Migration20261122161100_customers_in_full.ts'
 import { Migration20261122161200_custom_field_definitions } from './Migration20261122161200_custom_field_definitions.ts'
 
 export const migrations = [
@@ -21,6 +22,10 @@ export const migrations = [
   {
     name: 'Migration20261122161000_timelines_of_four_records',
     class: Migration20261122161000_timelines_of_four_records,
+  },
+  {
+    name: 'Migration20261122161100_customers_in_full',
+    class: Migration20261122161100_customers_in_full,
   },
   {
     name: 'Migration20261122161200_custom_field_definitions',

@@ -28,8 +28,13 @@ describe('organizations with equal ids', () => {
       await theirs.api.post('disputes', disputeBody(transactionId)),
       await theirs.api.post('subscriptions', orderBody(theirs)),
       await theirs.api.post('products', { name: 'Seat' }),
+      await theirs.api.post('tags', { name: 'VIP', type: 'customer' }),
+      await theirs.api.post(`tags/VIP/customers/${theirs.customerId}`, {}),
+      await theirs.api.put('custom-fields/customers/size', { type: 'integer' }),
+      await theirs.api.put(`customers/${theirs.customerId}/lead-source`, { medium: 'email' }),
+      await theirs.api.post('service-credentials/webhook', { host: 'a.example', auth: { type: 'none' } }),
     ]
-    expect(made.map(({ status }) => status)).toEqual([201, 201, 201])
+    expect(made.map(({ status }) => status)).toEqual([201, 201, 201, 201, 204, 201, 201, 201])
     const { organizationId, secretKey, api } = await service.organization()
     mine = { ...theirs, organizationId, secretKey, api }
     tables = (
@@ -73,11 +78,24 @@ describe('organizations with equal ids', () => {
     }
     return all
   }
-  /** An id under which both organizations have a resource of the path; any where they have none. */
-  async function sharedId(path: string): Promise<string> {
-    const [collection] = path.split('/')
-    const { status, body } = await theirs.api.get<{ id?: string }[]>(String(collection))
-    return (status === 200 ? body[0]?.id : undefined) ?? 'none'
+  /** What no list tells: the resource of a custom field, and the customer of a tag. */
+  const KNOWN: Readonly<Record<string, () => string>> = {
+    '{resource}': () => 'customers',
+    '{customerId}': () => theirs.customerId,
+  }
+  /** The path with ids under which both organizations have its records; any id where they have none. */
+  async function sharedPath(path: string): Promise<string> {
+    const segments: string[] = []
+    for (const segment of path.split('/')) {
+      const [known, collection] = [KNOWN[segment]?.(), segments.join('/')]
+      segments.push(segment.startsWith('{') ? (known ?? (await sharedId(collection))) : segment)
+    }
+    return segments.join('/')
+  }
+  async function sharedId(collection: string): Promise<string> {
+    const { status, body } = await theirs.api.get<{ id?: string; name?: string }[]>(collection)
+    const [first] = status === 200 && Array.isArray(body) ? body : []
+    return first?.id ?? first?.name ?? 'none'
   }
   const init = (takesBody: boolean, body: unknown): RequestInit =>
     takesBody ? { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } } : {}
@@ -87,7 +105,7 @@ describe('organizations with equal ids', () => {
     async (_, { method, path, takesBody, accepts }) => {
       const trespasser = apiClient(service.baseUrl, theirs.organizationId, { 'SVC-APIKEY': mine.secretKey })
       const nowhere = apiClient(service.baseUrl, 'no-such-organization', { 'SVC-APIKEY': mine.secretKey })
-      const at = path.replace(/\{\w+\}/, await sharedId(path))
+      const at = await sharedPath(path)
       const before = await theirRecords()
       const response = await trespasser.send(method, at, init(takesBody, {}))
       const same = await nowhere.send(method, at, init(takesBody, {}))
@@ -106,8 +124,7 @@ describe('organizations with equal ids', () => {
   test.each(withId.map((route) => [route.operationId, route] as const))(
     "%s under an equal id reaches one's own alone",
     async (_, { method, path, takesBody }) => {
-      const id = await sharedId(path)
-      const at = path.replace(/\{\w+\}/, id)
+      const at = await sharedPath(path)
       const before = await theirRecords()
       const own = await mine.api.get<Record<string, unknown>>(at)
       const response = await mine.api.send<Record<string, unknown>>(method, at, init(takesBody, own.body))

@@ -23,6 +23,8 @@ const ADA: NewCustomer = {
   websiteId: null,
   defaultPaymentInstrumentId: null,
   primaryAddress: null,
+  locale: null,
+  taxNumbers: null,
   leadSource: null,
   customFields: {},
 }

@@ -1,0 +1,87 @@
+import { InvalidFieldsError } from '../../billing/errors.ts'
+import { Customer } from '../../db/entities/index.ts'
+import { lockRow } from '../../db/lock-row.ts'
+import { statement } from '../../db/statement.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { customerEvent } from '../../events/customer-events.ts'
+import { customerEntry } from '../../events/timeline.ts'
+import { endTokensOf } from '../access/use-authentication-token.ts'
+
+/** Tables whose rows a merge moves to the other customer: every one that refers to a customer is here or among the ended. */
+export const MOVED_TABLES = [
+  'subscriptions',
+  'invoices',
+  'payment_instruments',
+  'transactions',
+  'disputes',
+  'timeline_entries',
+] as const
+/** Tables whose rows end with the customer: who acts for the duplicate does not act for the other customer. */
+export const ENDED_TABLES = ['authentication_tokens', 'customer_tokens'] as const
+
+const FIELD = 'targetCustomerId'
+
+/**
+ * Locks the orders of a customer and then both customers, in the order of all commands. Returns null if the customer does not
+ * exist.
+ *
+ * @throws InvalidFieldsError naming `targetCustomerId` if it is the same customer or does not exist.
+ */
+export async function lockToMerge(
+  unit: UnitOfWork,
+  id: string,
+  targetId: string,
+): Promise<{ readonly duplicate: Customer; readonly target: Customer } | null> {
+  await statement(
+    unit.em,
+    'lock-orders-of-customer',
+    'select id from subscriptions where organization_id = ? and customer_id = ? order by id for update',
+    [unit.organizationId, id],
+  )
+  const locked = new Map<string, Customer | null>()
+  for (const one of [...new Set([id, targetId])].sort()) locked.set(one, await lockRow(unit, Customer, one))
+  const [duplicate, target] = [locked.get(id) ?? null, locked.get(targetId) ?? null]
+  if (duplicate === null) return null
+  if (targetId === id) throw new InvalidFieldsError([{ field: FIELD, message: 'must be another customer' }])
+  if (target === null)
+    throw new InvalidFieldsError([{ field: FIELD, message: 'must be the id of an existing customer' }])
+  return { duplicate, target }
+}
+
+/**
+ * Moves every record of a locked customer to another, with its tags, and removes the customer. The other customer keeps its own
+ * values; it takes the default payment instrument if it has none. Emits `customer-merged`; each moved record shows another
+ * customer, so its revision rises.
+ */
+export async function mergeCustomers(unit: UnitOfWork, duplicate: Customer, target: Customer): Promise<void> {
+  const { em, organizationId, now } = unit
+  for (const table of MOVED_TABLES) {
+    // A refund that was being started of a sale held by its own lock is found by the next statement.
+    for (let moved = 1; moved > 0; ) {
+      const rows = await statement(
+        em,
+        `merge-${table}`,
+        `update ${table} set customer_id = ?, revision = revision + 1, updated_time = ?
+          where organization_id = ? and customer_id = ? returning 1`,
+        [target.id, now, organizationId, duplicate.id],
+      )
+      moved = rows.length
+    }
+  }
+  await endTokensOf(unit, duplicate.id)
+  target.defaultPaymentInstrumentId ??= duplicate.defaultPaymentInstrumentId ?? null
+  const known = new Set(target.tags.map(({ id }) => id))
+  target.tags = [...target.tags, ...duplicate.tags.filter(({ id }) => !known.has(id))]
+  target.revision += 1
+  target.updatedTime = now
+  em.remove(duplicate)
+  await em.flush()
+  // What it has paid and owes now includes the moved records.
+  await em.refresh(target)
+  unit.emit({
+    ...customerEvent(target, 'customer-merged', unit),
+    extra: { duplicateCustomerId: duplicate.id },
+  })
+  const message = `Customer ${duplicate.id} was merged into customer ${target.id}.`
+  unit.addTimelineEntry(customerEntry(target.id, 'customer-merged', message, now))
+}

@@ -1,0 +1,64 @@
+import { canonicalJson } from '../../billing/canonical-json.ts'
+import type { Customer } from '../../db/entities/index.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { customerEvent } from '../../events/customer-events.ts'
+import { customerEntry } from '../../events/timeline.ts'
+import { checkedCustomer, type NewCustomer, type TokenPayment } from './create-customer.ts'
+
+/** Members whose change has an entry of its own in the timeline, and what it says. */
+const ENTRIES: readonly (readonly [keyof NewCustomer, string, string])[] = [
+  ['primaryAddress', 'primary-address-changed', 'primary address changed'],
+  ['customFields', 'custom-fields-changed', 'custom fields changed'],
+  ['defaultPaymentInstrumentId', 'default-payment-instrument-changed', 'default payment instrument changed'],
+]
+
+/**
+ * Replaces the values of a locked customer, and adds what changed to the timeline. A changed lead source emits
+ * `lead-source-changed`; the caller emits `customer-updated`.
+ *
+ * @throws InvalidFieldsError naming `websiteId`, `defaultPaymentInstrument` or `paymentToken`.
+ */
+export async function updateCustomer(
+  unit: UnitOfWork,
+  customer: Customer,
+  values: NewCustomer,
+  payment: TokenPayment | null,
+  instrumentField?: string,
+): Promise<void> {
+  const { id } = customer
+  const { leadSource, ...given } = await checkedCustomer(unit, id, values, payment, instrumentField)
+  const isSame = (member: keyof typeof given) =>
+    canonicalJson(customer[member] ?? null) === canonicalJson(given[member])
+  const changed = (Object.keys(given) as (keyof typeof given)[]).filter((member) => !isSame(member))
+  Object.assign(customer, given)
+  const add = (type: string, text: string) =>
+    unit.addTimelineEntry(customerEntry(id, type, `Customer ${id}: ${text}.`, unit.now))
+  for (const [member, type, text] of ENTRIES) {
+    if (changed.some((one) => one === member)) add(type, text)
+  }
+  const others = changed.filter((member) => !ENTRIES.some(([known]) => known === member))
+  if (others.length > 0) add('customer-updated', `changed ${others.join(', ')}`)
+  setLeadSource(unit, customer, leadSource)
+}
+
+/**
+ * Sets the lead source of a locked customer, or removes it with null, and emits `lead-source-changed`. Nothing happens if it
+ * is the same. The first one ever stays the original.
+ */
+export function setLeadSource(
+  unit: UnitOfWork,
+  customer: Customer,
+  leadSource: Record<string, string | null> | null,
+): void {
+  if (canonicalJson(customer.leadSource ?? null) === canonicalJson(leadSource)) return
+  customer.leadSource = leadSource
+  customer.originalLeadSource ??= leadSource
+  customer.leadSourceCreatedTime ??= unit.now
+  customer.leadSourceUpdatedTime = unit.now
+  customer.revision += 1
+  customer.updatedTime = unit.now
+  unit.emit(customerEvent(customer, 'lead-source-changed', unit))
+  const said = leadSource === null ? 'removed' : 'changed'
+  const message = `Customer ${customer.id}: lead source ${said}.`
+  unit.addTimelineEntry(customerEntry(customer.id, 'lead-source-changed', message, unit.now))
+}
