@@ -8,6 +8,7 @@ import type { RouterMiddleware } from '@koa/router'
 import type { MikroORM } from '@mikro-orm/postgresql'
 import type { Context } from 'koa'
 import Type from 'typebox'
+import type { PasswordHasher } from '../access/password-hash.ts'
 import type { InvalidField } from '../billing/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { InstallationFacts } from '../db/installation.ts'
@@ -16,7 +17,11 @@ import type { Vault } from '../db/vault.ts'
 import type { AddressGuard } from '../delivery/address-guard.ts'
 import type { GatewayOfAccounts } from '../gateways/accounts.ts'
 import type { Wallet } from '../wallets/port.ts'
-import { authenticate as findCredential, authorize as requirePermission } from './http/authentication.ts'
+import {
+  type Credential,
+  authenticate as findCredential,
+  authorize as requirePermission,
+} from './http/authentication.ts'
 import { crossOriginHeaders } from './http/cors.ts'
 import { customerTokenReader } from './http/customer-jwt.ts'
 import {
@@ -52,6 +57,7 @@ export interface OperationDependencies {
   readonly orm: MikroORM
   readonly installation: InstallationFacts
   readonly vault: Vault
+  readonly passwords: PasswordHasher
   readonly gateway: GatewayOfAccounts
   readonly wallet: Wallet
   /** Null if this API has no Temporal. */
@@ -168,6 +174,7 @@ function operationContext(
     config,
     installation,
     vault,
+    passwords,
     addressGuard,
     sendWebhook,
     gateway,
@@ -188,6 +195,8 @@ function operationContext(
     em,
     environment,
     keys: { vault, installation, environment },
+    passwords,
+    address: ctx.ip,
     webhookTargets: { guard: addressGuard, environment },
     sendWebhook,
     gateway,
@@ -268,12 +277,20 @@ function idempotentRequest(
     throw new Problem('malformed-request', 'An Idempotency-Key must not exceed 255 characters.')
   return {
     organizationId: credential.organizationId,
-    // Keys of one form of credential are no concern of another: a browser cannot use up a server's.
-    operation: credential.form === 'secret' ? route.operationId : `${credential.form}/${route.operationId}`,
+    operation: holderOf(credential) + route.operationId,
     key,
     // The caller's permissions are part of the request: a stored response can contain more than another caller may see.
     requestHash: requestHash(hash, ctx.path + ctx.search, [given, credential.acl, credential.allowedIps]),
   }
+}
+
+/**
+ * Returns whose keys they are, beside the organization's: those of one form of credential are no concern of another,
+ * and a customer's are the customer's own.
+ */
+function holderOf({ form, customerId }: Credential): string {
+  if (form === 'secret') return ''
+  return customerId === null ? `${form}/` : `${form}/${customerId}/`
 }
 
 /** Returns what a response shows of a body: with the members that are not supported yet, and only the requested ones. */

@@ -29,6 +29,9 @@ export type IdPrefix =
   | 'tag'
   | 'auth'
   | 'cust'
+  | 'cred'
+  | 'pwt'
+  | 'fail'
   | 'wrk'
   | 'gwa'
 

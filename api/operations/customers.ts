@@ -1,5 +1,5 @@
 import { InvalidFieldsError } from '../../billing/errors.ts'
-import { endTokensOf } from '../../commands/access/use-authentication-token.ts'
+import { endAccessOf } from '../../commands/access/end-access.ts'
 import {
   createCustomer,
   type NewCustomer,
@@ -87,7 +87,8 @@ export const customerWriter: Writer<CustomerRow, Customer> = {
 }
 
 /**
- * DELETE: 409 while the customer has an order, a transaction or an instrument. The customer's tokens end. With `targetCustomerId`
+ * DELETE: 409 while the customer has an order, a transaction or an instrument. The customer's credentials and
+ * tokens end. With `targetCustomerId`
  * its records move to that customer instead.
  */
 export async function deleteCustomer(context: OperationContext): Promise<OperationResponse> {
@@ -95,7 +96,7 @@ export async function deleteCustomer(context: OperationContext): Promise<Operati
   if (typeof targetCustomerId === 'string') return await mergeInto(context, targetCustomerId)
   return await remove(context, customers, async (unit, row) => {
     await requireUnreferenced(unit, 'customers', row.id)
-    await endTokensOf(unit, row.id)
+    await endAccessOf(unit, row.id)
     const { organizationId } = unit
     await unit.em.nativeDelete(TimelineEntry, { organizationId, customerId: row.id })
   })

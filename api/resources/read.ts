@@ -19,9 +19,10 @@ export async function readOne<Row extends ResourceRow>(
   place?: Place,
 ): Promise<OperationResponse> {
   const id = place?.id ?? context.params.id ?? ''
+  const restriction = place?.within ?? resource.restriction?.(context)
   const [condition, values] = ['row.organization_id = ? and row.id = ?', [context.organizationId, id]]
   const [found] =
-    place === undefined
+    restriction === undefined
       ? await statement<Record<string, unknown>>(
           context.em,
           `read-${resource.table}`,
@@ -30,8 +31,8 @@ export async function readOne<Row extends ResourceRow>(
         )
       : await composedStatement<Record<string, unknown>>(
           context.em,
-          selection(resource, `${condition} and ${place.within.text}`),
-          [...values, ...place.within.values],
+          selection(resource, `${condition} and (${restriction.text})`),
+          [...values, ...restriction.values],
         )
   if (found === undefined) throw notFound(resource, id)
   const row = plainRowReader(context.em, resource.entity)(found)

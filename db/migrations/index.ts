@@ -8,6 +8,7 @@ import { Migration20261122154000_gateway_accounts } from './Migration20261122154
 import { Migration20261122161000_timelines_of_four_records } from './Migration20261122161000_timelines_of_four_records.ts'
 import { Migration20261122161100_customers_in_full } from './Migration20261122161100_customers_in_full.ts'
 import { Migration20261122161200_custom_field_definitions } from './Migration20261122161200_custom_field_definitions.ts'
+import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
@@ -30,5 +31,9 @@ export const migrations = [
   {
     name: 'Migration20261122161200_custom_field_definitions',
     class: Migration20261122161200_custom_field_definitions,
+  },
+  {
+    name: 'Migration20261122193000_customer_credentials',
+    class: Migration20261122193000_customer_credentials,
   },
 ]
