@@ -4,7 +4,7 @@
  * A row states who may call the operation and what goes in and out. The middleware enforces the row, and the OpenAPI
  * document is made from it.
  */
-import type { TSchema } from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import type { Config } from '../config/config.ts'
 import type { GatewayAccountStatus } from '../db/entities/gateway-account.ts'
 import { type IdPrefix, newId } from '../db/ids.ts'
@@ -48,8 +48,18 @@ import {
   timeline,
 } from './operations/order-actions.ts'
 import { subscriptions, subscriptionWriter } from './operations/orders.ts'
-import { getOrganization, putOrganization } from './operations/organizations.ts'
-import { paymentInstruments, paymentInstrumentWriter } from './operations/payment-instruments.ts'
+import {
+  getOrganization,
+  organizations,
+  patchOrganization,
+  putOrganization,
+} from './operations/organizations.ts'
+import {
+  deactivateInstrument,
+  patchPaymentInstrument,
+  paymentInstruments,
+  paymentInstrumentWriter,
+} from './operations/payment-instruments.ts'
 import { paymentTokens, paymentTokenWriter, readPaymentToken } from './operations/payment-tokens.ts'
 import { deletePlan, plans, planWriter } from './operations/plans.ts'
 import { deleteProduct, products, productWriter } from './operations/products.ts'
@@ -59,16 +69,22 @@ import {
   serviceCredentials,
   serviceCredentialWriter,
 } from './operations/service-credentials.ts'
-import { postTransaction, transactions } from './operations/transactions.ts'
+import {
+  patchTransaction,
+  postRefund,
+  postTransaction,
+  queryTransaction,
+  transactions,
+} from './operations/transactions.ts'
 import { events, resendWebhook, webhookTracking } from './operations/webhook-log.ts'
 import { deleteWebhook, previewWebhook, webhooks, webhookWriter } from './operations/webhooks.ts'
 import { deleteWebsite, websites, websiteWriter } from './operations/websites.ts'
 import {
   expandQuerySchema,
+  filteredQuery,
   listQuerySchema,
   pageQuery,
   readQuerySchema,
-  sortedQuery,
 } from './query/query-parameters.ts'
 import { create } from './resources/create.ts'
 import { remove } from './resources/delete.ts'
@@ -81,14 +97,18 @@ import { DigitalWalletValidation } from './schemas/digital-wallet.ts'
 import { FastForward } from './schemas/fast-forward.ts'
 import { GatewayAccountPatch } from './schemas/gateway-account.ts'
 import { Organization } from './schemas/organization.ts'
-import { ServiceCredentialStatus } from './schemas/service-credential.ts'
+import { PaymentInstrumentPatch } from './schemas/payment-instrument.ts'
 import { UpcomingInvoice } from './schemas/subscription-actions.ts'
+import { TransactionQuery, TransactionRefund } from './schemas/transaction.ts'
 
 export interface Route {
   /** Also the permission that an access list names. */
   readonly operationId: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below `/organizations/{organizationId}`; empty for the organization itself. */
+  /**
+   * Below `/organizations/{organizationId}`, empty for the organization itself; with a leading slash, of the host, for
+   * the organization of the credential.
+   */
   readonly path: string
   readonly summary: string
   readonly accepts: readonly KeyForm[]
@@ -113,11 +133,19 @@ export interface Route {
 }
 
 const SECRET = ['secret'] as const
+/** The query of an operation without parameters. */
+const NO_QUERY = Type.Object({}, { additionalProperties: false })
 const BROWSER: readonly KeyForm[] = ['publishable', 'customer']
 
 /** Returns a route's whole path, with its parameters in braces. */
 export function fullPath({ path }: Pick<Route, 'path'>): string {
+  if (isOfHost({ path })) return path
   return ['/organizations/{organizationId}', ...(path === '' ? [] : [path])].join('/')
+}
+
+/** True if the path does not name the organization. */
+export function isOfHost({ path }: Pick<Route, 'path'>): boolean {
+  return path.startsWith('/')
 }
 
 export function routesOf(environment: Config['environment']): readonly Route[] {
@@ -149,8 +177,21 @@ export const ROUTES: readonly Route[] = [
     success: 200,
     handler: putOrganization,
   },
+  {
+    operationId: 'PatchOrganization',
+    method: 'PATCH',
+    path: '',
+    summary: 'Update some members of the organization',
+    accepts: SECRET,
+    resource: Organization,
+    takesBody: true,
+    returns: 'one',
+    success: 200,
+    handler: patchOrganization,
+  },
+  { ...getMany(organizations), summary: "List the caller's organization" },
 
-  getMany(apiKeys, sortedQuery),
+  getMany(apiKeys, filteredQuery(apiKeys)),
   post(apiKeys, apiKeyWriter, 'api_key'),
   getOne(apiKeys),
   put(apiKeys, apiKeyWriter),
@@ -218,6 +259,23 @@ export const ROUTES: readonly Route[] = [
   getMany(paymentInstruments),
   post(paymentInstruments, paymentInstrumentWriter, 'inst'),
   getOne(paymentInstruments),
+  {
+    ...getOne(paymentInstruments),
+    ...action('PatchPaymentInstrument', 'PATCH', 'payment-instruments/{id}', 'Update a payment instrument'),
+    takesBody: true,
+    body: PaymentInstrumentPatch,
+    handler: patchPaymentInstrument,
+  },
+  {
+    ...getOne(paymentInstruments),
+    ...action(
+      'PostPaymentInstrumentDeactivation',
+      'POST',
+      'payment-instruments/{id}/deactivation',
+      'Deactivate a payment instrument',
+    ),
+    handler: deactivateInstrument,
+  },
 
   getMany(transactions),
   {
@@ -229,11 +287,39 @@ export const ROUTES: readonly Route[] = [
     resource: transactions.schema,
     takesBody: true,
     returns: 'one',
+    query: expandQuerySchema(transactions),
     success: 201,
     handler: postTransaction,
     continues: true,
   },
   getOne(transactions),
+  {
+    ...getOne(transactions),
+    ...action('PatchTransaction', 'PATCH', 'transactions/{id}', 'Update a transaction'),
+    takesBody: true,
+    handler: patchTransaction,
+  },
+  {
+    ...getOne(transactions),
+    ...action('PostTransactionRefund', 'POST', 'transactions/{id}/refund', 'Refund a sale'),
+    takesBody: true,
+    body: TransactionRefund,
+    query: expandQuerySchema(transactions),
+    continues: true,
+    handler: postRefund,
+  },
+  {
+    ...getOne(transactions),
+    ...action(
+      'PostTransactionQuery',
+      'POST',
+      'transactions/{id}/query',
+      'Ask the gateway for the outcome of a transaction',
+    ),
+    resource: TransactionQuery,
+    query: NO_QUERY,
+    handler: queryTransaction,
+  },
 
   getMany(gatewayAccounts),
   {
@@ -334,11 +420,10 @@ export const ROUTES: readonly Route[] = [
     operationId: 'PatchServiceCredential',
     method: 'PATCH',
     path: `${serviceCredentials.path}/{id}`,
-    summary: 'Activate or deactivate a service credential',
+    summary: 'Change the status of a service credential',
     accepts: SECRET,
     resource: serviceCredentials.schema,
     takesBody: true,
-    body: ServiceCredentialStatus,
     returns: 'one',
     success: 200,
     handler: patchServiceCredential,

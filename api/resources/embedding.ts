@@ -1,6 +1,7 @@
 /** What `expand` embeds: the records that a page refers to, read by one statement for all rows and names. */
 import type { EntityClass } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { computedColumns } from '../../db/computed-columns.ts'
 import { plainRowReader } from '../../db/plain-rows.ts'
 import { composedStatement } from '../../db/statement.ts'
 import type { OperationContext } from '../operation.ts'
@@ -9,6 +10,8 @@ import type { OperationContext } from '../operation.ts'
 export interface Embedding<Row> {
   readonly reference: (row: Row) => string | null
   readonly tableOf: (em: EntityManager) => string
+  /** Columns beside the table's own, for a select list over the table aliased `row`. */
+  readonly computedOf: (em: EntityManager) => string
   /** From the record's row as JSON has it. */
   readonly show: (raw: Readonly<Record<string, unknown>>, em: EntityManager, baseUrl: string) => object | null
 }
@@ -23,6 +26,7 @@ export function embedding<Row, Other extends { organizationId: string; id: strin
     reference,
     tableOf: (em) =>
       em.getMetadata().get(entity as EntityClass<{ organizationId: string; id: string }>).tableName,
+    computedOf: (em) => computedColumns(em, entity, 'row'),
     show: (raw, em, baseUrl) => present(plainRowReader(em, entity)(raw), baseUrl),
   }
 }
@@ -34,8 +38,10 @@ export async function findEmbedded<Row extends { id: string }>(
   { em, organizationId, baseUrl }: Pick<OperationContext, 'em' | 'organizationId' | 'baseUrl'>,
 ): Promise<[string, ReadonlyMap<string, unknown>][]> {
   const idsByTable = new Map<string, Set<string>>()
-  for (const [, { tableOf, reference }] of embeddings) {
+  const computedByTable = new Map<string, string>()
+  for (const [, { tableOf, computedOf, reference }] of embeddings) {
     const table = tableOf(em)
+    computedByTable.set(table, computedOf(em))
     const ids = idsByTable.get(table) ?? new Set()
     idsByTable.set(table, ids)
     for (const row of rows) {
@@ -51,7 +57,9 @@ export async function findEmbedded<Row extends { id: string }>(
       wanted
         .map(
           ([table]) =>
-            `select '${table}' as table, to_jsonb(${table}) as row from ${table} where organization_id = ? and id = any(?::text[])`,
+            `select '${table}' as table, to_jsonb(found) as row from (
+               select row.*${computedByTable.get(table)} from ${table} row
+                where organization_id = ? and id = any(?::text[])) found`,
         )
         .join(' union all '),
       wanted.flatMap(([, ids]) => [organizationId, [...ids]]),

@@ -1,33 +1,54 @@
 import Type, { type Static } from 'typebox'
-import { Nullable, Text } from './conventions.ts'
+import { Nullable, ReadOnly } from './conventions.ts'
+
+/** The longest URL that browsers agree on. */
+const LONGEST = 2083
+
+const sourceMembers = (options: object) => {
+  const text = (description: string) => Nullable(Type.String({ description, ...options }))
+  return {
+    medium: text('Marketing medium.'),
+    source: text('Marketing source.'),
+    campaign: text('Marketing campaign.'),
+    term: text('Search term.'),
+    content: text('Ad content.'),
+    affiliate: text('Affiliate.'),
+    subAffiliate: text('Sub-affiliate.'),
+    salesAgent: text('Sales agent.'),
+    clickId: text('Click id.'),
+    path: text('Path of the landing page.'),
+    referrer: text('Referring URL.'),
+  }
+}
 
 /** Where a payer came from (specification 2.3). */
-export const LeadSource = Type.Object(
+export const LeadSource = Type.Object(sourceMembers({ maxLength: LONGEST }), {
+  additionalProperties: false,
+  description: 'Marketing source of the payer.',
+})
+
+/** As `LeadSource`, without a limit: longer texts are cut, because no payment is refused for its tracking. */
+export const TokenLeadSource = Type.Object(
   {
-    medium: Nullable(Text('Marketing medium.')),
-    source: Nullable(Text('Marketing source.')),
-    campaign: Nullable(Text('Marketing campaign.')),
-    term: Nullable(Text('Search term.')),
-    content: Nullable(Text('Ad content.')),
-    affiliate: Nullable(Text('Affiliate.')),
-    subAffiliate: Nullable(Text('Sub-affiliate.')),
-    salesAgent: Nullable(Text('Sales agent.')),
-    clickId: Nullable(Text('Click id.')),
-    path: Nullable(Text('Path of the landing page.')),
-    referrer: Nullable(Text('Referring URL.')),
+    ...sourceMembers({}),
+    original: ReadOnly(Type.Object({}, { description: 'The first marketing source of the payer.' })),
+    _links: ReadOnly(Type.Array(Type.Object({}))),
   },
-  { additionalProperties: false, description: 'Marketing source of the payer.' },
+  {
+    additionalProperties: false,
+    description: `Marketing source of the payer. Texts longer than ${LONGEST.toLocaleString('en')} characters are cut.`,
+  },
 )
 
 /** Returns a lead source of a checked body as rows store it, or null for none. */
 export function leadSourceOf(
-  given: Static<typeof LeadSource> | null | undefined,
+  given: Static<typeof LeadSource> | Static<typeof TokenLeadSource> | null | undefined,
 ): Record<string, string | null> | null {
   if (given == null) return null
   return Object.fromEntries(
-    Object.keys(LeadSource.properties).map((name) => [
-      name,
-      given[name as keyof typeof LeadSource.properties] ?? null,
-    ]),
+    Object.keys(LeadSource.properties).map((name) => {
+      const text = given[name as keyof typeof LeadSource.properties] ?? null
+      return [name, text === null ? null : text.slice(0, LONGEST).toWellFormed()]
+    }),
   )
 }

@@ -58,6 +58,8 @@ export async function checkedCustomer(
   const instrument = await found.optional(PaymentInstrument, field, values.defaultPaymentInstrumentId)
   if (instrument !== null && instrument.customerId !== id) {
     found.fail(field, 'must be a payment instrument of the customer')
+  } else if (instrument?.status === 'deactivated') {
+    found.fail(field, 'must be a payment instrument that is not deactivated')
   }
   found.check()
   if (payment === null) return values

@@ -5,6 +5,10 @@
 import { Migration20261122120000_baseline } from './Migration20261122120000_baseline.ts'
 import { Migration20261122153000_transactions_know_why_they_were_declined } from './Migration20261122153000_transactions_know_why_they_were_declined.ts'
 import { Migration20261122154000_gateway_accounts } from './Migration20261122154000_gateway_accounts.ts'
+import { Migration20261122164000_members_of_payments } from './Migration20261122164000_members_of_payments.ts'
+import { Migration20261122164100_transactions_by_website } from './Migration20261122164100_transactions_by_website.ts'
+import { Migration20261122164200_dispute_reasons } from './Migration20261122164200_dispute_reasons.ts'
+import { Migration20261122164300_members_of_access } from './Migration20261122164300_members_of_access.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
@@ -15,5 +19,21 @@ export const migrations = [
   {
     name: 'Migration20261122154000_gateway_accounts',
     class: Migration20261122154000_gateway_accounts,
+  },
+  {
+    name: 'Migration20261122164000_members_of_payments',
+    class: Migration20261122164000_members_of_payments,
+  },
+  {
+    name: 'Migration20261122164100_transactions_by_website',
+    class: Migration20261122164100_transactions_by_website,
+  },
+  {
+    name: 'Migration20261122164200_dispute_reasons',
+    class: Migration20261122164200_dispute_reasons,
+  },
+  {
+    name: 'Migration20261122164300_members_of_access',
+    class: Migration20261122164300_members_of_access,
   },
 ]
