@@ -9,6 +9,7 @@ import { temporalConnection } from '../config/temporal-connection.ts'
 import { otherBaseUrl } from '../db/installation.ts'
 import { openDatabase } from '../db/open.ts'
 import { databaseChecks } from '../db/readiness.ts'
+import { sealPlainHeaders } from '../delivery/seal-headers.ts'
 import { ensureSigningKey } from '../delivery/signing-keys.ts'
 import { createMetrics } from '../ops/metrics.ts'
 import { createReadiness } from '../ops/readiness.ts'
@@ -34,6 +35,7 @@ await runProcess(async ({ stopping, onDrain }) => {
   const agreed = await otherBaseUrl(database.orm.em.fork(), config.baseUrl)
   if (agreed !== null) throw differentBaseUrl(config.baseUrl, agreed)
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
+  await sealPlainHeaders(database.orm.em.fork(), database.vault)
   await bootstrap(database, config, new Date())
   const metrics = createMetrics()
   const temporal =

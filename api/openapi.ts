@@ -53,10 +53,7 @@ export function openApiDocument(baseUrl: string, routes: readonly Route[]): Open
 }
 
 function operationOf(route: Route): OpenApiOperation {
-  const parameters = [
-    'organizationId',
-    ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? ''),
-  ].map((name) => ({
+  const parameters = [...fullPath(route).matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: 'path',
     required: true,

@@ -44,6 +44,12 @@ export interface OperationContext {
    * @throws Problem `validation-error` with every invalid member.
    */
   body<T>(stored?: object): T
+  /**
+   * Returns what `body` would, had the caller sent a resource's representation with the body merged into it (RFC 7396),
+   * and the names of the top-level members that change by that.
+   * @throws Problem as `body`.
+   */
+  patchedBody<T>(current: object): { readonly body: T; readonly changed: readonly string[] }
   /** True if the sent body has a top-level member: a few members distinguish missing from null. */
   has(member: string): boolean
   /** Runs a command in one transaction and returns its response; under an `Idempotency-Key`, only once. */

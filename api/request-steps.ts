@@ -41,7 +41,8 @@ import type { ApiState } from './http/state.ts'
 import { createBodyValidator, createQueryValidator } from './http/validation.ts'
 import type { OperationContext, OperationResponse } from './operation.ts'
 import { selectedMembers, unknownMembers } from './query/selected-members.ts'
-import type { Route } from './routes.ts'
+import { differingMembers, mergePatch } from './resources/merge-patch.ts'
+import { isOfHost, type Route } from './routes.ts'
 import {
   bodySchema,
   responseSchema,
@@ -113,6 +114,7 @@ export function stepsOf(
     state.params = storable(ctx.params as Record<string, string>)
     const sources = { installation, readCustomerToken: shared.readCustomerToken }
     state.credential = await findCredential(ctx, state.em, sources, route)
+    if (isOfHost(route)) state.params.organizationId = state.credential.organizationId
     await next()
   }
 
@@ -186,6 +188,18 @@ function operationContext(
   const { credential, params, query, em, given, idempotent, log } = ctx.state
   const { organizationId = '' } = params
   const { baseUrl, environment } = config
+  const schema = route.body ?? route.resource
+  const checkedBody = (sent: unknown, stored: object): object => {
+    const { body, stored: readOnlyValues } = withoutReadOnly(
+      schema,
+      withoutNulls(schema, structuredClone(sent)),
+      stored,
+    )
+    const invalidFields = invalidBody?.(body) ?? []
+    if (invalidFields.length > 0)
+      throw new Problem('validation-error', summary(invalidFields), { invalidFields })
+    return writablePart(schema, { ...(body as object), ...readOnlyValues }) as object
+  }
   return {
     organizationId,
     credential,
@@ -206,17 +220,11 @@ function operationContext(
     now: () => new Date(),
     idempotencyKey: idempotent?.key ?? null,
     log,
-    body<T>(stored: object = {}) {
-      const schema = route.body ?? route.resource
-      const { body, stored: readOnlyValues } = withoutReadOnly(
-        schema,
-        withoutNulls(schema, structuredClone(given)),
-        stored,
-      )
-      const invalidFields = invalidBody?.(body) ?? []
-      if (invalidFields.length > 0)
-        throw new Problem('validation-error', summary(invalidFields), { invalidFields })
-      return writablePart(schema, { ...(body as object), ...readOnlyValues }) as T
+    body: <T>(stored: object = {}) => checkedBody(given, stored) as T,
+    patchedBody<T>(current: object) {
+      const before = checkedBody(current, current)
+      const body = checkedBody(mergePatch(current, given), current)
+      return { body: body as T, changed: differingMembers(before, body) }
     },
     has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),
     commit: (work) =>

@@ -4,7 +4,7 @@
  * A row states who may call the operation and what goes in and out. The middleware enforces the row, and the OpenAPI
  * document is made from it.
  */
-import type { TSchema } from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import type { Config } from '../config/config.ts'
 import type { GatewayAccountStatus } from '../db/entities/gateway-account.ts'
 import { type IdPrefix, newId } from '../db/ids.ts'
@@ -57,14 +57,24 @@ import {
   reactivationWriter,
 } from './operations/order-actions.ts'
 import { subscriptions, subscriptionWriter } from './operations/orders.ts'
-import { getOrganization, putOrganization } from './operations/organizations.ts'
+import {
+  getOrganization,
+  organizations,
+  patchOrganization,
+  putOrganization,
+} from './operations/organizations.ts'
 import {
   deletePasswordToken,
   getPasswordToken,
   passwordTokens,
   postPasswordToken,
 } from './operations/password-tokens.ts'
-import { paymentInstruments, paymentInstrumentWriter } from './operations/payment-instruments.ts'
+import {
+  deactivateInstrument,
+  patchPaymentInstrument,
+  paymentInstruments,
+  paymentInstrumentWriter,
+} from './operations/payment-instruments.ts'
 import { paymentTokens, paymentTokenWriter, readPaymentToken } from './operations/payment-tokens.ts'
 import { deletePlan, plans, planWriter } from './operations/plans.ts'
 import { deleteProduct, products, productWriter } from './operations/products.ts'
@@ -107,18 +117,24 @@ import {
   type Timeline,
   transactionTimeline,
 } from './operations/timelines.ts'
-import { postTransaction, transactions } from './operations/transactions.ts'
+import {
+  patchTransaction,
+  postRefund,
+  postTransaction,
+  queryTransaction,
+  transactions,
+} from './operations/transactions.ts'
 import { events, resendWebhook, webhookTracking } from './operations/webhook-log.ts'
 import { deleteWebhook, previewWebhook, webhooks, webhookWriter } from './operations/webhooks.ts'
 import { deleteWebsite, websites, websiteWriter } from './operations/websites.ts'
 import {
   expandQuerySchema,
   fieldsQuerySchema,
+  filteredQuery,
   listQuerySchema,
   mergeQuery,
   pageQuery,
   readQuerySchema,
-  sortedQuery,
 } from './query/query-parameters.ts'
 import { create } from './resources/create.ts'
 import { hasCustomFields } from './resources/custom-fields.ts'
@@ -134,15 +150,19 @@ import { FastForward } from './schemas/fast-forward.ts'
 import { GatewayAccountPatch } from './schemas/gateway-account.ts'
 import { CustomerLeadSource } from './schemas/lead-source.ts'
 import { Organization } from './schemas/organization.ts'
-import { ServiceCredentialStatus } from './schemas/service-credential.ts'
+import { PaymentInstrumentPatch } from './schemas/payment-instrument.ts'
 import { UpcomingInvoice } from './schemas/subscription-actions.ts'
 import { TagChange, TaggedCustomers } from './schemas/tag.ts'
+import { TransactionQuery, TransactionRefund } from './schemas/transaction.ts'
 
 export interface Route {
   /** Also the permission that an access list names. */
   readonly operationId: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below `/organizations/{organizationId}`; empty for the organization itself. */
+  /**
+   * Below `/organizations/{organizationId}`, empty for the organization itself; with a leading slash, of the host, for
+   * the organization of the credential.
+   */
   readonly path: string
   readonly summary: string
   readonly accepts: readonly KeyForm[]
@@ -170,12 +190,20 @@ export interface Route {
 }
 
 const SECRET = ['secret'] as const
+/** The query of an operation without parameters. */
+const NO_QUERY = Type.Object({}, { additionalProperties: false })
 const BROWSER: readonly KeyForm[] = ['publishable', 'customer']
 const CUSTOMER: readonly KeyForm[] = ['customer']
 
 /** Returns a route's whole path, with its parameters in braces. */
 export function fullPath({ path }: Pick<Route, 'path'>): string {
+  if (isOfHost({ path })) return path
   return ['/organizations/{organizationId}', ...(path === '' ? [] : [path])].join('/')
+}
+
+/** True if the path does not name the organization. */
+export function isOfHost({ path }: Pick<Route, 'path'>): boolean {
+  return path.startsWith('/')
 }
 
 export function routesOf(environment: Config['environment']): readonly Route[] {
@@ -207,8 +235,21 @@ export const ROUTES: readonly Route[] = [
     success: 200,
     handler: putOrganization,
   },
+  {
+    operationId: 'PatchOrganization',
+    method: 'PATCH',
+    path: '',
+    summary: 'Update some members of the organization',
+    accepts: SECRET,
+    resource: Organization,
+    takesBody: true,
+    returns: 'one',
+    success: 200,
+    handler: patchOrganization,
+  },
+  { ...getMany(organizations), summary: "List the caller's organization" },
 
-  getMany(apiKeys, sortedQuery),
+  getMany(apiKeys, filteredQuery(apiKeys)),
   post(apiKeys, apiKeyWriter, 'api_key'),
   getOne(apiKeys),
   put(apiKeys, apiKeyWriter),
@@ -333,6 +374,23 @@ export const ROUTES: readonly Route[] = [
   getMany(paymentInstruments),
   post(paymentInstruments, paymentInstrumentWriter, 'inst'),
   getOne(paymentInstruments),
+  {
+    ...getOne(paymentInstruments),
+    ...action('PatchPaymentInstrument', 'PATCH', 'payment-instruments/{id}', 'Update a payment instrument'),
+    takesBody: true,
+    body: PaymentInstrumentPatch,
+    handler: patchPaymentInstrument,
+  },
+  {
+    ...getOne(paymentInstruments),
+    ...action(
+      'PostPaymentInstrumentDeactivation',
+      'POST',
+      'payment-instruments/{id}/deactivation',
+      'Deactivate a payment instrument',
+    ),
+    handler: deactivateInstrument,
+  },
 
   getMany(transactions),
   {
@@ -344,11 +402,39 @@ export const ROUTES: readonly Route[] = [
     resource: transactions.schema,
     takesBody: true,
     returns: 'one',
+    query: expandQuerySchema(transactions),
     success: 201,
     handler: postTransaction,
     continues: true,
   },
   getOne(transactions),
+  {
+    ...getOne(transactions),
+    ...action('PatchTransaction', 'PATCH', 'transactions/{id}', 'Update a transaction'),
+    takesBody: true,
+    handler: patchTransaction,
+  },
+  {
+    ...getOne(transactions),
+    ...action('PostTransactionRefund', 'POST', 'transactions/{id}/refund', 'Refund a sale'),
+    takesBody: true,
+    body: TransactionRefund,
+    query: expandQuerySchema(transactions),
+    continues: true,
+    handler: postRefund,
+  },
+  {
+    ...getOne(transactions),
+    ...action(
+      'PostTransactionQuery',
+      'POST',
+      'transactions/{id}/query',
+      'Ask the gateway for the outcome of a transaction',
+    ),
+    resource: TransactionQuery,
+    query: NO_QUERY,
+    handler: queryTransaction,
+  },
   ...timelineOf(transactionTimeline),
 
   getMany(gatewayAccounts),
@@ -508,11 +594,10 @@ export const ROUTES: readonly Route[] = [
     operationId: 'PatchServiceCredential',
     method: 'PATCH',
     path: `${serviceCredentials.path}/{id}`,
-    summary: 'Activate or deactivate a service credential',
+    summary: 'Change the status of a service credential',
     accepts: SECRET,
     resource: serviceCredentials.schema,
     takesBody: true,
-    body: ServiceCredentialStatus,
     returns: 'one',
     success: 200,
     handler: patchServiceCredential,

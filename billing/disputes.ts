@@ -19,6 +19,10 @@ export const DISPUTE_TYPES = [
   'bank-return',
   'ethoca-alert',
   'verifi-alert',
+  'representment',
+  'inquiry',
+  'forced-refund',
+  'collaboration',
 ] as const
 /** Types in responses only: no request opens such a dispute. */
 export const READ_ONLY_DISPUTE_TYPES = ['paypal-claim'] as const

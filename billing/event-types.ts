@@ -101,6 +101,9 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number]
 
+/** Form of an event type's name. A webhook's filter keeps a name of another release, which never matches an event. */
+export const EVENT_TYPE_PATTERN = '^[a-z0-9]+(-[a-z0-9]+)*$'
+
 export interface EmittedEvent {
   readonly type: EventType
   readonly when: string
@@ -232,6 +235,11 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
     ids: ['customerId'],
   },
   { type: 'lead-source-changed', when: 'The lead source of a customer changed.', ids: ['customerId'] },
+  {
+    type: 'payment-instrument-modified',
+    when: 'A payment instrument was changed or deactivated.',
+    ids: ['paymentInstrumentId'],
+  },
   { type: 'payment-card-created', when: 'A payment instrument was created.', ids: ['paymentCardId'] },
   {
     type: 'webhook-disabled',

@@ -79,6 +79,7 @@ const REFERRERS = {
   websites: [
     { label: 'a customer', table: 'customers', condition: 'website_id = ?' },
     { label: 'a subscription', table: 'subscriptions', condition: 'website_id = ?' },
+    { label: 'a transaction', table: 'transactions', condition: 'website_id = ?' },
     { label: 'a webhook', table: 'webhooks', condition: 'website_id = ?' },
   ],
   customers: [

@@ -51,6 +51,8 @@ function ormOptions({
       migrationsList: migrations,
       tableName: 'schema_migrations',
       snapshot: false,
+      // Each in a transaction of its own, so that one without a transaction finds the tables of those before it.
+      allOrNothing: false,
       path: 'db/migrations',
     },
     schemaGenerator: { ignoreSchema: ['test_gateway'], createForeignKeyConstraints: false },
@@ -74,22 +76,25 @@ function typeParsers(): pg.TypeOverrides {
 /** PostgreSQL's type number of `text[]`; the driver has a parser for it but no name. */
 const TEXT_ARRAY = 1009 as typeof pg.types.builtins.TEXT
 
+/** Milliseconds. */
+const TABLE_LOCK_TIMEOUT = 30_000
+
 /** Applies pending migrations under a lock, so that several processes may start at once. */
 export async function migrate(databaseUrl: string): Promise<void> {
-  // Two connections: the migrator also reads outside of the transaction that holds the lock.
+  // Two connections: one holds the lock, the other migrates.
   const orm = await openOrm({
     databaseUrl,
     poolSize: 2,
     name: 'billing migrations',
-    timeouts: MAINTENANCE_TIMEOUTS,
+    // While a change of a table waits for its lock, other statements on the table queue behind it.
+    timeouts: { ...MAINTENANCE_TIMEOUTS, lock: TABLE_LOCK_TIMEOUT },
   })
   try {
     const connection = orm.em.getConnection()
     await connection.transactional(async (trx) => {
+      await connection.execute(`set local lock_timeout = ${MAINTENANCE_TIMEOUTS.lock}`, [], 'run', trx)
       await connection.execute(`select pg_advisory_xact_lock(${lockArguments('migration')})`, [], 'run', trx)
-      // While a change of a table waits for its lock, other statements on the table queue behind it.
-      await connection.execute("set local lock_timeout = '30s'", [], 'run', trx)
-      await orm.migrator.up({ transaction: trx })
+      await orm.migrator.up()
     })
   } finally {
     await orm.close()

@@ -15,6 +15,7 @@ export const SEALED = [
   { table: 'payment_tokens', column: 'card_cipher', where: 'card_cipher is not null' },
   { table: 'service_credentials', column: 'auth_cipher', where: 'true' },
   { table: 'signing_keys', column: 'private_cipher', where: 'true' },
+  { table: 'webhooks', column: 'header_values_cipher', where: 'header_values_cipher is not null' },
 ] as const
 
 const BATCH = 200

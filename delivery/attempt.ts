@@ -1,15 +1,15 @@
 /** One attempt to deliver an event: signed afresh, sent once and timed. First attempts and retries share it. */
 import type { WebhookAuth } from '../db/entities/service-credential.ts'
-import type { WebhookHeader, WebhookMethod } from '../db/entities/webhook.ts'
+import type { WebhookMethod } from '../db/entities/webhook.ts'
 import type { Vault } from '../db/vault.ts'
 import type { ReceiverResponse, Sender } from './sender.ts'
 import { signWebhook } from './signature.ts'
 import type { SigningKeyPair } from './signing-keys.ts'
 import { takesAnySuccessStatus } from './success-rule.ts'
-import { maskedHeaders, ownHeaders } from './webhook-headers.ts'
+import { maskedHeaders, openHeaders, ownHeaders, type StoredHeaders } from './webhook-headers.ts'
 
 /** What an attempt needs, read at the moment it is made. */
-export interface DueDelivery {
+export interface DueDelivery extends StoredHeaders {
   readonly organizationId: string
   readonly id: string
   readonly webhookId: string
@@ -18,7 +18,6 @@ export interface DueDelivery {
   readonly payload: string
   readonly url: string
   readonly method: WebhookMethod
-  readonly headers: readonly WebhookHeader[]
   /** A `WebhookAuth`, encrypted; null if there is none or none is active. */
   readonly authCipher: string | null
   readonly entityId: string
@@ -59,10 +58,11 @@ export async function attemptDelivery(
   const { sender, signingKey, vault, baseUrl, release, now } = dependencies
   const key = await signingKey()
   const initiatedTime = new Date(now())
-  const { organizationId, eventId, eventType, payload: body, url, method, headers, authCipher } = delivery
+  const { organizationId, eventId, eventType, payload: body, url, method, authCipher } = delivery
   const auth = authCipher === null ? null : (JSON.parse(await vault.open(authCipher)) as WebhookAuth)
+  const own = ownHeaders(await openHeaders(delivery, vault), auth)
   const requestHeaders = {
-    ...ownHeaders(headers, auth),
+    ...own,
     'Content-Type': 'application/json; charset=utf-8',
     'User-Agent': `Service/${release}`,
     'Webhook-Id': eventId,
@@ -83,7 +83,7 @@ export async function attemptDelivery(
     initiatedTime,
     sentTime: wasSent(response) ? sentTime : null,
     duration: Math.ceil(performance.now() - started),
-    requestHeaders: maskedHeaders(requestHeaders),
+    requestHeaders: maskedHeaders(requestHeaders, own),
     response,
   }
 }

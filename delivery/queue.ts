@@ -328,6 +328,7 @@ interface DueDeliveryRow {
   url: string
   method: DueDelivery['method']
   headers: DueDelivery['headers']
+  header_values_cipher: string | null
   auth_cipher: string | null
   is_first: boolean
   entity_id: string
@@ -336,7 +337,8 @@ interface DueDeliveryRow {
 
 const DUE_DELIVERY_COLUMNS = `select delivery.organization_id, delivery.id, delivery.webhook_id, delivery.event_id,
   delivery.attempts, delivery.status = 'waiting' as is_first, event.type as event_type, event.entity_id, event.payload,
-  webhook.url, webhook.method, webhook.headers, credential.auth_cipher`
+  webhook.url, webhook.method, webhook.headers, webhook.header_values_cipher,
+  credential.auth_cipher`
 // The event is found in the order of its key, for which only one index will do: the plan is cached, and was made while
 // the tables were almost empty.
 const DUE_DELIVERY_JOINS = `join lateral (select organization_id, id, type, entity_id, payload from events
@@ -358,6 +360,7 @@ function dueDelivery(row: DueDeliveryRow): DueDelivery {
     url: row.url,
     method: row.method,
     headers: row.headers,
+    headerValuesCipher: row.header_values_cipher,
     authCipher: row.auth_cipher,
     entityId: row.entity_id,
     scheduled: row.attempts,

@@ -1,16 +1,15 @@
 /** Headers of an attempt: the merchant's own, the credential's, and ours, which cannot be overridden. */
 import type { InvalidField } from '../billing/errors.ts'
 import type { WebhookAuth } from '../db/entities/service-credential.ts'
-import type { WebhookHeader } from '../db/entities/webhook.ts'
+import type { StoredHeader, WebhookHeader } from '../db/entities/webhook.ts'
+import type { Vault } from '../db/vault.ts'
 
 /** Names that the service, HTTP or a proxy controls. */
 const RESERVED =
   /^(content-type|content-length|content-encoding|transfer-encoding|user-agent|security-signature|webhook-id|host|connection|keep-alive|proxy-.*|te|trailer|upgrade|expect|date)$/i
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const PRINTABLE = /^[\x20-\x7e]*$/
-/** Headers whose values the log masks, because they authenticate the sender. */
-const SECRET = /^(authorization|cookie)$/i
-const MASK = '***'
+export const MASK = '***'
 
 /** Returns what is wrong with the merchant's headers; with `hasCredential`, `Authorization` is the credential's. */
 export function webhookHeaderProblems(
@@ -40,6 +39,38 @@ export function webhookHeaderProblems(
   })
 }
 
+/** The columns of a webhook that hold its headers. */
+export interface StoredHeaders {
+  readonly headers: readonly StoredHeader[]
+  readonly headerValuesCipher?: string | null | undefined
+}
+
+/** Returns a webhook's headers with their values. */
+export async function openHeaders(
+  { headers, headerValuesCipher }: StoredHeaders,
+  vault: Pick<Vault, 'open'>,
+): Promise<WebhookHeader[]> {
+  const values =
+    headerValuesCipher == null ? [] : (JSON.parse(await vault.open(headerValuesCipher)) as string[])
+  return headers.map(({ name, status, value }, index) => ({
+    name,
+    value: values[index] ?? value ?? '',
+    status,
+  }))
+}
+
+/** Returns the columns for headers: names in the clear, values encrypted. */
+export async function sealHeaders(
+  headers: readonly WebhookHeader[],
+  vault: Pick<Vault, 'seal'>,
+): Promise<{ headers: StoredHeader[]; headerValuesCipher: string | null }> {
+  const values = headers.map(({ value }) => value)
+  return {
+    headers: headers.map(({ name, status }) => ({ name, status })),
+    headerValuesCipher: values.length === 0 ? null : await vault.seal(JSON.stringify(values)),
+  }
+}
+
 export function ownHeaders(
   headers: readonly WebhookHeader[],
   auth: WebhookAuth | null,
@@ -54,8 +85,12 @@ export function ownHeaders(
   }
 }
 
-export function maskedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+/** Returns headers of a request with the values of the merchant's masked: the log is not encrypted. */
+export function maskedHeaders(
+  headers: Readonly<Record<string, string>>,
+  own: Readonly<Record<string, string>>,
+): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, SECRET.test(name) ? MASK : value]),
+    Object.entries(headers).map(([name, value]) => [name, Object.hasOwn(own, name) ? MASK : value]),
   )
 }

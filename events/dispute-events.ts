@@ -1,4 +1,5 @@
 import { type Dispute, Transaction } from '../db/entities/index.ts'
+import { type DisputeOfTransaction, disputeOf } from '../db/entities/transaction.ts'
 import { plainRowReader } from '../db/plain-rows.ts'
 import { statement } from '../db/statement.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
@@ -36,13 +37,40 @@ export async function emitDisputeEvent(
     ids: { disputeId: dispute.id, transactionId: dispute.transactionId },
     embedded: {
       dispute: presentDispute(dispute, baseUrl),
-      transaction: about === null ? null : presentTransaction(about.transaction, baseUrl),
+      transaction:
+        about === null
+          ? null
+          : presentTransaction(
+              { ...about.transaction, dispute: await readDisputeOf(unit, dispute, type) },
+              baseUrl,
+            ),
     },
     links: disputeLinks(dispute, baseUrl).map((link) =>
       link.rel === 'self' ? { ...link, rel: 'dispute' } : link,
     ),
     extra: { cause },
   })
+}
+
+/** Returns what the dispute's transaction shows of its disputes now. */
+async function readDisputeOf(
+  { em, organizationId }: UnitOfWork,
+  { transactionId, postedTime, status }: Dispute,
+  type: 'dispute-created' | 'dispute-modified',
+): Promise<DisputeOfTransaction | null> {
+  // A new one is the latest.
+  if (type === 'dispute-created' && status !== 'won') {
+    return { time: postedTime.toISOString(), status, isOpen: true }
+  }
+  await em.flush()
+  const [row] = await statement<{ dispute: DisputeOfTransaction | null }>(
+    em,
+    'read-dispute-of-transaction',
+    `select ${disputeOf('given.organization_id', 'given.id')} as dispute
+       from (values (?::text, ?::text)) as given (organization_id, id)`,
+    [organizationId, transactionId],
+  )
+  return row?.dispute ?? null
 }
 
 /**

@@ -1,10 +1,11 @@
 /**
  * Dispatches movements to the gateway accounts of an organization.
  *
- * A reference of an account's instrument is `account/<account>/<the provider's reference>`, so a movement goes to the
+ * A reference of an account's instrument names the account (`billing/gateway-references.ts`), so a movement goes to the
  * account that holds it, whatever accounts there are by then. What has no such reference belongs to the deployment's own
  * gateway: in the sandbox the test gateway.
  */
+import { referenceOf, splitReference } from '../billing/gateway-references.ts'
 import {
   type CardRefusal,
   type Gateway,
@@ -57,23 +58,13 @@ export interface Adapters {
   probe(account: ProbedAccount): Promise<void>
 }
 
-/** Returns the account that holds a reference; null: it belongs to the deployment's own gateway. */
-export function accountOfReference(reference: string): string | null {
-  return split(reference)?.account ?? null
-}
-
-/** Returns the reference under which an account's instrument is kept. */
-export function referenceOf(account: string, providerReference: string): string {
-  return `account/${account}/${providerReference}`
-}
-
 export function dispatchByAccount(
   own: Gateway,
   source: GatewayAccountSource,
   adapters: Adapters,
 ): GatewayOfAccounts {
   const holderOf = async (organizationId: string, reference: string) => {
-    const parts = split(reference)
+    const parts = splitReference(reference)
     if (parts === null) return { gateway: own, account: null, reference }
     const account = await source.find(organizationId, parts.account)
     if (account === null) return null
@@ -111,7 +102,7 @@ export function dispatchByAccount(
         try {
           const stored = await adapters.of(account).store(organizationId, card, requestId)
           if (!('refusal' in stored))
-            return { ...stored, reference: referenceOf(account.id, stored.reference) }
+            return { ...stored, reference: referenceOf({ account: account.id, reference: stored.reference }) }
           refusal ??= stored
         } catch (error) {
           if (!(error instanceof GatewayFailedError)) throw error
@@ -158,11 +149,6 @@ export function dispatchByAccount(
 }
 
 const SHORTEST_WINDOW = 23 * 3_600_000
-
-function split(reference: string): { readonly account: string; readonly reference: string } | null {
-  const [, account, rest] = /^account\/([^/]+)\/(.*)$/s.exec(reference) ?? []
-  return account === undefined || rest === undefined ? null : { account, reference: rest }
-}
 
 function accepts(accepted: readonly string[], value: string): boolean {
   return accepted.length === 0 || accepted.includes(value)

@@ -11,6 +11,8 @@ export function presentDeliveryAttempt(attempt: DeliveryAttempt, request: string
   ]
   return {
     id: attempt.id,
+    organizationId: attempt.organizationId,
+    source: 'webhooks' as const,
     webhookId: attempt.webhookId,
     deliveryId: attempt.deliveryId,
     attempt: attempt.attempt,

@@ -24,6 +24,7 @@ export async function presentServiceCredential(
     host: credential.host,
     auth: auth.type === 'basic' ? { type: auth.type, username: auth.username } : { type: auth.type },
     status: credential.status,
+    deactivationTime: credential.deactivationTime?.toISOString() ?? null,
     revision: credential.revision,
     createdTime: credential.createdTime.toISOString(),
     updatedTime: credential.updatedTime.toISOString(),

@@ -1,35 +1,119 @@
+import { splitReference } from '../billing/gateway-references.ts'
 import { jsonAmount } from '../billing/money.ts'
 import type { Transaction } from '../db/entities/index.ts'
+import { presentContact } from './contact.ts'
 import { type Link, resourceUrl } from './links.ts'
 
 export function presentTransaction(transaction: Transaction, baseUrl: string) {
-  const url = (...segments: string[]) => resourceUrl(baseUrl, transaction.organizationId, ...segments)
-  const links: Link[] = [
-    { rel: 'self', href: url('transactions', transaction.id) },
-    { rel: 'customer', href: url('customers', transaction.customerId) },
-    ...(transaction.parentTransactionId == null
-      ? []
-      : [{ rel: 'parentTransaction', href: url('transactions', transaction.parentTransactionId) }]),
-    ...transaction.invoiceIds.map((id) => ({ rel: 'invoice', href: url('invoices', id) })),
-  ]
+  const { dispute } = transaction
+  const amount = jsonAmount(transaction.amount)
+  const { currency, paymentInstruction } = transaction
   return {
     id: transaction.id,
+    organizationId: transaction.organizationId,
     type: transaction.type,
+    websiteId: transaction.websiteId ?? null,
     customerId: transaction.customerId,
-    currency: transaction.currency,
-    amount: jsonAmount(transaction.amount),
-    paymentInstruction: transaction.paymentInstruction,
+    currency,
+    amount,
+    purchaseAmount: amount,
+    purchaseCurrency: currency,
+    requestAmount: amount,
+    requestCurrency: currency,
+    paymentInstruction,
+    method: 'method' in paymentInstruction ? paymentInstruction.method : ('payment-card' as const),
+    paymentInstrument:
+      'paymentInstrumentId' in paymentInstruction
+        ? {
+            method: 'payment-card' as const,
+            paymentInstrumentId: paymentInstruction.paymentInstrumentId,
+          }
+        : null,
+    bin: transaction.bin ?? null,
+    billingAddress: presentContact(transaction.billingAddress),
     parentTransactionId: transaction.parentTransactionId ?? null,
+    childTransactions: transaction.childTransactions,
     invoiceIds: transaction.invoiceIds,
-    status: transaction.status,
+    subscriptionIds: transaction.subscriptionIds,
+    planIds: transaction.planIds,
+    orderId: transaction.subscriptionIds[0] ?? null,
+    isRebill: transaction.isRebill,
+    rebillNumber: transaction.rebillNumber ?? null,
+    retryNumber: transaction.retryNumber,
+    isRetry: transaction.retryNumber > 0,
+    isMerchantInitiated: transaction.subscriptionId != null,
+    isProcessedOutside: transaction.gateway == null,
+    description: transaction.description ?? null,
+    customFields: transaction.customFields ?? {},
+    riskMetadata: transaction.riskMetadata ?? null,
+    status: dispute?.isOpen === true ? ('disputed' as const) : transaction.status,
     result: transaction.result ?? null,
-    gateway: transaction.gateway ?? null,
+    gatewayName: transaction.gateway ?? null,
+    gatewayAccountId: accountOf(transaction),
+    gatewayTransactionId: transaction.gatewayTransactionId ?? null,
+    gateway: transaction.gateway == null ? null : gatewayResponse(transaction),
     requestId: transaction.requestId ?? null,
     rawResponse: transaction.rawResponse ?? null,
+    processedTime: transaction.processedTime?.toISOString() ?? null,
     nextInquiryTime: transaction.nextInquiryTime?.toISOString() ?? null,
+    isDisputed: dispute?.isOpen ?? false,
+    disputeTime: dispute == null ? null : new Date(dispute.time).toISOString(),
+    disputeStatus: dispute?.status ?? null,
     revision: transaction.revision,
     createdTime: transaction.createdTime.toISOString(),
     updatedTime: transaction.updatedTime.toISOString(),
-    _links: links,
+    _links: linksOf(transaction, baseUrl),
+  }
+}
+
+function linksOf(transaction: Transaction, baseUrl: string): Link[] {
+  const url = (...segments: string[]) => resourceUrl(baseUrl, transaction.organizationId, ...segments)
+  const to = (rel: string, path: string, id: string | null | undefined): Link[] =>
+    id == null ? [] : [{ rel, href: url(path, id) }]
+  const { paymentInstruction } = transaction
+  return [
+    { rel: 'self', href: url('transactions', transaction.id) },
+    { rel: 'customer', href: url('customers', transaction.customerId) },
+    ...to('website', 'websites', transaction.websiteId),
+    ...('paymentInstrumentId' in paymentInstruction
+      ? to('paymentCard', 'payment-instruments', paymentInstruction.paymentInstrumentId)
+      : []),
+    ...to('gatewayAccount', 'gateway-accounts', accountOf(transaction)),
+    ...to('parentTransaction', 'transactions', transaction.parentTransactionId),
+    ...transaction.invoiceIds.flatMap((id) => to('invoice', 'invoices', id)),
+    { rel: 'queryUrl', href: url('transactions', transaction.id, 'query') },
+    ...(transaction.type === 'sale'
+      ? [{ rel: 'refundUrl', href: url('transactions', transaction.id, 'refund') }]
+      : []),
+  ]
+}
+
+/** Returns the gateway account that holds the card; null: none does. */
+export function accountOf({ gatewayReference }: Pick<Transaction, 'gatewayReference'>): string | null {
+  return splitReference(gatewayReference ?? '')?.account ?? null
+}
+
+/** Returns the parts of a gateway's response that its raw text has. */
+function gatewayResponse({ rawResponse, declineClass }: Pick<Transaction, 'rawResponse' | 'declineClass'>) {
+  const reason = reasonOf(rawResponse ?? null)
+  return {
+    response: {
+      code: declineClass ?? null,
+      message: null,
+      type: null,
+      originalCode: reason,
+      originalMessage: null,
+    },
+    avsResponse: null,
+    cvvResponse: null,
+  }
+}
+
+function reasonOf(raw: string | null): string | null {
+  try {
+    const { reason = null } = JSON.parse(raw ?? '{}') as { reason?: unknown }
+    return typeof reason === 'string' ? reason : null
+  } catch {
+    return null
   }
 }

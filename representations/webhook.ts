@@ -1,13 +1,15 @@
 import type { Webhook } from '../db/entities/index.ts'
+import type { WebhookHeader } from '../db/entities/webhook.ts'
 import { type Link, resourceUrl } from './links.ts'
 
 /** Returns a webhook for events. Other receivers get these, so header values are masked. */
 export function presentWebhookToOthers(webhook: Webhook, baseUrl: string) {
-  const representation = presentWebhook(webhook, baseUrl)
-  return { ...representation, headers: representation.headers.map((header) => ({ ...header, value: '***' })) }
+  const headers = webhook.headers.map(({ name, status }) => ({ name, value: '***', status }))
+  return presentWebhook(webhook, headers, baseUrl)
 }
 
-export function presentWebhook(webhook: Webhook, baseUrl: string) {
+/** `headers` are those of the webhook, with their values. */
+export function presentWebhook(webhook: Webhook, headers: readonly WebhookHeader[], baseUrl: string) {
   const self: Link = {
     rel: 'self',
     href: resourceUrl(baseUrl, webhook.organizationId, 'webhooks', webhook.id),
@@ -20,7 +22,7 @@ export function presentWebhook(webhook: Webhook, baseUrl: string) {
     status: webhook.status,
     websiteId: webhook.websiteId ?? null,
     credentialHash: webhook.credentialHash ?? null,
-    headers: webhook.headers,
+    headers,
     deactivationReason: webhook.deactivationReason ?? null,
     consecutiveFailures: webhook.consecutiveFailures,
     firstFailureTime: webhook.firstFailureTime?.toISOString() ?? null,

@@ -1,5 +1,6 @@
 /** AJV with the schemas of the route table, and its errors as fields and sentences. */
 import { isIP } from 'node:net'
+import type { SchemaValidateFunction } from 'ajv'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import currencyCodes from 'currency-codes'
@@ -52,11 +53,19 @@ function compiler(options: ConstructorParameters<typeof Ajv2020>[0]) {
     keyword: 'x-neutral',
     validate: (neutral: unknown, value: unknown) => isNeutral(value, neutral),
   })
+  ajv.addKeyword({ keyword: 'x-supported', errors: true, validate: supportedOnly })
   return (schema: TSchema) => {
     const { $id: _, ...anonymous } = schema as TSchema & { $id?: string }
     const validate: ValidateFunction = ajv.compile(anonymous)
     return (value: unknown): InvalidField[] => (validate(value) ? [] : invalidFields(validate.errors ?? []))
   }
+}
+
+/** Validates a choice of which only some values are supported. What is no choice at all is left to the other keywords. */
+const supportedOnly: SchemaValidateFunction = (supported: readonly unknown[], value: unknown, parent) => {
+  const known = parent?.enum as readonly unknown[] | undefined
+  supportedOnly.errors = [{ keyword: 'x-supported', params: { supported } }]
+  return typeof value !== 'string' || supported.includes(value) || known?.includes(value) === false
 }
 
 /** True for RFC 3339 with an offset and a date that JavaScript and PostgreSQL both accept. */
@@ -107,6 +116,8 @@ function messageOf({ keyword, params, message }: ErrorObject): string {
       return 'is not supported yet: leave it out or send null'
     case 'enum':
       return `must be one of ${(params.allowedValues as unknown[]).slice(0, 20).map(String).join(', ')}${params.allowedValues.length > 20 ? ', …' : ''}`
+    case 'x-supported':
+      return `is not supported yet with this value: use ${(params.supported as unknown[]).join(' or ')}`
     case 'const':
       return `must be ${String(params.allowedValue)}`
     case 'format':

@@ -5,7 +5,6 @@ import {
   disputeDeadline,
   updateDispute,
 } from '../../commands/disputes/save-dispute.ts'
-import { customerColumns } from '../../db/entities/customer.ts'
 import { disputeSearch } from '../../db/entities/dispute.ts'
 import { Customer, Dispute as DisputeRow, Transaction } from '../../db/entities/index.ts'
 import { emitDisputeEvent } from '../../events/dispute-events.ts'
@@ -29,7 +28,7 @@ export const disputes: Resource<DisputeRow> = {
   present: (row, { baseUrl }) => presentDispute(row, baseUrl),
   expanders: {
     transaction: embedding(Transaction, (row) => row.transactionId, presentTransaction),
-    customer: embedding(Customer, (row) => row.customerId ?? null, presentCustomer, customerColumns),
+    customer: embedding(Customer, (row) => row.customerId ?? null, presentCustomer),
   },
 }
 

@@ -2,7 +2,6 @@
 import { isUsable } from '../../billing/cards.ts'
 import { upcomingInvoice } from '../../billing/order-lifecycle.ts'
 import { orderOf } from '../../commands/orders/rows-to-order.ts'
-import { customerColumns } from '../../db/entities/customer.ts'
 import { Customer, Invoice, PaymentInstrument, type Subscription, Website } from '../../db/entities/index.ts'
 import { presentCustomer } from '../../representations/customer.ts'
 import { presentInvoice } from '../../representations/invoice.ts'
@@ -16,7 +15,7 @@ import type { Expander } from '../resources/resource.ts'
 const nothing: Expander<Subscription> = async () => new Map()
 
 export const subscriptionExpanders: Readonly<Record<string, Expander<Subscription>>> = {
-  customer: embedding(Customer, (row) => row.customerId, presentCustomer, customerColumns),
+  customer: embedding(Customer, (row) => row.customerId, presentCustomer),
   leadSource: embedding(
     Customer,
     (row) => row.customerId,

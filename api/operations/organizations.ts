@@ -1,12 +1,34 @@
-/** The organization of the path: its name and the settings of its orders. */
+/** The caller's organization: who it is, and the settings of its orders. */
+import type { EntityClass } from '@mikro-orm/core'
 import { billingSettings } from '../../billing/billing-settings.ts'
+import { InvalidFieldsError } from '../../billing/errors.ts'
 import { Organization as OrganizationRow } from '../../db/entities/index.ts'
+import { organizationSearch } from '../../db/entities/organization.ts'
 import { lockOrganization } from '../../db/organization-lock.ts'
 import { presentOrganization } from '../../representations/organization.ts'
 import { isNotModified, requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
+import { fieldsOf } from '../query/fields.ts'
 import { changeRow } from '../resources/change-row.ts'
-import type { Organization } from '../schemas/organization.ts'
+import type { Resource, ResourceRow } from '../resources/resource.ts'
+import { reachablesOf } from '../schemas/contact.ts'
+import { Organization } from '../schemas/organization.ts'
+import { taxNumbersOf } from '../schemas/tax-number.ts'
+
+type ListedOrganization = OrganizationRow & ResourceRow
+
+export const organizations: Resource<ListedOrganization> = {
+  name: 'Organization',
+  label: 'organization',
+  path: '/organizations',
+  schema: Organization,
+  entity: OrganizationRow as unknown as EntityClass<ListedOrganization>,
+  // An organization belongs to itself.
+  table: '(select *, id as organization_id from organizations)',
+  search: organizationSearch,
+  fields: fieldsOf(Organization),
+  present: (row, { baseUrl }) => presentOrganization(row, baseUrl),
+}
 
 export async function getOrganization(context: OperationContext): Promise<OperationResponse> {
   const { em, organizationId, preconditions, baseUrl } = context
@@ -15,16 +37,66 @@ export async function getOrganization(context: OperationContext): Promise<Operat
   return { body: presentOrganization(row, baseUrl), revision: row.revision }
 }
 
-/** PUT: a missing setting returns to its default. */
+/** PUT: a missing member returns to its default. */
 export async function putOrganization(context: OperationContext): Promise<OperationResponse> {
+  return await change(context, () => context.body<Organization>())
+}
+
+/** PATCH: a missing member keeps its value. */
+export async function patchOrganization(context: OperationContext): Promise<OperationResponse> {
+  return await change(context, (current) => context.patchedBody<Organization>(current).body)
+}
+
+async function change(
+  context: OperationContext,
+  read: (current: object) => Organization,
+): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const row = await lockOrganization(unit)
     requirePreconditions(context.preconditions, row.revision)
-    const { name, settings } = context.body<Organization>()
-    await changeRow(unit, row, () => {
-      row.name = name
-      row.settings = { billing: billingSettings(settings?.billing) }
-    })
+    const body = read(presentOrganization(row, context.baseUrl))
+    await changeRow(unit, row, () => assign(row, body))
     return { body: presentOrganization(row, context.baseUrl), revision: row.revision }
   })
+}
+
+function assign(row: OrganizationRow, body: Organization): void {
+  const { invoiceTimeZone = 'UTC', questionnaire } = body
+  if (invoiceTimeZone !== row.invoiceTimeZone && !isTimeZone(invoiceTimeZone)) {
+    const message = 'must be the name of a time zone, such as Europe/Berlin'
+    throw new InvalidFieldsError([{ field: 'invoiceTimeZone', message }])
+  }
+  row.name = body.name
+  row.website = body.website ?? null
+  row.address = body.address ?? null
+  row.address2 = body.address2 ?? null
+  row.city = body.city ?? null
+  row.region = body.region ?? null
+  row.country = body.country ?? null
+  row.postalCode = body.postalCode ?? null
+  row.phoneNumbers = reachablesOf(body.phoneNumbers)
+  row.emails = reachablesOf(body.emails)
+  row.taxDescriptor = body.taxDescriptor ?? null
+  row.taxNumbers = body.taxNumbers == null ? null : taxNumbersOf(body.taxNumbers)
+  row.invoiceTimeZone = invoiceTimeZone
+  row.reportCurrency = body.reportCurrency ?? null
+  row.questionnaire =
+    questionnaire == null
+      ? null
+      : {
+          role: questionnaire.role ?? null,
+          monthlyTransactions: questionnaire.monthlyTransactions ?? null,
+          products: questionnaire.products ?? null,
+          integrationType: questionnaire.integrationType ?? null,
+          launchTiming: questionnaire.launchTiming ?? null,
+        }
+  row.settings = { billing: billingSettings(body.settings?.billing) }
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
 }

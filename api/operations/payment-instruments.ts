@@ -1,13 +1,24 @@
 import { createPaymentInstrument } from '../../commands/payments/create-payment-instrument.ts'
-import { customerColumns } from '../../db/entities/customer.ts'
+import { deactivatePaymentInstrument } from '../../commands/payments/deactivate-payment-instrument.ts'
+import {
+  emitInstrumentModified,
+  updatePaymentInstrument,
+} from '../../commands/payments/update-payment-instrument.ts'
 import { Customer, PaymentInstrument as PaymentInstrumentRow } from '../../db/entities/index.ts'
-import { paymentInstrumentSearch } from '../../db/entities/payment-instrument.ts'
+import { lastPaymentTime, paymentInstrumentSearch } from '../../db/entities/payment-instrument.ts'
 import { presentCustomer } from '../../representations/customer.ts'
 import { presentPaymentInstrument } from '../../representations/payment-instrument.ts'
+import { requirePreconditions } from '../http/preconditions.ts'
+import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf, reference } from '../query/fields.ts'
 import { embedding } from '../resources/embedding.ts'
-import type { Resource, Writer } from '../resources/resource.ts'
-import { PaymentInstrument } from '../schemas/payment-instrument.ts'
+import { patch } from '../resources/patch.ts'
+import { notFound, type Resource, type Writer } from '../resources/resource.ts'
+import { respondWith } from '../resources/respond.ts'
+import { contactOf } from '../schemas/contact.ts'
+import { PaymentInstrument, type PaymentInstrumentPatch } from '../schemas/payment-instrument.ts'
+
+const LAST_PAYMENT = lastPaymentTime('row.organization_id', 'row.customer_id', 'row.id')
 
 export const paymentInstruments: Resource<PaymentInstrumentRow> = {
   name: 'PaymentInstrument',
@@ -16,16 +27,55 @@ export const paymentInstruments: Resource<PaymentInstrumentRow> = {
   schema: PaymentInstrument,
   entity: PaymentInstrumentRow,
   table: 'payment_instruments',
+  computed: `${LAST_PAYMENT} as last_payment_time`,
   search: paymentInstrumentSearch,
   fields: fieldsOf(PaymentInstrument, {
     customerId: reference('customer_id', 'customers'),
+    lastPaymentTime: { sql: LAST_PAYMENT, type: 'time' },
     'billingAddress.hash': null,
   }),
+  // A payment with it changes its last payment time, and not the instrument.
+  isVolatile: () => true,
   present: (row, { baseUrl }) => presentPaymentInstrument(row, baseUrl),
-  expanders: { customer: embedding(Customer, (row) => row.customerId, presentCustomer, customerColumns) },
+  expanders: { customer: embedding(Customer, (row) => row.customerId, presentCustomer) },
 }
 
 export const paymentInstrumentWriter: Pick<Writer<PaymentInstrumentRow, PaymentInstrument>, 'create'> = {
-  create: (unit, id, { customerId, token }, { keys, gateway }) =>
-    createPaymentInstrument(unit, { vault: keys.vault, gateway }, id, { customerId, token }),
+  create: (unit, id, body, { keys, gateway }) =>
+    createPaymentInstrument(unit, { vault: keys.vault, gateway }, id, {
+      customerId: body.customerId,
+      token: body.token,
+      billingAddress: contactOf(body.billingAddress),
+      useAsBackup: body.useAsBackup ?? false,
+      customFields: body.customFields ?? {},
+    }),
+}
+
+/** PATCH: expiry, billing address, use as backup and custom fields. */
+export async function patchPaymentInstrument(context: OperationContext): Promise<OperationResponse> {
+  return await patch<PaymentInstrumentRow, PaymentInstrumentPatch>(context, paymentInstruments, {
+    changeable: ['expMonth', 'expYear', 'billingAddress', 'useAsBackup', 'customFields'],
+    update(unit, row, body) {
+      updatePaymentInstrument(unit, row, {
+        expMonth: body.expMonth,
+        expYear: body.expYear,
+        billingAddress: contactOf(body.billingAddress),
+        useAsBackup: body.useAsBackup ?? false,
+        customFields: body.customFields ?? {},
+      })
+    },
+    changed: emitInstrumentModified,
+  })
+}
+
+/** POST payment-instruments/{id}/deactivation: 409 if it is deactivated already. */
+export async function deactivateInstrument(context: OperationContext): Promise<OperationResponse> {
+  const id = context.params.id ?? ''
+  return await context.commit(async (unit) => {
+    const row = await deactivatePaymentInstrument(unit, id, ({ revision }) =>
+      requirePreconditions(context.preconditions, revision),
+    )
+    if (row === null) throw notFound(paymentInstruments, id)
+    return await respondWith(context, paymentInstruments, row)
+  })
 }

@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
 import { ServiceCredential as ServiceCredentialRow } from '../../db/entities/index.ts'
-import { serviceCredentialSearch, type WebhookAuth } from '../../db/entities/service-credential.ts'
-import { lockRow } from '../../db/lock-row.ts'
+import {
+  type ServiceCredentialStatus,
+  serviceCredentialSearch,
+  type WebhookAuth,
+} from '../../db/entities/service-credential.ts'
 import { presentServiceCredential } from '../../representations/service-credential.ts'
-import { requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
-import { changeRow } from '../resources/change-row.ts'
-import { notFound, type Resource, type Writer } from '../resources/resource.ts'
-import { respondWith } from '../resources/respond.ts'
-import { ServiceCredential, type ServiceCredentialStatus } from '../schemas/service-credential.ts'
+import { patch } from '../resources/patch.ts'
+import type { Resource, Writer } from '../resources/resource.ts'
+import { ServiceCredential } from '../schemas/service-credential.ts'
 
 export const serviceCredentials: Resource<ServiceCredentialRow> = {
   name: 'ServiceCredential',
@@ -22,22 +23,23 @@ export const serviceCredentials: Resource<ServiceCredentialRow> = {
   search: serviceCredentialSearch,
   fields: fieldsOf(ServiceCredential, {
     hash: { sql: 'row.id', type: 'text' },
-    type: null,
+    type: { sql: "'webhook'::text", type: 'text', folded: 'lower', always: true },
     'auth.type': null,
     'auth.username': null,
-    'auth.password': null,
   }),
   present: (row, { baseUrl, keys }) => presentServiceCredential(row, baseUrl, keys.vault),
 }
 
 export const serviceCredentialWriter: Pick<Writer<ServiceCredentialRow, ServiceCredential>, 'create'> = {
   async create(unit, id, body, { keys }) {
-    const auth = checkedAuth(body)
+    const { host, auth } = checked(body)
+    const status = body.status ?? 'active'
     return unit.create(ServiceCredentialRow, {
       id,
-      host: body.host,
+      host,
       authCipher: await keys.vault.seal(JSON.stringify(auth)),
-      status: body.status ?? 'active',
+      status,
+      deactivationTime: deactivationTimeOf(status, null, unit.now),
     })
   },
 }
@@ -47,32 +49,46 @@ export const newCredentialHash = (): string => randomBytes(20).toString('hex')
 
 /** PATCH: changes only the status; another host or password is another credential. */
 export async function patchServiceCredential(context: OperationContext): Promise<OperationResponse> {
-  const id = context.params.id ?? ''
-  return await context.commit(async (unit) => {
-    const row = await lockRow(unit, serviceCredentials.entity, id)
-    if (row === null) throw notFound(serviceCredentials, id)
-    requirePreconditions(context.preconditions, row.revision)
-    const { status } = context.body<ServiceCredentialStatus>()
-    await changeRow(unit, row, () => void Object.assign(row, { status }))
-    return await respondWith(context, serviceCredentials, row)
+  return await patch<ServiceCredentialRow, ServiceCredential>(context, serviceCredentials, {
+    changeable: ['status'],
+    update({ now }, row, { status = 'active' }) {
+      row.deactivationTime = deactivationTimeOf(status, row.deactivationTime ?? null, now)
+      row.status = status
+    },
   })
 }
 
-function checkedAuth({ host, auth }: ServiceCredential): WebhookAuth {
+function deactivationTimeOf(status: ServiceCredentialStatus, before: Date | null, now: Date): Date | null {
+  return status === 'deactivated' ? (before ?? now) : null
+}
+
+function checked({ host, auth = { type: 'none' } }: ServiceCredential): { host: string; auth: WebhookAuth } {
   const failures: InvalidField[] = []
-  if (!isHost(host))
-    failures.push({ field: 'host', message: 'must be a host name without scheme, port or path' })
+  const name = hostNameOf(host)
+  if (name === null) failures.push({ field: 'host', message: 'must be a host name without port, or a URL' })
   const { type, username = '', password } = auth
   if (type === 'basic') {
     if (username === '') failures.push({ field: 'auth.username', message: 'is required' })
     if (username.includes(':')) failures.push({ field: 'auth.username', message: 'must not contain a colon' })
     if (password === undefined) failures.push({ field: 'auth.password', message: 'is required' })
   }
-  if (failures.length > 0) throw new InvalidFieldsError(failures)
-  return type === 'basic' ? { type, username, password: password ?? '' } : { type: 'none' }
+  if (name === null || failures.length > 0) throw new InvalidFieldsError(failures)
+  return {
+    host: name,
+    auth: type === 'basic' ? { type, username, password: password ?? '' } : { type: 'none' },
+  }
 }
 
-function isHost(text: string): boolean {
-  const url = `https://${text}/`
-  return URL.canParse(url) && new URL(url).hostname === text.toLowerCase()
+/** Returns the host name that a text is or, as a URL, has; null for any other text. */
+function hostNameOf(text: string): string | null {
+  const isUrl = /^https?:\/\//i.test(text)
+  const url = isUrl ? text : `https://${text}/`
+  if (!URL.canParse(url)) return null
+  const { hostname, username, password } = new URL(url)
+  if (username !== '' || password !== '') return null
+  if (isUrl) return hostname.length > LONGEST_HOST ? null : hostname
+  return hostname === text.toLowerCase() && text.length <= LONGEST_HOST ? text : null
 }
+
+/** RFC 1035. */
+const LONGEST_HOST = 253

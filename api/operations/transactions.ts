@@ -1,20 +1,31 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../billing/canonical-json.ts'
-import { type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
+import { ConflictError, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
 import { amountOf } from '../../billing/money.ts'
-import { pendingMovement, recordResult } from '../../commands/payments/record-result.ts'
-import { startRefund, startSale } from '../../commands/payments/start-transaction.ts'
+import { recordFoundResult } from '../../commands/payments/query-transaction.ts'
+import { movementOf, pendingMovement, recordResult } from '../../commands/payments/record-result.ts'
+import { type Names, startRefund, startSale } from '../../commands/payments/start-transaction.ts'
 import { Transaction as TransactionRow } from '../../db/entities/index.ts'
-import { type PaymentInstruction, transactionSearch } from '../../db/entities/transaction.ts'
+import { disputeOf, type PaymentInstruction, transactionSearch } from '../../db/entities/transaction.ts'
 import { newId } from '../../db/ids.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import { carryOut } from '../../gateways/movement.ts'
+import { GatewayFailedError, type GatewayResult, type Movement, NotSentError } from '../../gateways/port.ts'
 import { presentTransaction } from '../../representations/transaction.ts'
 import type { OperationContext, OperationHandler, OperationResponse } from '../operation.ts'
-import { fieldsOf, reference } from '../query/fields.ts'
-import type { Resource } from '../resources/resource.ts'
+import { type Field, fieldsOf, reference } from '../query/fields.ts'
+import { patch } from '../resources/patch.ts'
+import { notFound, type Resource } from '../resources/resource.ts'
 import { respondCreated } from '../resources/respond.ts'
-import { Transaction } from '../schemas/transaction.ts'
+import { contactOf } from '../schemas/contact.ts'
+import { riskOf } from '../schemas/risk-metadata.ts'
+import { Transaction, type TransactionRefund } from '../schemas/transaction.ts'
+import { transactionExpanders } from './expand-transaction.ts'
+
+const DISPUTE = disputeOf('row.organization_id', 'row.id')
+const IS_DISPUTED = `coalesce((${DISPUTE} ->> 'isOpen')::boolean, false)`
+const AMOUNT: Field = { sql: 'row.amount', type: 'number', always: true }
+const CURRENCY: Field = { sql: 'row.currency', type: 'text', folded: 'upper', always: true }
 
 export const transactions: Resource<TransactionRow> = {
   name: 'Transaction',
@@ -23,9 +34,47 @@ export const transactions: Resource<TransactionRow> = {
   schema: Transaction,
   entity: TransactionRow,
   table: 'transactions',
+  computed: `${DISPUTE} as dispute`,
   search: transactionSearch,
-  fields: fieldsOf(Transaction, { customerId: reference('customer_id', 'customers') }),
+  fields: fieldsOf(Transaction, {
+    customerId: reference('customer_id', 'customers'),
+    purchaseAmount: AMOUNT,
+    purchaseCurrency: CURRENCY,
+    requestAmount: AMOUNT,
+    requestCurrency: CURRENCY,
+    orderId: { sql: '(row.subscription_ids ->> 0)', type: 'text' },
+    isRetry: { sql: '(row.retry_number > 0)', type: 'boolean', always: true },
+    isMerchantInitiated: { sql: '(row.subscription_id is not null)', type: 'boolean', always: true },
+    isProcessedOutside: { sql: '(row.gateway is null)', type: 'boolean', always: true },
+    method: {
+      sql: "coalesce(row.payment_instruction ->> 'method', 'payment-card')",
+      type: 'text',
+      folded: 'lower',
+      always: true,
+    },
+    'paymentInstrument.method': null,
+    'paymentInstrument.paymentInstrumentId': {
+      sql: "(row.payment_instruction ->> 'paymentInstrumentId')",
+      type: 'text',
+    },
+    gatewayName: { sql: 'row.gateway', type: 'text' },
+    gatewayAccountId: { sql: `substring(row.gateway_reference from '^account/([^/]+)/')`, type: 'text' },
+    gateway: null,
+    'billingAddress.hash': null,
+    status: {
+      sql: `case when ${IS_DISPUTED} then 'disputed' else row.status end`,
+      type: 'text',
+      folded: 'lower',
+      always: true,
+    },
+    isDisputed: { sql: IS_DISPUTED, type: 'boolean', always: true },
+    disputeTime: { sql: `(${DISPUTE} ->> 'time')::timestamptz`, type: 'time' },
+    disputeStatus: { sql: `(${DISPUTE} ->> 'status')`, type: 'text', folded: 'lower' },
+  }),
+  // A dispute changes what a sale shows, and not the sale.
+  isVolatile: ({ type }) => type === 'sale',
   present: (row, { baseUrl }) => presentTransaction(row, baseUrl),
+  expanders: transactionExpanders,
 }
 
 /**
@@ -34,8 +83,85 @@ export const transactions: Resource<TransactionRow> = {
  */
 export const postTransaction: OperationHandler = async (context) => {
   const body = context.body<Transaction>()
+  return await pay(context, ['PostTransaction'], body, (unit, names) => start(unit, names, body, context))
+}
+
+/** POST transactions/{id}/refund: 409 unless the transaction is an approved sale. */
+export const postRefund: OperationHandler = async (context) => {
+  const { organizationId, params, em } = context
+  const id = params.id ?? ''
+  const sale = await em.fork().findOne(TransactionRow, { organizationId, id })
+  if (sale === null) throw notFound(transactions, id)
+  const body = context.body<TransactionRefund>()
+  if (sale.type !== 'sale' || sale.result !== 'approved') {
+    throw new ConflictError('Only an approved sale can be refunded.')
+  }
+  return await pay(context, ['PostTransactionRefund', id], body, (unit, names) =>
+    startRefund(unit, names, {
+      parentTransactionId: id,
+      amount: body.amount == null ? null : amountOf(body.amount),
+      currency: null,
+      customerId: null,
+      description: body.description ?? null,
+      isProcessedOutside: body.isProcessedOutside ?? false,
+    }),
+  )
+}
+
+/** PATCH: description and custom fields. */
+export async function patchTransaction(context: OperationContext): Promise<OperationResponse> {
+  return await patch<TransactionRow, Transaction>(context, transactions, {
+    changeable: ['description', 'customFields'],
+    update(_, row, body) {
+      row.description = body.description ?? null
+      row.customFields = body.customFields ?? {}
+    },
+  })
+}
+
+/** POST transactions/{id}/query: asks the gateway for the outcome, and records it if the transaction waits for it. */
+export async function queryTransaction(context: OperationContext): Promise<OperationResponse> {
+  const { organizationId, params, em, gateway, baseUrl } = context
+  const id = params.id ?? ''
+  const read = () => em.fork().findOne(TransactionRow, { organizationId, id })
+  const row = await read()
+  if (row === null) throw notFound(transactions, id)
+  const found = row.requestId == null ? null : await lookUp(await movementOf(em.fork(), row, row.requestId))
+  const isKnown = found !== null && found.result !== 'unknown'
+  return await context.commit(async (unit) => {
+    if (isKnown) await recordFoundResult(unit, id, found)
+    await unit.em.flush()
+    const now = (await unit.em.findOne(TransactionRow, { organizationId, id }, { refresh: true })) ?? row
+    const { amount, currency, status, result } = presentTransaction(now, baseUrl)
+    const reported = found?.result ?? result ?? 'unknown'
+    return { body: { transactionId: id, result: reported, status, amount, currency } }
+  })
+
+  async function lookUp(movement: Movement): Promise<GatewayResult | null> {
+    try {
+      return await gateway.find(movement, row?.createdTime.getTime() ?? 0)
+    } catch (error) {
+      if (error instanceof NotSentError) throw error
+      throw new GatewayFailedError('The payment gateway did not respond. Try again later.')
+    }
+  }
+}
+
+type Start = (unit: UnitOfWork, names: Names) => Promise<TransactionRow>
+
+/** Starts a transaction, makes its gateway call and returns 201 with the outcome. `request` names the operation. */
+async function pay(
+  context: OperationContext,
+  request: readonly string[],
+  body: object,
+  startOne: Start,
+): Promise<OperationResponse> {
   const started = await context.commit(async (unit) =>
-    respondCreated(context, transactions, await start(unit, body, context)),
+    respondCreated(
+      context,
+      transactions,
+      await startOnce(unit, requestIdOf(context, request, body), startOne),
+    ),
   )
   const { id } = started.body as { readonly id: string }
   const { em, organizationId, gateway, baseUrl } = context
@@ -59,28 +185,40 @@ async function createdNow(context: OperationContext, id: string): Promise<Operat
   return await respondCreated(context, transactions, row)
 }
 
-async function start(
-  unit: UnitOfWork,
-  body: Transaction,
-  context: OperationContext,
-): Promise<TransactionRow> {
+async function startOnce(unit: UnitOfWork, derived: string | null, startOne: Start): Promise<TransactionRow> {
   const id = newId('txn')
-  const derived = requestIdOf(context, body)
   if (derived !== null) {
     const { organizationId } = unit
     // Repeated after its stored response was removed: the money of one request moves once.
     const known = await unit.em.findOne(TransactionRow, { organizationId, requestId: derived })
     if (known !== null) return known
   }
-  const requestId = derived ?? id
-  const { keys, gateway } = context
+  return await startOne(unit, { id, requestId: derived ?? id })
+}
+
+async function start(
+  unit: UnitOfWork,
+  names: Names,
+  body: Transaction,
+  { keys, gateway }: OperationContext,
+): Promise<TransactionRow> {
   const { customerId, currency, amount, paymentInstruction, parentTransactionId, invoiceIds = [] } = body
+  const details = {
+    websiteId: body.websiteId ?? null,
+    billingAddress: contactOf(body.billingAddress),
+    description: body.description ?? null,
+    customFields: body.customFields ?? {},
+  }
   const invalid: InvalidField[] = []
   switch (body.type) {
     case 'sale': {
       const instruction = instructionOf(paymentInstruction)
       if (parentTransactionId != null) {
         invalid.push({ field: 'parentTransactionId', message: 'is supported for refunds only' })
+      }
+      if (body.isProcessedOutside === true && !(instruction !== null && 'method' in instruction)) {
+        const message = 'is supported for external payments and refunds only'
+        invalid.push({ field: 'isProcessedOutside', message })
       }
       if (customerId == null || currency == null || amount == null || instruction === null) {
         const needed = { customerId, currency, amount, paymentInstruction: instruction }
@@ -96,29 +234,27 @@ async function start(
         amount: amountOf(amount),
         paymentInstruction: instruction,
         invoiceIds,
+        riskMetadata: riskOf(body.riskMetadata),
+        ...details,
       }
-      return await startSale(unit, { vault: keys.vault, gateway }, { id, requestId }, sale)
+      return await startSale(unit, { vault: keys.vault, gateway }, names, sale)
     }
-    default: {
-      if (paymentInstruction != null) {
-        invalid.push({ field: 'paymentInstruction', message: 'is supported for sales only' })
-      }
+    case 'refund': {
       if (invoiceIds.length > 0) invalid.push({ field: 'invoiceIds', message: 'is supported for sales only' })
       if (parentTransactionId == null) {
         invalid.push({ field: 'parentTransactionId', message: 'is required' })
         throw new InvalidFieldsError(invalid)
       }
       if (invalid.length > 0) throw new InvalidFieldsError(invalid)
-      return await startRefund(
-        unit,
-        { id, requestId },
-        {
-          parentTransactionId,
-          amount: amount == null ? null : amountOf(amount),
-          currency: currency ?? null,
-          customerId: customerId ?? null,
-        },
-      )
+      return await startRefund(unit, names, {
+        parentTransactionId,
+        amount: amount == null ? null : amountOf(amount),
+        currency: currency ?? null,
+        customerId: customerId ?? null,
+        paymentInstruction: instructionOf(paymentInstruction),
+        isProcessedOutside: body.isProcessedOutside ?? false,
+        ...details,
+      })
     }
   }
 }
@@ -129,10 +265,11 @@ async function start(
  */
 function requestIdOf(
   { organizationId, idempotencyKey }: Pick<OperationContext, 'organizationId' | 'idempotencyKey'>,
-  body: Transaction,
+  [operation = '', ...about]: readonly string[],
+  body: object,
 ): string | null {
   if (idempotencyKey === null) return null
-  const text = ['PostTransaction', organizationId, idempotencyKey, canonicalJson(body)].join('\n')
+  const text = [operation, organizationId, idempotencyKey, ...about, canonicalJson(body)].join('\n')
   return `key_${createHash('sha256').update(text).digest('base64url')}`
 }
 

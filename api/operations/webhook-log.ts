@@ -18,7 +18,10 @@ export const webhookTracking: Resource<DeliveryAttempt> = {
   entity: DeliveryAttempt,
   table: 'delivery_attempts',
   search: deliveryAttemptSearch,
-  fields: fieldsOf(WebhookTracking, { request: null }),
+  fields: fieldsOf(WebhookTracking, {
+    source: { sql: "'webhooks'::text", type: 'text', folded: 'lower', always: true },
+    request: null,
+  }),
   present: async (row, context) => (await presentAttempts([row], context))[0] ?? {},
   presentPage: presentAttempts,
 }

@@ -8,7 +8,7 @@ import {
 import { Webhook as WebhookRow } from '../../db/entities/index.ts'
 import { webhookSearch } from '../../db/entities/webhook.ts'
 import { sampleEvent } from '../../delivery/sample-event.ts'
-import { webhookHeaderProblems } from '../../delivery/webhook-headers.ts'
+import { openHeaders, webhookHeaderProblems } from '../../delivery/webhook-headers.ts'
 import { webhookUrlProblem } from '../../delivery/webhook-url.ts'
 import { presentWebhook } from '../../representations/webhook.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
@@ -26,17 +26,17 @@ export const webhooks: Resource<WebhookRow> = {
   table: 'webhooks',
   search: webhookSearch,
   fields: fieldsOf(Webhook),
-  present: (row, { baseUrl }) => presentWebhook(row, baseUrl),
+  present: async (row, { baseUrl, keys }) => presentWebhook(row, await openHeaders(row, keys.vault), baseUrl),
 }
 
 export const webhookWriter: Writer<WebhookRow, Webhook> = {
   create(unit, id, body, context) {
     requireSendable(body, null, context)
-    return createWebhook(unit, id, valuesOf(body))
+    return createWebhook(unit, context.keys.vault, id, valuesOf(body))
   },
   update(unit, row, body, context) {
     requireSendable(body, row, context)
-    return updateWebhook(unit, row, valuesOf(body))
+    return updateWebhook(unit, context.keys.vault, row, valuesOf(body))
   },
 }
 

@@ -32,17 +32,6 @@ export const mergeQuery = Type.Object(
 
 export const pageQuery = Type.Object({ ...page, ...fieldsQuery }, { additionalProperties: false })
 
-export const sortedQuery = Type.Object(
-  {
-    ...page,
-    ...fieldsQuery,
-    sort: text(
-      'Members to sort by, separated by commas. Prefix a member with - to sort in descending order.',
-    ),
-  },
-  { additionalProperties: false },
-)
-
 export function listQuerySchema<Row extends ResourceRow>({ fields, expanders }: Resource<Row>): TSchema {
   return Type.Object(
     {
@@ -59,6 +48,14 @@ export function listQuerySchema<Row extends ResourceRow>({ fields, expanders }: 
     },
     { additionalProperties: false },
   )
+}
+
+/** Parameters of a list that is filtered and sorted, and not searched. */
+export function filteredQuery<Row extends ResourceRow>(resource: Resource<Row>): TSchema {
+  const { q: _, ...parameters } = (
+    listQuerySchema(resource) as TSchema & { properties: Record<string, TSchema> }
+  ).properties
+  return Type.Object(parameters, { additionalProperties: false })
 }
 
 /** Parameters of a read of one. */

@@ -1,6 +1,7 @@
 /** What `expand` embeds: the records that a page refers to, read by one statement for all rows and names. */
 import type { EntityClass } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { computedColumns } from '../../db/computed-columns.ts'
 import { plainRowReader } from '../../db/plain-rows.ts'
 import { composedStatement } from '../../db/statement.ts'
 import type { OperationContext } from '../operation.ts'
@@ -9,27 +10,23 @@ import type { OperationContext } from '../operation.ts'
 export interface Embedding<Row> {
   readonly reference: (row: Row) => string | null
   readonly tableOf: (em: EntityManager) => string
-  /** Columns beside the table's own: by name, the expression over a row of the table. */
-  readonly computed: Readonly<Record<string, string>>
+  /** Members that the entity computes, for a select list over the table aliased `row`. */
+  readonly computedOf: (em: EntityManager) => string
   /** From the record's row as JSON has it. */
   readonly show: (raw: Readonly<Record<string, unknown>>, em: EntityManager, baseUrl: string) => object | null
 }
 
-/**
- * Returns the embedding of a record. If the record has decimals, `present` receives them as numbers. `computed` are columns
- * beside the table's own, the same for every embedding of the table.
- */
+/** Returns the embedding of a record. If the record has decimals, `present` receives them as numbers. */
 export function embedding<Row, Other extends { organizationId: string; id: string }>(
   entity: EntityClass<Other>,
   reference: (row: Row) => string | null,
   present: (row: Other, baseUrl: string) => object | null,
-  computed: Readonly<Record<string, string>> = {},
 ): Embedding<Row> {
   return {
     reference,
-    computed,
     tableOf: (em) =>
       em.getMetadata().get(entity as EntityClass<{ organizationId: string; id: string }>).tableName,
+    computedOf: (em) => computedColumns(em, entity, 'row'),
     show: (raw, em, baseUrl) => present(plainRowReader(em, entity)(raw), baseUrl),
   }
 }
@@ -41,10 +38,10 @@ export async function findEmbedded<Row extends { id: string }>(
   { em, organizationId, baseUrl }: Pick<OperationContext, 'em' | 'organizationId' | 'baseUrl'>,
 ): Promise<[string, ReadonlyMap<string, unknown>][]> {
   const idsByTable = new Map<string, Set<string>>()
-  const columnsByTable = new Map<string, Record<string, string>>()
-  for (const [, { tableOf, reference, computed }] of embeddings) {
+  const computedByTable = new Map<string, string>()
+  for (const [, { tableOf, computedOf, reference }] of embeddings) {
     const table = tableOf(em)
-    columnsByTable.set(table, { ...columnsByTable.get(table), ...computed })
+    computedByTable.set(table, computedOf(em))
     const ids = idsByTable.get(table) ?? new Set()
     idsByTable.set(table, ids)
     for (const row of rows) {
@@ -60,7 +57,9 @@ export async function findEmbedded<Row extends { id: string }>(
       wanted
         .map(
           ([table]) =>
-            `select '${table}' as table, ${rowOf(table, columnsByTable.get(table) ?? {})} as row from ${table} where organization_id = ? and id = any(?::text[])`,
+            `select '${table}' as table, to_jsonb(found) as row from (
+               select row.*${computedByTable.get(table)} from ${table} row
+                where organization_id = ? and id = any(?::text[])) found`,
         )
         .join(' union all '),
       wanted.flatMap(([, ids]) => [organizationId, [...ids]]),
@@ -76,12 +75,4 @@ export async function findEmbedded<Row extends { id: string }>(
     }
     return [name, embedded]
   })
-}
-
-/** Returns a row as JSON, with computed columns. */
-function rowOf(table: string, computed: Readonly<Record<string, string>>): string {
-  const columns = Object.entries(computed).map(([name, sql]) => `'${name}', ${sql}`)
-  return columns.length === 0
-    ? `to_jsonb(${table})`
-    : `to_jsonb(${table}) || jsonb_build_object(${columns.join(', ')})`
 }

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { PERMISSION_PATTERN } from '../../access/access-lists.ts'
 import { Id, OrNull, ReadOnly, resourceMembers } from './conventions.ts'
+import { notSupportedYet } from './not-supported.ts'
 
 const Rule = Type.Object(
   {
@@ -12,6 +13,7 @@ const Rule = Type.Object(
               maxItems: 1000,
             }),
           ),
+          ...notSupportedYet({ productId: [], planId: [], customFieldName: [] }),
         },
         { additionalProperties: false },
       ),

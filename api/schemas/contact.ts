@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import type { Contact as StoredContact } from '../../billing/contacts.ts'
+import type { Reachable, Contact as StoredContact } from '../../billing/contacts.ts'
 import { Nullable, ReadOnly, Text } from './conventions.ts'
 
 const reachable = (value: TSchema, description: string) =>
@@ -51,8 +51,6 @@ export type ContactBody = Static<typeof Contact>
 /** Returns a contact of a checked body as rows store it, or null for none. */
 export function contactOf(given: ContactBody | null | undefined): StoredContact | null {
   if (given == null) return null
-  const reached = (list: ContactBody['emails'] = []) =>
-    list.map(({ label, value, primary }) => ({ label: label ?? null, value, primary: primary ?? false }))
   return {
     firstName: given.firstName ?? null,
     lastName: given.lastName ?? null,
@@ -63,9 +61,18 @@ export function contactOf(given: ContactBody | null | undefined): StoredContact 
     region: given.region ?? null,
     country: given.country ?? null,
     postalCode: given.postalCode ?? null,
-    phoneNumbers: reached(given.phoneNumbers),
-    emails: reached(given.emails),
+    phoneNumbers: reachablesOf(given.phoneNumbers),
+    emails: reachablesOf(given.emails),
     dob: given.dob ?? null,
     jobTitle: given.jobTitle ?? null,
   }
+}
+
+/** Returns phone numbers or e-mail addresses of a checked body as rows store them. */
+export function reachablesOf(given: ContactBody['emails'] = []): Reachable[] {
+  return given.map(({ label, value, primary }) => ({
+    label: label ?? null,
+    value,
+    primary: primary ?? false,
+  }))
 }

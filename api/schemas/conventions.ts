@@ -32,6 +32,8 @@ export const OrNull = <T extends TSchema>(schema: T, options: object = {}) => {
 }
 /** A member of responses that is ignored on input. */
 export const ReadOnly = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, readOnly: true } as T)
+/** A member that is accepted and never returned. */
+export const WriteOnly = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, writeOnly: true } as T)
 /** A member that a response omits if it has no value. */
 export const OmittedWhenUnknown = <T extends TSchema>(schema: T) =>
   Type.Optional({ ...schema, 'x-absent-when-unknown': true } as T)
@@ -48,6 +50,10 @@ export const EnumWithReadOnlyValues = <T extends string>(
     'x-answers-only': readOnlyValues,
     ...options,
   })
+
+/** A choice of which this release supports some values; the others are known and refused as not supported yet. */
+export const PartlySupported = <T extends string>(supported: readonly T[], schema: TSchema) =>
+  Type.Unsafe<T>({ ...schema, 'x-supported': supported })
 
 export const CustomFields = Type.Optional(
   Type.Record(Type.String(), Type.Unknown(), {

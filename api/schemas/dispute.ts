@@ -24,7 +24,7 @@ export const Dispute = Type.Object(
     customerId: ReadOnly(OrNull(Id('Customer of the disputed transaction.'))),
     transactionId: Id('Transaction that is disputed.'),
     currency: Type.String({ format: 'currency', description: 'ISO 4217 code.' }),
-    amount: Amount('Disputed amount.'),
+    amount: Amount('Disputed amount.', { exclusiveMinimum: 0 }),
     acquirerReferenceNumber: Nullable(Text('Acquirer reference number.')),
     caseId: Nullable(Text("The issuer's case number.")),
     reasonCode: Type.String({
@@ -33,7 +33,12 @@ export const Dispute = Type.Object(
       description: 'Reason code of the card network or bank.',
     }),
     reasonDescription: ReadOnly(
-      OrNull(Type.String({ maxLength: 512, description: 'Meaning of the reason code.' })),
+      OrNull(
+        Type.String({
+          maxLength: 512,
+          description: "The card network's text for the reason code. null for an unknown one.",
+        }),
+      ),
     ),
     category: ReadOnly(Type.Enum([...DISPUTE_CATEGORIES])),
     type: EnumWithReadOnlyValues<DisputeType>(DISPUTE_TYPES, READ_ONLY_DISPUTE_TYPES, {

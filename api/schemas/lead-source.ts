@@ -1,22 +1,26 @@
 import Type, { type Static } from 'typebox'
 import { Nullable, OmittedWhenUnknown, ReadOnly, resourceMembers } from './conventions.ts'
 
-/** A tracking value. Its limit is that of URLs, so that it never costs a payment (D 4). */
-const Tracked = (description: string) => Nullable(Type.String({ maxLength: 2083, description }))
+/** The longest URL that browsers agree on (D 4). */
+const LONGEST = 2083
 
-const members = {
-  medium: Tracked('Marketing medium.'),
-  source: Tracked('Marketing source.'),
-  campaign: Tracked('Marketing campaign.'),
-  term: Tracked('Search term.'),
-  content: Tracked('Ad content.'),
-  affiliate: Tracked('Affiliate.'),
-  subAffiliate: Tracked('Sub-affiliate.'),
-  salesAgent: Tracked('Sales agent.'),
-  clickId: Tracked('Click id.'),
-  path: Tracked('Path of the landing page.'),
-  referrer: Tracked('Referring URL.'),
+const sourceMembers = (options: object) => {
+  const text = (description: string) => Nullable(Type.String({ description, ...options }))
+  return {
+    medium: text('Marketing medium.'),
+    source: text('Marketing source.'),
+    campaign: text('Marketing campaign.'),
+    term: text('Search term.'),
+    content: text('Ad content.'),
+    affiliate: text('Affiliate.'),
+    subAffiliate: text('Sub-affiliate.'),
+    salesAgent: text('Sales agent.'),
+    clickId: text('Click id.'),
+    path: text('Path of the landing page.'),
+    referrer: text('Referring URL.'),
+  }
 }
+const members = sourceMembers({ maxLength: LONGEST })
 
 /** Where a payer came from (specification 2.3). */
 export const LeadSource = Type.Object(members, {
@@ -43,14 +47,30 @@ export const CustomerLeadSource = Type.Object(
     description: 'Where a customer came from.',
   },
 )
+
+/** As `LeadSource`, without a limit: longer texts are cut, because no payment is refused for its tracking. */
+export const TokenLeadSource = Type.Object(
+  {
+    ...sourceMembers({}),
+    original: ReadOnly(Type.Object({}, { description: 'The first marketing source of the payer.' })),
+    _links: ReadOnly(Type.Array(Type.Object({}))),
+  },
+  {
+    additionalProperties: false,
+    description: `Marketing source of the payer. Texts longer than ${LONGEST.toLocaleString('en')} characters are cut.`,
+  },
+)
 export type CustomerLeadSource = Static<typeof CustomerLeadSource>
 
 /** Returns a lead source of a checked body as rows store it, or null for none. */
 export function leadSourceOf(
-  given: Static<typeof LeadSource> | null | undefined,
+  given: Static<typeof LeadSource> | Static<typeof TokenLeadSource> | null | undefined,
 ): Record<string, string | null> | null {
   if (given == null) return null
   return Object.fromEntries(
-    Object.keys(members).map((name) => [name, given[name as keyof typeof members] ?? null]),
+    Object.keys(LeadSource.properties).map((name) => {
+      const text = given[name as keyof typeof LeadSource.properties] ?? null
+      return [name, text === null ? null : text.slice(0, LONGEST).toWellFormed()]
+    }),
   )
 }

@@ -1,6 +1,9 @@
 import Type, { type Static } from 'typebox'
 import { DEFAULT_BILLING_SETTINGS } from '../../billing/billing-settings.ts'
-import { Nullable, resourceMembers, Text } from './conventions.ts'
+import { Contact } from './contact.ts'
+import { Nullable, OrNull, ReadOnly, resourceMembers, Text } from './conventions.ts'
+import { notSupportedYet } from './not-supported.ts'
+import { TaxNumber } from './tax-number.ts'
 
 const Duration = (description: string) => Type.String({ format: 'duration', maxLength: 50, description })
 
@@ -36,20 +39,77 @@ const Billing = Type.Object(
       autopayRetries,
       'When a declined charge of an invoice is retried, counted from the first decline.',
     ),
+    ...notSupportedYet({
+      orderDelinquencyPeriod: null,
+      subtractRecurringDiscountsFromMrr: false,
+      subtractOneTimeDiscountsFromMrr: false,
+    }),
   },
   { additionalProperties: false, default: {}, description: 'Billing settings of all orders.' },
 )
 
 const Settings = Type.Object(
-  { billing: Type.Optional(Billing) },
+  {
+    billing: Type.Optional(Billing),
+    ...notSupportedYet({
+      defaultTaxCalculator: null,
+      taxLocations: [],
+      notifications: {
+        notifyOnUserAccessChanges: false,
+        notifyOnApiKeyAccessChanges: false,
+        notificationEmailAddresses: [],
+      },
+      annualComplianceScreening: { enabled: false, monthDay: null },
+      payoutRequestAllocationOrder: null,
+    }),
+  },
   { additionalProperties: false, default: {}, description: 'Settings of the organization.' },
+)
+
+const Questionnaire = Type.Object(
+  {
+    role: Nullable(Text('Role of the person who registered the organization.')),
+    monthlyTransactions: Nullable(Text('Expected number of transactions per month.')),
+    products: Type.Optional(
+      OrNull(Type.Array(Text('A product of interest.'), { maxItems: 100 }), { default: null }),
+    ),
+    integrationType: Nullable(Text('How the organization integrates.')),
+    launchTiming: Nullable(Text('When the organization plans to launch.')),
+  },
+  { additionalProperties: false, description: 'Answers given at the registration.' },
 )
 
 export const Organization = Type.Object(
   {
     ...resourceMembers,
     name: Text('Display name.', { minLength: 1 }),
+    website: Nullable(Type.String({ maxLength: 2048, description: 'Website of the organization.' })),
+    address: Nullable(Text('Street and number.')),
+    address2: Nullable(Text('Second line of the address.')),
+    city: Nullable(Text('City.')),
+    region: Nullable(Text('State, province or county.')),
+    country: Nullable(
+      Type.String({ pattern: '^[A-Z]{2}$', description: 'Two-letter ISO 3166 country code.' }),
+    ),
+    postalCode: Nullable(Text('Postal code.')),
+    phoneNumbers: Contact.properties.phoneNumbers,
+    emails: Contact.properties.emails,
+    taxDescriptor: Nullable(Text('Text about taxes for invoices.')),
+    taxNumbers: Type.Optional(
+      OrNull(Type.Array(TaxNumber, { maxItems: 100 }), { default: null, description: 'Tax numbers.' }),
+    ),
+    invoiceTimeZone: Type.Optional(
+      Text('Time zone for invoices, a name of the IANA database.', { minLength: 1, default: 'UTC' }),
+    ),
+    reportCurrency: Nullable(Type.String({ format: 'currency', description: 'Currency of reports.' })),
+    questionnaire: Nullable(Questionnaire),
     settings: Type.Optional(Settings),
+    features: ReadOnly(
+      Type.Array(Type.Object({ name: Type.String(), description: Type.String() }), {
+        description: 'Optional features of the organization.',
+      }),
+    ),
+    ...notSupportedYet({ replayOrganizationId: null }),
   },
   {
     $id: 'Organization',

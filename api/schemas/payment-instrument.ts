@@ -1,22 +1,96 @@
 import Type, { type Static } from 'typebox'
 import { CARD_BRANDS } from '../../billing/cards.ts'
+import { PAYMENT_INSTRUMENT_STATUSES } from '../../billing/payment-instruments.ts'
 import { Contact } from './contact.ts'
-import { Id, OrNull, ReadOnly, resourceMembers } from './conventions.ts'
+import {
+  CustomFields,
+  Id,
+  Instant,
+  OrNull,
+  PartlySupported,
+  ReadOnly,
+  resourceMembers,
+  WriteOnly,
+} from './conventions.ts'
+import { NotSupportedYet, notSupportedYet } from './not-supported.ts'
+import { RiskMetadata } from './risk-metadata.ts'
+
+const ExpMonth = Type.Integer({ minimum: 1, maximum: 12, description: 'Month in which the card expires.' })
+const ExpYear = Type.Integer({
+  minimum: 2000,
+  maximum: 2100,
+  description: 'Year in which the card expires, with four digits.',
+})
+const BillingAddress = (description: string) => Type.Optional(OrNull(Contact, { default: null, description }))
+
+/** Members that creation and changes describe alike. */
+const members = {
+  ...resourceMembers,
+  customerId: Id('Customer who owns the payment instrument.'),
+  method: Type.Optional(
+    PartlySupported(
+      ['payment-card'],
+      Type.String({ maxLength: 50, default: 'payment-card', description: 'Payment method.' }),
+    ),
+  ),
+  status: ReadOnly(
+    Type.Enum([...PAYMENT_INSTRUMENT_STATUSES], {
+      description: 'Status of the payment instrument. Only an active one is charged.',
+    }),
+  ),
+  fingerprint: ReadOnly(
+    Type.String({
+      description: 'Digest of the card number. Equal cards of one organization have equal fingerprints.',
+    }),
+  ),
+  bin: ReadOnly(Type.String({ description: 'First six digits of the card number.' })),
+  last4: ReadOnly(Type.String({ description: 'Last four digits of the card number.' })),
+  brand: ReadOnly(Type.Enum([...CARD_BRANDS])),
+  useAsBackup: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Whether the payment instrument may be used where the preferred one is declined.',
+    }),
+  ),
+  customFields: CustomFields,
+  lastPaymentTime: ReadOnly(OrNull(Instant('When a sale with the payment instrument was last approved.'))),
+  riskMetadata: ReadOnly(OrNull(RiskMetadata)),
+  // The number reaches the service in payment tokens only.
+  pan: WriteOnly(NotSupportedYet(Type.String(), null)),
+  cvv: WriteOnly(NotSupportedYet(Type.String(), null)),
+  ...notSupportedYet({
+    fpanLast4: null,
+    bankCountry: null,
+    bankName: null,
+    isPayoutable: false,
+    billingPortalUrl: null,
+    stickyGatewayAccountId: null,
+    expirationReminderTime: null,
+    expirationReminderNumber: null,
+    referenceData: {},
+    digitalWallet: null,
+  }),
+}
 
 export const PaymentInstrument = Type.Object(
   {
-    ...resourceMembers,
-    customerId: Id('Customer who owns the payment instrument.'),
+    ...members,
     token: Id('Payment token, which is consumed to create the payment instrument.', { writeOnly: true }),
-    method: ReadOnly(Type.Enum(['payment-card'])),
-    bin: ReadOnly(Type.String({ description: 'First six digits of the card number.' })),
-    last4: ReadOnly(Type.String({ description: 'Last four digits of the card number.' })),
-    brand: ReadOnly(Type.Enum([...CARD_BRANDS])),
-    expMonth: ReadOnly(Type.Integer({ description: 'Month in which the card expires.' })),
-    expYear: ReadOnly(Type.Integer({ description: 'Year in which the card expires.' })),
-    status: ReadOnly(Type.Enum(['active', 'inactive'])),
-    billingAddress: ReadOnly(OrNull(Contact)),
+    expMonth: ReadOnly(ExpMonth),
+    expYear: ReadOnly(ExpYear),
+    billingAddress: BillingAddress('Billing address. If null, that of the payment token.'),
   },
   { $id: 'PaymentInstrument', additionalProperties: false, description: 'A payment card of a customer.' },
 )
 export type PaymentInstrument = Static<typeof PaymentInstrument>
+
+/** What PATCH changes; members that are missing keep their values. */
+export const PaymentInstrumentPatch = Type.Object(
+  { ...members, expMonth: ExpMonth, expYear: ExpYear, billingAddress: BillingAddress('Billing address.') },
+  {
+    $id: 'PaymentInstrumentPatch',
+    additionalProperties: false,
+    description: 'Changes of a payment instrument.',
+  },
+)
+export type PaymentInstrumentPatch = Static<typeof PaymentInstrumentPatch>

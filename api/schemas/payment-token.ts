@@ -1,14 +1,24 @@
 import Type, { type Static } from 'typebox'
 import { CARD_BRANDS } from '../../billing/cards.ts'
 import { Contact } from './contact.ts'
-import { Instant, Nullable, OmittedWhenUnknown, OrNull, ReadOnly, resourceMembers } from './conventions.ts'
-import { LeadSource } from './lead-source.ts'
+import {
+  Instant,
+  Nullable,
+  OmittedWhenUnknown,
+  OrNull,
+  PartlySupported,
+  ReadOnly,
+  resourceMembers,
+  WriteOnly,
+} from './conventions.ts'
+import { TokenLeadSource } from './lead-source.ts'
+import { NotSupportedYet } from './not-supported.ts'
 import { RiskMetadata } from './risk-metadata.ts'
 
 export const PaymentToken = Type.Object(
   {
     ...resourceMembers,
-    method: Type.Enum(['payment-card']),
+    method: PartlySupported(['payment-card'], Type.String({ maxLength: 50, description: 'Payment method.' })),
     paymentInstrument: Type.Object(
       {
         pan: Type.Optional(
@@ -21,6 +31,7 @@ export const PaymentToken = Type.Object(
             writeOnly: true,
           }),
         ),
+        encryptedCvv: WriteOnly(NotSupportedYet(Type.String(), null)),
         expMonth: Type.Integer({ minimum: 1, maximum: 12, description: 'Month in which the card expires.' }),
         expYear: Type.Integer({
           minimum: 2000,
@@ -35,7 +46,7 @@ export const PaymentToken = Type.Object(
     ),
     billingAddress: Nullable(Contact),
     riskMetadata: Nullable(RiskMetadata),
-    leadSource: Type.Optional(OrNull(LeadSource, { writeOnly: true, default: null })),
+    leadSource: Type.Optional(OrNull(TokenLeadSource, { writeOnly: true, default: null })),
     isUsed: ReadOnly(Type.Boolean({ description: 'Whether the token was used. A token can be used once.' })),
     usageTime: ReadOnly(OrNull(Instant('When the token was used.'))),
     expirationTime: ReadOnly(OrNull(Instant('When the token expires.'))),

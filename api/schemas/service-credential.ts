@@ -1,11 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { ReadOnly, resourceMembers } from './conventions.ts'
-
-const Status = Type.Enum(['active', 'inactive'], {
-  default: 'active',
-  description:
-    'Status of the credential. An inactive credential is not sent, and webhooks cannot refer to it.',
-})
+import { Instant, OrNull, PartlySupported, ReadOnly, resourceMembers, WriteOnly } from './conventions.ts'
 
 export const ServiceCredential = Type.Object(
   {
@@ -14,30 +8,43 @@ export const ServiceCredential = Type.Object(
     type: ReadOnly(Type.Enum(['webhook'])),
     host: Type.String({
       minLength: 1,
-      maxLength: 253,
-      description: 'Only host that the credential is sent to, without scheme, port or path.',
+      maxLength: 2048,
+      description:
+        'Only host that the credential is sent to: a host name, or a URL, of which the host name is kept.',
     }),
-    auth: Type.Object(
-      {
-        type: Type.Enum(['none', 'basic'], { description: 'basic: HTTP Basic authentication.' }),
-        username: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: 255,
-            description: 'User name, without a colon. Required for basic.',
-          }),
-        ),
-        password: Type.Optional(
-          Type.String({
-            maxLength: 255,
-            writeOnly: true,
-            description: 'Password. Required for basic, and never returned.',
-          }),
-        ),
-      },
-      { additionalProperties: false, description: 'Authentication of the service at the host.' },
+    auth: Type.Optional(
+      Type.Object(
+        {
+          type: PartlySupported(
+            ['none', 'basic'],
+            Type.Enum(['none', 'basic', 'digest'], { description: 'basic: HTTP Basic authentication.' }),
+          ),
+          username: Type.Optional(
+            Type.String({
+              minLength: 1,
+              maxLength: 255,
+              description: 'User name, without a colon. Required for basic.',
+            }),
+          ),
+          password: WriteOnly(
+            Type.String({ maxLength: 255, description: 'Password. Required for basic, and never returned.' }),
+          ),
+        },
+        {
+          additionalProperties: false,
+          default: { type: 'none' },
+          description: 'Authentication of the service at the host.',
+        },
+      ),
     ),
-    status: Type.Optional(Status),
+    status: Type.Optional(
+      Type.Enum(['active', 'inactive', 'deactivated'], {
+        default: 'active',
+        description:
+          'Status of the credential. Only an active one is sent, and can be referred to by webhooks.',
+      }),
+    ),
+    deactivationTime: ReadOnly(OrNull(Instant('When the credential was deactivated.'))),
   },
   {
     $id: 'ServiceCredential',
@@ -46,13 +53,3 @@ export const ServiceCredential = Type.Object(
   },
 )
 export type ServiceCredential = Static<typeof ServiceCredential>
-
-export const ServiceCredentialStatus = Type.Object(
-  { status: Status },
-  {
-    $id: 'ServiceCredentialStatus',
-    additionalProperties: false,
-    description: 'The status of a service credential.',
-  },
-)
-export type ServiceCredentialStatus = Static<typeof ServiceCredentialStatus>

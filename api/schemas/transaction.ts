@@ -1,10 +1,65 @@
 import Type, { type Static } from 'typebox'
-import { Amount, Id, Instant, Nullable, OrNull, ReadOnly, resourceMembers } from './conventions.ts'
+import { DISPUTE_STATUSES } from '../../billing/disputes.ts'
+import {
+  SUPPORTED_TRANSACTION_TYPES,
+  TRANSACTION_RESULTS,
+  TRANSACTION_STATUSES,
+  TRANSACTION_TYPES,
+} from '../../billing/transactions.ts'
+import { Contact } from './contact.ts'
+import {
+  Amount,
+  CustomFields,
+  Id,
+  Instant,
+  Nullable,
+  OrNull,
+  PartlySupported,
+  ReadOnly,
+  resourceMembers,
+} from './conventions.ts'
+import { notSupportedYet } from './not-supported.ts'
+import { RiskMetadata } from './risk-metadata.ts'
+
+const Ids = (description: string) => ReadOnly(Type.Array(Type.String(), { description }))
+const ReadOnlyText = (description: string) => ReadOnly(OrNull(Type.String({ description })))
+const Description = Nullable(Type.String({ maxLength: 1000, description: 'Description of the transaction.' }))
+const Status = Type.Enum([...TRANSACTION_STATUSES], {
+  description:
+    'Status of the transaction: pending until its outcome is known, never-sent if the request never reached the gateway. A sale is refunded, partially-refunded or disputed after its completion.',
+})
+const Result = Type.Enum([...TRANSACTION_RESULTS], {
+  description:
+    'Outcome of the transaction. canceled: the request never reached the gateway, and no money moved.',
+})
+
+const codeMembers = {
+  code: OrNull(Type.String({ description: 'Kind of the result, in words of this service.' })),
+  message: OrNull(Type.String({ description: 'Message of the result.' })),
+  originalCode: OrNull(Type.String({ description: 'Code as the gateway sent it.' })),
+  originalMessage: OrNull(Type.String({ description: 'Message as the gateway sent it.' })),
+}
+const GatewayCode = (description: string) => OrNull(Type.Object(codeMembers, { description }))
+
+const GatewayResponse = Type.Object(
+  {
+    response: Type.Object({
+      ...codeMembers,
+      type: OrNull(Type.String({ description: 'Type of the result.' })),
+    }),
+    avsResponse: GatewayCode('Result of the address verification. null if the gateway reports none.'),
+    cvvResponse: GatewayCode('Result of the security code check. null if the gateway reports none.'),
+  },
+  { description: 'What the gateway responded. null if no gateway was involved.' },
+)
 
 export const Transaction = Type.Object(
   {
     ...resourceMembers,
-    type: Type.Enum(['sale', 'refund']),
+    type: PartlySupported(SUPPORTED_TRANSACTION_TYPES, Type.Enum([...TRANSACTION_TYPES])),
+    websiteId: Nullable(
+      Id('Website of the transaction. By default, that of its first invoice, else of its customer.'),
+    ),
     customerId: Nullable(Id('Customer who pays. Required for a sale.')),
     currency: Nullable(
       Type.String({ format: 'currency', description: 'ISO 4217 currency code. Required for a sale.' }),
@@ -40,24 +95,127 @@ export const Transaction = Type.Object(
           'Invoices that the sale pays, in this order. The amount of the sale must not exceed their amount due.',
       }),
     ),
-    status: ReadOnly(
-      Type.Enum(['pending', 'completed'], {
-        description: 'Status of the transaction: pending until its outcome is known.',
+    billingAddress: Type.Optional(
+      OrNull(Contact, {
+        default: null,
+        description: 'Billing address. By default, that of the card; of a refund, that of its sale.',
       }),
     ),
-    result: ReadOnly(
+    description: Description,
+    isProcessedOutside: Type.Optional(
       OrNull(
-        Type.Enum(['approved', 'declined', 'unknown', 'canceled'], {
+        Type.Boolean({
           description:
-            'Outcome of the transaction. canceled: the request never reached the gateway, and no money moved.',
+            'Whether the money moved outside of this service. In a refund, true records money that was returned elsewhere.',
         }),
+        { default: null },
       ),
     ),
-    gateway: ReadOnly(OrNull(Type.String({ description: 'Gateway that processed the transaction.' }))),
-    requestId: ReadOnly(OrNull(Type.String({ description: 'Id of the request at the gateway.' }))),
-    rawResponse: ReadOnly(OrNull(Type.String({ description: 'Raw response of the gateway.' }))),
+    riskMetadata: Type.Optional(OrNull(RiskMetadata, { default: null })),
+    customFields: CustomFields,
+    status: ReadOnly(Status),
+    result: ReadOnly(OrNull(Result)),
+    organizationId: ReadOnly(Id('Organization of the transaction.')),
+    childTransactions: Ids('Ids of the refunds of a sale, oldest first.'),
+    subscriptionIds: Ids('Ids of the subscriptions whose invoices are paid.'),
+    planIds: Ids('Ids of the plans on these invoices.'),
+    orderId: ReadOnly(OrNull(Id('First of the subscriptions.'))),
+    isRebill: ReadOnly(Type.Boolean({ description: 'Whether the first invoice renews a subscription.' })),
+    rebillNumber: ReadOnly(
+      OrNull(Type.Integer({ description: 'Number of the invoiced period; 0 is the trial.' })),
+    ),
+    retryNumber: ReadOnly(
+      Type.Integer({ description: 'Number of automatic charges of the invoice before this one.' }),
+    ),
+    isRetry: ReadOnly(Type.Boolean({ description: 'Whether an earlier charge of the invoice failed.' })),
+    isMerchantInitiated: ReadOnly(
+      Type.Boolean({ description: 'Whether the service charged automatically, without a request.' }),
+    ),
+    purchaseAmount: ReadOnly(Amount('Amount of the purchase.')),
+    purchaseCurrency: ReadOnly(Type.String({ description: 'Currency of the purchase.' })),
+    requestAmount: ReadOnly(Amount('Requested amount.')),
+    requestCurrency: ReadOnly(Type.String({ description: 'Requested currency.' })),
+    method: ReadOnly(Type.Enum(['payment-card', 'external'])),
+    paymentInstrument: ReadOnly(
+      OrNull(
+        Type.Object(
+          { method: Type.Enum(['payment-card']), paymentInstrumentId: Type.String() },
+          { description: 'Payment instrument that is charged.' },
+        ),
+      ),
+    ),
+    bin: ReadOnlyText('First six digits of the card number.'),
+    gatewayName: ReadOnlyText('Gateway that processed the transaction.'),
+    gatewayAccountId: ReadOnlyText('Gateway account that holds the card.'),
+    gatewayTransactionId: ReadOnlyText('Id of the transaction at the gateway.'),
+    gateway: ReadOnly(OrNull(GatewayResponse)),
+    requestId: ReadOnlyText('Id of the request at the gateway.'),
+    rawResponse: ReadOnlyText('Raw response of the gateway.'),
+    processedTime: ReadOnly(OrNull(Instant('When the outcome became known.'))),
     nextInquiryTime: ReadOnly(OrNull(Instant('When the service next asks the gateway for the outcome.'))),
+    isDisputed: ReadOnly(Type.Boolean({ description: 'Whether a dispute of the transaction is not won.' })),
+    disputeTime: ReadOnly(OrNull(Instant('When the latest dispute was posted.'))),
+    disputeStatus: ReadOnly(
+      OrNull(Type.Enum([...DISPUTE_STATUSES], { description: 'Status of the latest dispute.' })),
+    ),
+    ...notSupportedYet({
+      has3ds: false,
+      '3ds': null,
+      redirectUrl: null,
+      notificationUrl: null,
+      billingDescriptor: null,
+      hasAmountAdjustment: false,
+      acquirerName: null,
+      velocity: null,
+      referenceData: null,
+      hasDcc: false,
+      dcc: null,
+      riskScore: null,
+      isReconciled: false,
+      hadDiscrepancy: false,
+      discrepancyTime: null,
+      arn: null,
+      reportAmount: null,
+      reportCurrency: null,
+      settlementTime: null,
+      limits: null,
+      depositRequestId: null,
+      transferId: null,
+      payoutRequestId: null,
+    }),
   },
   { $id: 'Transaction', additionalProperties: false, description: 'A sale or a refund.' },
 )
 export type Transaction = Static<typeof Transaction>
+
+export const TransactionRefund = Type.Object(
+  {
+    amount: Nullable(
+      Amount('Amount to refund. By default, the whole refundable amount.', { exclusiveMinimum: 0 }),
+    ),
+    description: Description,
+    isProcessedOutside: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Whether the money was returned outside of this service, and is only recorded.',
+      }),
+    ),
+  },
+  { $id: 'TransactionRefund', additionalProperties: false, description: 'A refund of a sale.' },
+)
+export type TransactionRefund = Static<typeof TransactionRefund>
+
+export const TransactionQuery = Type.Object(
+  {
+    transactionId: Type.String({ description: 'Transaction whose outcome was asked for.' }),
+    result: Result,
+    status: Status,
+    amount: Type.Number({ description: 'Amount of the transaction.' }),
+    currency: Type.String({ description: 'Currency of the transaction.' }),
+  },
+  {
+    $id: 'TransactionQuery',
+    additionalProperties: false,
+    description: 'The outcome of a transaction, as its gateway reports it now.',
+  },
+)

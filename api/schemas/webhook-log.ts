@@ -9,6 +9,8 @@ const Headers = { type: 'object', additionalProperties: { type: 'string' } } as 
 export const WebhookTracking = Type.Object(
   {
     ...resourceMembers,
+    organizationId: ReadOnly(Id('Organization of the webhook.')),
+    source: ReadOnly(Type.Enum(['webhooks', 'rules'], { description: 'What sent the request.' })),
     webhookId: ReadOnly(Id('Webhook that receives the event.')),
     deliveryId: ReadOnly(Id('Delivery of which this is one attempt.')),
     attempt: Count('Number of the attempt in its delivery, starting at 1.'),

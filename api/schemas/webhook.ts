@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { EVENT_TYPES } from '../../billing/event-types.ts'
+import { EVENT_TYPE_PATTERN, EVENT_TYPES } from '../../billing/event-types.ts'
 import { Id, Instant, Nullable, OrNull, ReadOnly, resourceMembers } from './conventions.ts'
+import { notSupportedYet } from './not-supported.ts'
 
 export const Webhook = Type.Object(
   {
@@ -13,10 +14,11 @@ export const Webhook = Type.Object(
       }),
     ),
     eventsFilter: Type.Optional(
-      Type.Array(Type.Enum([...EVENT_TYPES]), {
+      Type.Array(Type.String({ pattern: EVENT_TYPE_PATTERN, maxLength: 60, examples: [...EVENT_TYPES] }), {
         default: [],
         uniqueItems: true,
-        description: 'Event types that the webhook receives. If empty, it receives all of them.',
+        description:
+          'Event types that the webhook receives. If empty, it receives all of them. A type of another release is kept and never sent.',
       }),
     ),
     status: Type.Optional(
@@ -53,6 +55,7 @@ export const Webhook = Type.Object(
         { default: [], maxItems: 20, description: 'Custom headers, sent with each attempt.' },
       ),
     ),
+    ...notSupportedYet({ body: null, filter: null }),
     deactivationReason: ReadOnly(
       OrNull(Type.String({ description: 'Why the service deactivated the webhook.' })),
     ),

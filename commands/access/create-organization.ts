@@ -22,6 +22,8 @@ export async function createOrganization(
     unit.em.create(Organization, {
       id: unit.organizationId,
       name,
+      phoneNumbers: [],
+      emails: [],
       settings: {},
       revision: 1,
       createdTime: unit.now,

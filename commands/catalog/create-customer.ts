@@ -89,5 +89,7 @@ export async function requireOwnInstrument(
   const instrument = await found.optional(PaymentInstrument, field, instrumentId)
   if (instrument !== null && instrument.customerId !== customerId) {
     found.fail(field, 'must be a payment instrument of the customer')
+  } else if (instrument?.status === 'deactivated') {
+    found.fail(field, 'must be a payment instrument that is not deactivated')
   }
 }

@@ -1,3 +1,4 @@
+import { disputeReason } from '../../billing/dispute-reasons.ts'
 import {
   type DisputeStatus,
   type DisputeType,
@@ -72,8 +73,11 @@ export async function updateDispute(
   await markDisputed(unit, [transaction, ...earlier])
 }
 
-async function salesOf({ em, organizationId }: UnitOfWork, id: string): Promise<Transaction[]> {
-  return await em.find(Transaction, { organizationId, id })
+async function salesOf(
+  { em, organizationId }: UnitOfWork,
+  id: string,
+): Promise<Pick<Transaction, 'invoiceIds'>[]> {
+  return await em.find(Transaction, { organizationId, id }, { fields: ['invoiceIds'] })
 }
 
 /**
@@ -152,6 +156,8 @@ async function deriveDispute(unit: UnitOfWork, values: DisputeValues) {
       amount: amountOf(values.amount),
       customerId: sale.transaction.customerId,
       category: disputeCategory(values.type, values.reasonCode),
+      // A bank's codes are not those of the networks.
+      reasonDescription: values.type === 'bank-return' ? null : disputeReason(values.reasonCode),
     },
   }
 }

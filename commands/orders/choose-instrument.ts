@@ -1,6 +1,7 @@
 /** How an order is charged: by its instrument or the customer's default one, and with which retries. */
 import { billingSettings } from '../../billing/billing-settings.ts'
 import { isUsable } from '../../billing/cards.ts'
+import type { Contact } from '../../billing/contacts.ts'
 import { type Duration, parseDuration } from '../../billing/durations.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
 import type { Subscription } from '../../db/entities/index.ts'
@@ -13,6 +14,8 @@ export interface ChargeRoute {
   readonly gateway: string
   readonly gatewayReference: string
   readonly cardFingerprint: string
+  readonly bin: string
+  readonly billingAddress: Contact | null
 }
 
 export interface ChargeTerms extends Pick<OrderTerms, 'canCharge' | 'autopayRetries'> {
@@ -39,7 +42,7 @@ export async function readChargeTerms(
     'read-charge-terms',
     `select given."subscriptionId" as subscription_id, organization.settings, instrument.id, instrument.gateway,
             instrument.gateway_reference, instrument.card_fingerprint, instrument.status, instrument.exp_month,
-            instrument.exp_year
+            instrument.exp_year, instrument.bin, instrument.billing_address
        from jsonb_to_recordset(?::jsonb) as given ("subscriptionId" text, "customerId" text, "paymentInstrumentId" text)
        join organizations organization on organization.id = ?
        left join customers customer
@@ -72,6 +75,8 @@ interface InstrumentRow {
   readonly status: string
   readonly exp_month: number
   readonly exp_year: number
+  readonly bin: string
+  readonly billing_address: Contact | null
 }
 
 /** `rows`: the organization with each candidate instrument, the order's own first. */
@@ -91,6 +96,8 @@ function termsOf(rows: readonly InstrumentRow[], instant: number): ChargeTerms {
             gateway: usable.gateway,
             gatewayReference: usable.gateway_reference,
             cardFingerprint: usable.card_fingerprint,
+            bin: usable.bin,
+            billingAddress: usable.billing_address,
           },
   }
 }

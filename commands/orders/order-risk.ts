@@ -10,7 +10,7 @@ export type OrderRisk = RiskInput & DerivedRisk
 
 export interface Captured {
   readonly risk: OrderRisk | null
-  readonly card: string
+  readonly card: string | null
 }
 
 /** Selects it for a row `organization`; placeholders: customer, instrument (null: none named), customer. */

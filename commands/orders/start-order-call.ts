@@ -9,6 +9,7 @@ import { beginCharge, declineCharge } from '../../billing/order-payments.ts'
 import { type Subscription, Transaction } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { aboutInvoices } from '../payments/transaction-members.ts'
 import { advanceForCommand, lockSubscription, scheduleAfter } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
 import { advanceInstant, recordProgress } from './fast-forward.ts'
@@ -79,6 +80,14 @@ function addCharge(unit: UnitOfWork, record: OrderRecord, sequence: number, inst
     gateway: route.gateway,
     gatewayReference: route.gatewayReference,
     cardFingerprint: route.cardFingerprint,
+    bin: route.bin,
+    ...aboutInvoices([invoice]),
+    websiteId: row.websiteId,
+    retryNumber: state.attempts - 1,
+    billingAddress: row.billingAddress ?? route.billingAddress,
+    riskMetadata: row.riskMetadata ?? null,
+    childTransactions: [],
+    undelivered: [],
     status: 'pending',
     result: null,
     requestId: requestIdOf(row, sequence, state.attempts),

@@ -1,11 +1,13 @@
+import type { Contact } from '../../billing/contacts.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
+import { publicFingerprint } from '../../billing/payment-instruments.ts'
 import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { Vault } from '../../db/vault.ts'
+import { paymentInstrumentEvent } from '../../events/payment-instrument-events.ts'
 import { customerEntry } from '../../events/timeline.ts'
 import type { Gateway, StoredCard } from '../../gateways/port.ts'
-import { presentPaymentInstrument } from '../../representations/payment-instrument.ts'
 import { references } from '../references.ts'
 import { type UsedCard, usePaymentToken } from './use-payment-token.ts'
 
@@ -14,6 +16,16 @@ export interface CardPath {
   readonly vault: Vault
   readonly gateway: Gateway
 }
+
+/** What a merchant says of an instrument. */
+export interface InstrumentDetails {
+  /** null: that of the payment token. */
+  readonly billingAddress: Contact | null
+  readonly useAsBackup: boolean
+  readonly customFields: Record<string, unknown>
+}
+
+const NO_DETAILS: InstrumentDetails = { billingAddress: null, useAsBackup: false, customFields: {} }
 
 /**
  * Creates an instrument of an existing customer from a payment token.
@@ -24,7 +36,11 @@ export async function createPaymentInstrument(
   unit: UnitOfWork,
   path: CardPath,
   id: string,
-  { customerId, token }: { readonly customerId: string; readonly token: string },
+  {
+    customerId,
+    token,
+    ...details
+  }: Partial<InstrumentDetails> & { readonly customerId: string; readonly token: string },
 ): Promise<PaymentInstrument> {
   const found = references(unit)
   const customer = await found.required(Customer, 'customerId', customerId)
@@ -35,6 +51,7 @@ export async function createPaymentInstrument(
     websiteId: customer?.websiteId ?? null,
     token,
     field: 'token',
+    details: { ...NO_DETAILS, ...details },
   })
 }
 
@@ -53,10 +70,12 @@ export async function instrumentOfToken(
     readonly websiteId: string | null
     readonly token: string
     readonly field: string
+    readonly details?: InstrumentDetails
   },
 ): Promise<PaymentInstrument> {
   const card = await usePaymentToken(unit, vault, given.field, given.token)
   const { reference, gatewayName } = await storedCard(gateway, unit, card, given)
+  const { billingAddress, useAsBackup, customFields } = given.details ?? NO_DETAILS
   const instrument = unit.create(PaymentInstrument, {
     id: given.id ?? newId('inst'),
     customerId: given.customerId,
@@ -67,23 +86,16 @@ export async function instrumentOfToken(
     expMonth: card.expMonth,
     expYear: card.expYear,
     status: 'active',
-    billingAddress: card.billingAddress,
+    billingAddress: billingAddress ?? card.billingAddress,
+    useAsBackup,
+    customFields,
     riskMetadata: card.riskMetadata,
     gateway: gatewayName,
     gatewayReference: reference,
     cardFingerprint: card.fingerprint,
+    fingerprint: publicFingerprint(unit.organizationId, card.fingerprint),
   })
-  const representation = presentPaymentInstrument(instrument, unit.baseUrl)
-  unit.emit({
-    type: 'payment-card-created',
-    time: unit.now,
-    websiteId: given.websiteId,
-    ids: { paymentInstrumentId: instrument.id, paymentCardId: instrument.id },
-    embedded: { paymentInstrument: representation },
-    links: representation._links.map((link) =>
-      link.rel === 'self' ? { ...link, rel: 'paymentInstrument' } : link,
-    ),
-  })
+  unit.emit(paymentInstrumentEvent(instrument, 'payment-card-created', unit, given.websiteId))
   const message = `Payment instrument ${instrument.id}: ${card.brand} ending in ${card.last4} created.`
   unit.addTimelineEntry(customerEntry(given.customerId, 'payment-instrument-created', message, unit.now))
   return instrument

@@ -2,12 +2,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { isOpen } from '../../billing/invoices.ts'
+import { statusOf } from '../../billing/transactions.ts'
 import { Customer, Invoice, Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { refundedEntries, transactionEntries } from '../../events/timeline.ts'
 import { transactionEvent } from '../../events/transaction-events.ts'
 import type { MovementOutcome, PendingMovement } from '../../gateways/movement.ts'
+import type { Movement } from '../../gateways/port.ts'
 import { orderInstant } from '../orders/order-instant.ts'
 import {
   cancelCharges,
@@ -28,19 +30,25 @@ export async function pendingMovement(
 ): Promise<{ readonly transaction: Transaction; readonly pending: PendingMovement } | null> {
   const transaction = await em.findOne(Transaction, { organizationId, id }, { refresh: true })
   if (transaction?.status !== 'pending' || transaction.requestId == null) return null
-  const { requestId, amount, currency, invoiceIds } = transaction
-  const shared = {
-    organizationId,
-    requestId,
-    amount,
-    currency,
-    reference: transaction.gatewayReference ?? '',
+  const { invoiceIds, type, result } = transaction
+  const pending = {
+    movement: await movementOf(em, transaction, transaction.requestId),
+    since: transaction.createdTime.getTime(),
+    isUnknown: result === 'unknown',
+    isWanted: type === 'refund' || (await areOpen(em, organizationId, invoiceIds)),
   }
-  const state = { since: transaction.createdTime.getTime(), isUnknown: transaction.result === 'unknown' }
-  if (transaction.type === 'sale') {
-    const isWanted = await areOpen(em, organizationId, invoiceIds)
-    return { transaction, pending: { ...state, isWanted, movement: { kind: 'charge', charge: shared } } }
-  }
+  return { transaction, pending }
+}
+
+/** Returns what the gateway knows of a transaction that it was asked for. */
+export async function movementOf(
+  em: EntityManager,
+  transaction: Transaction,
+  requestId: string,
+): Promise<Movement> {
+  const { organizationId, amount, currency, gatewayReference } = transaction
+  const shared = { organizationId, requestId, amount, currency, reference: gatewayReference ?? '' }
+  if (transaction.type === 'sale') return { kind: 'charge', charge: shared }
   const parent = await em.findOneOrFail(Transaction, {
     organizationId,
     id: transaction.parentTransactionId ?? '',
@@ -51,7 +59,7 @@ export async function pendingMovement(
     chargeRequestId: parent.requestId ?? '',
     chargeId: parent.gatewayTransactionId ?? null,
   }
-  return { transaction, pending: { ...state, isWanted: true, movement: { kind: 'refund', refund } } }
+  return { kind: 'refund', refund }
 }
 
 async function areOpen(
@@ -123,7 +131,10 @@ export async function recordResult(
   transaction.rawResponse = raw
   transaction.gatewayTransactionId = gatewayId ?? transaction.gatewayTransactionId ?? null
   transaction.declineClass = decline ?? null
-  if (result !== 'unknown') transaction.status = 'completed'
+  if (result !== 'unknown') {
+    transaction.status = statusOf(result, transaction.amount, '0')
+    transaction.processedTime = unit.now
+  }
   if (timesOut) transaction.timeoutTime = new Date(at)
   incrementRevision(transaction, unit)
   const websiteId = await websiteOf(unit, transaction, invoices)

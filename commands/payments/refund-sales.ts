@@ -5,12 +5,14 @@
 import { isZero, sumOf } from '../../billing/money.ts'
 import { nextRefundTime, REFUND_WAITS } from '../../billing/refund-schedule.ts'
 import { type CountedRefund, type Debt, debtsOf, type Paid } from '../../billing/refund-shares.ts'
+import { statusOf } from '../../billing/transactions.ts'
 import { Invoice, Transaction } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { OrderRecord } from '../orders/order-record.ts'
+import { inheritedBy } from './transaction-members.ts'
 
 /**
  * Begins the refunds of invoices that were voided with payments; each refund has its own workflow. Payments
@@ -60,6 +62,7 @@ export async function refundOwed(unit: UnitOfWork, sale: Transaction): Promise<v
   sale.nextRefundTime = null
   const ids = debts.flatMap(({ invoiceId }) => invoiceId ?? [])
   const invoices = ids.length === 0 ? [] : await em.find(Invoice, { organizationId, id: { $in: ids } })
+  if (debts.length > 0) incrementRevision(sale, unit)
   for (const { invoiceId, amount } of debts) {
     sale.refundsBegun += 1
     const invoice = invoices.find(({ id }) => id === invoiceId)
@@ -72,11 +75,12 @@ export async function refundOwed(unit: UnitOfWork, sale: Transaction): Promise<v
 }
 
 /**
- * Records the outcome of a refund of a locked sale. If the refund moved no money, or the sale owes anything
+ * Records the outcome of a refund of a locked sale, and how much of the sale is refunded now. If the refund moved no money, or the sale owes anything
  * else without a pending refund, another refund is scheduled.
  */
 export async function recordRefund(unit: UnitOfWork, sale: Transaction, hasMoved: boolean): Promise<void> {
   await unit.em.flush()
+  if (hasMoved) await countRefunds(unit, sale)
   const { debts, amount } = await debtOf(unit, sale)
   sale.owedAmount = amount
   if (isZero(amount)) sale.refundsFailed = 0
@@ -87,6 +91,19 @@ export async function recordRefund(unit: UnitOfWork, sale: Transaction, hasMoved
   const now = unit.now.getTime()
   sale.nextRefundTime = new Date(nextRefundTime(sale.refundsFailed, now) ?? now)
   unit.wake('transaction', sale.id, { dueBy: sale.nextRefundTime })
+}
+
+async function countRefunds(unit: UnitOfWork, sale: Transaction): Promise<void> {
+  const approved = (await refundsOf(unit, sale.id)).filter(({ result }) => result === 'approved')
+  const status = statusOf('approved', sale.amount, sumOf(approved.map(({ amount }) => amount)))
+  if (status === sale.status) return
+  sale.status = status
+  incrementRevision(sale, unit)
+}
+
+function incrementRevision(sale: Transaction, { now }: UnitOfWork): void {
+  sale.revision += 1
+  sale.updatedTime = now
 }
 
 /**
@@ -165,6 +182,7 @@ function addRefund(
   requestId: string,
 ): void {
   const id = newId('txn')
+  sale.childTransactions = [...sale.childTransactions, id]
   unit.create(Transaction, {
     id,
     type: 'refund',
@@ -178,6 +196,10 @@ function addRefund(
     gateway: sale.gateway ?? null,
     gatewayReference: sale.gatewayReference ?? null,
     cardFingerprint: sale.cardFingerprint ?? null,
+    bin: sale.bin ?? null,
+    ...inheritedBy(sale),
+    childTransactions: [],
+    undelivered: [],
     status: 'pending',
     result: null,
     requestId,

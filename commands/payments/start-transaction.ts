@@ -2,14 +2,17 @@
  * The first of the three steps of a payment (decisions 6.5): a pending transaction with its request id,
  * committed before the gateway is called. The other two are `gateways/movement.ts` and `record-result.ts`.
  */
+import { canonicalJson } from '../../billing/canonical-json.ts'
 import { cardIsExpired } from '../../billing/cards.ts'
+import type { Contact } from '../../billing/contacts.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import { nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { amountDue, type Invoice as InvoiceState, isOpen } from '../../billing/invoices.ts'
 import { amountProblem, isZero, Money, sumOf } from '../../billing/money.ts'
 import { beginCallersCharge, requireNoCharge } from '../../billing/order-payments.ts'
 import { refundable, sharesOf } from '../../billing/refund-shares.ts'
-import { Customer, Invoice, PaymentInstrument, Transaction } from '../../db/entities/index.ts'
+import type { RiskInput } from '../../billing/risk.ts'
+import { Customer, Invoice, PaymentInstrument, Transaction, Website } from '../../db/entities/index.ts'
 import type { PaymentInstruction } from '../../db/entities/transaction.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -17,6 +20,7 @@ import { refundedEntries, transactionEntries } from '../../events/timeline.ts'
 import { transactionEvent } from '../../events/transaction-events.ts'
 import { orderInstant } from '../orders/order-instant.ts'
 import type { OrderRecord } from '../orders/order-record.ts'
+import { type OrderRisk, orderRisk } from '../orders/order-risk.ts'
 import { type References, references } from '../references.ts'
 import {
   applyToInvoices,
@@ -26,10 +30,21 @@ import {
   refundInvoices,
 } from './apply-payment.ts'
 import { type CardPath, storedCard } from './create-payment-instrument.ts'
-import { paidOf, refundsOf } from './refund-sales.ts'
+import { paidOf, recordRefund, refundsOf } from './refund-sales.ts'
+import { aboutInvoices, inheritedBy } from './transaction-members.ts'
 import { usePaymentToken } from './use-payment-token.ts'
 
-export interface Sale {
+/** What a caller may say of a transaction. */
+interface TransactionDetails {
+  /** Default: that of the first invoice, else of the customer. A refund has its sale's. */
+  readonly websiteId?: string | null
+  /** Default: that of the card. A refund has its sale's. */
+  readonly billingAddress?: Contact | null
+  readonly description?: string | null
+  readonly customFields?: Record<string, unknown>
+}
+
+export interface Sale extends TransactionDetails {
   readonly customerId: string
   readonly currency: string
   /** A decimal string. */
@@ -37,15 +52,21 @@ export interface Sale {
   readonly paymentInstruction: PaymentInstruction
   /** The open invoices it pays, in this order. */
   readonly invoiceIds: readonly string[]
+  /** Default: what was captured with the card. */
+  readonly riskMetadata?: RiskInput | null
 }
 
-export interface RefundOf {
+export interface RefundOf extends TransactionDetails {
   readonly parentTransactionId: string
   /** A decimal string; null: the refundable amount. */
   readonly amount: string | null
   /** If given, it has to be the sale's. */
   readonly currency: string | null
   readonly customerId: string | null
+  /** If given, it has to be the sale's. */
+  readonly paymentInstruction?: PaymentInstruction | null
+  /** True if the money was returned outside of this service. */
+  readonly isProcessedOutside?: boolean
 }
 
 /** The ids of a new transaction, here and at the gateway. */
@@ -59,9 +80,16 @@ interface Route {
   readonly gateway: string | null
   readonly gatewayReference: string | null
   readonly cardFingerprint: string | null
+  readonly bin: string | null
 }
 
-const EXTERNAL: Route = { gateway: null, gatewayReference: null, cardFingerprint: null }
+const EXTERNAL: Route = { gateway: null, gatewayReference: null, cardFingerprint: null, bin: null }
+
+/** A route with what is known of its card. */
+interface CardRoute extends Route {
+  readonly billingAddress: Contact | null
+  readonly riskMetadata: OrderRisk | null
+}
 
 /**
  * Starts a sale. With a payment token, the token is consumed and the gateway stores the card before the
@@ -80,17 +108,36 @@ export async function startSale(
   // Lock order: orders before what they refer to.
   const invoices = await lockInvoices(unit, sale.invoiceIds, (row) => orderInstant(unit, row))
   const customer = await found.required(Customer, 'customerId', sale.customerId)
+  await found.optional(Website, 'websiteId', sale.websiteId ?? null)
   const problem = amountProblem(sale.amount, sale.currency)
   if (problem !== null) found.fail('amount', problem)
   checkInvoices(found, sale, invoices)
   const instant = invoices[0]?.instant ?? unit.now.getTime()
-  const route = await routeOf(unit, path, found, { ...sale, instant }, () => {
-    found.check()
-    for (const { record, sequence } of invoices) requireNoCharge(stateOf(record, sequence))
-  })
-  const transaction = add(unit, names, scopeOf(unit, invoices, customer), {
+  const { billingAddress, riskMetadata, ...route } = await routeOf(
+    unit,
+    path,
+    found,
+    { ...sale, instant },
+    () => {
+      found.check()
+      for (const { record, sequence } of invoices) requireNoCharge(stateOf(record, sequence))
+    },
+  )
+  const scope = scopeOf(unit, invoices, customer)
+  const address = sale.billingAddress ?? billingAddress
+  const transaction = add(unit, names, scope, {
     type: 'sale',
     invoiceIds: [...sale.invoiceIds],
+    ...aboutInvoices(invoices.map(({ row }) => row)),
+    retryNumber: 0,
+    websiteId: sale.websiteId ?? scope.websiteId,
+    billingAddress: address,
+    riskMetadata: await orderRisk(unit, sale.riskMetadata ?? null, address, null, () => ({
+      risk: riskMetadata,
+      card: route.cardFingerprint,
+    })),
+    description: sale.description ?? null,
+    customFields: sale.customFields ?? {},
     customerId: sale.customerId,
     currency: sale.currency,
     amount: sale.amount,
@@ -138,7 +185,8 @@ function stateOf({ order }: OrderRecord, sequence: number): InvoiceState {
 }
 
 /**
- * Starts a refund of an approved sale, up to the refundable amount.
+ * Starts a refund of an approved sale, up to the refundable amount. Money that was returned outside of this service is
+ * recorded as an approved refund.
  *
  * @throws InvalidFieldsError
  */
@@ -148,7 +196,8 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   const field = 'parentTransactionId'
   const before = await em.findOne(Transaction, { organizationId, id: refund.parentTransactionId })
   // An external refund is created approved and changes the invoices, so their orders are locked first.
-  const paidInvoiceIds = before?.gateway == null ? (before?.invoiceIds ?? []) : []
+  const isOutside = refund.isProcessedOutside === true || before?.gateway == null
+  const paidInvoiceIds = isOutside ? (before?.invoiceIds ?? []) : []
   const invoices = await lockInvoices(unit, paidInvoiceIds, (row) => orderInstant(unit, row))
   const parent = await lockRow(unit, Transaction, refund.parentTransactionId)
   if (parent === null) {
@@ -162,6 +211,16 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   }
   if (refund.customerId !== null && refund.customerId !== parent.customerId) {
     found.fail('customerId', 'must be the customer of the sale')
+  }
+  const { paymentInstruction = null, websiteId = null } = refund
+  if (
+    paymentInstruction !== null &&
+    canonicalJson(paymentInstruction) !== canonicalJson(parent.paymentInstruction)
+  ) {
+    found.fail('paymentInstruction', 'must be that of the sale')
+  }
+  if (websiteId !== null && websiteId !== (parent.websiteId ?? null)) {
+    found.fail('websiteId', 'must be the website of the sale')
   }
   const paid = paidOf(parent)
   const refunds = await refundsOf(unit, parent.id)
@@ -188,15 +247,31 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
     paymentInstruction: parent.paymentInstruction,
     parentTransactionId: parent.id,
     shares: sharesOf(paid, refunds, amount),
-    gateway: parent.gateway ?? null,
-    gatewayReference: parent.gatewayReference ?? null,
-    cardFingerprint: parent.cardFingerprint ?? null,
+    ...inheritedBy(parent),
+    billingAddress: refund.billingAddress ?? parent.billingAddress ?? null,
+    description: refund.description ?? null,
+    customFields: refund.customFields ?? {},
+    ...(isOutside ? { ...EXTERNAL, bin: parent.bin ?? null } : routeOfSale(parent)),
   })
+  const { revision } = parent
+  parent.childTransactions = [...parent.childTransactions, transaction.id]
   if (transaction.result === 'approved') {
     for (const entry of refundedEntries(parent, transaction, scope.time)) unit.addTimelineEntry(entry)
     await refundInvoices(unit, transaction, invoices)
+    await recordRefund(unit, parent, true)
   }
+  if (parent.revision === revision) parent.revision += 1
+  parent.updatedTime = unit.now
   return transaction
+}
+
+function routeOfSale(sale: Transaction): Route {
+  return {
+    gateway: sale.gateway ?? null,
+    gatewayReference: sale.gatewayReference ?? null,
+    cardFingerprint: sale.cardFingerprint ?? null,
+    bin: sale.bin ?? null,
+  }
 }
 
 /** Validates everything before a token is consumed. */
@@ -206,7 +281,7 @@ async function routeOf(
   found: References,
   { customerId, currency, paymentInstruction, instant }: Sale & { readonly instant: number },
   check: () => void,
-): Promise<Route> {
+): Promise<CardRoute> {
   if ('token' in paymentInstruction) {
     check()
     const card = await usePaymentToken(unit, vault, 'paymentInstruction.token', paymentInstruction.token)
@@ -217,11 +292,14 @@ async function routeOf(
       gateway: gatewayName,
       gatewayReference: reference,
       cardFingerprint: card.fingerprint,
+      bin: card.bin,
+      billingAddress: card.billingAddress,
+      riskMetadata: card.riskMetadata,
     }
   }
   if (!('paymentInstrumentId' in paymentInstruction)) {
     check()
-    return EXTERNAL
+    return { ...EXTERNAL, billingAddress: null, riskMetadata: null }
   }
   const field = 'paymentInstruction.paymentInstrumentId'
   const instrument = await found.required(PaymentInstrument, field, paymentInstruction.paymentInstrumentId)
@@ -237,6 +315,9 @@ async function routeOf(
     gateway: instrument?.gateway ?? null,
     gatewayReference: instrument?.gatewayReference ?? null,
     cardFingerprint: instrument?.cardFingerprint ?? null,
+    bin: instrument?.bin ?? null,
+    billingAddress: instrument?.billingAddress ?? null,
+    riskMetadata: instrument?.riskMetadata ?? null,
   }
 }
 
@@ -269,6 +350,16 @@ function add(
     | 'parentTransactionId'
     | 'invoiceIds'
     | 'shares'
+    | 'websiteId'
+    | 'subscriptionIds'
+    | 'planIds'
+    | 'isRebill'
+    | 'rebillNumber'
+    | 'retryNumber'
+    | 'billingAddress'
+    | 'riskMetadata'
+    | 'description'
+    | 'customFields'
   > &
     Route,
 ): Transaction {
@@ -281,6 +372,9 @@ function add(
     ...values,
     status: isExternal ? 'completed' : 'pending',
     result: isExternal ? 'approved' : null,
+    processedTime: isExternal ? now : null,
+    childTransactions: [],
+    undelivered: [],
     requestId: isExternal ? null : requestId,
     nextInquiryTime: inquiry === null ? null : new Date(inquiry),
   })

@@ -1,9 +1,11 @@
+import { canonicalJson } from '../../billing/canonical-json.ts'
 import { ConflictError } from '../../billing/errors.ts'
-import type { EventType } from '../../billing/event-types.ts'
 import { ServiceCredential, Webhook, Website } from '../../db/entities/index.ts'
 import type { WebhookHeader, WebhookMethod } from '../../db/entities/webhook.ts'
 import { lockOrganization } from '../../db/organization-lock.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import type { Vault } from '../../db/vault.ts'
+import { openHeaders, sealHeaders } from '../../delivery/webhook-headers.ts'
 import { references } from '../references.ts'
 import { cancelDeliveries } from './cancel-deliveries.ts'
 
@@ -13,7 +15,7 @@ const MAX_ACTIVE = 25
 export interface WebhookValues {
   readonly url: string
   readonly method: WebhookMethod
-  readonly eventsFilter: EventType[]
+  readonly eventsFilter: string[]
   readonly status: 'active' | 'inactive'
   readonly websiteId: string | null
   readonly credentialHash: string | null
@@ -26,11 +28,17 @@ export interface WebhookValues {
  * @throws InvalidFieldsError naming a reference to nothing.
  * @throws ConflictError when 25 webhooks are active.
  */
-export async function createWebhook(unit: UnitOfWork, id: string, values: WebhookValues): Promise<Webhook> {
+export async function createWebhook(
+  unit: UnitOfWork,
+  vault: Vault,
+  id: string,
+  values: WebhookValues,
+): Promise<Webhook> {
   await requireUsable(unit, null, values)
   return unit.create(Webhook, {
     id,
     ...values,
+    ...(await sealHeaders(values.headers, vault)),
     consecutiveFailures: 0,
   })
 }
@@ -42,12 +50,18 @@ export async function createWebhook(unit: UnitOfWork, id: string, values: Webhoo
  */
 export async function updateWebhook(
   unit: UnitOfWork,
+  vault: Vault,
   webhook: Webhook,
   values: WebhookValues,
 ): Promise<void> {
   await requireUsable(unit, webhook, values)
   const { status } = webhook
-  Object.assign(webhook, values)
+  const { headers, ...others } = values
+  Object.assign(webhook, others)
+  // Equal values would be another ciphertext, and so another revision.
+  if (canonicalJson(await openHeaders(webhook, vault)) !== canonicalJson(headers)) {
+    Object.assign(webhook, await sealHeaders(headers, vault))
+  }
   if (status === values.status) return
   Object.assign(webhook, { deactivationReason: null, consecutiveFailures: 0, firstFailureTime: null })
   if (values.status === 'inactive') await cancelDeliveries(unit, webhook)

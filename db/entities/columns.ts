@@ -6,6 +6,8 @@ export const id = () => p.string().length(50)
 /** `timestamptz(3)`, so that rows, JavaScript dates and workflow clocks agree to the millisecond. */
 export const instant = () => p.datetime().length(3)
 export const json = <T>() => p.json().$type<T>()
+/** The default of an array in JSON, for the database alone: the ORM would store the text as a JSON string. */
+export const EMPTY_ARRAY = "'[]'"
 
 /** Primary key of a tenant's row, organization first. */
 export const tenantKey = { organizationId: id().primary(), id: id().primary() }

@@ -63,9 +63,6 @@ export const customerFigures = (row: string) =>
       'refunds', (select coalesce(sum(payment.amount), 0)::text ${approved(row, 'refund')}))
     ${approved(row, 'sale')})`
 
-/** The computed columns of a row that is embedded in another resource. */
-export const customerColumns = { figures: customerFigures('customers') }
-
 const CustomerSchema = defineEntity({
   name: 'Customer',
   tableName: 'customers',

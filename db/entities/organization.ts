@@ -1,11 +1,36 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { GivenBillingSettings } from '../../billing/billing-settings.ts'
-import { id, json, resourceColumns } from './columns.ts'
+import type { Reachable } from '../../billing/contacts.ts'
+import { EMPTY_ARRAY, id, json, resourceColumns, searchExpression } from './columns.ts'
 
 export interface OrganizationSettings {
   /** Only settings that were set. */
   billing?: GivenBillingSettings
 }
+
+export interface Questionnaire {
+  role: string | null
+  monthlyTransactions: string | null
+  products: string[] | null
+  integrationType: string | null
+  launchTiming: string | null
+}
+
+export interface TaxNumber {
+  type: 'eu-vat' | 'other'
+  value: string
+  isDefault: boolean
+}
+
+/** Without an index: a caller lists its own organization only. */
+export const organizationSearch = searchExpression(
+  'name',
+  'website',
+  'city',
+  'region',
+  'country',
+  'postal_code',
+)
 
 const OrganizationSchema = defineEntity({
   name: 'Organization',
@@ -13,6 +38,20 @@ const OrganizationSchema = defineEntity({
   properties: {
     id: id().primary(),
     name: p.string(),
+    website: p.text().nullable(),
+    address: p.string().nullable(),
+    address2: p.string().nullable(),
+    city: p.string().nullable(),
+    region: p.string().nullable(),
+    country: p.string().length(2).nullable(),
+    postalCode: p.string().nullable(),
+    phoneNumbers: json<Reachable[]>().defaultRaw(EMPTY_ARRAY),
+    emails: json<Reachable[]>().defaultRaw(EMPTY_ARRAY),
+    taxDescriptor: p.string().nullable(),
+    taxNumbers: json<TaxNumber[]>().nullable(),
+    invoiceTimeZone: p.string().default('UTC'),
+    reportCurrency: p.string().length(3).nullable(),
+    questionnaire: json<Questionnaire>().nullable(),
     settings: json<OrganizationSettings>(),
     ...resourceColumns,
   },

@@ -1,8 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { CardBrand } from '../../billing/cards.ts'
 import type { Contact } from '../../billing/contacts.ts'
+import type { PaymentInstrumentStatus } from '../../billing/payment-instruments.ts'
 import type { DerivedRisk, RiskInput } from '../../billing/risk.ts'
-import { id, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
 export const paymentInstrumentSearch = searchExpression(
   'customer_id',
@@ -12,6 +13,12 @@ export const paymentInstrumentSearch = searchExpression(
   'brand',
   'status',
 )
+
+/** When a sale with the instrument was last approved. Its customer's transactions are few, and have an index. */
+export const lastPaymentTime = (organizationId: string, customerId: string, instrumentId: string) =>
+  `(select max(sale.processed_time) from transactions sale where sale.organization_id = ${organizationId}
+      and sale.customer_id = ${customerId} and sale.type = 'sale' and sale.result = 'approved'
+      and sale.payment_instruction ->> 'paymentInstrumentId' = ${instrumentId})`
 
 const PaymentInstrumentSchema = defineEntity({
   name: 'PaymentInstrument',
@@ -29,7 +36,7 @@ const PaymentInstrumentSchema = defineEntity({
     brand: p.string().length(20).$type<CardBrand>(),
     expMonth: p.smallint(),
     expYear: p.smallint(),
-    status: p.string().length(20).$type<'active' | 'inactive'>(),
+    status: p.string().length(20).$type<PaymentInstrumentStatus>(),
     billingAddress: json<Contact>().nullable(),
     /** Captured with its payment token; returned with orders that name no instrument. */
     riskMetadata: json<RiskInput & DerivedRisk>().nullable(),
@@ -38,6 +45,16 @@ const PaymentInstrumentSchema = defineEntity({
     gatewayReference: p.string(),
     /** Keyed hash of the number: equal for equal cards, meaningless without the key. */
     cardFingerprint: p.string().length(64),
+    /** What the merchant sees in its place; differs between organizations. */
+    fingerprint: p.string().length(64),
+    useAsBackup: p.boolean().default(false),
+    customFields: json<Record<string, unknown>>().nullable(),
+    /** Computed when the row is read, because a payment does not change the instrument. */
+    lastPaymentTime: instant()
+      .formula((columns) =>
+        lastPaymentTime(`${columns.organizationId}`, `${columns.customerId}`, `${columns.id}`),
+      )
+      .nullable(),
     ...resourceColumns,
   },
 })

@@ -1,8 +1,11 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+import { instant, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
 /** The authentication of a receiver, stored as JSON in the ciphertext. */
 export type WebhookAuth = { type: 'none' } | { type: 'basic'; username: string; password: string }
+
+/** Only an active one is sent. */
+export type ServiceCredentialStatus = 'active' | 'inactive' | 'deactivated'
 
 export const serviceCredentialSearch = searchExpression('host')
 
@@ -13,11 +16,13 @@ const ServiceCredentialSchema = defineEntity({
   properties: {
     /** The id is the hash by which webhooks refer to it. */
     ...tenantKey,
-    /** The only host that receives it, without port, as it was given. */
+    /** The only host that receives it, without port. */
     host: p.string(),
     /** A `WebhookAuth`, encrypted by the vault. */
     authCipher: p.text(),
-    status: p.string().length(10).$type<'active' | 'inactive'>(),
+    status: p.string().length(20).$type<ServiceCredentialStatus>(),
+    /** When it became `deactivated`; null in any other status. */
+    deactivationTime: instant().nullable(),
     ...resourceColumns,
   },
 })

@@ -1,5 +1,10 @@
 import { defineEntity, p } from '@mikro-orm/core'
+import type { Contact } from '../../billing/contacts.ts'
+import type { DisputeStatus } from '../../billing/disputes.ts'
+import type { DerivedRisk, RiskInput } from '../../billing/risk.ts'
+import type { TransactionStatus } from '../../billing/transactions.ts'
 import {
+  EMPTY_ARRAY,
   id,
   instant,
   json,
@@ -14,12 +19,26 @@ import {
 export type TransactionType = 'sale' | 'refund'
 /** `canceled`: the gateway never received it. */
 export type TransactionResult = 'approved' | 'declined' | 'unknown' | 'canceled'
-/** `pending` until the outcome is known. */
-export type TransactionStatus = 'pending' | 'completed'
 export type PaymentInstruction =
   | { readonly method: 'external' }
   | { readonly token: string }
   | { readonly paymentInstrumentId: string }
+
+/** The latest dispute of a transaction. */
+export interface DisputeOfTransaction {
+  readonly time: string
+  readonly status: DisputeStatus
+  /** True while any dispute of it is not won. */
+  readonly isOpen: boolean
+}
+
+/** Returns a `DisputeOfTransaction` as JSON, or null for none. */
+export const disputeOf = (organizationId: string, transactionId: string) =>
+  `(select jsonb_build_object('time', dispute.posted_time, 'status', dispute.status,
+      'isOpen', exists (select from disputes other where other.organization_id = ${organizationId}
+        and other.transaction_id = ${transactionId} and other.status <> 'won'))
+     from disputes dispute where dispute.organization_id = ${organizationId} and dispute.transaction_id = ${transactionId}
+    order by dispute.created_time desc, dispute.id desc limit 1)`
 
 export const transactionSearch = searchExpression(
   'customer_id',
@@ -57,6 +76,7 @@ const TransactionSchema = defineEntity({
       expression:
         'create index "transactions_card_index" on "transactions" ("organization_id", "card_fingerprint", "created_time") where "card_fingerprint" is not null',
     },
+    { name: 'transactions_website_index', properties: ['organizationId', 'websiteId'] },
     {
       name: 'transactions_request_index',
       expression:
@@ -72,6 +92,30 @@ const TransactionSchema = defineEntity({
     amount: p.decimal().precision(18).scale(6).$type<string>(),
     paymentInstruction: json<PaymentInstruction>(),
     parentTransactionId: id().nullable(),
+    /** Refunds of a sale, oldest first. */
+    childTransactions: json<string[]>().defaultRaw(EMPTY_ARRAY),
+    websiteId: id().nullable(),
+    /** The orders and plans of its invoices, as they were when it began. */
+    subscriptionIds: json<string[]>().defaultRaw(EMPTY_ARRAY),
+    planIds: json<string[]>().defaultRaw(EMPTY_ARRAY),
+    /** True if its first invoice renews an order. */
+    isRebill: p.boolean().default(false),
+    /** The period of that invoice; 0 is the trial. */
+    rebillNumber: p.integer().nullable(),
+    /** Automatic charges of that invoice before this one. */
+    retryNumber: p.integer().default(0),
+    billingAddress: json<Contact>().nullable(),
+    /** First six digits of the card. */
+    bin: p.string().length(6).nullable(),
+    riskMetadata: json<RiskInput & DerivedRisk>().nullable(),
+    description: p.text().nullable(),
+    customFields: json<Record<string, unknown>>().nullable(),
+    /** When its outcome became known; real time. */
+    processedTime: instant().nullable(),
+    /** Computed when the row is read, because a dispute does not change the transaction. */
+    dispute: json<DisputeOfTransaction>()
+      .formula((columns) => disputeOf(`${columns.organizationId}`, `${columns.id}`))
+      .nullable(),
     /** Invoices that a sale pays, in this order. */
     invoiceIds: json<string[]>().default('[]'),
     /** What an approved sale paid: decimal strings by invoice id. */
@@ -82,6 +126,7 @@ const TransactionSchema = defineEntity({
     subscriptionId: id().nullable(),
     /** When that order made it, on the order's own clock. */
     chargedTime: instant().nullable(),
+    /** As stored; a sale with an open dispute is shown as `disputed`. */
     status: p.string().length(20).$type<TransactionStatus>().default('completed'),
     /** null until the gateway was called, or could respond. */
     result: p.string().length(20).$type<TransactionResult>().nullable(),
@@ -106,7 +151,7 @@ const TransactionSchema = defineEntity({
      * that is not refunded yet, a decimal string; and when the next refund begins. null there: one is
      * pending, nothing is owed, or an operator was alerted.
      */
-    undelivered: json<string[]>().default('[]'),
+    undelivered: json<string[]>().defaultRaw(EMPTY_ARRAY),
     refundsBegun: p.integer().default(0),
     refundsFailed: p.integer().default(0),
     owedAmount: p.decimal().precision(18).scale(6).default('0').$type<string>(),

@@ -1,5 +1,4 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import type { EventType } from '../../billing/event-types.ts'
 import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
 export type WebhookMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -10,6 +9,9 @@ export interface WebhookHeader {
   value: string
   status: 'active' | 'inactive'
 }
+
+/** A header as rows store it. The value is here only in rows of earlier releases that are not sealed yet. */
+export type StoredHeader = Omit<WebhookHeader, 'value'> & Partial<Pick<WebhookHeader, 'value'>>
 
 export const webhookSearch = searchExpression('url', 'website_id')
 
@@ -28,11 +30,14 @@ const WebhookSchema = defineEntity({
     ...tenantKey,
     url: p.text(),
     method: p.string().length(6).$type<WebhookMethod>(),
-    eventsFilter: json<EventType[]>(),
+    /** Names of event types, of other releases too. */
+    eventsFilter: json<string[]>(),
     status: p.string().length(10).$type<'active' | 'inactive'>(),
     websiteId: id().nullable(),
     credentialHash: id().nullable(),
-    headers: json<WebhookHeader[]>().default('[]'),
+    headers: json<StoredHeader[]>().default('[]'),
+    /** The values of the headers, a JSON array encrypted by the vault; null: there are none. */
+    headerValuesCipher: p.text().nullable(),
     deactivationReason: p.text().nullable(),
     /** Failed attempts since the last successful one, over all its deliveries. */
     consecutiveFailures: p.integer().default(0),

@@ -8,6 +8,10 @@ import { Migration20261122154000_gateway_accounts } from './Migration20261122154
 import { Migration20261122161000_timelines_of_four_records } from './Migration20261122161000_timelines_of_four_records.ts'
 import { Migration20261122161100_customers_in_full } from './Migration20261122161100_customers_in_full.ts'
 import { Migration20261122161200_custom_field_definitions } from './Migration20261122161200_custom_field_definitions.ts'
+import { Migration20261122164000_members_of_payments } from './Migration20261122164000_members_of_payments.ts'
+import { Migration20261122164100_transactions_by_website } from './Migration20261122164100_transactions_by_website.ts'
+import { Migration20261122164200_dispute_reasons } from './Migration20261122164200_dispute_reasons.ts'
+import { Migration20261122164300_members_of_access } from './Migration20261122164300_members_of_access.ts'
 import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 
 export const migrations = [
@@ -35,5 +39,21 @@ export const migrations = [
   {
     name: 'Migration20261122193000_customer_credentials',
     class: Migration20261122193000_customer_credentials,
+  },
+  {
+    name: 'Migration20261122164000_members_of_payments',
+    class: Migration20261122164000_members_of_payments,
+  },
+  {
+    name: 'Migration20261122164100_transactions_by_website',
+    class: Migration20261122164100_transactions_by_website,
+  },
+  {
+    name: 'Migration20261122164200_dispute_reasons',
+    class: Migration20261122164200_dispute_reasons,
+  },
+  {
+    name: 'Migration20261122164300_members_of_access',
+    class: Migration20261122164300_members_of_access,
   },
 ]

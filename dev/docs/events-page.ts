@@ -16,7 +16,8 @@ ${EMITTED_EVENTS.map(({ type, when, ids }) => `| \`${type}\` | ${when} | ${ids.m
 
 ## Reserved names
 
-A webhook's \`eventsFilter\` accepts these names too, so that filters written for them work today. The service does not emit them:
+A webhook's \`eventsFilter\` accepts these names too, and any other name of this form, so that filters written for other releases work
+today. The service does not emit them:
 
 ${reserved.map((type) => `\`${type}\``).join(', ')}.
 `

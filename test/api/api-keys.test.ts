@@ -120,7 +120,7 @@ describe('API keys', () => {
     expectProblem(await merchant.api.get('api-keys/wanted'), 404, 'not-found')
   })
 
-  test('lists page and sort', async () => {
+  test('lists page, sort and filter, and are not searched', async () => {
     for (const description of ['list a', 'list c', 'list b']) await make({ description })
     const all = await merchant.api.get<{ description: string }[]>('api-keys?sort=-description')
     const descriptions = all.body.map(({ description }) => description)
@@ -130,7 +130,11 @@ describe('API keys', () => {
     )
     expect(body.map(({ description }) => description)).toEqual(descriptions.slice(1, 3))
     expect(headers.get('pagination-total')).toBe(String(descriptions.length))
-    expectProblem(await merchant.api.get('api-keys?filter=type:secret'), 400, 'malformed-request')
+    const named = await merchant.api.get<{ description: string }[]>(
+      'api-keys?filter=type:secret;description:list a,list b&sort=description',
+    )
+    expect(named.body.map(({ description }) => description)).toEqual(['list a', 'list b'])
+    expectProblem(await merchant.api.get('api-keys?q=list'), 400, 'malformed-request')
   })
 
   describe('permissions', () => {

@@ -56,7 +56,7 @@ describe('disputes', () => {
       acquirerReferenceNumber: 'ARN 1',
       caseId: 'case 1',
       reasonCode: '10.4',
-      reasonDescription: null,
+      reasonDescription: 'Other Fraud: Card-Absent Environment',
       category: 'fraud',
       type: 'first-chargeback',
       status: 'under-review',
@@ -122,14 +122,35 @@ describe('disputes', () => {
     ['a currency that ISO 4217 does not have', { currency: 'XQZ' }, 'currency'],
     ['a currency of four letters', { currency: 'EURO' }, 'currency'],
     ['a reason code of 256 characters', { reasonCode: 'x'.repeat(256) }, 'reasonCode'],
+    ['an amount of 0', { amount: 0 }, 'amount'],
+    ['an amount below 0', { amount: -12.5 }, 'amount'],
   ])('%s is refused: 422', async (_, members, field) => {
     const answer = await merchant.api.post('disputes', disputeBody(transactionId, members))
     expect(expectProblem(answer, 422, 'validation-error')).toEqual([field])
   })
 
-  test('a reason description is null so far, and by the contract a text of at most 512 characters', async () => {
-    const { body } = await open({ reasonDescription: 'as the caller has it' })
-    expect(body.reasonDescription).toBeNull()
+  test.each([
+    ['first-chargeback', '10.4', 'Other Fraud: Card-Absent Environment'],
+    ['first-chargeback', '4853', 'Cardholder Dispute'],
+    ['arbitration', 'P08', 'Duplicate Charge'],
+    ['inquiry', 'UA02', 'Fraud: Card Not Present Transaction'],
+    ['first-chargeback', '4863', null],
+    ['first-chargeback', 'toString', null],
+    ['bank-return', '10.4', null],
+  ])('reason description of a %s with the code %s: %s', async (type, reasonCode, reasonDescription) => {
+    const { body } = await open({ type, reasonCode, reasonDescription: 'as the caller has it' })
+    expect(body.reasonDescription).toBe(reasonDescription)
+  })
+
+  test('a reason description follows a change of the code, and is by the contract a text of at most 512 characters', async () => {
+    const { id } = (await open({ reasonCode: '13.1' })).body
+    const changed = await merchant.api.put(
+      `disputes/${id}`,
+      disputeBody(transactionId, { reasonCode: 'C08' }),
+    )
+    expect(changed.body.reasonDescription).toBe('Goods/Services Not Received or Only Partially Received')
+    const unknown = await merchant.api.put(`disputes/${id}`, disputeBody(transactionId, { reasonCode: '0' }))
+    expect(unknown.body.reasonDescription).toBeNull()
     const { body: contract } = await merchant.api.get<{
       components: { schemas: Record<string, { properties: Record<string, object> }> }
     }>('/openapi.json')
@@ -146,6 +167,10 @@ describe('disputes', () => {
     'second-chargeback',
     'arbitration',
     'fraud',
+    'representment',
+    'inquiry',
+    'forced-refund',
+    'collaboration',
   ])('the type %s can be written', async (type) => {
     expect((await open({ type })).body.type).toBe(type)
   })
@@ -276,7 +301,7 @@ describe('disputes', () => {
     }>('/openapi.json')
     const types = (name: string) => contract.components.schemas[name]?.properties.type.enum
     expect(types('Dispute')).toEqual([...(types('DisputeBody') ?? []), 'paypal-claim'])
-    expect(types('DisputeBody')).toHaveLength(8)
+    expect(types('DisputeBody')).toHaveLength(12)
     const unknown = await merchant.api.post('disputes', disputeBody(transactionId, { type: 'nonsense' }))
     expect(JSON.stringify(unknown.body)).not.toContain('paypal-claim')
   })

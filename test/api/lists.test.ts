@@ -27,7 +27,10 @@ describe('a list', () => {
     for (let index = 0; index < 12; index += 1) {
       const { status } = await merchant.api.put(
         `disputes/d${index}`,
-        disputeBody(transactionId, { amount: index, caseId: index % 3 === 0 ? null : `Case ${index % 3}` }),
+        disputeBody(transactionId, {
+          amount: index || 0.5,
+          caseId: index % 3 === 0 ? null : `Case ${index % 3}`,
+        }),
       )
       expect(status).toBe(201)
     }

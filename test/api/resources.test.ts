@@ -34,7 +34,19 @@ describe('supporting resources', () => {
         pendingOrderTtl: null,
         reminders: { renewal: [], trialEnd: [], abandon: [] },
         autopayRetries: ['P1D', 'P3D', 'P5D'],
+        orderDelinquencyPeriod: null,
+        subtractRecurringDiscountsFromMrr: false,
+        subtractOneTimeDiscountsFromMrr: false,
       },
+      defaultTaxCalculator: null,
+      taxLocations: [],
+      notifications: {
+        notifyOnUserAccessChanges: false,
+        notifyOnApiKeyAccessChanges: false,
+        notificationEmailAddresses: [],
+      },
+      annualComplianceScreening: { enabled: false, monthDay: null },
+      payoutRequestAllocationOrder: null,
     }
 
     test('shows its settings, the defaults where none was made', async () => {
@@ -44,7 +56,23 @@ describe('supporting resources', () => {
       expect(body).toEqual({
         id: organizationId,
         name: organizationId,
+        website: null,
+        address: null,
+        address2: null,
+        city: null,
+        region: null,
+        country: null,
+        postalCode: null,
+        phoneNumbers: [],
+        emails: [],
+        taxDescriptor: null,
+        taxNumbers: null,
+        invoiceTimeZone: 'UTC',
+        reportCurrency: null,
+        questionnaire: null,
         settings: DEFAULTS,
+        features: [],
+        replayOrganizationId: null,
         revision: 1,
         createdTime: expect.any(String),
         updatedTime: expect.any(String),
@@ -72,8 +100,100 @@ describe('supporting resources', () => {
       expect({ status: again.status, body: again.body }).toEqual({ status: 200, body: put.body })
       expectProblem(await api.put('', { name: 'Late' }, { 'If-Match': '"1"' }), 412, 'precondition-failed')
       const part = await api.put('', { name: 'Ada', settings: { billing: { autopayRetries: [] } } })
-      expect(part.body.settings).toEqual({ billing: { ...DEFAULTS.billing, autopayRetries: [] } })
+      expect(part.body.settings).toEqual({
+        ...DEFAULTS,
+        billing: { ...DEFAULTS.billing, autopayRetries: [] },
+      })
       expect((await api.put('', { name: 'Ada' })).body).toMatchObject({ settings: DEFAULTS, revision: 4 })
+    })
+
+    const MEMBERS = {
+      website: 'https://ada.example',
+      address: '12 St James Square',
+      address2: 'First floor',
+      city: 'London',
+      region: 'Greater London',
+      country: 'GB',
+      postalCode: 'SW1Y 4JH',
+      phoneNumbers: [{ label: 'main', value: '+44 20 7946 0000', primary: true }],
+      emails: [{ label: 'billing', value: 'billing@ada.example', primary: false }],
+      taxDescriptor: 'VAT is included',
+      taxNumbers: [{ type: 'eu-vat', value: 'GB123456789', isDefault: true, isValid: null }],
+      invoiceTimeZone: 'Europe/London',
+      reportCurrency: 'GBP',
+      questionnaire: {
+        role: 'founder',
+        monthlyTransactions: '1000',
+        products: ['billing'],
+        integrationType: 'api',
+        launchTiming: null,
+      },
+    }
+
+    test('keeps its address, tax and contact members, which PATCH merges', async () => {
+      const { api } = await service.organization()
+      const put = await api.put('', { name: 'Ada & Co', ...MEMBERS })
+      expect(put.body).toMatchObject({ ...MEMBERS, revision: 2 })
+      const patch = (body: object, headers = {}) =>
+        api.send('PATCH', '', {
+          body: JSON.stringify(body),
+          headers: { 'Content-Type': 'application/json', ...headers },
+        })
+      const changed = await patch({
+        city: 'Ockham',
+        region: null,
+        questionnaire: { role: 'countess' },
+        settings: { billing: { pendingOrderTtl: 'P14D' } },
+      })
+      expect(changed).toMatchObject({
+        status: 200,
+        body: {
+          ...MEMBERS,
+          name: 'Ada & Co',
+          city: 'Ockham',
+          region: null,
+          questionnaire: { ...MEMBERS.questionnaire, role: 'countess' },
+          settings: { billing: { ...DEFAULTS.billing, pendingOrderTtl: 'P14D' } },
+          revision: 3,
+        },
+      })
+      const same = await patch(changed.body)
+      expect(same.body).toEqual(changed.body)
+      expect((await patch({})).body).toEqual(changed.body)
+      expect((await api.get('')).body).toEqual(changed.body)
+      expect((await patch({ taxNumbers: [] })).body).toMatchObject({ taxNumbers: [], revision: 4 })
+      expectProblem(await patch({ city: 'Late' }, { 'If-Match': '"1"' }), 412, 'precondition-failed')
+      expectProblem(await patch({ name: null }), 422, 'validation-error')
+      const wrong = { invoiceTimeZone: 'Mars/Olympus', country: 'Britain', taxNumbers: [{ type: 'moon' }] }
+      expect(expectProblem(await patch(wrong), 422, 'validation-error')).toEqual([
+        'country',
+        'taxNumbers.0.type',
+        'taxNumbers.0.value',
+      ])
+      expect(
+        expectProblem(await patch({ invoiceTimeZone: 'Mars/Olympus' }), 422, 'validation-error'),
+      ).toEqual(['invoiceTimeZone'])
+    })
+
+    test('is the only one that its key lists, at the host', async () => {
+      const { api, organizationId } = await service.organization()
+      await service.organization()
+      await api.put('', { name: 'Ada & Co', ...MEMBERS })
+      const own = [(await api.get('')).body]
+      for (const query of ['', '?limit=1', '?filter=city:london', '?q=ada', '?sort=-createdTime']) {
+        const { status, body, headers } = await api.get(`/organizations${query}`)
+        expect({ query, status, body }).toEqual({ query, status: 200, body: own })
+        expect(headers.get('pagination-total')).toBe('1')
+      }
+      for (const query of ['?filter=city:paris', '?q=nobody', '?offset=1', `?filter=id:!${organizationId}`]) {
+        expect((await api.get(`/organizations${query}`)).body).toEqual([])
+      }
+      const { publishableKey } = await service.organization()
+      const others = await fetch(`${service.baseUrl}/organizations`, {
+        headers: { Authorization: publishableKey },
+      })
+      expect(others.status).toBe(403)
+      expect((await fetch(`${service.baseUrl}/organizations`)).status).toBe(401)
     })
 
     test.each([

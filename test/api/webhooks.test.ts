@@ -33,6 +33,8 @@ describe('webhooks', () => {
       websiteId: null,
       credentialHash: null,
       headers: [],
+      body: null,
+      filter: null,
       deactivationReason: null,
       consecutiveFailures: 0,
       firstFailureTime: null,

@@ -10,6 +10,8 @@ import { skipTime } from '../support/time-skipping.ts'
 import { makeToken, tokenBody } from '../support/tokens.ts'
 import { waitFor } from '../support/wait-for.ts'
 
+const ENCRYPTED = { expMonth: 12, expYear: 2090, encryptedCvv: 'x' }
+
 describe('payment tokens', () => {
   let service: TestService
   let merchant: Awaited<ReturnType<TestService['organization']>>
@@ -250,6 +252,29 @@ describe('payment tokens', () => {
     for (const answer of [body, read.body]) expect(JSON.stringify(answer)).not.toContain('told-as-')
   })
 
+  test('keep 2,083 characters of each member of a lead source, and are refused for none', async () => {
+    const long = 'é'.repeat(2_083)
+    const leadSource = { referrer: `${long}more`, path: long, original: { medium: 'old' } }
+    const { status, body } = await merchant.api.post('tokens', tokenBody(undefined, { leadSource }))
+    expect(status).toBe(201)
+    const [row] = await sql<{ lead_source: Record<string, string> }>(
+      'select lead_source from payment_tokens where id = ?',
+      [body.id],
+    )
+    expect(row?.lead_source).toMatchObject({ referrer: long, path: long, medium: null })
+  })
+
+  test.each(['paypal', 'ach', 'digital-wallet', 'Klarna', 'voucher'])(
+    'of the method %s are not supported yet',
+    async (method) => {
+      const { status, body } = await merchant.api.post('tokens', { ...tokenBody(), method })
+      expect(status).toBe(422)
+      expect(body.invalidFields).toMatchObject([
+        { field: 'method', message: expect.stringContaining('not supported yet') },
+      ])
+    },
+  )
+
   test.each([
     ['a wrong check digit', { pan: '4111111111111112' }, 'paymentInstrument.pan'],
     ['an unknown network', { pan: '9999999999999995' }, 'paymentInstrument.pan'],
@@ -279,7 +304,8 @@ describe('payment tokens', () => {
     ['an unknown method', { method: 'cash' }, 'method'],
     ['no method', { method: undefined }, 'method'],
     ['no card', { paymentInstrument: undefined }, 'paymentInstrument'],
-    ['an over-long lead source', { leadSource: { medium: 'x'.repeat(256) } }, 'leadSource.medium'],
+    ['a code that the caller encrypted', { paymentInstrument: ENCRYPTED }, 'paymentInstrument.encryptedCvv'],
+    ['a lead source that is no text', { leadSource: { medium: 7 } }, 'leadSource.medium'],
     ['an unknown lead source', { leadSource: { moon: 'x' } }, 'leadSource.moon'],
     [
       'incomplete browser data',

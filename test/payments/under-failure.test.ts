@@ -110,7 +110,7 @@ describe('money under failure', () => {
       await voidOrder(placed)
       await callGateway(dependencies(), input(placed.id))
       expect(await ledgerOf(placed)).toEqual([])
-      expect(await transactionsOf(placed)).toMatchObject([{ status: 'completed', result: 'canceled' }])
+      expect(await transactionsOf(placed)).toMatchObject([{ status: 'never-sent', result: 'canceled' }])
       expect((await advanceOrder(dependencies(), input(placed.id, HOUR))).gatewayCallDue).toBe(false)
     })
 
@@ -136,7 +136,7 @@ describe('money under failure', () => {
       expect((await merchant.api.post(`invoices/${invoiceId}/void`, {})).status).toBe(201)
       await inquireTransaction(dependencies(), input(id, 2 * MINUTE))
       expect(await ledgerOf(placed)).toEqual([])
-      expect(await transactionsOf(placed)).toMatchObject([{ status: 'completed', result: 'canceled' }])
+      expect(await transactionsOf(placed)).toMatchObject([{ status: 'never-sent', result: 'canceled' }])
     })
 
     test('is asked after where a charge may have been sent, and what is found goes back', async () => {

@@ -1,0 +1,27 @@
+import { canonicalJson } from '../../billing/canonical-json.ts'
+
+/**
+ * Returns a value with a JSON Merge Patch (RFC 7396) applied: members of objects are merged, null removes a member,
+ * and everything else is replaced whole.
+ */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch
+  const merged = new Map(isObject(target) ? Object.entries(target) : [])
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(name)
+    else merged.set(name, mergePatch(merged.get(name), value))
+  }
+  return Object.fromEntries(merged)
+}
+
+/** Returns the names of the members that two objects do not have in common. */
+export function differingMembers(one: object, other: object): string[] {
+  const [left, right] = [one, other] as Readonly<Record<string, unknown>>[]
+  return [...new Set([...Object.keys(one), ...Object.keys(other)])].filter(
+    (name) => canonicalJson(left?.[name] ?? null) !== canonicalJson(right?.[name] ?? null),
+  )
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

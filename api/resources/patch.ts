@@ -1,0 +1,38 @@
+import { ConflictError } from '../../billing/errors.ts'
+import { lockRow } from '../../db/lock-row.ts'
+import { requirePreconditions } from '../http/preconditions.ts'
+import type { OperationContext, OperationResponse } from '../operation.ts'
+import { changeRow } from './change-row.ts'
+import { notFound, type Resource, type ResourceRow, type Writer } from './resource.ts'
+import { requireKnownExpansions, respondWith } from './respond.ts'
+
+/**
+ * PATCH: changes the resource of the path's id. The body is merged into its representation (RFC 7396), so that a
+ * missing member keeps its value and null clears it; the whole is then validated as a PUT is.
+ * @throws ConflictError if a member that is not `changeable` differs.
+ */
+export async function patch<Row extends ResourceRow, Body>(
+  context: OperationContext,
+  resource: Resource<Row>,
+  {
+    changeable,
+    update,
+    changed: emit,
+  }: Pick<Writer<Row, Body>, 'update' | 'changed'> & { readonly changeable: readonly string[] },
+): Promise<OperationResponse> {
+  const id = context.params.id ?? ''
+  requireKnownExpansions(context, resource)
+  return await context.commit(async (unit) => {
+    const row = await lockRow(unit, resource.entity, id)
+    if (row === null) throw notFound(resource, id)
+    requirePreconditions(context.preconditions, row.revision)
+    const { body, changed } = context.patchedBody<Body>(await resource.present(row, context))
+    const fixed = changed.filter((name) => !changeable.includes(name))
+    if (fixed.length > 0) {
+      throw new ConflictError(`These members of a ${resource.label} cannot be changed: ${fixed.join(', ')}.`)
+    }
+    const isChanged = await changeRow(unit, row, () => update(unit, row, body, context))
+    if (isChanged) await emit?.(unit, row, context)
+    return await respondWith(context, resource, row)
+  })
+}

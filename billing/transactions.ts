@@ -1,0 +1,50 @@
+/** Transactions: their types and statuses, and what refunds and disputes make of a sale's status. */
+import { isZero, Money } from './money.ts'
+
+/** Every type of the interface; this release makes those of `SUPPORTED_TRANSACTION_TYPES`. */
+export const TRANSACTION_TYPES = [
+  '3ds-authentication',
+  'authorize',
+  'capture',
+  'credit',
+  'refund',
+  'sale',
+  'setup',
+  'void',
+] as const
+export const SUPPORTED_TRANSACTION_TYPES = ['sale', 'refund'] as const
+
+export const TRANSACTION_RESULTS = ['abandoned', 'approved', 'canceled', 'declined', 'unknown'] as const
+
+/** Every status of the interface; transactions of this release have those of `TransactionStatus`. */
+export const TRANSACTION_STATUSES = [
+  'completed',
+  'conn-error',
+  'disputed',
+  'never-sent',
+  'offsite',
+  'partially-refunded',
+  'pending',
+  'refunded',
+  'sending',
+  'timeout',
+  'voided',
+  'waiting-approval',
+  'waiting-capture',
+  'waiting-gateway',
+  'waiting-refund',
+] as const
+
+/** `pending` until the outcome is known; `never-sent` if the gateway never received the request. */
+export type TransactionStatus = 'pending' | 'completed' | 'never-sent' | 'refunded' | 'partially-refunded'
+
+/** Returns the status of a transaction whose outcome is known; `refunded` is what approved refunds have returned. */
+export function statusOf(
+  result: 'approved' | 'declined' | 'canceled',
+  amount: string,
+  refunded: string,
+): TransactionStatus {
+  if (result === 'canceled') return 'never-sent'
+  if (isZero(refunded)) return 'completed'
+  return new Money(refunded).greaterThanOrEqualTo(amount) ? 'refunded' : 'partially-refunded'
+}

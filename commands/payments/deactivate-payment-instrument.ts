@@ -1,0 +1,50 @@
+import { ConflictError } from '../../billing/errors.ts'
+import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
+import { lockRow } from '../../db/lock-row.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { customerEvent } from '../../events/customer-events.ts'
+import { paymentInstrumentEvent } from '../../events/payment-instrument-events.ts'
+
+/**
+ * Deactivates an instrument for good: no charge begins with it any more, and it is no customer's default. Emits
+ * `payment-instrument-modified`, and `customer-updated` if it was the default.
+ *
+ * The customer is locked first, as by every change of a default instrument.
+ *
+ * @param check runs on the locked instrument before it changes.
+ * @returns the instrument; null if it does not exist.
+ * @throws ConflictError if it is deactivated already.
+ */
+export async function deactivatePaymentInstrument(
+  unit: UnitOfWork,
+  id: string,
+  check: (instrument: PaymentInstrument) => void,
+): Promise<PaymentInstrument | null> {
+  const { em, organizationId, now } = unit
+  const found = await em.findOne(PaymentInstrument, { organizationId, id })
+  if (found === null) return null
+  const customer = await lockRow(unit, Customer, found.customerId)
+  const instrument = await lockRow(unit, PaymentInstrument, id)
+  if (instrument === null) return null
+  check(instrument)
+  if (instrument.status === 'deactivated') {
+    throw new ConflictError('The payment instrument is deactivated already.')
+  }
+  Object.assign(instrument, {
+    status: 'deactivated',
+    revision: instrument.revision + 1,
+    updatedTime: now,
+  })
+  unit.emit(
+    paymentInstrumentEvent(instrument, 'payment-instrument-modified', unit, customer?.websiteId ?? null),
+  )
+  if (customer?.defaultPaymentInstrumentId === id) {
+    Object.assign(customer, {
+      defaultPaymentInstrumentId: null,
+      revision: customer.revision + 1,
+      updatedTime: now,
+    })
+    unit.emit(customerEvent(customer, 'customer-updated', unit))
+  }
+  return instrument
+}

@@ -1,0 +1,24 @@
+import type { PaymentInstrument } from '../db/entities/index.ts'
+import type { NewEvent } from '../db/outbox.ts'
+import type { UnitOfWork } from '../db/unit-of-work.ts'
+import { presentPaymentInstrument } from '../representations/payment-instrument.ts'
+
+/** Returns an event about a payment instrument as it stands now. `websiteId` is that of its customer. */
+export function paymentInstrumentEvent(
+  instrument: PaymentInstrument,
+  type: 'payment-card-created' | 'payment-instrument-modified',
+  { now, baseUrl }: UnitOfWork,
+  websiteId: string | null,
+): NewEvent {
+  const representation = presentPaymentInstrument(instrument, baseUrl)
+  return {
+    type,
+    time: now,
+    websiteId,
+    ids: { paymentInstrumentId: instrument.id, paymentCardId: instrument.id },
+    embedded: { paymentInstrument: representation },
+    links: representation._links.map((link) =>
+      link.rel === 'self' ? { ...link, rel: 'paymentInstrument' } : link,
+    ),
+  }
+}
