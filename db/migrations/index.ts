@@ -3,7 +3,12 @@
  * a table that has rows is made `concurrently`, in a migration of its own without a transaction.
  */
 import { Migration20261122120000_baseline } from './Migration20261122120000_baseline.ts'
+import { Migration20261122150300_instants_in_range } from './Migration20261122150300_instants_in_range.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
+  {
+    name: 'Migration20261122150300_instants_in_range',
+    class: Migration20261122150300_instants_in_range,
+  },
 ]
