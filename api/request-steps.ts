@@ -22,23 +22,24 @@ import {
   authenticate as findCredential,
   authorize as requirePermission,
 } from './http/authentication.ts'
-import { crossOriginHeaders } from './http/cors.ts'
 import { customerTokenReader } from './http/customer-jwt.ts'
 import {
   claimKey,
   findStoredResponse,
   type IdempotentRequest,
+  readIdempotencyKey,
   replay,
   requestHash,
   storableRefusal,
   storeResponse,
 } from './http/idempotency.ts'
-import { entityTag } from './http/preconditions.ts'
-import { Problem, problemOf, summary } from './http/problems.ts'
+import { entityTag, type Preconditions, readPreconditions } from './http/preconditions.ts'
+import { problemOf, requireNoInvalidFields } from './http/problems.ts'
 import { type RateLimit, rateHeaders, requireWithinLimit } from './http/rate-limit.ts'
 import { isStorable, readJsonBody } from './http/request-body.ts'
+import { operationHeaders } from './http/response-headers.ts'
 import type { ApiState } from './http/state.ts'
-import { createBodyValidator, createQueryValidator } from './http/validation.ts'
+import { createBodyValidator, createQueryValidator, type Validator } from './http/validation.ts'
 import type { OperationContext, OperationResponse } from './operation.ts'
 import { selectedMembers, unknownMembers } from './query/selected-members.ts'
 import { differingMembers, mergePatch } from './resources/merge-patch.ts'
@@ -75,6 +76,8 @@ interface RequestState extends ApiState {
   params: Record<string, string>
   query: Record<string, unknown>
   given: unknown
+  preconditions: Preconditions
+  idempotencyKey: string | null
   idempotent: IdempotentRequest | null
 }
 type Step = RouterMiddleware<RequestState>
@@ -109,7 +112,7 @@ export function stepsOf(
   const authenticate: Step = async (ctx, next) => {
     const { state } = ctx
     state.operationId = route.operationId
-    ctx.set({ ...crossOriginHeaders(route) })
+    ctx.set({ ...operationHeaders(route) })
     state.em = orm.em.fork()
     state.params = storable(ctx.params as Record<string, string>)
     const sources = { installation, readCustomerToken: shared.readCustomerToken }
@@ -137,13 +140,13 @@ export function stepsOf(
     const { state } = ctx
     state.given = invalidBody === null ? null : await readJsonBody(ctx)
     state.query = { ...ctx.query }
-    const invalidFields = [
+    requireNoInvalidFields('malformed-request', [
       ...invalidQuery(state.query),
       ...unstorableParameters(state.query),
       ...unknownMembers(route.resource, state.query.fields),
-    ]
-    if (invalidFields.length > 0)
-      throw new Problem('malformed-request', summary(invalidFields), { invalidFields })
+    ])
+    state.preconditions = readPreconditions(ctx)
+    state.idempotencyKey = readIdempotencyKey(ctx)
     await next()
   }
 
@@ -183,9 +186,9 @@ function operationContext(
     wallet,
     temporal,
   }: OperationDependencies,
-  invalidBody: ((body: unknown) => InvalidField[]) | null,
+  invalidBody: Validator | null,
 ): OperationContext {
-  const { credential, params, query, em, given, idempotent, log } = ctx.state
+  const { credential, params, query, preconditions, em, given, idempotent, log } = ctx.state
   const { organizationId = '' } = params
   const { baseUrl, environment } = config
   const schema = route.body ?? route.resource
@@ -195,9 +198,7 @@ function operationContext(
       withoutNulls(schema, structuredClone(sent)),
       stored,
     )
-    const invalidFields = invalidBody?.(body) ?? []
-    if (invalidFields.length > 0)
-      throw new Problem('validation-error', summary(invalidFields), { invalidFields })
+    requireNoInvalidFields('validation-error', invalidBody?.(body) ?? [])
     return writablePart(schema, { ...(body as object), ...readOnlyValues }) as object
   }
   return {
@@ -205,7 +206,7 @@ function operationContext(
     credential,
     params,
     query,
-    preconditions: { ifMatch: ctx.get('If-Match') || null, ifNoneMatch: ctx.get('If-None-Match') || null },
+    preconditions,
     em,
     environment,
     keys: { vault, installation, environment },
@@ -270,19 +271,16 @@ function storable(params: Readonly<Record<string, string>>): Record<string, stri
 function unstorableParameters(query: Readonly<Record<string, unknown>>): InvalidField[] {
   return Object.entries(query)
     .filter(([, value]) => typeof value === 'string' && !isStorable(value))
-    .map(([field]) => ({ field, message: 'must not contain a NUL character' }))
+    .map(([field]) => ({ field, code: 'wrong-format', message: 'must not contain a NUL character' }))
 }
 
 function idempotentRequest(
   ctx: Context,
   route: Route,
-  { credential, given }: Pick<RequestState, 'credential' | 'given'>,
+  { credential, given, idempotencyKey: key }: Pick<RequestState, 'credential' | 'given' | 'idempotencyKey'>,
   hash: (text: string) => string,
 ): IdempotentRequest | null {
-  const key = ctx.get('Idempotency-Key')
-  if (route.method !== 'POST' || key === '') return null
-  if (key.length > 255)
-    throw new Problem('malformed-request', 'An Idempotency-Key must not exceed 255 characters.')
+  if (route.method !== 'POST' || key === null) return null
   return {
     organizationId: credential.organizationId,
     operation: holderOf(credential) + route.operationId,

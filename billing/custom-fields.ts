@@ -3,7 +3,7 @@ import { fullFormats } from 'ajv-formats/dist/formats.js'
 import currencyCodes from 'currency-codes'
 import { RE2JS } from 're2js'
 import { canonicalJson } from './canonical-json.ts'
-import type { InvalidField } from './errors.ts'
+import type { FieldCode, FieldProblem, InvalidField } from './errors.ts'
 import { amountOf, amountProblem } from './money.ts'
 
 export const CUSTOM_FIELD_TYPES = [
@@ -57,17 +57,20 @@ const APPLIES: Readonly<Record<CustomFieldType, readonly (keyof FieldConstraints
 /** Returns what is wrong with a definition: constraints of other types, contradictions, and a default it refuses. */
 export function definitionProblems({ type, constraints }: Omit<FieldDefinition, 'name'>): InvalidField[] {
   const problems: InvalidField[] = []
-  const fail = (name: string, message: string) =>
-    void problems.push({ field: `additionalSchema.${name}`, message })
+  const fail = (name: string, problem: FieldProblem) =>
+    void problems.push({ field: `additionalSchema.${name}`, ...problem })
   for (const name of Object.keys(constraints)) {
     if (!APPLIES[type].includes(name as keyof FieldConstraints))
-      fail(name, `is not supported for fields of the type ${type}`)
+      fail(name, wrong('not-supported', `is not supported for fields of the type ${type}`))
   }
   const { minimum, maximum, pattern, default: initial } = constraints
   if (minimum !== undefined && maximum !== undefined && minimum > maximum)
-    fail('minimum', 'must not be greater than maximum')
+    fail('minimum', wrong('mismatch', 'must not be greater than maximum'))
   if (pattern !== undefined && compiled(pattern) === null)
-    fail('pattern', 'must be a regular expression without lookaround and backreferences')
+    fail(
+      'pattern',
+      wrong('wrong-format', 'must be a regular expression without lookaround and backreferences'),
+    )
   if (problems.length > 0 || initial === undefined) return problems
   const problem = valueProblem({ name: 'default', type, constraints }, initial)
   if (problem !== null) fail('default', problem)
@@ -92,9 +95,9 @@ export function checkedCustomFields(
     if (stored === null && !isNamed && constraints.default !== undefined) values[name] = constraints.default
     const value = ownValue(values, name)
     if (stored !== null && canonicalJson(value) === canonicalJson(known)) continue
-    const problem =
-      value === null ? (constraints.required ? 'is required' : null) : valueProblem(definition, value)
-    if (problem !== null) problems.push({ field: `customFields.${name}`, message: problem })
+    const missing = constraints.required ? wrong('required', 'is required') : null
+    const problem = value === null ? missing : valueProblem(definition, value)
+    if (problem !== null) problems.push({ field: `customFields.${name}`, ...problem })
   }
   return { values, problems }
 }
@@ -104,65 +107,78 @@ function ownValue(values: CustomValues, name: string): unknown {
 }
 
 /** Returns why a value is not one of the field, as a field message; null if it is. */
-function valueProblem({ type, constraints }: FieldDefinition, value: unknown): string | null {
+function valueProblem({ type, constraints }: FieldDefinition, value: unknown): FieldProblem | null {
   switch (type) {
     case 'array':
       return arrayProblem(value, constraints)
     case 'boolean':
-      return typeof value === 'boolean' ? null : 'must be boolean'
+      return typeof value === 'boolean' ? null : wrong('wrong-type', 'must be true or false')
     case 'date':
-      return isFormat('date', value) ? null : 'must be a date such as 2026-01-31'
+      return isFormat('date', value) ? null : wrong('wrong-format', 'must be a date such as 2026-01-31')
     case 'datetime':
       return isFormat('date-time', value)
         ? null
-        : 'must be an ISO 8601 date-time with an offset, such as 2026-01-31T09:00:00Z'
+        : wrong('wrong-format', 'must be an ISO 8601 date-time with an offset, such as 2026-01-31T09:00:00Z')
     case 'integer':
       return typeof value === 'number' && Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 31
         ? rangeProblem(value, constraints)
-        : 'must be an integer between -2147483648 and 2147483647'
+        : wrong('wrong-type', 'must be an integer between -2147483648 and 2147483647')
     case 'number':
-      return typeof value === 'number' ? rangeProblem(value, constraints) : 'must be a number'
+      return typeof value === 'number'
+        ? rangeProblem(value, constraints)
+        : wrong('wrong-type', 'must be a number')
     case 'string':
-      return typeof value === 'string' ? textProblem(value, constraints) : 'must be a string'
+      return typeof value === 'string'
+        ? textProblem(value, constraints)
+        : wrong('wrong-type', 'must be a string')
     case 'monetary':
       return monetaryProblem(value)
   }
 }
 
-function arrayProblem(value: unknown, { allowedValues }: FieldConstraints): string | null {
+function arrayProblem(value: unknown, { allowedValues }: FieldConstraints): FieldProblem | null {
   const isList = Array.isArray(value) && value.length <= MAX_ELEMENTS
   if (!isList || value.some((one) => typeof one !== 'string' || one.length > TEXT_LENGTH))
-    return `must be an array of at most ${MAX_ELEMENTS} strings of at most ${TEXT_LENGTH} characters`
+    return wrong(
+      'wrong-type',
+      `must be an array of at most ${MAX_ELEMENTS} strings of at most ${TEXT_LENGTH} characters`,
+    )
   return value.every((one) => allowedValues?.includes(one) ?? true)
     ? null
-    : `must only contain ${listed(allowedValues ?? [])}`
+    : wrong('not-one-of', `must only contain ${listed(allowedValues ?? [])}`)
 }
 
 function textProblem(
   value: string,
   { allowedValues, maxLength = TEXT_LENGTH, pattern }: FieldConstraints,
-): string | null {
-  if (value.length > maxLength) return `must not have more than ${maxLength} characters`
+): FieldProblem | null {
+  if (value.length > maxLength) return wrong('too-long', `must not have more than ${maxLength} characters`)
   if (allowedValues !== undefined && !allowedValues.includes(value))
-    return `must be one of ${listed(allowedValues)}`
+    return wrong('not-one-of', `must be one of ${listed(allowedValues)}`)
   if (pattern !== undefined && compiled(pattern)?.matcher(value).find() !== true)
-    return `must match ${pattern}`
+    return wrong('wrong-format', `must match ${pattern}`)
   return null
 }
 
-function rangeProblem(value: number, { minimum, maximum }: FieldConstraints): string | null {
-  if (minimum !== undefined && value < minimum) return `must not be less than ${minimum}`
-  if (maximum !== undefined && value > maximum) return `must not be greater than ${maximum}`
+function rangeProblem(value: number, { minimum, maximum }: FieldConstraints): FieldProblem | null {
+  if (minimum !== undefined && value < minimum)
+    return wrong('out-of-range', `must not be less than ${minimum}`)
+  if (maximum !== undefined && value > maximum)
+    return wrong('out-of-range', `must not be greater than ${maximum}`)
   return null
 }
 
-function monetaryProblem(value: unknown): string | null {
+function monetaryProblem(value: unknown): FieldProblem | null {
   const { currency, amount, ...rest } = (value ?? {}) as Record<string, unknown>
   if (typeof currency !== 'string' || typeof amount !== 'number' || Object.keys(rest).length > 0)
-    return 'must be an object of a currency and an amount'
+    return wrong('wrong-type', 'must be an object of a currency and an amount')
   if (currencyCodes.code(currency) === undefined || currency !== currency.toUpperCase())
-    return 'must have an ISO 4217 currency code in capitals'
+    return wrong('wrong-format', 'must have an ISO 4217 currency code in capitals')
   return amountProblem(amountOf(amount), currency)
+}
+
+function wrong(code: FieldCode, message: string): FieldProblem {
+  return { code, message }
 }
 
 function listed(values: readonly string[]): string {

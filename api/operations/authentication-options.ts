@@ -36,7 +36,8 @@ export async function putAuthenticationOptions(context: OperationContext): Promi
 function valuesOf(body: AuthenticationOptions) {
   const passwordPattern = body.passwordPattern ?? null
   const message = passwordPattern === null ? null : patternProblem(passwordPattern)
-  if (message !== null) throw new InvalidFieldsError([{ field: 'passwordPattern', message }])
+  if (message !== null)
+    throw new InvalidFieldsError([{ field: 'passwordPattern', code: 'wrong-format', message }])
   return {
     passwordPattern,
     credentialTtl: body.credentialTtl ?? DEFAULT_OPTIONS.credentialTtl,

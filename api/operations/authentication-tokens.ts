@@ -82,7 +82,7 @@ export async function exchangeToken(context: OperationContext): Promise<Operatio
     requireGrantable(acl, context)
     const expiry = customerTokenExpiry(asked == null ? null : Date.parse(asked), unit.now.getTime())
     const failures = scopeProblems(acl, unit.organizationId)
-    if ('problem' in expiry) failures.push({ field: 'expiredTime', message: expiry.problem })
+    if ('problem' in expiry) failures.push({ field: 'expiredTime', ...expiry.problem })
     if (failures.length > 0 || 'problem' in expiry) throw new InvalidFieldsError(failures)
     const made = exchangeAuthenticationToken(unit, row, {
       acl,
@@ -122,9 +122,12 @@ function passwordless(context: OperationContext, body: AuthenticationToken): Cre
     throw new Problem('forbidden', 'The mode passwordless requires a secret key.')
   }
   const failures: InvalidField[] = Object.entries({ username, password }).flatMap(([field, value]) =>
-    value === undefined ? [] : [{ field, message: 'is supported for the mode password only' }],
+    value === undefined
+      ? []
+      : [{ field, code: 'not-supported' as const, message: 'is supported for the mode password only' }],
   )
-  if (customerId === undefined) failures.push({ field: 'customerId', message: 'is required' })
+  if (customerId === undefined)
+    failures.push({ field: 'customerId', code: 'required', message: 'is required' })
   if (customerId === undefined || failures.length > 0) throw new InvalidFieldsError(failures)
   return (unit) => createPasswordlessToken(unit, context.keys, customerId)
 }
@@ -138,7 +141,9 @@ async function signIn(context: OperationContext, body: AuthenticationToken): Pro
   const { username, password } = body
   if (username === undefined || password === undefined) {
     const missing = Object.entries({ username, password }).filter(([, value]) => value === undefined)
-    throw new InvalidFieldsError(missing.map(([field]) => ({ field, message: 'is required' })))
+    throw new InvalidFieldsError(
+      missing.map(([field]) => ({ field, code: 'required' as const, message: 'is required' })),
+    )
   }
   const given = { username, password, address }
   const found = await checkSignIn(em, organizationId, passwords, given, context.now())

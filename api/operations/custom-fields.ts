@@ -12,7 +12,7 @@ import { CustomField as CustomFieldRow } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { presentCustomField } from '../../representations/custom-field.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
-import { Problem } from '../http/problems.ts'
+import { invalidFieldsProblem, type Problem } from '../http/problems.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { changeRow } from '../resources/change-row.ts'
 import { list } from '../resources/list.ts'
@@ -72,8 +72,8 @@ export async function putCustomField(
 const NAME = /^[A-Za-z0-9_-]{1,60}$/
 
 function invalidName(): Problem {
-  const invalidFields = [{ field: 'name', message: 'must be 1 to 60 letters, digits, or any of _ -' }]
-  return new Problem('validation-error', 'The name in the path is not valid.', { invalidFields })
+  const message = 'must be 1 to 60 letters, digits, or any of _ -'
+  return invalidFieldsProblem('validation-error', [{ field: 'name', code: 'wrong-format', message }])
 }
 
 /** Returns the resource at the path of the requested one. @throws Problem `not-found` for one without custom fields. */

@@ -183,7 +183,9 @@ function valuesOf(body: Customer, context: OperationContext, row: CustomerRow | 
     isDefault: isDefault ?? false,
   }))
   if ((taxNumbers ?? []).filter(({ isDefault }) => isDefault).length > 1) {
-    throw new InvalidFieldsError([{ field: 'taxNumbers', message: 'must not have more than one default' }])
+    throw new InvalidFieldsError([
+      { field: 'taxNumbers', code: 'not-unique', message: 'must not have more than one default' },
+    ])
   }
   return {
     email: body.email ?? null,
@@ -218,7 +220,7 @@ function defaultInstrumentOf(
   const [changed = stored, other = changed] = given.filter((id) => id !== stored)
   if (changed !== other) {
     const message = 'must be the instrument of defaultPaymentInstrument'
-    throw new InvalidFieldsError([{ field: 'defaultPaymentInstrumentId', message }])
+    throw new InvalidFieldsError([{ field: 'defaultPaymentInstrumentId', code: 'mismatch', message }])
   }
   return given.length === 0 ? null : changed
 }

@@ -64,7 +64,7 @@ function assign(row: OrganizationRow, body: Organization): void {
   const { invoiceTimeZone = 'UTC', questionnaire } = body
   if (invoiceTimeZone !== row.invoiceTimeZone && !isTimeZone(invoiceTimeZone)) {
     const message = 'must be the name of a time zone, such as Europe/Berlin'
-    throw new InvalidFieldsError([{ field: 'invoiceTimeZone', message }])
+    throw new InvalidFieldsError([{ field: 'invoiceTimeZone', code: 'not-one-of', message }])
   }
   row.name = body.name
   row.website = body.website ?? null

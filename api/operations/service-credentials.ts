@@ -65,12 +65,17 @@ function deactivationTimeOf(status: ServiceCredentialStatus, before: Date | null
 function checked({ host, auth = { type: 'none' } }: ServiceCredential): { host: string; auth: WebhookAuth } {
   const failures: InvalidField[] = []
   const name = hostNameOf(host)
-  if (name === null) failures.push({ field: 'host', message: 'must be a host name without port, or a URL' })
+  if (name === null) {
+    const message = 'must be a host name without port, or a URL'
+    failures.push({ field: 'host', code: 'wrong-format', message })
+  }
   const { type, username = '', password } = auth
   if (type === 'basic') {
-    if (username === '') failures.push({ field: 'auth.username', message: 'is required' })
-    if (username.includes(':')) failures.push({ field: 'auth.username', message: 'must not contain a colon' })
-    if (password === undefined) failures.push({ field: 'auth.password', message: 'is required' })
+    if (username === '') failures.push({ field: 'auth.username', code: 'required', message: 'is required' })
+    if (username.includes(':'))
+      failures.push({ field: 'auth.username', code: 'wrong-format', message: 'must not contain a colon' })
+    if (password === undefined)
+      failures.push({ field: 'auth.password', code: 'required', message: 'is required' })
   }
   if (name === null || failures.length > 0) throw new InvalidFieldsError(failures)
   return {

@@ -35,7 +35,9 @@ export const tags: Resource<TagRow> = {
 export const tagWriter: Pick<Writer<TagRow, Tag>, 'create'> = {
   create(unit, id, { name, type }) {
     if (type !== 'customer') {
-      throw new InvalidFieldsError([{ field: 'type', message: 'is not supported yet: only customer is' }])
+      throw new InvalidFieldsError([
+        { field: 'type', code: 'not-supported', message: 'is not supported yet: only customer is' },
+      ])
     }
     return createTag(unit, id, name)
   },
@@ -80,6 +82,7 @@ export function changeTagOf(isAdded: boolean): (context: OperationContext) => Pr
         throw new InvalidFieldsError(
           unknown.map((id) => ({
             field: `customerIds.${customerIds.indexOf(id)}`,
+            code: 'not-found' as const,
             message: 'must be the id of an existing customer',
           })),
         )

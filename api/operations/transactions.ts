@@ -214,16 +214,20 @@ async function start(
     case 'sale': {
       const instruction = instructionOf(paymentInstruction)
       if (parentTransactionId != null) {
-        invalid.push({ field: 'parentTransactionId', message: 'is supported for refunds only' })
+        invalid.push({
+          field: 'parentTransactionId',
+          code: 'not-supported',
+          message: 'is supported for refunds only',
+        })
       }
       if (body.isProcessedOutside === true && !(instruction !== null && 'method' in instruction)) {
         const message = 'is supported for external payments and refunds only'
-        invalid.push({ field: 'isProcessedOutside', message })
+        invalid.push({ field: 'isProcessedOutside', code: 'not-supported', message })
       }
       if (customerId == null || currency == null || amount == null || instruction === null) {
         const needed = { customerId, currency, amount, paymentInstruction: instruction }
         for (const [field, value] of Object.entries(needed)) {
-          if (value == null) invalid.push({ field, message: 'is required' })
+          if (value == null) invalid.push({ field, code: 'required', message: 'is required' })
         }
         throw new InvalidFieldsError(invalid)
       }
@@ -240,9 +244,11 @@ async function start(
       return await startSale(unit, { vault: keys.vault, gateway }, names, sale)
     }
     case 'refund': {
-      if (invoiceIds.length > 0) invalid.push({ field: 'invoiceIds', message: 'is supported for sales only' })
+      if (invoiceIds.length > 0) {
+        invalid.push({ field: 'invoiceIds', code: 'not-supported', message: 'is supported for sales only' })
+      }
       if (parentTransactionId == null) {
-        invalid.push({ field: 'parentTransactionId', message: 'is required' })
+        invalid.push({ field: 'parentTransactionId', code: 'required', message: 'is required' })
         throw new InvalidFieldsError(invalid)
       }
       if (invalid.length > 0) throw new InvalidFieldsError(invalid)

@@ -17,6 +17,7 @@ export const Webhook = Type.Object(
       Type.Array(Type.String({ pattern: EVENT_TYPE_PATTERN, maxLength: 60, examples: [...EVENT_TYPES] }), {
         default: [],
         uniqueItems: true,
+        maxItems: 500,
         description:
           'Event types that the webhook receives. If empty, it receives all of them. A type of another release is kept and never sent.',
       }),

@@ -29,11 +29,13 @@ export async function createPasswordToken(
     { lockMode: LockMode.PESSIMISTIC_READ, refresh: true },
   )
   if (credential === null) {
-    throw new InvalidFieldsError([{ field: 'username', message: 'must be the username of a credential' }])
+    throw new InvalidFieldsError([
+      { field: 'username', code: 'not-found', message: 'must be the username of a credential' },
+    ])
   }
   if (credentialId !== null && credentialId !== credential.id) {
     const message = 'must be the id of the credential with this username'
-    throw new InvalidFieldsError([{ field: 'credentialId', message }])
+    throw new InvalidFieldsError([{ field: 'credentialId', code: 'mismatch', message }])
   }
   const { resetTokenTtl } = await authenticationOptions(em, organizationId)
   const value = `pt_${environment}_${randomBytes(32).toString('base64url')}`

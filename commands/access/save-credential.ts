@@ -46,7 +46,7 @@ export async function createCredential(
   given: GivenCredential,
 ): Promise<CustomerCredential> {
   const found = references(unit)
-  if (given.password === null) found.fail('password', 'is required')
+  if (given.password === null) found.fail('password', 'required', 'is required')
   // Before the organization is locked, as a deletion of the customer locks the customer first.
   await found.required(Customer, 'customerId', given.customerId)
   await check(unit, found, id, given, null)
@@ -103,10 +103,10 @@ async function check(
     'select 1 from customer_credentials where organization_id = ? and username_digest = ? and id <> ?',
     [unit.organizationId, usernameDigest(username), id],
   )
-  if (others.length > 0) found.fail('username', 'is taken by another credential')
-  if (password !== null && 'problem' in password) found.fail('password', password.problem)
+  if (others.length > 0) found.fail('username', 'not-unique', 'is taken by another credential')
+  if (password !== null && 'problem' in password) found.fail('password', 'wrong-format', password.problem)
   const isNew = expiredTime != null && expiredTime.getTime() !== known?.getTime()
-  if (isNew && expiredTime <= unit.now) found.fail('expiredTime', 'must be in the future')
+  if (isNew && expiredTime <= unit.now) found.fail('expiredTime', 'in-the-past', 'must be in the future')
 }
 
 function hashOf(password: CheckedPassword | null): string | null {

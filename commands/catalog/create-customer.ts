@@ -88,8 +88,8 @@ export async function requireOwnInstrument(
 ): Promise<void> {
   const instrument = await found.optional(PaymentInstrument, field, instrumentId)
   if (instrument !== null && instrument.customerId !== customerId) {
-    found.fail(field, 'must be a payment instrument of the customer')
+    found.fail(field, 'mismatch', 'must be a payment instrument of the customer')
   } else if (instrument?.status === 'deactivated') {
-    found.fail(field, 'must be a payment instrument that is not deactivated')
+    found.fail(field, 'inactive', 'must be a payment instrument that is not deactivated')
   }
 }

@@ -42,9 +42,12 @@ export async function lockToMerge(
   for (const one of [...new Set([id, targetId])].sort()) locked.set(one, await lockRow(unit, Customer, one))
   const [duplicate, target] = [locked.get(id) ?? null, locked.get(targetId) ?? null]
   if (duplicate === null) return null
-  if (targetId === id) throw new InvalidFieldsError([{ field: FIELD, message: 'must be another customer' }])
+  if (targetId === id)
+    throw new InvalidFieldsError([{ field: FIELD, code: 'mismatch', message: 'must be another customer' }])
   if (target === null)
-    throw new InvalidFieldsError([{ field: FIELD, message: 'must be the id of an existing customer' }])
+    throw new InvalidFieldsError([
+      { field: FIELD, code: 'not-found', message: 'must be the id of an existing customer' },
+    ])
   return { duplicate, target }
 }
 

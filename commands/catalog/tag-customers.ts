@@ -126,5 +126,7 @@ async function requireNewName(unit: UnitOfWork, name: string, id: string): Promi
     [unit.organizationId, name, id],
   )
   if (taken !== undefined)
-    throw new InvalidFieldsError([{ field: 'name', message: 'must not be the name of another tag' }])
+    throw new InvalidFieldsError([
+      { field: 'name', code: 'not-unique', message: 'must not be the name of another tag' },
+    ])
 }

@@ -12,7 +12,7 @@ import {
   Customer,
   type Organization,
   PaymentInstrument,
-  type Plan,
+  Plan,
   Subscription,
   Website,
 } from '../../db/entities/index.ts'
@@ -83,10 +83,10 @@ export async function createSubscription(
     now: now.getTime(),
   })
   if (given.abandonTime !== null && given.abandonTime.getTime() <= now.getTime()) {
-    found.fail('abandonTime', 'must be in the future')
+    found.fail('abandonTime', 'in-the-past', 'must be in the future')
   }
   const customFields = checkedCustomFields(known.definitions, given.customFields ?? {}, null)
-  for (const { field, message } of customFields.problems) found.fail(field, message)
+  for (const { field, code, message } of customFields.problems) found.fail(field, code, message)
   found.check()
   const { billingAddress } = given
   const riskMetadata = await orderRisk(unit, given.riskMetadata, billingAddress, null, () => known.captured)
@@ -131,7 +131,7 @@ export async function checkInstrument(
 ): Promise<void> {
   const instrument = await found.optional(PaymentInstrument, 'paymentInstrumentId', paymentInstrumentId)
   if (instrument !== null && instrument.customerId !== customerId) {
-    found.fail('paymentInstrumentId', "must be a payment instrument of the order's customer")
+    found.fail('paymentInstrumentId', 'mismatch', "must be a payment instrument of the order's customer")
   }
 }
 
@@ -151,10 +151,10 @@ export function pricedItems(
     if (item !== undefined) return [changedItem(item, given)]
     const plan = byId.get(id)
     if (plan === undefined) {
-      found.fail(`items.${index}.plan.id`, 'must be the id of an existing plan')
+      found.missing(Plan, `items.${index}.plan.id`)
       return []
     }
-    if (!plan.isActive) found.fail(`items.${index}.plan.id`, 'must be an active plan')
+    if (!plan.isActive) found.fail(`items.${index}.plan.id`, 'inactive', 'must be an active plan')
     return [{ ...given, id: newId('item'), revision: 1, priced: priced(plan) }]
   })
 }

@@ -26,7 +26,9 @@ export function updatePaymentInstrument(
   const { expMonth, expYear } = changes
   if (expMonth !== instrument.expMonth || expYear !== instrument.expYear) {
     if (cardIsExpired(expMonth, expYear, now.getTime())) {
-      throw new InvalidFieldsError([{ field: 'expYear', message: 'must not be in the past' }])
+      throw new InvalidFieldsError([
+        { field: 'expYear', code: 'expired', message: 'must not be in the past' },
+      ])
     }
     if (instrument.status === 'expired') instrument.status = 'active'
   }

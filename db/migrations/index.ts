@@ -3,6 +3,7 @@
  * a table that has rows is made `concurrently`, in a migration of its own without a transaction.
  */
 import { Migration20261122120000_baseline } from './Migration20261122120000_baseline.ts'
+import { Migration20261122150300_instants_in_range } from './Migration20261122150300_instants_in_range.ts'
 import { Migration20261122153000_transactions_know_why_they_were_declined } from './Migration20261122153000_transactions_know_why_they_were_declined.ts'
 import { Migration20261122154000_gateway_accounts } from './Migration20261122154000_gateway_accounts.ts'
 import { Migration20261122161000_timelines_of_four_records } from './Migration20261122161000_timelines_of_four_records.ts'
@@ -16,6 +17,10 @@ import { Migration20261122193000_customer_credentials } from './Migration2026112
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
+  {
+    name: 'Migration20261122150300_instants_in_range',
+    class: Migration20261122150300_instants_in_range,
+  },
   {
     name: 'Migration20261122153000_transactions_know_why_they_were_declined',
     class: Migration20261122153000_transactions_know_why_they_were_declined,
