@@ -12,6 +12,7 @@ import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
 import { changeRow } from '../resources/change-row.ts'
 import { create } from '../resources/create.ts'
+import { withCustomFields } from '../resources/custom-fields.ts'
 import { remove } from '../resources/delete.ts'
 import { notFound, type Resource, type Writer } from '../resources/resource.ts'
 import { respondWith } from '../resources/respond.ts'
@@ -74,9 +75,9 @@ export async function patchGatewayAccount(context: OperationContext): Promise<Op
   const { gatewayName } = await readAccount(context)
   const given = bodyIfValid<GatewayAccountPatch>(context)
   await requireAcceptedCredentials(context, given === null ? null : { ...given, gatewayName })
-  return await changed(context, async (_, row) => {
+  return await changed(context, async (unit, row) => {
     const { credentials, ...body } = context.body<GatewayAccountPatch>()
-    Object.assign(row, body)
+    Object.assign(row, await withCustomFields(unit, gatewayAccounts, gatewayAccountWriter, body, row))
     if (credentials !== undefined) row.credentialsCipher = await cipherOf({ credentials }, context)
   })
 }

@@ -1,7 +1,7 @@
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import { checkCustomFields } from '../../commands/custom-fields.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
-import type { Resource, ResourceRow, Writer } from './resource.ts'
+import type { Resource, ResourceRow } from './resource.ts'
 
 /** True if records of the resource have custom fields. */
 export function hasCustomFields({ schema }: Pick<Resource<ResourceRow>, 'schema'>): boolean {
@@ -17,12 +17,15 @@ export function hasCustomFields({ schema }: Pick<Resource<ResourceRow>, 'schema'
 export async function withCustomFields<Row extends ResourceRow, Body>(
   unit: UnitOfWork,
   resource: Resource<Row>,
-  { checksCustomFields = false }: Pick<Writer<Row, Body>, 'checksCustomFields'>,
+  { checksCustomFields = false }: { readonly checksCustomFields?: boolean },
   body: Body,
   row: Row | null,
 ): Promise<Body> {
   if (checksCustomFields || !hasCustomFields(resource)) return body
-  const given = (body as WithCustomFields).customFields ?? {}
+  const { customFields } = body as WithCustomFields
+  // PATCH leaves them.
+  if (customFields === undefined && row !== null) return body
+  const given = customFields ?? {}
   const stored = row === null ? null : ((row as WithCustomFields).customFields ?? {})
   const { values, problems } = await checkCustomFields(unit, resource.path, given, stored)
   if (problems.length > 0) throw new InvalidFieldsError(problems)

@@ -8,6 +8,8 @@ import { startService, type TestService } from '../support/service.ts'
 
 type Body = Record<string, unknown>
 
+const RESOURCES = ['customers', 'gateway-accounts', 'products', 'subscriptions', 'websites']
+
 describe('custom fields', () => {
   let service: TestService
   let merchant: Catalogue
@@ -115,6 +117,11 @@ describe('custom fields', () => {
   /** A body of each resource that has custom fields; a resource without one here fails the test below. */
   const bodies = (): Readonly<Record<string, object>> => ({
     customers: {},
+    'gateway-accounts': {
+      gatewayName: 'TestGateway',
+      method: 'payment-card',
+      acceptedCurrencies: ['EUR'],
+    },
     websites: { name: 'Shop' },
     products: { name: 'Seat' },
     subscriptions: orderBody(merchant, { startTime: new Date(Date.now() + 86_400_000).toISOString() }),
@@ -125,10 +132,10 @@ describe('custom fields', () => {
       ({ method, path, takesBody, resource }) =>
         method === 'POST' && takesBody && path.split('/').length === 1 && hasCustomFields(resource),
     ).map(({ path }) => path)
-    expect(found.toSorted()).toEqual(['customers', 'products', 'subscriptions', 'websites'])
+    expect(found.toSorted()).toEqual(RESOURCES)
   })
 
-  test.each(['customers', 'websites', 'products', 'subscriptions'])(
+  test.each(RESOURCES)(
     'of %s are validated when the record is created and when they change',
     async (path) => {
       const body = bodies()[path] ?? {}
@@ -171,6 +178,25 @@ describe('custom fields', () => {
       expect((await api.post(path, body)).status).toBe(201)
     },
   )
+
+  test('are validated by PATCH, which leaves them if it does not name them', async () => {
+    const patched = ROUTES.filter(({ method, body = {} }) => method === 'PATCH' && hasCustomFields(body)).map(
+      ({ path }) => path,
+    )
+    expect(patched).toEqual(['gateway-accounts/{id}'])
+    await define('gateway-accounts', 'size', { type: 'integer' })
+    const account = { ...bodies()['gateway-accounts'], customFields: { size: 1 } }
+    const { body } = await api.post<Body>('gateway-accounts', account)
+    const patch = (given: object) =>
+      api.send<Body>('PATCH', `gateway-accounts/${body.id}`, {
+        body: JSON.stringify(given),
+        headers: { 'Content-Type': 'application/json' },
+      })
+    const wrong = await patch({ customFields: { size: 'large' } })
+    expect(expectProblem(wrong, 422, 'validation-error')).toEqual(['customFields.size'])
+    expect((await patch({ descriptor: 'SHOP' })).body).toMatchObject({ customFields: { size: 1 } })
+    expect((await patch({ customFields: {} })).body).toMatchObject({ customFields: {} })
+  })
 
   test('of one organization bind no other', async () => {
     await define('customers', 'size', { type: 'integer' })

@@ -30,6 +30,11 @@ describe('an upsert', () => {
       }),
       await merchant.api.post('products', { name: 'Seat', unitLabel: 'seat', customFields: { z: 1, a: 2 } }),
       await merchant.api.post('customers', { email: 'a@b.example', customFields: { z: 1, a: 2 } }),
+      await merchant.api.post('gateway-accounts', {
+        gatewayName: 'TestGateway',
+        method: 'payment-card',
+        acceptedCurrencies: ['EUR'],
+      }),
       await merchant.api.post(
         'subscriptions',
         orderBody(merchant, { customFields: { a: 1 }, startTime: '2999-01-01T00:00:00Z' }),
