@@ -36,7 +36,7 @@ import {
 import { entityTag, type Preconditions, readPreconditions } from './http/preconditions.ts'
 import { problemOf, requireNoInvalidFields } from './http/problems.ts'
 import { type RateLimit, rateHeaders, requireWithinLimit } from './http/rate-limit.ts'
-import { isStorable, readJsonBody } from './http/request-body.ts'
+import { isStorable, type JsonBody, readJsonBody } from './http/request-body.ts'
 import { operationHeaders } from './http/response-headers.ts'
 import type { ApiState } from './http/state.ts'
 import { createBodyValidator, createQueryValidator, type Validator } from './http/validation.ts'
@@ -76,11 +76,14 @@ interface RequestState extends ApiState {
   params: Record<string, string>
   query: Record<string, unknown>
   given: unknown
+  bodyProblem: JsonBody['problem']
   preconditions: Preconditions
   idempotencyKey: string | null
   idempotent: IdempotentRequest | null
 }
 type Step = RouterMiddleware<RequestState>
+
+const NO_BODY: JsonBody = { value: null, problem: null }
 
 export interface SharedSteps {
   readonly readCustomerToken: ReturnType<typeof customerTokenReader>
@@ -138,7 +141,9 @@ export function stepsOf(
 
   const readRequest: Step = async (ctx, next) => {
     const { state } = ctx
-    state.given = invalidBody === null ? null : await readJsonBody(ctx)
+    const sent = invalidBody === null ? NO_BODY : await readJsonBody(ctx)
+    state.given = sent.value
+    state.bodyProblem = sent.problem
     state.query = { ...ctx.query }
     requireNoInvalidFields('malformed-request', [
       ...invalidQuery(state.query),
@@ -188,11 +193,12 @@ function operationContext(
   }: OperationDependencies,
   invalidBody: Validator | null,
 ): OperationContext {
-  const { credential, params, query, preconditions, em, given, idempotent, log } = ctx.state
+  const { credential, params, query, preconditions, em, given, bodyProblem, idempotent, log } = ctx.state
   const { organizationId = '' } = params
   const { baseUrl, environment } = config
   const schema = route.body ?? route.resource
   const checkedBody = (sent: unknown, stored: object): object => {
+    if (bodyProblem !== null) throw bodyProblem
     const { body, stored: readOnlyValues } = withoutReadOnly(
       schema,
       withoutNulls(schema, structuredClone(sent)),

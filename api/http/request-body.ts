@@ -4,19 +4,21 @@ import rawBody from 'raw-body'
 import type { InvalidField } from '../../billing/errors.ts'
 import { Money } from '../../billing/money.ts'
 import { fieldAt, type Path } from './invalid-fields.ts'
-import { invalidFieldsProblem, Problem, requireNoInvalidFields } from './problems.ts'
+import { invalidFieldsProblem, Problem } from './problems.ts'
 
 const LARGEST_BODY = 1024 * 1024
 /** Objects and arrays within each other, the body included. */
 const DEEPEST = 32
 
-/**
- * Returns the body's value.
- *
- * @throws Problem for a body that is not JSON, too large, nested too deeply, or holds a number or text that would be
- * returned differently.
- */
-export async function readJsonBody(ctx: Context): Promise<unknown> {
+export interface JsonBody {
+  /** Null if it is nested too deeply. */
+  readonly value: unknown
+  /** The problem of a value that no operation accepts: too deep, or with what would be returned differently. */
+  readonly problem: Problem | null
+}
+
+/** @throws Problem for a body that is not JSON or too large. */
+export async function readJsonBody(ctx: Context): Promise<JsonBody> {
   if (ctx.get('Content-Type') === '' || !ctx.request.is('json', '+json')) {
     throw new Problem('unsupported-media-type', 'Send the body as JSON, with Content-Type: application/json.')
   }
@@ -37,13 +39,14 @@ export async function readJsonBody(ctx: Context): Promise<unknown> {
   const tooDeep = pathTooDeep(parsed, [])
   if (tooDeep !== null) {
     const message = `must not be nested more than ${DEEPEST} levels deep`
-    throw invalidFieldsProblem('validation-error', [fieldAt(tooDeep, 'too-deep', message)])
+    const field = fieldAt(tooDeep, 'too-deep', message)
+    return { value: null, problem: invalidFieldsProblem('validation-error', [field]) }
   }
-  const { body, inexact } = MAY_BE_INEXACT.test(text)
+  const { value, inexact } = MAY_BE_INEXACT.test(text)
     ? withInexactNumbers(text)
-    : { body: parsed, inexact: new Map() }
-  requireNoInvalidFields('validation-error', alteredValues(body, [], inexact))
-  return body
+    : { value: parsed, inexact: new Map() }
+  const problem = invalidFieldsProblem('validation-error', alteredValues(value, [], inexact))
+  return { value, problem: problem.extras.invalidFields?.length === 0 ? null : problem }
 }
 
 function decoded(bytes: Buffer): string {
@@ -87,15 +90,15 @@ const parseWithSource = JSON.parse as (
 ) => unknown
 
 /** Parses JSON, and finds the numbers whose shortest double notation is another number than their text. */
-function withInexactNumbers(text: string): { readonly body: unknown; readonly inexact: InexactNumbers } {
+function withInexactNumbers(text: string): { readonly value: unknown; readonly inexact: InexactNumbers } {
   const inexact = new Map<object, Set<string>>()
-  const body = parseWithSource(text, function (name, value, { source = '' }) {
+  const document = parseWithSource(text, function (name, value, { source = '' }) {
     if (typeof value === 'number' && !isExact(source, value)) {
       inexact.set(this, (inexact.get(this) ?? new Set()).add(name))
     }
     return value
   })
-  return { body, inexact }
+  return { value: document, inexact }
 }
 
 /** True if the double is numerically equal to the text, when written with the fewest digits that identify it. */

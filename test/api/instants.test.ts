@@ -51,8 +51,8 @@ function instantOf(year: number, rest: string): string | null {
   if (year < 0 || year > 9999) return null
   try {
     const { epochMilliseconds } = Temporal.Instant.from(`${digits(year, 4)}${rest}`)
-    const text = new Date(epochMilliseconds).toISOString()
-    return epochMilliseconds < 0 || text > LATEST ? null : text
+    const isInRange = epochMilliseconds >= Date.parse(EARLIEST) && epochMilliseconds <= Date.parse(LATEST)
+    return isInRange ? new Date(epochMilliseconds).toISOString() : null
   } catch {
     return null
   }

@@ -129,6 +129,15 @@ describe('a value of a body', () => {
     expect(fieldsOf(await lists(31))).toMatchObject([{ code: 'too-deep' }])
   })
 
+  test('is refused after what comes before it: 404, then 412', async () => {
+    const deep = { body: nested(33), headers: { 'Content-Type': 'application/json', 'If-Match': '"9"' } }
+    expectProblem(await merchant.api.send('PUT', 'subscription-pauses/none', deep), 404, 'not-found')
+    const { body } = await website('{}')
+    expectProblem(await merchant.api.send('PUT', `websites/${body.id}`, deep), 412, 'precondition-failed')
+    const unread = { ...deep, headers: { 'Content-Type': 'application/json' } }
+    expectProblem(await merchant.api.send('PUT', `websites/${body.id}`, unread), 422, 'validation-error')
+  })
+
   test('custom fields hold 1,000 members, and no more', async () => {
     const members = (number: number) =>
       JSON.stringify(Object.fromEntries(Array.from({ length: number }, (_, index) => [`m${index}`, index])))
