@@ -118,7 +118,7 @@ describe('customers', () => {
       { defaultPaymentInstrument: { method: 'payment-card', paymentInstrumentId: 'nothing' } },
       ['defaultPaymentInstrument.paymentInstrumentId'],
     ],
-  ])('%s: 422', async (_, body, fields) => {
+  ])('are refused with %s: 422', async (_, body, fields) => {
     expect(expectProblem(await merchant.api.post('customers', body), 422, 'validation-error')).toEqual(fields)
   })
 
@@ -307,7 +307,7 @@ describe('customers', () => {
       ['a member of 2,084 characters', { path: 'x'.repeat(2084) }, ['path']],
       ['an unknown member', { colour: 'red' }, ['colour']],
       ['a number', { medium: 7 }, ['medium']],
-    ])('%s: 422', async (_, body, fields) => {
+    ])('which is refused with %s: 422', async (_, body, fields) => {
       const path = `customers/${await customer()}/lead-source`
       expect(expectProblem(await merchant.api.put(path, body), 422, 'validation-error')).toEqual(fields)
     })

@@ -279,7 +279,7 @@ describe('payment tokens', () => {
     ['an unknown method', { method: 'cash' }, 'method'],
     ['no method', { method: undefined }, 'method'],
     ['no card', { paymentInstrument: undefined }, 'paymentInstrument'],
-    ['an over-long lead source', { leadSource: { medium: 'x'.repeat(256) } }, 'leadSource.medium'],
+    ['an over-long lead source', { leadSource: { medium: 'x'.repeat(2084) } }, 'leadSource.medium'],
     ['an unknown lead source', { leadSource: { moon: 'x' } }, 'leadSource.moon'],
     [
       'incomplete browser data',
