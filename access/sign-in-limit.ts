@@ -1,0 +1,28 @@
+/** How often a username may be tried from one address: after five failures in fifteen minutes, not at all. */
+import { createHash } from 'node:crypto'
+import ipaddr from 'ipaddr.js'
+import { usernameDigest } from './usernames.ts'
+
+export const MOST_FAILURES = 5
+/** Milliseconds. */
+export const FAILURE_WINDOW = 15 * 60_000
+
+/** Returns the name under which failures are counted: of a username, known or not, and the caller's address. */
+export function failureSubject(username: string, address: string): string {
+  return createHash('sha256')
+    .update(`${usernameDigest(username)}\n${network(address)}`)
+    .digest('hex')
+}
+
+/** Returns when the next attempt is permitted, or null if it is now. `failures` are those of the window, newest first. */
+export function blockedUntil(failures: readonly Date[]): Date | null {
+  const oldest = failures[MOST_FAILURES - 1]
+  return oldest === undefined ? null : new Date(oldest.getTime() + FAILURE_WINDOW)
+}
+
+/** Returns an IPv4 address, or the /64 of an IPv6 address: its holder can choose any address of that network. */
+function network(address: string): string {
+  if (!ipaddr.isValid(address)) return address
+  const caller = ipaddr.process(address)
+  return caller instanceof ipaddr.IPv6 ? caller.parts.slice(0, 4).join(':') : caller.toString()
+}
