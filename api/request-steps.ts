@@ -16,7 +16,11 @@ import type { Vault } from '../db/vault.ts'
 import type { AddressGuard } from '../delivery/address-guard.ts'
 import type { GatewayOfAccounts } from '../gateways/accounts.ts'
 import type { Wallet } from '../wallets/port.ts'
-import { authenticate as findCredential, authorize as requirePermission } from './http/authentication.ts'
+import {
+  type Credential,
+  authenticate as findCredential,
+  authorize as requirePermission,
+} from './http/authentication.ts'
 import { crossOriginHeaders } from './http/cors.ts'
 import { customerTokenReader } from './http/customer-jwt.ts'
 import {
@@ -268,12 +272,20 @@ function idempotentRequest(
     throw new Problem('malformed-request', 'An Idempotency-Key must not exceed 255 characters.')
   return {
     organizationId: credential.organizationId,
-    // Keys of one form of credential are no concern of another: a browser cannot use up a server's.
-    operation: credential.form === 'secret' ? route.operationId : `${credential.form}/${route.operationId}`,
+    operation: holderOf(credential) + route.operationId,
     key,
     // The caller's permissions are part of the request: a stored response can contain more than another caller may see.
     requestHash: requestHash(hash, ctx.path + ctx.search, [given, credential.acl, credential.allowedIps]),
   }
+}
+
+/**
+ * Returns whose keys they are, beside the organization's: those of one form of credential are no concern of another,
+ * and a customer's are the customer's own.
+ */
+function holderOf({ form, customerId }: Credential): string {
+  if (form === 'secret') return ''
+  return customerId === null ? `${form}/` : `${form}/${customerId}/`
 }
 
 /** Returns what a response shows of a body: with the members that are not supported yet, and only the requested ones. */

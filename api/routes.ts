@@ -59,6 +59,19 @@ import {
   serviceCredentials,
   serviceCredentialWriter,
 } from './operations/service-credentials.ts'
+import {
+  getAccount,
+  putAccount,
+  storefrontAccount,
+  storefrontInstrumentWriter,
+  storefrontInvoices,
+  storefrontOrders,
+  storefrontPaymentInstruments,
+  storefrontPlans,
+  storefrontProducts,
+  storefrontTransactions,
+  storefrontWebsites,
+} from './operations/storefront.ts'
 import { postTransaction, transactions } from './operations/transactions.ts'
 import { events, resendWebhook, webhookTracking } from './operations/webhook-log.ts'
 import { deleteWebhook, previewWebhook, webhooks, webhookWriter } from './operations/webhooks.ts'
@@ -114,6 +127,7 @@ export interface Route {
 
 const SECRET = ['secret'] as const
 const BROWSER: readonly KeyForm[] = ['publishable', 'customer']
+const CUSTOMER: readonly KeyForm[] = ['customer']
 
 /** Returns a route's whole path, with its parameters in braces. */
 export function fullPath({ path }: Pick<Route, 'path'>): string {
@@ -431,6 +445,30 @@ export const ROUTES: readonly Route[] = [
     ...action('PostInvoiceVoid', 'POST', 'invoices/{id}/void', 'Void an unpaid invoice'),
     handler: postInvoiceVoid,
   },
+
+  inStorefront({ ...getOne(storefrontAccount), path: storefrontAccount.path, handler: getAccount }),
+  inStorefront({
+    ...getOne(storefrontAccount),
+    ...action('PutAccount', 'PUT', storefrontAccount.path, 'Update an account'),
+    takesBody: true,
+    query: expandQuerySchema(storefrontAccount),
+    handler: putAccount,
+  }),
+  inStorefront(getMany(storefrontOrders)),
+  inStorefront(getOne(storefrontOrders)),
+  inStorefront(getMany(storefrontInvoices)),
+  inStorefront(getOne(storefrontInvoices)),
+  inStorefront(getMany(storefrontPaymentInstruments)),
+  inStorefront(post(storefrontPaymentInstruments, storefrontInstrumentWriter, 'inst')),
+  inStorefront(getOne(storefrontPaymentInstruments)),
+  inStorefront(getMany(storefrontTransactions)),
+  inStorefront(getOne(storefrontTransactions)),
+  inStorefront(getMany(storefrontPlans)),
+  inStorefront(getOne(storefrontPlans)),
+  inStorefront(getMany(storefrontProducts)),
+  inStorefront(getOne(storefrontProducts)),
+  inStorefront(getMany(storefrontWebsites)),
+  inStorefront(getOne(storefrontWebsites)),
 ]
 
 function gatewayAccountStatus(
@@ -456,6 +494,16 @@ function authenticationToken(method: 'GET' | 'POST' | 'DELETE', below: string) {
     takesBody: false,
     returns: 'one',
   } as const
+}
+
+/** Returns an operation for customers alone, with a permission of its own. */
+function inStorefront(route: Route): Route {
+  return {
+    ...route,
+    operationId: `Storefront${route.operationId}`,
+    summary: `${route.summary} in the storefront`,
+    accepts: CUSTOMER,
+  }
 }
 
 /** Returns an additional operation of a resource. POST responds with 201. */

@@ -24,6 +24,8 @@ export interface Credential {
   readonly form: KeyForm
   readonly organizationId: string
   readonly id: string
+  /** The customer for whom it acts; null for API keys. */
+  readonly customerId: string | null
   /** Null permits everything that its form may call. */
   readonly acl: readonly AccessRule[] | null
   /** Null permits every address. */
@@ -79,6 +81,7 @@ export async function authenticate(
     form: row.type,
     organizationId: row.organization_id,
     id: row.id,
+    customerId: null,
     acl: row.acl,
     allowedIps: row.allowed_ips,
   }
@@ -94,16 +97,16 @@ async function customerCredential(
   const [row] =
     name === null
       ? []
-      : await statement<{ acl: AccessRule[] }>(
+      : await statement<{ customer_id: string; acl: AccessRule[] }>(
           em,
           'find-customer-token',
-          'select acl from customer_tokens where organization_id = ? and id = ? and expired_time > ?',
+          'select customer_id, acl from customer_tokens where organization_id = ? and id = ? and expired_time > ?',
           [name.organizationId, name.id, now],
         )
   if (name === null || row === undefined) {
     throw new Problem('unauthorized', 'The customer token does not exist, has expired or was revoked.')
   }
-  return { form: 'customer', ...name, acl: row.acl, allowedIps: null }
+  return { form: 'customer', ...name, customerId: row.customer_id, acl: row.acl, allowedIps: null }
 }
 
 /**

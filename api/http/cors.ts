@@ -9,7 +9,7 @@ export function crossOriginHeaders(route: Pick<Route, 'accepts'>): Readonly<Reco
   return {
     'Access-Control-Allow-Origin': '*',
     'Access-Control-Expose-Headers':
-      'ETag, Location, Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Retry-After',
+      'ETag, Location, Pagination-Limit, Pagination-Offset, Pagination-Total, Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Retry-After',
   }
 }
 
@@ -21,7 +21,7 @@ export function preflightHeaders(
   return {
     'Access-Control-Allow-Origin': '*',
     'Access-Control-Allow-Methods': method,
-    'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, If-None-Match',
+    'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match',
     'Access-Control-Max-Age': '7200',
   }
 }

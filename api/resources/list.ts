@@ -4,14 +4,14 @@ import { Problem } from '../http/problems.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { type ListParameters, ListQueryError, listQuery } from '../query/list-query.ts'
 import { selection } from './read.ts'
-import type { Resource, ResourceRow } from './resource.ts'
+import type { Resource, ResourceRow, Restriction } from './resource.ts'
 import { presentAll } from './respond.ts'
 
 /** GET of many, with the paging headers. */
 export async function list<Row extends ResourceRow>(
   context: OperationContext,
   resource: Resource<Row>,
-  restriction: { readonly text: string; readonly values: readonly unknown[] } = { text: 'true', values: [] },
+  restriction: Restriction = resource.restriction?.(context) ?? { text: 'true', values: [] },
 ): Promise<OperationResponse> {
   const { em, organizationId } = context
   const { limit, offset, ...parameters } = context.query as unknown as ListParameters &

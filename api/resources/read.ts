@@ -11,11 +11,13 @@ export async function readOne<Row extends ResourceRow>(
   resource: Resource<Row>,
 ): Promise<OperationResponse> {
   const id = context.params.id ?? ''
+  const restriction = resource.restriction?.(context)
+  const condition = `row.organization_id = ? and row.id = ?${restriction === undefined ? '' : ` and (${restriction.text})`}`
   const [found] = await statement<Record<string, unknown>>(
     context.em,
-    `read-${resource.table}`,
-    selection(resource, 'row.organization_id = ? and row.id = ?'),
-    [context.organizationId, id],
+    `read-${restriction === undefined ? '' : 'own-'}${resource.table}`,
+    selection(resource, condition),
+    [context.organizationId, id, ...(restriction?.values ?? [])],
   )
   if (found === undefined) throw notFound(resource, id)
   const row = plainRowReader(context.em, resource.entity)(found)

@@ -7,6 +7,12 @@ import type { OperationContext } from '../operation.ts'
 import type { Fields } from '../query/fields.ts'
 import type { Embedding } from './embedding.ts'
 
+/** A condition over the row, aliased `row`. Its text is the same for all requests. */
+export interface Restriction {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
 export interface ResourceRow {
   organizationId: string
   id: string
@@ -38,6 +44,8 @@ export interface Resource<Row extends ResourceRow> {
   readonly fields: Fields
   /** Condition over the row, aliased `row`, of every list. */
   readonly listed?: string
+  /** Condition over the row of every list and every read of one: others do not exist for the caller. */
+  readonly restriction?: (context: OperationContext) => Restriction
   /** True if its representation may change without its revision. It never responds with 304 then. */
   readonly isVolatile?: (row: Row) => boolean
   readonly present: (row: Row, context: OperationContext) => object | Promise<object>

@@ -3,7 +3,7 @@ import { Customer, PaymentInstrument, Website } from '../../db/entities/index.ts
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { customerEvent } from '../../events/customer-events.ts'
 import { type CardPath, instrumentOfToken } from '../payments/create-payment-instrument.ts'
-import { references } from '../references.ts'
+import { type References, references } from '../references.ts'
 
 export interface NewCustomer {
   readonly email: string | null
@@ -54,11 +54,7 @@ export async function checkedCustomer(
 ): Promise<NewCustomer> {
   const found = references(unit)
   await found.optional(Website, 'websiteId', values.websiteId)
-  const field = 'defaultPaymentInstrument.paymentInstrumentId'
-  const instrument = await found.optional(PaymentInstrument, field, values.defaultPaymentInstrumentId)
-  if (instrument !== null && instrument.customerId !== id) {
-    found.fail(field, 'must be a payment instrument of the customer')
-  }
+  await requireOwnInstrument(found, id, values.defaultPaymentInstrumentId)
   found.check()
   if (payment === null) return values
   const made = await instrumentOfToken(unit, payment.path, {
@@ -68,4 +64,17 @@ export async function checkedCustomer(
     field: 'paymentToken',
   })
   return { ...values, defaultPaymentInstrumentId: made.id }
+}
+
+/** Records a failure unless the default instrument is one of the customer's own. */
+export async function requireOwnInstrument(
+  found: References,
+  customerId: string,
+  instrumentId: string | null,
+): Promise<void> {
+  const field = 'defaultPaymentInstrument.paymentInstrumentId'
+  const instrument = await found.optional(PaymentInstrument, field, instrumentId)
+  if (instrument !== null && instrument.customerId !== customerId) {
+    found.fail(field, 'must be a payment instrument of the customer')
+  }
 }

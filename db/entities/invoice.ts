@@ -16,7 +16,10 @@ export const invoiceSearch = searchExpression(
 const InvoiceSchema = defineEntity({
   name: 'Invoice',
   tableName: 'invoices',
-  indexes: listIndexes('invoices', invoiceSearch),
+  indexes: [
+    ...listIndexes('invoices', invoiceSearch),
+    { name: 'invoices_customer_index', properties: ['organizationId', 'customerId'] },
+  ],
   checks: [
     {
       // One live invoice per period, checked at the commit: a transaction may end one and issue its replacement.

@@ -15,6 +15,23 @@ const OPEN = [
   'GET tokens/{token}',
   'POST digital-wallets/validation',
   'POST authentication-tokens/{token}/exchange',
+  'GET storefront/account',
+  'PUT storefront/account',
+  'GET storefront/orders',
+  'GET storefront/orders/{id}',
+  'GET storefront/invoices',
+  'GET storefront/invoices/{id}',
+  'GET storefront/payment-instruments',
+  'POST storefront/payment-instruments',
+  'GET storefront/payment-instruments/{id}',
+  'GET storefront/transactions',
+  'GET storefront/transactions/{id}',
+  'GET storefront/plans',
+  'GET storefront/plans/{id}',
+  'GET storefront/products',
+  'GET storefront/products/{id}',
+  'GET storefront/websites',
+  'GET storefront/websites/{id}',
 ]
 
 describe('every route', () => {

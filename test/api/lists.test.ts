@@ -8,6 +8,7 @@ import { type ListParameters, listQuery } from '../../api/query/list-query.ts'
 import { ROUTES } from '../../api/routes.ts'
 import type { ApiResponse } from '../support/api-client.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { customerBrowser } from '../support/customer-browser.ts'
 import { disputeBody, externalSale } from '../support/dispute.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -95,9 +96,11 @@ describe('a list', () => {
   })
 
   test('every operation refuses a parameter it does not list', async () => {
-    for (const { method, path, takesBody } of ROUTES) {
+    const browser = await customerBrowser(service, merchant)
+    for (const { method, path, takesBody, accepts } of ROUTES) {
       const init = takesBody ? { body: '{}', headers: { 'Content-Type': 'application/json' } } : {}
-      const response = await merchant.api.send(method, `${path.replace('{id}', 'x')}?colour=red`, init)
+      const caller = accepts.includes('secret') ? merchant.api : browser
+      const response = await caller.send(method, `${path.replace('{id}', 'x')}?colour=red`, init)
       expect({ method, path, fields: expectProblem(response, 400, 'malformed-request') }).toEqual({
         method,
         path,

@@ -1,0 +1,172 @@
+/**
+ * What a customer's browser sees of each resource. The members are listed, so that one that is added for merchants
+ * stays hidden from customers until it is listed here (D 3, storefront).
+ */
+import Type, { type Static } from 'typebox'
+import { ReadOnly } from './conventions.ts'
+import { Customer } from './customer.ts'
+import { Invoice } from './invoice.ts'
+import { PaymentInstrument } from './payment-instrument.ts'
+import { Plan } from './plan.ts'
+import { Product } from './product.ts'
+import { Subscription } from './subscription.ts'
+import { Transaction } from './transaction.ts'
+import { Website } from './website.ts'
+
+const RESOURCE = ['id', 'revision', 'createdTime', 'updatedTime', '_links'] as const
+
+const options = ($id: string, description: string) => ({ $id, description, additionalProperties: false })
+
+export const StorefrontAccount = Type.Object(
+  {
+    ...Type.Pick(Customer, [
+      ...RESOURCE,
+      'email',
+      'firstName',
+      'lastName',
+      'primaryAddress',
+      'defaultPaymentInstrument',
+    ]).properties,
+    websiteId: ReadOnly(Customer.properties.websiteId),
+  },
+  options('StorefrontAccount', 'A customer, as the customer sees it.'),
+)
+export type StorefrontAccount = Static<typeof StorefrontAccount>
+
+export const StorefrontOrder = Type.Pick(
+  Subscription,
+  [
+    ...RESOURCE,
+    'orderId',
+    'orderType',
+    'organizationId',
+    'customerId',
+    'websiteId',
+    'items',
+    'status',
+    'billingStatus',
+    'currency',
+    'trial',
+    'isTrialOnly',
+    'inTrial',
+    'isTrialConverted',
+    'recurringInterval',
+    'invoiceTimeShift',
+    'delinquencyPeriod',
+    'shipping',
+    'autopay',
+    'paymentInstrumentId',
+    'startTime',
+    'activationTime',
+    'voidTime',
+    'abandonTime',
+    'renewalTime',
+    'churnTime',
+    'rebillNumber',
+    'initialInvoiceId',
+    'recentInvoiceId',
+    'lineItems',
+    'lineItemSubtotal',
+    'canceledBy',
+    'deliveryAddress',
+    'billingAddress',
+    'poNumber',
+    'notes',
+  ],
+  options('StorefrontOrder', 'An order, as its customer sees it.'),
+)
+
+export const StorefrontInvoice = Type.Pick(
+  Invoice,
+  [
+    ...RESOURCE,
+    'subscriptionId',
+    'customerId',
+    'websiteId',
+    'type',
+    'status',
+    'currency',
+    'amount',
+    'amountDue',
+    'items',
+    'discounts',
+    'periodNumber',
+    'periodStart',
+    'periodEnd',
+    'issuedTime',
+    'dueTime',
+    'delinquencyTime',
+    'paidTime',
+    'voidedTime',
+    'poNumber',
+    'notes',
+  ],
+  options('StorefrontInvoice', 'An issued invoice, as its customer sees it.'),
+)
+
+export const StorefrontPaymentInstrument = Type.Object(
+  {
+    ...Type.Pick(PaymentInstrument, [
+      ...RESOURCE,
+      'token',
+      'method',
+      'bin',
+      'last4',
+      'brand',
+      'expMonth',
+      'expYear',
+      'status',
+      'billingAddress',
+    ]).properties,
+    customerId: ReadOnly(PaymentInstrument.properties.customerId),
+  },
+  options('StorefrontPaymentInstrument', 'A payment card, as its customer sees it.'),
+)
+export type StorefrontPaymentInstrument = Static<typeof StorefrontPaymentInstrument>
+
+export const StorefrontTransaction = Type.Pick(
+  Transaction,
+  [
+    ...RESOURCE,
+    'type',
+    'customerId',
+    'currency',
+    'amount',
+    'paymentInstruction',
+    'parentTransactionId',
+    'invoiceIds',
+    'status',
+    'result',
+  ],
+  options('StorefrontTransaction', 'A sale or a refund, as its customer sees it.'),
+)
+
+export const StorefrontPlan = Type.Pick(
+  Plan,
+  [
+    ...RESOURCE,
+    'name',
+    'productId',
+    'currency',
+    'pricing',
+    'recurringInterval',
+    'trial',
+    'isTrialOnly',
+    'setup',
+    'invoiceTimeShift',
+    'isActive',
+  ],
+  options('StorefrontPlan', 'A plan, as customers see it.'),
+)
+
+export const StorefrontProduct = Type.Pick(
+  Product,
+  [...RESOURCE, 'name', 'unitLabel', 'description', 'requiresShipping', 'options'],
+  options('StorefrontProduct', 'A product, as customers see it.'),
+)
+
+export const StorefrontWebsite = Type.Pick(
+  Website,
+  [...RESOURCE, 'name', 'url', 'servicePhone', 'serviceEmail'],
+  options('StorefrontWebsite', 'A website, as customers see it.'),
+)

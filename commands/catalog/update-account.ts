@@ -1,0 +1,30 @@
+import type { Contact } from '../../billing/contacts.ts'
+import type { Customer } from '../../db/entities/index.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { references } from '../references.ts'
+import { requireOwnInstrument } from './create-customer.ts'
+
+/** What customers may change of themselves. */
+export interface Account {
+  readonly email: string | null
+  readonly firstName: string | null
+  readonly lastName: string | null
+  readonly primaryAddress: Contact | null
+  readonly defaultPaymentInstrumentId: string | null
+}
+
+/**
+ * Changes a locked customer at the customer's own request; what only the merchant may change stays as it is.
+ *
+ * @throws InvalidFieldsError naming `defaultPaymentInstrument.paymentInstrumentId`.
+ */
+export async function updateAccount(unit: UnitOfWork, row: Customer, given: Account): Promise<void> {
+  const found = references(unit)
+  await requireOwnInstrument(found, row.id, given.defaultPaymentInstrumentId)
+  found.check()
+  row.email = given.email
+  row.firstName = given.firstName
+  row.lastName = given.lastName
+  row.primaryAddress = given.primaryAddress
+  row.defaultPaymentInstrumentId = given.defaultPaymentInstrumentId
+}
