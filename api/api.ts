@@ -1,6 +1,7 @@
 /** Runs the API: it listens, and when stopped lets requests in progress finish. */
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createPasswordHasher } from '../access/password-hash.ts'
 import { gatewayAccountSource } from '../commands/payments/gateway-accounts.ts'
 import type { Config } from '../config/config.ts'
 import type { MerchantIdentity } from '../config/merchant-identity.ts'
@@ -108,6 +109,7 @@ export async function startApi(
   const server = createServer({
     ...dependencies,
     rateLimit,
+    passwords: createPasswordHasher(),
     gateway,
     wallet,
     temporal,

@@ -1,6 +1,7 @@
 /** What an operation's handler receives and returns. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
+import type { PasswordHasher } from '../access/password-hash.ts'
 import type { KeyStore } from '../commands/access/create-api-key.ts'
 import type { Config } from '../config/config.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
@@ -21,6 +22,9 @@ export interface OperationContext {
   /** An entity manager of this request alone. */
   readonly em: EntityManager
   readonly keys: KeyStore
+  readonly passwords: PasswordHasher
+  /** The caller's IP address. */
+  readonly address: string
   readonly webhookTargets: WebhookTargets
   /** Makes one signed attempt that is not logged. */
   readonly sendWebhook: (delivery: DueDelivery) => Promise<Attempt>

@@ -8,6 +8,7 @@ import type { RouterMiddleware } from '@koa/router'
 import type { MikroORM } from '@mikro-orm/postgresql'
 import type { Context } from 'koa'
 import Type from 'typebox'
+import type { PasswordHasher } from '../access/password-hash.ts'
 import type { InvalidField } from '../billing/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { InstallationFacts } from '../db/installation.ts'
@@ -56,6 +57,7 @@ export interface OperationDependencies {
   readonly orm: MikroORM
   readonly installation: InstallationFacts
   readonly vault: Vault
+  readonly passwords: PasswordHasher
   readonly gateway: GatewayOfAccounts
   readonly wallet: Wallet
   /** Null if this API has no Temporal. */
@@ -172,6 +174,7 @@ function operationContext(
     config,
     installation,
     vault,
+    passwords,
     addressGuard,
     sendWebhook,
     gateway,
@@ -192,6 +195,8 @@ function operationContext(
     em,
     environment,
     keys: { vault, installation, environment },
+    passwords,
+    address: ctx.ip,
     webhookTargets: { guard: addressGuard, environment },
     sendWebhook,
     gateway,

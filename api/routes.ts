@@ -11,12 +11,15 @@ import { type IdPrefix, newId } from '../db/ids.ts'
 import type { KeyForm } from './http/authentication.ts'
 import type { OperationHandler } from './operation.ts'
 import { apiKeys, apiKeyWriter, deleteApiKey } from './operations/api-keys.ts'
+import { getAuthenticationOptions, putAuthenticationOptions } from './operations/authentication-options.ts'
 import {
+  authenticationTokens,
   deleteAuthenticationToken,
   exchangeToken,
   getAuthenticationToken,
   postAuthenticationToken,
 } from './operations/authentication-tokens.ts'
+import { credentials, deleteCredential, postCredential, putCredential } from './operations/credentials.ts'
 import { customers, customerWriter, deleteCustomer } from './operations/customers.ts'
 import { postDigitalWalletValidation } from './operations/digital-wallets.ts'
 import { disputes, disputeWriter } from './operations/disputes.ts'
@@ -49,6 +52,12 @@ import {
 } from './operations/order-actions.ts'
 import { subscriptions, subscriptionWriter } from './operations/orders.ts'
 import { getOrganization, putOrganization } from './operations/organizations.ts'
+import {
+  deletePasswordToken,
+  getPasswordToken,
+  passwordTokens,
+  postPasswordToken,
+} from './operations/password-tokens.ts'
 import { paymentInstruments, paymentInstrumentWriter } from './operations/payment-instruments.ts'
 import { paymentTokens, paymentTokenWriter, readPaymentToken } from './operations/payment-tokens.ts'
 import { deletePlan, plans, planWriter } from './operations/plans.ts'
@@ -89,6 +98,7 @@ import { list } from './resources/list.ts'
 import { readOne } from './resources/read.ts'
 import type { Resource, ResourceRow, Writer } from './resources/resource.ts'
 import { upsert } from './resources/upsert.ts'
+import { AuthenticationOptions } from './schemas/authentication-options.ts'
 import { AuthenticationToken, CustomerToken } from './schemas/authentication-token.ts'
 import { DigitalWalletValidation } from './schemas/digital-wallet.ts'
 import { FastForward } from './schemas/fast-forward.ts'
@@ -120,7 +130,10 @@ export interface Route {
   readonly accepted?: TSchema
   /** True if the operation exists only in the sandbox. */
   readonly sandboxOnly?: boolean
-  /** True if a repetition under an `Idempotency-Key` continues the first request instead of being replayed. */
+  /**
+   * True if a repetition under an `Idempotency-Key` runs the handler, which continues the first request, or checks
+   * the caller again before its response is replayed.
+   */
   readonly continues?: boolean
   readonly handler: OperationHandler
 }
@@ -199,10 +212,38 @@ export const ROUTES: readonly Route[] = [
   },
 
   {
+    operationId: 'GetAuthenticationOptions',
+    method: 'GET',
+    path: 'authentication-options',
+    summary: 'Retrieve the authentication options',
+    accepts: SECRET,
+    resource: AuthenticationOptions,
+    takesBody: false,
+    returns: 'one',
+    success: 200,
+    handler: getAuthenticationOptions,
+  },
+  {
+    operationId: 'PutAuthenticationOptions',
+    method: 'PUT',
+    path: 'authentication-options',
+    summary: 'Update the authentication options',
+    accepts: SECRET,
+    resource: AuthenticationOptions,
+    takesBody: true,
+    returns: 'one',
+    success: 200,
+    handler: putAuthenticationOptions,
+  },
+
+  getMany(authenticationTokens, pageQuery),
+  {
     ...authenticationToken('POST', ''),
     summary: 'Create an authentication token for a customer',
+    accepts: [...SECRET, 'publishable'],
     takesBody: true,
     success: 201,
+    continues: true,
     handler: postAuthenticationToken,
   },
   {
@@ -228,6 +269,35 @@ export const ROUTES: readonly Route[] = [
     success: 201,
     handler: exchangeToken,
   },
+
+  getMany(credentials, pageQuery),
+  {
+    ...getOne(credentials),
+    ...action('PostCredential', 'POST', 'credentials', 'Create a credential'),
+    takesBody: true,
+    query: expandQuerySchema(credentials),
+    handler: postCredential,
+  },
+  getOne(credentials),
+  {
+    ...getOne(credentials),
+    ...action('PutCredential', 'PUT', 'credentials/{id}', 'Create or update a credential'),
+    takesBody: true,
+    query: expandQuerySchema(credentials),
+    handler: putCredential,
+  },
+  { ...del(credentials), handler: deleteCredential },
+
+  getMany(passwordTokens, pageQuery),
+  {
+    ...getOne(passwordTokens),
+    ...action('PostPasswordToken', 'POST', 'password-tokens', 'Create a password token for a credential'),
+    takesBody: true,
+    query: expandQuerySchema(passwordTokens),
+    handler: postPasswordToken,
+  },
+  { ...getOne(passwordTokens), handler: getPasswordToken },
+  { ...del(passwordTokens), summary: 'Revoke a password token', handler: deletePasswordToken },
 
   getMany(paymentInstruments),
   post(paymentInstruments, paymentInstrumentWriter, 'inst'),

@@ -28,6 +28,14 @@ export function lockArguments(name: LockName): string {
   return `${SERVICE}, ${LOCKS[name]}`
 }
 
+/** Waits for the lock of an arbitrary text, and holds it until the transaction of `em` ends. */
+export async function lockText(em: EntityManager, text: string): Promise<void> {
+  await statement(em, 'take-lock-of-text', 'select pg_advisory_xact_lock(hashtextextended(?, ?::bigint))', [
+    text,
+    SERVICE,
+  ])
+}
+
 /** Takes the lock of an arbitrary text until the transaction of `em` ends. False if another transaction holds it. */
 export async function tryLockText(em: EntityManager, text: string): Promise<boolean> {
   const [row] = await statement<{ taken: boolean }>(

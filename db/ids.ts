@@ -28,6 +28,9 @@ export type IdPrefix =
   | 'tl'
   | 'auth'
   | 'cust'
+  | 'cred'
+  | 'pwt'
+  | 'fail'
   | 'wrk'
   | 'gwa'
 

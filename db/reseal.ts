@@ -7,9 +7,11 @@ import type { Vault } from './vault.ts'
 export const SEALED = [
   { table: 'installation', column: 'value', where: "name = 'lookup-key'" },
   { table: 'api_keys', column: 'key_cipher', where: 'true' },
+  { table: 'authentication_tokens', column: 'token_cipher', where: 'token_cipher is not null' },
   { table: 'customer_token_keys', column: 'key_cipher', where: 'true' },
   { table: 'gateway_accounts', column: 'credentials_cipher', where: 'credentials_cipher is not null' },
   { table: 'idempotency_records', column: 'response_cipher', where: 'true' },
+  { table: 'password_tokens', column: 'token_cipher', where: 'true' },
   { table: 'payment_tokens', column: 'card_cipher', where: 'card_cipher is not null' },
   { table: 'service_credentials', column: 'auth_cipher', where: 'true' },
   { table: 'signing_keys', column: 'private_cipher', where: 'true' },

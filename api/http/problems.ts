@@ -27,7 +27,7 @@ export const PROBLEMS = {
     status: 401,
     title: 'Unauthorized',
     meaning:
-      'The credential is missing, unknown, expired or of another environment, or the request has two credentials. Send exactly one key of this environment; a secret key goes in the `SVC-APIKEY` header.',
+      'The credential is missing, unknown, expired or of another environment, or the request has two credentials. Send exactly one key of this environment; a secret key goes in the `SVC-APIKEY` header. When a customer signs in, the username or the password is wrong.',
   },
   forbidden: {
     status: 403,
@@ -84,7 +84,7 @@ export const PROBLEMS = {
     status: 429,
     title: 'Too many requests',
     meaning:
-      'The organization has exceeded its rate limit, and the request was not processed. Send it again after the time in `X-RateLimit-Retry-After` (Unix seconds).',
+      'The organization has exceeded its rate limit, or a username was tried with wrong passwords too often, and the request was not processed. Send it again after the time in `X-RateLimit-Retry-After` (Unix seconds).',
   },
   'internal-error': {
     status: 500,

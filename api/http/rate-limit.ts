@@ -134,15 +134,18 @@ export function rateHeaders({ limit, remaining, window, until }: Usage): Record<
 /** @throws Problem `rate-limit-exceeded` with the end of the window. */
 export function requireWithinLimit({ limit, isExceeded, until }: Usage, now: Date): void {
   if (!isExceeded) return
-  const seconds = Math.ceil((until.getTime() - now.getTime()) / 1000)
   throw new Problem(
     'rate-limit-exceeded',
     `The organization has exceeded its limit of ${limit} requests per window.`,
-    {
-      headers: {
-        'X-RateLimit-Retry-After': String(Math.ceil(until.getTime() / 1000)),
-        'Retry-After': String(Math.max(1, seconds)),
-      },
-    },
+    { headers: retryHeaders(until, now) },
   )
+}
+
+/** The headers of a problem `rate-limit-exceeded`: when the request may be repeated. */
+export function retryHeaders(until: Date, now: Date): Record<string, string> {
+  const seconds = Math.ceil((until.getTime() - now.getTime()) / 1000)
+  return {
+    'X-RateLimit-Retry-After': String(Math.ceil(until.getTime() / 1000)),
+    'Retry-After': String(Math.max(1, seconds)),
+  }
 }

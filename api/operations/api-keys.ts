@@ -1,4 +1,4 @@
-import { grantedPermissions, isWithin } from '../../access/access-lists.ts'
+import { grantedPermissions, isWithin, permits } from '../../access/access-lists.ts'
 import { allowedIpProblem } from '../../access/allowed-ips.ts'
 import { isUnrestricted, type Reach, reaches } from '../../access/reach.ts'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
@@ -94,6 +94,11 @@ export function scopeProblems(acl: readonly AccessRule[], organizationId: string
       ? []
       : [{ field: `acl.${index}.scope.organizationId`, message: 'must include this organization' }],
   )
+}
+
+/** True if the calling credential's access list names the operation. */
+export function mayCall({ credential, organizationId }: OperationContext, operationId: string): boolean {
+  return permits(grantedPermissions(credential.acl, organizationId), operationId)
 }
 
 /** @throws Problem `forbidden` for rules that exceed the calling credential's. */

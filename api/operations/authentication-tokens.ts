@@ -1,28 +1,57 @@
-/** Authentication tokens: the merchant's server creates one for a customer, and the browser exchanges it for a JWT. */
+/**
+ * Authentication tokens: the merchant's server creates one for a customer, or a customer's browser with username and
+ * password, and the browser exchanges it for a JWT.
+ */
 import { customerTokenExpiry } from '../../access/credential-lifetimes.ts'
-import { InvalidFieldsError } from '../../billing/errors.ts'
-import { createAuthenticationToken } from '../../commands/access/create-authentication-token.ts'
+import { type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
+import {
+  type CreatedToken,
+  createPasswordlessToken,
+  createTokenOfCredential,
+} from '../../commands/access/create-authentication-token.ts'
 import { latestCustomerTokenKey } from '../../commands/access/customer-token-keys.ts'
+import { checkSignIn, lockChecked } from '../../commands/access/sign-in.ts'
 import {
   endAuthenticationToken,
   exchangeAuthenticationToken,
   findAuthenticationToken,
   isValid,
 } from '../../commands/access/use-authentication-token.ts'
-import type { AuthenticationToken as AuthenticationTokenRow } from '../../db/entities/index.ts'
+import { AuthenticationToken as AuthenticationTokenRow } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { customerLink, presentAuthenticationToken } from '../../representations/issued-tokens.ts'
 import { signCustomerToken } from '../http/customer-jwt.ts'
 import { Problem } from '../http/problems.ts'
+import { retryHeaders } from '../http/rate-limit.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
-import type { AuthenticationToken, CustomerToken } from '../schemas/authentication-token.ts'
-import { requireGrantable, scopeProblems } from './api-keys.ts'
+import type { Resource } from '../resources/resource.ts'
+import { AuthenticationToken, type CustomerToken } from '../schemas/authentication-token.ts'
+import { mayCall, requireGrantable, scopeProblems } from './api-keys.ts'
+
+export const authenticationTokens: Resource<AuthenticationTokenRow> = {
+  name: 'AuthenticationToken',
+  label: 'authentication token',
+  path: 'authentication-tokens',
+  schema: AuthenticationToken,
+  entity: AuthenticationTokenRow,
+  table: 'authentication_tokens',
+  search: 'row.id',
+  fields: {},
+  listed: 'row.consumed_time is null and row.expired_time > now()',
+  async present(row, context) {
+    const isShown = row.tokenCipher != null && mayCall(context, 'PostAuthenticationToken')
+    const value = isShown ? await context.keys.vault.open(row.tokenCipher ?? '') : null
+    return presentAuthenticationToken(row, value, context.baseUrl)
+  },
+}
 
 /** POST: without `Location`, which would put the value into the logs of proxies. */
 export async function postAuthenticationToken(context: OperationContext): Promise<OperationResponse> {
-  const { customerId } = context.body<AuthenticationToken>()
+  const body = context.body<AuthenticationToken>()
+  const create = modeOf(body) === 'password' ? await signIn(context, body) : passwordless(context, body)
   return await context.commit(async (unit) => {
-    const { row, value } = await createAuthenticationToken(unit, context.keys, customerId)
-    return { body: present(row, value) }
+    const { row, value } = await create(unit)
+    return { body: presentAuthenticationToken(row, value, context.baseUrl) }
   })
 }
 
@@ -31,7 +60,7 @@ export async function getAuthenticationToken(context: OperationContext): Promise
   const value = context.params.token ?? ''
   const row = await findAuthenticationToken(context, context.keys.installation, value)
   if (row === null || !isValid(row, context.now())) throw notFound()
-  return { body: present(row, value) }
+  return { body: presentAuthenticationToken(row, value, context.baseUrl) }
 }
 
 /** DELETE: revokes the token and every customer token issued from it. */
@@ -69,9 +98,64 @@ export async function exchangeToken(context: OperationContext): Promise<Operatio
         customerId: made.customerId,
         acl: made.acl,
         expiredTime: made.expiredTime.toISOString(),
+        createdTime: made.createdTime.toISOString(),
+        updatedTime: made.createdTime.toISOString(),
+        _links: customerLink(made, context.baseUrl),
       },
     }
   })
+}
+
+type CreateToken = (unit: UnitOfWork) => Promise<CreatedToken>
+
+function modeOf({ mode, customerId, username, password }: AuthenticationToken) {
+  if (mode !== undefined) return mode
+  return customerId !== undefined && username === undefined && password === undefined
+    ? 'passwordless'
+    : 'password'
+}
+
+/** @throws Problem `forbidden` for a publishable key, which anyone can read. */
+function passwordless(context: OperationContext, body: AuthenticationToken): CreateToken {
+  const { customerId, username, password } = body
+  if (context.credential.form !== 'secret') {
+    throw new Problem('forbidden', 'The mode passwordless requires a secret key.')
+  }
+  const failures: InvalidField[] = Object.entries({ username, password }).flatMap(([field, value]) =>
+    value === undefined ? [] : [{ field, message: 'is supported for the mode password only' }],
+  )
+  if (customerId === undefined) failures.push({ field: 'customerId', message: 'is required' })
+  if (customerId === undefined || failures.length > 0) throw new InvalidFieldsError(failures)
+  return (unit) => createPasswordlessToken(unit, context.keys, customerId)
+}
+
+/**
+ * Compares username and password.
+ * @throws Problem `unauthorized` if they are wrong, `rate-limit-exceeded` after too many failures.
+ */
+async function signIn(context: OperationContext, body: AuthenticationToken): Promise<CreateToken> {
+  const { em, organizationId, passwords, address, keys } = context
+  const { username, password } = body
+  if (username === undefined || password === undefined) {
+    const missing = Object.entries({ username, password }).filter(([, value]) => value === undefined)
+    throw new InvalidFieldsError(missing.map(([field]) => ({ field, message: 'is required' })))
+  }
+  const given = { username, password, address }
+  const found = await checkSignIn(em, organizationId, passwords, given, context.now())
+  switch (found.outcome) {
+    case 'blocked':
+      throw new Problem('rate-limit-exceeded', 'Too many failed attempts with this username.', {
+        headers: retryHeaders(found.until, context.now()),
+      })
+    case 'rejected':
+      throw wrongPassword()
+    case 'accepted':
+      return async (unit) => {
+        const credential = await lockChecked(unit, found.credential)
+        if (credential === null) throw wrongPassword()
+        return await createTokenOfCredential(unit, keys, credential)
+      }
+  }
 }
 
 async function locked(
@@ -81,8 +165,9 @@ async function locked(
   return await findAuthenticationToken(unit, keys.installation, params.token ?? '', true)
 }
 
-function present({ customerId, expiredTime }: AuthenticationTokenRow, token: string) {
-  return { token, customerId, expiredTime: expiredTime.toISOString() }
+/** One text for every reason, so that it reveals no username. */
+function wrongPassword(): Problem {
+  return new Problem('unauthorized', 'The username or the password is wrong.')
 }
 
 /** The value is a secret, so the detail does not repeat it. */

@@ -1,5 +1,5 @@
 import { canonicalJson } from '../../billing/canonical-json.ts'
-import { endTokensOf } from '../../commands/access/use-authentication-token.ts'
+import { endAccessOf } from '../../commands/access/end-access.ts'
 import {
   checkedCustomer,
   createCustomer,
@@ -51,11 +51,11 @@ export const customerWriter: Writer<CustomerRow, Customer> = {
   changed: (unit, row) => unit.emit(customerEvent(row, 'customer-updated', unit)),
 }
 
-/** DELETE: 409 while the customer has an order, a transaction or an instrument. The customer's tokens end. */
+/** DELETE: 409 while the customer has an order, a transaction or an instrument. The customer's credentials and tokens end. */
 export async function deleteCustomer(context: OperationContext): Promise<OperationResponse> {
   return await remove(context, customers, async (unit, row) => {
     await requireUnreferenced(unit, 'customers', row.id)
-    await endTokensOf(unit, row.id)
+    await endAccessOf(unit, row.id)
   })
 }
 

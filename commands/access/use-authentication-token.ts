@@ -4,6 +4,7 @@ import { AuthenticationToken, CustomerToken } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import type { InstallationFacts } from '../../db/installation.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { authenticationTokenHash } from './create-authentication-token.ts'
 
 type Scope = Pick<UnitOfWork, 'em' | 'organizationId'>
 
@@ -14,7 +15,7 @@ export async function findAuthenticationToken(
   value: string,
   lock = false,
 ): Promise<AuthenticationToken | null> {
-  const tokenHash = installation.hashKey(`authentication token:${value}`)
+  const tokenHash = authenticationTokenHash(installation, value)
   return await em.findOne(
     AuthenticationToken,
     { organizationId, tokenHash },
@@ -56,7 +57,7 @@ export async function endAuthenticationToken(
   em.remove(token)
 }
 
-/** Ends every token of a customer whose row is locked; the lock keeps new ones from being created. */
+/** Ends every authentication token of a customer, and every JWT issued from one. */
 export async function endTokensOf({ em, organizationId }: UnitOfWork, customerId: string): Promise<void> {
   // Authentication tokens first: an exchange locks its token until the customer token is written.
   await em.nativeDelete(AuthenticationToken, { organizationId, customerId })

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { AccessRule } from '../../access/access-lists.ts'
-import { id, instant, json, tenantKey } from './columns.ts'
+import { id, instant, json, resourceColumns, tenantKey } from './columns.ts'
 
 const AuthenticationTokenSchema = defineEntity({
   name: 'AuthenticationToken',
@@ -9,16 +9,21 @@ const AuthenticationTokenSchema = defineEntity({
   properties: {
     ...tenantKey,
     customerId: id(),
+    /** The credential with which the customer signed in, and its username then; null if the merchant asked for the token. */
+    credentialId: id().nullable(),
+    username: p.string().nullable(),
     /** Keyed hash of the value, for looking up a presented token. */
     tokenHash: p.string().length(64).unique('authentication_tokens_token_hash_unique'),
+    /** The value, encrypted by the vault; null in rows of the first release. */
+    tokenCipher: p.text().nullable(),
     expiredTime: instant(),
     /** When it was consumed; from then on it can only be ended. */
     consumedTime: instant().nullable(),
-    createdTime: instant(),
+    ...resourceColumns,
   },
 })
 
-/** Lets a browser obtain a customer token; a merchant creates it for a customer. */
+/** Lets a browser obtain a customer token. A merchant, or a customer's password, creates it. */
 export class AuthenticationToken extends AuthenticationTokenSchema.class {}
 AuthenticationTokenSchema.setClass(AuthenticationToken)
 

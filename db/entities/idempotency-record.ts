@@ -7,7 +7,8 @@ const IdempotencyRecordSchema = defineEntity({
   indexes: [{ name: 'idempotency_records_created_index', properties: ['createdTime'] }],
   properties: {
     organizationId: id().primary(),
-    operation: p.string().length(100).primary(),
+    /** Unless the key is a secret one, after its form, and the customer: `customer/cus_…/PostToken`. */
+    operation: p.string().length(150).primary(),
     key: p.string().length(255).primary(),
     /** Digest of the path and the body of the first request. */
     requestHash: p.string().length(64),

@@ -6,6 +6,7 @@ import { Migration20261122120000_baseline } from './Migration20261122120000_base
 import { Migration20261122153000_transactions_know_why_they_were_declined } from './Migration20261122153000_transactions_know_why_they_were_declined.ts'
 import { Migration20261122154000_gateway_accounts } from './Migration20261122154000_gateway_accounts.ts'
 import { Migration20261122192900_invoices_by_customer } from './Migration20261122192900_invoices_by_customer.ts'
+import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
@@ -20,5 +21,9 @@ export const migrations = [
   {
     name: 'Migration20261122192900_invoices_by_customer',
     class: Migration20261122192900_invoices_by_customer,
+  },
+  {
+    name: 'Migration20261122193000_customer_credentials',
+    class: Migration20261122193000_customer_credentials,
   },
 ]

@@ -42,6 +42,10 @@ describe("a customer's token", () => {
   }
   const exchange = (token: string, members: object = {}, api = browser) =>
     api.post(`authentication-tokens/${token}/exchange`, { acl: MAY_TOKENIZE, ...members })
+  const customerLink = () => ({
+    rel: 'customer',
+    href: `${service.baseUrl}/organizations/${merchant.organizationId}/customers/${merchant.customerId}`,
+  })
   /** A JWT that may make payment tokens. */
   const jwt = async (members: object = {}): Promise<string> => {
     const { status, body } = await exchange(await vouch(), members)
@@ -63,7 +67,12 @@ describe("a customer's token", () => {
     expect(made.body).toEqual({
       token: expect.stringMatching(/^at_sandbox_[\w-]{43}$/),
       customerId: merchant.customerId,
+      otpRequired: false,
       expiredTime: expect.any(String),
+      revision: 1,
+      createdTime: expect.any(String),
+      updatedTime: made.body.createdTime,
+      _links: [customerLink()],
     })
     const expiredTime = Date.parse(String(made.body.expiredTime))
     expect(expiredTime - before).toBeGreaterThanOrEqual(HOUR)
@@ -78,15 +87,44 @@ describe("a customer's token", () => {
   })
 
   test.each([
-    ['no mode', { mode: undefined }, ['mode']],
-    ['a mode that is not there', { mode: 'password' }, ['mode']],
+    ['a mode that is not there', { mode: 'sms' }, ['mode']],
     ['no customer', { customerId: undefined }, ['customerId']],
+    ['no customer and no mode', { mode: undefined, customerId: undefined }, ['password', 'username']],
+    ['a username beside the customer', { username: 'ada' }, ['username']],
+    ['a one-time password', { otpRequired: true }, ['otpRequired']],
     ['a customer that is not there', { customerId: 'none' }, ['customerId']],
     ['a life of its own choice', { lifetime: 'P1D' }, ['lifetime']],
   ])('is not begun with %s: 422', async (_, members, fields) => {
     const body = { mode: 'passwordless', customerId: merchant.customerId, ...members }
     const response = await merchant.api.post('authentication-tokens', body)
     expect(expectProblem(response, 422, 'validation-error')).toEqual(fields)
+  })
+
+  test('is listed while it can be exchanged, with its value only to who could make one', async () => {
+    const customerId = String((await merchant.api.post('customers', {})).body.id)
+    const [open, consumed, late] = [await vouch(customerId), await vouch(customerId), await vouch(customerId)]
+    await exchange(consumed)
+    await sql('update authentication_tokens set expired_time = now() where token_hash = ?', [
+      service.database.installation.hashKey(`authentication token:${late}`),
+    ])
+    type Listed = { customerId: string; token?: string }
+    const list = async (api: ApiClient) =>
+      (await api.get<Listed[]>('authentication-tokens?limit=1000')).body.filter(
+        (one) => one.customerId === customerId,
+      )
+    expect(await list(merchant.api)).toEqual([(await merchant.api.get(`authentication-tokens/${open}`)).body])
+    const { body } = await merchant.api.post('api-keys', {
+      description: 'reads',
+      acl: [{ permissions: ['GetAuthenticationTokenCollection'] }],
+    })
+    const reader = apiClient(service.baseUrl, merchant.organizationId, {
+      'SVC-APIKEY': String(body.secretKey),
+    })
+    const [seen] = await list(reader)
+    expect(seen).toMatchObject({ customerId })
+    expect(JSON.stringify(seen)).not.toContain(open)
+    const unpaged = await merchant.api.get('authentication-tokens?filter=customerId:x')
+    expect(expectProblem(unpaged, 400, 'malformed-request')).toEqual(['filter'])
   })
 
   test('is exchanged from a browser: by default for an hour, and once', async () => {
@@ -101,6 +139,10 @@ describe("a customer's token", () => {
       customerId: merchant.customerId,
       acl: MAY_TOKENIZE,
       expiredTime: expect.any(String),
+      customClaims: {},
+      createdTime: expect.any(String),
+      updatedTime: body.createdTime,
+      _links: [customerLink()],
     })
     const life = Date.parse(String(body.expiredTime)) - Date.now()
     expect(life).toBeLessThanOrEqual(HOUR)
@@ -159,10 +201,18 @@ describe("a customer's token", () => {
     ['an end in the past', { expiredTime: '2020-01-01T00:00:00Z' }, ['expiredTime']],
     ['an end beyond a day', { expiredTime: '2999-01-01T00:00:00Z' }, ['expiredTime']],
     ['an end in words', { expiredTime: 'tomorrow' }, ['expiredTime']],
+    ['a one-time password', { oneTimePassword: '123456' }, ['oneTimePassword']],
+    ['claims of its own', { customClaims: { role: 'admin' } }, ['customClaims']],
   ])('is not exchanged with %s: 422, and nothing is consumed', async (_, members, fields) => {
     const word = await vouch()
     expect(expectProblem(await exchange(word, members), 422, 'validation-error')).toEqual(fields)
     expect((await exchange(word)).status).toBe(201)
+  })
+
+  test('is exchanged with what is not supported yet at its neutral value', async () => {
+    const response = await exchange(await vouch(), { oneTimePassword: '', customClaims: {} })
+    expect(response.status).toBe(201)
+    expect(response.body).not.toHaveProperty('oneTimePassword')
   })
 
   test('permits no more than the key that exchanges', async () => {
@@ -197,7 +247,7 @@ describe("a customer's token", () => {
     expect((await tokenize(await jwt())).headers.get('access-control-allow-origin')).toBe('*')
   })
 
-  test('its publishable key makes and reads payment tokens, validates wallets and exchanges its word, and is accepted nowhere else', async () => {
+  test('its publishable key makes and reads payment tokens, validates wallets, signs in and exchanges its word, and is accepted nowhere else', async () => {
     const refused: string[] = []
     for (const { method, path, takesBody } of ROUTES) {
       const init = takesBody ? { body: '{}', headers: { 'Content-Type': 'application/json' } } : {}
@@ -212,6 +262,7 @@ describe("a customer's token", () => {
       'POST tokens',
       'GET tokens/{token}',
       'POST digital-wallets/validation',
+      'POST authentication-tokens',
       'POST authentication-tokens/{token}/exchange',
     ])
   })

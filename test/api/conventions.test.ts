@@ -14,6 +14,7 @@ const OPEN = [
   'POST tokens',
   'GET tokens/{token}',
   'POST digital-wallets/validation',
+  'POST authentication-tokens',
   'POST authentication-tokens/{token}/exchange',
   'GET storefront/account',
   'PUT storefront/account',

@@ -35,6 +35,8 @@ describe('an upsert', () => {
         orderBody(merchant, { customFields: { a: 1 }, startTime: '2999-01-01T00:00:00Z' }),
       ),
     ]
+    const credential = { username: 'ada', password: 'a secret', customerId: merchant.customerId }
+    made.push(await merchant.api.post('credentials', credential))
     const { body: order } = await merchant.api.post('subscriptions', orderBody(merchant))
     const pause = { subscriptionId: order.id, effectiveTime: '2999-01-01T00:00:00Z' }
     made.push(await merchant.api.post('subscription-pauses', pause))
