@@ -11,8 +11,11 @@ import type { ApiState } from '../http/state.ts'
 
 /** What the browser may load, by path from the root. The modules import each other by these paths. */
 const MODULES = [
+  'api/demo/browser/account.ts',
+  'api/demo/browser/card-fields.ts',
   'api/demo/browser/card-form.ts',
   'api/demo/browser/checkout.ts',
+  'api/demo/browser/live-form.ts',
   'api/demo/browser/merchant-form.ts',
   'api/demo/browser/order.ts',
   'api/demo/browser/page.ts',
@@ -50,6 +53,7 @@ export function demoPages(router: Router<ApiState>): void {
     })
   }
   serve('/demo/checkout', 'text/html; charset=utf-8', () => source('api/demo/checkout.html'))
+  serve('/demo/account', 'text/html; charset=utf-8', () => source('api/demo/account.html'))
   // The page itself checks, with the key, whether the order exists.
   serve('/demo/orders/:id', 'text/html; charset=utf-8', () => source('api/demo/order.html'))
   serve('/demo/demo.css', 'text/css; charset=utf-8', () => source('api/demo/demo.css'))

@@ -4,8 +4,9 @@
  *
  * Card data go from the fields into one request body and nowhere else: not into the address, storage or the console.
  */
-import { grouped, readMonth, readYear, validateCode, validateExpiry, validateNumber } from './card-form.ts'
-import { OPEN, type Verdict, validateOrganization, validatePublishableKey } from './merchant-form.ts'
+import { CARD_VALIDATORS, cardOf, clearCard, wireCardFields } from './card-fields.ts'
+import { liveForm, type Validators } from './live-form.ts'
+import { OPEN, validateOrganization, validatePublishableKey } from './merchant-form.ts'
 import {
   element,
   field,
@@ -29,50 +30,23 @@ const MEMBERS: Readonly<Record<string, string>> = {
   'billingAddress.emails.0.value': 'email',
   'billingAddress.country': 'country',
 }
-const CARD_FIELDS = ['number', 'month', 'year', 'code'] as const
 const REMEMBERED = { organization: 'organization', key: 'publishable-key' } as const
 
-/** Fields that were left or sent once: from then on an empty one is reported. */
-const left = new Set<string>()
-
-const VALIDATORS: Readonly<Record<string, (finished: boolean) => Verdict>> = {
+const VALIDATORS: Validators = {
   organization: (finished) => validateOrganization(value('organization'), finished),
   key: (finished) => validatePublishableKey(value('key'), finished),
-  number: (finished) => validateNumber(value('number'), finished),
-  month: (finished) => expiry({ month: finished, year: true }).month,
-  year: (finished) => expiry({ month: true, year: finished }).year,
-  code: (finished) => validateCode(value('code'), validateNumber(value('number'), false).brand, finished),
+  ...CARD_VALIDATORS,
 }
 
+const form = element('checkout', HTMLFormElement)
+const live = liveForm(form, VALIDATORS, (id) => {
+  if (id === 'organization' || id === 'key') remember()
+})
+wireCardFields(form, live)
 restore()
 addEventListener('hashchange', restore)
 // A page restored from the history would still show the card.
-addEventListener('pagehide', clearCard)
-
-const form = element('checkout', HTMLFormElement)
-form.addEventListener('input', ({ target }) => {
-  if (!(target instanceof HTMLInputElement)) return
-  validateField(target.id)
-  // The month can invalidate the year, and the brand the code.
-  if (target.id === 'month' && value('year') !== '') validateField('year')
-  if (target.id === 'number' && value('code') !== '') validateField('code')
-  if (target.id === 'organization' || target.id === 'key') remember()
-})
-form.addEventListener('focusout', ({ target }) => {
-  if (!(target instanceof HTMLInputElement) || target.value.trim() === '') return
-  left.add(target.id)
-  if (target.id === 'number') target.value = grouped(target.value)
-  validateField(target.id)
-})
-form.addEventListener('click', ({ target }) => {
-  if (!(target instanceof HTMLButtonElement) || target.dataset.card === undefined) return
-  const { number, month, year } = { number: field('number'), month: field('month'), year: field('year') }
-  number.value = target.dataset.card
-  if (month.value === '') month.value = '12'
-  if (year.value === '') year.value = String((new Date().getFullYear() + 3) % 100)
-  for (const id of CARD_FIELDS) if (value(id) !== '') validateField(id)
-  number.focus()
-})
+addEventListener('pagehide', () => clearCard(live))
 form.addEventListener('submit', (event) => {
   event.preventDefault()
   void submit()
@@ -86,11 +60,8 @@ async function submit(): Promise<void> {
   const button = element('submit', HTMLButtonElement)
   if (button.getAttribute('aria-busy') === 'true') return
   showProblem(null)
-  for (const id of Object.keys(VALIDATORS)) left.add(id)
-  const wrong = Object.keys(VALIDATORS).filter((id) => validateField(id).state === 'wrong')
   for (const id of Object.values(MEMBERS)) if (!(id in VALIDATORS)) show(id, OPEN)
-  const [first] = wrong
-  if (first !== undefined) return field(first).focus()
+  if (!live.validateAll()) return
 
   button.setAttribute('aria-busy', 'true')
   try {
@@ -128,12 +99,7 @@ function tokenBody(): object {
   const says = Object.values(contact).some((member) => member !== null && member.length > 0)
   return {
     method: 'payment-card',
-    paymentInstrument: {
-      pan: value('number'),
-      cvv: value('code') || null,
-      expMonth: readMonth(value('month')),
-      expYear: readYear(value('year')),
-    },
+    paymentInstrument: cardOf(),
     billingAddress: says ? contact : null,
     riskMetadata: {
       browserData: {
@@ -155,7 +121,7 @@ interface TokenResponse {
 }
 
 function showToken({ id, expirationTime, paymentInstrument: { brand, last4 } }: TokenResponse): void {
-  clearCard()
+  clearCard(live)
   const made = tagged('div', '', 'made')
   const until = new Date(expirationTime).toLocaleTimeString()
   const text = tagged('p', `${brand ?? 'Card'} ending in ${last4 ?? '…'} is now the token `)
@@ -217,32 +183,8 @@ async function copy(id: string): Promise<void> {
   }
 }
 
-function validateField(id: string): Verdict {
-  const verdict = VALIDATORS[id]?.(left.has(id)) ?? OPEN
-  show(id, verdict)
-  if (id === 'number')
-    element('brand', HTMLElement).textContent = validateNumber(value('number'), false).brand
-  return verdict
-}
-
-function expiry(finished: { readonly month: boolean; readonly year: boolean }) {
-  return validateExpiry(value('month'), value('year'), Date.now(), finished)
-}
-
-function clearCard(): void {
-  for (const id of CARD_FIELDS) {
-    field(id).value = ''
-    left.delete(id)
-    show(id, OPEN)
-  }
-  element('brand', HTMLElement).textContent = ''
-}
-
 function restore(): void {
-  for (const id of recall(REMEMBERED)) {
-    left.add(id)
-    validateField(id)
-  }
+  for (const id of recall(REMEMBERED)) live.leave(id)
   remember()
 }
 

@@ -1,15 +1,20 @@
 /** The order demo's script: it shows one order, its invoices and its timeline, and moves its clock. */
 import { OPEN, RIGHT, type Verdict, validateOrganization, validateSecretKey, wrong } from './merchant-form.ts'
 import {
+  callApi,
   element,
   field,
   keep,
+  money,
   type ProblemResponse,
   problemBox,
   recall,
   show,
+  showFacts,
+  tableRow,
   tagged,
   value,
+  written,
 } from './page.ts'
 
 const DAY = 86_400_000
@@ -137,27 +142,8 @@ async function move(): Promise<void> {
   }
 }
 
-/** Calls an operation of the organization. Throws the problem document of an error response. */
 async function ask<T>(path: string, body?: object): Promise<T> {
-  const address = `../../organizations/${encodeURIComponent(value('organization'))}/${path}`
-  let response: Response
-  try {
-    response = await fetch(new URL(address, location.href), {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: { 'SVC-APIKEY': value('key'), 'Content-Type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      credentials: 'omit',
-      cache: 'no-store',
-    })
-  } catch {
-    throw {
-      title: 'The service could not be reached',
-      detail: 'Check that it is running and try again.',
-    } satisfies ProblemResponse
-  }
-  const responseBody = await response.json()
-  if (!response.ok) throw responseBody
-  return responseBody
+  return await callApi<T>(path, { 'SVC-APIKEY': value('key') }, body)
 }
 
 /** Shows why an operation failed: beside the field that can fix it, or as a message. */
@@ -181,24 +167,18 @@ function showOrder(found: Order, invoices: readonly Invoice[], timeline: readonl
   now.dateTime = new Date(orderTime(found)).toISOString()
   now.textContent = `${written(now.dateTime)}${found.clockOffset === 0 ? ', as everywhere' : ', ahead of real time'}`
   element('renewal', HTMLButtonElement).disabled = found.renewalTime === null
-  const facts: readonly (readonly [string, string | null])[] = [
+  showFacts('facts', [
     ['Status', found.status],
     ['Latest invoice', found.billingStatus],
     ['Period', found.rebillNumber === null ? null : String(found.rebillNumber)],
     ['Active since', found.activationTime === null ? null : written(found.activationTime)],
     ['Renews', found.renewalTime === null ? null : written(found.renewalTime)],
     ['Service ends', found.churnTime === null ? null : written(found.churnTime)],
-  ]
-  element('facts', HTMLElement).replaceChildren(
-    ...facts.flatMap(([name, text]) => (text === null ? [] : [tagged('dt', name), tagged('dd', text)])),
-  )
+  ])
   element('invoices', HTMLElement).replaceChildren(
     ...invoices.map(({ periodNumber, periodStart, amount, currency, status }) => {
-      const row = tagged('tr')
-      const money = new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(amount)
       const begins = periodStart === null ? '–' : written(periodStart)
-      row.append(...[String(periodNumber ?? '–'), begins, money, status].map((text) => tagged('td', text)))
-      return row
+      return tableRow(String(periodNumber ?? '–'), begins, money(amount, currency), status)
     }),
   )
   element('timeline', HTMLElement).replaceChildren(
@@ -228,11 +208,6 @@ function say(box: HTMLElement | null): void {
 
 function orderTime({ clockOffset }: Order): number {
   return Date.now() + clockOffset * 1_000
-}
-
-/** Formats an instant in UTC to the second: `2027-01-31 09:00:00`. */
-function written(instant: string): string {
-  return instant.slice(0, 19).replace('T', ' ')
 }
 
 /** Returns a typed time as an ISO 8601 instant; without a zone it is UTC. */

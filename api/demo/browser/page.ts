@@ -1,4 +1,7 @@
-/** Code that the demo pages share: elements, verdicts beside fields, problem documents, and what a tab remembers. */
+/**
+ * Code that the demo pages share: elements, verdicts beside fields, requests and their problem documents, and what a tab
+ * remembers.
+ */
 import type { Verdict } from './merchant-form.ts'
 
 export interface ProblemResponse {
@@ -69,4 +72,58 @@ export function recall(names: Readonly<Record<string, string>>): string[] {
 export function keep(name: string, id: string, { state }: Verdict): void {
   if (state === 'right') sessionStorage.setItem(name, value(id))
   else sessionStorage.removeItem(name)
+}
+
+/**
+ * Calls an operation of the organization that the form names; with a body by POST.
+ * @throws ProblemResponse of an error response, or of a service that cannot be reached.
+ */
+export async function callApi<T>(
+  path: string,
+  credential: Readonly<Record<string, string>>,
+  body?: object,
+): Promise<T> {
+  // From this module, because pages are at different depths.
+  const address = `../../../../../organizations/${encodeURIComponent(value('organization'))}/${path}`
+  let response: Response
+  try {
+    response = await fetch(new URL(address, import.meta.url), {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { ...credential, 'Content-Type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      credentials: 'omit',
+      cache: 'no-store',
+    })
+  } catch {
+    throw {
+      title: 'The service could not be reached',
+      detail: 'Check that it is running and try again.',
+    } satisfies ProblemResponse
+  }
+  const responseBody = await response.json()
+  if (!response.ok) throw responseBody
+  return responseBody
+}
+
+/** Formats an instant in UTC to the second: `2027-01-31 09:00:00`. */
+export function written(instant: string): string {
+  return instant.slice(0, 19).replace('T', ' ')
+}
+
+export function money(amount: number, currency: string): string {
+  return new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(amount)
+}
+
+/** Returns a row of a table with a cell for each text. */
+export function tableRow(...texts: readonly string[]): HTMLElement {
+  const row = tagged('tr')
+  row.append(...texts.map((text) => tagged('td', text)))
+  return row
+}
+
+/** Fills a definition list; a fact without a text is left out. */
+export function showFacts(id: string, facts: readonly (readonly [string, string | null])[]): void {
+  element(id, HTMLElement).replaceChildren(
+    ...facts.flatMap(([name, text]) => (text === null ? [] : [tagged('dt', name), tagged('dd', text)])),
+  )
 }
