@@ -21,6 +21,7 @@ const EXPIRED = {
   // A customer token lasts a day at most, and its authentication token can revoke it until then.
   customer_tokens: "expired_time < now() - interval '1 hour'",
   authentication_tokens: "expired_time < now() - interval '2 days'",
+  api_requests: "created_time < now() - interval '30 days'",
   rate_limits: 'expire < extract(epoch from now()) * 1000',
   delivery_attempts: `exists (select from deliveries where deliveries.organization_id = delivery_attempts.organization_id
     and deliveries.id = delivery_attempts.delivery_id and ${ended('deliveries')})`,

@@ -1,5 +1,6 @@
 /** All tables: the ORM loads them, and the drift check compares them with the migrations. */
 export { ApiKey } from './api-key.ts'
+export { ApiRequest } from './api-request.ts'
 export { AuthenticationToken, CustomerToken, CustomerTokenKey } from './authentication-token.ts'
 export { Customer } from './customer.ts'
 export { Delivery, DeliveryAttempt } from './delivery.ts'

@@ -9,6 +9,7 @@ import { Migration20261122164000_members_of_payments } from './Migration20261122
 import { Migration20261122164100_transactions_by_website } from './Migration20261122164100_transactions_by_website.ts'
 import { Migration20261122164200_dispute_reasons } from './Migration20261122164200_dispute_reasons.ts'
 import { Migration20261122164300_members_of_access } from './Migration20261122164300_members_of_access.ts'
+import { Migration20261122164400_requests_are_tracked } from './Migration20261122164400_requests_are_tracked.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
@@ -35,5 +36,9 @@ export const migrations = [
   {
     name: 'Migration20261122164300_members_of_access',
     class: Migration20261122164300_members_of_access,
+  },
+  {
+    name: 'Migration20261122164400_requests_are_tracked',
+    class: Migration20261122164400_requests_are_tracked,
   },
 ]
