@@ -17,6 +17,7 @@ import type { ApplePayConnection } from '../wallets/apple-pay.ts'
 import { createWallet } from '../wallets/wallets.ts'
 import { createRateLimit } from './http/rate-limit.ts'
 import { type ApiDependencies, createServer } from './server.ts'
+import { createRequestLog } from './tracking/request-log.ts'
 
 /** Time for requests in progress after a stop. Milliseconds. */
 const DRAIN = 25_000
@@ -106,8 +107,14 @@ export async function startApi(
     dependencies.log.warn('The certificate in APPLE_PAY_CERT_FILE expires within 30 days or has expired.')
   }
   const attempts = { sender, signingKey, vault, baseUrl: shared.baseUrl, release: RELEASE, now }
+  const requestLog = createRequestLog({
+    em: () => orm.em.fork(),
+    log: dependencies.log,
+    dropped: dependencies.metrics.untrackedRequests,
+  })
   const server = createServer({
     ...dependencies,
+    requestLog,
     rateLimit,
     passwords: createPasswordHasher(),
     gateway,
@@ -121,6 +128,7 @@ export async function startApi(
     port: (server.address() as AddressInfo).port,
     async stop() {
       await drain(server)
+      await requestLog.close()
       await sender.close()
       await wallet.close()
       await rateLimit.close()

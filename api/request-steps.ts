@@ -328,6 +328,7 @@ function respond(
   if (response.revision !== undefined) ctx.set('ETag', entityTag(response.revision))
   if (response.headers !== undefined) ctx.set({ ...response.headers })
   if (response.body === undefined) return
+  ctx.state.responded = response.body
   ctx.set('Content-Type', 'application/json; charset=utf-8')
   ctx.body = JSON.stringify(present(response.body, ctx.state.query))
 }

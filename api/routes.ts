@@ -11,6 +11,7 @@ import { type IdPrefix, newId } from '../db/ids.ts'
 import type { KeyForm } from './http/authentication.ts'
 import type { OperationHandler } from './operation.ts'
 import { apiKeys, apiKeyWriter, deleteApiKey } from './operations/api-keys.ts'
+import { apiTracking } from './operations/api-tracking.ts'
 import { getAuthenticationOptions, putAuthenticationOptions } from './operations/authentication-options.ts'
 import {
   authenticationTokens,
@@ -583,6 +584,9 @@ export const ROUTES: readonly Route[] = [
     success: 204,
     handler: resendWebhook,
   },
+
+  getMany(apiTracking),
+  getOne(apiTracking),
 
   getMany(events),
   getOne(events),

@@ -23,6 +23,8 @@ import { requestId } from './http/request-id.ts'
 import type { ApiState } from './http/state.ts'
 import { type OperationDependencies, sharedSteps, stepsOf } from './request-steps.ts'
 import { fullPath, ROUTES, routesOf } from './routes.ts'
+import type { RequestLog } from './tracking/request-log.ts'
+import { trackedRequest } from './tracking/tracked-request.ts'
 
 export interface ApiDependencies {
   readonly config: Pick<Config, 'environment' | 'baseUrl' | 'trustProxy' | 'webhookAllowedCidrs'>
@@ -36,7 +38,7 @@ export interface ApiDependencies {
   readonly unreadTimeout?: number
 }
 
-type ServerDependencies = ApiDependencies & OperationDependencies
+type ServerDependencies = ApiDependencies & OperationDependencies & { readonly requestLog: RequestLog }
 
 export function createServer(dependencies: ServerDependencies): Server {
   const { config, log } = dependencies
@@ -56,6 +58,7 @@ export function createServer(dependencies: ServerDependencies): Server {
   app.use(requestId)
   app.use(protectResponse(dependencies.unreadTimeout ?? UNREAD_TIMEOUT))
   app.use(logged(log, dependencies.metrics))
+  app.use(tracked(dependencies.requestLog, config.baseUrl))
   app.use(problems(config.baseUrl))
   app.use(requireProtocol)
   app.use(oneTrailingSlash)
@@ -122,6 +125,22 @@ export function answerUnreadRequests(server: Server, baseUrl: string, log: Logge
     socket.end(text)
     // At once, what the caller still sends would reset the connection before the caller has read the response.
     setTimeout(() => socket.destroy(), LINGER).unref()
+  }
+}
+
+/** Adds every authenticated request to the log of requests, once its response is on its way. */
+function tracked(requestLog: RequestLog, baseUrl: string): Koa.Middleware<ApiState> {
+  const paths = new Map(ROUTES.map((route) => [route.operationId, fullPath(route)]))
+  return async (ctx, next) => {
+    const startedAt = Date.now()
+    const started = performance.now()
+    await next()
+    const { credential, requestId: id, operationId = '', params = {}, given, responded } = ctx.state
+    if (credential === undefined) return
+    const duration = performance.now() - started
+    const route = paths.get(operationId) ?? ''
+    const facts = { id, credential, route, params, given, responded, startedAt, duration }
+    ctx.res.once('close', () => requestLog.add(trackedRequest(ctx, facts, baseUrl)))
   }
 }
 

@@ -34,6 +34,7 @@ export type IdPrefix =
   | 'fail'
   | 'wrk'
   | 'gwa'
+  | 'req'
 
 // Each id takes sixteen random digits; fetching each from the system separately would be slow.
 const random = new Uint8Array(4_096)

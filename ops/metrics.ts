@@ -14,6 +14,8 @@ export interface Metrics {
   readonly late: Counter<'workflow'>
   /** Quarantined records, by workflow: each needs an operator. */
   readonly quarantines: Counter<'workflow'>
+  /** Requests that were answered and not logged, because too many waited or could not be stored. */
+  readonly untrackedRequests: Counter
 }
 
 export function createMetrics(): Metrics {
@@ -54,6 +56,11 @@ export function createMetrics(): Metrics {
       name: 'billing_quarantines_total',
       help: 'Records set aside because advancing them failed, by workflow.',
       labelNames: ['workflow'],
+      registers: [registry],
+    }),
+    untrackedRequests: new Counter({
+      name: 'billing_api_requests_untracked_total',
+      help: 'API requests that the log of requests (tracking/api) does not have.',
       registers: [registry],
     }),
   }

@@ -7,4 +7,9 @@ export interface ApiState {
   operationId?: string
   credential?: Credential
   log: Logger
+  params?: Record<string, string>
+  /** The sent body, once it is read. */
+  given?: unknown
+  /** The resource in the response. */
+  responded?: unknown
 }

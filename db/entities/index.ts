@@ -1,5 +1,6 @@
 /** All tables: the ORM loads them, and the drift check compares them with the migrations. */
 export { ApiKey } from './api-key.ts'
+export { ApiRequest } from './api-request.ts'
 export { AuthenticationOptions } from './authentication-options.ts'
 export { AuthenticationToken, CustomerToken, CustomerTokenKey } from './authentication-token.ts'
 export { CustomField } from './custom-field.ts'

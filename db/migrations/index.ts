@@ -13,6 +13,7 @@ import { Migration20261122164000_members_of_payments } from './Migration20261122
 import { Migration20261122164100_transactions_by_website } from './Migration20261122164100_transactions_by_website.ts'
 import { Migration20261122164200_dispute_reasons } from './Migration20261122164200_dispute_reasons.ts'
 import { Migration20261122164300_members_of_access } from './Migration20261122164300_members_of_access.ts'
+import { Migration20261122164400_requests_are_tracked } from './Migration20261122164400_requests_are_tracked.ts'
 import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 
 export const migrations = [
@@ -60,5 +61,9 @@ export const migrations = [
   {
     name: 'Migration20261122164300_members_of_access',
     class: Migration20261122164300_members_of_access,
+  },
+  {
+    name: 'Migration20261122164400_requests_are_tracked',
+    class: Migration20261122164400_requests_are_tracked,
   },
 ]

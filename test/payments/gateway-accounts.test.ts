@@ -116,7 +116,7 @@ describe('a gateway account', () => {
   test('stores the card of a token, charges it and gives it back', async () => {
     const paymentInstrumentId = await instrument()
     const sale = await saleOf({ paymentInstrumentId })
-    expect(sale.body).toMatchObject({ status: 'completed', result: 'approved', gateway: 'Stripe' })
+    expect(sale.body).toMatchObject({ status: 'completed', result: 'approved', gatewayName: 'Stripe' })
     expect(chargedFor(sale.body.requestId)).toMatchObject([{ amount: 1250, currency: 'eur' }])
     const refund = await merchant.api.post('transactions', {
       type: 'refund',
@@ -166,10 +166,10 @@ describe('a gateway account', () => {
     })
     await merchant.api.put(`gateway-accounts/${accountId}`, { ...ACCOUNT, priority: 9 })
     const sale = await saleOf({ paymentInstrumentId })
-    expect(sale.body).toMatchObject({ result: 'approved', gateway: 'Stripe' })
+    expect(sale.body).toMatchObject({ result: 'approved', gatewayName: 'Stripe' })
     expect(chargedFor(sale.body.requestId)).toHaveLength(1)
     const elsewhere = await saleOf({ paymentInstrumentId: await instrument() })
-    expect(elsewhere.body).toMatchObject({ result: 'approved', gateway: 'TestGateway' })
+    expect(elsewhere.body).toMatchObject({ result: 'approved', gatewayName: 'TestGateway' })
     expect(chargedFor(elsewhere.body.requestId)).toEqual([])
 
     await merchant.api.post(`gateway-accounts/${accountId}/disable`, {})
@@ -219,7 +219,7 @@ describe('a gateway account', () => {
       ])
       await create(shop.api, 'gateway-accounts', ACCOUNT)
       const sale = await saleOf({ token: await makeToken(shop.api) }, {}, shop)
-      expect(sale.body).toMatchObject({ result: 'approved', gateway: 'Stripe' })
+      expect(sale.body).toMatchObject({ result: 'approved', gatewayName: 'Stripe' })
     } finally {
       await live.stop()
     }

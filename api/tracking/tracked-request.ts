@@ -1,0 +1,104 @@
+import type { Context } from 'koa'
+import { ID_PATTERN } from '../../db/ids.ts'
+import type { Credential } from '../http/authentication.ts'
+import { maskedBody, maskedHeaders, maskedLine } from './masking.ts'
+
+/** A request as the log stores it, by column. */
+export interface TrackedRequest {
+  readonly organization_id: string
+  readonly id: string
+  readonly status: number
+  readonly url: string
+  readonly route: string
+  readonly method: string
+  readonly request: string | null
+  readonly response: string | null
+  readonly request_headers: Readonly<Record<string, string>>
+  readonly response_headers: Readonly<Record<string, string>>
+  readonly api_key_id: string | null
+  readonly user_id: string | null
+  readonly ip_address: string
+  readonly user_agent: string | null
+  readonly related_resource_ids: readonly string[]
+  readonly duration: number
+  readonly created_time: string
+}
+
+/** What the steps of a request leave for the log. */
+export interface TrackedFacts {
+  readonly id: string
+  readonly credential: Credential
+  /** The path with the names of its parameters. */
+  readonly route: string
+  readonly params: Readonly<Record<string, string>>
+  /** The sent body, if it was read. */
+  readonly given: unknown
+  /** The resource in the response, if it has one. */
+  readonly responded: unknown
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  readonly duration: number
+}
+
+/** Returns a finished request as the log keeps it. */
+export function trackedRequest(ctx: Context, facts: TrackedFacts, baseUrl: string): TrackedRequest {
+  const { credential, params, given, responded } = facts
+  const isKey = credential.form !== 'customer'
+  const { body } = ctx
+  return {
+    organization_id: credential.organizationId,
+    id: facts.id,
+    status: ctx.status,
+    url: maskedLine(withoutTokens(`${baseUrl}${ctx.originalUrl}`, params)),
+    route: facts.route,
+    method: ctx.method,
+    request: maskedBody(given == null ? null : JSON.stringify(given)),
+    response: maskedBody(typeof body === 'string' && body !== '' && ctx.method !== 'HEAD' ? body : null),
+    request_headers: maskedHeaders(ctx.req.headers),
+    response_headers: maskedHeaders(ctx.res.getHeaders()),
+    api_key_id: isKey ? credential.id : null,
+    user_id: isKey ? null : credential.id,
+    ip_address: ctx.ip.slice(0, 45),
+    user_agent: ctx.get('User-Agent') === '' ? null : maskedLine(ctx.get('User-Agent')),
+    related_resource_ids: relatedIds(params, given, responded),
+    duration: Math.round(facts.duration),
+    created_time: new Date(facts.startedAt).toISOString(),
+  }
+}
+
+/** Parameters of the path that are secrets, whatever form they have. */
+const SECRET_PARAMETERS = ['token']
+
+function withoutTokens(url: string, params: Readonly<Record<string, string>>): string {
+  return SECRET_PARAMETERS.reduce((text, name) => {
+    const value = params[name]
+    return value === undefined || value === '' ? text : text.replaceAll(encodeURIComponent(value), '***')
+  }, url)
+}
+
+/** Most ids that the log keeps of a request. */
+const MOST_IDS = 50
+const ID = new RegExp(ID_PATTERN)
+const ID_MEMBER = /^id$|Ids?$/
+
+/** Returns the ids of the path, of the body and of the resource in the response, each once. */
+function relatedIds(
+  { organizationId: _, ...params }: Readonly<Record<string, string>>,
+  given: unknown,
+  responded: unknown,
+): string[] {
+  const ofPath = Object.entries(params).flatMap(([name, id]) =>
+    SECRET_PARAMETERS.includes(name) ? [] : [id],
+  )
+  const ids = new Set([...ofPath, ...idsIn(given), ...idsIn(responded)])
+  return [...ids].filter((id) => ID.test(id) && maskedLine(id) === id).slice(0, MOST_IDS)
+}
+
+function idsIn(value: unknown): string[] {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return []
+  return Object.entries(value).flatMap(([name, member]) =>
+    name !== 'organizationId' && ID_MEMBER.test(name)
+      ? [member].flat().filter((id): id is string => typeof id === 'string')
+      : [],
+  )
+}

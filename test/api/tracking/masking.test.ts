@@ -1,0 +1,109 @@
+/** What the log of requests keeps of texts: no card data, keys, tokens or passwords, and not too much. */
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { LONGEST_BODY, maskedBody, maskedHeaders, maskedLine } from '../../../api/tracking/masking.ts'
+import { TEST_CARDS } from '../../support/cards.ts'
+
+const KEY = `sk_sandbox_${'Ab3-_'.repeat(6)}`
+const TOKEN = `at_sandbox_${'Cd4-_'.repeat(8)}`
+const PAYMENT_TOKEN = 'tok_01M81YRS16QPW73WMJSFDYDSBQ'
+const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjdXMifQ.c2lnbmF0dXJl'
+
+describe('a body in the log', () => {
+  test.each([
+    ['{"pan":"4111111111111111","cvv":"9173"}', '{"pan":"***","cvv":"***"}'],
+    ['{"cvv" : 9173, "expMonth":12}', '{"cvv" : "***", "expMonth":12}'],
+    ['{"password":"a\\"b,\\\\","username":"ada"}', '{"password":"***","username":"ada"}'],
+    [
+      '{"newPassword":"x","secretKey":"y","accessToken":"z"}',
+      '{"newPassword":"***","secretKey":"***","accessToken":"***"}',
+    ],
+    ['{"password":"cut in the mid', '{"password":"***"'],
+    ['{"token":null,"isToken":false}', '{"token":null,"isToken":false}'],
+    [`{"note":"pay with ${TEST_CARDS.approves} please"}`, '{"note":"pay with [card number] please"}'],
+    [`{"note":"${KEY}"}`, '{"note":"***"}'],
+    [`{"ids":["${PAYMENT_TOKEN}"],"at":"${TOKEN}","jwt":"${JWT}"}`, '{"ids":["***"],"at":"***","jwt":"***"}'],
+    [
+      '{"headers":[{"name":"X-A","value":"s]e\\"c"},{"value":"other","name":"X-B"}],"emails":[{"value":"a@b"}]}',
+      '{"headers":[{"name":"X-A","value":"***"},{"value":"***","name":"X-B"}],"emails":[{"value":"a@b"}]}',
+    ],
+    ['{"headers":[{"value":"cut', '{"headers":[{"value":"***"'],
+    [
+      String.raw`{"note":"{\"cvv\": \"9173\",\"password\":\"x y\",\"a\":1}"}`,
+      String.raw`{"note":"{\"cvv\": ***\",\"password\":***\",\"a\":1}"}`,
+    ],
+    [String.raw`{"note":"cvv\": \"9173","a":1}`, String.raw`{"note":"cvv\": ***","a":1}`],
+    ['{"id":"cus_1","amount":12.5}', '{"id":"cus_1","amount":12.5}'],
+  ])('%s is kept as %s', (text, kept) => {
+    expect(maskedBody(text)).toBe(kept)
+  })
+
+  test('of none is none', () => expect(maskedBody(null)).toBeNull())
+
+  test('is cut, and never within a secret', () => {
+    for (const [secret, rest] of [
+      [`"${TEST_CARDS.approves}"`, TEST_CARDS.approves],
+      [`"${KEY}"`, KEY],
+      [`"${TOKEN}"`, TOKEN],
+      [JSON.stringify({ password: 'x'.repeat(5_000) }), 'x'.repeat(5_000)],
+    ] as const) {
+      for (let place = LONGEST_BODY - 60; place < LONGEST_BODY + 5; place += 1) {
+        const text = `{"note":"${' '.repeat(place)}","s":${secret}}`
+        const kept = maskedBody(text) ?? ''
+        expect(kept.length).toBeLessThanOrEqual(LONGEST_BODY)
+        expect(kept).not.toContain(rest.slice(0, 12))
+      }
+    }
+  })
+
+  test('has no secret, wherever it stands in whatever document', () => {
+    const secret = 'Tr0ub4dor&3'
+    fc.assert(
+      fc.property(
+        fc.json({ maxDepth: 3 }),
+        fc.constantFrom('pan', 'cvv', 'password', 'secretKey', 'token', 'apiKey', 'clientSecret'),
+        fc.boolean(),
+        fc.nat(4),
+        (json, name, isPretty, depth) => {
+          let document: unknown = { before: JSON.parse(json), [name]: secret, after: JSON.parse(json) }
+          for (let level = 0; level < depth; level += 1) document = { inner: [document] }
+          const text = JSON.stringify(document, null, isPretty ? 2 : 0)
+          expect(maskedBody(text)).not.toContain(secret)
+        },
+      ),
+    )
+  })
+})
+
+describe('a header or URL in the log', () => {
+  test('of a credential has its name alone, others are masked like bodies and bounded', () => {
+    const headers = {
+      authorization: `Bearer ${JWT}`,
+      'svc-apikey': KEY,
+      cookie: 'session=1',
+      'set-cookie': ['a=1', 'b=2'],
+      'x-auth-token': 'secret',
+      accept: ['text/html', '*/*'],
+      'x-note': `see ${KEY} and ${TEST_CARDS.approves}`,
+      'x-long': 'x'.repeat(9_000),
+      'x-none': undefined,
+    }
+    expect(maskedHeaders(headers)).toEqual({
+      authorization: '***',
+      'svc-apikey': '***',
+      cookie: '***',
+      'set-cookie': '***',
+      'x-auth-token': '***',
+      accept: 'text/html, */*',
+      'x-note': 'see *** and [card number]',
+      'x-long': 'x'.repeat(2_048),
+    })
+  })
+
+  test('has no token in its path or query', () => {
+    const url = `https://api.example/organizations/org/authentication-tokens/${TOKEN}?q=${TEST_CARDS.approves}`
+    expect(maskedLine(url)).toBe(
+      'https://api.example/organizations/org/authentication-tokens/***?q=[card number]',
+    )
+  })
+})
