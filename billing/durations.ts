@@ -4,11 +4,10 @@
  * Instants are milliseconds since the Unix epoch throughout `billing/`; all calendar arithmetic is UTC.
  */
 import { Temporal } from 'temporal-polyfill'
+import { LATEST_INSTANT } from './instants.ts'
 
 const PATTERN =
   /^P(?!$)(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?!$)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/
-/** The years 1 to 9999 are those that PostgreSQL and JavaScript share. */
-export const LATEST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 export interface Duration {
   readonly years: number

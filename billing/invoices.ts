@@ -1,5 +1,6 @@
 /** Invoices of an order: their lines, due times and amounts. */
 import { type Duration, reach } from './durations.ts'
+import { LATEST_INSTANT, orNever } from './instants.ts'
 import { isZero, lineAmount, Money, sumOf } from './money.ts'
 import { type OrderTerms, type PricedItem, shifted } from './order-terms.ts'
 import { priceOf } from './pricing.ts'
@@ -150,7 +151,7 @@ export function dueWhenLate(
   return {
     dueTime,
     delinquencyTime:
-      delinquencyTime === null ? null : delinquencyTime + dueTime - (invoice.dueTime ?? dueTime),
+      delinquencyTime === null ? null : orNever(delinquencyTime + dueTime - (invoice.dueTime ?? dueTime)),
   }
 }
 
@@ -191,7 +192,7 @@ const HOUR = 3_600_000
 function dueAfter(terms: OrderTerms, at: number, chargedAt: number): number {
   const shift = terms.invoiceTimeShift?.dueTimeShift
   const after = shift == null ? at + HOUR : (shifted(at, { ...shift, chronology: 'after' }) ?? at + HOUR)
-  return Math.max(after, chargedAt)
+  return Math.min(Math.max(after, chargedAt), LATEST_INSTANT)
 }
 
 function delinquentAfter(dueTime: number, period: Duration | null): number | null {

@@ -5,6 +5,7 @@
 import { canonicalJson } from './canonical-json.ts'
 import { nextRetry } from './charging.ts'
 import { ConflictError } from './errors.ts'
+import { orNever } from './instants.ts'
 import { type Invoice, initialLines, isOpen } from './invoices.ts'
 import { isZero, sumOf } from './money.ts'
 import {
@@ -183,7 +184,7 @@ function moveInitial(change: Change): void {
   changeInvoice(change, sequence, {
     chargeTime: movedCharge(order, initial, at),
     dueTime: dueTime === null ? null : dueTime + moved,
-    delinquencyTime: delinquencyTime === null ? null : delinquencyTime + moved,
+    delinquencyTime: delinquencyTime === null ? null : orNever(delinquencyTime + moved),
   })
   if (moved > 0) emit(change, 'invoice-modified', { invoice: sequence })
 }

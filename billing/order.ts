@@ -2,6 +2,7 @@
 
 import { ConflictError } from './errors.ts'
 import type { EventType } from './event-types.ts'
+import { orNever } from './instants.ts'
 import { draftInvoice, type Invoice, initialLines, isOpen, issued, renewalLines } from './invoices.ts'
 import { isZero } from './money.ts'
 import { type OrderTerms, trialEnd } from './order-terms.ts'
@@ -278,7 +279,7 @@ function moveComing(change: Change): void {
     const moved = Math.max(0, boundary - (dueTime ?? boundary))
     changeInvoice(change, sequence, {
       dueTime: dueTime === null ? null : dueTime + moved,
-      delinquencyTime: delinquencyTime === null ? null : delinquencyTime + moved,
+      delinquencyTime: delinquencyTime === null ? null : orNever(delinquencyTime + moved),
       chargeTime: chargeTime === null ? null : boundary,
     })
   }

@@ -29,6 +29,8 @@ const RESPONSE_MARGIN = 5_000
  */
 const KEEPALIVE_DELAY = 10_000
 const SERVER_PARAMETERS = {
+  // The notation that `storedInstant` reads, whatever the server's default.
+  DateStyle: 'ISO',
   tcp_keepalives_idle: '10s',
   tcp_keepalives_interval: '2s',
   tcp_keepalives_count: '5',

@@ -7,6 +7,7 @@ import { connectionOptions, MAINTENANCE_TIMEOUTS, type Timeouts } from './connec
 import { PooledDialect } from './driver.ts'
 import * as entities from './entities/index.ts'
 import { migrations } from './migrations/index.ts'
+import { storedInstant } from './stored-instant.ts'
 
 export interface DatabaseOptions {
   readonly databaseUrl: string
@@ -61,13 +62,14 @@ function ormOptions({
   }
 }
 
-/** Returns the driver's type parsers for the ORM: instants stay text. */
+/** Returns the driver's type parsers for the ORM. Instants become ISO 8601 texts, which every reader takes alike. */
 function typeParsers(): pg.TypeOverrides {
   const types = new pg.TypeOverrides()
   const parseTexts = pg.types.getTypeParser(TEXT_ARRAY) as (text: string) => string[]
   for (const [oid, parse] of Object.entries(createPostgreSqlTypeParsers(parseTexts))) {
     types.setTypeParser(Number(oid), parse)
   }
+  types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(storedInstant(text)).toISOString())
   return types
 }
 

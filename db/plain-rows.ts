@@ -4,6 +4,7 @@
  */
 import type { EntityClass } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { storedInstant } from './stored-instant.ts'
 
 type Reader = (raw: Readonly<Record<string, unknown>>) => Record<string, unknown>
 
@@ -36,7 +37,7 @@ function makeReader(em: EntityManager, entity: EntityClass<object>): Reader {
 function typed(value: unknown, runtimeType: string): unknown {
   if (typeof value !== 'string') return value
   // The driver returns instants and 64-bit integers as text.
-  if (runtimeType === 'Date') return new Date(value)
+  if (runtimeType === 'Date') return new Date(storedInstant(value))
   if (runtimeType === 'number') return Number(value)
   return value
 }

@@ -6,6 +6,7 @@
  * All use the same rules, so that early, late, repeated and partial calls give the same record.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { orNever } from '../../billing/instants.ts'
 import { type Advance, advanceThrough } from '../../billing/order-lifecycle.ts'
 import { Subscription } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
@@ -266,9 +267,10 @@ export function scheduleAfter(record: OrderRecord, instant: number): void {
 export function scheduleNext(record: OrderRecord): void {
   const { next, gatewayCall: call } = advanceThrough(record.order, Number.NEGATIVE_INFINITY)
   const isCall = call !== null && (next === null || call.at < next.at)
-  const first = isCall ? call.at : (next?.at ?? null)
+  const at = isCall ? call.at : next?.at
+  const first = at === undefined ? null : orNever(at)
   record.row.nextDeadline = first === null ? null : new Date(first)
-  record.row.nextDueKind = isCall ? 'charge' : (next?.kind ?? null)
+  record.row.nextDueKind = first === null ? null : isCall ? 'charge' : (next?.kind ?? null)
 }
 
 /** Returns the order's next deadline in real time, for its wake-up. */

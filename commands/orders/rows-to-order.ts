@@ -3,6 +3,7 @@ import { parseDuration } from '../../billing/durations.ts'
 import type { Order } from '../../billing/order.ts'
 import { agreedTerms, type OrderTerms } from '../../billing/order-terms.ts'
 import type { Invoice, Subscription, SubscriptionPause } from '../../db/entities/index.ts'
+import { storedInstant } from '../../db/stored-instant.ts'
 import { type ChargeTerms, UNCHARGED } from './choose-instrument.ts'
 
 /** Returns an order for the rules, without invoices and pauses where these are omitted. */
@@ -109,5 +110,5 @@ function milliseconds(value: Date | null | undefined): number | null {
 }
 
 function parsed(text: string | null): number | null {
-  return text === null ? null : Date.parse(text)
+  return text === null ? null : storedInstant(text)
 }
