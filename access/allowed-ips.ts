@@ -3,6 +3,7 @@
  * `198.51.100.*`. Only public addresses are accepted, because no request comes from a private one.
  */
 import ipaddr from 'ipaddr.js'
+import type { FieldProblem } from '../billing/errors.ts'
 
 type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 
@@ -17,15 +18,21 @@ const PROHIBITED_V4 = [
 ].map(cidr)
 const PROHIBITED_V6 = ['::1/128', 'fe80::/10', 'fc00::/7'].map(cidr)
 
-/** Returns why an entry is no valid restriction, as a field message; null when it is. */
-export function allowedIpProblem(entry: string): string | null {
+/** Returns why an entry is no valid restriction; null when it is. */
+export function allowedIpProblem(entry: string): FieldProblem | null {
   const network = networkOf(entry)
   if (network === null)
-    return 'must be an IPv4 or IPv6 address, a CIDR range, or an IPv4 pattern such as 198.51.100.*'
+    return {
+      code: 'wrong-format',
+      message: 'must be an IPv4 or IPv6 address, a CIDR range, or an IPv4 pattern such as 198.51.100.*',
+    }
   const [address, bits] = network
   const prohibited = address.kind() === 'ipv4' ? PROHIBITED_V4 : PROHIBITED_V6
   return prohibited.some(([other, otherBits]) => overlaps(address, bits, other, otherBits))
-    ? 'must not be a private, loopback, link-local, shared or unique-local address'
+    ? {
+        code: 'not-allowed',
+        message: 'must not be a private, loopback, link-local, shared or unique-local address',
+      }
     : null
 }
 

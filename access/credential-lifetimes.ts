@@ -1,4 +1,5 @@
 /** Lifetimes of the tokens of customers' browsers, in milliseconds. */
+import type { FieldProblem } from '../billing/errors.ts'
 
 /** Time to exchange an authentication token. */
 export const AUTHENTICATION_TOKEN_LIFETIME = 3_600_000
@@ -10,9 +11,11 @@ export const LONGEST_CUSTOMER_TOKEN = 24 * 3_600_000
 export function customerTokenExpiry(
   requested: number | null,
   now: number,
-): { readonly expiredTime: number } | { readonly problem: string } {
+): { readonly expiredTime: number } | { readonly problem: FieldProblem } {
   if (requested === null) return { expiredTime: now + CUSTOMER_TOKEN_LIFETIME }
-  if (requested <= now) return { problem: 'must be in the future' }
-  if (requested > now + LONGEST_CUSTOMER_TOKEN) return { problem: 'must be at most 24 hours ahead' }
+  if (requested <= now) return { problem: { code: 'in-the-past', message: 'must be in the future' } }
+  if (requested > now + LONGEST_CUSTOMER_TOKEN) {
+    return { problem: { code: 'out-of-range', message: 'must be at most 24 hours ahead' } }
+  }
   return { expiredTime: requested }
 }

@@ -1,7 +1,9 @@
 /** The OpenAPI 3.1 document, made from the route table and its schemas. */
+import { FIELD_CODES } from '../billing/errors.ts'
 import { VERSION } from '../config/release.ts'
 import type { KeyForm } from './http/authentication.ts'
 import { KEY_HEADER } from './http/authentication.ts'
+import { MOST_FIELDS } from './http/invalid-fields.ts'
 import { PROBLEMS } from './http/problems.ts'
 import { fullPath, type Route } from './routes.ts'
 import { bodySchema, responseSchema } from './schemas/conventions.ts'
@@ -126,10 +128,23 @@ const PROBLEM_SCHEMA = {
     code: { type: 'string', enum: Object.keys(PROBLEMS) },
     invalidFields: {
       type: 'array',
+      maxItems: MOST_FIELDS,
+      description: 'The members of the body, or the parameters of the query, that are invalid.',
       items: {
         type: 'object',
-        required: ['field', 'message'],
-        properties: { field: { type: 'string' }, message: { type: 'string' } },
+        required: ['field', 'pointer', 'code', 'message'],
+        properties: {
+          field: { type: 'string', description: 'Path with dots: `items.0.plan.id`.' },
+          pointer: { type: 'string', description: 'Path as a JSON Pointer (RFC 6901): `/items/0/plan/id`.' },
+          code: {
+            type: 'string',
+            enum: Object.keys(FIELD_CODES),
+            description: Object.entries(FIELD_CODES)
+              .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
+              .join(' '),
+          },
+          message: { type: 'string', description: 'What to change, for a reader. Its text may change.' },
+        },
       },
     },
   },

@@ -17,23 +17,24 @@ import type { AddressGuard } from '../delivery/address-guard.ts'
 import type { GatewayOfAccounts } from '../gateways/accounts.ts'
 import type { Wallet } from '../wallets/port.ts'
 import { authenticate as findCredential, authorize as requirePermission } from './http/authentication.ts'
-import { crossOriginHeaders } from './http/cors.ts'
 import { customerTokenReader } from './http/customer-jwt.ts'
 import {
   claimKey,
   findStoredResponse,
   type IdempotentRequest,
+  readIdempotencyKey,
   replay,
   requestHash,
   storableRefusal,
   storeResponse,
 } from './http/idempotency.ts'
-import { entityTag } from './http/preconditions.ts'
-import { Problem, problemOf, summary } from './http/problems.ts'
+import { entityTag, type Preconditions, readPreconditions } from './http/preconditions.ts'
+import { problemOf, requireNoInvalidFields } from './http/problems.ts'
 import { type RateLimit, rateHeaders, requireWithinLimit } from './http/rate-limit.ts'
-import { isStorable, readJsonBody } from './http/request-body.ts'
+import { isStorable, type JsonBody, readJsonBody } from './http/request-body.ts'
+import { operationHeaders } from './http/response-headers.ts'
 import type { ApiState } from './http/state.ts'
-import { createBodyValidator, createQueryValidator } from './http/validation.ts'
+import { createBodyValidator, createQueryValidator, type Validator } from './http/validation.ts'
 import type { OperationContext, OperationResponse } from './operation.ts'
 import { selectedMembers, unknownMembers } from './query/selected-members.ts'
 import type { Route } from './routes.ts'
@@ -68,9 +69,14 @@ interface RequestState extends ApiState {
   params: Record<string, string>
   query: Record<string, unknown>
   given: unknown
+  bodyProblem: JsonBody['problem']
+  preconditions: Preconditions
+  idempotencyKey: string | null
   idempotent: IdempotentRequest | null
 }
 type Step = RouterMiddleware<RequestState>
+
+const NO_BODY: JsonBody = { value: null, problem: null }
 
 export interface SharedSteps {
   readonly readCustomerToken: ReturnType<typeof customerTokenReader>
@@ -102,7 +108,7 @@ export function stepsOf(
   const authenticate: Step = async (ctx, next) => {
     const { state } = ctx
     state.operationId = route.operationId
-    ctx.set({ ...crossOriginHeaders(route) })
+    ctx.set({ ...operationHeaders(route) })
     state.em = orm.em.fork()
     state.params = storable(ctx.params as Record<string, string>)
     const sources = { installation, readCustomerToken: shared.readCustomerToken }
@@ -127,15 +133,17 @@ export function stepsOf(
 
   const readRequest: Step = async (ctx, next) => {
     const { state } = ctx
-    state.given = invalidBody === null ? null : await readJsonBody(ctx)
+    const sent = invalidBody === null ? NO_BODY : await readJsonBody(ctx)
+    state.given = sent.value
+    state.bodyProblem = sent.problem
     state.query = { ...ctx.query }
-    const invalidFields = [
+    requireNoInvalidFields('malformed-request', [
       ...invalidQuery(state.query),
       ...unstorableParameters(state.query),
       ...unknownMembers(route.resource, state.query.fields),
-    ]
-    if (invalidFields.length > 0)
-      throw new Problem('malformed-request', summary(invalidFields), { invalidFields })
+    ])
+    state.preconditions = readPreconditions(ctx)
+    state.idempotencyKey = readIdempotencyKey(ctx)
     await next()
   }
 
@@ -174,9 +182,9 @@ function operationContext(
     wallet,
     temporal,
   }: OperationDependencies,
-  invalidBody: ((body: unknown) => InvalidField[]) | null,
+  invalidBody: Validator | null,
 ): OperationContext {
-  const { credential, params, query, em, given, idempotent, log } = ctx.state
+  const { credential, params, query, preconditions, em, given, bodyProblem, idempotent, log } = ctx.state
   const { organizationId = '' } = params
   const { baseUrl, environment } = config
   return {
@@ -184,7 +192,7 @@ function operationContext(
     credential,
     params,
     query,
-    preconditions: { ifMatch: ctx.get('If-Match') || null, ifNoneMatch: ctx.get('If-None-Match') || null },
+    preconditions,
     em,
     environment,
     keys: { vault, installation, environment },
@@ -198,15 +206,14 @@ function operationContext(
     idempotencyKey: idempotent?.key ?? null,
     log,
     body<T>(stored: object = {}) {
+      if (bodyProblem !== null) throw bodyProblem
       const schema = route.body ?? route.resource
       const { body, stored: readOnlyValues } = withoutReadOnly(
         schema,
         withoutNulls(schema, structuredClone(given)),
         stored,
       )
-      const invalidFields = invalidBody?.(body) ?? []
-      if (invalidFields.length > 0)
-        throw new Problem('validation-error', summary(invalidFields), { invalidFields })
+      requireNoInvalidFields('validation-error', invalidBody?.(body) ?? [])
       return writablePart(schema, { ...(body as object), ...readOnlyValues }) as T
     },
     has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),
@@ -253,19 +260,16 @@ function storable(params: Readonly<Record<string, string>>): Record<string, stri
 function unstorableParameters(query: Readonly<Record<string, unknown>>): InvalidField[] {
   return Object.entries(query)
     .filter(([, value]) => typeof value === 'string' && !isStorable(value))
-    .map(([field]) => ({ field, message: 'must not contain a NUL character' }))
+    .map(([field]) => ({ field, code: 'wrong-format', message: 'must not contain a NUL character' }))
 }
 
 function idempotentRequest(
   ctx: Context,
   route: Route,
-  { credential, given }: Pick<RequestState, 'credential' | 'given'>,
+  { credential, given, idempotencyKey: key }: Pick<RequestState, 'credential' | 'given' | 'idempotencyKey'>,
   hash: (text: string) => string,
 ): IdempotentRequest | null {
-  const key = ctx.get('Idempotency-Key')
-  if (route.method !== 'POST' || key === '') return null
-  if (key.length > 255)
-    throw new Problem('malformed-request', 'An Idempotency-Key must not exceed 255 characters.')
+  if (route.method !== 'POST' || key === null) return null
   return {
     organizationId: credential.organizationId,
     // Keys of one form of credential are no concern of another: a browser cannot use up a server's.

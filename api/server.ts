@@ -1,5 +1,11 @@
 /** The HTTP server: middleware for every request, and the steps of each operation of the route table. */
-import { createServer as createHttpServer, type Server } from 'node:http'
+import {
+  createServer as createHttpServer,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
+import type { Duplex } from 'node:stream'
 import Router from '@koa/router'
 import type { MikroORM } from '@mikro-orm/postgresql'
 import Koa, { type Context } from 'koa'
@@ -12,6 +18,7 @@ import type { Readiness } from '../ops/readiness.ts'
 import { hostRoutes } from './host-routes.ts'
 import { preflightHeaders } from './http/cors.ts'
 import { Problem, problemBody, problemOf } from './http/problems.ts'
+import { requireProtocol, unreadResponse } from './http/protocol-errors.ts'
 import { requestId } from './http/request-id.ts'
 import type { ApiState } from './http/state.ts'
 import { type OperationDependencies, sharedSteps, stepsOf } from './request-steps.ts'
@@ -36,7 +43,7 @@ export function createServer(dependencies: ServerDependencies): Server {
   // The trusted proxy wrote only the last of the forwarded addresses; the others are the caller's claims.
   const app = new Koa<ApiState>({ proxy: config.trustProxy, maxIpsCount: 1 })
   app.silent = true
-  const router = new Router<ApiState>({ strict: true })
+  const router = new Router<ApiState>({ strict: true, sensitive: true })
   const shared = sharedSteps(dependencies)
   for (const route of routesOf(config.environment)) {
     const path = fullPath(route).replaceAll(/\{(\w+)\}/g, ':$1')
@@ -50,22 +57,15 @@ export function createServer(dependencies: ServerDependencies): Server {
   app.use(protectResponse(dependencies.unreadTimeout ?? UNREAD_TIMEOUT))
   app.use(logged(log, dependencies.metrics))
   app.use(problems(config.baseUrl))
+  app.use(requireProtocol)
   app.use(oneTrailingSlash)
   app.use(router.routes())
   app.use(unmatched(router))
 
-  const server = createHttpServer(
-    { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 65_000 },
-    app.callback(),
-  )
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-    const problem = new Problem('malformed-request', 'The request is not valid HTTP.')
-    const body = JSON.stringify(problemBody(problem, config.baseUrl, 'unread'))
-    socket.end(
-      `HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    )
-  })
+  const handle = app.callback()
+  const server = createHttpServer(HTTP_OPTIONS, handle)
+  server.on('checkExpectation', handle)
+  answerUnreadRequests(server, config.baseUrl, log)
   return server
 }
 
@@ -82,6 +82,49 @@ function protectResponse(unreadTimeout: number): Koa.Middleware<ApiState> {
   }
 }
 
+/** Times in milliseconds, size in bytes. */
+const HTTP_OPTIONS: ServerOptions = {
+  requestTimeout: 60_000,
+  headersTimeout: 20_000,
+  keepAliveTimeout: 65_000,
+  maxHeaderSize: 16_384,
+  // The server itself would answer without a body.
+  requireHostHeader: false,
+}
+
+/** Milliseconds in which a caller can read the response to a request that could not be read to its end. */
+const LINGER = 1_000
+
+/**
+ * Answers requests that the parser of the server cannot read, that are too large or too slow, and closes their
+ * connections. A response in progress to an earlier request of the connection is completed first.
+ */
+export function answerUnreadRequests(server: Server, baseUrl: string, log: Logger): void {
+  const latest = new WeakMap<Duplex, ServerResponse>()
+  const answered = new WeakSet<Duplex>()
+  server.on('request', (request, response) => void latest.set(request.socket, response))
+  server.on('checkExpectation', (request, response) => void latest.set(request.socket, response))
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
+    // The parser reports its error again for every further packet.
+    if (answered.has(socket)) return
+    if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+    answered.add(socket)
+    const response = latest.get(socket)
+    const isInProgress = response !== undefined && !response.writableFinished
+    if (isInProgress && response.req.complete) response.once('finish', () => respond(socket, code))
+    else if (isInProgress && response.headersSent) socket.destroy()
+    else respond(socket, code)
+  })
+
+  function respond(socket: Duplex, code: string | undefined): void {
+    const { requestId, status, text } = unreadResponse(code, baseUrl)
+    log.info({ requestId, status, reason: code }, 'request')
+    socket.end(text)
+    // At once, what the caller still sends would reset the connection before the caller has read the response.
+    setTimeout(() => socket.destroy(), LINGER).unref()
+  }
+}
+
 /** The only catch: every error becomes a problem document. */
 function problems(baseUrl: string): Koa.Middleware<ApiState> {
   return async (ctx, next) => {
@@ -93,7 +136,8 @@ function problems(baseUrl: string): Koa.Middleware<ApiState> {
       ctx.status = problem.status
       ctx.set({ ...problem.extras.headers })
       ctx.set('Content-Type', 'application/problem+json')
-      ctx.body = JSON.stringify(problemBody(problem, baseUrl, ctx.state.requestId))
+      ctx.set('Cache-Control', 'no-store')
+      ctx.body = problemBody(problem, baseUrl, ctx.state.requestId)
       // An unread rest of the body must not be parsed as the next request.
       if (!ctx.req.complete) ctx.set('Connection', 'close')
     }

@@ -1,4 +1,5 @@
 /** Payment cards: their networks, number checks and expiry. */
+import type { FieldCode, FieldProblem } from './errors.ts'
 
 export const CARD_BRANDS = [
   'Visa',
@@ -133,14 +134,20 @@ export interface CardNumber {
   readonly last4: string
 }
 
-/** Returns the parsed number, or a sentence about the problem that contains no digit of it. */
-export function readCardNumber(written: string): CardNumber | { readonly problem: string } {
+/** Returns the parsed number, or the problem, whose message contains no digit of it. */
+export function readCardNumber(written: string): CardNumber | { readonly problem: FieldProblem } {
   const pan = cardDigits(written)
-  if (pan === null) return { problem: 'must contain digits only, optionally in groups' }
+  if (pan === null) return wrongNumber('wrong-format', 'must contain digits only, optionally in groups')
   const brand = cardBrand(pan)
-  if (brand === null) return { problem: `must be a card number of ${CARD_BRANDS.join(', ')}` }
-  if (!passesLuhn(pan)) return { problem: 'must be a valid card number: its check digit is wrong' }
+  if (brand === null) return wrongNumber('not-allowed', `must be a card number of ${CARD_BRANDS.join(', ')}`)
+  if (!passesLuhn(pan)) {
+    return wrongNumber('wrong-format', 'must be a valid card number: its check digit is wrong')
+  }
   return { pan, brand, bin: pan.slice(0, 6), last4: pan.slice(-4) }
+}
+
+function wrongNumber(code: FieldCode, message: string): { readonly problem: FieldProblem } {
+  return { problem: { code, message } }
 }
 
 const RUNS_OF_DIGITS = /(?<!\d)\d(?:[ -]?\d){11,18}(?!\d)/g

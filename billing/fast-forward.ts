@@ -3,15 +3,20 @@
  * Instants are milliseconds.
  */
 import { type Duration, reach } from './durations.ts'
+import type { FieldProblem } from './errors.ts'
 import { clockTime, type OrderClock } from './order-clock.ts'
 
 const FARTHEST: Duration = { years: 5, months: 0, weeks: 0, days: 0, hours: 0, minutes: 0, seconds: 0 }
 
-/** Returns why the clock cannot be moved to `target`, as a field message; null when it can. */
-export function moveProblem(order: OrderClock, target: number, now: number): string | null {
-  if (target < clockTime(order, now)) return 'must not be before the current time of the order'
+/** Returns why the clock cannot be moved to `target`; null when it can. */
+export function moveProblem(order: OrderClock, target: number, now: number): FieldProblem | null {
+  if (target < clockTime(order, now)) {
+    return { code: 'in-the-past', message: 'must not be before the current time of the order' }
+  }
   const farthest = reach(now, FARTHEST)
-  return farthest !== null && target > farthest ? 'must be at most five years ahead of real time' : null
+  return farthest !== null && target > farthest
+    ? { code: 'out-of-range', message: 'must be at most five years ahead of real time' }
+    : null
 }
 
 /** A fast-forward without progress for this long blocks no other. Milliseconds. */

@@ -4,6 +4,7 @@
  */
 import currencyCodes from 'currency-codes'
 import { Decimal } from 'decimal.js'
+import type { FieldProblem } from './errors.ts'
 
 /**
  * The type for computing with amounts: precise enough for every product of price and quantity; rounds half
@@ -33,14 +34,16 @@ export function currencyExponent(currency: string): number | null {
   return currencyCodes.code(currency)?.digits ?? null
 }
 
-/** Returns why an amount is invalid in `currency`, as a field message; null when it is valid. */
-export function amountProblem(amount: string, currency: string): string | null {
+/** Returns why an amount is invalid in `currency`; null when it is valid. */
+export function amountProblem(amount: string, currency: string): FieldProblem | null {
   const exponent = currencyExponent(currency)
   if (exponent === null) return null
   const exact = new Money(amount)
-  if (exact.abs().greaterThanOrEqualTo(AMOUNT_LIMIT)) return 'must be below 10^12'
+  if (exact.abs().greaterThanOrEqualTo(AMOUNT_LIMIT)) {
+    return { code: 'out-of-range', message: 'must be below 10^12' }
+  }
   return exact.decimalPlaces() > exponent
-    ? `must not have more than ${exponent} decimals in ${currency}`
+    ? { code: 'too-precise', message: `must not have more than ${exponent} decimals in ${currency}` }
     : null
 }
 

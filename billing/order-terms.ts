@@ -1,6 +1,7 @@
 /** The agreed terms of an order: its plans as they were when priced, and what the order sets in their place. */
 import { type Duration, parseDuration, reach } from './durations.ts'
 import type { InvalidField } from './errors.ts'
+import { orNever } from './instants.ts'
 import { earliestStart, type Period, periodDuration } from './periods.ts'
 import type { Pricing } from './pricing.ts'
 
@@ -114,16 +115,17 @@ export function termsProblems(
   const lasting = plans.filter((plan) => plan.recurringInterval !== null)
   const ongoing = plans.filter((plan) => plan.recurringInterval !== null || plan.trial !== null)
   for (const [index, plan] of plans.entries()) {
-    const fail = (message: string) => void problems.push({ field: `items.${index}.plan.id`, message })
+    const mismatch = (message: string) =>
+      void problems.push({ field: `items.${index}.plan.id`, code: 'mismatch', message })
     if (first !== undefined && plan.currency !== first.currency) {
-      fail(`must have the currency of the first plan: ${first.currency}`)
+      mismatch(`must have the currency of the first plan: ${first.currency}`)
     }
     const period = lasting[0]?.recurringInterval
     if (plan.recurringInterval !== null && period != null) {
       if (!samePeriod(plan.recurringInterval, period))
-        fail('must have the same service period as the other plans of the order')
+        mismatch('must have the same service period as the other plans of the order')
       else if (choices.recurringInterval === null && plan.recurringInterval.limit !== period.limit) {
-        fail('must have the same limit as the other plans, unless the order sets recurringInterval')
+        mismatch('must have the same limit as the other plans, unless the order sets recurringInterval')
       }
     }
     if (
@@ -131,32 +133,45 @@ export function termsProblems(
       ongoing.includes(plan) &&
       !sameTrial(plan.trial, ongoing[0]?.trial ?? null)
     ) {
-      fail('must have the same trial as the other plans, unless the order sets trial')
+      mismatch('must have the same trial as the other plans, unless the order sets trial')
     }
   }
   if (choices.trial?.enabled === true) {
     if (choices.trial.endTime === null) {
-      problems.push({ field: 'trial.endTime', message: 'is required when the trial is enabled' })
+      problems.push({
+        field: 'trial.endTime',
+        code: 'required',
+        message: 'is required when the trial is enabled',
+      })
     } else if (choices.trial.endTime <= trialAfter) {
-      problems.push({ field: 'trial.endTime', message: 'must be after the start time' })
+      problems.push({ field: 'trial.endTime', code: 'out-of-range', message: 'must be after the start time' })
     }
     if (plans.length > 0 && ongoing.length === 0) {
-      problems.push({ field: 'trial', message: 'must not be enabled for one-time sales' })
+      problems.push({ field: 'trial', code: 'mismatch', message: 'must not be enabled for one-time sales' })
     }
   }
   if (plans.length === 0) return problems
   const { trial, interval } = agreedTerms(plans, choices)
   if (choices.isTrialOnly && trial === null) {
-    problems.push({ field: 'isTrialOnly', message: 'requires a trial of the plans or of the order' })
+    problems.push({
+      field: 'isTrialOnly',
+      code: 'mismatch',
+      message: 'requires a trial of the plans or of the order',
+    })
   }
   if (choices.recurringInterval !== null && lasting.length === 0) {
     problems.push({
       field: 'recurringInterval',
+      code: 'mismatch',
       message: 'must be omitted, because no plan of the order recurs',
     })
   }
   if (interval !== null && start < earliestStart(now, interval)) {
-    problems.push({ field: 'startTime', message: 'must not be more than one service period in the past' })
+    problems.push({
+      field: 'startTime',
+      code: 'out-of-range',
+      message: 'must not be more than one service period in the past',
+    })
   }
   return problems
 }
@@ -185,7 +200,7 @@ export function trialEnd(terms: OrderTerms, activation: number): number | null {
   const { trial } = terms
   if (trial === null) return null
   if ('period' in trial) return reach(activation, periodDuration(trial.period))
-  return trial.endTime + Math.max(0, activation - Math.max(terms.startTime, terms.createdTime))
+  return orNever(trial.endTime + Math.max(0, activation - Math.max(terms.startTime, terms.createdTime)))
 }
 
 function orderTrial({ enabled, endTime }: { enabled: boolean; endTime: number | null }): TrialTerms | null {

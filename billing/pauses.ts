@@ -2,7 +2,8 @@
  * Pauses of an order: their commands, as pure functions that return the transition or throw, and what the beginning and
  * the end of a pause do to the order. At the end the boundary moves by the time paused.
  */
-import { ConflictError, InvalidFieldsError } from './errors.ts'
+import { ConflictError, type FieldCode, InvalidFieldsError } from './errors.ts'
+import { LATEST_INSTANT } from './instants.ts'
 import {
   type Change,
   changeInvoice,
@@ -29,7 +30,7 @@ export function pauseOrder(
 ): Transition {
   const { id, endTime } = pause
   const effectiveTime = pause.effectiveTime ?? at
-  if (effectiveTime < at) refuse('effectiveTime', 'must not be in the past')
+  if (effectiveTime < at) refuse('effectiveTime', 'in-the-past', 'must not be in the past')
   requireEndAfter(endTime, effectiveTime)
   requireStatus(order, ['active'], 'paused')
   requireNoOverlap(order, { id, effectiveTime, endTime })
@@ -102,7 +103,7 @@ export function endPause(change: Change, pause: Pause): void {
   const { order, at } = change
   const paused = at - pause.effectiveTime
   changePause(change, pause.id, { status: 'ended', endTime: at })
-  if (order.periodEnd !== null) moveBoundary(change, order.periodEnd + paused)
+  if (order.periodEnd !== null) moveBoundary(change, Math.min(order.periodEnd + paused, LATEST_INSTANT))
   // Charges that were due during the pause are made once, now.
   for (const { sequence, chargeTime } of change.order.invoices) {
     if (chargeTime !== null && chargeTime < at) changeInvoice(change, sequence, { chargeTime: at })
@@ -128,7 +129,7 @@ function unendedPause(order: Order, id: string): Pause {
 
 function requireEndAfter(endTime: number | null, instant: number): void {
   if (endTime !== null && endTime <= instant)
-    refuse('endTime', 'must be in the future and after the effective time')
+    refuse('endTime', 'out-of-range', 'must be in the future and after the effective time')
 }
 
 function requireNoOverlap(order: Order, given: Pick<Pause, 'id' | 'effectiveTime' | 'endTime'>): void {
@@ -142,6 +143,6 @@ function requireNoOverlap(order: Order, given: Pick<Pause, 'id' | 'effectiveTime
   if (overlaps) throw new ConflictError('The pause overlaps another pause of the order.')
 }
 
-function refuse(field: string, message: string): never {
-  throw new InvalidFieldsError([{ field, message }])
+function refuse(field: string, code: FieldCode, message: string): never {
+  throw new InvalidFieldsError([{ field, code, message }])
 }

@@ -1,4 +1,5 @@
 /** The price of a quantity by a plan's formula. Amounts are decimal strings, rounded once, per line. */
+import type { FieldProblem } from './errors.ts'
 import { lineAmount, Money } from './money.ts'
 
 /** Units up to `maxQuantity`; null: all further units. Brackets ascend, and the last has no limit. */
@@ -24,17 +25,20 @@ export function priceOf(pricing: Pricing, quantity: number, currency: string): s
  */
 export function bracketsProblem(
   brackets: readonly Pick<Bracket, 'maxQuantity'>[],
-): { readonly index: number; readonly message: string } | null {
+): (FieldProblem & { readonly index: number }) | null {
   let below = 0
   for (const [index, { maxQuantity }] of brackets.entries()) {
     const isLast = index === brackets.length - 1
     if (isLast !== (maxQuantity === null)) {
       return {
         index,
+        code: isLast ? 'not-allowed' : 'required',
         message: isLast ? 'must be null in the last bracket' : 'must not be null, except in the last bracket',
       }
     }
-    if (maxQuantity !== null && maxQuantity <= below) return { index, message: `must be above ${below}` }
+    if (maxQuantity !== null && maxQuantity <= below) {
+      return { index, code: 'out-of-range', message: `must be above ${below}` }
+    }
     below = maxQuantity ?? below
   }
   return null

@@ -5,7 +5,7 @@
  * exclusively and then checks for references. So one of the two waits, and finds what the other did.
  */
 import type { EntityClass } from '@mikro-orm/core'
-import { ConflictError, type InvalidField, InvalidFieldsError } from '../billing/errors.ts'
+import { ConflictError, type FieldCode, type InvalidField, InvalidFieldsError } from '../billing/errors.ts'
 import { plainRowReader } from '../db/plain-rows.ts'
 import { statement } from '../db/statement.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
@@ -24,7 +24,7 @@ export interface References {
   /** As `required`, but null is accepted. */
   optional<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string | null): Promise<T | null>
   missing<T extends TenantRow>(entity: EntityClass<T>, field: string): void
-  fail(field: string, message: string): void
+  fail(field: string, code: FieldCode, message: string): void
   /** @throws InvalidFieldsError when anything failed. */
   check(): void
 }
@@ -33,7 +33,7 @@ export function references({ em, organizationId }: Pick<UnitOfWork, 'em' | 'orga
   const failures: InvalidField[] = []
   const missing = (entity: { readonly name: string }, field: string): void => {
     const kind = entity.name.replaceAll(/(?<=.)(?=[A-Z])/g, ' ').toLowerCase()
-    failures.push({ field, message: `must be the id of an existing ${kind}` })
+    failures.push({ field, code: 'not-found', message: `must be the id of an existing ${kind}` })
   }
   const required = async <T extends TenantRow>(
     entity: EntityClass<T>,
@@ -48,7 +48,7 @@ export function references({ em, organizationId }: Pick<UnitOfWork, 'em' | 'orga
     required,
     missing,
     optional: async (entity, field, id) => (id === null ? null : await required(entity, field, id)),
-    fail: (field, message) => void failures.push({ field, message }),
+    fail: (field, code, message) => void failures.push({ field, code, message }),
     check() {
       if (failures.length > 0) throw new InvalidFieldsError(failures)
     },

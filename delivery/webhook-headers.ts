@@ -1,5 +1,5 @@
 /** Headers of an attempt: the merchant's own, the credential's, and ours, which cannot be overridden. */
-import type { InvalidField } from '../billing/errors.ts'
+import type { FieldProblem, InvalidField } from '../billing/errors.ts'
 import type { WebhookAuth } from '../db/entities/service-credential.ts'
 import type { WebhookHeader } from '../db/entities/webhook.ts'
 
@@ -22,22 +22,28 @@ export function webhookHeaderProblems(
     const lower = name.toLowerCase()
     const repeated = seen.has(lower)
     seen.add(lower)
-    const ofName = !TOKEN.test(name)
-      ? 'must be a valid header name'
-      : RESERVED.test(name)
-        ? 'must not be a header that the service sets'
-        : lower === 'authorization' && hasCredential
-          ? 'must not be Authorization, which the service credential sets'
-          : repeated
-            ? 'must be unique in the list'
-            : null
+    const ofName = nameProblem(name, { repeated, hasCredential })
+    const ofValue = PRINTABLE.test(value)
+      ? null
+      : ({ code: 'wrong-format', message: 'must consist of printable ASCII characters' } as const)
     return [
-      ...(ofName === null ? [] : [{ field: `headers.${index}.name`, message: ofName }]),
-      ...(PRINTABLE.test(value)
-        ? []
-        : [{ field: `headers.${index}.value`, message: 'must consist of printable ASCII characters' }]),
+      ...(ofName === null ? [] : [{ field: `headers.${index}.name`, ...ofName }]),
+      ...(ofValue === null ? [] : [{ field: `headers.${index}.value`, ...ofValue }]),
     ]
   })
+}
+
+function nameProblem(
+  name: string,
+  { repeated, hasCredential }: { readonly repeated: boolean; readonly hasCredential: boolean },
+): FieldProblem | null {
+  if (!TOKEN.test(name)) return { code: 'wrong-format', message: 'must be a valid header name' }
+  if (RESERVED.test(name))
+    return { code: 'not-allowed', message: 'must not be a header that the service sets' }
+  if (hasCredential && name.toLowerCase() === 'authorization') {
+    return { code: 'not-allowed', message: 'must not be Authorization, which the service credential sets' }
+  }
+  return repeated ? { code: 'not-unique', message: 'must be unique in the list' } : null
 }
 
 export function ownHeaders(

@@ -1,5 +1,6 @@
 /** Checks of a webhook's URL before anything is sent: its scheme, user info and literal address. */
 import { isIP } from 'node:net'
+import type { FieldProblem } from '../billing/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { AddressGuard } from './address-guard.ts'
 
@@ -9,22 +10,27 @@ export interface WebhookTargets {
 }
 
 /**
- * Returns why events cannot be sent to a URL, or null. A name is checked at each attempt, by the address it resolves
+ * Returns why events cannot be sent to a URL; null when they can. A name is checked at each attempt, by the address it resolves
  * to. A literal address is checked in any notation, because parsing a URL normalizes every form of IPv4.
  */
-export function webhookUrlProblem(text: string, { guard, environment }: WebhookTargets): string | null {
-  if (!URL.canParse(text)) return 'must be an absolute URI'
+export function webhookUrlProblem(text: string, { guard, environment }: WebhookTargets): FieldProblem | null {
+  if (!URL.canParse(text)) return { code: 'wrong-format', message: 'must be an absolute URI' }
   const url = new URL(text)
   const schemes = environment === 'live' ? ['https:'] : ['https:', 'http:']
   if (!schemes.includes(url.protocol)) {
-    return `must begin with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`
+    const message = `must begin with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`
+    return { code: 'not-allowed', message }
   }
   if (url.username !== '' || url.password !== '') {
-    return 'must not contain a user name or password; use a service credential instead'
+    return {
+      code: 'not-allowed',
+      message: 'must not contain a user name or password; use a service credential instead',
+    }
   }
   const literal = url.hostname.replace(/^\[|\]$/g, '')
-  if (isIP(literal) !== 0 && !guard.allows(literal, portOf(url)))
-    return 'must not be an address of a private or special network'
+  if (isIP(literal) !== 0 && !guard.allows(literal, portOf(url))) {
+    return { code: 'not-allowed', message: 'must not be an address of a private or special network' }
+  }
   return null
 }
 

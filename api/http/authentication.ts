@@ -45,36 +45,43 @@ interface KeyRow {
 
 /**
  * Returns the credential of a request.
- * @throws Problem `unauthorized` if there is none or more than one, or if it is unknown or sent in the wrong place.
+ * @throws Problem `unauthorized`, with `WWW-Authenticate`, if there is none or more than one, or if it is unknown or
+ * sent in the wrong place.
  */
 export async function authenticate(
   ctx: Context,
   em: EntityManager,
   { installation, readCustomerToken }: CredentialSources,
-  { rawSecret }: { readonly rawSecret?: boolean },
+  { rawSecret, accepts }: { readonly rawSecret?: boolean; readonly accepts: readonly KeyForm[] },
 ): Promise<Credential> {
+  const unauthorized = (detail: string) =>
+    new Problem('unauthorized', detail, { headers: { 'WWW-Authenticate': challenge(accepts) } })
   const key = ctx.get(KEY_HEADER)
   const authorization = ctx.get('Authorization')
   if (key !== '' && authorization !== '') {
-    throw new Problem('unauthorized', `Send one credential: ${KEY_HEADER} or Authorization, not both.`)
+    throw unauthorized(`Send one credential: ${KEY_HEADER} or Authorization, not both.`)
   }
   if (key === '' && authorization === '')
-    throw new Problem('unauthorized', `Send a key: a secret one in the ${KEY_HEADER} header.`)
+    throw unauthorized(`Send a key: a secret one in the ${KEY_HEADER} header.`)
   if (authorization.startsWith('sk_') && rawSecret !== true) {
-    throw new Problem('unauthorized', `Send the secret key in the ${KEY_HEADER} header.`)
+    throw unauthorized(`Send the secret key in the ${KEY_HEADER} header.`)
   }
   if (key.startsWith('pk_')) {
     throw new Problem('unauthorized', `Send the publishable key in Authorization, not in ${KEY_HEADER}.`)
   }
   const [, jwt] = /^Bearer +(.*)$/i.exec(authorization) ?? []
-  if (jwt !== undefined) return await customerCredential(em, readCustomerToken, jwt)
+  if (jwt !== undefined) {
+    const credential = await customerCredential(em, readCustomerToken, jwt)
+    if (credential !== null) return credential
+    throw unauthorized('The customer token does not exist, has expired or was revoked.')
+  }
   const [row] = await statement<KeyRow>(
     em,
     'find-api-key',
     'select organization_id, id, type, acl, allowed_ips from api_keys where key_hash = ?',
     [installation.hashKey(key || authorization)],
   )
-  if (row === undefined) throw new Problem('unauthorized', 'The key does not exist in this environment.')
+  if (row === undefined) throw unauthorized('The key does not exist in this environment.')
   return {
     form: row.type,
     organizationId: row.organization_id,
@@ -84,11 +91,18 @@ export async function authenticate(
   }
 }
 
+/** Returns the challenges of an operation (RFC 9110): the schemes of the credentials that it accepts. */
+function challenge(accepts: readonly KeyForm[]): string {
+  const apiKey = `ApiKey realm="organization", header="${KEY_HEADER}"`
+  return accepts.includes('customer') ? `${apiKey}, Bearer realm="organization"` : apiKey
+}
+
+/** Returns the credential of a customer's JWT; null if it is not valid now. */
 async function customerCredential(
   em: EntityManager,
   read: CredentialSources['readCustomerToken'],
   jwt: string,
-): Promise<Credential> {
+): Promise<Credential | null> {
   const now = new Date()
   const name = await read(em, jwt, now)
   const [row] =
@@ -100,9 +114,7 @@ async function customerCredential(
           'select acl from customer_tokens where organization_id = ? and id = ? and expired_time > ?',
           [name.organizationId, name.id, now],
         )
-  if (name === null || row === undefined) {
-    throw new Problem('unauthorized', 'The customer token does not exist, has expired or was revoked.')
-  }
+  if (name === null || row === undefined) return null
   return { form: 'customer', ...name, acl: row.acl, allowedIps: null }
 }
 

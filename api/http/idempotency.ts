@@ -5,6 +5,7 @@
  * so the mark ends with the process that held it.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
+import type { Context } from 'koa'
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import { tryLockText } from '../../db/advisory-locks.ts'
 import { IdempotencyRecord } from '../../db/entities/index.ts'
@@ -13,10 +14,13 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { Vault } from '../../db/vault.ts'
 import type { OperationResponse } from '../operation.ts'
 import { Problem } from './problems.ts'
+import { headerOf } from './request-headers.ts'
 
 const STORED_FOR = 24 * 3_600_000
 /** Error responses that depend on the request and not on the moment. */
 const STORED_STATUSES = [409, 422]
+/** Error responses from so many bytes on are not stored. */
+const LARGEST_REFUSAL = 16 * 1024
 
 export interface StoredResponse {
   readonly status: number
@@ -33,6 +37,22 @@ export interface IdempotentRequest {
   readonly operation: string
   readonly key: string
   readonly requestHash: string
+}
+
+/** Printable ASCII; in quotes as the draft of the header writes it, or without. */
+const KEY = /^(?:"(?:[^"\\]|\\["\\])+"|[^"].*)$/
+const PRINTABLE = /^[\x20-\x7e]{1,255}$/
+
+/**
+ * Returns the `Idempotency-Key`; null if none was sent.
+ * @throws Problem `malformed-request` for an empty or malformed one.
+ */
+export function readIdempotencyKey(ctx: Context): string | null {
+  const key = headerOf(ctx, 'Idempotency-Key')
+  if (key === null) return null
+  const isRepeated = (ctx.req.headersDistinct['idempotency-key']?.length ?? 0) > 1
+  if (!isRepeated && PRINTABLE.test(key) && KEY.test(key)) return key
+  throw new Problem('malformed-request', 'Send one Idempotency-Key, of 1 to 255 printable ASCII characters.')
 }
 
 /**
@@ -111,7 +131,7 @@ export async function storeResponse(
   )
 }
 
-/** Returns the problem as it is stored, or null if a repetition may have another outcome. */
+/** Returns the problem as it is stored; null if a repetition may have another outcome, and for a large one. */
 export function storableRefusal(problem: Problem): StoredResponse | null {
   if (
     !STORED_STATUSES.includes(problem.status) ||
@@ -120,10 +140,11 @@ export function storableRefusal(problem: Problem): StoredResponse | null {
   ) {
     return null
   }
-  return {
+  const stored = {
     status: problem.status,
     problem: { code: problem.code, detail: problem.message, extras: problem.extras },
   }
+  return Buffer.byteLength(JSON.stringify(stored)) < LARGEST_REFUSAL ? stored : null
 }
 
 /** Replays a stored response: returns it, or throws it if it was an error. */

@@ -8,6 +8,7 @@ import { isOutdatedStatement } from '../../db/driver.ts'
 import { OwnFaultError } from '../../delivery/own-fault.ts'
 import { GatewayFailedError, NoGatewayError } from '../../gateways/port.ts'
 import { NoWalletError, WalletFailedError } from '../../wallets/port.ts'
+import { type ListedField, listed, summary } from './invalid-fields.ts'
 
 interface ProblemType {
   readonly status: number
@@ -21,7 +22,7 @@ export const PROBLEMS = {
     status: 400,
     title: 'Malformed request',
     meaning:
-      'The body is not valid JSON, or a query parameter is unknown, of the wrong type or out of range. `invalidFields` lists the parameters. Fix the request before you send it again.',
+      'The body is not valid JSON, a query parameter is unknown, of the wrong type or out of range, or a header such as `If-Match` or `Idempotency-Key` is empty or malformed. `invalidFields` lists the parameters. Fix the request before you send it again.',
   },
   unauthorized: {
     status: 401,
@@ -44,6 +45,12 @@ export const PROBLEMS = {
     status: 405,
     title: 'Method not allowed',
     meaning: 'The path does not support this method. The `Allow` header lists the supported methods.',
+  },
+  'request-timeout': {
+    status: 408,
+    title: 'Request timeout',
+    meaning:
+      'The request did not arrive completely within a minute, or its header within 20 seconds, and it was not processed. Send it again on a new connection.',
   },
   conflict: {
     status: 409,
@@ -68,11 +75,16 @@ export const PROBLEMS = {
     meaning:
       'The request body is not declared as JSON. Send `Content-Type: application/json`, or a type that ends in `+json`.',
   },
+  'expectation-failed': {
+    status: 417,
+    title: 'Expectation failed',
+    meaning: 'The only supported value of the `Expect` header is `100-continue`.',
+  },
   'validation-error': {
     status: 422,
     title: 'Validation failed',
     meaning:
-      'One or more members of the body are invalid, and nothing was saved. `invalidFields` lists each of them with its path, such as `items.0.plan.id`, and the reason.',
+      'One or more members of the body are invalid, and nothing was saved. `invalidFields` lists up to 100 of them, each with its path (`field`, such as `items.0.plan.id`, and `pointer`, a JSON Pointer), a stable `code` and a `message`.',
   },
   'idempotency-key-reused': {
     status: 422,
@@ -85,6 +97,11 @@ export const PROBLEMS = {
     title: 'Too many requests',
     meaning:
       'The organization has exceeded its rate limit, and the request was not processed. Send it again after the time in `X-RateLimit-Retry-After` (Unix seconds).',
+  },
+  'request-header-too-large': {
+    status: 431,
+    title: 'Request header too large',
+    meaning: 'The path, the query and the headers of a request may have 16 KiB together.',
   },
   'internal-error': {
     status: 500,
@@ -120,7 +137,7 @@ export const PROBLEMS = {
 export type ProblemCode = keyof typeof PROBLEMS
 
 export interface ProblemExtras {
-  readonly invalidFields?: readonly InvalidField[]
+  readonly invalidFields?: readonly ListedField[]
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -141,11 +158,29 @@ export class Problem extends Error {
   }
 }
 
+/** Returns the problem of a request with failing fields, of which it lists the first. */
+export function invalidFieldsProblem(
+  code: 'validation-error' | 'malformed-request',
+  fields: Iterable<InvalidField>,
+): Problem {
+  const invalidFields = listed(fields)
+  return new Problem(code, summary(invalidFields), { invalidFields })
+}
+
+/** @throws Problem that lists the first of the fields, if there are any. */
+export function requireNoInvalidFields(
+  code: 'validation-error' | 'malformed-request',
+  fields: Iterable<InvalidField>,
+): void {
+  const problem = invalidFieldsProblem(code, fields)
+  if (problem.extras.invalidFields?.length !== 0) throw problem
+}
+
 /** Returns the problem of an error: a refusal, an unavailable database, or an internal error with a fixed text. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof InvalidFieldsError) {
-    return new Problem('validation-error', summary(error.fields), { invalidFields: error.fields })
+    return invalidFieldsProblem('validation-error', error.fields)
   }
   if (error instanceof NoGatewayError || error instanceof NoWalletError)
     return new Problem('not-configured', error.message)
@@ -195,29 +230,37 @@ export function problemOf(error: unknown): Problem {
   return new Problem('internal-error', 'The request could not be completed.', {}, { cause: error })
 }
 
-/** Returns a problem's body. Card numbers are masked in ids and names, which come from the caller. */
-export function problemBody(problem: Problem, baseUrl: string, requestId: string) {
+/** Most bytes of a problem's body. */
+const LARGEST_BODY = 64 * 1024
+/** Most characters of a detail, which may repeat a name that the caller sent. */
+const LONGEST_DETAIL = 2_000
+
+/**
+ * Returns a problem's body as JSON of at most 64 KiB: failing fields that do not fit are left out. Card numbers in ids
+ * and names, which come from the caller, are masked.
+ */
+export function problemBody(problem: Problem, baseUrl: string, requestId: string): string {
   const { status, title } = PROBLEMS[problem.code]
-  return {
+  const body = {
     type: `${baseUrl}/problems/${problem.code}`,
     title,
     status,
-    detail: withoutCardNumbers(problem.message),
+    detail: withoutCardNumbers(problem.message).slice(0, LONGEST_DETAIL).toWellFormed(),
     instance: `urn:request:${requestId}`,
     code: problem.code,
-    ...(problem.extras.invalidFields === undefined
-      ? {}
-      : {
-          invalidFields: problem.extras.invalidFields.map(({ field, message }) => ({
-            field: withoutCardNumbers(field),
-            message: withoutCardNumbers(message),
-          })),
-        }),
   }
+  const { invalidFields } = problem.extras
+  if (invalidFields === undefined) return JSON.stringify(body)
+  let size = byteLength({ ...body, invalidFields: [] })
+  const fitting = invalidFields.filter((field) => {
+    size += byteLength(field) + 1
+    return size <= LARGEST_BODY
+  })
+  return JSON.stringify({ ...body, invalidFields: fitting })
 }
 
-export function summary(fields: readonly InvalidField[]): string {
-  return fields.map(({ field, message }) => (field === '' ? message : `${field} ${message}`)).join('; ')
+function byteLength(value: object): number {
+  return Buffer.byteLength(JSON.stringify(value))
 }
 
 const UNREACHABLE = new Set([

@@ -1,12 +1,24 @@
-/** Reads a JSON body after checks of its type, size and text. */
+/** Reads a JSON body after checks of its type, size, depth, numbers and texts. */
 import type { Context } from 'koa'
 import rawBody from 'raw-body'
 import type { InvalidField } from '../../billing/errors.ts'
-import { Problem, summary } from './problems.ts'
+import { Money } from '../../billing/money.ts'
+import { fieldAt, type Path } from './invalid-fields.ts'
+import { invalidFieldsProblem, Problem } from './problems.ts'
 
 const LARGEST_BODY = 1024 * 1024
+/** Objects and arrays within each other, the body included. */
+const DEEPEST = 32
 
-export async function readJsonBody(ctx: Context): Promise<unknown> {
+export interface JsonBody {
+  /** Null if it is nested too deeply. */
+  readonly value: unknown
+  /** The problem of a value that no operation accepts: too deep, or with what would be returned differently. */
+  readonly problem: Problem | null
+}
+
+/** @throws Problem for a body that is not JSON or too large. */
+export async function readJsonBody(ctx: Context): Promise<JsonBody> {
   if (ctx.get('Content-Type') === '' || !ctx.request.is('json', '+json')) {
     throw new Problem('unsupported-media-type', 'Send the body as JSON, with Content-Type: application/json.')
   }
@@ -22,31 +34,110 @@ export async function readJsonBody(ctx: Context): Promise<unknown> {
       throw new Problem('malformed-request', 'The request body is incomplete.', {}, { cause: error })
     },
   )
-  let body: unknown
+  const text = decoded(bytes)
+  const parsed = parseJson(text)
+  const tooDeep = pathTooDeep(parsed, [])
+  if (tooDeep !== null) {
+    const message = `must not be nested more than ${DEEPEST} levels deep`
+    const field = fieldAt(tooDeep, 'too-deep', message)
+    return { value: null, problem: invalidFieldsProblem('validation-error', [field]) }
+  }
+  const { value, inexact } = MAY_BE_INEXACT.test(text)
+    ? withInexactNumbers(text)
+    : { value: parsed, inexact: new Map() }
+  const problem = invalidFieldsProblem('validation-error', alteredValues(value, [], inexact))
+  return { value, problem: problem.extras.invalidFields?.length === 0 ? null : problem }
+}
+
+function decoded(bytes: Buffer): string {
   try {
-    body = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     throw new Problem('malformed-request', 'The request body is not valid JSON in UTF-8.')
   }
-  const unstorable = [...unstorableTexts(body, '')]
-  if (unstorable.length > 0)
-    throw new Problem('validation-error', summary(unstorable), { invalidFields: unstorable })
-  return body
 }
 
-/** Yields texts that the database cannot store unchanged: with a NUL character or half a surrogate pair. */
-function* unstorableTexts(value: unknown, field: string): Generator<InvalidField> {
-  if (typeof value === 'string') {
-    if (!isStorable(value))
-      yield { field, message: 'must not contain a NUL character or an unpaired surrogate' }
-  } else if (value !== null && typeof value === 'object') {
-    for (const [name, member] of Object.entries(value)) {
-      const path = field === '' ? name : `${field}.${name}`
-      if (!isStorable(name))
-        yield { field: path, message: 'must not have a name with a NUL character or an unpaired surrogate' }
-      yield* unstorableTexts(member, path)
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Problem('malformed-request', 'The request body is not valid JSON in UTF-8.')
+  }
+}
+
+/** Returns the path of an object or array that is nested too deeply; null if there is none. */
+function pathTooDeep(value: unknown, path: Path): Path | null {
+  if (!isContainer(value)) return null
+  if (path.length === DEEPEST) return path
+  for (const name in value) {
+    const member = value[name]
+    const found = isContainer(member) ? pathTooDeep(member, [...path, name]) : null
+    if (found !== null) return found
+  }
+  return null
+}
+
+/** Every double keeps 15 significant digits. */
+const MAY_BE_INEXACT = /\d[\d.]{15}|\d[eE]/
+
+/** The names of a container's inexact numbers. */
+type InexactNumbers = ReadonlyMap<object, ReadonlySet<string>>
+
+/** `JSON.parse` of the runtime, which also passes the text of a number. */
+const parseWithSource = JSON.parse as (
+  text: string,
+  reviver: (this: object, name: string, value: unknown, context: { readonly source?: string }) => unknown,
+) => unknown
+
+/** Parses JSON, and finds the numbers whose shortest double notation is another number than their text. */
+function withInexactNumbers(text: string): { readonly value: unknown; readonly inexact: InexactNumbers } {
+  const inexact = new Map<object, Set<string>>()
+  const document = parseWithSource(text, function (name, value, { source = '' }) {
+    if (typeof value === 'number' && !isExact(source, value)) {
+      inexact.set(this, (inexact.get(this) ?? new Set()).add(name))
+    }
+    return value
+  })
+  return { value: document, inexact }
+}
+
+/** True if the double is numerically equal to the text, when written with the fewest digits that identify it. */
+function isExact(source: string, value: number): boolean {
+  if (!Number.isFinite(value)) return false
+  // An exponent can be too small for the decimal as well.
+  return value === 0 ? /^[-0.]+(e|$)/i.test(source) : new Money(source).equals(value)
+}
+
+/**
+ * Yields what would be returned differently: numbers that no double keeps, and texts that the database cannot store,
+ * with a NUL character or half a surrogate pair.
+ */
+function* alteredValues(value: unknown, path: Path, inexact: InexactNumbers): Generator<InvalidField> {
+  if (typeof value === 'string' && !isStorable(value)) {
+    yield fieldAt(path, 'wrong-format', 'must not contain a NUL character or an unpaired surrogate')
+  } else if (isContainer(value)) {
+    const numbers = inexact.get(value)
+    for (const name in value) {
+      const member = value[name]
+      if (!isStorable(name)) {
+        const message = 'must not have a name with a NUL character or an unpaired surrogate'
+        yield fieldAt([...path, name], 'wrong-format', message)
+      }
+      if (numbers?.has(name)) {
+        yield fieldAt(
+          [...path, name],
+          'too-precise',
+          'must not have more digits than a double-precision number keeps',
+        )
+      }
+      if (isContainer(member) || typeof member === 'string')
+        yield* alteredValues(member, [...path, name], inexact)
     }
   }
+}
+
+function isContainer(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
 }
 
 export function isStorable(text: string): boolean {

@@ -1,39 +1,35 @@
-/** AJV with the schemas of the route table, and its errors as fields and sentences. */
+/**
+ * AJV with the schemas of the route table. It decides whether a value is valid; `invalidFieldsOf` finds out why, and
+ * stops when its caller has enough.
+ */
 import { isIP } from 'node:net'
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020, type Options } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import currencyCodes from 'currency-codes'
 import type { TSchema } from 'typebox'
 import { parseDuration } from '../../billing/durations.ts'
 import type { InvalidField } from '../../billing/errors.ts'
+import { isInRange, parseInstant } from '../../billing/instants.ts'
 import { isNeutral } from '../schemas/not-supported.ts'
+import { invalidFieldsOf } from './schema-walk.ts'
 
 const { email, uri, date, hostname } = fullFormats
-const rfc3339 = fullFormats['date-time']
 
-/** Returns a validator for bodies that reports every invalid field, sets defaults and coerces no types. */
-export function createBodyValidator(): (schema: TSchema) => (body: unknown) => InvalidField[] {
-  return compiler({
-    allErrors: true,
-    useDefaults: true,
-    strict: true,
-    allowUnionTypes: true,
-    strictRequired: false,
-  })
+/** Returns the failing fields of a value, found one by one as they are asked for; none if the value is valid. */
+export type Validator = (value: unknown) => Iterable<InvalidField>
+
+/** Returns a validator for bodies, which sets defaults and coerces no types. */
+export function createBodyValidator(): (schema: TSchema) => Validator {
+  return compiler({ useDefaults: true, strict: true, allowUnionTypes: true, strictRequired: false })
 }
 
 /** Returns a validator for query parameters, which all arrive as text. */
-export function createQueryValidator(): (schema: TSchema) => (query: unknown) => InvalidField[] {
-  return compiler({
-    allErrors: true,
-    useDefaults: true,
-    coerceTypes: true,
-    strict: true,
-    allowUnionTypes: true,
-  })
+export function createQueryValidator(): (schema: TSchema) => Validator {
+  return compiler({ useDefaults: true, coerceTypes: true, strict: true, allowUnionTypes: true })
 }
 
-function compiler(options: ConstructorParameters<typeof Ajv2020>[0]) {
+function compiler(options: Options): (schema: TSchema) => Validator {
+  // Without `allErrors` it stops at the first failure, and finds an array too long before it looks at the items.
   const ajv = new Ajv2020({
     ...options,
     formats: {
@@ -43,7 +39,7 @@ function compiler(options: ConstructorParameters<typeof Ajv2020>[0]) {
       hostname,
       'date-time': isInstant,
       currency: isCurrency,
-      duration: isDuration,
+      duration: (text: string) => parseDuration(text) !== null,
       ip: (text: string) => isIP(text) !== 0,
     },
   })
@@ -52,82 +48,19 @@ function compiler(options: ConstructorParameters<typeof Ajv2020>[0]) {
     keyword: 'x-neutral',
     validate: (neutral: unknown, value: unknown) => isNeutral(value, neutral),
   })
-  return (schema: TSchema) => {
+  return (schema) => {
     const { $id: _, ...anonymous } = schema as TSchema & { $id?: string }
-    const validate: ValidateFunction = ajv.compile(anonymous)
-    return (value: unknown): InvalidField[] => (validate(value) ? [] : invalidFields(validate.errors ?? []))
+    const validate = ajv.compile(anonymous)
+    const findings = invalidFieldsOf(anonymous, (part) => ajv.compile(part))
+    return (value) => (validate(value) ? [] : findings(value, validate.errors ?? []))
   }
 }
 
-/** True for RFC 3339 with an offset and a date that JavaScript and PostgreSQL both accept. */
 function isInstant(text: string): boolean {
-  if (typeof rfc3339 !== 'object' || !('validate' in rfc3339) || typeof rfc3339.validate !== 'function')
-    return false
-  return (
-    (rfc3339.validate as (text: string) => boolean)(text) &&
-    !Number.isNaN(Date.parse(text)) &&
-    !text.startsWith('0000')
-  )
-}
-
-function isDuration(text: string): boolean {
-  return parseDuration(text) !== null
+  const instant = parseInstant(text)
+  return instant !== null && isInRange(instant)
 }
 
 function isCurrency(code: string): boolean {
   return currencyCodes.code(code) !== undefined && code === code.toUpperCase()
-}
-
-function invalidFields(errors: readonly ErrorObject[]): InvalidField[] {
-  // The error of a condition adds nothing to the errors of its branch.
-  const fields = errors
-    .filter(({ keyword }) => keyword !== 'if')
-    .map((error) => ({ field: fieldOf(error), message: messageOf(error) }))
-  const distinct = new Map(fields.map((field) => [`${field.field} ${field.message}`, field]))
-  return [...distinct.values()]
-}
-
-function fieldOf({ instancePath, keyword, params }: ErrorObject): string {
-  const path = instancePath
-    .split('/')
-    .slice(1)
-    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
-  if (keyword === 'required') path.push(String(params.missingProperty))
-  if (keyword === 'additionalProperties') path.push(String(params.additionalProperty))
-  return path.join('.')
-}
-
-function messageOf({ keyword, params, message }: ErrorObject): string {
-  switch (keyword) {
-    case 'required':
-      return 'is required'
-    case 'additionalProperties':
-      return 'is not a supported member'
-    case 'x-neutral':
-      return 'is not supported yet: leave it out or send null'
-    case 'enum':
-      return `must be one of ${(params.allowedValues as unknown[]).slice(0, 20).map(String).join(', ')}${params.allowedValues.length > 20 ? ', …' : ''}`
-    case 'const':
-      return `must be ${String(params.allowedValue)}`
-    case 'format':
-      return FORMAT_MESSAGES[params.format as string] ?? `must be a valid ${params.format}`
-    case 'pattern':
-      return params.pattern === '^[A-Za-z0-9_@~.-]{1,50}$'
-        ? 'must be 1 to 50 letters, digits, or any of _ @ ~ - .'
-        : `must match ${params.pattern}`
-    case 'type':
-      return `must be ${[params.type].flat().join(' or ')}`
-    default:
-      return message ?? 'is not valid'
-  }
-}
-
-const FORMAT_MESSAGES: Readonly<Record<string, string>> = {
-  'date-time': 'must be an ISO 8601 date-time with an offset, such as 2026-01-31T09:00:00Z',
-  currency: 'must be an ISO 4217 currency code in capitals',
-  duration: 'must be a positive ISO 8601 duration, such as P3D',
-  uri: 'must be an absolute URI',
-  email: 'must be an e-mail address',
-  hostname: 'must be a domain name, such as shop.example',
-  ip: 'must be an IPv4 or IPv6 address',
 }

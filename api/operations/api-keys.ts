@@ -92,7 +92,13 @@ export function scopeProblems(acl: readonly AccessRule[], organizationId: string
   return acl.flatMap(({ scope }, index) =>
     scope?.organizationId === undefined || scope.organizationId.includes(organizationId)
       ? []
-      : [{ field: `acl.${index}.scope.organizationId`, message: 'must include this organization' }],
+      : [
+          {
+            field: `acl.${index}.scope.organizationId`,
+            code: 'mismatch',
+            message: 'must include this organization',
+          },
+        ],
   )
 }
 
@@ -111,7 +117,7 @@ function requireValid({ acl, allowedIps }: Reach, organizationId: string): void 
   const failures = scopeProblems(acl ?? [], organizationId)
   for (const [index, entry] of (allowedIps ?? []).entries()) {
     const problem = allowedIpProblem(entry)
-    if (problem !== null) failures.push({ field: `allowedIps.${index}`, message: problem })
+    if (problem !== null) failures.push({ field: `allowedIps.${index}`, ...problem })
   }
   if (failures.length > 0) throw new InvalidFieldsError(failures)
 }

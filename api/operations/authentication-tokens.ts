@@ -53,7 +53,7 @@ export async function exchangeToken(context: OperationContext): Promise<Operatio
     requireGrantable(acl, context)
     const expiry = customerTokenExpiry(asked == null ? null : Date.parse(asked), unit.now.getTime())
     const failures = scopeProblems(acl, unit.organizationId)
-    if ('problem' in expiry) failures.push({ field: 'expiredTime', message: expiry.problem })
+    if ('problem' in expiry) failures.push({ field: 'expiredTime', ...expiry.problem })
     if (failures.length > 0 || 'problem' in expiry) throw new InvalidFieldsError(failures)
     const made = exchangeAuthenticationToken(unit, row, {
       acl,

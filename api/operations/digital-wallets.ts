@@ -9,7 +9,8 @@ export async function postDigitalWalletValidation(context: OperationContext): Pr
   const { validationUrl, domainName, displayName } = validationRequest
   const checked = sessionHost(validationUrl)
   if ('problem' in checked) {
-    throw new InvalidFieldsError([{ field: 'validationRequest.validationUrl', message: checked.problem }])
+    const field = 'validationRequest.validationUrl'
+    throw new InvalidFieldsError([{ field, code: 'not-allowed', message: checked.problem }])
   }
   const { organizationId, wallet } = context
   const { host } = checked

@@ -33,10 +33,12 @@ export const gatewayAccounts: Resource<GatewayAccountRow> = {
 export const gatewayAccountWriter: Writer<GatewayAccountRow, GatewayAccount> = {
   async create(unit, id, body, context) {
     if (body.gatewayName === 'TestGateway' && context.environment === 'live') {
-      throw new InvalidFieldsError([{ field: 'gatewayName', message: 'must not be TestGateway in live' }])
+      throw new InvalidFieldsError([
+        { field: 'gatewayName', code: 'not-allowed', message: 'must not be TestGateway in live' },
+      ])
     }
     if (body.gatewayName === 'Stripe' && body.credentials === undefined) {
-      throw new InvalidFieldsError([{ field: 'credentials', message: 'is required' }])
+      throw new InvalidFieldsError([{ field: 'credentials', code: 'required', message: 'is required' }])
     }
     return unit.create(GatewayAccountRow, {
       id,
@@ -150,7 +152,9 @@ async function refusalAsField(probe: () => Promise<void>): Promise<void> {
     await probe()
   } catch (error) {
     if (!(error instanceof CredentialsRefusedError)) throw error
-    throw new InvalidFieldsError([{ field: 'credentials.secretKey', message: error.message }])
+    throw new InvalidFieldsError([
+      { field: 'credentials.secretKey', code: 'rejected', message: error.message },
+    ])
   }
 }
 

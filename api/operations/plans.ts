@@ -1,4 +1,4 @@
-import { type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
+import { type FieldCode, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
 import { amountOf, amountProblem } from '../../billing/money.ts'
 import type { Period } from '../../billing/periods.ts'
 import { bracketsProblem, type Pricing } from '../../billing/pricing.ts'
@@ -77,17 +77,19 @@ function pricingOf({ formula, price, brackets }: Plan['pricing']): Pricing {
 
 function problemsOf({ currency, pricing, trial, setup, isTrialOnly }: Plan): InvalidField[] {
   const problems: InvalidField[] = []
-  const fail = (field: string, message: string) => void problems.push({ field, message })
+  const fail = (field: string, code: FieldCode, message: string) =>
+    void problems.push({ field, code, message })
   const amount = (field: string, value: number) => {
     const problem = amountProblem(amountOf(value), currency)
-    if (problem !== null) fail(field, problem)
+    if (problem !== null) fail(field, problem.code, problem.message)
   }
   const isSimple = pricing.formula === 'fixed-fee' || pricing.formula === 'flat-rate'
-  if (isSimple && pricing.price == null) fail('pricing.price', 'is required')
-  if (!isSimple && pricing.brackets == null) fail('pricing.brackets', 'is required')
+  if (isSimple && pricing.price == null) fail('pricing.price', 'required', 'is required')
+  if (!isSimple && pricing.brackets == null) fail('pricing.brackets', 'required', 'is required')
   if (isSimple && pricing.brackets != null)
-    fail('pricing.brackets', `is not supported for ${pricing.formula}`)
-  if (!isSimple && pricing.price != null) fail('pricing.price', `is not supported for ${pricing.formula}`)
+    fail('pricing.brackets', 'not-supported', `is not supported for ${pricing.formula}`)
+  if (!isSimple && pricing.price != null)
+    fail('pricing.price', 'not-supported', `is not supported for ${pricing.formula}`)
   if (pricing.price != null) amount('pricing.price', pricing.price)
   for (const [index, { price }] of (pricing.brackets ?? []).entries()) {
     amount(`pricing.brackets.${index}.price`, price)
@@ -95,9 +97,9 @@ function problemsOf({ currency, pricing, trial, setup, isTrialOnly }: Plan): Inv
   const gap = bracketsProblem(
     (pricing.brackets ?? []).map(({ maxQuantity }) => ({ maxQuantity: maxQuantity ?? null })),
   )
-  if (gap !== null) fail(`pricing.brackets.${gap.index}.maxQuantity`, gap.message)
+  if (gap !== null) fail(`pricing.brackets.${gap.index}.maxQuantity`, gap.code, gap.message)
   if (trial != null) amount('trial.price', trial.price)
   if (setup != null) amount('setup.price', setup.price)
-  if (isTrialOnly === true && trial == null) fail('isTrialOnly', 'requires a trial')
+  if (isTrialOnly === true && trial == null) fail('isTrialOnly', 'mismatch', 'requires a trial')
   return problems
 }

@@ -61,12 +61,18 @@ export async function patchServiceCredential(context: OperationContext): Promise
 function checkedAuth({ host, auth }: ServiceCredential): WebhookAuth {
   const failures: InvalidField[] = []
   if (!isHost(host))
-    failures.push({ field: 'host', message: 'must be a host name without scheme, port or path' })
+    failures.push({
+      field: 'host',
+      code: 'wrong-format',
+      message: 'must be a host name without scheme, port or path',
+    })
   const { type, username = '', password } = auth
   if (type === 'basic') {
-    if (username === '') failures.push({ field: 'auth.username', message: 'is required' })
-    if (username.includes(':')) failures.push({ field: 'auth.username', message: 'must not contain a colon' })
-    if (password === undefined) failures.push({ field: 'auth.password', message: 'is required' })
+    if (username === '') failures.push({ field: 'auth.username', code: 'required', message: 'is required' })
+    if (username.includes(':'))
+      failures.push({ field: 'auth.username', code: 'wrong-format', message: 'must not contain a colon' })
+    if (password === undefined)
+      failures.push({ field: 'auth.password', code: 'required', message: 'is required' })
   }
   if (failures.length > 0) throw new InvalidFieldsError(failures)
   return type === 'basic' ? { type, username, password: password ?? '' } : { type: 'none' }

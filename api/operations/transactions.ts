@@ -80,12 +80,16 @@ async function start(
     case 'sale': {
       const instruction = instructionOf(paymentInstruction)
       if (parentTransactionId != null) {
-        invalid.push({ field: 'parentTransactionId', message: 'is supported for refunds only' })
+        invalid.push({
+          field: 'parentTransactionId',
+          code: 'not-supported',
+          message: 'is supported for refunds only',
+        })
       }
       if (customerId == null || currency == null || amount == null || instruction === null) {
         const needed = { customerId, currency, amount, paymentInstruction: instruction }
         for (const [field, value] of Object.entries(needed)) {
-          if (value == null) invalid.push({ field, message: 'is required' })
+          if (value == null) invalid.push({ field, code: 'required', message: 'is required' })
         }
         throw new InvalidFieldsError(invalid)
       }
@@ -101,11 +105,17 @@ async function start(
     }
     default: {
       if (paymentInstruction != null) {
-        invalid.push({ field: 'paymentInstruction', message: 'is supported for sales only' })
+        invalid.push({
+          field: 'paymentInstruction',
+          code: 'not-supported',
+          message: 'is supported for sales only',
+        })
       }
-      if (invoiceIds.length > 0) invalid.push({ field: 'invoiceIds', message: 'is supported for sales only' })
+      if (invoiceIds.length > 0) {
+        invalid.push({ field: 'invoiceIds', code: 'not-supported', message: 'is supported for sales only' })
+      }
       if (parentTransactionId == null) {
-        invalid.push({ field: 'parentTransactionId', message: 'is required' })
+        invalid.push({ field: 'parentTransactionId', code: 'required', message: 'is required' })
         throw new InvalidFieldsError(invalid)
       }
       if (invalid.length > 0) throw new InvalidFieldsError(invalid)

@@ -52,8 +52,8 @@ function requireSendable(
 ): void {
   const failures = webhookHeaderProblems(body.headers ?? [], body.credentialHash != null)
   // An unchanged URL was checked before; the allowed networks may have changed since.
-  const message = body.url === stored?.url ? null : webhookUrlProblem(body.url, webhookTargets)
-  if (message !== null) failures.push({ field: 'url', message })
+  const problem = body.url === stored?.url ? null : webhookUrlProblem(body.url, webhookTargets)
+  if (problem !== null) failures.push({ field: 'url', ...problem })
   if (failures.length > 0) throw new InvalidFieldsError(failures)
 }
 
@@ -97,7 +97,11 @@ export async function previewWebhook(context: OperationContext): Promise<Operati
   if (response.failure !== null) {
     const status = response.status === null ? '' : `, status ${response.status}`
     throw new InvalidFieldsError([
-      { field: 'url', message: `did not accept the sample: ${response.failure}${status}` },
+      {
+        field: 'url',
+        code: 'rejected',
+        message: `did not accept the sample: ${response.failure}${status}`,
+      },
     ])
   }
   return await context.commit(async () => ({}))

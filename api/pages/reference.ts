@@ -1,5 +1,5 @@
 /** The HTML pages of the operations and the problems. They load nothing from elsewhere. */
-
+import { FIELD_CODES } from '../../billing/errors.ts'
 import { PROBLEMS, type ProblemCode } from '../http/problems.ts'
 import type { OpenApiDocument } from '../openapi.ts'
 
@@ -26,8 +26,18 @@ export function problemPage(slug: ProblemCode): string {
   const { status, title, meaning } = PROBLEMS[slug]
   return page(
     slug,
-    `<p>HTTP ${status}. ${escapeHtml(title)}.</p><p>${escapeHtml(meaning)}</p><p><a href="/docs">All problems</a></p>`,
+    `<p>HTTP ${status}. ${escapeHtml(title)}.</p><p>${escapeHtml(meaning)}</p>${LISTS_FIELDS.includes(slug) ? fieldCodes() : ''}<p><a href="/docs">All problems</a></p>`,
   )
+}
+
+/** Problems with `invalidFields`. */
+const LISTS_FIELDS: readonly ProblemCode[] = ['validation-error', 'malformed-request']
+
+function fieldCodes(): string {
+  const rows = Object.entries(FIELD_CODES).map(
+    ([code, meaning]) => `<tr><td><code>${code}</code></td><td>${escapeHtml(meaning)}</td></tr>`,
+  )
+  return `<h2>Codes of fields</h2><table><tr><th>Code</th><th>Meaning</th></tr>${rows.join('')}</table>`
 }
 
 function page(title: string, content: string): string {

@@ -5,6 +5,7 @@
  * inclusive ranges of numbers and times; `null` matches a missing value; a backslash escapes the next character. The
  * first unescaped `:` ends the name.
  */
+import type { FieldCode } from '../../billing/errors.ts'
 
 /** A value of a clause. Text is unescaped; its meaning depends on the type of the field. */
 export type FilterValue =
@@ -21,6 +22,12 @@ export interface FilterClause {
 /** The text is not a valid filter; the message says why. */
 export class FilterSyntaxError extends Error {
   override readonly name = 'FilterSyntaxError'
+  readonly code: FieldCode
+
+  constructor(message: string, code: FieldCode = 'wrong-format') {
+    super(message)
+    this.code = code
+  }
 }
 
 /**
@@ -30,7 +37,9 @@ export class FilterSyntaxError extends Error {
 export function parseFilter(text: string, hasRanges: (name: string) => boolean): FilterClause[] {
   const clauses = split(tokens(text), ';').map((clause) => parseClause(clause, hasRanges))
   const values = clauses.reduce((sum, clause) => sum + clause.values.length, 0)
-  if (values > MOST_VALUES) throw new FilterSyntaxError(`must not have more than ${MOST_VALUES} values`)
+  if (values > MOST_VALUES) {
+    throw new FilterSyntaxError(`must not have more than ${MOST_VALUES} values`, 'too-many')
+  }
   return clauses
 }
 

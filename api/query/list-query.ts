@@ -1,5 +1,6 @@
 /** Turns the query parameters of a list into SQL: `filter`, `q`, `sort`, `limit`, `offset`. */
 import type { InvalidField } from '../../billing/errors.ts'
+import { isInRange, parseInstant } from '../../billing/instants.ts'
 import { customField, type Field, type Fields } from './fields.ts'
 import { type FilterClause, FilterSyntaxError, type FilterValue, parseFilter } from './filter.ts'
 
@@ -62,7 +63,7 @@ export function listQuery(
         conditions.push(condition(clause, fieldOf(clause.name), organizationId))
     } catch (error) {
       if (!(error instanceof FilterSyntaxError)) throw error
-      failures.push({ field: 'filter', message: error.message })
+      failures.push({ field: 'filter', code: error.code, message: error.message })
     }
   }
   if (parameters.q !== undefined && parameters.q !== '') {
@@ -76,8 +77,10 @@ export function listQuery(
     .flatMap((name) => {
       const descending = name.startsWith('-')
       const field = fieldOf(descending ? name.slice(1) : name)
-      if (field === null)
-        failures.push({ field: 'sort', message: `cannot sort by ${descending ? name.slice(1) : name}` })
+      if (field === null) {
+        const message = `cannot sort by ${descending ? name.slice(1) : name}`
+        failures.push({ field: 'sort', code: 'not-one-of', message })
+      }
       return field === null
         ? []
         : [
@@ -110,7 +113,7 @@ function condition(
   field: Field | null,
   organizationId: string,
 ): Sql {
-  if (field === null) throw new FilterSyntaxError(`cannot filter by ${name}`)
+  if (field === null) throw new FilterSyntaxError(`cannot filter by ${name}`, 'not-one-of')
   const matches = values.map((value) => match(name, field, value, organizationId))
   const any = matches.map(({ text }) => text).join(' or ')
   // A missing value equals nothing, so excluding a value does not exclude it.
@@ -171,11 +174,12 @@ function typed(name: string, type: Field['type'], text: string): string {
       if (/^(true|false)$/i.test(text)) return text
       throw new FilterSyntaxError(`${name} must be true or false, not ${text}`)
     case 'time': {
-      const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i.test(text)
-        ? Date.parse(text)
-        : Number.NaN
-      if (!Number.isNaN(instant)) return new Date(instant).toISOString()
-      throw new FilterSyntaxError(`${name} must be a time such as 2026-01-31T09:00:00Z, not ${text}`)
+      const instant = parseInstant(text)
+      if (instant === null) {
+        throw new FilterSyntaxError(`${name} must be a time such as 2026-01-31T09:00:00Z, not ${text}`)
+      }
+      if (isInRange(instant)) return new Date(instant).toISOString()
+      throw new FilterSyntaxError(`${name} must be a time between the years 1970 and 9999`, 'out-of-range')
     }
   }
 }

@@ -8,7 +8,8 @@ export function unknownMembers(resource: TSchema, fields: unknown): InvalidField
   const unknown = namesOf(fields).filter(
     (name) => properties[name] === undefined || properties[name].writeOnly,
   )
-  return unknown.length === 0 ? [] : [{ field: 'fields', message: `does not support ${unknown.join(', ')}` }]
+  if (unknown.length === 0) return []
+  return [{ field: 'fields', code: 'not-one-of', message: `does not support ${unknown.join(', ')}` }]
 }
 
 /** Returns the requested members of a body, and what is embedded in it. Without the parameter, it returns the body. */

@@ -1,6 +1,6 @@
 import { plainRowReader } from '../../db/plain-rows.ts'
 import { composedStatement } from '../../db/statement.ts'
-import { Problem } from '../http/problems.ts'
+import { invalidFieldsProblem } from '../http/problems.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { type ListParameters, ListQueryError, listQuery } from '../query/list-query.ts'
 import { selection } from './read.ts'
@@ -60,6 +60,6 @@ function readListQuery(
     return listQuery(parameters, fields, search, { organizationId, hasCustomFields })
   } catch (error) {
     if (!(error instanceof ListQueryError)) throw error
-    throw new Problem('malformed-request', error.message, { invalidFields: error.fields })
+    throw invalidFieldsProblem('malformed-request', error.fields)
   }
 }

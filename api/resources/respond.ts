@@ -1,6 +1,6 @@
 /** Responses with resources, expanded on request. */
 import { resourceUrl } from '../../representations/links.ts'
-import { Problem } from '../http/problems.ts'
+import { invalidFieldsProblem } from '../http/problems.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { type Embedding, findEmbedded } from './embedding.ts'
 import type { Resource, ResourceRow } from './resource.ts'
@@ -69,11 +69,11 @@ export function requireKnownExpansions<Row extends ResourceRow>(
     .filter((name) => name !== '')
   const unknown = names.filter((name) => !Object.hasOwn(expanders, name))
   const repeated = names.filter((name, index) => names.indexOf(name) < index)
-  const [reason, wrong] =
-    unknown.length > 0 ? ['does not support', unknown] : ['must name only once', repeated]
+  const [code, reason, wrong] =
+    unknown.length > 0
+      ? (['not-one-of', 'does not support', unknown] as const)
+      : (['not-unique', 'must name only once', repeated] as const)
   if (wrong.length === 0) return names
   const message = `${reason} ${[...new Set(wrong)].slice(0, 10).join(', ')}`
-  throw new Problem('malformed-request', `expand ${message}.`, {
-    invalidFields: [{ field: 'expand', message }],
-  })
+  throw invalidFieldsProblem('malformed-request', [{ field: 'expand', code, message }])
 }

@@ -2,7 +2,8 @@ import { UniqueConstraintViolationException } from '@mikro-orm/core'
 import { ID_PATTERN } from '../../db/ids.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
-import { Problem } from '../http/problems.ts'
+import { invalidFieldsProblem } from '../http/problems.ts'
+import { ID_RULE } from '../http/schema-walk.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { changeRow } from './change-row.ts'
 import type { Resource, ResourceRow, Writer } from './resource.ts'
@@ -28,10 +29,8 @@ export async function upsert<Row extends ResourceRow, Body>(
         return await respondWith(context, resource, row)
       }
       if (!new RegExp(ID_PATTERN).test(id)) {
-        const invalidFields = [
-          { field: 'id', message: 'must be 1 to 50 letters, digits, or any of _ @ ~ - .' },
-        ]
-        throw new Problem('validation-error', 'The id in the path is not valid.', { invalidFields })
+        const field = { field: 'id', code: 'wrong-format', message: ID_RULE } as const
+        throw invalidFieldsProblem('validation-error', [field])
       }
       return await respondCreated(context, resource, await writer.create(unit, id, body, context))
     })

@@ -5,12 +5,13 @@
  * response and the OpenAPI document are derived from that.
  */
 import Type, { type Static, type TSchema } from 'typebox'
+import { parseInstant } from '../../billing/instants.ts'
 import { ID_PATTERN } from '../../db/ids.ts'
 
 /** An id of at most 50 characters of the allowed set. */
 export const Id = (description: string, options: object = {}) =>
   Type.String({ pattern: ID_PATTERN, maxLength: 50, description, ...options })
-/** An instant: ISO 8601 with an offset. */
+/** An instant from 1970 to 9999: ISO 8601 with an offset. */
 export const Instant = (description: string, options: object = {}) =>
   Type.String({ format: 'date-time', description, ...options })
 /** A text of at most 255 characters. */
@@ -51,8 +52,10 @@ export const EnumWithReadOnlyValues = <T extends string>(
 
 export const CustomFields = Type.Optional(
   Type.Record(Type.String(), Type.Unknown(), {
+    maxProperties: 1000,
     default: {},
-    description: 'Custom data of your own, returned unchanged.',
+    description:
+      'Custom data of your own, returned unchanged. Numbers must be ones that a double-precision number keeps.',
   }),
 )
 
@@ -84,6 +87,7 @@ interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly required?: readonly string[]
   readonly items?: JsonSchema
+  readonly format?: string
 }
 
 /**
@@ -162,8 +166,16 @@ function written({ 'x-answers-only': readOnlyValues, ...member }: JsonSchema): J
     : { ...member, enum: (member.enum ?? []).filter((value) => !readOnlyValues.includes(String(value))) }
 }
 
+/**
+ * Returns the writable members of a checked body. Instants are written in UTC with milliseconds, whichever of the
+ * accepted notations the caller chose.
+ */
 export function writablePart(resource: TSchema, body: unknown): unknown {
-  const { properties, items } = resource as JsonSchema
+  const { properties, items, format } = resource as JsonSchema
+  if (format === 'date-time' && typeof body === 'string') {
+    const instant = parseInstant(body)
+    return instant === null ? body : new Date(instant).toISOString()
+  }
   if (Array.isArray(body))
     return items === undefined ? body : body.map((item) => writablePart(items as TSchema, item))
   if (body === null || typeof body !== 'object' || properties === undefined) return body

@@ -16,6 +16,7 @@ export const Webhook = Type.Object(
       Type.Array(Type.Enum([...EVENT_TYPES]), {
         default: [],
         uniqueItems: true,
+        maxItems: 500,
         description: 'Event types that the webhook receives. If empty, it receives all of them.',
       }),
     ),

@@ -29,7 +29,7 @@ serveCalls({
       for await (const chunk of ctx.req) chunks.push(chunk as Buffer)
       const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Subscription
       ctx.status = 422
-      if (invalidFieldsOf(body).length > 0) return
+      if ([...invalidFieldsOf(body)].length > 0) return
       const { rows } = await pool.query(INSERT, [
         organizationId,
         newId('sub'),

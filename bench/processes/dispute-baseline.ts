@@ -37,7 +37,7 @@ serveCalls({
       for await (const chunk of ctx.req) chunks.push(chunk as Buffer)
       const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Dispute
       ctx.status = 422
-      if (invalidFieldsOf(body).length > 0) return
+      if ([...invalidFieldsOf(body)].length > 0) return
       const { transactionId, currency, amount, reasonCode, type, status, postedTime } = body
       const { rows } = await pool.query(INSERT, [
         organizationId,

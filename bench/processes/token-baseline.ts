@@ -33,7 +33,7 @@ serveCalls({
       for await (const chunk of ctx.req) chunks.push(chunk as Buffer)
       const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as PaymentToken
       ctx.status = 422
-      if (invalidFieldsOf(body).length > 0) return
+      if ([...invalidFieldsOf(body)].length > 0) return
       const { pan, cvv, expMonth, expYear } = body.paymentInstrument
       const { rows } = await pool.query(INSERT, [
         organizationId,

@@ -57,7 +57,7 @@ export async function checkedCustomer(
   const field = 'defaultPaymentInstrument.paymentInstrumentId'
   const instrument = await found.optional(PaymentInstrument, field, values.defaultPaymentInstrumentId)
   if (instrument !== null && instrument.customerId !== id) {
-    found.fail(field, 'must be a payment instrument of the customer')
+    found.fail(field, 'mismatch', 'must be a payment instrument of the customer')
   }
   found.check()
   if (payment === null) return values

@@ -138,7 +138,7 @@ async function deriveDispute(unit: UnitOfWork, values: DisputeValues) {
   const sale = await readDisputedSale(unit, values.transactionId)
   if (sale === null) found.missing(Transaction, 'transactionId')
   const problem = amountProblem(amountOf(values.amount), values.currency)
-  if (problem !== null) found.fail('amount', problem)
+  if (problem !== null) found.fail('amount', problem.code, problem.message)
   found.check()
   if (sale === null) throw new InvalidFieldsError([])
   return {

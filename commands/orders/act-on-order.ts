@@ -13,7 +13,7 @@ import {
 import { changePauseEnd, pauseOrder, removePause } from '../../billing/pauses.ts'
 import {
   type Invoice,
-  type Subscription,
+  Subscription,
   SubscriptionCancellation,
   type SubscriptionPause,
   SubscriptionReactivation,
@@ -177,7 +177,7 @@ async function requiredOrder(unit: UnitOfWork, subscriptionId: string): Promise<
   const row = await lockSubscription(unit, subscriptionId)
   if (row !== null) return row
   const found = references(unit)
-  found.fail('subscriptionId', 'must be the id of an existing subscription')
+  found.missing(Subscription, 'subscriptionId')
   found.check()
   throw new ConflictError('The order does not exist.')
 }

@@ -23,10 +23,12 @@ export function checkTerms(
   const plans = items.map(({ priced: plan }) => plan)
   const choices = orderChoices(given)
   const times = { start: start.getTime(), trialAfter: trialAfter.getTime(), now }
-  for (const { field, message } of termsProblems(plans, choices, times)) found.fail(field, message)
+  for (const { field, code, message } of termsProblems(plans, choices, times)) {
+    found.fail(field, code, message)
+  }
   const currency = plans[0]?.currency ?? ''
   const problem = given.shipping === null ? null : amountProblem(given.shipping.amount, currency)
-  if (problem !== null) found.fail('shipping.amount', problem)
+  if (problem !== null) found.fail('shipping.amount', problem.code, problem.message)
   if (currencyExponent(currency) === null || problem !== null) return
   const terms = {
     currency,
@@ -43,7 +45,7 @@ export function checkTerms(
   for (const lines of [initialLines(terms), renewalLines(terms)]) {
     const sum = amountProblem(sumOf(lines.map(({ amount }) => amount)), currency)
     if (sum !== null) {
-      found.fail('items', `lead to an invalid invoice amount, which ${sum}`)
+      found.fail('items', sum.code, `lead to an invalid invoice amount, which ${sum.message}`)
       return
     }
   }

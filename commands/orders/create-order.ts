@@ -11,7 +11,7 @@ import {
   Customer,
   type Organization,
   PaymentInstrument,
-  type Plan,
+  Plan,
   Subscription,
   Website,
 } from '../../db/entities/index.ts'
@@ -82,7 +82,7 @@ export async function createSubscription(
     now: now.getTime(),
   })
   if (given.abandonTime !== null && given.abandonTime.getTime() <= now.getTime()) {
-    found.fail('abandonTime', 'must be in the future')
+    found.fail('abandonTime', 'in-the-past', 'must be in the future')
   }
   found.check()
   const { billingAddress } = given
@@ -127,7 +127,7 @@ export async function checkInstrument(
 ): Promise<void> {
   const instrument = await found.optional(PaymentInstrument, 'paymentInstrumentId', paymentInstrumentId)
   if (instrument !== null && instrument.customerId !== customerId) {
-    found.fail('paymentInstrumentId', "must be a payment instrument of the order's customer")
+    found.fail('paymentInstrumentId', 'mismatch', "must be a payment instrument of the order's customer")
   }
 }
 
@@ -147,10 +147,10 @@ export function pricedItems(
     if (item !== undefined) return [changedItem(item, given)]
     const plan = byId.get(id)
     if (plan === undefined) {
-      found.fail(`items.${index}.plan.id`, 'must be the id of an existing plan')
+      found.missing(Plan, `items.${index}.plan.id`)
       return []
     }
-    if (!plan.isActive) found.fail(`items.${index}.plan.id`, 'must be an active plan')
+    if (!plan.isActive) found.fail(`items.${index}.plan.id`, 'inactive', 'must be an active plan')
     return [{ ...given, id: newId('item'), revision: 1, priced: priced(plan) }]
   })
 }

@@ -25,7 +25,7 @@ export async function beginFastForward(
 ): Promise<FastForward | null> {
   const { now } = unit
   const problem = moveProblem(orderClock(row), to.getTime(), now.getTime())
-  if (problem !== null) throw new InvalidFieldsError([{ field: 'to', message: problem }])
+  if (problem !== null) throw new InvalidFieldsError([{ field: 'to', ...problem }])
   await endStalled(unit, row)
   await advanceForCommand(unit, row, orderInstant(unit, row))
   if (row.nextDeadline == null) {

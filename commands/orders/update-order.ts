@@ -71,7 +71,7 @@ export async function updateSubscription(
   }
   const isAbandonNew = values.abandonTime?.getTime() !== row.abandonTime?.getTime()
   if (isAbandonNew && values.abandonTime !== null && values.abandonTime.getTime() <= instant) {
-    found.fail('abandonTime', 'must be in the future')
+    found.fail('abandonTime', 'in-the-past', 'must be in the future')
   }
   found.check()
   requireKept(row, given, values)
@@ -156,11 +156,15 @@ function checkKept(
   const { status } = row
   const isIssued = order.invoices.some((invoice) => invoice.type === 'initial' && invoice.status !== 'draft')
   if (first.priced.currency !== row.currency && isIssued) {
-    found.fail('items.0.plan.id', `must have the currency of the order: ${row.currency}`)
+    found.fail('items.0.plan.id', 'mismatch', `must have the currency of the order: ${row.currency}`)
   }
   if (status !== 'active' && status !== 'paused') return
   if (canonicalJson(kindOf(row, row.items)) !== canonicalJson(kindOf(row, items))) {
-    found.fail('items.0.plan.id', 'must not change the kind of the order or its service period and limit')
+    found.fail(
+      'items.0.plan.id',
+      'mismatch',
+      'must not change the kind of the order or its service period and limit',
+    )
   }
 }
 

@@ -98,5 +98,6 @@ export async function storedCard(
 ): Promise<StoredCard> {
   const stored = await gateway.store(organizationId, card, token, currency)
   if (!('refusal' in stored)) return stored
-  throw new InvalidFieldsError([{ field, message: `must be a card that can be stored: ${stored.refusal}` }])
+  const message = `must be a card that can be stored: ${stored.refusal}`
+  throw new InvalidFieldsError([{ field, code: 'rejected', message }])
 }

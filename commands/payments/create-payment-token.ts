@@ -39,14 +39,19 @@ export async function createPaymentToken(
   const read = pan === null ? null : readCardNumber(pan)
   const number = read === null || 'problem' in read ? null : read
   if (read !== null && 'problem' in read) {
-    invalid.push({ field: 'paymentInstrument.pan', message: read.problem })
+    invalid.push({ field: 'paymentInstrument.pan', ...read.problem })
   }
   if (cvv !== null && !/^\d{3,4}$/.test(cvv)) {
-    invalid.push({ field: 'paymentInstrument.cvv', message: 'must be three or four digits' })
+    invalid.push({
+      field: 'paymentInstrument.cvv',
+      code: 'wrong-format',
+      message: 'must be three or four digits',
+    })
   }
   if (cardIsExpired(expMonth, expYear, unit.now.getTime())) {
     invalid.push({
       field: 'paymentInstrument.expYear',
+      code: 'expired',
       message: 'must not be in the past',
     })
   }

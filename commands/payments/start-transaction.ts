@@ -80,7 +80,7 @@ export async function startSale(
   const invoices = await lockInvoices(unit, sale.invoiceIds, (row) => orderInstant(unit, row))
   const customer = await found.required(Customer, 'customerId', sale.customerId)
   const problem = amountProblem(sale.amount, sale.currency)
-  if (problem !== null) found.fail('amount', problem)
+  if (problem !== null) found.fail('amount', problem.code, problem.message)
   checkInvoices(found, sale, invoices)
   const instant = invoices[0]?.instant ?? unit.now.getTime()
   const route = await routeOf(unit, path, found, { ...sale, instant }, () => {
@@ -116,17 +116,18 @@ function checkInvoices(found: References, sale: Sale, invoices: readonly LockedI
       found.missing(Invoice, field)
       continue
     }
-    if (locked.row.customerId !== sale.customerId) found.fail(field, 'must be an invoice of the customer')
+    if (locked.row.customerId !== sale.customerId)
+      found.fail(field, 'mismatch', 'must be an invoice of the customer')
     else if (locked.row.currency !== sale.currency) {
-      found.fail(field, `must have the currency of the sale: ${sale.currency}`)
+      found.fail(field, 'mismatch', `must have the currency of the sale: ${sale.currency}`)
     } else if (!isOpen(stateOf(locked.record, locked.sequence))) {
-      found.fail(field, 'must be an issued invoice that is not yet paid')
+      found.fail(field, 'inactive', 'must be an issued invoice that is not yet paid')
     }
   }
   if (invoices.length === 0) return
   const due = sumOf(invoices.map(({ record, sequence }) => amountDue(stateOf(record, sequence))))
   if (new Money(sale.amount).greaterThan(due)) {
-    found.fail('amount', `must not exceed the amount due of the invoices: ${due}`)
+    found.fail('amount', 'out-of-range', `must not exceed the amount due of the invoices: ${due}`)
   }
 }
 
@@ -151,26 +152,28 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   const invoices = await lockInvoices(unit, paidInvoiceIds, (row) => orderInstant(unit, row))
   const parent = await lockRow(unit, Transaction, refund.parentTransactionId)
   if (parent === null) {
-    throw new InvalidFieldsError([{ field, message: 'must be the id of an existing transaction' }])
+    const message = 'must be the id of an existing transaction'
+    throw new InvalidFieldsError([{ field, code: 'not-found', message }])
   }
   if (parent.type !== 'sale' || parent.result !== 'approved') {
-    throw new InvalidFieldsError([{ field, message: 'must be an approved sale' }])
+    throw new InvalidFieldsError([{ field, code: 'inactive', message: 'must be an approved sale' }])
   }
   if (refund.currency !== null && refund.currency !== parent.currency) {
-    found.fail('currency', `must be the currency of the sale: ${parent.currency}`)
+    found.fail('currency', 'mismatch', `must be the currency of the sale: ${parent.currency}`)
   }
   if (refund.customerId !== null && refund.customerId !== parent.customerId) {
-    found.fail('customerId', 'must be the customer of the sale')
+    found.fail('customerId', 'mismatch', 'must be the customer of the sale')
   }
   const paid = paidOf(parent)
   const refunds = await refundsOf(unit, parent.id)
   const left = refundable(paid, refunds)
   const amount = refund.amount ?? left
   const problem = amountProblem(amount, parent.currency)
-  if (problem !== null) found.fail('amount', problem)
-  if (isZero(left)) found.fail('amount', 'must not exceed the refundable amount of the sale: 0')
+  if (problem !== null) found.fail('amount', problem.code, problem.message)
+  if (isZero(left))
+    found.fail('amount', 'out-of-range', 'must not exceed the refundable amount of the sale: 0')
   else if (new Money(amount).greaterThan(left))
-    found.fail('amount', `must not exceed the refundable amount of the sale: ${left}`)
+    found.fail('amount', 'out-of-range', `must not exceed the refundable amount of the sale: ${left}`)
   found.check()
   const customer = await em.findOne(Customer, { organizationId, id: parent.customerId })
   const transaction = add(unit, names, scopeOf(unit, invoices, customer), {
@@ -217,11 +220,11 @@ async function routeOf(
   const field = 'paymentInstruction.paymentInstrumentId'
   const instrument = await found.required(PaymentInstrument, field, paymentInstruction.paymentInstrumentId)
   if (instrument !== null && instrument.customerId !== customerId) {
-    found.fail(field, 'must be a payment instrument of the customer')
+    found.fail(field, 'mismatch', 'must be a payment instrument of the customer')
   } else if (instrument !== null && instrument.status !== 'active') {
-    found.fail(field, 'must be an active payment instrument')
+    found.fail(field, 'inactive', 'must be an active payment instrument')
   } else if (instrument !== null && cardIsExpired(instrument.expMonth, instrument.expYear, instant)) {
-    found.fail(field, 'must be a card that has not expired')
+    found.fail(field, 'expired', 'must be a card that has not expired')
   }
   check()
   return {

@@ -1,6 +1,6 @@
 import type { CardBrand } from '../../billing/cards.ts'
 import type { Contact } from '../../billing/contacts.ts'
-import { InvalidFieldsError } from '../../billing/errors.ts'
+import { type FieldProblem, InvalidFieldsError } from '../../billing/errors.ts'
 import type { DerivedRisk, RiskInput } from '../../billing/risk.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -49,7 +49,7 @@ export async function usePaymentToken(
                token.card_fingerprint, token.billing_address, token.risk_metadata`,
     [organizationId, id, now, now, now],
   )
-  if (used === undefined) throw new InvalidFieldsError([{ field, message: await refusalOf(unit, id) }])
+  if (used === undefined) throw new InvalidFieldsError([{ field, ...(await refusalOf(unit, id)) }])
   unit.wake('token-expiry', id, { dueBy: null })
   const { pan, cvv } = JSON.parse(await vault.open(used.card_cipher)) as { pan: string; cvv: string | null }
   return {
@@ -78,15 +78,16 @@ interface UsedRow {
   risk_metadata: (RiskInput & DerivedRisk) | null
 }
 
-async function refusalOf({ em, organizationId }: UnitOfWork, id: string): Promise<string> {
+async function refusalOf({ em, organizationId }: UnitOfWork, id: string): Promise<FieldProblem> {
   const [token] = await statement<{ is_used: boolean; last4: string | null }>(
     em,
     'read-unusable-token',
     'select is_used, last4 from payment_tokens where organization_id = ? and id = ?',
     [organizationId, id],
   )
-  if (token === undefined) return 'must be the id of an existing payment token'
-  if (token.is_used) return 'must be an unused payment token'
-  if (token.last4 === null) return 'must be a payment token with a card number'
-  return 'must be a payment token that has not expired'
+  if (token === undefined)
+    return { code: 'not-found', message: 'must be the id of an existing payment token' }
+  if (token.is_used) return { code: 'used', message: 'must be an unused payment token' }
+  if (token.last4 === null) return { code: 'inactive', message: 'must be a payment token with a card number' }
+  return { code: 'expired', message: 'must be a payment token that has not expired' }
 }

@@ -75,11 +75,12 @@ export async function requireReferences(
     if (credential.host.toLowerCase() !== new URL(values.url).hostname.toLowerCase()) {
       found.fail(
         'credentialHash',
+        'mismatch',
         `must be the hash of a service credential for the host of the URL, not for ${credential.host}`,
       )
     }
     if (credential.status !== 'active' && stored?.credentialHash !== credential.id) {
-      found.fail('credentialHash', 'must be the hash of an active service credential')
+      found.fail('credentialHash', 'inactive', 'must be the hash of an active service credential')
     }
   }
   found.check()

@@ -98,9 +98,7 @@ describe('what the API refuses', () => {
     })
     const items = [{ plan: { id: merchant.planId } }, { plan: { id: other.body.id } }]
     const response = await merchant.api.post<ProblemBody>('subscriptions', orderBody(merchant, { items }))
-    expect(expectProblem(response, 422, 'validation-error').invalidFields).toEqual([
-      { field, message: expect.any(String) },
-    ])
+    expect(expectProblem(response, 422, 'validation-error').invalidFields).toMatchObject([{ field }])
   })
 
   test.each([

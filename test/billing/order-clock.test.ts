@@ -72,6 +72,6 @@ describe("an order's clock", () => {
     const order: OrderClock = { offset: 1_000, target: null, advancedTo: null }
     const found = moveProblem(order, target, NOW)
     if (problem === null) expect(found).toBeNull()
-    else expect(found).toContain(problem)
+    else expect(found?.message).toContain(problem)
   })
 })

@@ -101,7 +101,7 @@ describe('the ports of the service itself', () => {
 describe('the URL of a webhook', () => {
   const guard = createAddressGuard([])
   const problem = (url: string, environment: 'sandbox' | 'live' = 'sandbox') =>
-    webhookUrlProblem(url, { guard, environment })
+    webhookUrlProblem(url, { guard, environment })?.message ?? null
 
   test.each(SPECIAL)('cannot be a literal address that is %s: %s', (_, address) => {
     const host = address.includes(':') ? `[${address}]` : address

@@ -269,7 +269,7 @@ describe('payment tokens', () => {
       paymentInstrument: { pan: TEST_CARDS.approves, cvv: TEST_CVV, expMonth: 12, expYear: 2090, ...members },
     })
     expect(status).toBe(422)
-    expect(body.invalidFields).toEqual([{ field, message: expect.any(String) }])
+    expect(body.invalidFields).toMatchObject([{ field }])
     const text = JSON.stringify({ ...body, instance: '', type: '' })
     expect(text).not.toMatch(/\d{6}/)
     expect(text).not.toContain(TEST_CVV)
@@ -298,7 +298,7 @@ describe('payment tokens', () => {
   ])('refuse %s', async (_, members, field) => {
     const { status, body } = await merchant.api.post('tokens', tokenBody(undefined, members))
     expect(status).toBe(422)
-    expect(body.invalidFields).toEqual([{ field, message: expect.any(String) }])
+    expect(body.invalidFields).toMatchObject([{ field }])
   })
 
   test('keep number and code in one encrypted column, and no plain digest of the request', async () => {

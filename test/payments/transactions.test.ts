@@ -186,9 +186,10 @@ describe('payments', () => {
       const { id } = await instrument(TEST_CARDS.approves, String(stranger))
       const { status, body } = await sale({ paymentInstrumentId: id })
       expect(status).toBe(422)
-      expect(body.invalidFields).toEqual([
+      expect(body.invalidFields).toMatchObject([
         {
           field: 'paymentInstruction.paymentInstrumentId',
+          code: 'mismatch',
           message: 'must be a payment instrument of the customer',
         },
       ])
@@ -201,8 +202,8 @@ describe('payments', () => {
     expect(body).toMatchObject({ result: 'approved', paymentInstruction: { token } })
     const again = await sale({ token })
     expect(again.status).toBe(422)
-    expect(again.body.invalidFields).toEqual([
-      { field: 'paymentInstruction.token', message: expect.stringContaining('unused') },
+    expect(again.body.invalidFields).toMatchObject([
+      { field: 'paymentInstruction.token', code: 'used', message: expect.stringContaining('unused') },
     ])
   })
 
@@ -283,7 +284,7 @@ describe('payments', () => {
       const { id } = (await sale({ token: await makeToken(api) })).body
       const { status, body } = await refund(id, members)
       expect(status).toBe(422)
-      expect(body.invalidFields).toEqual([{ field, message: expect.any(String) }])
+      expect(body.invalidFields).toMatchObject([{ field }])
     })
 
     test('never more than was paid, however many ask at the same time', async () => {
