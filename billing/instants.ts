@@ -18,10 +18,15 @@ const ISO =
 export function parseInstant(text: string): number | null {
   const [, date, time, seconds = '00', offset = ''] = ISO.exec(text) ?? []
   if (date === undefined) return null
-  const midnight = new Date(`${date}T00:00:00.000Z`)
   // The parser takes the 31st of every month.
-  if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(date)) return null
-  return Date.parse(`${date}T${time}:${seconds}${offset.toUpperCase()}`)
+  if (date.slice(8) > '28' && !isDay(date)) return null
+  const instant = Date.parse(`${date}T${time}:${seconds}${offset.toUpperCase()}`)
+  return Number.isNaN(instant) ? null : instant
+}
+
+function isDay(date: string): boolean {
+  const midnight = new Date(`${date}T00:00:00.000Z`)
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date)
 }
 
 /** True if the instant lies in the years that are stored and shown. */

@@ -29,8 +29,9 @@ const RESPONSE_MARGIN = 5_000
  */
 const KEEPALIVE_DELAY = 10_000
 const SERVER_PARAMETERS = {
-  // The notation that `storedInstant` reads, whatever the server's default.
+  // The notation in which instants are read, whatever the server's default.
   DateStyle: 'ISO',
+  TimeZone: 'UTC',
   tcp_keepalives_idle: '10s',
   tcp_keepalives_interval: '2s',
   tcp_keepalives_count: '5',

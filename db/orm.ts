@@ -7,7 +7,7 @@ import { connectionOptions, MAINTENANCE_TIMEOUTS, type Timeouts } from './connec
 import { PooledDialect } from './driver.ts'
 import * as entities from './entities/index.ts'
 import { migrations } from './migrations/index.ts'
-import { storedInstant } from './stored-instant.ts'
+import { storedInstantText } from './stored-instant.ts'
 
 export interface DatabaseOptions {
   readonly databaseUrl: string
@@ -69,7 +69,7 @@ function typeParsers(): pg.TypeOverrides {
   for (const [oid, parse] of Object.entries(createPostgreSqlTypeParsers(parseTexts))) {
     types.setTypeParser(Number(oid), parse)
   }
-  types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(storedInstant(text)).toISOString())
+  types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, storedInstantText)
   return types
 }
 

@@ -36,8 +36,8 @@ function makeReader(em: EntityManager, entity: EntityClass<object>): Reader {
 
 function typed(value: unknown, runtimeType: string): unknown {
   if (typeof value !== 'string') return value
-  // The driver returns instants and 64-bit integers as text.
-  if (runtimeType === 'Date') return new Date(storedInstant(value))
+  // The driver returns instants and 64-bit integers as text; instants in JSON are as PostgreSQL writes them.
+  if (runtimeType === 'Date') return new Date(value.endsWith('Z') ? value : storedInstant(value))
   if (runtimeType === 'number') return Number(value)
   return value
 }

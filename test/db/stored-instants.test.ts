@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
 import { openOrm } from '../../db/orm.ts'
-import { storedInstant } from '../../db/stored-instant.ts'
+import { storedInstant, storedInstantText } from '../../db/stored-instant.ts'
 import { catalogue, orderBody } from '../support/catalogue.ts'
 import { disputeBody, externalSale } from '../support/dispute.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -16,6 +16,7 @@ describe('an instant of the database', () => {
     ['9999-12-31 23:59:59.999+00', '9999-12-31T23:59:59.999Z'],
   ])('%s is read as %s', (text, instant) => {
     expect(new Date(storedInstant(text)).toISOString()).toBe(instant)
+    expect(storedInstantText(text)).toBe(instant)
   })
 
   test.each([
@@ -29,7 +30,9 @@ describe('an instant of the database', () => {
     'infinity',
     '',
   ])('%j is none', (text) => {
-    expect(() => storedInstant(text)).toThrow('the database holds no valid instant')
+    for (const read of [storedInstant, storedInstantText]) {
+      expect(() => read(text)).toThrow('the database holds no valid instant')
+    }
   })
 })
 
