@@ -139,7 +139,7 @@ describe('the checkout demo', () => {
     const alert = page.getByRole('alert')
     await alert.filter({ hasText: 'Validation failed' }).waitFor()
     expect(await described('E-mail')).toContain('must be an e-mail address')
-    expect(await described('Country')).toContain('must match')
+    expect(await described('Country')).toContain('must be two capital letters')
     expect(await field('Country').getAttribute('aria-invalid')).toBe('true')
     expect(await page.getByRole('link', { name: 'What this problem means' }).getAttribute('href')).toBe(
       `${service.baseUrl}/problems/validation-error`,
