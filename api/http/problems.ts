@@ -103,11 +103,6 @@ export const PROBLEMS = {
     title: 'Request header too large',
     meaning: 'The path, the query and the headers of a request may have 16 KiB together.',
   },
-  'request-header-too-large': {
-    status: 431,
-    title: 'Request header too large',
-    meaning: 'The path, the query and the headers of a request may have 16 KiB together.',
-  },
   'internal-error': {
     status: 500,
     title: 'Internal error',

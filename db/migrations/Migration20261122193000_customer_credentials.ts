@@ -1,9 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/**
- * Customers sign in with username and password: credentials, options, password tokens and failed attempts. They list
- * their invoices.
- */
+/** Customers sign in with username and password: credentials, options, password tokens and failed attempts. */
 export class Migration20261122193000_customer_credentials extends Migration {
   override name = 'Migration20261122193000_customer_credentials'
 
@@ -103,9 +100,6 @@ export class Migration20261122193000_customer_credentials extends Migration {
       alter table idempotency_records alter column operation type varchar(150);
       comment on column idempotency_records.operation is 'Unless the key is a secret one, after its form, and the customer.';
     `)
-    this.addSql(
-      'create index if not exists invoices_customer_index on invoices (organization_id, customer_id)',
-    )
   }
 
   override down(): void {
@@ -117,7 +111,6 @@ export class Migration20261122193000_customer_credentials extends Migration {
     ]) {
       this.addSql(`drop table if exists ${table}`)
     }
-    this.addSql('drop index if exists invoices_customer_index')
     this.addSql(`
       alter table authentication_tokens
         drop column credential_id,

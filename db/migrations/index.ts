@@ -3,7 +3,6 @@
  * a table that has rows is made `concurrently`, in a migration of its own without a transaction.
  */
 import { Migration20261122120000_baseline } from './Migration20261122120000_baseline.ts'
-import { Migration20261122150300_instants_in_range } from './Migration20261122150300_instants_in_range.ts'
 import { Migration20261122153000_transactions_know_why_they_were_declined } from './Migration20261122153000_transactions_know_why_they_were_declined.ts'
 import { Migration20261122154000_gateway_accounts } from './Migration20261122154000_gateway_accounts.ts'
 import { Migration20261122161000_timelines_of_four_records } from './Migration20261122161000_timelines_of_four_records.ts'
@@ -15,55 +14,38 @@ import { Migration20261122164200_dispute_reasons } from './Migration202611221642
 import { Migration20261122164300_members_of_access } from './Migration20261122164300_members_of_access.ts'
 import { Migration20261122164400_requests_are_tracked } from './Migration20261122164400_requests_are_tracked.ts'
 import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
+import { Migration20261122193100_instants_in_range } from './Migration20261122193100_instants_in_range.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
   {
-    name: 'Migration20261122150300_instants_in_range',
-    class: Migration20261122150300_instants_in_range,
-  },
-  {
     name: 'Migration20261122153000_transactions_know_why_they_were_declined',
     class: Migration20261122153000_transactions_know_why_they_were_declined,
   },
-  {
-    name: 'Migration20261122154000_gateway_accounts',
-    class: Migration20261122154000_gateway_accounts,
-  },
+  { name: 'Migration20261122154000_gateway_accounts', class: Migration20261122154000_gateway_accounts },
   {
     name: 'Migration20261122161000_timelines_of_four_records',
     class: Migration20261122161000_timelines_of_four_records,
   },
-  {
-    name: 'Migration20261122161100_customers_in_full',
-    class: Migration20261122161100_customers_in_full,
-  },
+  { name: 'Migration20261122161100_customers_in_full', class: Migration20261122161100_customers_in_full },
   {
     name: 'Migration20261122161200_custom_field_definitions',
     class: Migration20261122161200_custom_field_definitions,
+  },
+  { name: 'Migration20261122164000_members_of_payments', class: Migration20261122164000_members_of_payments },
+  {
+    name: 'Migration20261122164100_transactions_by_website',
+    class: Migration20261122164100_transactions_by_website,
+  },
+  { name: 'Migration20261122164200_dispute_reasons', class: Migration20261122164200_dispute_reasons },
+  { name: 'Migration20261122164300_members_of_access', class: Migration20261122164300_members_of_access },
+  {
+    name: 'Migration20261122164400_requests_are_tracked',
+    class: Migration20261122164400_requests_are_tracked,
   },
   {
     name: 'Migration20261122193000_customer_credentials',
     class: Migration20261122193000_customer_credentials,
   },
-  {
-    name: 'Migration20261122164000_members_of_payments',
-    class: Migration20261122164000_members_of_payments,
-  },
-  {
-    name: 'Migration20261122164100_transactions_by_website',
-    class: Migration20261122164100_transactions_by_website,
-  },
-  {
-    name: 'Migration20261122164200_dispute_reasons',
-    class: Migration20261122164200_dispute_reasons,
-  },
-  {
-    name: 'Migration20261122164300_members_of_access',
-    class: Migration20261122164300_members_of_access,
-  },
-  {
-    name: 'Migration20261122164400_requests_are_tracked',
-    class: Migration20261122164400_requests_are_tracked,
-  },
+  { name: 'Migration20261122193100_instants_in_range', class: Migration20261122193100_instants_in_range },
 ]
