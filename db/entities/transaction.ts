@@ -58,6 +58,11 @@ const TransactionSchema = defineEntity({
         'create index "transactions_card_index" on "transactions" ("organization_id", "card_fingerprint", "created_time") where "card_fingerprint" is not null',
     },
     {
+      name: 'transactions_invoice_index',
+      expression:
+        'create index "transactions_invoice_index" on "transactions" using gin ("organization_id", "invoice_ids" jsonb_path_ops)',
+    },
+    {
       name: 'transactions_request_index',
       expression:
         'create unique index "transactions_request_index" on "transactions" ("organization_id", "request_id") where "request_id" is not null',
