@@ -43,21 +43,30 @@ import {
   postGatewayAccount,
   putGatewayAccount,
 } from './operations/gateway-accounts.ts'
-import { invoices } from './operations/invoices.ts'
+import {
+  getInvoiceItem,
+  getInvoiceItems,
+  getTransactionAllocations,
+  invoiceItems,
+  invoices,
+  postInvoiceVoid,
+} from './operations/invoices.ts'
 import {
   cancellations,
   cancellationWriter,
+  deleteCancellation,
   deletePause,
   getUpcomingInvoice,
+  getUpcomingInvoices,
+  patchCancellation,
   pauses,
   pauseWriter,
-  postInvoiceVoid,
   postVoid,
-  putPause,
   reactivations,
   reactivationWriter,
+  upcomingInvoices,
 } from './operations/order-actions.ts'
-import { subscriptions, subscriptionWriter } from './operations/orders.ts'
+import { deleteOrder, patchItem, subscriptions, subscriptionWriter } from './operations/orders.ts'
 import {
   getOrganization,
   organizations,
@@ -134,6 +143,7 @@ import {
   filteredQuery,
   listQuerySchema,
   mergeQuery,
+  pagedQuerySchema,
   pageQuery,
   readQuerySchema,
 } from './query/query-parameters.ts'
@@ -149,10 +159,12 @@ import { AuthenticationToken, CustomerToken } from './schemas/authentication-tok
 import { DigitalWalletValidation } from './schemas/digital-wallet.ts'
 import { FastForward } from './schemas/fast-forward.ts'
 import { GatewayAccountPatch } from './schemas/gateway-account.ts'
+import { InvoiceItem, InvoiceTransactionAllocation, UpcomingInvoice } from './schemas/invoice.ts'
 import { CustomerLeadSource } from './schemas/lead-source.ts'
 import { Organization } from './schemas/organization.ts'
 import { PaymentInstrumentPatch } from './schemas/payment-instrument.ts'
-import { UpcomingInvoice } from './schemas/subscription-actions.ts'
+import { SubscriptionItem, SubscriptionItemPatch } from './schemas/subscription.ts'
+import { SubscriptionCancellationPatch } from './schemas/subscription-actions.ts'
 import { TagChange, TaggedCustomers } from './schemas/tag.ts'
 import { TransactionQuery, TransactionRefund } from './schemas/transaction.ts'
 
@@ -612,6 +624,25 @@ export const ROUTES: readonly Route[] = [
   getOne(subscriptions),
   put(subscriptions, subscriptionWriter),
   {
+    ...del(subscriptions),
+    summary: 'Delete a pending subscription without issued invoices',
+    handler: deleteOrder,
+  },
+  {
+    ...getOne(subscriptions),
+    ...action(
+      'PatchSubscriptionItem',
+      'PATCH',
+      'subscriptions/{id}/items/{itemId}',
+      'Update members of an item of a subscription',
+    ),
+    resource: SubscriptionItem,
+    takesBody: true,
+    body: SubscriptionItemPatch,
+    query: expandQuerySchema({}),
+    handler: patchItem,
+  },
+  {
     ...getOne(subscriptions),
     ...action('PostSubscriptionVoid', 'POST', 'subscriptions/{id}/void', 'Void a pending subscription'),
     handler: postVoid,
@@ -625,7 +656,21 @@ export const ROUTES: readonly Route[] = [
       "Retrieve a subscription's upcoming invoice",
     ),
     resource: UpcomingInvoice,
+    query: readQuerySchema(upcomingInvoices),
     handler: getUpcomingInvoice,
+  },
+  {
+    ...getOne(subscriptions),
+    ...action(
+      'GetSubscriptionUpcomingInvoiceCollection',
+      'GET',
+      'subscriptions/{id}/upcoming-invoices',
+      "List a subscription's upcoming invoices",
+    ),
+    resource: UpcomingInvoice,
+    returns: 'many',
+    query: pagedQuerySchema(upcomingInvoices),
+    handler: getUpcomingInvoices,
   },
   ...timelineOf(subscriptionTimeline),
 
@@ -662,16 +707,30 @@ export const ROUTES: readonly Route[] = [
   getMany(cancellations),
   post(cancellations, cancellationWriter, 'cancel'),
   getOne(cancellations),
+  put(cancellations, cancellationWriter),
+  {
+    ...getOne(cancellations),
+    ...action(
+      'PatchSubscriptionCancellation',
+      'PATCH',
+      'subscription-cancellations/{id}',
+      'Update members of a subscription cancellation',
+    ),
+    takesBody: true,
+    body: SubscriptionCancellationPatch,
+    query: expandQuerySchema(cancellations),
+    handler: patchCancellation,
+  },
+  {
+    ...del(cancellations),
+    summary: 'Revoke a subscription cancellation before its churn time',
+    handler: deleteCancellation,
+  },
 
   getMany(pauses),
   post(pauses, pauseWriter, 'pause'),
   getOne(pauses),
-  {
-    ...getOne(pauses),
-    ...action('PutSubscriptionPause', 'PUT', 'subscription-pauses/{id}', 'Update the end time of a pause'),
-    takesBody: true,
-    handler: putPause,
-  },
+  put(pauses, pauseWriter),
   {
     ...del(pauses),
     summary: 'End a pause, or revoke a pending one',
@@ -688,6 +747,34 @@ export const ROUTES: readonly Route[] = [
     ...getOne(invoices),
     ...action('PostInvoiceVoid', 'POST', 'invoices/{id}/void', 'Void an unpaid invoice'),
     handler: postInvoiceVoid,
+  },
+  {
+    ...getOne(invoices),
+    ...action('GetInvoiceItemCollection', 'GET', 'invoices/{id}/items', "List an invoice's items"),
+    resource: InvoiceItem,
+    returns: 'many',
+    query: pagedQuerySchema(invoiceItems),
+    handler: getInvoiceItems,
+  },
+  {
+    ...getOne(invoices),
+    ...action('GetInvoiceItem', 'GET', 'invoices/{id}/items/{itemId}', 'Retrieve an item of an invoice'),
+    resource: InvoiceItem,
+    query: readQuerySchema(invoiceItems),
+    handler: getInvoiceItem,
+  },
+  {
+    ...getOne(invoices),
+    ...action(
+      'GetInvoiceTransactionAllocationCollection',
+      'GET',
+      'invoices/{id}/transaction-allocations',
+      'List what transactions have paid of an invoice',
+    ),
+    resource: InvoiceTransactionAllocation,
+    returns: 'many',
+    query: pageQuery,
+    handler: getTransactionAllocations,
   },
   ...timelineOf(invoiceTimeline),
 

@@ -150,7 +150,7 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   },
   {
     type: 'subscription-pause-modified',
-    when: 'A caller changed the end of a pause.',
+    when: 'A caller changed the times of a pause.',
     ids: ['subscriptionId', 'subscriptionPauseId'],
   },
   {

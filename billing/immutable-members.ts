@@ -1,7 +1,7 @@
 /** Which members of an order cannot be changed in which status (decisions 6.1). */
 import type { OrderStatus } from './order.ts'
 
-const ALWAYS = ['customerId', 'websiteId'] as const
+const ALWAYS = ['orderType', 'customerId', 'websiteId'] as const
 const ONCE_STARTED = ['startTime', 'abandonTime', 'trial', 'isTrialOnly', 'recurringInterval'] as const
 const ONCE_ENDED = ['items', 'shipping', 'delinquencyPeriod', 'invoiceTimeShift'] as const
 

@@ -3,7 +3,7 @@ import { type Duration, reach } from './durations.ts'
 import { LATEST_INSTANT, orNever } from './instants.ts'
 import { isZero, lineAmount, Money, sumOf } from './money.ts'
 import { type OrderTerms, type PricedItem, shifted } from './order-terms.ts'
-import { priceOf } from './pricing.ts'
+import { type PricePart, priceParts } from './pricing.ts'
 
 export const INVOICE_STATUSES = [
   'draft',
@@ -22,13 +22,17 @@ export type InvoiceStatus = (typeof INVOICE_STATUSES)[number]
 export type InvoiceType = 'initial' | 'renewal'
 
 export interface InvoiceLine {
-  readonly type: 'setup' | 'trial' | 'plan' | 'shipping'
+  /** `plan` is for a period of service, `one-time` for a one-time sale. */
+  readonly type: 'setup' | 'trial' | 'plan' | 'one-time' | 'shipping'
   /** The item of the order; null for shipping. */
   readonly itemId: string | null
   readonly planId: string | null
+  readonly productId?: string | null
   readonly description: string
   readonly quantity: number
-  /** Exact, in the currency's units. */
+  /** Exact, in the currency's units; lines written before it was kept have none. */
+  readonly unitPrice?: string
+  /** Exact, in the currency's units: the quantity at the unit price. */
   readonly amount: string
 }
 
@@ -60,6 +64,7 @@ export interface Invoice {
   readonly delinquencyTime: number | null
   readonly paidTime: number | null
   readonly voidedTime: number | null
+  readonly abandonedTime: number | null
   /** When a charge of it is due; null: none is automatic. */
   readonly chargeTime: number | null
   readonly attempts: number
@@ -77,17 +82,17 @@ export function initialLines(terms: OrderTerms): InvoiceLine[] {
   const setups = terms.items.flatMap((item) =>
     item.plan.setup === null ? [] : [itemLine(terms, item, 'setup', item.plan.setup.price)],
   )
-  const served = terms.items.map((item) =>
+  const served = terms.items.flatMap((item) =>
     terms.trial === null || isOneTime(item)
-      ? planLine(terms, item)
-      : itemLine(terms, item, 'trial', item.plan.trial?.price ?? '0'),
+      ? planLines(terms, item)
+      : [itemLine(terms, item, 'trial', item.plan.trial?.price ?? '0')],
   )
   return [...setups, ...served, ...shippingLine(terms)]
 }
 
 export function renewalLines(terms: OrderTerms): InvoiceLine[] {
   const recurring = terms.items.filter((item) => !isOneTime(item))
-  return [...recurring.map((item) => planLine(terms, item)), ...shippingLine(terms)]
+  return [...recurring.flatMap((item) => planLines(terms, item)), ...shippingLine(terms)]
 }
 
 export function draftInvoice(
@@ -108,6 +113,7 @@ export function draftInvoice(
     delinquencyTime: null,
     paidTime: null,
     voidedTime: null,
+    abandonedTime: null,
     chargeTime: null,
     attempts: 0,
     declinedTime: null,
@@ -162,6 +168,15 @@ export function earlyIssue(terms: OrderTerms, boundary: number): number | null {
   return shifted(boundary, { ...shift, chronology: 'before' })
 }
 
+/** Returns when the invoice is charged automatically, or the time of that charge until its outcome is known; null: never. */
+export function autopayScheduledTime({
+  chargeTime,
+  charge,
+}: Pick<Invoice, 'chargeTime' | 'charge'>): number | null {
+  if (chargeTime !== null) return chargeTime
+  return charge?.isOwn === true && charge.answer !== 'timed-out' ? charge.at : null
+}
+
 /** Returns when an invoice is past due: a day after it was due. */
 export function pastDueTime(dueTime: number): number {
   return dueTime + DAY
@@ -199,14 +214,29 @@ function delinquentAfter(dueTime: number, period: Duration | null): number | nul
   return period === null ? null : reach(dueTime, period)
 }
 
-function isOneTime({ plan }: PricedItem): boolean {
+export function isOneTime({ plan }: Pick<PricedItem, 'plan'>): boolean {
   return plan.recurringInterval === null && plan.trial === null
 }
 
-function planLine(terms: OrderTerms, item: PricedItem): InvoiceLine {
-  const { id, quantity, plan } = item
-  const amount = priceOf(plan.pricing, quantity, terms.currency)
-  return { type: 'plan', itemId: id, planId: plan.id, description: plan.name, quantity, amount }
+function planLines(terms: OrderTerms, item: PricedItem): InvoiceLine[] {
+  const { id, plan } = item
+  const parts = priceParts(plan.pricing, item.quantity)
+  return parts.map((part) => ({
+    type: isOneTime(item) ? 'one-time' : 'plan',
+    itemId: id,
+    planId: plan.id,
+    productId: plan.productId ?? null,
+    description: `${plan.name}${unitsOf(part, parts.length > 1)}`,
+    quantity: part.quantity,
+    unitPrice: part.unitPrice,
+    amount: lineAmount(new Money(part.unitPrice).times(part.quantity), terms.currency),
+  }))
+}
+
+/** Returns which units a line is for, where its quantity does not say so. */
+function unitsOf({ quantity, units: [from, through] }: PricePart, isOneOfSeveral: boolean): string {
+  if (isOneOfSeveral) return from === through ? ` (unit ${from})` : ` (units ${from} to ${through})`
+  return quantity === through ? '' : ` (${through} units)`
 }
 
 function itemLine(
@@ -216,13 +246,33 @@ function itemLine(
   price: string,
 ): InvoiceLine {
   const amount = lineAmount(new Money(price), terms.currency)
-  return { type, itemId: id, planId: plan.id, description: `${plan.name}: ${type}`, quantity: 1, amount }
+  return {
+    type,
+    itemId: id,
+    planId: plan.id,
+    productId: plan.productId ?? null,
+    description: `${plan.name}: ${type}`,
+    quantity: 1,
+    unitPrice: amount,
+    amount,
+  }
 }
 
 function shippingLine({ shipping, currency }: OrderTerms): InvoiceLine[] {
   if (shipping === null) return []
   const amount = lineAmount(new Money(shipping), currency)
-  return [{ type: 'shipping', itemId: null, planId: null, description: 'Shipping', quantity: 1, amount }]
+  return [
+    {
+      type: 'shipping',
+      itemId: null,
+      planId: null,
+      productId: null,
+      description: 'Shipping',
+      quantity: 1,
+      unitPrice: amount,
+      amount,
+    },
+  ]
 }
 
 /** Returns the status that follows from an invoice's payments, refunds and disputes at an instant. */

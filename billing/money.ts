@@ -34,6 +34,21 @@ export function currencyExponent(currency: string): number | null {
   return currencyCodes.code(currency)?.digits ?? null
 }
 
+/** Returns a currency's sign, such as `€`; its code if it has none. */
+export function currencySign(currency: string): string {
+  const parts = new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'narrowSymbol',
+  }).formatToParts(0)
+  return parts.find(({ type }) => type === 'currency')?.value ?? currency
+}
+
+/** The ISO 4217 codes of all currencies. */
+export function currencies(): readonly string[] {
+  return currencyCodes.codes()
+}
+
 /** Returns why an amount is invalid in `currency`; null when it is valid. */
 export function amountProblem(amount: string, currency: string): FieldProblem | null {
   const exponent = currencyExponent(currency)

@@ -4,7 +4,7 @@
  */
 import { canonicalJson } from './canonical-json.ts'
 import { nextRetry } from './charging.ts'
-import { ConflictError } from './errors.ts'
+import { ConflictError, type FieldCode, InvalidFieldsError } from './errors.ts'
 import { orNever } from './instants.ts'
 import { type Invoice, initialLines, isOpen } from './invoices.ts'
 import { isZero, sumOf } from './money.ts'
@@ -29,12 +29,17 @@ import {
 import { churn } from './order-lifecycle.ts'
 import { payInvoice, requireNoCharge } from './order-payments.ts'
 import type { OrderTerms } from './order-terms.ts'
-import { endPauses } from './pauses.ts'
+import { changePause, endPauses } from './pauses.ts'
 import { endOfPeriod } from './periods.ts'
+
+export const CHURN_TIME_POLICIES = ['now', 'at-next-renewal'] as const
+export type ChurnTimePolicy = (typeof CHURN_TIME_POLICIES)[number]
 
 export interface Cancellation {
   /** When service ends; null or in the past: at once. */
   readonly churnTime: number | null
+  /** Decides instead of `churnTime`; null: that decides. */
+  readonly churnTimePolicy: ChurnTimePolicy | null
   readonly canceledBy: Exclude<CanceledBy, 'rebilly-side'>
   readonly reason: CancelCategory | null
   readonly description: string | null
@@ -43,36 +48,60 @@ export interface Cancellation {
 /**
  * Cancels an active or paused order: no further invoices are issued, and service continues until the churn time.
  *
+ * @throws InvalidFieldsError when it is to end at a renewal that the order does not have.
  * @throws ConflictError in any other state.
  */
 export function cancelOrder(order: Order, at: number, cancellation: Cancellation): Transition {
   requireStatus(order, ['active', 'paused'], 'canceled')
-  const isAhead = cancellation.churnTime !== null && cancellation.churnTime > at
   return transition(order, at, 'api', (change) => {
     endPauses(change)
-    set(change, {
-      status: 'canceled',
-      churnTime: isAhead ? cancellation.churnTime : at,
-      canceledBy: cancellation.canceledBy,
-      cancelCategory: cancellation.reason,
-      cancelDescription: cancellation.description,
-    })
+    const churnTime = churnTimeOf(change.order, at, cancellation)
+    set(change, { status: 'canceled', canceledTime: at, churnTime, ...reasonOf(cancellation) })
     emit(change, 'subscription-canceled')
     voidComing(change)
     stopCharges(change)
-    if (!isAhead) churn(change)
+    if (churnTime === at) churn(change)
   })
 }
 
 /**
+ * Changes who canceled an order, why, and, before its churn time, when service ends.
+ *
+ * @throws InvalidFieldsError when it is to end at a renewal that the order does not have.
+ * @throws ConflictError for an order that its merchant or customer has not canceled.
+ */
+export function changeCancellation(
+  order: Order,
+  at: number,
+  cancellation: Omit<Cancellation, 'churnTime' | 'churnTimePolicy'>,
+  end: Pick<Cancellation, 'churnTime' | 'churnTimePolicy'> | null,
+): Transition {
+  requireStatus(order, ['canceled', 'churned'], 'changed')
+  return transition(order, at, 'api', (change) => {
+    set(change, reasonOf(cancellation))
+    emit(change, 'subscription-modified')
+    if (end === null || !isServed(order)) return
+    const churnTime = churnTimeOf(order, at, end)
+    set(change, { churnTime })
+    if (churnTime === at) churn(change)
+  })
+}
+
+/** True if the order was canceled, and its service goes on until the churn time. */
+export function isServed({ status, canceledBy }: Pick<Order, 'status' | 'canceledBy'>): boolean {
+  return status === 'canceled' && canceledBy !== 'rebilly-side'
+}
+
+/**
  * Reverses a cancellation. Before the churn time service continues unchanged; after it, or after a
- * cancellation for delinquency, a new period begins with its own invoice.
+ * cancellation for delinquency, a new period begins with its own invoice. A `renewalTime` that is ahead becomes the
+ * next boundary, and the anchor of later ones.
  *
  * @throws ConflictError when the order is not canceled, has no further period, or has a delinquent invoice.
  */
-export function reactivateOrder(order: Order, at: number): Transition {
+export function reactivateOrder(order: Order, at: number, renewalTime: number | null = null): Transition {
   requireStatus(order, ['canceled', 'churned'], 'reactivated')
-  const goesOn = order.status === 'canceled' && order.canceledBy !== 'rebilly-side'
+  const goesOn = isServed(order)
   if (goesOn && order.invoices.some((one) => isOpen(one) && (one.delinquencyTime ?? at) < at)) {
     throw new ConflictError('The order has a delinquent invoice, which must be paid first.')
   }
@@ -83,6 +112,7 @@ export function reactivateOrder(order: Order, at: number): Transition {
     set(change, {
       status: 'active',
       notBefore: at,
+      canceledTime: null,
       churnTime: null,
       canceledBy: null,
       cancelCategory: null,
@@ -93,6 +123,7 @@ export function reactivateOrder(order: Order, at: number): Transition {
       set(change, { inTrial: false, rebillNumber: number, anchor: at, anchorNumber: number, periodStart: at })
       set(change, { periodEnd: endOfPeriod(change.order, number) })
     }
+    if (renewalTime !== null && renewalTime > at && renews(change.order)) moveBoundary(change, renewalTime)
     emit(change, 'subscription-reactivated')
     if (goesOn) resumeRetries(change)
     const { rebillNumber, invoicedThrough } = change.order
@@ -150,10 +181,20 @@ export function changeItems(order: Order, at: number, terms: OrderTerms): Transi
   })
 }
 
-/** Moves the next boundary of an active order, and its anchor with it. */
-export function moveRenewal(order: Order, at: number, renewalTime: number): Transition {
+/**
+ * Moves the next boundary of an order in service to an instant ahead, and its anchor with it. Null if that changes
+ * nothing: the instant has passed, is the boundary already, or the order does not renew.
+ */
+export function moveRenewal(order: Order, at: number, renewalTime: number): Transition | null {
+  const { status, periodEnd } = order
+  if (status !== 'active' && status !== 'paused') return null
+  if (renewalTime <= at || renewalTime === periodEnd || !renews(order)) return null
   return transition(order, at, 'api', (change) => {
     moveBoundary(change, renewalTime)
+    const ongoing = order.pauses.find((pause) => pause.status === 'ongoing')
+    // The time paused is still added to it when the pause ends.
+    if (ongoing !== undefined)
+      changePause(change, ongoing.id, { timeRemaining: renewalTime - ongoing.effectiveTime })
   })
 }
 
@@ -212,4 +253,31 @@ function resumeRetries(change: Change): void {
     const chargeTime = nextRetry(change.order, invoice, change.at)
     if (chargeTime !== null) changeInvoice(change, invoice.sequence, { chargeTime })
   }
+}
+
+/** Returns when service ends: at the change's instant, or ahead. */
+function churnTimeOf(
+  { periodEnd }: Order,
+  at: number,
+  { churnTime, churnTimePolicy }: Pick<Cancellation, 'churnTime' | 'churnTimePolicy'>,
+): number {
+  if (churnTimePolicy === 'now') return at
+  if (churnTimePolicy === 'at-next-renewal') {
+    if (periodEnd === null) refuse('churnTimePolicy', 'mismatch', 'requires a subscription with a service period')
+    return Math.max(periodEnd, at)
+  }
+  return Math.max(churnTime ?? at, at)
+}
+
+function reasonOf({ canceledBy, reason, description }: Omit<Cancellation, 'churnTime' | 'churnTimePolicy'>) {
+  return { canceledBy, cancelCategory: reason, cancelDescription: description }
+}
+
+/** True if another period follows the current one. */
+function renews(order: Order): boolean {
+  return order.periodEnd !== null && (order.inTrial || !isLastPeriod(order))
+}
+
+function refuse(field: string, code: FieldCode, message: string): never {
+  throw new InvalidFieldsError([{ field, code, message }])
 }

@@ -166,7 +166,7 @@ function* ofActive(order: Order): Generator<Due> {
     if (paid === undefined) return
     // An order paid during a pause completes when the pause ends, never before an earlier transition.
     const resumed = order.pauses.map(
-      ({ status, endTime }) => (status === 'ended' ? endTime : null) ?? notBefore,
+      ({ status, endTime }) => (status === 'finished' ? endTime : null) ?? notBefore,
     )
     const at = Math.max(notBefore, paid.paidTime ?? notBefore, ...resumed)
     yield { at, kind: 'completion', cause: 'timer', work: complete }
@@ -232,7 +232,7 @@ function* pauses(order: Order): Generator<Due> {
 }
 
 function* resumes(order: Order): Generator<Due> {
-  const pause = order.pauses.find(({ status }) => status === 'active')
+  const pause = order.pauses.find(({ status }) => status === 'ongoing')
   if (pause?.endTime == null) return
   yield { at: pause.endTime, kind: 'pause and resume', cause: 'timer', work: resume }
 }
@@ -336,13 +336,19 @@ function cancelForDelinquency(change: Change): void {
     canceledBy: 'rebilly-side',
     cancelCategory: 'billing-failure',
     cancelDescription: null,
+    canceledTime: change.at,
     churnTime: change.at,
     periodEnd: null,
   })
   emit(change, 'order-delinquency-reached')
   emit(change, 'subscription-canceled')
   for (const { sequence } of change.order.invoices.filter(isOpen)) {
-    changeInvoice(change, sequence, { status: 'abandoned', delinquencyTime: null, chargeTime: null })
+    changeInvoice(change, sequence, {
+      status: 'abandoned',
+      abandonedTime: change.at,
+      delinquencyTime: null,
+      chargeTime: null,
+    })
     emit(change, 'invoice-abandoned', { invoice: sequence })
   }
   voidComing(change)

@@ -224,7 +224,7 @@ function applyPayment(change: Change, invoice: Invoice, amount: string): void {
   const hadTrial = order.invoices.some(({ type, periodNumber }) => type === 'initial' && periodNumber === 0)
   const isAfterTrial = hadTrial && invoice.type === 'renewal' && !order.inTrial
   if (isAfterTrial && !order.isTrialConverted) {
-    set(change, { isTrialConverted: true })
+    set(change, { isTrialConverted: true, trialConversionTime: at })
     emit(change, 'subscription-trial-converted')
   }
   if (change.order.status === 'active' && terms.trial === null && terms.interval === null) complete(change)

@@ -16,7 +16,10 @@ export interface PlanTrial {
   readonly period: Period
 }
 
-export type ShiftUnit = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year'
+/** The units of time shifts; each is accepted in the plural too. */
+export const SHIFT_UNITS = ['second', 'minute', 'hour', 'day', 'week', 'month', 'year'] as const
+type SingularUnit = (typeof SHIFT_UNITS)[number]
+export type ShiftUnit = SingularUnit | `${SingularUnit}s`
 
 export interface TimeShift {
   readonly chronology: 'before' | 'after'
@@ -34,6 +37,8 @@ export interface InvoiceTimeShift {
 export interface PricedPlan {
   readonly id: string
   readonly name: string
+  /** The product that the plan sells, if any. */
+  readonly productId?: string | null
   readonly currency: string
   readonly pricing: Pricing
   /** null with a trial: trial-only; null without one: a one-time sale. */
@@ -48,6 +53,8 @@ export interface PricedItem {
   readonly id: string
   readonly quantity: number
   readonly plan: PricedPlan
+  /** True if its price is not part of the order's monthly recurring revenue. */
+  readonly excludeFromMrr?: boolean
 }
 
 /** A period from activation, or a fixed end that moves with a late activation. */
@@ -209,7 +216,7 @@ function orderTrial({ enabled, endTime }: { enabled: boolean; endTime: number | 
 
 function shiftText(duration: number, unit: ShiftUnit): string {
   const letter = unit.slice(0, 1).toUpperCase()
-  return unit === 'minute' || unit === 'hour' ? `PT${duration}${letter}` : `P${duration}${letter}`
+  return /^(?:second|minute|hour)/.test(unit) ? `PT${duration}${letter}` : `P${duration}${letter}`
 }
 
 function samePeriod(a: Period, b: Period): boolean {

@@ -32,16 +32,19 @@ export const CANCEL_CATEGORIES = [
   'contract-expired',
   'too-expensive',
   'never-started',
+  'other',
 ] as const
 export type CancelCategory = (typeof CANCEL_CATEGORIES)[number]
 export type CanceledBy = 'merchant' | 'customer' | 'rebilly-side'
 
 export interface Pause {
   readonly id: string
-  readonly status: 'pending' | 'active' | 'ended' | 'revoked'
+  readonly status: 'pending' | 'ongoing' | 'finished' | 'revoked'
   readonly effectiveTime: number
   /** null: until it is resumed. */
   readonly endTime: number | null
+  /** Milliseconds from its end to the next boundary; null until it begins, unless it was chosen. */
+  readonly timeRemaining: number | null
 }
 
 /** Instants in milliseconds on the order's own clock; null: none. */
@@ -52,12 +55,14 @@ export interface Order {
   /** Nothing is due before this: its creation, then its activation, then its reactivation. */
   readonly notBefore: number
   readonly voidTime: number | null
+  readonly canceledTime: number | null
   readonly churnTime: number | null
   readonly canceledBy: CanceledBy | null
   readonly cancelCategory: CancelCategory | null
   readonly cancelDescription: string | null
   readonly inTrial: boolean
   readonly isTrialConverted: boolean
+  readonly trialConversionTime: number | null
   /** The current period: 0 in trial, then from 1; null before the start, and where nothing recurs. */
   readonly rebillNumber: number | null
   /** Highest period with an issued invoice. */
@@ -121,12 +126,14 @@ export function placeOrder(terms: OrderTerms): Transition {
     activationTime: null,
     notBefore: terms.createdTime,
     voidTime: null,
+    canceledTime: null,
     churnTime: null,
     canceledBy: null,
     cancelCategory: null,
     cancelDescription: null,
     inTrial: false,
     isTrialConverted: false,
+    trialConversionTime: null,
     rebillNumber: null,
     invoicedThrough: 0,
     anchor: null,

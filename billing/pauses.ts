@@ -26,59 +26,76 @@ import {
 export function pauseOrder(
   order: Order,
   at: number,
-  pause: { readonly id: string; readonly effectiveTime: number | null; readonly endTime: number | null },
+  pause: {
+    readonly id: string
+    readonly effectiveTime: number | null
+    readonly endTime: number | null
+    readonly timeRemaining?: number | null
+  },
 ): Transition {
-  const { id, endTime } = pause
+  const { id, endTime, timeRemaining = null } = pause
   const effectiveTime = pause.effectiveTime ?? at
   if (effectiveTime < at) refuse('effectiveTime', 'in-the-past', 'must not be in the past')
   requireEndAfter(endTime, effectiveTime)
   requireStatus(order, ['active'], 'paused')
   requireNoOverlap(order, { id, effectiveTime, endTime })
   return transition(order, at, 'api', (change) => {
-    set(change, { pauses: [...order.pauses, { id, status: 'pending', effectiveTime, endTime }] })
+    const added = { id, status: 'pending' as const, effectiveTime, endTime, timeRemaining }
+    set(change, { pauses: [...order.pauses, added] })
     if (effectiveTime > at) emit(change, 'subscription-pause-created', { pause: id })
     else beginPause(change, id)
   })
 }
 
+export type PauseTimes = Pick<Pause, 'effectiveTime' | 'endTime' | 'timeRemaining'>
+
 /**
- * Moves the end of a pause that has not ended.
+ * Moves the times of a pause that has not ended; its beginning only while that is ahead.
  *
- * @throws InvalidFieldsError for an end in the past.
- * @throws ConflictError when the pause has ended, or would overlap another.
+ * @throws InvalidFieldsError for times in the past or in the wrong order.
+ * @throws ConflictError when the pause has ended, has begun already, or would overlap another.
  */
-export function changePauseEnd(order: Order, at: number, id: string, endTime: number | null): Transition {
+export function changePauseTimes(order: Order, at: number, id: string, times: PauseTimes): Transition {
   const pause = unendedPause(order, id)
-  if (endTime === pause.endTime) return transition(order, at, 'api', () => {})
-  requireEndAfter(endTime, Math.max(pause.effectiveTime, at))
-  requireNoOverlap(order, { id, effectiveTime: pause.effectiveTime, endTime })
+  const { effectiveTime, endTime } = times
+  const begins = effectiveTime !== pause.effectiveTime
+  if (!begins && endTime === pause.endTime && times.timeRemaining === pause.timeRemaining)
+    return transition(order, at, 'api', () => {})
+  if (begins && pause.status === 'ongoing') throw new ConflictError('The pause has already begun.')
+  if (begins && effectiveTime < at) refuse('effectiveTime', 'in-the-past', 'must not be in the past')
+  if (begins || endTime !== pause.endTime) requireEndAfter(endTime, Math.max(effectiveTime, at))
+  requireNoOverlap(order, { id, effectiveTime, endTime })
   return transition(order, at, 'api', (change) => {
-    changePause(change, id, { endTime })
+    changePause(change, id, times)
     emit(change, 'subscription-pause-modified', { pause: id })
+    if (pause.status === 'pending' && effectiveTime <= at) beginPause(change, id)
   })
 }
 
 /**
- * Resumes the order from an active pause, or revokes a scheduled one.
+ * Resumes the order from an ongoing pause, or revokes a scheduled one.
  *
  * @throws ConflictError when the pause has ended already.
  */
 export function removePause(order: Order, at: number, id: string): Transition {
   const pause = unendedPause(order, id)
   return transition(order, at, 'api', (change) => {
-    if (pause.status === 'active') resume(change)
+    if (pause.status === 'ongoing') resume(change)
     else revokePause(change, pause)
   })
 }
 
 export function beginPause(change: Change, id: string): void {
+  const { order, at } = change
+  const chosen = order.pauses.find((pause) => pause.id === id)?.timeRemaining ?? null
+  const timeRemaining = chosen ?? (order.periodEnd === null ? null : order.periodEnd - at)
   set(change, { status: 'paused' })
-  changePause(change, id, { status: 'active' })
+  changePause(change, id, { status: 'ongoing', timeRemaining })
   emit(change, 'subscription-paused', { pause: id })
 }
 
 export function resume(change: Change): void {
-  const pause = change.order.pauses.find(({ status }) => status === 'active')
+  const pause = change.order.pauses.find(({ status }) => status === 'ongoing')
   if (pause === undefined) return
   endPause(change, pause)
   set(change, { status: 'active' })
@@ -90,20 +107,26 @@ export function revokePauses(change: Change): void {
   for (const pause of change.order.pauses) if (pause.status === 'pending') revokePause(change, pause)
 }
 
-/** Ends every pause: an active one without the event of a resume, a scheduled one by revoking it. */
+/** Ends every pause: an ongoing one without the event of a resume, a scheduled one by revoking it. */
 export function endPauses(change: Change): void {
   for (const pause of change.order.pauses) {
-    if (pause.status === 'active') endPause(change, pause)
+    if (pause.status === 'ongoing') endPause(change, pause)
     else if (pause.status === 'pending') revokePause(change, pause)
   }
 }
 
-/** Ends a pause: the current boundary and its anchor move by the time paused. */
+/**
+ * Ends a pause: what remained of the period, or what the pause says, follows. So the current boundary and its anchor move
+ * by the time paused.
+ */
 export function endPause(change: Change, pause: Pause): void {
   const { order, at } = change
-  const paused = at - pause.effectiveTime
-  changePause(change, pause.id, { status: 'ended', endTime: at })
-  if (order.periodEnd !== null) moveBoundary(change, Math.min(order.periodEnd + paused, LATEST_INSTANT))
+  const { periodEnd } = order
+  changePause(change, pause.id, { status: 'finished', endTime: at })
+  if (periodEnd !== null) {
+    const remaining = pause.timeRemaining ?? periodEnd - pause.effectiveTime
+    moveBoundary(change, Math.min(at + remaining, LATEST_INSTANT))
+  }
   // Charges that were due during the pause are made once, now.
   for (const { sequence, chargeTime } of change.order.invoices) {
     if (chargeTime !== null && chargeTime < at) changeInvoice(change, sequence, { chargeTime: at })
@@ -123,7 +146,7 @@ export function changePause(change: Change, id: string, values: Partial<Pause>):
 
 function unendedPause(order: Order, id: string): Pause {
   const pause = order.pauses.find((one) => one.id === id)
-  if (pause?.status === 'active' || pause?.status === 'pending') return pause
+  if (pause?.status === 'ongoing' || pause?.status === 'pending') return pause
   throw new ConflictError('The pause has already ended.')
 }
 
@@ -136,7 +159,7 @@ function requireNoOverlap(order: Order, given: Pick<Pause, 'id' | 'effectiveTime
   const overlaps = order.pauses.some(
     (pause) =>
       pause.id !== given.id &&
-      (pause.status === 'pending' || pause.status === 'active') &&
+      (pause.status === 'pending' || pause.status === 'ongoing') &&
       pause.effectiveTime < (given.endTime ?? Number.POSITIVE_INFINITY) &&
       given.effectiveTime < (pause.endTime ?? Number.POSITIVE_INFINITY),
   )

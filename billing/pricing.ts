@@ -10,14 +10,62 @@ export interface Bracket {
 
 export type Pricing =
   | { readonly formula: 'fixed-fee'; readonly price: string }
-  | { readonly formula: 'flat-rate'; readonly price: string }
-  | { readonly formula: 'tiered' | 'volume' | 'stairstep'; readonly brackets: readonly Bracket[] }
+  | {
+      readonly formula: 'flat-rate'
+      readonly price: string
+      /** The quantities that can be ordered; null: any. */
+      readonly minQuantity?: number | null
+      readonly maxQuantity?: number | null
+    }
+  | {
+      readonly formula: 'tiered' | 'volume' | 'stairstep'
+      readonly brackets: readonly Bracket[]
+      readonly minQuantity?: number | null
+    }
 
 export type PricingFormula = Pricing['formula']
 
+/** A part of a price: `quantity` units at one price, or a price for all units of the part at once. */
+export interface PricePart {
+  readonly unitPrice: string
+  readonly quantity: number
+  /** The first and the last unit that the part prices. */
+  readonly units: readonly [from: number, through: number]
+}
+
 /** Returns the price of `quantity` units, in the currency's units. */
 export function priceOf(pricing: Pricing, quantity: number, currency: string): string {
-  return lineAmount(exactPrice(pricing, quantity), currency)
+  const exact = priceParts(pricing, quantity).reduce(
+    (sum, part) => sum.plus(new Money(part.unitPrice).times(part.quantity)),
+    new Money(0),
+  )
+  return lineAmount(exact, currency)
+}
+
+/** Returns the parts of the price of `quantity` units: one, or with `tiered` one for each bracket that is reached. */
+export function priceParts(pricing: Pricing, quantity: number): readonly PricePart[] {
+  const units = [1, quantity] as const
+  switch (pricing.formula) {
+    case 'fixed-fee':
+      return [{ unitPrice: pricing.price, quantity: 1, units }]
+    case 'flat-rate':
+      return [{ unitPrice: pricing.price, quantity, units }]
+    case 'tiered':
+      return tiers(pricing.brackets, quantity)
+    case 'volume':
+      return [{ unitPrice: bracketOf(pricing.brackets, quantity).price, quantity, units }]
+    case 'stairstep':
+      return [{ unitPrice: bracketOf(pricing.brackets, quantity).price, quantity: 1, units }]
+  }
+}
+
+/** Returns why a quantity cannot be ordered, as a field message; null when it can. */
+export function quantityProblem(pricing: Pricing, quantity: number): string | null {
+  const minimum = 'minQuantity' in pricing ? (pricing.minQuantity ?? null) : null
+  const maximum = 'maxQuantity' in pricing ? (pricing.maxQuantity ?? null) : null
+  if (minimum !== null && quantity < minimum) return `must be at least ${minimum}, the plan's minimum`
+  if (maximum !== null && quantity > maximum) return `must be at most ${maximum}, the plan's maximum`
+  return null
 }
 
 /**
@@ -44,29 +92,15 @@ export function bracketsProblem(
   return null
 }
 
-function exactPrice(pricing: Pricing, quantity: number): Money {
-  switch (pricing.formula) {
-    case 'fixed-fee':
-      return new Money(pricing.price)
-    case 'flat-rate':
-      return new Money(pricing.price).times(quantity)
-    case 'tiered':
-      return tiered(pricing.brackets, quantity)
-    case 'volume':
-      return new Money(bracketOf(pricing.brackets, quantity).price).times(quantity)
-    case 'stairstep':
-      return new Money(bracketOf(pricing.brackets, quantity).price)
-  }
-}
-
-function tiered(brackets: readonly Bracket[], quantity: number): Money {
-  let [sum, below] = [new Money(0), 0]
-  for (const { price, maxQuantity } of brackets) {
-    const through = Math.min(maxQuantity ?? quantity, quantity)
-    sum = sum.plus(new Money(price).times(Math.max(0, through - below)))
-    below = through
-  }
-  return sum
+function tiers(brackets: readonly Bracket[], quantity: number): PricePart[] {
+  let below = 0
+  return brackets.flatMap(({ price, maxQuantity }) => {
+    const [from, through] = [below + 1, Math.min(maxQuantity ?? quantity, quantity)]
+    below = Math.max(below, through)
+    return through < from
+      ? []
+      : [{ unitPrice: price, quantity: through - from + 1, units: [from, through] as const }]
+  })
 }
 
 function bracketOf(brackets: readonly Bracket[], quantity: number): Bracket {

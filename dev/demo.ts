@@ -110,6 +110,8 @@ async function makeDemo(
     })
     const plan = await createPlan(unit, newId('plan'), {
       name: 'Monthly',
+      description: null,
+      richDescription: null,
       productId: null,
       currency: 'EUR',
       pricing: { formula: 'fixed-fee', price: '9.90' },
@@ -119,6 +121,7 @@ async function makeDemo(
       setup: null,
       invoiceTimeShift: null,
       isActive: true,
+      customFields: {},
     })
     const ids = { organizationId, websiteId: website.id, customerId: customer.id, planId: plan.id }
     unit.em.persist(unit.em.create(Installation, { name: DEMO_FACT, value: JSON.stringify(ids) }))

@@ -1,38 +1,43 @@
-import { jsonAmount } from '../billing/money.ts'
-import type { Invoice } from '../db/entities/index.ts'
+import { autopayScheduledTime, type Invoice as InvoiceState } from '../billing/invoices.ts'
+import { jsonAmount, Money, sumOf } from '../billing/money.ts'
+import type { Invoice, Subscription, Transaction } from '../db/entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
+
+const DAY = 86_400_000
 
 export function invoiceLinks(invoice: Invoice, baseUrl: string): Link[] {
   const url = (...segments: string[]) => resourceUrl(baseUrl, invoice.organizationId, ...segments)
-  return [
-    { rel: 'self', href: url('invoices', invoice.id) },
-    { rel: 'subscription', href: url('subscriptions', invoice.subscriptionId) },
-    { rel: 'customer', href: url('customers', invoice.customerId) },
-    { rel: 'website', href: url('websites', invoice.websiteId) },
-  ]
+  return [{ rel: 'self', href: url('invoices', invoice.id) }, ...partyLinks(invoice, baseUrl)]
 }
 
+/** Returns an invoice for the API and for events, without its transactions. */
 export function presentInvoice(invoice: Invoice, baseUrl: string) {
   return {
     id: invoice.id,
+    organizationId: invoice.organizationId,
     subscriptionId: invoice.subscriptionId,
+    orderId: invoice.subscriptionId,
     customerId: invoice.customerId,
     websiteId: invoice.websiteId,
     type: invoice.type,
     status: invoice.status,
     currency: invoice.currency,
-    amount: jsonAmount(invoice.amount),
+    ...amountsOf(invoice),
     amountDue: jsonAmount(invoice.amountDue),
-    items: invoice.lines.map((line) => ({ ...line, amount: jsonAmount(line.amount) })),
-    discounts: [],
+    isNewOrder: invoice.type === 'initial',
+    items: presentInvoiceItems(invoice, baseUrl),
     periodNumber: invoice.periodNumber ?? null,
-    periodStart: invoice.periodStart?.toISOString() ?? null,
-    periodEnd: invoice.periodEnd?.toISOString() ?? null,
-    issuedTime: invoice.issuedTime?.toISOString() ?? null,
-    dueTime: invoice.dueTime?.toISOString() ?? null,
-    delinquencyTime: invoice.delinquencyTime?.toISOString() ?? null,
-    paidTime: invoice.paidTime?.toISOString() ?? null,
-    voidedTime: invoice.voidedTime?.toISOString() ?? null,
+    periodStart: time(invoice.periodStart),
+    periodEnd: time(invoice.periodEnd),
+    issuedTime: time(invoice.issuedTime),
+    dueTime: time(invoice.dueTime),
+    delinquencyTime: time(invoice.delinquencyTime),
+    paidTime: time(invoice.paidTime),
+    voidedTime: time(invoice.voidedTime),
+    abandonedTime: time(invoice.abandonedTime),
+    collectionPeriod: daysBetween(invoice.issuedTime, invoice.paidTime),
+    delinquentCollectionPeriod: daysBetween(invoice.dueTime, invoice.paidTime),
+    autopayScheduledTime: time(scheduledTime(invoice)),
     autopayRetryNumber: invoice.autopayRetryNumber,
     poNumber: invoice.poNumber ?? null,
     notes: invoice.notes ?? null,
@@ -41,4 +46,147 @@ export function presentInvoice(invoice: Invoice, baseUrl: string) {
     updatedTime: invoice.updatedTime.toISOString(),
     _links: invoiceLinks(invoice, baseUrl),
   }
+}
+
+export function presentInvoiceItems(invoice: Invoice, baseUrl: string) {
+  const url = (...segments: string[]) => resourceUrl(baseUrl, invoice.organizationId, ...segments)
+  return invoice.lines.map((line, index) => {
+    const id = line.id ?? String(index + 1)
+    const item = presentLine(line, invoice, url)
+    return {
+      id,
+      type: 'debit' as const,
+      ...item,
+      createdTime: invoice.createdTime.toISOString(),
+      updatedTime: invoice.updatedTime.toISOString(),
+      _links: [{ rel: 'self', href: url('invoices', invoice.id, 'items', id) }, ...item._links],
+    }
+  })
+}
+
+/** Returns the preview of an order's next invoice. */
+export function presentUpcomingInvoice(order: Subscription, invoice: InvoiceState, baseUrl: string) {
+  const url = (...segments: string[]) => resourceUrl(baseUrl, order.organizationId, ...segments)
+  const instant = (at: number | null) => (at === null ? null : new Date(at).toISOString())
+  const period = {
+    subscriptionId: order.id,
+    periodNumber: invoice.periodNumber,
+    periodStart: invoice.periodStart === null ? null : new Date(invoice.periodStart),
+    periodEnd: invoice.periodEnd === null ? null : new Date(invoice.periodEnd),
+  }
+  return {
+    organizationId: order.organizationId,
+    subscriptionId: order.id,
+    customerId: order.customerId,
+    websiteId: order.websiteId,
+    revision: order.revision,
+    type: invoice.type,
+    status: invoice.status,
+    currency: order.currency,
+    ...amountsOf(invoice),
+    amountDue: jsonAmount(invoice.amount),
+    isNewOrder: invoice.type === 'initial',
+    items: invoice.lines.map((line) => ({ ...presentLine(line, period, url), isInterim: false })),
+    periodNumber: invoice.periodNumber,
+    periodStart: instant(invoice.periodStart),
+    periodEnd: instant(invoice.periodEnd),
+    issuedTime: instant(invoice.issuedTime),
+    dueTime: instant(invoice.dueTime),
+    poNumber: order.poNumber ?? null,
+    notes: order.notes ?? null,
+    _links: partyLinks({ ...order, subscriptionId: order.id }, baseUrl),
+  }
+}
+
+/** Returns what a transaction has paid of an invoice. */
+export function presentAllocation(
+  invoice: Invoice,
+  transaction: Transaction,
+  amount: string,
+  baseUrl: string,
+) {
+  const url = (...segments: string[]) => resourceUrl(baseUrl, invoice.organizationId, ...segments)
+  return {
+    invoiceId: invoice.id,
+    transactionId: transaction.id,
+    amount: jsonAmount(amount),
+    currency: transaction.currency,
+    _links: [
+      { rel: 'invoice', href: url('invoices', invoice.id) },
+      { rel: 'transaction', href: url('transactions', transaction.id) },
+    ],
+  }
+}
+
+function presentLine(
+  line: InvoiceState['lines'][number],
+  period: Pick<Invoice, 'subscriptionId' | 'periodNumber' | 'periodStart' | 'periodEnd'>,
+  url: (...segments: string[]) => string,
+) {
+  const { planId, productId = null, unitPrice } = line
+  const isForPeriod = line.type === 'plan' || line.type === 'trial'
+  const links: [string, string | null, string][] = [
+    ['product', productId, 'products'],
+    ['plan', planId, 'plans'],
+    ['subscription', period.subscriptionId, 'subscriptions'],
+  ]
+  return {
+    description: line.description,
+    // A line without a unit price is of an earlier release: its amount stands for all of its units.
+    unitPrice: jsonAmount(unitPrice ?? line.amount),
+    quantity: unitPrice === undefined ? 1 : line.quantity,
+    price: jsonAmount(line.amount),
+    productId,
+    planId,
+    subscriptionId: period.subscriptionId,
+    periodStartTime: isForPeriod ? time(period.periodStart) : null,
+    periodEndTime: isForPeriod ? time(period.periodEnd) : null,
+    periodNumber: isForPeriod ? (period.periodNumber ?? null) : null,
+    _links: links.flatMap(([rel, id, path]) => (id === null ? [] : [{ rel, href: url(path, id) }])),
+  }
+}
+
+/** Shipping is a line of the invoice, and shown beside the subtotal of the others. */
+function amountsOf({ amount, lines }: Pick<InvoiceState, 'amount' | 'lines'>) {
+  const shipping = lines.filter(({ type }) => type === 'shipping').map((line) => line.amount)
+  const shippingAmount = sumOf(shipping)
+  return {
+    amount: jsonAmount(amount),
+    subtotalAmount: jsonAmount(new Money(amount).minus(shippingAmount).toFixed()),
+    shipping:
+      shipping.length === 0 ? null : { amount: jsonAmount(shippingAmount), calculator: 'manual' as const },
+  }
+}
+
+function scheduledTime({ chargeTime, charge }: Invoice): Date | null {
+  const at = autopayScheduledTime({ chargeTime: chargeTime?.getTime() ?? null, charge: charge ?? null })
+  return at === null ? null : new Date(at)
+}
+
+function partyLinks(
+  {
+    organizationId,
+    subscriptionId,
+    customerId,
+    websiteId,
+  }: Pick<Invoice, 'organizationId' | 'subscriptionId' | 'customerId' | 'websiteId'>,
+  baseUrl: string,
+): Link[] {
+  const url = (...segments: string[]) => resourceUrl(baseUrl, organizationId, ...segments)
+  return [
+    { rel: 'subscription', href: url('subscriptions', subscriptionId) },
+    { rel: 'customer', href: url('customers', customerId) },
+    { rel: 'website', href: url('websites', websiteId) },
+    { rel: 'organization', href: url() },
+  ]
+}
+
+/** Returns whole days, at least 0; null while one of the instants is missing. */
+function daysBetween(from: Date | null | undefined, to: Date | null | undefined): number | null {
+  if (from == null || to == null) return null
+  return Math.max(0, Math.floor((to.getTime() - from.getTime()) / DAY))
+}
+
+function time(value: Date | null | undefined): string | null {
+  return value?.toISOString() ?? null
 }

@@ -1,4 +1,4 @@
-import { jsonAmount } from '../billing/money.ts'
+import { currencySign, jsonAmount } from '../billing/money.ts'
 import type { Pricing } from '../billing/pricing.ts'
 import type { Plan } from '../db/entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
@@ -12,8 +12,11 @@ export function presentPlan(plan: Plan, baseUrl: string) {
   return {
     id: plan.id,
     name: plan.name,
+    description: plan.description ?? null,
+    richDescription: plan.richDescription ?? null,
     productId: plan.productId ?? null,
     currency: plan.currency,
+    currencySign: currencySign(plan.currency),
     pricing: presentPricing(plan.pricing),
     recurringInterval: plan.recurringInterval ?? null,
     trial: plan.trial == null ? null : { ...plan.trial, price: jsonAmount(plan.trial.price) },
@@ -21,6 +24,7 @@ export function presentPlan(plan: Plan, baseUrl: string) {
     setup: plan.setup == null ? null : { price: jsonAmount(plan.setup.price) },
     invoiceTimeShift: plan.invoiceTimeShift ?? null,
     isActive: plan.isActive,
+    customFields: plan.customFields ?? {},
     revision: plan.revision,
     createdTime: plan.createdTime.toISOString(),
     updatedTime: plan.updatedTime.toISOString(),
@@ -30,11 +34,15 @@ export function presentPlan(plan: Plan, baseUrl: string) {
 
 function presentPricing(pricing: Pricing) {
   if (!('brackets' in pricing)) {
-    return { formula: pricing.formula, price: jsonAmount(pricing.price) }
+    const { formula } = pricing
+    const price = jsonAmount(pricing.price)
+    return formula === 'fixed-fee'
+      ? { formula, price }
+      : { formula, price, minQuantity: pricing.minQuantity ?? null, maxQuantity: pricing.maxQuantity ?? null }
   }
   const brackets = pricing.brackets.map(({ price, maxQuantity }) => ({
     price: jsonAmount(price),
     maxQuantity,
   }))
-  return { formula: pricing.formula, brackets }
+  return { formula: pricing.formula, brackets, minQuantity: pricing.minQuantity ?? null }
 }

@@ -1,9 +1,5 @@
-/** Representations of an order's cancellations, reactivations, pauses and upcoming invoice. */
-
-import type { Invoice as InvoiceState } from '../billing/invoices.ts'
-import { jsonAmount } from '../billing/money.ts'
+/** Representations of an order's cancellations, reactivations and pauses. */
 import type {
-  Subscription,
   SubscriptionCancellation,
   SubscriptionPause,
   SubscriptionReactivation,
@@ -14,11 +10,13 @@ export function presentCancellation(row: SubscriptionCancellation, baseUrl: stri
   return {
     id: row.id,
     subscriptionId: row.subscriptionId,
-    churnTime: row.churnTime.toISOString(),
+    status: row.status,
+    canceledTime: row.canceledTime?.toISOString() ?? null,
+    churnTime: row.churnTime?.toISOString() ?? null,
+    churnTimePolicy: row.churnTimePolicy ?? null,
     canceledBy: row.canceledBy,
     reason: row.reason ?? null,
     description: row.description ?? null,
-    prorated: false,
     ...resource(row, 'subscription-cancellations', baseUrl),
   }
 }
@@ -28,40 +26,30 @@ export function presentPause(row: SubscriptionPause, baseUrl: string) {
     id: row.id,
     subscriptionId: row.subscriptionId,
     status: row.status,
+    pausedBy: row.pausedBy,
     effectiveTime: row.effectiveTime.toISOString(),
     endTime: row.endTime?.toISOString() ?? null,
+    timeRemaining: presentTimeRemaining(row),
     description: row.description ?? null,
     ...resource(row, 'subscription-pauses', baseUrl),
   }
+}
+
+/** Returns the time from the end of a pause to the next boundary in whole seconds; null: not known yet. */
+export function presentTimeRemaining({ timeRemaining }: SubscriptionPause): string | null {
+  return timeRemaining == null ? null : `PT${Math.floor(timeRemaining / 1000)}S`
 }
 
 export function presentReactivation(row: SubscriptionReactivation, baseUrl: string) {
   return {
     id: row.id,
     subscriptionId: row.subscriptionId,
+    cancellationId: row.cancellationId ?? null,
     effectiveTime: row.effectiveTime.toISOString(),
+    renewalTime: row.renewalTime?.toISOString() ?? null,
+    paymentInstrumentId: row.paymentInstrumentId ?? null,
+    description: row.description ?? null,
     ...resource(row, 'subscription-reactivations', baseUrl),
-  }
-}
-
-export function presentUpcomingInvoice(order: Subscription, invoice: InvoiceState) {
-  const time = (instant: number | null) => (instant === null ? null : new Date(instant).toISOString())
-  return {
-    subscriptionId: order.id,
-    customerId: order.customerId,
-    websiteId: order.websiteId,
-    type: invoice.type,
-    status: invoice.status,
-    currency: order.currency,
-    amount: jsonAmount(invoice.amount),
-    amountDue: jsonAmount(invoice.amount),
-    items: invoice.lines.map((line) => ({ ...line, amount: jsonAmount(line.amount) })),
-    discounts: [],
-    periodNumber: invoice.periodNumber,
-    periodStart: time(invoice.periodStart),
-    periodEnd: time(invoice.periodEnd),
-    issuedTime: time(invoice.issuedTime),
-    dueTime: time(invoice.dueTime),
   }
 }
 

@@ -1,6 +1,6 @@
 import { jsonAmount } from '../billing/money.ts'
 import type { Subscription } from '../db/entities/index.ts'
-import type { OrderItem } from '../db/entities/subscription.ts'
+import type { OrderItem, UsageLimits } from '../db/entities/subscription.ts'
 import { presentContact } from './contact.ts'
 import { type Link, resourceUrl } from './links.ts'
 
@@ -23,7 +23,7 @@ export function presentSubscription(order: Subscription, baseUrl: string) {
   return {
     id: order.id,
     orderId: order.id,
-    orderType: 'subscription-order' as const,
+    orderType: order.orderType,
     organizationId: order.organizationId,
     customerId: order.customerId,
     websiteId: order.websiteId,
@@ -35,6 +35,7 @@ export function presentSubscription(order: Subscription, baseUrl: string) {
     isTrialOnly: order.isTrialOnly,
     inTrial: order.inTrial,
     isTrialConverted: order.isTrialConverted,
+    trialConversionTime: time(order.trialConversionTime),
     recurringInterval: order.recurringInterval ?? null,
     invoiceTimeShift: order.invoiceTimeShift ?? null,
     delinquencyPeriod: order.delinquencyPeriod ?? null,
@@ -45,16 +46,20 @@ export function presentSubscription(order: Subscription, baseUrl: string) {
     voidTime: time(order.voidTime),
     abandonTime: time(order.abandonTime),
     renewalTime: time(order.renewalTime),
+    currentPeriodStart: time(order.periodStart),
+    currentPeriodEnd: time(order.periodEnd),
     churnTime: time(order.churnTime),
     rebillNumber: order.rebillNumber ?? null,
     initialInvoiceId: order.initialInvoiceId ?? null,
     recentInvoiceId: order.recentInvoiceId ?? null,
+    mrr: jsonAmount(order.mrr),
     lineItems: [],
     lineItemSubtotal: { currency: order.currency, amount: 0 },
     shipping:
       order.shipping == null
         ? null
         : { amount: jsonAmount(order.shipping.amount), calculator: order.shipping.calculator },
+    canceledTime: time(order.canceledTime),
     canceledBy: order.canceledBy ?? null,
     cancelCategory: order.cancelCategory ?? null,
     cancelDescription: order.cancelDescription ?? null,
@@ -73,18 +78,30 @@ export function presentSubscription(order: Subscription, baseUrl: string) {
   }
 }
 
-function presentItem(item: OrderItem, newest: Readonly<Record<string, number>>) {
+export function presentItem(item: OrderItem, newest: Readonly<Record<string, number>>) {
   return {
     id: item.id,
     plan: item.plan,
     planId: item.plan.id,
     quantity: item.quantity,
     quantityFilled: item.quantityFilled,
-    usageLimits: item.usageLimits,
+    usageLimits: presentUsageLimits(item.usageLimits),
+    excludeFromMrr: item.excludeFromMrr ?? false,
     revision: item.revision,
     isModified: false,
     isGrandfathered: isGrandfathered(item, newest),
     _embedded: {},
+  }
+}
+
+function presentUsageLimits(limits: UsageLimits | null) {
+  if (limits === null) return null
+  const limit = (given: UsageLimits['softLimit']) =>
+    given === null ? null : { quantity: given.quantity ?? null, amount: given.amount ?? null }
+  return {
+    softLimit: limit(limits.softLimit),
+    hardLimit: limit(limits.hardLimit),
+    trialLimit: limits.trialLimit ?? null,
   }
 }
 

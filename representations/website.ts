@@ -8,6 +8,7 @@ export function presentWebsite(website: Website, baseUrl: string) {
   }
   return {
     id: website.id,
+    organizationId: website.organizationId,
     name: website.name,
     url: website.url ?? null,
     servicePhone: website.servicePhone ?? null,

@@ -2,10 +2,11 @@ import type { Static } from 'typebox'
 import type { InvoiceTimeShift, RecurringInterval, TimeShift } from '../../billing/order-terms.ts'
 import type { InvoiceTimeShiftSchema, RecurringIntervalSchema } from '../schemas/billing-terms.ts'
 
-export function intervalOf(
-  body: Static<typeof RecurringIntervalSchema> | null | undefined,
-): RecurringInterval | null {
-  return body == null
+type GivenInterval = Partial<Pick<Static<typeof RecurringIntervalSchema>, 'unit' | 'length' | 'limit'>>
+
+/** Returns the interval of a checked body; null for none, and for one without a period. */
+export function intervalOf(body: GivenInterval | null | undefined): RecurringInterval | null {
+  return body?.unit == null || body.length == null
     ? null
     : { unit: body.unit as RecurringInterval['unit'], length: body.length, limit: body.limit ?? null }
 }
@@ -15,13 +16,15 @@ export function timeShiftOf(
 ): InvoiceTimeShift | null {
   return body == null
     ? null
-    : { issueTimeShift: shiftOf(body.issueTimeShift), dueTimeShift: shiftOf(body.dueTimeShift) }
+    : {
+        issueTimeShift: shiftOf('before', body.issueTimeShift),
+        dueTimeShift: shiftOf('after', body.dueTimeShift),
+      }
 }
 
 function shiftOf(
-  body: { chronology: TimeShift['chronology']; duration: number; unit: string } | null | undefined,
+  chronology: TimeShift['chronology'],
+  body: { duration: number; unit: string } | null | undefined,
 ): TimeShift | null {
-  return body == null
-    ? null
-    : { chronology: body.chronology, duration: body.duration, unit: body.unit as TimeShift['unit'] }
+  return body == null ? null : { chronology, duration: body.duration, unit: body.unit as TimeShift['unit'] }
 }

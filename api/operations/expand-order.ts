@@ -1,35 +1,63 @@
-/** What `expand` embeds in orders. */
+/** What `expand` embeds in orders, in their invoices and in items of those. */
 import { isUsable } from '../../billing/cards.ts'
 import { upcomingInvoice } from '../../billing/order-lifecycle.ts'
 import { orderOf } from '../../commands/orders/rows-to-order.ts'
-import { Customer, Invoice, PaymentInstrument, type Subscription, Website } from '../../db/entities/index.ts'
+import {
+  Customer,
+  Invoice,
+  Organization,
+  PaymentInstrument,
+  type Subscription,
+  Website,
+} from '../../db/entities/index.ts'
 import { presentCustomer } from '../../representations/customer.ts'
-import { presentInvoice } from '../../representations/invoice.ts'
+import { presentInvoice, presentUpcomingInvoice } from '../../representations/invoice.ts'
+import { presentOrganization } from '../../representations/organization.ts'
 import { presentPaymentInstrument } from '../../representations/payment-instrument.ts'
-import { presentUpcomingInvoice } from '../../representations/subscription-actions.ts'
 import { presentWebsite } from '../../representations/website.ts'
 import { embedding } from '../resources/embedding.ts'
 import type { Expander } from '../resources/resource.ts'
 
-/** For members that orders never have: null for each. */
-const nothing: Expander<Subscription> = async () => new Map()
+/** For what a record never has: null for each. */
+const nothing: Expander<object> = async () => new Map()
 
-export const subscriptionExpanders: Readonly<Record<string, Expander<Subscription>>> = {
-  customer: embedding(Customer, (row) => row.customerId, presentCustomer),
+const parties = {
+  customer: embedding(Customer, (row: { customerId: string }) => row.customerId, presentCustomer),
   leadSource: embedding(
     Customer,
-    (row) => row.customerId,
+    (row: { customerId: string }) => row.customerId,
     (customer) => customer.leadSource ?? null,
   ),
-  website: embedding(Website, (row) => row.websiteId, presentWebsite),
+  website: embedding(Website, (row: { websiteId: string }) => row.websiteId, presentWebsite),
+}
+
+/** The organization of the request, for each row. */
+const organization: Expander<{ id: string }> = async (rows, { em, organizationId, baseUrl }) => {
+  const found = await em.findOneOrFail(Organization, { id: organizationId })
+  return new Map(rows.map((row) => [row.id, presentOrganization(found, baseUrl)]))
+}
+
+export const invoiceExpanders: Readonly<Record<string, Expander<Invoice>>> = {
+  ...parties,
+  organization,
+  shippingRate: nothing,
+}
+
+export const upcomingInvoiceExpanders: Readonly<Record<string, Expander<Subscription>>> = {
+  ...parties,
+  organization,
+}
+
+export const subscriptionExpanders: Readonly<Record<string, Expander<Subscription>>> = {
+  ...parties,
   shippingRate: nothing,
   initialInvoice: embedding(Invoice, (row) => row.initialInvoiceId ?? null, presentInvoice),
   recentInvoice: embedding(Invoice, (row) => row.recentInvoiceId ?? null, presentInvoice),
-  upcomingInvoice: async (rows) =>
+  upcomingInvoice: async (rows, { baseUrl }) =>
     new Map(
       rows.map((row) => {
         const invoice = upcomingInvoice(orderOf(row))
-        return [row.id, invoice === null ? null : presentUpcomingInvoice(row, invoice)]
+        return [row.id, invoice === null ? null : presentUpcomingInvoice(row, invoice, baseUrl)]
       }),
     ),
   /** The instrument that would be charged now: the order's own if it is usable, otherwise the customer's default. */

@@ -1,9 +1,39 @@
-import { Invoice as InvoiceRow } from '../../db/entities/index.ts'
+import { voidInvoiceOf } from '../../commands/orders/act-on-order.ts'
+import { lockSubscription } from '../../commands/orders/advance-order.ts'
+import {
+  Invoice as InvoiceRow,
+  Plan,
+  Product,
+  Transaction as TransactionRow,
+} from '../../db/entities/index.ts'
 import { invoiceSearch } from '../../db/entities/invoice.ts'
-import { presentInvoice } from '../../representations/invoice.ts'
-import { fieldsOf, reference } from '../query/fields.ts'
-import type { Resource } from '../resources/resource.ts'
+import { plainRowReader } from '../../db/plain-rows.ts'
+import { statement } from '../../db/statement.ts'
+import { presentAllocation, presentInvoice, presentInvoiceItems } from '../../representations/invoice.ts'
+import { presentPlan } from '../../representations/plan.ts'
+import { presentProduct } from '../../representations/product.ts'
+import { presentTransaction } from '../../representations/transaction.ts'
+import type { OperationContext, OperationResponse } from '../operation.ts'
+import { type Field, fieldsOf, reference } from '../query/fields.ts'
+import { embedding } from '../resources/embedding.ts'
+import { type Page, pageOf } from '../resources/list.ts'
+import { notFound, type Presentable, type Resource } from '../resources/resource.ts'
+import { presentAll, respondWith } from '../resources/respond.ts'
 import { Invoice } from '../schemas/invoice.ts'
+import { invoiceExpanders } from './expand-order.ts'
+
+/** The shipping of an invoice in SQL; null: none. */
+const SHIPPING = `(select sum((line ->> 'amount')::numeric) from jsonb_array_elements(row.lines) line
+   where line ->> 'type' = 'shipping')`
+/** As `autopayScheduledTime` has it. */
+const SCHEDULED = `coalesce(row.charge_time, case when (row.charge ->> 'isOwn')::boolean and row.charge ->> 'answer' <> 'timed-out'
+   then to_timestamp((row.charge ->> 'at')::numeric / 1000) end)`
+/** Whole days from an instant to the payment, as `presentInvoice` counts them. */
+const daysFrom = (column: string): Field => ({
+  sql: `(case when row.paid_time - row.${column} is not null
+          then greatest(0, floor(extract(epoch from row.paid_time - row.${column}) / 86400)) end)`,
+  type: 'number',
+})
 
 export const invoices: Resource<InvoiceRow> = {
   name: 'Invoice',
@@ -13,6 +43,117 @@ export const invoices: Resource<InvoiceRow> = {
   entity: InvoiceRow,
   table: 'invoices',
   search: invoiceSearch,
-  fields: fieldsOf(Invoice, { subscriptionId: reference('subscription_id', 'subscriptions') }),
-  present: (row, { baseUrl }) => presentInvoice(row, baseUrl),
+  fields: fieldsOf(Invoice, {
+    subscriptionId: reference('subscription_id', 'subscriptions'),
+    orderId: reference('subscription_id', 'subscriptions'),
+    subtotalAmount: { sql: `(row.amount - coalesce(${SHIPPING}, 0))`, type: 'number' },
+    'shipping.amount': { sql: SHIPPING, type: 'number' },
+    'shipping.calculator': { sql: `(case when ${SHIPPING} is not null then 'manual' end)`, type: 'text' },
+    isNewOrder: { sql: `(row.type = 'initial')`, type: 'boolean' },
+    collectionPeriod: daysFrom('issued_time'),
+    delinquentCollectionPeriod: daysFrom('due_time'),
+    autopayScheduledTime: { sql: SCHEDULED, type: 'time' },
+  }),
+  // A transaction changes without its invoice.
+  isVolatile: ({ status }) => status !== 'draft',
+  present: async (row, context) => (await presentInvoices([row], context))[0] ?? {},
+  presentPage: presentInvoices,
+  expanders: invoiceExpanders,
+}
+
+async function presentInvoices(
+  rows: readonly InvoiceRow[],
+  context: Pick<OperationContext, 'em' | 'organizationId' | 'baseUrl'>,
+): Promise<object[]> {
+  const transactions = await transactionsOf(rows, context)
+  return rows.map((row) => ({
+    ...presentInvoice(row, context.baseUrl),
+    transactions: (transactions.get(row.id) ?? []).map((one) => presentTransaction(one, context.baseUrl)),
+  }))
+}
+
+/** Returns the sales for invoices and the refunds of those, oldest first, by invoice. */
+async function transactionsOf(
+  invoices: readonly Pick<InvoiceRow, 'id'>[],
+  { em, organizationId }: Pick<OperationContext, 'em' | 'organizationId'>,
+): Promise<ReadonlyMap<string, TransactionRow[]>> {
+  if (invoices.length === 0) return new Map()
+  const found = await statement<{ for_invoice: string }>(
+    em,
+    'read-transactions-of-invoices',
+    `with sale as (
+       select given.id as for_invoice, transactions.* from jsonb_array_elements_text(?::jsonb) given(id)
+         join transactions on organization_id = ? and invoice_ids @> jsonb_build_array(given.id)
+     )
+     select * from sale
+      union all
+     select sale.for_invoice, refund.* from sale
+       join transactions refund on refund.organization_id = sale.organization_id
+        and refund.parent_transaction_id = sale.id and refund.shares ->> sale.for_invoice is not null
+      order by created_time, id`,
+    [JSON.stringify(invoices.map(({ id }) => id)), organizationId],
+  )
+  const read = plainRowReader(em, TransactionRow)
+  const byInvoice = Map.groupBy(found, (raw) => raw.for_invoice)
+  return new Map([...byInvoice].map(([id, raws]) => [id, raws.map((raw) => read(raw))]))
+}
+
+interface ItemRow {
+  readonly id: string
+  readonly planId: string | null
+  readonly productId: string | null
+}
+
+export const invoiceItems: Presentable<ItemRow> = {
+  present: (item) => item,
+  expanders: {
+    product: embedding(Product, ({ productId }) => productId, presentProduct),
+    plan: embedding(Plan, ({ planId }) => planId, presentPlan),
+  },
+}
+
+export async function getInvoiceItems(context: OperationContext): Promise<OperationResponse> {
+  const items = presentInvoiceItems(await readInvoice(context), context.baseUrl)
+  const { page, headers } = pageOf(items, context.query as unknown as Page)
+  return { body: await presentAll(context, invoiceItems, page), headers }
+}
+
+export async function getInvoiceItem(context: OperationContext): Promise<OperationResponse> {
+  const { itemId = '' } = context.params
+  const items = presentInvoiceItems(await readInvoice(context), context.baseUrl)
+  const item = items.find(({ id }) => id === itemId)
+  if (item === undefined) throw notFound({ label: 'item of the invoice' }, itemId)
+  const [body] = await presentAll(context, invoiceItems, [item])
+  return { body }
+}
+
+/** GET of what approved sales have paid of an invoice, oldest first. */
+export async function getTransactionAllocations(context: OperationContext): Promise<OperationResponse> {
+  const invoice = await readInvoice(context)
+  const transactions = (await transactionsOf([invoice], context)).get(invoice.id) ?? []
+  const allocations = transactions.flatMap((transaction) => {
+    const amount = transaction.payments?.[invoice.id]
+    return amount === undefined ? [] : [presentAllocation(invoice, transaction, amount, context.baseUrl)]
+  })
+  const { page: body, headers } = pageOf(allocations, context.query as unknown as Page)
+  return { body, headers }
+}
+
+export async function postInvoiceVoid(context: OperationContext): Promise<OperationResponse> {
+  return await context.commit(async (unit) => {
+    const { organizationId, em } = unit
+    const id = context.params.id ?? ''
+    const found = await em.findOne(InvoiceRow, { organizationId, id })
+    const row = found === null ? null : await lockSubscription(unit, found.subscriptionId)
+    if (found === null || row === null) throw notFound(invoices, id)
+    await voidInvoiceOf(unit, row, found)
+    return await respondWith(context, invoices, found)
+  })
+}
+
+async function readInvoice({ em, organizationId, params }: OperationContext): Promise<InvoiceRow> {
+  const id = params.id ?? ''
+  const row = await em.findOne(InvoiceRow, { organizationId, id })
+  if (row === null) throw notFound(invoices, id)
+  return row
 }

@@ -1,19 +1,26 @@
 /** Actions on orders beside PUT (void, cancellation, pause, reactivation) and reads beside GET. */
+import type { EntityClass } from '@mikro-orm/core'
+import { parseDuration, reach } from '../../billing/durations.ts'
+import { InvalidFieldsError } from '../../billing/errors.ts'
 import { upcomingInvoice } from '../../billing/order-lifecycle.ts'
 import {
-  cancelSubscription,
   changePause,
   endPause,
+  type PauseChange,
   pauseSubscription,
   reactivateSubscription,
-  voidInvoiceOf,
   voidSubscription,
 } from '../../commands/orders/act-on-order.ts'
 import { lockSubscription } from '../../commands/orders/advance-order.ts'
+import {
+  type CancellationChange,
+  changeCancellation,
+  createCancellation,
+  revokeCancellation,
+} from '../../commands/orders/cancel-order.ts'
 import { orderOf } from '../../commands/orders/rows-to-order.ts'
 import {
   SubscriptionCancellation as CancellationRow,
-  Invoice,
   SubscriptionPause as PauseRow,
   SubscriptionReactivation as ReactivationRow,
   Subscription,
@@ -21,23 +28,34 @@ import {
 import { cancellationSearch } from '../../db/entities/subscription-cancellation.ts'
 import { pauseSearch } from '../../db/entities/subscription-pause.ts'
 import { reactivationSearch } from '../../db/entities/subscription-reactivation.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { presentUpcomingInvoice } from '../../representations/invoice.ts'
 import {
   presentCancellation,
   presentPause,
   presentReactivation,
-  presentUpcomingInvoice,
+  presentTimeRemaining,
 } from '../../representations/subscription-actions.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf, reference } from '../query/fields.ts'
-import { notFound, type Resource, type Writer } from '../resources/resource.ts'
-import { respondWith } from '../resources/respond.ts'
+import { changeRow } from '../resources/change-row.ts'
+import { type Page, pageOf } from '../resources/list.ts'
+import {
+  notFound,
+  type Presentable,
+  type Resource,
+  type ResourceRow,
+  type Writer,
+} from '../resources/resource.ts'
+import { presentAll, respondWith } from '../resources/respond.ts'
 import {
   SubscriptionCancellation,
   SubscriptionPause,
   SubscriptionReactivation,
 } from '../schemas/subscription-actions.ts'
-import { invoices } from './invoices.ts'
+import { upcomingInvoiceExpanders } from './expand-order.ts'
+import { instantOf } from './instants.ts'
 import { subscriptions } from './orders.ts'
 
 export const cancellations: Resource<CancellationRow> = {
@@ -48,18 +66,27 @@ export const cancellations: Resource<CancellationRow> = {
   entity: CancellationRow,
   table: 'subscription_cancellations',
   search: cancellationSearch,
-  fields: fieldsOf(SubscriptionCancellation, { prorated: null }),
+  fields: fieldsOf(SubscriptionCancellation),
   present: (row, { baseUrl }) => presentCancellation(row, baseUrl),
 }
 
-export const cancellationWriter: Pick<Writer<CancellationRow, SubscriptionCancellation>, 'create'> = {
-  create: (unit, id, body) =>
-    cancelSubscription(unit, id, body.subscriptionId, {
-      churnTime: body.churnTime == null ? null : Date.parse(body.churnTime),
-      canceledBy: body.canceledBy === 'customer' ? 'customer' : 'merchant',
-      reason: body.reason ?? null,
-      description: body.description ?? null,
-    }),
+export const cancellationWriter: Writer<CancellationRow, SubscriptionCancellation> = {
+  lock: (unit, id) => lockOfOrder(unit, CancellationRow, id),
+  lockOwner: (unit, { subscriptionId }) => lockSubscription(unit, subscriptionId),
+  create: (unit, id, body) => createCancellation(unit, id, cancellationOf(body, null)),
+  update: (unit, row, body) => changeCancellation(unit, row, cancellationOf(body, row)),
+}
+
+function cancellationOf(body: SubscriptionCancellation, row: CancellationRow | null): CancellationChange {
+  return {
+    subscriptionId: body.subscriptionId,
+    status: body.status ?? null,
+    churnTime: instantOf(body.churnTime, row?.churnTime)?.getTime() ?? null,
+    churnTimePolicy: (body.churnTimePolicy ?? null) as CancellationChange['churnTimePolicy'],
+    canceledBy: body.canceledBy === 'customer' ? 'customer' : 'merchant',
+    reason: body.reason ?? null,
+    description: body.description ?? null,
+  }
 }
 
 export const pauses: Resource<PauseRow> = {
@@ -74,14 +101,34 @@ export const pauses: Resource<PauseRow> = {
   present: (row, { baseUrl }) => presentPause(row, baseUrl),
 }
 
-export const pauseWriter: Pick<Writer<PauseRow, SubscriptionPause>, 'create'> = {
-  create: (unit, id, body) =>
-    pauseSubscription(unit, id, {
-      subscriptionId: body.subscriptionId,
-      effectiveTime: body.effectiveTime == null ? null : new Date(body.effectiveTime),
-      endTime: body.endTime == null ? null : new Date(body.endTime),
-      description: body.description ?? null,
-    }),
+export const pauseWriter: Writer<PauseRow, SubscriptionPause> = {
+  lock: (unit, id) => lockOfOrder(unit, PauseRow, id),
+  lockOwner: (unit, { subscriptionId }) => lockSubscription(unit, subscriptionId),
+  create: (unit, id, body) => pauseSubscription(unit, id, pauseOf(unit, body, null)),
+  update: (unit, row, body) => changePause(unit, row, pauseOf(unit, body, row)),
+}
+
+function pauseOf({ now }: UnitOfWork, body: SubscriptionPause, row: PauseRow | null): PauseChange {
+  const effectiveTime = instantOf(body.effectiveTime, row?.effectiveTime)
+  return {
+    subscriptionId: body.subscriptionId,
+    pausedBy: body.pausedBy === 'customer' ? 'customer' : 'merchant',
+    effectiveTime,
+    endTime: instantOf(body.endTime, row?.endTime),
+    timeRemaining: timeRemainingOf(body.timeRemaining ?? null, row, effectiveTime ?? now),
+    description: body.description ?? null,
+  }
+}
+
+/** Returns a remaining time in milliseconds, counted from the beginning of the pause. */
+function timeRemainingOf(text: string | null, row: PauseRow | null, from: Date): number | null {
+  if (text === null) return null
+  if (row !== null && text === presentTimeRemaining(row)) return row.timeRemaining ?? null
+  const duration = parseDuration(text)
+  const end = duration === null ? null : reach(from.getTime(), duration)
+  if (end !== null) return end - from.getTime()
+  const message = 'must be a positive ISO 8601 duration, such as P3D'
+  throw new InvalidFieldsError([{ field: 'timeRemaining', code: 'wrong-format', message }])
 }
 
 export const reactivations: Resource<ReactivationRow> = {
@@ -97,22 +144,54 @@ export const reactivations: Resource<ReactivationRow> = {
 }
 
 export const reactivationWriter: Pick<Writer<ReactivationRow, SubscriptionReactivation>, 'create'> = {
-  create: (unit, id, body) => reactivateSubscription(unit, id, body.subscriptionId),
+  create: (unit, id, body) =>
+    reactivateSubscription(unit, id, {
+      subscriptionId: body.subscriptionId,
+      description: body.description ?? null,
+      effectiveTime: body.effectiveTime == null ? null : Date.parse(body.effectiveTime),
+      renewalTime: body.renewalTime == null ? null : Date.parse(body.renewalTime),
+      paymentInstrumentId: body.paymentInstrumentId ?? null,
+    }),
 }
 
-export async function putPause(context: OperationContext): Promise<OperationResponse> {
+/** PATCH of a cancellation: members that are not sent keep their values. */
+export async function patchCancellation(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
-    const pause = await lockedPause(context, unit)
-    const body = context.body<SubscriptionPause>()
-    await changePause(unit, pause, body.endTime == null ? null : new Date(body.endTime))
-    return await respondWith(context, pauses, pause)
+    const row = await lockedAction(context, unit, cancellations)
+    requirePreconditions(context.preconditions, row.revision)
+    const stored: SubscriptionCancellation = {
+      subscriptionId: row.subscriptionId,
+      churnTime: row.churnTime?.toISOString() ?? null,
+      churnTimePolicy: row.churnTimePolicy ?? null,
+      canceledBy: row.canceledBy === 'customer' ? 'customer' : 'merchant',
+      reason: row.reason ?? null,
+      description: row.description ?? null,
+    }
+    const given = Object.entries(context.body<Partial<SubscriptionCancellation>>(row)).filter(([name]) =>
+      context.has(name),
+    )
+    const merged = { ...stored, ...Object.fromEntries(given) }
+    await changeRow(unit, row, () => changeCancellation(unit, row, cancellationOf(merged, row)))
+    return await respondWith(context, cancellations, row)
+  })
+}
+
+/** DELETE of a cancellation before its churn time: the order goes on. */
+export async function deleteCancellation(context: OperationContext): Promise<OperationResponse> {
+  return await context.commit(async (unit) => {
+    const row = await lockedAction(context, unit, cancellations)
+    requirePreconditions(context.preconditions, row.revision)
+    await revokeCancellation(unit, row)
+    return {}
   })
 }
 
 /** DELETE of a pause: resumes the order, or revokes a pause that has not begun. */
 export async function deletePause(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
-    await endPause(unit, await lockedPause(context, unit))
+    const row = await lockedAction(context, unit, pauses)
+    requirePreconditions(context.preconditions, row.revision)
+    await endPause(unit, row)
     return {}
   })
 }
@@ -127,24 +206,28 @@ export async function postVoid(context: OperationContext): Promise<OperationResp
   })
 }
 
-export async function postInvoiceVoid(context: OperationContext): Promise<OperationResponse> {
-  return await context.commit(async (unit) => {
-    const { organizationId, em } = unit
-    const id = context.params.id ?? ''
-    const found = await em.findOne(Invoice, { organizationId, id })
-    const row = found === null ? null : await lockSubscription(unit, found.subscriptionId)
-    if (found === null || row === null) throw notFound(invoices, id)
-    await voidInvoiceOf(unit, row, found)
-    return await respondWith(context, invoices, found)
-  })
+/** The preview of an order's next invoice, which is no record. */
+export const upcomingInvoices: Presentable<Subscription> = {
+  present(row, { baseUrl }) {
+    const invoice = upcomingInvoice(orderOf(row))
+    if (invoice === null) throw notFound({ label: 'upcoming invoice of the subscription' }, row.id)
+    return presentUpcomingInvoice(row, invoice, baseUrl)
+  },
+  expanders: upcomingInvoiceExpanders,
 }
 
 /** GET subscriptions/{id}/upcoming-invoice: 404 if there will be none. */
 export async function getUpcomingInvoice(context: OperationContext): Promise<OperationResponse> {
+  const [body] = await presentAll(context, upcomingInvoices, [await readOrder(context)])
+  return { body }
+}
+
+/** GET subscriptions/{id}/upcoming-invoices: the one that will be next, if any. */
+export async function getUpcomingInvoices(context: OperationContext): Promise<OperationResponse> {
   const row = await readOrder(context)
-  const invoice = upcomingInvoice(orderOf(row))
-  if (invoice === null) throw notFound({ label: 'upcoming invoice of the subscription' }, row.id)
-  return { body: presentUpcomingInvoice(row, invoice) }
+  const rows = upcomingInvoice(orderOf(row)) === null ? [] : [row]
+  const { page, headers } = pageOf(rows, context.query as unknown as Page)
+  return { body: await presentAll(context, upcomingInvoices, page), headers }
 }
 
 async function readOrder({ em, organizationId, params }: OperationContext): Promise<Subscription> {
@@ -153,17 +236,29 @@ async function readOrder({ em, organizationId, params }: OperationContext): Prom
   return row
 }
 
-/** Returns the pause of the path. The order's row is always locked before the pause's. */
-async function lockedPause(
+/** Returns the cancellation or pause of the path, with its order locked. */
+async function lockedAction<Row extends OrderAction>(
   context: OperationContext,
-  unit: Parameters<typeof lockSubscription>[0],
-): Promise<PauseRow> {
-  const { organizationId, em } = unit
+  unit: UnitOfWork,
+  resource: Resource<Row>,
+): Promise<Row> {
   const id = context.params.id ?? ''
-  const found = await em.findOne(PauseRow, { organizationId, id })
-  if (found === null) throw notFound(pauses, id)
+  const row = await lockOfOrder(unit, resource.entity, id)
+  if (row === null) throw notFound(resource, id)
+  return row
+}
+
+type OrderAction = ResourceRow & { subscriptionId: string }
+
+/** Returns the current row of an action. The order's row is always locked before the action's. */
+async function lockOfOrder<Row extends OrderAction>(
+  unit: UnitOfWork,
+  entity: EntityClass<Row>,
+  id: string,
+): Promise<Row | null> {
+  const { organizationId, em } = unit
+  const found = await em.findOne(entity as EntityClass<OrderAction>, { organizationId, id })
+  if (found === null) return null
   await lockSubscription(unit, found.subscriptionId)
-  await em.refresh(found)
-  requirePreconditions(context.preconditions, found.revision)
-  return found
+  return (await em.refresh(found)) as Row | null
 }

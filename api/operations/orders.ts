@@ -1,16 +1,27 @@
 import { amountOf } from '../../billing/money.ts'
+import { lockSubscription } from '../../commands/orders/advance-order.ts'
 import { createSubscription, type NewSubscription } from '../../commands/orders/create-order.ts'
-import { updateSubscription } from '../../commands/orders/update-order.ts'
+import { deleteSubscription } from '../../commands/orders/delete-order.ts'
+import { updateItem, updateSubscription } from '../../commands/orders/update-order.ts'
 import { Subscription as SubscriptionRow } from '../../db/entities/index.ts'
-import { newestPlans, subscriptionSearch } from '../../db/entities/subscription.ts'
-import { isGrandfathered, presentSubscription } from '../../representations/subscription.ts'
+import {
+  newestPlans,
+  subscriptionSearch,
+  type UsageLimit,
+  type UsageLimits,
+} from '../../db/entities/subscription.ts'
+import { isGrandfathered, presentItem, presentSubscription } from '../../representations/subscription.ts'
+import { requirePreconditions } from '../http/preconditions.ts'
+import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf, reference } from '../query/fields.ts'
-import type { Resource, Writer } from '../resources/resource.ts'
+import { remove } from '../resources/delete.ts'
+import { notFound, type Resource, type Writer } from '../resources/resource.ts'
 import { contactOf } from '../schemas/contact.ts'
 import { riskOf } from '../schemas/risk-metadata.ts'
-import { Subscription } from '../schemas/subscription.ts'
+import { Subscription, type SubscriptionItemPatch } from '../schemas/subscription.ts'
 import { intervalOf, timeShiftOf } from './billing-terms.ts'
 import { subscriptionExpanders } from './expand-order.ts'
+import { instantOf } from './instants.ts'
 
 export const subscriptions: Resource<SubscriptionRow> = {
   name: 'Subscription',
@@ -24,7 +35,8 @@ export const subscriptions: Resource<SubscriptionRow> = {
   fields: fieldsOf(Subscription, {
     customerId: reference('customer_id', 'customers'),
     orderId: { sql: 'row.id', type: 'text' },
-    orderType: null,
+    currentPeriodStart: { sql: 'row.period_start', type: 'time' },
+    currentPeriodEnd: { sql: 'row.period_end', type: 'time' },
     billingPortalToken: null,
     'billingAddress.hash': null,
     'deliveryAddress.hash': null,
@@ -41,25 +53,52 @@ export const subscriptions: Resource<SubscriptionRow> = {
 export const subscriptionWriter: Writer<SubscriptionRow, Subscription> = {
   checksCustomFields: true,
   create(unit, id, body) {
-    return createSubscription(unit, id, { ...valuesOf(body), isTrialOnly: body.isTrialOnly ?? false })
+    return createSubscription(unit, id, { ...valuesOf(body, null), isTrialOnly: body.isTrialOnly ?? false })
   },
-  update: (unit, row, body, context) =>
-    updateSubscription(unit, row, {
-      ...valuesOf(body),
+  update(unit, row, body, context) {
+    const values = valuesOf(body, row)
+    return updateSubscription(unit, row, {
+      ...values,
+      startTime: context.has('startTime') ? values.startTime : undefined,
+      trial: context.has('trial') ? values.trial : undefined,
+      recurringInterval: context.has('recurringInterval') ? values.recurringInterval : undefined,
       isTrialOnly: context.has('isTrialOnly') ? (body.isTrialOnly ?? false) : null,
-      // Without If-Match, a boundary in the body may be outdated and is ignored.
-      renewalTime: context.preconditions.ifMatch === null ? null : instant(body.renewalTime),
-    }),
+      renewalTime: instantOf(body.renewalTime, row.renewalTime),
+    })
+  },
 }
 
-function valuesOf(body: Subscription): Omit<NewSubscription, 'isTrialOnly'> {
+/** PATCH of an item: members that are not sent keep their values. */
+export async function patchItem(context: OperationContext): Promise<OperationResponse> {
+  const { id = '', itemId = '' } = context.params
+  return await context.commit(async (unit) => {
+    const row = await lockSubscription(unit, id)
+    if (row === null) throw notFound(subscriptions, id)
+    requirePreconditions(context.preconditions, row.revision)
+    const body = context.body<SubscriptionItemPatch>()
+    const item = await updateItem(unit, row, itemId, {
+      quantityFilled: context.has('quantityFilled') ? (body.quantityFilled ?? 0) : undefined,
+      excludeFromMrr: context.has('excludeFromMrr') ? (body.excludeFromMrr ?? false) : undefined,
+    })
+    if (item === null) throw notFound({ label: 'item of the subscription' }, itemId)
+    return { body: presentItem(item, row.newestPlans ?? {}) }
+  })
+}
+
+/** DELETE: 409 for an order that was ever due. */
+export async function deleteOrder(context: OperationContext): Promise<OperationResponse> {
+  return await remove(context, subscriptions, deleteSubscription)
+}
+
+function valuesOf(body: Subscription, row: SubscriptionRow | null): Omit<NewSubscription, 'isTrialOnly'> {
   return {
+    orderType: body.orderType as NewSubscription['orderType'],
     customerId: body.customerId,
     websiteId: body.websiteId,
     items: body.items.map(itemOf),
-    startTime: instant(body.startTime),
-    abandonTime: instant(body.abandonTime),
-    trial: body.trial == null ? null : { enabled: body.trial.enabled, endTime: iso(body.trial.endTime) },
+    startTime: instantOf(body.startTime, row?.startTime),
+    abandonTime: instantOf(body.abandonTime, row?.abandonTime),
+    trial: trialOf(body.trial, row),
     recurringInterval: intervalOf(body.recurringInterval),
     invoiceTimeShift: timeShiftOf(body.invoiceTimeShift),
     delinquencyPeriod: body.delinquencyPeriod ?? null,
@@ -75,23 +114,44 @@ function valuesOf(body: Subscription): Omit<NewSubscription, 'isTrialOnly'> {
   }
 }
 
-function itemOf({ plan, planId, quantity, quantityFilled, usageLimits }: Subscription['items'][number]) {
+/** Returns the trial that an order sets itself; one without members sets nothing. */
+function trialOf(body: Subscription['trial'], row: SubscriptionRow | null): NewSubscription['trial'] {
+  if (body == null || (body.enabled == null && body.endTime == null)) return null
+  const stored = row?.trial?.endTime == null ? null : new Date(row.trial.endTime)
+  const endTime = instantOf(body.endTime, stored)?.toISOString() ?? null
+  return { enabled: body.enabled ?? endTime !== null, endTime }
+}
+
+function itemOf({
+  plan,
+  planId,
+  quantity,
+  quantityFilled,
+  usageLimits,
+  excludeFromMrr,
+}: Subscription['items'][number]) {
   return {
     // The schema guarantees the plan's id.
     plan: { id: plan?.id ?? planId ?? '' },
     quantity: quantity ?? 1,
     quantityFilled: quantityFilled ?? 0,
-    usageLimits:
-      usageLimits == null
-        ? null
-        : { softLimit: usageLimits.softLimit ?? null, hardLimit: usageLimits.hardLimit ?? null },
+    usageLimits: usageLimitsOf(usageLimits),
+    ...(excludeFromMrr === true ? { excludeFromMrr } : {}),
   }
 }
 
-function instant(text: string | null | undefined): Date | null {
-  return text == null ? null : new Date(text)
-}
-
-function iso(text: string | null | undefined): string | null {
-  return instant(text)?.toISOString() ?? null
+function usageLimitsOf(given: Subscription['items'][number]['usageLimits']): UsageLimits | null {
+  if (given == null) return null
+  const limit = (one: typeof given.softLimit): UsageLimit | null =>
+    one == null
+      ? null
+      : {
+          ...(one.quantity == null ? {} : { quantity: one.quantity }),
+          ...(one.amount == null ? {} : { amount: one.amount }),
+        }
+  return {
+    softLimit: limit(given.softLimit),
+    hardLimit: limit(given.hardLimit),
+    ...(given.trialLimit == null ? {} : { trialLimit: given.trialLimit }),
+  }
 }

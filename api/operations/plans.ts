@@ -1,5 +1,5 @@
 import { type FieldCode, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
-import { amountOf, amountProblem } from '../../billing/money.ts'
+import { amountOf, amountProblem, currencies, currencySign } from '../../billing/money.ts'
 import type { Period } from '../../billing/periods.ts'
 import { bracketsProblem, type Pricing } from '../../billing/pricing.ts'
 import { createPlan, type NewPlan, requireProduct } from '../../commands/catalog/create-plan.ts'
@@ -22,7 +22,7 @@ export const plans: Resource<PlanRow> = {
   entity: PlanRow,
   table: 'plans',
   search: planSearch,
-  fields: fieldsOf(Plan),
+  fields: fieldsOf(Plan, { currencySign: { sql: signExpression(), type: 'text', always: true } }),
   present: (row, { baseUrl }) => presentPlan(row, baseUrl),
 }
 
@@ -42,13 +42,16 @@ export async function deletePlan(context: OperationContext): Promise<OperationRe
 
 /** @throws InvalidFieldsError for amounts that the currency cannot express and prices that do not fit the formula. */
 function valuesOf(body: Plan): NewPlan {
-  const problems = problemsOf(body)
-  if (problems.length > 0) throw new InvalidFieldsError(problems)
+  const pricing = body.pricing ?? (isTrialAlone(body) ? FREE : null)
+  const problems = problemsOf(body, pricing)
+  if (problems.length > 0 || pricing === null) throw new InvalidFieldsError(problems)
   return {
     name: body.name,
+    description: body.description ?? null,
+    richDescription: body.richDescription ?? null,
     productId: body.productId ?? null,
     currency: body.currency,
-    pricing: pricingOf(body.pricing),
+    pricing: pricingOf(pricing),
     recurringInterval: intervalOf(body.recurringInterval),
     trial:
       body.trial == null
@@ -61,12 +64,32 @@ function valuesOf(body: Plan): NewPlan {
     setup: body.setup == null ? null : { price: amountOf(body.setup.price) },
     invoiceTimeShift: timeShiftOf(body.invoiceTimeShift),
     isActive: body.isActive ?? true,
+    customFields: body.customFields ?? {},
   }
 }
 
-function pricingOf({ formula, price, brackets }: Plan['pricing']): Pricing {
-  if (formula === 'fixed-fee' || formula === 'flat-rate') return { formula, price: amountOf(price ?? 0) }
+type GivenPricing = NonNullable<Plan['pricing']>
+
+/** The price of a plan that ends with its trial: it has no other. */
+const FREE: GivenPricing = { formula: 'fixed-fee', price: 0 }
+
+function isTrialAlone({ trial, isTrialOnly, recurringInterval }: Plan): boolean {
+  return trial != null && (isTrialOnly === true || recurringInterval == null)
+}
+
+function pricingOf({ formula, price, brackets, minQuantity, maxQuantity }: GivenPricing): Pricing {
+  if (formula === 'fixed-fee') return { formula, price: amountOf(price ?? 0) }
+  const limits = minQuantity == null ? {} : { minQuantity }
+  if (formula === 'flat-rate') {
+    return {
+      formula,
+      price: amountOf(price ?? 0),
+      ...limits,
+      ...(maxQuantity == null ? {} : { maxQuantity }),
+    }
+  }
   return {
+    ...limits,
     formula: formula as 'tiered' | 'volume' | 'stairstep',
     brackets: (brackets ?? []).map((bracket) => ({
       price: amountOf(bracket.price),
@@ -75,7 +98,10 @@ function pricingOf({ formula, price, brackets }: Plan['pricing']): Pricing {
   }
 }
 
-function problemsOf({ currency, pricing, trial, setup, isTrialOnly }: Plan): InvalidField[] {
+function problemsOf(
+  { currency, trial, setup, isTrialOnly }: Plan,
+  pricing: GivenPricing | null,
+): InvalidField[] {
   const problems: InvalidField[] = []
   const fail = (field: string, code: FieldCode, message: string) =>
     void problems.push({ field, code, message })
@@ -83,7 +109,21 @@ function problemsOf({ currency, pricing, trial, setup, isTrialOnly }: Plan): Inv
     const problem = amountProblem(amountOf(value), currency)
     if (problem !== null) fail(field, problem.code, problem.message)
   }
-  const isSimple = pricing.formula === 'fixed-fee' || pricing.formula === 'flat-rate'
+  if (trial != null) amount('trial.price', trial.price)
+  if (setup != null) amount('setup.price', setup.price)
+  if (isTrialOnly === true && trial == null) fail('isTrialOnly', 'mismatch', 'requires a trial')
+  if (pricing === null) {
+    fail('pricing', 'required', 'is required')
+    return problems
+  }
+  const { formula, minQuantity, maxQuantity } = pricing
+  if (formula === 'fixed-fee' && minQuantity != null)
+    fail('pricing.minQuantity', 'not-supported', `is not supported for ${formula}`)
+  if (formula !== 'flat-rate' && maxQuantity != null)
+    fail('pricing.maxQuantity', 'not-supported', `is not supported for ${formula}`)
+  if (minQuantity != null && maxQuantity != null && maxQuantity < minQuantity)
+    fail('pricing.maxQuantity', 'mismatch', 'must not be below minQuantity')
+  const isSimple = formula === 'fixed-fee' || formula === 'flat-rate'
   if (isSimple && pricing.price == null) fail('pricing.price', 'required', 'is required')
   if (!isSimple && pricing.brackets == null) fail('pricing.brackets', 'required', 'is required')
   if (isSimple && pricing.brackets != null)
@@ -98,8 +138,11 @@ function problemsOf({ currency, pricing, trial, setup, isTrialOnly }: Plan): Inv
     (pricing.brackets ?? []).map(({ maxQuantity }) => ({ maxQuantity: maxQuantity ?? null })),
   )
   if (gap !== null) fail(`pricing.brackets.${gap.index}.maxQuantity`, gap.code, gap.message)
-  if (trial != null) amount('trial.price', trial.price)
-  if (setup != null) amount('setup.price', setup.price)
-  if (isTrialOnly === true && trial == null) fail('isTrialOnly', 'mismatch', 'requires a trial')
   return problems
+}
+
+/** Returns the sign of a plan's currency in SQL. */
+function signExpression(): string {
+  const signs = currencies().map((code) => `when '${code}' then '${currencySign(code)}'`)
+  return `(case row.currency ${signs.join(' ')} else row.currency end)`
 }

@@ -1,6 +1,6 @@
 /** Schemas of the query parameters that resources have in common. */
 import Type, { type TSchema } from 'typebox'
-import type { Resource, ResourceRow } from '../resources/resource.ts'
+import type { Presentable, Resource, ResourceRow } from '../resources/resource.ts'
 
 const page = {
   limit: Type.Optional(
@@ -19,6 +19,11 @@ const text = (description: string) => Type.Optional(Type.String({ description })
 const fieldsQuery = { fields: text('Members to return, separated by commas. All if it is missing.') }
 
 export const fieldsQuerySchema = Type.Object(fieldsQuery, { additionalProperties: false })
+
+/** Parameters of a short list that is neither sorted nor filtered. */
+export function pagedQuerySchema<Row>({ expanders }: Pick<Presentable<Row>, 'expanders'>): TSchema {
+  return Type.Object({ ...page, ...fieldsQuery, ...expandQuery(expanders) }, { additionalProperties: false })
+}
 
 /** The parameter of a deletion that merges a customer into another. */
 export const mergeQuery = Type.Object(
@@ -59,11 +64,11 @@ export function filteredQuery<Row extends ResourceRow>(resource: Resource<Row>):
 }
 
 /** Parameters of a read of one. */
-export function readQuerySchema<Row extends ResourceRow>({ expanders }: Resource<Row>): TSchema {
+export function readQuerySchema<Row>({ expanders }: Pick<Presentable<Row>, 'expanders'>): TSchema {
   return Type.Object({ ...fieldsQuery, ...expandQuery(expanders) }, { additionalProperties: false })
 }
 
-export function expandQuerySchema<Row extends ResourceRow>({ expanders }: Resource<Row>): TSchema {
+export function expandQuerySchema<Row>({ expanders }: Pick<Presentable<Row>, 'expanders'>): TSchema {
   return Type.Object(expandQuery(expanders), { additionalProperties: false })
 }
 

@@ -14,8 +14,7 @@ export async function list<Row extends ResourceRow>(
   restriction: Restriction = resource.restriction?.(context) ?? { text: 'true', values: [] },
 ): Promise<OperationResponse> {
   const { em, organizationId } = context
-  const { limit, offset, ...parameters } = context.query as unknown as ListParameters &
-    Record<'limit' | 'offset', number>
+  const { limit, offset, ...parameters } = context.query as unknown as ListParameters & Page
   const { where, orderBy } = readListQuery(parameters, resource, organizationId)
   const { listed = 'true' } = resource
   const condition = `row.organization_id = ? and ${listed} and (${restriction.text}) and ${where.text}`
@@ -41,11 +40,28 @@ export async function list<Row extends ResourceRow>(
         )[0]?.total ?? 0)
   return {
     body: await presentAll(context, resource, rows),
-    headers: {
-      'Pagination-Total': String(total),
-      'Pagination-Limit': String(limit),
-      'Pagination-Offset': String(offset),
-    },
+    headers: pagingHeaders(total, { limit, offset }),
+  }
+}
+
+export interface Page {
+  readonly limit: number
+  readonly offset: number
+}
+
+/** Returns the page of a short list that is at hand, with its headers. */
+export function pageOf<T>(
+  all: readonly T[],
+  { limit, offset }: Page,
+): { page: T[]; headers: Record<string, string> } {
+  return { page: all.slice(offset, offset + limit), headers: pagingHeaders(all.length, { limit, offset }) }
+}
+
+export function pagingHeaders(total: number, { limit, offset }: Page): Record<string, string> {
+  return {
+    'Pagination-Total': String(total),
+    'Pagination-Limit': String(limit),
+    'Pagination-Offset': String(offset),
   }
 }
 

@@ -28,7 +28,15 @@ export type Expander<Row> =
   | Embedding<Row>
   | ((rows: readonly Row[], context: OperationContext) => Promise<ReadonlyMap<string, unknown>>)
 
-export interface Resource<Row extends ResourceRow> {
+/** How rows become the bodies of responses. */
+export interface Presentable<Row> {
+  readonly present: (row: Row, context: OperationContext) => object | Promise<object>
+  /** Presents all rows of a page at once, if each alone would query the database. */
+  readonly presentPage?: (rows: readonly Row[], context: OperationContext) => Promise<object[]>
+  readonly expanders?: Readonly<Record<string, Expander<Row>>>
+}
+
+export interface Resource<Row extends ResourceRow> extends Presentable<Row> {
   /** As in operation ids: `Dispute`. */
   readonly name: string
   /** As in sentences: `payment token`. */
@@ -48,14 +56,17 @@ export interface Resource<Row extends ResourceRow> {
   readonly restriction?: (context: OperationContext) => Restriction
   /** True if its representation may change without its revision. It never responds with 304 then. */
   readonly isVolatile?: (row: Row) => boolean
-  readonly present: (row: Row, context: OperationContext) => object | Promise<object>
-  /** Presents all rows of a page at once, if each alone would query the database. */
-  readonly presentPage?: (rows: readonly Row[], context: OperationContext) => Promise<object[]>
-  readonly expanders?: Readonly<Record<string, Expander<Row>>>
 }
 
 /** How a body becomes a row and changes one. Both run in the unit's transaction, with the row locked. */
 export interface Writer<Row extends ResourceRow, Body> {
+  /** Locks the row that has the id, if locks other than its own come first. */
+  lock?(unit: UnitOfWork, id: string): Promise<Row | null>
+  /**
+   * Locks what a new row belongs to, if that is why of two requests that create the row the second has to wait for the
+   * first.
+   */
+  lockOwner?(unit: UnitOfWork, body: Body): Promise<unknown>
   /** Advances the row to the unit's instant, as its workflow would, and increments the revision itself. */
   advance?(unit: UnitOfWork, row: Row): void | Promise<void>
   create(unit: UnitOfWork, id: string, body: Body, context: OperationContext): Row | Promise<Row>

@@ -3,7 +3,7 @@ import { resourceUrl } from '../../representations/links.ts'
 import { invalidFieldsProblem } from '../http/problems.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { type Embedding, findEmbedded } from './embedding.ts'
-import type { Resource, ResourceRow } from './resource.ts'
+import type { Presentable, Resource, ResourceRow } from './resource.ts'
 
 /** Returns 201 with the new resource and its location. */
 export async function respondCreated<Row extends ResourceRow>(
@@ -34,9 +34,9 @@ export async function respondWith<Row extends ResourceRow>(
   return isPart(context) ? { body } : { body, revision: row.revision }
 }
 
-export async function presentAll<Row extends ResourceRow>(
+export async function presentAll<Row extends { readonly id: string }>(
   context: OperationContext,
-  resource: Resource<Row>,
+  resource: Presentable<Row>,
   rows: readonly Row[],
 ): Promise<object[]> {
   const names = requireKnownExpansions(context, resource)
@@ -60,9 +60,9 @@ export async function presentAll<Row extends ResourceRow>(
   }))
 }
 
-export function requireKnownExpansions<Row extends ResourceRow>(
+export function requireKnownExpansions<Row>(
   context: OperationContext,
-  { expanders = {} }: Resource<Row>,
+  { expanders = {} }: Pick<Presentable<Row>, 'expanders'>,
 ): string[] {
   const names = String(context.query.expand ?? '')
     .split(',')

@@ -20,7 +20,8 @@ export async function upsert<Row extends ResourceRow, Body>(
   requireKnownExpansions(context, resource)
   const attempt = () =>
     context.commit(async (unit) => {
-      const row = await lockRow(unit, resource.entity, id)
+      const lock = () => writer.lock?.(unit, id) ?? lockRow(unit, resource.entity, id)
+      const row = await lock()
       if (row !== null) await writer.advance?.(unit, row)
       requirePreconditions(context.preconditions, row?.revision ?? null)
       const given = context.body<Body>(row ?? {})
@@ -35,6 +36,8 @@ export async function upsert<Row extends ResourceRow, Body>(
         throw invalidFieldsProblem('validation-error', [field])
       }
       const body = await withCustomFields(unit, resource, writer, given, null)
+      await writer.lockOwner?.(unit, body)
+      if (writer.lockOwner !== undefined && (await lock()) !== null) throw new AlreadyCreatedError()
       return await respondCreated(context, resource, await writer.create(unit, id, body, context))
     })
   return await againstRivals(attempt)
@@ -54,9 +57,14 @@ export async function againstRivals(attempt: () => Promise<OperationResponse>): 
   }
 }
 
+/** Another request has created the row since this one found none. */
+class AlreadyCreatedError extends Error {
+  override readonly name = 'AlreadyCreatedError'
+}
+
 /** True if the ORM or the driver reports an existing row of that key. */
 function isDuplicate(error: unknown): boolean {
-  if (error instanceof UniqueConstraintViolationException) return true
+  if (error instanceof UniqueConstraintViolationException || error instanceof AlreadyCreatedError) return true
   return Error.isError(error) && (error as { code?: unknown }).code === '23505'
 }
 

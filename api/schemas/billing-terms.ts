@@ -1,6 +1,8 @@
 /** Members that plans and orders share: how often, how long, when invoices are issued and due. */
 import Type from 'typebox'
+import { SHIFT_UNITS } from '../../billing/order-terms.ts'
 import { Nullable, OrNull } from './conventions.ts'
+import { notSupportedYet } from './not-supported.ts'
 
 const UNIT = ['day', 'week', 'month', 'year']
 
@@ -12,26 +14,44 @@ export const PeriodSchema = Type.Object(
   { additionalProperties: false, description: 'Length of a period.' },
 )
 
+const schedule = {
+  limit: Nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      description: 'Number of periods. If null, the order renews until it is canceled.',
+    }),
+  ),
+  ...notSupportedYet({ periodAnchorInstruction: null }),
+}
+
 export const RecurringIntervalSchema = Type.Object(
-  {
-    ...PeriodSchema.properties,
-    limit: Nullable(
-      Type.Integer({
-        minimum: 1,
-        maximum: 100_000,
-        description: 'Number of periods. If null, the order renews until it is canceled.',
-      }),
-    ),
-  },
+  { ...PeriodSchema.properties, ...schedule, ...notSupportedYet({ billingTiming: 'prepaid' }) },
   { additionalProperties: false, description: 'Length and number of the service periods.' },
+)
+
+/** The interval of an order. Without a period it says nothing, and that of the plans holds. */
+const OrderIntervalSchema = Type.Object(
+  {
+    unit: Type.Optional(PeriodSchema.properties.unit),
+    length: Type.Optional(PeriodSchema.properties.length),
+    ...schedule,
+    ...notSupportedYet({ billingTiming: 'prepaid' }),
+  },
+  {
+    additionalProperties: false,
+    dependentRequired: { unit: ['length'], length: ['unit'] },
+    description:
+      'Length and number of the service periods, which override those of the plans. If null or without unit and length, those of the plans apply.',
+  },
 )
 
 const shift = (chronology: 'before' | 'after', description: string) =>
   Type.Object(
     {
-      chronology: Type.Literal(chronology),
+      chronology: Type.Optional(Type.Literal(chronology, { default: chronology })),
       duration: Type.Integer({ minimum: 0, maximum: 100_000 }),
-      unit: Type.Enum(['minute', 'hour', ...UNIT]),
+      unit: Type.Enum(SHIFT_UNITS.flatMap((unit) => [unit, `${unit}s`])),
     },
     { additionalProperties: false, description },
   )
@@ -47,4 +67,5 @@ export const InvoiceTimeShiftSchema = Type.Object(
 )
 
 export const NullableInterval = Type.Optional(OrNull(RecurringIntervalSchema))
+export const NullableOrderInterval = Type.Optional(OrNull(OrderIntervalSchema))
 export const NullableTimeShift = Type.Optional(OrNull(InvoiceTimeShiftSchema))

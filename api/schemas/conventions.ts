@@ -39,6 +39,12 @@ export const WriteOnly = <T extends TSchema>(schema: T) => Type.Optional({ ...sc
 export const OmittedWhenUnknown = <T extends TSchema>(schema: T) =>
   Type.Optional({ ...schema, 'x-absent-when-unknown': true } as T)
 
+/** Returns the schema of a resource for use inside of another one. */
+export const Inside = <T extends TSchema>(schema: T): T => {
+  const { $id: _, ...rest } = schema as T & { $id?: string }
+  return rest as T
+}
+
 /** An enumeration with response-only values, which a body may contain only if the resource has them already. */
 export const EnumWithReadOnlyValues = <T extends string>(
   values: readonly T[],

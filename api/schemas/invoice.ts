@@ -1,38 +1,95 @@
 import Type from 'typebox'
 import { INVOICE_STATUSES } from '../../billing/invoices.ts'
-import { Amount, Id, Instant, OrNull, ReadOnly, resourceMembers, Text } from './conventions.ts'
+import { Amount, Id, Inside, Instant, OrNull, ReadOnly, resourceMembers, Text } from './conventions.ts'
+import { readOnlyNotSupportedYet } from './not-supported.ts'
+import { Transaction } from './transaction.ts'
 
 const time = (description: string) => ReadOnly(OrNull(Instant(description)))
+const days = (description: string) => ReadOnly(OrNull(Type.Integer({ minimum: 0, description })))
+const { createdTime, updatedTime, _links } = resourceMembers
+
+const itemMembers = {
+  description: ReadOnly(Type.String({ description: 'What is invoiced.' })),
+  unitPrice: ReadOnly(Amount('Price of a unit.')),
+  quantity: ReadOnly(Type.Integer({ description: 'Number of units.' })),
+  price: ReadOnly(Amount('Quantity times unit price.')),
+  productId: ReadOnly(OrNull(Id('Product that is invoiced.'))),
+  planId: ReadOnly(OrNull(Id('Plan that is invoiced.'))),
+  subscriptionId: ReadOnly(OrNull(Id('Order of the item.'))),
+  periodStartTime: time('Start of the period of service that is invoiced.'),
+  periodEndTime: time('End of the period of service that is invoiced, exclusive.'),
+  periodNumber: ReadOnly(
+    OrNull(Type.Integer({ description: 'Number of the period of service; 0 is the trial.' })),
+  ),
+  ...readOnlyNotSupportedYet({ tax: null }),
+}
+
+export const InvoiceItem = Type.Object(
+  {
+    id: ReadOnly(Id('Id of the item, unique in the organization.')),
+    type: ReadOnly(
+      Type.Enum(['debit', 'credit'], { description: 'Whether the item raises or reduces the amount.' }),
+    ),
+    ...itemMembers,
+    createdTime,
+    updatedTime,
+    _links,
+  },
+  { $id: 'InvoiceItem', additionalProperties: false, description: 'An item of an invoice.' },
+)
+
+const amounts = {
+  currency: ReadOnly(Type.String({ description: 'ISO 4217 code.' })),
+  amount: ReadOnly(Amount('Sum of the items, less discounts.')),
+  amountDue: ReadOnly(Amount('Amount that remains to be paid.')),
+  subtotalAmount: ReadOnly(Amount('Sum of the items without shipping, before discounts.')),
+  shipping: ReadOnly(
+    OrNull(
+      Type.Object(
+        { amount: Type.Number(), calculator: Type.Enum(['manual']) },
+        { description: 'Shipping, which is one of the items. Null if there is none.' },
+      ),
+    ),
+  ),
+  isNewOrder: ReadOnly(Type.Boolean({ description: 'Whether it is the initial invoice of an order.' })),
+  ...readOnlyNotSupportedYet({
+    discountAmount: 0,
+    discounts: [],
+    tax: { calculator: 'manual', amount: 0, items: [] },
+    billingAddress: null,
+    deliveryAddress: null,
+  }),
+}
+const type = ReadOnly(Type.Enum(['initial', 'renewal']))
+const status = ReadOnly(Type.Enum([...INVOICE_STATUSES]))
+const parties = {
+  organizationId: ReadOnly(Id('Organization that issues the invoice.')),
+  subscriptionId: ReadOnly(Id('Order of the invoice.')),
+  customerId: ReadOnly(Id('Customer who owes the invoice.')),
+  websiteId: ReadOnly(Id('Website of the order.')),
+}
+const period = {
+  periodNumber: ReadOnly(
+    OrNull(Type.Integer({ description: 'Number of the invoiced period; 0 is the trial.' })),
+  ),
+  periodStart: time('Start of the invoiced period.'),
+  periodEnd: time('End of the invoiced period, exclusive.'),
+}
+const notes = {
+  poNumber: ReadOnly(OrNull(Text("The order's purchase order number when the invoice was created."))),
+  notes: ReadOnly(OrNull(Type.String({ description: "The order's notes when the invoice was created." }))),
+}
 
 export const Invoice = Type.Object(
   {
     ...resourceMembers,
-    subscriptionId: ReadOnly(Id('Order of the invoice.')),
-    customerId: ReadOnly(Id('Customer who owes the invoice.')),
-    websiteId: ReadOnly(Id('Website of the order.')),
-    type: ReadOnly(Type.Enum(['initial', 'renewal'])),
-    status: ReadOnly(Type.Enum([...INVOICE_STATUSES])),
-    currency: ReadOnly(Type.String({ description: 'ISO 4217 code.' })),
-    amount: ReadOnly(Amount('Sum of the items.')),
-    amountDue: ReadOnly(Amount('Amount that remains to be paid.')),
-    items: ReadOnly(
-      Type.Array(
-        Type.Object({
-          type: Type.Enum(['setup', 'trial', 'plan', 'shipping']),
-          itemId: OrNull(Type.String()),
-          planId: OrNull(Type.String()),
-          description: Type.String(),
-          quantity: Type.Integer(),
-          amount: Type.Number(),
-        }),
-      ),
-    ),
-    discounts: ReadOnly(Type.Array(Type.Object({}), { description: 'Reserved; always empty.' })),
-    periodNumber: ReadOnly(
-      OrNull(Type.Integer({ description: 'Number of the invoiced period; 0 is the trial.' })),
-    ),
-    periodStart: time('Start of the invoiced period.'),
-    periodEnd: time('End of the invoiced period, exclusive.'),
+    ...parties,
+    orderId: ReadOnly(Id('Same as `subscriptionId`.')),
+    type,
+    status,
+    ...amounts,
+    items: ReadOnly(Type.Array(Inside(InvoiceItem), { description: 'What the invoice is for.' })),
+    ...period,
     issuedTime: time('When the invoice was issued.'),
     dueTime: time('When the invoice is due.'),
     delinquencyTime: time(
@@ -40,13 +97,85 @@ export const Invoice = Type.Object(
     ),
     paidTime: time('When the invoice was paid in full.'),
     voidedTime: time('When the invoice was voided.'),
+    abandonedTime: time('When the invoice was abandoned, because its order was canceled for it.'),
+    collectionPeriod: days('Days from its issue until the invoice was paid in full.'),
+    delinquentCollectionPeriod: days(
+      'Days from its due time until the invoice was paid in full; 0 if it was paid before.',
+    ),
+    autopayScheduledTime: time(
+      'When the invoice is charged automatically, or was charged while the outcome is unknown. If null, no charge is planned.',
+    ),
     autopayRetryNumber: ReadOnly(Type.Integer({ description: 'Number of repeated charge attempts.' })),
-    poNumber: ReadOnly(OrNull(Text("The order's purchase order number when the invoice was created."))),
-    notes: ReadOnly(OrNull(Type.String({ description: "The order's notes when the invoice was created." }))),
+    transactions: ReadOnly(
+      Type.Array(Inside(Transaction), {
+        description: 'Sales for the invoice, and refunds of them, oldest first.',
+      }),
+    ),
+    ...notes,
+    ...readOnlyNotSupportedYet({
+      invoiceNumber: null,
+      quoteId: null,
+      organizationTaxIdNumber: null,
+      customerTaxIdNumber: null,
+      creditMemoAllocations: [],
+      paymentFormUrl: null,
+      retryInstruction: null,
+      dueReminderTime: null,
+      dueReminderNumber: null,
+    }),
   },
   {
     $id: 'Invoice',
     additionalProperties: false,
     description: 'An invoice for one period of an order.',
+  },
+)
+
+export const InvoiceTransactionAllocation = Type.Object(
+  {
+    invoiceId: ReadOnly(Id('Invoice that the transaction pays.')),
+    transactionId: ReadOnly(Id('Transaction that pays the invoice.')),
+    amount: ReadOnly(Amount('Amount of the transaction that pays the invoice; refunds are not subtracted.')),
+    currency: ReadOnly(Type.String({ description: 'ISO 4217 code.' })),
+    _links,
+  },
+  {
+    $id: 'InvoiceTransactionAllocation',
+    additionalProperties: false,
+    description: 'A part of a transaction that pays an invoice.',
+  },
+)
+
+export const UpcomingInvoice = Type.Object(
+  {
+    ...parties,
+    revision: ReadOnly(
+      Type.Integer({ minimum: 1, description: 'Revision of the order that the preview was made from.' }),
+    ),
+    type,
+    status,
+    ...amounts,
+    items: ReadOnly(
+      Type.Array(
+        Type.Object({
+          ...itemMembers,
+          isInterim: ReadOnly(
+            Type.Boolean({ description: 'Whether the item is invoiced between renewals.' }),
+          ),
+          _links,
+        }),
+        { description: 'What the invoice will be for.' },
+      ),
+    ),
+    ...period,
+    issuedTime: time('When the invoice will be issued.'),
+    dueTime: time('When the invoice will be due.'),
+    ...notes,
+    _links,
+  },
+  {
+    $id: 'UpcomingInvoice',
+    additionalProperties: false,
+    description: 'A preview of the invoice of the next renewal.',
   },
 )

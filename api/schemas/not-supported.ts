@@ -5,6 +5,7 @@
  * another value is refused, so that nothing that matters is dropped in silence (D 2, Members).
  */
 import Type, { type TSchema } from 'typebox'
+import { ReadOnly } from './conventions.ts'
 
 /** Describes a member that is not supported yet; responses contain `neutral`. */
 export const NotSupportedYet = (schema: TSchema, neutral: unknown) => {
@@ -24,6 +25,21 @@ export const notSupportedYet = <T extends Readonly<Record<string, unknown>>>(neu
   Object.fromEntries(
     Object.entries(neutrals).map(([name, neutral]) => [name, NotSupportedYet(schemaOf(neutral), neutral)]),
   ) as { [Name in keyof T]: ReturnType<typeof NotSupportedYet> }
+
+/** As `notSupportedYet`, for members that are ignored in a body, whatever they hold. */
+export const readOnlyNotSupportedYet = <T extends Readonly<Record<string, unknown>>>(neutrals: T) =>
+  Object.fromEntries(
+    Object.entries(notSupportedYet(neutrals)).map(([name, member]) => [name, ReadOnly(member)]),
+  ) as ReturnType<typeof notSupportedYet<T>>
+
+/** As `notSupportedYet`, for members that responses do not contain. */
+export const writeOnlyNotSupportedYet = <T extends Readonly<Record<string, unknown>>>(neutrals: T) =>
+  Object.fromEntries(
+    Object.entries(notSupportedYet(neutrals)).map(([name, member]) => [
+      name,
+      Type.Optional({ ...member, writeOnly: true }),
+    ]),
+  ) as unknown as ReturnType<typeof notSupportedYet<T>>
 
 /** True if the value says that the feature of a member is not used: an empty value, or the one that responses contain. */
 export function isNeutral(value: unknown, neutral: unknown): boolean {

@@ -1,8 +1,18 @@
 /** Resources of actions on orders. */
 import Type, { type Static } from 'typebox'
 import { CANCEL_CATEGORIES } from '../../billing/order.ts'
-import { Id, Instant, Nullable, ReadOnly, resourceMembers, Text } from './conventions.ts'
-import { Invoice } from './invoice.ts'
+import { CHURN_TIME_POLICIES } from '../../billing/order-commands.ts'
+import {
+  EnumWithReadOnlyValues,
+  Id,
+  Instant,
+  Nullable,
+  OrNull,
+  ReadOnly,
+  resourceMembers,
+  Text,
+} from './conventions.ts'
+import { notSupportedYet, readOnlyNotSupportedYet } from './not-supported.ts'
 
 const subscriptionId = Id('Order of this resource.')
 
@@ -10,13 +20,31 @@ export const SubscriptionCancellation = Type.Object(
   {
     ...resourceMembers,
     subscriptionId,
+    status: Type.Optional(
+      EnumWithReadOnlyValues(['confirmed', 'draft'], ['completed', 'revoked'], {
+        description:
+          'Status of the cancellation. A draft cancels nothing until it is confirmed; a confirmed cancellation is completed at its churn time. If it is missing, a new cancellation is confirmed and another one keeps its status.',
+      }),
+    ),
     churnTime: Nullable(Instant('When the service ends. If null or not in the future, it ends immediately.')),
-    canceledBy: Type.Optional(Type.Enum(['merchant', 'customer'], { default: 'merchant' })),
+    churnTimePolicy: Nullable(
+      Type.Enum([...CHURN_TIME_POLICIES], {
+        description:
+          'When the service ends, in place of churnTime: immediately, or at the next renewal. If null, churnTime decides.',
+      }),
+    ),
+    canceledBy: Type.Optional(
+      EnumWithReadOnlyValues(['merchant', 'customer'], ['rebilly-side'], { default: 'merchant' }),
+    ),
     reason: Nullable(Type.Enum([...CANCEL_CATEGORIES])),
     description: Nullable(Text('Reason in free text.')),
-    prorated: Type.Optional(
-      Type.Literal(false, { default: false, description: 'Proration is not supported yet.' }),
-    ),
+    canceledTime: ReadOnly(OrNull(Instant('When the order was canceled. Null for a draft.'))),
+    ...notSupportedYet({ prorated: false, lineItems: [] }),
+    ...readOnlyNotSupportedYet({
+      proratedInvoiceId: null,
+      appliedInvoiceId: null,
+      lineItemSubtotal: { amount: 0 },
+    }),
   },
   {
     $id: 'SubscriptionCancellation',
@@ -26,13 +54,31 @@ export const SubscriptionCancellation = Type.Object(
 )
 export type SubscriptionCancellation = Static<typeof SubscriptionCancellation>
 
+/** A change of some members of a cancellation; the others keep their values. */
+export const SubscriptionCancellationPatch = Type.Object(
+  { ...SubscriptionCancellation.properties, subscriptionId: Type.Optional(subscriptionId) },
+  {
+    $id: 'SubscriptionCancellationPatch',
+    additionalProperties: false,
+    description: 'Members of a cancellation to change.',
+  },
+)
+
 export const SubscriptionPause = Type.Object(
   {
     ...resourceMembers,
     subscriptionId,
-    status: ReadOnly(Type.Enum(['pending', 'active', 'ended', 'revoked'])),
+    status: ReadOnly(Type.Enum(['pending', 'ongoing', 'finished', 'revoked'])),
+    pausedBy: Type.Optional(
+      Type.Enum(['merchant', 'customer'], { default: 'merchant', description: 'Who paused the order.' }),
+    ),
     effectiveTime: Nullable(Instant('When the pause begins. If null, it begins immediately.')),
     endTime: Nullable(Instant('When the pause ends. If null, it lasts until the order is resumed.')),
+    timeRemaining: Nullable(
+      Text(
+        'Time from the end of the pause to the next renewal, as an ISO 8601 duration. If null, what remains of the service period when the pause begins.',
+      ),
+    ),
     description: Nullable(Text('Reason in free text.')),
   },
   {
@@ -47,7 +93,21 @@ export const SubscriptionReactivation = Type.Object(
   {
     ...resourceMembers,
     subscriptionId,
-    effectiveTime: ReadOnly(Instant('When the reactivation took effect.')),
+    cancellationId: ReadOnly(
+      OrNull(Id('Cancellation that is reversed. Null after a cancellation for billing failure.')),
+    ),
+    effectiveTime: Nullable(
+      Instant('When the reactivation takes effect: now. A time ahead is not supported yet.'),
+    ),
+    renewalTime: Nullable(
+      Instant(
+        'When the next period begins. If null or not in the future, the service period of the order decides.',
+      ),
+    ),
+    paymentInstrumentId: Nullable(
+      Id('Payment instrument that the order is charged by from now on. If null, it stays the same.'),
+    ),
+    description: Nullable(Text('Reason in free text.')),
   },
   {
     $id: 'SubscriptionReactivation',
@@ -56,40 +116,3 @@ export const SubscriptionReactivation = Type.Object(
   },
 )
 export type SubscriptionReactivation = Static<typeof SubscriptionReactivation>
-
-const {
-  subscriptionId: order,
-  customerId,
-  websiteId,
-  type,
-  status,
-  currency,
-  amount,
-  amountDue,
-} = Invoice.properties
-const { items, discounts, periodNumber, periodStart, periodEnd, issuedTime, dueTime } = Invoice.properties
-
-export const UpcomingInvoice = Type.Object(
-  {
-    subscriptionId: order,
-    customerId,
-    websiteId,
-    type,
-    status,
-    currency,
-    amount,
-    amountDue,
-    items,
-    discounts,
-    periodNumber,
-    periodStart,
-    periodEnd,
-    issuedTime,
-    dueTime,
-  },
-  {
-    $id: 'UpcomingInvoice',
-    additionalProperties: false,
-    description: 'A preview of the invoice of the next renewal.',
-  },
-)

@@ -1,11 +1,13 @@
 import Type, { type Static } from 'typebox'
 import { INVOICE_STATUSES } from '../../billing/invoices.ts'
 import { CANCEL_CATEGORIES, ORDER_STATUSES } from '../../billing/order.ts'
-import { NullableInterval, NullableTimeShift } from './billing-terms.ts'
+import { NullableOrderInterval, NullableTimeShift } from './billing-terms.ts'
 import { Contact } from './contact.ts'
 import {
+  Amount,
   CustomFields,
   Id,
+  Inside,
   Instant,
   Nullable,
   OrNull,
@@ -13,83 +15,143 @@ import {
   resourceMembers,
   Text,
 } from './conventions.ts'
+import { readOnlyNotSupportedYet, writeOnlyNotSupportedYet } from './not-supported.ts'
 import { RiskMetadata } from './risk-metadata.ts'
 
 const usageLimit = (description: string) =>
   Nullable(
     Type.Object(
-      { quantity: Type.Integer({ minimum: 0, maximum: 1_000_000_000 }) },
+      {
+        quantity: Nullable(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
+        amount: Nullable(Amount('Amount of the usage, in the currency of the order.', { minimum: 0 })),
+      },
       { additionalProperties: false, description },
     ),
   )
+
+/** Members of a plan, which an item may have at their neutral value only: a plan of an item's own is not supported yet. */
+const ownPlan = writeOnlyNotSupportedYet({
+  name: null,
+  description: null,
+  richDescription: null,
+  productId: null,
+  productOptions: null,
+  currency: null,
+  currencySign: null,
+  pricing: null,
+  setup: null,
+  customFields: null,
+  isActive: null,
+  revision: null,
+  isTrialOnly: null,
+  recurringInterval: null,
+  trial: null,
+  meteredBilling: null,
+  invoiceTimeShift: null,
+  createdTime: null,
+  updatedTime: null,
+  _links: null,
+})
+
+export const SubscriptionItem = Type.Object(
+  {
+    id: ReadOnly(Id('Id of the item, unique in the order.')),
+    plan: Type.Optional(
+      Type.Object(
+        { id: Id('Id of the plan.'), ...ownPlan },
+        {
+          additionalProperties: false,
+          description: 'Plan that is ordered. Required unless planId is given.',
+        },
+      ),
+    ),
+    planId: Type.Optional(Id('Deprecated: id of the plan. Use `plan` instead.')),
+    quantity: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000_000,
+        default: 1,
+        description: 'Quantity of the plan.',
+      }),
+    ),
+    quantityFilled: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1_000_000_000,
+        default: 0,
+        description: 'Quantity that was fulfilled.',
+      }),
+    ),
+    usageLimits: Type.Optional(
+      OrNull(
+        Type.Object(
+          {
+            softLimit: usageLimit('Quantity above which an event is emitted.'),
+            hardLimit: usageLimit('Quantity that cannot be exceeded.'),
+            trialLimit: Nullable(Amount('Amount of usage that is included in the trial.', { minimum: 0 })),
+          },
+          { additionalProperties: false, description: 'Usage limits of metered plans.' },
+        ),
+      ),
+    ),
+    revision: ReadOnly(
+      Type.Integer({ minimum: 1, description: 'Number of the current revision of the item.' }),
+    ),
+    isModified: ReadOnly(Type.Boolean({ description: 'Whether the item has a customized plan.' })),
+    isGrandfathered: ReadOnly(
+      Type.Boolean({ description: 'Whether the plan has changed since the item was priced.' }),
+    ),
+    excludeFromMrr: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: "Whether the item is left out of the order's monthly recurring revenue.",
+      }),
+    ),
+    _embedded: ReadOnly(Type.Object({})),
+    ...readOnlyNotSupportedYet({ usageStatus: null }),
+  },
+  {
+    $id: 'SubscriptionItem',
+    description: 'An item of an order.',
+    additionalProperties: false,
+    if: { not: { required: ['planId'] } },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { required: ['plan'] },
+  },
+)
+
+/** A change of some members of an item; the others keep their values. */
+export const SubscriptionItemPatch = Type.Object(
+  {
+    quantityFilled: Type.Optional(SubscriptionItem.properties.quantityFilled),
+    excludeFromMrr: Type.Optional(SubscriptionItem.properties.excludeFromMrr),
+    plan: Nullable(
+      Type.Object({ ...writeOnlyNotSupportedYet({ productOptions: null }) }, { additionalProperties: false }),
+    ),
+  },
+  {
+    $id: 'SubscriptionItemPatch',
+    additionalProperties: false,
+    description: 'Members of an item to change.',
+  },
+)
+export type SubscriptionItemPatch = Static<typeof SubscriptionItemPatch>
 
 export const Subscription = Type.Object(
   {
     ...resourceMembers,
     orderId: ReadOnly(Id('Same as `id`. Experimental.')),
-    orderType: Type.Enum(['subscription-order']),
+    orderType: Type.Enum(['subscription-order', 'one-time-order'], {
+      description: 'Type of the order. A one-time-order has plans of one-time sales only.',
+    }),
     organizationId: ReadOnly(Id('Organization the order belongs to.')),
     customerId: Id('Customer who placed the order.'),
     websiteId: Id('Website on which the order was placed.'),
-    items: Type.Array(
-      Type.Object(
-        {
-          id: ReadOnly(Id('Id of the item, unique in the order.')),
-          plan: Type.Optional(
-            Type.Object(
-              { id: Id('Id of the plan.') },
-              {
-                additionalProperties: false,
-                description: 'Plan that is ordered. Required unless planId is given.',
-              },
-            ),
-          ),
-          planId: Type.Optional(Id('Deprecated: id of the plan. Use `plan` instead.')),
-          quantity: Type.Optional(
-            Type.Integer({
-              minimum: 1,
-              maximum: 1_000_000_000,
-              default: 1,
-              description: 'Quantity of the plan.',
-            }),
-          ),
-          quantityFilled: Type.Optional(
-            Type.Integer({
-              minimum: 0,
-              maximum: 1_000_000_000,
-              default: 0,
-              description: 'Quantity that was fulfilled.',
-            }),
-          ),
-          usageLimits: Type.Optional(
-            OrNull(
-              Type.Object(
-                {
-                  softLimit: usageLimit('Quantity above which an event is emitted.'),
-                  hardLimit: usageLimit('Quantity that cannot be exceeded.'),
-                },
-                { additionalProperties: false, description: 'Usage limits of metered plans.' },
-              ),
-            ),
-          ),
-          revision: ReadOnly(
-            Type.Integer({ minimum: 1, description: 'Number of the current revision of the item.' }),
-          ),
-          isModified: ReadOnly(Type.Boolean({ description: 'Whether the item has a customized plan.' })),
-          isGrandfathered: ReadOnly(
-            Type.Boolean({ description: 'Whether the plan has changed since the item was priced.' }),
-          ),
-          _embedded: ReadOnly(Type.Object({})),
-        },
-        {
-          additionalProperties: false,
-          if: { not: { required: ['planId'] } },
-          // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-          then: { required: ['plan'] },
-        },
-      ),
-      { minItems: 1, maxItems: 100, description: 'Items of the order.' },
-    ),
+    items: Type.Array(Inside(SubscriptionItem), {
+      minItems: 1,
+      maxItems: 100,
+      description: 'Items of the order.',
+    }),
     status: ReadOnly(Type.Enum([...ORDER_STATUSES])),
     billingStatus: ReadOnly(
       Type.Enum([...INVOICE_STATUSES], { description: 'Status of the most recent invoice.' }),
@@ -98,7 +160,12 @@ export const Subscription = Type.Object(
       OrNull(
         Type.Object(
           {
-            enabled: Type.Boolean(),
+            enabled: Type.Optional(
+              Type.Boolean({
+                description:
+                  'Whether the order has a trial. If it is missing, it has one if there is an end.',
+              }),
+            ),
             endTime: Nullable(Instant('When the trial ends. Required when the trial is enabled.')),
           },
           {
@@ -116,7 +183,10 @@ export const Subscription = Type.Object(
     isTrialConverted: ReadOnly(
       Type.Boolean({ description: 'Whether a successful payment followed the trial.' }),
     ),
-    recurringInterval: NullableInterval,
+    trialConversionTime: ReadOnly(
+      OrNull(Instant('When the first invoice of more than zero after the trial was paid.')),
+    ),
+    recurringInterval: NullableOrderInterval,
     invoiceTimeShift: NullableTimeShift,
     delinquencyPeriod: Nullable(
       Type.String({
@@ -153,15 +223,22 @@ export const Subscription = Type.Object(
     voidTime: ReadOnly(OrNull(Instant('When the order was voided.'))),
     renewalTime: Nullable(
       Instant(
-        'When the next period begins. An update with If-Match moves this boundary and the anchor of the following ones.',
+        'When the next period begins. An update to another time ahead moves this boundary and the anchor of the following ones.',
       ),
     ),
+    currentPeriodStart: ReadOnly(OrNull(Instant('When the current period or trial began.'))),
+    currentPeriodEnd: ReadOnly(OrNull(Instant('When the current period or trial ends.'))),
     churnTime: ReadOnly(OrNull(Instant('When the service ends or ended.'))),
     rebillNumber: ReadOnly(
       OrNull(Type.Integer({ description: 'Number of the current period: 0 in the trial, then 1 and up.' })),
     ),
     initialInvoiceId: ReadOnly(OrNull(Id('Initial invoice.'))),
     recentInvoiceId: ReadOnly(OrNull(Id('Most recent invoice.'))),
+    mrr: ReadOnly(
+      Amount(
+        'Monthly recurring revenue: the prices of the recurring items for a twelfth of a year, without setup and shipping. Zero unless the order is active and past its trial.',
+      ),
+    ),
     lineItems: ReadOnly(Type.Array(Type.Object({}), { description: 'Deprecated; always empty.' })),
     lineItemSubtotal: ReadOnly(
       Type.Object(
@@ -169,6 +246,7 @@ export const Subscription = Type.Object(
         { description: 'Deprecated; always zero.' },
       ),
     ),
+    canceledTime: ReadOnly(OrNull(Instant('When the order was canceled.'))),
     canceledBy: ReadOnly(OrNull(Type.Enum(['merchant', 'customer', 'rebilly-side']))),
     cancelCategory: ReadOnly(OrNull(Type.Enum([...CANCEL_CATEGORIES]))),
     cancelDescription: ReadOnly(OrNull(Text('Reason in free text.'))),
@@ -189,6 +267,15 @@ export const Subscription = Type.Object(
     poNumber: Nullable(Text('Purchase order number, shown on invoices.')),
     notes: Nullable(Type.String({ maxLength: 1000, description: 'Notes, shown on invoices.' })),
     customFields: CustomFields,
+    ...writeOnlyNotSupportedYet({ couponIds: [] }),
+    ...readOnlyNotSupportedYet({
+      renewalReminderTime: null,
+      renewalReminderNumber: null,
+      trialReminderTime: null,
+      trialReminderNumber: null,
+      abandonReminderTime: null,
+      abandonReminderNumber: null,
+    }),
     clockOffset: ReadOnly(
       Type.Number({
         description: "Seconds by which the order's clock is ahead of real time (sandbox only).",

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { CustomFields, Nullable, resourceMembers, Text } from './conventions.ts'
+import { CustomFields, Id, Nullable, ReadOnly, resourceMembers, Text } from './conventions.ts'
+import { notSupportedYet, readOnlyNotSupportedYet } from './not-supported.ts'
 
 export const Website = Type.Object(
   {
@@ -14,7 +15,10 @@ export const Website = Type.Object(
         description: 'E-mail address of customer service.',
       }),
     ),
+    organizationId: ReadOnly(Id('Organization that the website belongs to.')),
     customFields: CustomFields,
+    ...notSupportedYet({ settings: {}, logoId: null }),
+    ...readOnlyNotSupportedYet({ logoUrl: null }),
   },
   { $id: 'Website', additionalProperties: false, description: 'A website on which the organization sells.' },
 )

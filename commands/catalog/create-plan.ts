@@ -6,6 +6,8 @@ import { references } from '../references.ts'
 
 export interface NewPlan {
   readonly name: string
+  readonly description: string | null
+  readonly richDescription: string | null
   readonly productId: string | null
   readonly currency: string
   readonly pricing: Pricing
@@ -15,6 +17,7 @@ export interface NewPlan {
   readonly setup: { price: string } | null
   readonly invoiceTimeShift: InvoiceTimeShift | null
   readonly isActive: boolean
+  readonly customFields: Record<string, unknown>
 }
 
 /** @throws InvalidFieldsError naming `productId`. */

@@ -5,7 +5,7 @@ import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { customerEvent } from '../../events/customer-events.ts'
 import { customerEntry } from '../../events/timeline.ts'
-import { endTokensOf } from '../access/use-authentication-token.ts'
+import { endAccessOf } from '../access/end-access.ts'
 
 /** Tables whose rows a merge moves to the other customer: every one that refers to a customer is here or among the ended. */
 export const MOVED_TABLES = [
@@ -17,7 +17,12 @@ export const MOVED_TABLES = [
   'timeline_entries',
 ] as const
 /** Tables whose rows end with the customer: who acts for the duplicate does not act for the other customer. */
-export const ENDED_TABLES = ['authentication_tokens', 'customer_tokens'] as const
+export const ENDED_TABLES = [
+  'authentication_tokens',
+  'customer_credentials',
+  'customer_tokens',
+  'password_tokens',
+] as const
 
 const FIELD = 'targetCustomerId'
 
@@ -71,7 +76,7 @@ export async function mergeCustomers(unit: UnitOfWork, duplicate: Customer, targ
       moved = rows.length
     }
   }
-  await endTokensOf(unit, duplicate.id)
+  await endAccessOf(unit, duplicate.id)
   target.defaultPaymentInstrumentId ??= duplicate.defaultPaymentInstrumentId ?? null
   const known = new Set(target.tags.map(({ id }) => id))
   target.tags = [...target.tags, ...duplicate.tags.filter(({ id }) => !known.has(id))]

@@ -3,18 +3,11 @@
  */
 import { ConflictError } from '../../billing/errors.ts'
 import type { Transition } from '../../billing/order.ts'
-import {
-  type Cancellation,
-  cancelOrder,
-  reactivateOrder,
-  voidInvoice,
-  voidOrder,
-} from '../../billing/order-commands.ts'
-import { changePauseEnd, pauseOrder, removePause } from '../../billing/pauses.ts'
+import { reactivateOrder, voidInvoice, voidOrder } from '../../billing/order-commands.ts'
+import { changePauseTimes, pauseOrder, removePause } from '../../billing/pauses.ts'
 import {
   type Invoice,
   Subscription,
-  SubscriptionCancellation,
   type SubscriptionPause,
   SubscriptionReactivation,
 } from '../../db/entities/index.ts'
@@ -23,6 +16,7 @@ import { refundUndelivered } from '../payments/refund-sales.ts'
 import { references } from '../references.ts'
 import { advanceForCommand, lockSubscription, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
+import { checkInstrument } from './create-order.ts'
 import { orderInstant } from './order-instant.ts'
 import type { OrderRecord } from './order-record.ts'
 
@@ -67,54 +61,58 @@ export async function voidInvoiceOf(
   await actOnOrder(unit, row, ({ order }, instant) => voidInvoice(order, instant, invoice.sequence))
 }
 
-/**
- * Cancels an order and records who canceled it and why.
- *
- * @throws InvalidFieldsError when the order does not exist.
- * @throws ConflictError when it is neither active nor paused.
- */
-export async function cancelSubscription(
-  unit: UnitOfWork,
-  id: string,
-  subscriptionId: string,
-  cancellation: Cancellation,
-): Promise<SubscriptionCancellation> {
-  const row = await requiredOrder(unit, subscriptionId)
-  await actOnOrder(unit, row, ({ order }, instant) => cancelOrder(order, instant, cancellation))
-  return unit.create(SubscriptionCancellation, {
-    id,
-    subscriptionId,
-    churnTime: row.churnTime ?? unit.now,
-    canceledBy: cancellation.canceledBy,
-    reason: cancellation.reason,
-    description: cancellation.description,
-  })
+export interface NewReactivation {
+  readonly subscriptionId: string
+  readonly description: string | null
+  /** null, or not ahead: now. */
+  readonly effectiveTime: number | null
+  /** The next boundary; null, or not ahead: as the periods of the order have it. */
+  readonly renewalTime: number | null
+  /** The instrument that the order is charged by from now on; null: the one it has. */
+  readonly paymentInstrumentId: string | null
 }
 
 /**
- * Reactivates a canceled or churned order.
+ * Reactivates a canceled or churned order. Before its churn time this revokes the cancellation.
  *
  * @throws InvalidFieldsError, ConflictError
  */
 export async function reactivateSubscription(
   unit: UnitOfWork,
   id: string,
-  subscriptionId: string,
+  given: NewReactivation,
 ): Promise<SubscriptionReactivation> {
-  const row = await requiredOrder(unit, subscriptionId)
-  const effectiveTime = new Date(orderInstant(unit, row))
-  await actOnOrder(unit, row, ({ order }, instant) => reactivateOrder(order, instant))
+  const row = await requiredOrder(unit, given.subscriptionId)
+  const effectiveTime = orderInstant(unit, row)
+  const { customerId, cancellationId = null } = row
+  const found = references(unit)
+  if ((given.effectiveTime ?? effectiveTime) > effectiveTime) {
+    found.fail('effectiveTime', 'out-of-range', 'must not be in the future')
+  }
+  const { paymentInstrumentId, description } = given
+  await checkInstrument(found, { customerId, paymentInstrumentId })
+  found.check()
+  if (paymentInstrumentId !== null) row.paymentInstrumentId = paymentInstrumentId
+  await actOnOrder(unit, row, ({ order }, instant) => reactivateOrder(order, instant, given.renewalTime))
   return unit.create(SubscriptionReactivation, {
     id,
-    subscriptionId,
-    effectiveTime,
+    subscriptionId: row.id,
+    cancellationId,
+    effectiveTime: new Date(effectiveTime),
+    renewalTime: row.renewalTime ?? null,
+    paymentInstrumentId,
+    description,
   })
 }
 
-export interface NewPause {
+export interface PauseChange {
   readonly subscriptionId: string
+  readonly pausedBy: SubscriptionPause['pausedBy']
+  /** null: now, unless the pause has begun. */
   readonly effectiveTime: Date | null
   readonly endTime: Date | null
+  /** Milliseconds from its end to the next boundary; null: what remains of the period. */
+  readonly timeRemaining: number | null
   readonly description: string | null
 }
 
@@ -126,7 +124,7 @@ export interface NewPause {
 export async function pauseSubscription(
   unit: UnitOfWork,
   id: string,
-  given: NewPause,
+  given: PauseChange,
 ): Promise<SubscriptionPause> {
   const row = await requiredOrder(unit, given.subscriptionId)
   const record = await actOnOrder(unit, row, ({ order }, instant) =>
@@ -134,32 +132,52 @@ export async function pauseSubscription(
       id,
       effectiveTime: given.effectiveTime?.getTime() ?? null,
       endTime: given.endTime?.getTime() ?? null,
+      timeRemaining: given.timeRemaining,
     }),
   )
   const pause = record.pauses.get(id)
   if (pause === undefined) throw new Error('a pause that was accepted left no row')
   pause.description = given.description
+  pause.pausedBy = given.pausedBy
   return pause
 }
 
 /**
- * Moves the end of a pause.
+ * Changes a pause whose order is locked: its times while it has not ended, the rest at any time.
  *
  * @throws InvalidFieldsError, ConflictError
  */
 export async function changePause(
   unit: UnitOfWork,
   pause: SubscriptionPause,
-  endTime: Date | null,
+  given: PauseChange,
 ): Promise<void> {
+  if (given.subscriptionId !== pause.subscriptionId) {
+    throw new ConflictError('The subscription of a pause cannot be changed.')
+  }
   const row = await requiredOrder(unit, pause.subscriptionId)
-  await actOnOrder(unit, row, ({ order }, instant) =>
-    changePauseEnd(order, instant, pause.id, endTime?.getTime() ?? null),
-  )
+  const isSame =
+    (given.effectiveTime?.getTime() ?? null) === pause.effectiveTime.getTime() &&
+    (given.endTime?.getTime() ?? null) === (pause.endTime?.getTime() ?? null) &&
+    given.timeRemaining === (pause.timeRemaining ?? null)
+  if (!isSame) {
+    await actOnOrder(unit, row, ({ order }, instant) => {
+      const effectiveTime = given.effectiveTime?.getTime()
+      return changePauseTimes(order, instant, pause.id, {
+        effectiveTime:
+          effectiveTime ?? (pause.status === 'pending' ? instant : pause.effectiveTime.getTime()),
+        endTime: given.endTime?.getTime() ?? null,
+        timeRemaining:
+          given.timeRemaining ?? (pause.status === 'ongoing' ? (pause.timeRemaining ?? null) : null),
+      })
+    })
+  }
+  pause.description = given.description
+  pause.pausedBy = given.pausedBy
 }
 
 /**
- * Resumes the order from an active pause, or revokes a scheduled one.
+ * Resumes the order from an ongoing pause, or revokes a scheduled one.
  *
  * @throws ConflictError when the pause has ended.
  */
@@ -173,7 +191,7 @@ export async function endPause(unit: UnitOfWork, pause: SubscriptionPause): Prom
  *
  * @throws InvalidFieldsError naming `subscriptionId`.
  */
-async function requiredOrder(unit: UnitOfWork, subscriptionId: string): Promise<Subscription> {
+export async function requiredOrder(unit: UnitOfWork, subscriptionId: string): Promise<Subscription> {
   const row = await lockSubscription(unit, subscriptionId)
   if (row !== null) return row
   const found = references(unit)

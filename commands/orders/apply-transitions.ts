@@ -1,6 +1,6 @@
 /** Writes transitions of an order: columns, invoices, pauses, timeline and events. */
-import { amountDue, type Invoice as InvoiceState } from '../../billing/invoices.ts'
-import { isZero, Money } from '../../billing/money.ts'
+import { amountDue, autopayScheduledTime, type Invoice as InvoiceState } from '../../billing/invoices.ts'
+import { isZero, Money, plainAmount } from '../../billing/money.ts'
 import {
   type DomainEvent,
   isComing,
@@ -9,6 +9,7 @@ import {
   renewalTime,
   type Transition,
 } from '../../billing/order.ts'
+import { monthlyRecurringRevenue } from '../../billing/recurring-revenue.ts'
 import { Invoice, type Subscription, SubscriptionPause, type Transaction } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -44,6 +45,7 @@ export function applyTransitions(
     for (const pause of transition.order.pauses) {
       if (!before.pauses.includes(pause)) writePause(unit, record, pause)
     }
+    endCancellation(unit, record, before)
     writeSummary(record)
     const unemitted = modified(before, transition, transaction)
     for (const event of [...transition.events, ...unemitted]) {
@@ -64,12 +66,14 @@ function writeOrder(row: Subscription, order: Order): void {
     activationTime: date(order.activationTime),
     notBefore: new Date(order.notBefore),
     voidTime: date(order.voidTime),
+    canceledTime: date(order.canceledTime),
     churnTime: date(order.churnTime),
     canceledBy: order.canceledBy,
     cancelCategory: order.cancelCategory,
     cancelDescription: order.cancelDescription,
     inTrial: order.inTrial,
     isTrialConverted: order.isTrialConverted,
+    trialConversionTime: date(order.trialConversionTime),
     rebillNumber: order.rebillNumber,
     invoicedThrough: order.invoicedThrough,
     anchorTime: date(order.anchor),
@@ -80,6 +84,8 @@ function writeOrder(row: Subscription, order: Order): void {
     nextInvoice: order.nextInvoice,
     lateChargeTime: date(order.lateChargeTime),
   })
+  const mrr = monthlyRecurringRevenue(order)
+  if (plainAmount(row.mrr) !== mrr) row.mrr = mrr
 }
 
 /** Returns the public fields of an order and its invoices as one text; only a change of these is a revision. */
@@ -96,7 +102,12 @@ function publicFields(order: Order): string {
 function publicInvoiceFields(invoice: InvoiceState): string {
   const { chargeTime, declinedTime, charge, attempts, isDisputed, amountPaid, amountRefunded, ...visible } =
     invoice
-  return JSON.stringify({ ...visible, retries: retriesMade(invoice), due: new Money(amountDue(invoice)) })
+  return JSON.stringify({
+    ...visible,
+    autopayScheduledTime: autopayScheduledTime(invoice),
+    retries: retriesMade(invoice),
+    due: new Money(amountDue(invoice)),
+  })
 }
 
 /** Returns an event for each invoice whose public fields changed in a transition without an event of its own. */
@@ -128,10 +139,11 @@ function writeInvoice(
   before: InvoiceState | null,
 ): void {
   const { row } = record
+  const known = record.invoices.get(state.sequence)
   const values = {
     type: state.type,
     status: state.status,
-    lines: [...state.lines],
+    lines: linesWithIds(state.lines, known?.lines ?? []),
     amount: state.amount,
     amountDue: amountDue(state),
     periodNumber: state.periodNumber,
@@ -142,6 +154,7 @@ function writeInvoice(
     delinquencyTime: date(state.delinquencyTime),
     paidTime: date(state.paidTime),
     voidedTime: date(state.voidedTime),
+    abandonedTime: date(state.abandonedTime),
     chargeTime: date(state.chargeTime),
     autopayRetryNumber: retriesMade(state),
     attempts: state.attempts,
@@ -151,7 +164,6 @@ function writeInvoice(
     amountRefunded: state.amountRefunded,
     isDisputed: state.isDisputed,
   }
-  const known = record.invoices.get(state.sequence)
   if (known !== undefined) {
     if (before === null || publicInvoiceFields(before) !== publicInvoiceFields(state))
       incrementRevision(unit, record, known)
@@ -175,11 +187,25 @@ function writeInvoice(
   record.changedRows.add(invoice)
 }
 
+/** Returns the lines with their ids; a line that stood on the invoice before keeps its own. */
+function linesWithIds(lines: InvoiceState['lines'], known: Invoice['lines']): Invoice['lines'] {
+  const left = [...known]
+  return lines.map((line) => {
+    const at = left.findIndex(
+      ({ type, itemId, description }) =>
+        type === line.type && itemId === line.itemId && description === line.description,
+    )
+    const [same] = at < 0 ? [] : left.splice(at, 1)
+    return { ...line, id: same?.id ?? newId('item') }
+  })
+}
+
 function writePause(unit: UnitOfWork, record: OrderRecord, { id, ...state }: Pause): void {
   const values = {
     status: state.status,
     effectiveTime: new Date(state.effectiveTime),
     endTime: date(state.endTime),
+    timeRemaining: state.timeRemaining,
   }
   const known = record.pauses.get(id)
   if (known !== undefined) {
@@ -191,10 +217,20 @@ function writePause(unit: UnitOfWork, record: OrderRecord, { id, ...state }: Pau
     id,
     subscriptionId: record.row.id,
     ...values,
+    pausedBy: 'merchant',
     description: null,
   })
   record.pauses.set(id, pause)
   record.changedRows.add(pause)
+}
+
+/** Completes the cancellation of an order whose service has ended, or revokes that of an order that goes on. */
+function endCancellation(unit: UnitOfWork, record: OrderRecord, before: Order): void {
+  const { row, order, cancellation } = record
+  if (order.canceledTime === null) row.cancellationId = null
+  if (cancellation === null || order.status === 'canceled' || before.status !== 'canceled') return
+  incrementRevision(unit, record, cancellation)
+  cancellation.status = order.status === 'churned' ? 'completed' : 'revoked'
 }
 
 /** Copies the order's changed notes and purchase order number to invoices that are not issued yet. */

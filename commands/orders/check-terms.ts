@@ -2,12 +2,14 @@
 import { initialLines, renewalLines } from '../../billing/invoices.ts'
 import { amountProblem, currencyExponent, sumOf } from '../../billing/money.ts'
 import { agreedTerms, termsProblems } from '../../billing/order-terms.ts'
-import type { OrderItem } from '../../db/entities/subscription.ts'
+import { quantityProblem } from '../../billing/pricing.ts'
+import type { OrderItem, OrderType } from '../../db/entities/subscription.ts'
 import type { References } from '../references.ts'
-import { orderChoices } from './rows-to-order.ts'
+import { orderChoices, termsItem } from './rows-to-order.ts'
 
 /** What a caller gives of an order's terms. */
 export type GivenTerms = Parameters<typeof orderChoices>[0] & {
+  readonly orderType: OrderType
   readonly items: readonly unknown[]
   readonly shipping: { readonly amount: string } | null
 }
@@ -26,6 +28,15 @@ export function checkTerms(
   for (const { field, code, message } of termsProblems(plans, choices, times)) {
     found.fail(field, code, message)
   }
+  for (const [index, { priced: plan, quantity }] of items.entries()) {
+    const problem = quantityProblem(plan.pricing, quantity)
+    if (problem !== null) found.fail(`items.${index}.quantity`, 'out-of-range', problem)
+  }
+  const agreed = agreedTerms(plans, choices)
+  if (given.orderType === 'one-time-order' && (agreed.interval !== null || agreed.trial !== null)) {
+    const message = 'must be subscription-order, because a plan of the order recurs or has a trial'
+    found.fail('orderType', 'mismatch', message)
+  }
   const currency = plans[0]?.currency ?? ''
   const problem = given.shipping === null ? null : amountProblem(given.shipping.amount, currency)
   if (problem !== null) found.fail('shipping.amount', problem.code, problem.message)
@@ -35,8 +46,8 @@ export function checkTerms(
     createdTime: now,
     startTime: now,
     abandonTime: null,
-    items: items.map(({ id, quantity, priced: plan }) => ({ id, quantity, plan })),
-    ...agreedTerms(plans, choices),
+    items: items.map(termsItem),
+    ...agreed,
     delinquencyPeriod: null,
     shipping: given.shipping?.amount ?? null,
     canCharge: false,

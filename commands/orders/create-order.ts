@@ -16,7 +16,7 @@ import {
   Subscription,
   Website,
 } from '../../db/entities/index.ts'
-import type { OrderItem } from '../../db/entities/subscription.ts'
+import type { OrderItem, OrderType } from '../../db/entities/subscription.ts'
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { type References, references } from '../references.ts'
@@ -29,10 +29,11 @@ import { orderRisk } from './order-risk.ts'
 import { orderTerms } from './rows-to-order.ts'
 
 export type SubscriptionItem = Readonly<
-  Pick<OrderItem, 'plan' | 'quantity' | 'quantityFilled' | 'usageLimits'>
+  Pick<OrderItem, 'plan' | 'quantity' | 'quantityFilled' | 'usageLimits' | 'excludeFromMrr'>
 >
 
 export interface NewSubscription {
+  readonly orderType: OrderType
   readonly customerId: string
   readonly websiteId: string
   readonly items: readonly SubscriptionItem[]
@@ -103,6 +104,7 @@ export async function createSubscription(
     abandonTime: given.abandonTime ?? abandonTimeOf(known.settings, now, startTime),
     inTrial: false,
     isTrialConverted: false,
+    mrr: '0',
     billingStatus: 'draft',
     anchorNumber: 1,
     invoicedThrough: 0,
@@ -160,8 +162,9 @@ export function pricedItems(
 }
 
 /** Returns the item as now written, with the plan as it was priced. */
-function changedItem(item: OrderItem, { plan: _, ...given }: SubscriptionItem): OrderItem {
-  const changed = { ...item, ...given }
+export function changedItem(item: OrderItem, { plan: _, ...given }: SubscriptionItem): OrderItem {
+  const { excludeFromMrr: __, ...kept } = item
+  const changed = { ...kept, ...given }
   return canonicalJson(changed) === canonicalJson(item) ? item : { ...changed, revision: item.revision + 1 }
 }
 
@@ -174,6 +177,7 @@ function priced(plan: Plan): OrderItem['priced'] {
     id: plan.id,
     revision: plan.revision,
     name: plan.name,
+    productId: plan.productId ?? null,
     currency: plan.currency,
     pricing: plan.pricing,
     recurringInterval: plan.recurringInterval ?? null,

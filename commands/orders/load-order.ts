@@ -1,6 +1,12 @@
 /** Loads locked orders with all of their rows that can still change. */
 import type { InvoiceStatus } from '../../billing/invoices.ts'
-import { Invoice, type Subscription, SubscriptionPause } from '../../db/entities/index.ts'
+import { isServed } from '../../billing/order-commands.ts'
+import {
+  Invoice,
+  type Subscription,
+  SubscriptionCancellation,
+  SubscriptionPause,
+} from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { readChargeTerms, UNCHARGED } from './choose-instrument.ts'
 import type { OrderRecord } from './order-record.ts'
@@ -57,9 +63,10 @@ export async function loadOrders(
   )
   const pauses = await em.find(
     SubscriptionPause,
-    { ...ofThem, status: { $in: ['pending', 'active'] } },
+    { ...ofThem, status: { $in: ['pending', 'ongoing'] } },
     { orderBy: { id: 'asc' }, refresh: true },
   )
+  const cancellations = await readCancellations(unit, rows)
   const charging = await readChargeTerms(unit, rows, instant)
   const invoicesOf = Map.groupBy(invoices, ({ subscriptionId }) => subscriptionId)
   const pausesOf = Map.groupBy(pauses, ({ subscriptionId }) => subscriptionId)
@@ -73,6 +80,7 @@ export async function loadOrders(
       row,
       invoices: new Map(its.invoices.map((invoice) => [invoice.sequence, invoice])),
       pauses: new Map(its.pauses.map((pause) => [pause.id, pause])),
+      cancellation: cancellations.get(row.cancellationId ?? '') ?? null,
       order: orderOf(row, its),
       charging: its.charging,
       isNew: false,
@@ -89,6 +97,23 @@ export async function loadOrders(
       return []
     }
   })
+}
+
+/** Returns the cancellations of orders that are canceled and still served, by id. */
+async function readCancellations(
+  { em, organizationId }: UnitOfWork,
+  rows: readonly Subscription[],
+): Promise<ReadonlyMap<string, SubscriptionCancellation>> {
+  const ids = rows.flatMap((row) =>
+    isServed({ status: row.status, canceledBy: row.canceledBy ?? null }) ? (row.cancellationId ?? []) : [],
+  )
+  if (ids.length === 0) return new Map()
+  const found = await em.find(
+    SubscriptionCancellation,
+    { organizationId, id: { $in: ids } },
+    { refresh: true },
+  )
+  return new Map(found.map((cancellation) => [cancellation.id, cancellation]))
 }
 
 const OPEN: readonly InvoiceStatus[] = ['draft', 'unpaid', 'past-due', 'partially-paid']

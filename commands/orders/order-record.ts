@@ -1,6 +1,11 @@
 /** An order in memory: its rows, its state for the rules, and the changes of this commit. */
 import type { Order } from '../../billing/order.ts'
-import type { Invoice, Subscription, SubscriptionPause } from '../../db/entities/index.ts'
+import type {
+  Invoice,
+  Subscription,
+  SubscriptionCancellation,
+  SubscriptionPause,
+} from '../../db/entities/index.ts'
 import { type ChargeTerms, UNCHARGED } from './choose-instrument.ts'
 
 /** An order with the rows that can still change, all protected by the lock of the order's row. */
@@ -10,6 +15,8 @@ export interface OrderRecord {
   readonly isNew: boolean
   readonly invoices: Map<number, Invoice>
   readonly pauses: Map<string, SubscriptionPause>
+  /** The cancellation whose churn time is ahead; null: none. */
+  readonly cancellation: SubscriptionCancellation | null
   order: Order
   readonly charging: ChargeTerms
   /** Sequences of invoices with payments that ended undelivered, to be refunded. */
@@ -24,6 +31,7 @@ export function newRecord(row: Subscription, order: Order): OrderRecord {
     row,
     invoices: new Map(),
     pauses: new Map(),
+    cancellation: null,
     order,
     charging: UNCHARGED,
     isNew: true,

@@ -1,8 +1,9 @@
 /** Maps an order's rows to the state that the rules read. */
 import { parseDuration } from '../../billing/durations.ts'
 import type { Order } from '../../billing/order.ts'
-import { agreedTerms, type OrderTerms } from '../../billing/order-terms.ts'
+import { agreedTerms, type OrderTerms, type PricedItem } from '../../billing/order-terms.ts'
 import type { Invoice, Subscription, SubscriptionPause } from '../../db/entities/index.ts'
+import type { OrderItem } from '../../db/entities/subscription.ts'
 import { storedInstant } from '../../db/stored-instant.ts'
 import { type ChargeTerms, UNCHARGED } from './choose-instrument.ts'
 
@@ -25,29 +26,32 @@ export function orderOf(
     activationTime: milliseconds(row.activationTime),
     notBefore: (row.notBefore ?? row.createdTime).getTime(),
     voidTime: milliseconds(row.voidTime),
+    canceledTime: milliseconds(row.canceledTime),
     churnTime: milliseconds(row.churnTime),
     canceledBy: row.canceledBy ?? null,
     cancelCategory: row.cancelCategory ?? null,
     cancelDescription: row.cancelDescription ?? null,
     inTrial: row.inTrial,
     isTrialConverted: row.isTrialConverted,
+    trialConversionTime: milliseconds(row.trialConversionTime),
     rebillNumber: row.rebillNumber ?? null,
     invoicedThrough: row.invoicedThrough,
     anchor: milliseconds(row.anchorTime),
     anchorNumber: row.anchorNumber,
     periodStart: milliseconds(row.periodStart),
     periodEnd: milliseconds(row.periodEnd),
-    pauses: pauses.map(({ id, status, effectiveTime, endTime }) => ({
+    pauses: pauses.map(({ id, status, effectiveTime, endTime, timeRemaining }) => ({
       id,
       status,
       effectiveTime: effectiveTime.getTime(),
       endTime: milliseconds(endTime),
+      timeRemaining: timeRemaining ?? null,
     })),
     invoices: invoices.map((invoice) => ({
       sequence: invoice.sequence,
       type: invoice.type,
       status: invoice.status,
-      lines: invoice.lines,
+      lines: invoice.lines.map(({ id: _, ...line }) => line),
       amount: invoice.amount,
       periodNumber: invoice.periodNumber ?? null,
       periodStart: milliseconds(invoice.periodStart),
@@ -57,6 +61,7 @@ export function orderOf(
       delinquencyTime: milliseconds(invoice.delinquencyTime),
       paidTime: milliseconds(invoice.paidTime),
       voidedTime: milliseconds(invoice.voidedTime),
+      abandonedTime: milliseconds(invoice.abandonedTime),
       chargeTime: milliseconds(invoice.chargeTime),
       attempts: invoice.attempts,
       declinedTime: milliseconds(invoice.declinedTime),
@@ -84,13 +89,18 @@ export function orderTerms(
     createdTime: row.createdTime.getTime(),
     startTime: row.startTime.getTime(),
     abandonTime: milliseconds(row.abandonTime),
-    items: row.items.map(({ id, quantity, priced }) => ({ id, quantity, plan: priced })),
+    items: row.items.map(termsItem),
     ...agreed,
     delinquencyPeriod: parseDuration(row.delinquencyPeriod ?? ''),
     shipping: row.shipping?.amount ?? null,
     canCharge,
     autopayRetries,
   }
+}
+
+/** Returns an item as the rules read it. */
+export function termsItem({ id, quantity, priced, excludeFromMrr }: OrderItem): PricedItem {
+  return { id, quantity, plan: priced, excludeFromMrr: excludeFromMrr ?? false }
 }
 
 export function orderChoices(

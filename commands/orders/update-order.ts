@@ -1,6 +1,7 @@
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import { ConflictError } from '../../billing/errors.ts'
 import { immutableMembers } from '../../billing/immutable-members.ts'
+import { set, transition } from '../../billing/order.ts'
 import { changeItems, changeTerms, moveRenewal } from '../../billing/order-commands.ts'
 import { changeAutopay } from '../../billing/order-payments.ts'
 import { agreedTerms } from '../../billing/order-terms.ts'
@@ -14,17 +15,24 @@ import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { annotateDrafts, applyTransitions, incrementRevision } from './apply-transitions.ts'
 import { checkTerms } from './check-terms.ts'
 import { readChargeTerms, UNCHARGED } from './choose-instrument.ts'
-import { checkInstrument, type NewSubscription, pricedItems } from './create-order.ts'
+import { changedItem, checkInstrument, type NewSubscription, pricedItems } from './create-order.ts'
 import { orderInstant } from './order-instant.ts'
 import type { OrderRecord } from './order-record.ts'
 import { readForOrder } from './order-references.ts'
 import { orderRisk, readCaptured } from './order-risk.ts'
 import { orderChoices, orderTerms } from './rows-to-order.ts'
 
-export interface SubscriptionChange extends Omit<NewSubscription, 'isTrialOnly'> {
+export interface SubscriptionChange
+  extends Omit<NewSubscription, 'startTime' | 'trial' | 'isTrialOnly' | 'recurringInterval'> {
+  /** undefined leaves it; null: now, while the order is pending. */
+  readonly startTime: Date | null | undefined
+  /** undefined leaves it; null: that of the plans. */
+  readonly trial: NewSubscription['trial'] | undefined
   /** null leaves it unchanged. */
   readonly isTrialOnly: boolean | null
-  /** Next boundary and anchor of an order in service; null, or the current boundary, leaves them unchanged. */
+  /** undefined leaves it; null: that of the plans. */
+  readonly recurringInterval: NewSubscription['recurringInterval'] | undefined
+  /** Next boundary and anchor of an order in service; null, or one that has passed, leaves them unchanged. */
   readonly renewalTime: Date | null
 }
 
@@ -51,11 +59,12 @@ export async function updateSubscription(
   const values = {
     items,
     currency: items[0]?.priced.currency ?? row.currency,
-    startTime: given.startTime ?? row.startTime,
+    startTime: startOf(row, given, instant),
     abandonTime: given.abandonTime ?? row.abandonTime ?? null,
-    trial: given.trial ?? row.trial ?? null,
+    trial: given.trial === undefined ? (row.trial ?? null) : given.trial,
     isTrialOnly: given.isTrialOnly ?? row.isTrialOnly,
-    recurringInterval: given.recurringInterval ?? row.recurringInterval ?? null,
+    recurringInterval:
+      given.recurringInterval === undefined ? (row.recurringInterval ?? null) : given.recurringInterval,
     invoiceTimeShift: given.invoiceTimeShift,
     delinquencyPeriod: given.delinquencyPeriod,
     shipping: given.shipping,
@@ -67,7 +76,9 @@ export async function updateSubscription(
     const start = isStartNew ? values.startTime : soonest
     // A trial that is not changed may have ended by now.
     const trialAfter = unchanged(row, values, ['trial']) ? values.startTime : soonest
-    checkTerms(found, items, { ...values, items: given.items }, { start, trialAfter, now: instant })
+    const { orderType } = row
+    const times = { start, trialAfter, now: instant }
+    checkTerms(found, items, { ...values, orderType, items: given.items }, times)
     checkKept(found, record, items)
   }
   const isAbandonNew = values.abandonTime?.getTime() !== row.abandonTime?.getTime()
@@ -121,9 +132,64 @@ export async function updateSubscription(
   wakeOrder(unit, row)
 }
 
+export interface ItemChange {
+  /** undefined leaves it. */
+  readonly quantityFilled: number | undefined
+  readonly excludeFromMrr: boolean | undefined
+}
+
+/**
+ * Changes what says nothing of the price of an item of a locked order, whatever the order's state. If anything changed,
+ * emits `subscription-modified`.
+ *
+ * @returns the item; null when the order does not have it.
+ */
+export async function updateItem(
+  unit: UnitOfWork,
+  row: Subscription,
+  itemId: string,
+  { quantityFilled, excludeFromMrr }: ItemChange,
+): Promise<OrderItem | null> {
+  const instant = orderInstant(unit, row)
+  const record = await advanceForCommand(unit, row, instant)
+  const item = row.items.find(({ id }) => id === itemId)
+  if (item === undefined) return null
+  const isExcluded = excludeFromMrr ?? item.excludeFromMrr ?? false
+  const changed = changedItem(item, {
+    plan: item.plan,
+    quantity: item.quantity,
+    quantityFilled: quantityFilled ?? item.quantityFilled,
+    usageLimits: item.usageLimits,
+    ...(isExcluded ? { excludeFromMrr: true } : {}),
+  })
+  if (changed === item) return item
+  row.items = row.items.map((one) => (one === item ? changed : one))
+  const terms = orderTerms(row, record.charging)
+  applyTransitions(unit, record, [
+    transition(record.order, instant, 'api', (change) => set(change, { terms })),
+  ])
+  scheduleAfter(record, instant)
+  incrementRevision(unit, record, row)
+  unit.emit(subscriptionEvent(row, 'subscription-modified', new Date(instant), unit.baseUrl))
+  wakeOrder(unit, row)
+  return changed
+}
+
 /** Every member a change can set: one that is forgotten does not compile. */
-type Changes = Readonly<Record<Exclude<keyof NewSubscription, 'customerId' | 'websiteId'>, unknown>> & {
+type Changes = Readonly<
+  Record<Exclude<keyof NewSubscription, 'orderType' | 'customerId' | 'websiteId'>, unknown>
+> & {
   readonly currency: string
+}
+
+/** Returns when service begins: a null asks for now, which has passed once the order is in service. */
+function startOf(
+  { status, startTime }: Subscription,
+  given: Pick<SubscriptionChange, 'startTime'>,
+  instant: number,
+): Date {
+  if (given.startTime !== null) return given.startTime ?? startTime
+  return status === 'pending' ? new Date(instant) : startTime
 }
 
 /**
@@ -144,10 +210,8 @@ function moveBoundary(
   instant: number,
   renewalTime: Date | null,
 ): void {
-  const current = record.row.renewalTime?.getTime()
-  const wanted = renewalTime?.getTime()
-  if (wanted === undefined || current === undefined || wanted === current || wanted <= instant) return
-  applyTransitions(unit, record, [moveRenewal(record.order, instant, wanted)])
+  const moved = renewalTime === null ? null : moveRenewal(record.order, instant, renewalTime.getTime())
+  if (moved !== null) applyTransitions(unit, record, [moved])
 }
 
 /**
@@ -189,12 +253,13 @@ function kindOf(row: Subscription, items: readonly OrderItem[]) {
 /** @throws ConflictError naming the members that the order's state fixes and the values would change. */
 function requireKept(
   row: Subscription,
-  { customerId, websiteId }: Pick<SubscriptionChange, 'customerId' | 'websiteId'>,
+  { orderType, customerId, websiteId }: Pick<SubscriptionChange, 'orderType' | 'customerId' | 'websiteId'>,
   values: Partial<Subscription>,
 ): void {
   const { status } = row
+  const fixed = { orderType, customerId, websiteId }
   const changed = immutableMembers(status).filter(
-    (member) => !unchanged(row, { customerId, websiteId, ...values }, [member]),
+    (member) => !unchanged(row, { ...fixed, ...values }, [member]),
   )
   if (changed.length === 0) return
   throw new ConflictError(
@@ -214,12 +279,7 @@ function unchanged<T extends Partial<Subscription>>(
 
 /** True if the items are the same, so that they keep their prices. */
 function sameItems(row: Subscription, given: Pick<NewSubscription, 'items'>): boolean {
-  const known = row.items.map(({ plan, quantity, quantityFilled, usageLimits }) => ({
-    plan,
-    quantity,
-    quantityFilled,
-    usageLimits,
-  }))
+  const known = row.items.map(({ id: _, revision: __, priced: ___, ...written }) => written)
   return canonicalJson(known) === canonicalJson(given.items)
 }
 

@@ -42,8 +42,8 @@ const InvoiceSchema = defineEntity({
     type: p.string().length(20).$type<InvoiceType>(),
     status: p.string().length(20).$type<InvoiceStatus>(),
     currency: p.string().length(3),
-    /** Their amounts are decimal strings. */
-    lines: json<InvoiceLine[]>(),
+    /** Their amounts are decimal strings. Those of earlier releases have no id. */
+    lines: json<(InvoiceLine & { id?: string })[]>(),
     /** A decimal string, as `amountDue`. */
     amount: p.decimal().precision(18).scale(6).$type<string>(),
     amountDue: p.decimal().precision(18).scale(6).$type<string>(),
@@ -55,6 +55,7 @@ const InvoiceSchema = defineEntity({
     delinquencyTime: instant().nullable(),
     paidTime: instant().nullable(),
     voidedTime: instant().nullable(),
+    abandonedTime: instant().nullable(),
     /** When an automatic charge is due. */
     chargeTime: instant().nullable(),
     autopayRetryNumber: p.integer().default(0),

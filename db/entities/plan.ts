@@ -3,7 +3,13 @@ import type { InvoiceTimeShift, PlanTrial, RecurringInterval } from '../../billi
 import type { Pricing } from '../../billing/pricing.ts'
 import { id, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
-export const planSearch = searchExpression('name', 'currency', 'product_id')
+export const planSearch = searchExpression(
+  'name',
+  'currency',
+  'product_id',
+  'description',
+  'rich_description',
+)
 
 const PlanSchema = defineEntity({
   name: 'Plan',
@@ -15,6 +21,8 @@ const PlanSchema = defineEntity({
   properties: {
     ...tenantKey,
     name: p.string(),
+    description: p.text().nullable(),
+    richDescription: p.text().nullable(),
     productId: id().nullable(),
     currency: p.string().length(3),
     /** Amounts are decimal strings: the API uses JSON numbers, the code never floating point. */
@@ -25,6 +33,7 @@ const PlanSchema = defineEntity({
     setup: json<{ price: string }>().nullable(),
     invoiceTimeShift: json<InvoiceTimeShift>().nullable(),
     isActive: p.boolean().default(true),
+    customFields: json<Record<string, unknown>>().nullable(),
     ...resourceColumns,
   },
 })

@@ -1,6 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { CancelCategory, CanceledBy } from '../../billing/order.ts'
+import type { ChurnTimePolicy } from '../../billing/order-commands.ts'
 import { id, instant, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+
+export type CancellationStatus = 'draft' | 'confirmed' | 'completed' | 'revoked'
 
 export const cancellationSearch = searchExpression('subscription_id', 'canceled_by', 'reason', 'description')
 
@@ -11,7 +14,12 @@ const SubscriptionCancellationSchema = defineEntity({
   properties: {
     ...tenantKey,
     subscriptionId: id(),
-    churnTime: instant(),
+    /** A draft changes nothing; a confirmed one ends service at its churn time, which completes it. */
+    status: p.string().length(20).default('confirmed').$type<CancellationStatus>(),
+    canceledTime: instant().nullable(),
+    /** null: a draft that ends service at once. */
+    churnTime: instant().nullable(),
+    churnTimePolicy: p.string().length(20).nullable().$type<ChurnTimePolicy | null>(),
     canceledBy: p.string().length(20).$type<CanceledBy>(),
     reason: p.string().length(30).nullable().$type<CancelCategory | null>(),
     description: p.string().nullable(),

@@ -17,6 +17,9 @@ const SubscriptionPauseSchema = defineEntity({
     status: p.string().length(20).$type<Pause['status']>(),
     effectiveTime: instant(),
     endTime: instant().nullable(),
+    /** Milliseconds from its end to the next boundary. */
+    timeRemaining: p.bigint('number').nullable(),
+    pausedBy: p.string().length(20).default('merchant').$type<'merchant' | 'customer'>(),
     description: p.string().nullable(),
     ...resourceColumns,
   },

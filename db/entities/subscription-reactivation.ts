@@ -1,13 +1,24 @@
-import { defineEntity } from '@mikro-orm/core'
+import { defineEntity, p } from '@mikro-orm/core'
 import { id, instant, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
-export const reactivationSearch = searchExpression('subscription_id')
+export const reactivationSearch = searchExpression('subscription_id', 'description')
 
 const SubscriptionReactivationSchema = defineEntity({
   name: 'SubscriptionReactivation',
   tableName: 'subscription_reactivations',
   indexes: listIndexes('subscription_reactivations', reactivationSearch),
-  properties: { ...tenantKey, subscriptionId: id(), effectiveTime: instant(), ...resourceColumns },
+  properties: {
+    ...tenantKey,
+    subscriptionId: id(),
+    /** The cancellation that it reverses; null: one for delinquency. */
+    cancellationId: id().nullable(),
+    effectiveTime: instant(),
+    renewalTime: instant().nullable(),
+    /** The instrument that it gave the order; null: none. */
+    paymentInstrumentId: id().nullable(),
+    description: p.string().nullable(),
+    ...resourceColumns,
+  },
 })
 
 export class SubscriptionReactivation extends SubscriptionReactivationSchema.class {}

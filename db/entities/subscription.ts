@@ -17,10 +17,19 @@ import {
   tenantKey,
 } from './columns.ts'
 
-export interface UsageLimits {
-  softLimit: { quantity: number } | null
-  hardLimit: { quantity: number } | null
+export interface UsageLimit {
+  quantity?: number
+  amount?: number
 }
+
+/** Members without a value are left out, so that equal limits are equal documents. */
+export interface UsageLimits {
+  softLimit: UsageLimit | null
+  hardLimit: UsageLimit | null
+  trialLimit?: number
+}
+
+export type OrderType = 'subscription-order' | 'one-time-order'
 
 export interface OrderItem {
   id: string
@@ -28,6 +37,8 @@ export interface OrderItem {
   quantity: number
   quantityFilled: number
   usageLimits: UsageLimits | null
+  /** True if its price is not part of the order's monthly recurring revenue. Left out otherwise. */
+  excludeFromMrr?: true
   /** Counts changes of the members above, from 1. */
   revision: number
   /** The plan as it was when the item was priced. */
@@ -73,6 +84,7 @@ const SubscriptionSchema = defineEntity({
   ],
   properties: {
     ...tenantKey,
+    orderType: p.string().length(20).default('subscription-order').$type<OrderType>(),
     customerId: id(),
     websiteId: id(),
     items: json<OrderItem[]>(),
@@ -96,8 +108,14 @@ const SubscriptionSchema = defineEntity({
     shipping: json<{ amount: string; calculator: 'manual' }>().nullable(),
     inTrial: p.boolean().default(false),
     isTrialConverted: p.boolean().default(false),
+    trialConversionTime: instant().nullable(),
     rebillNumber: p.integer().nullable(),
     renewalTime: instant().nullable(),
+    /** Monthly recurring revenue: a decimal string. */
+    mrr: p.decimal().precision(18).scale(6).default('0').$type<string>(),
+    canceledTime: instant().nullable(),
+    /** The cancellation in force; null: none, or for delinquency. */
+    cancellationId: id().nullable(),
     churnTime: instant().nullable(),
     canceledBy: p.string().length(20).nullable().$type<CanceledBy | null>(),
     cancelCategory: p.string().length(30).nullable().$type<CancelCategory | null>(),

@@ -78,6 +78,11 @@ const TransactionSchema = defineEntity({
     },
     { name: 'transactions_website_index', properties: ['organizationId', 'websiteId'] },
     {
+      name: 'transactions_invoice_index',
+      expression:
+        'create index "transactions_invoice_index" on "transactions" using gin ("organization_id", "invoice_ids" jsonb_path_ops)',
+    },
+    {
       name: 'transactions_request_index',
       expression:
         'create unique index "transactions_request_index" on "transactions" ("organization_id", "request_id") where "request_id" is not null',

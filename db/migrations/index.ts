@@ -8,6 +8,7 @@ import { Migration20261122154000_gateway_accounts } from './Migration20261122154
 import { Migration20261122161000_timelines_of_four_records } from './Migration20261122161000_timelines_of_four_records.ts'
 import { Migration20261122161100_customers_in_full } from './Migration20261122161100_customers_in_full.ts'
 import { Migration20261122161200_custom_field_definitions } from './Migration20261122161200_custom_field_definitions.ts'
+import { Migration20261122161500_members_of_orders } from './Migration20261122161500_members_of_orders.ts'
 import { Migration20261122164000_members_of_payments } from './Migration20261122164000_members_of_payments.ts'
 import { Migration20261122164100_transactions_by_website } from './Migration20261122164100_transactions_by_website.ts'
 import { Migration20261122164200_dispute_reasons } from './Migration20261122164200_dispute_reasons.ts'
@@ -32,6 +33,7 @@ export const migrations = [
     name: 'Migration20261122161200_custom_field_definitions',
     class: Migration20261122161200_custom_field_definitions,
   },
+  { name: 'Migration20261122161500_members_of_orders', class: Migration20261122161500_members_of_orders },
   { name: 'Migration20261122164000_members_of_payments', class: Migration20261122164000_members_of_payments },
   {
     name: 'Migration20261122164100_transactions_by_website',

@@ -354,6 +354,9 @@ describe('customers', () => {
       const token = await make('authentication-tokens', { mode: 'passwordless', customerId: duplicate })
       await make(`authentication-tokens/${token.token}/exchange`, { acl: [], invalidate: false })
 
+      const { revision: before } = (await merchant.api.get<Body>(`transactions/${transactionId}`)).body
+      const transactionRevision = Number(before)
+
       const response = await merge(duplicate, target)
       expect({ status: response.status, body: response.body }).toEqual({ status: 204, body: '' })
       expectProblem(await merchant.api.get(`customers/${duplicate}`), 404, 'not-found')
@@ -362,7 +365,7 @@ describe('customers', () => {
         [`subscriptions/${order.id}`, Number(order.revision) + 1],
         [`invoices/${invoiceId}`, 2],
         [`payment-instruments/${card}`, 2],
-        [`transactions/${transactionId}`, 2],
+        [`transactions/${transactionId}`, transactionRevision + 1],
         [`transactions/${refund.id}`, 2],
         [`disputes/${dispute.id}`, 2],
       ] as const) {

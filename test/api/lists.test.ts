@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { disputes } from '../../api/operations/disputes.ts'
 import { subscriptions } from '../../api/operations/orders.ts'
+import { plans } from '../../api/operations/plans.ts'
 import { type FilterClause, type FilterValue, printFilter } from '../../api/query/filter.ts'
 import { type ListParameters, listQuery } from '../../api/query/list-query.ts'
 import { ROUTES } from '../../api/routes.ts'
@@ -14,6 +15,12 @@ import { expectProblem } from '../support/expect-problem.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 type Shown = Record<string, unknown>
+
+/** The member of a schema, by its dotted name. */
+function memberOf(schema: object, name: string): object {
+  type Members = { properties?: Record<string, object> }
+  return name.split('.').reduce<object>((parent, one) => (parent as Members).properties?.[one] ?? {}, schema)
+}
 
 describe('a list', () => {
   let service: TestService
@@ -177,7 +184,9 @@ describe('a list', () => {
         dueTimeShift: { chronology: 'after', ...shift },
       },
     })
-    for (const name of scalars(plan.body)) {
+    const built = scalars(plan.body).filter((name) => !('x-neutral' in memberOf(plans.schema, name)))
+    expect(built.length).toBeGreaterThan(25)
+    for (const name of built) {
       const response = await merchant.api.get(`plans?sort=${name}&filter=${name}:!null`)
       expect({ name, status: response.status }).toEqual({ name, status: 200 })
     }

@@ -513,14 +513,48 @@ describe('an order', () => {
       ['abandonTime', { abandonTime: later(20) }],
     ]
 
-    test.each(START)('pending: %s is free, and absent or null leaves it', async (member, members) => {
+    test.each(START)('pending: %s is free, and absent leaves it', async (member, members) => {
       const order = await inState('pending')
       const response = await put(order, members)
       expect({ status: response.status, body: response.body }).toMatchObject({ status: 200, body: members })
       const { [member]: _, ...without } = response.body
-      for (const left of [without, { ...response.body, [member]: null }]) {
-        expect((await merchant.api.put(`subscriptions/${order.id}`, left)).body).toEqual(response.body)
-      }
+      expect((await merchant.api.put(`subscriptions/${order.id}`, without)).body).toEqual(response.body)
+    })
+
+    test.each(START.slice(1, 3))(
+      'pending: %s of null returns to that of the plans',
+      async (member, members) => {
+        const order = await inState('pending', members)
+        expect(order).toMatchObject(members)
+        expect((await put(order, { [member]: null })).body).toMatchObject({ [member]: null, revision: 2 })
+      },
+    )
+
+    test('pending: startTime of null is now, and the order begins', async () => {
+      const order = await inState('pending')
+      const before = Date.now()
+      const response = await put(order, { startTime: null })
+      expect(response.status).toBe(200)
+      const startTime = Date.parse(String(response.body.startTime))
+      expect(startTime).toBeGreaterThanOrEqual(before)
+      expect(startTime).toBeLessThanOrEqual(Date.now())
+      const begun = await put(response.body, { notes: 'Begun.' })
+      expect(begun.body).toMatchObject({ status: 'active', startTime: response.body.startTime })
+    })
+
+    test('pending: abandonTime of null leaves it', async () => {
+      const order = await inState('pending', { abandonTime: later(20) })
+      expect((await put(order, { abandonTime: null })).body).toEqual(order)
+    })
+
+    test('an instant that comes back without its milliseconds is no change', async () => {
+      const startTime = new Date(Date.now() - 2_000).toISOString().replace(/\d{3}Z$/, '123Z')
+      const order = await inState('active', { startTime })
+      const whole = (text: unknown) => String(text).replace(/\.\d{3}Z$/, 'Z')
+      expect(order.renewalTime).toMatch(/\.123Z$/)
+      const cut = { startTime: whole(order.startTime), renewalTime: whole(order.renewalTime) }
+      const response = await put(order, cut)
+      expect({ status: response.status, body: response.body }).toEqual({ status: 200, body: order })
     })
 
     test('pending: isTrialOnly is free with a trial, and absent leaves it', async () => {

@@ -1,5 +1,6 @@
 /** What an order sets in its plans' place, and what it takes from them: trial, period, when invoices are due, money. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { Money, sumOf } from '../../billing/money.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'
 import { expectProblem } from '../support/expect-problem.ts'
@@ -40,7 +41,14 @@ describe('an order', () => {
     const order = await read(`subscriptions/${id}`)
     return { order, invoice: await read(`invoices/${order.initialInvoiceId}`) }
   }
-  const lines = ({ items }: Body) => (items as Body[]).map(({ type, amount }) => [type, amount])
+  /** What each line is for, and its price. */
+  const lines = ({ items }: Body) =>
+    (items as { description: string; price: number; unitPrice: number; quantity: number }[]).map(
+      ({ description, price, unitPrice, quantity }) => {
+        expect(new Money(unitPrice).times(quantity).equals(price)).toBe(true)
+        return [/^Shipping$|setup$|trial$/.exec(description)?.[0].toLowerCase() ?? 'plan', price]
+      },
+    )
   const daysOn = (order: Body, days: number) =>
     new Date(Date.parse(String(order.startTime)) + days * DAY).toISOString()
   const TRIAL = { price: 2, period: { unit: 'week', length: 1 } }
@@ -146,19 +154,44 @@ describe('an order', () => {
   ]
 
   test.each([
-    ['tiered', 10, 50],
-    ['tiered', 11, 54],
-    ['tiered', 25, 105],
-    ['volume', 10, 50],
-    ['volume', 11, 44],
-    ['volume', 25, 75],
-    ['stairstep', 10, 5],
-    ['stairstep', 11, 4],
-    ['stairstep', 25, 3],
-  ])('costs by brackets, %s, for %i: %d', async (formula, quantity, amount) => {
+    ['tiered', 10, 50, [['Plan', 5, 10]]],
+    [
+      'tiered',
+      11,
+      54,
+      [
+        ['Plan (units 1 to 10)', 5, 10],
+        ['Plan (unit 11)', 4, 1],
+      ],
+    ],
+    [
+      'tiered',
+      25,
+      105,
+      [
+        ['Plan (units 1 to 10)', 5, 10],
+        ['Plan (units 11 to 20)', 4, 10],
+        ['Plan (units 21 to 25)', 3, 5],
+      ],
+    ],
+    ['volume', 10, 50, [['Plan', 5, 10]]],
+    ['volume', 11, 44, [['Plan', 4, 11]]],
+    ['volume', 25, 75, [['Plan', 3, 25]]],
+    ['stairstep', 10, 5, [['Plan (10 units)', 5, 1]]],
+    ['stairstep', 11, 4, [['Plan (11 units)', 4, 1]]],
+    ['stairstep', 25, 3, [['Plan (25 units)', 3, 1]]],
+  ])('costs by brackets, %s, for %i: %d', async (formula, quantity, amount, items) => {
     const item = await plan({ pricing: { formula, brackets: BRACKETS } })
     const { invoice } = await begun([{ ...item, quantity }])
-    expect(lines(invoice)).toEqual([['plan', amount]])
+    expect(invoice).toMatchObject({ amount })
+    expect(
+      (invoice.items as Body[]).map(({ description, unitPrice, quantity: units }) => [
+        description,
+        unitPrice,
+        units,
+      ]),
+    ).toEqual(items)
+    expect(sumOf(lines(invoice).map(([, price]) => String(price)))).toBe(String(amount))
   })
 
   test.each([
@@ -327,7 +360,7 @@ describe('an order', () => {
     ])
   })
 
-  test('is canceled by one of three, for one of ten reasons', async () => {
+  test('is canceled by one of three, for one of eleven reasons', async () => {
     const { body } = await merchant.api.get<{
       components: { schemas: Record<string, { properties: Record<string, { enum?: string[] }> }> }
     }>('/openapi.json')
@@ -345,6 +378,7 @@ describe('an order', () => {
         'contract-expired',
         'too-expensive',
         'never-started',
+        'other',
         null,
       ].toSorted(),
     )

@@ -217,10 +217,10 @@ describe('what the API refuses', () => {
   test('an unknown path: 404 before any credential is asked for; a known path with another method: 405 with Allow', async () => {
     const stranger = apiClient(service.baseUrl, merchant.organizationId, {})
     expectProblem(await stranger.get<ProblemBody>('no-such-thing'), 404, 'not-found')
-    const response = await stranger.send<ProblemBody>('DELETE', 'subscriptions/x')
+    const response = await stranger.send<ProblemBody>('DELETE', 'invoices/x')
     expectProblem(response, 405, 'method-not-allowed')
     expect(response.headers.get('allow')).toContain('GET')
-    expect((await stranger.send('OPTIONS', 'subscriptions/x')).status).toBe(204)
+    expect((await stranger.send('OPTIONS', 'invoices/x')).status).toBe(204)
   })
 
   test('bytes that are not HTTP: a problem document all the same', async () => {

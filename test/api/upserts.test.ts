@@ -45,6 +45,13 @@ describe('an upsert', () => {
     const { body: order } = await merchant.api.post('subscriptions', orderBody(merchant))
     const pause = { subscriptionId: order.id, effectiveTime: '2999-01-01T00:00:00Z' }
     made.push(await merchant.api.post('subscription-pauses', pause))
+    const startTime = '2999-01-01T00:00:00Z'
+    for (const members of [{ status: 'draft' }, { churnTime: '2999-01-01T00:00:00Z' }, {}]) {
+      const began = 'status' in members ? { startTime } : {}
+      const { body: canceled } = await merchant.api.post('subscriptions', orderBody(merchant, began))
+      const cancellation = { subscriptionId: canceled.id, reason: 'other', ...members }
+      made.push(await merchant.api.post('subscription-cancellations', cancellation))
+    }
     expect(made.map(({ status }) => status)).toEqual(made.map(() => 201))
   })
   afterAll(() => service.stop())

@@ -371,6 +371,7 @@ describe('at one instant', () => {
       act: (before, now) =>
         cancelOrder(before, now, {
           churnTime: boundary,
+          churnTimePolicy: null,
           canceledBy: 'merchant',
           reason: null,
           description: null,
@@ -389,6 +390,7 @@ describe('at one instant', () => {
       act: (order, now) =>
         cancelOrder(order, now, {
           churnTime: null,
+          churnTimePolicy: null,
           canceledBy: 'merchant',
           reason: null,
           description: null,
@@ -551,6 +553,7 @@ describe('an invoice that is issued early', () => {
       act: (before, now) =>
         cancelOrder(before, now, {
           churnTime: at('2027-02-28'),
+          churnTimePolicy: null,
           canceledBy: 'merchant',
           reason: null,
           description: null,
@@ -784,6 +787,7 @@ describe('for any terms, commands, answers and outages', () => {
       act: (before, now) =>
         cancelOrder(before, now, {
           churnTime: null,
+          churnTimePolicy: null,
           canceledBy: 'merchant',
           reason: null,
           description: null,

@@ -76,8 +76,8 @@ const INVOICE_EVENTS: Readonly<Record<string, string>> = {
 export function illegal(order: Order): string[] {
   const wrong: string[] = []
   const must = (holds: boolean, what: string): void => void (holds || wrong.push(`${order.status}: ${what}`))
-  const active = order.pauses.filter(({ status }) => status === 'active')
-  must(active.length === (order.status === 'paused' ? 1 : 0), 'a pause is under way exactly while paused')
+  const ongoing = order.pauses.filter(({ status }) => status === 'ongoing')
+  must(ongoing.length === (order.status === 'paused' ? 1 : 0), 'a pause is under way exactly while paused')
   must(
     order.status === 'active' ||
       order.pauses.every((one) => one.status !== 'pending') ||
@@ -88,6 +88,7 @@ export function illegal(order: Order): string[] {
     (order.churnTime !== null) === ['canceled', 'churned'].includes(order.status),
     'a churn time exactly once canceled',
   )
+  must((order.canceledTime !== null) === (order.churnTime !== null), 'a time of cancellation with it')
   must((order.voidTime !== null) === (order.status === 'voided'), 'a void time exactly once voided')
   must(
     !['pending', 'abandoned', 'voided'].includes(order.status) === (order.activationTime !== null),

@@ -165,6 +165,7 @@ describe('the life of an order', () => {
     const agreed = terms({}, { delinquencyPeriod: { ...NO_TIME, days: 3 } })
     const cancellation = {
       churnTime: at('2027-02-20'),
+      churnTimePolicy: null,
       canceledBy: 'merchant',
       reason: null,
       description: null,

@@ -13,7 +13,7 @@ import {
 import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
 import { beginCallersCharge, payInvoice } from '../../billing/order-payments.ts'
 import { agreedTerms, type OrderTerms, type PricedPlan } from '../../billing/order-terms.ts'
-import { changePauseEnd, pauseOrder, removePause } from '../../billing/pauses.ts'
+import { changePauseTimes, pauseOrder, removePause } from '../../billing/pauses.ts'
 
 export const at = (text: string): number => Date.parse(text.includes('T') ? text : `${text}T00:00:00Z`)
 export const day = (instant: number | null): string | null =>
@@ -115,31 +115,41 @@ export interface Command {
 
 const days = fc.integer({ min: 0, max: 90 })
 const acts: fc.Arbitrary<Command['act']> = fc.oneof(
-  fc.option(days).map(
-    (churnsIn): Command['act'] =>
+  fc.tuple(fc.option(days), fc.constantFrom(null, null, 'now' as const, 'at-next-renewal' as const)).map(
+    ([churnsIn, churnTimePolicy]): Command['act'] =>
       (order, now) =>
         cancelOrder(order, now, {
           churnTime: churnsIn === null ? null : now + churnsIn * DAY,
+          churnTimePolicy,
           canceledBy: 'merchant',
           reason: null,
           description: null,
         }),
   ),
-  fc.constant<Command['act']>((order, now) => reactivateOrder(order, now)),
-  fc.tuple(days, fc.option(days)).map(
-    ([from, through]): Command['act'] =>
+  fc.option(days).map(
+    (renewsIn): Command['act'] =>
+      (order, now) =>
+        reactivateOrder(order, now, renewsIn === null ? null : now + renewsIn * DAY),
+  ),
+  fc.tuple(days, fc.option(days), fc.option(days, { freq: 1 })).map(
+    ([from, through, remaining]): Command['act'] =>
       (order, now) =>
         pauseOrder(order, now, {
           id: `pause-${order.pauses.length + 1}`,
           effectiveTime: now + from * DAY,
           endTime: through === null ? null : now + (from + through) * DAY,
+          timeRemaining: remaining === null ? null : remaining * DAY + HOUR,
         }),
   ),
-  days.map(
-    (until): Command['act'] =>
-      (order, now) =>
-        changePauseEnd(order, now, `pause-${order.pauses.length}`, now + until * DAY),
-  ),
+  fc.tuple(fc.integer({ min: -5, max: 20 }), days).map(([later, until]): Command['act'] => (order, now) => {
+    const id = `pause-${order.pauses.length}`
+    const pause = order.pauses.find((one) => one.id === id)
+    return changePauseTimes(order, now, id, {
+      effectiveTime: (pause?.effectiveTime ?? now) + Math.max(0, later) * DAY,
+      endTime: now + until * DAY,
+      timeRemaining: pause?.timeRemaining ?? null,
+    })
+  }),
   fc.constant<Command['act']>((order, now) => removePause(order, now, `pause-${order.pauses.length}`)),
   fc.constant<Command['act']>((order, now) => voidOrder(order, now)),
   days.map(

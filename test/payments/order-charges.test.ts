@@ -219,14 +219,21 @@ describe('an order is charged', () => {
   test('raises one revision for what it shows, and none for what it does not', async () => {
     const placed = await placeCharged(merchant, TEST_CARDS.lacksFunds)
     await advanceOrder(dependencies(gateway), input(placed.id, 0))
-    const revision = async () => (await merchant.api.get(`invoices/${placed.invoiceId}`)).body.revision
-    const issued = await revision()
+    const invoice = async () => (await merchant.api.get(`invoices/${placed.invoiceId}`)).body
+    const { revision, issuedTime, autopayScheduledTime } = await invoice()
+    expect(autopayScheduledTime).toBe(issuedTime)
+    const at = (days: number) => new Date(Date.parse(String(issuedTime)) + days * DAY).toISOString()
+    // The beginning of a charge changes nothing that is shown, its decline when the next one is made.
     await callGateway(dependencies(gateway), input(placed.id, 0))
-    // A first decline leaves everything an invoice shows as it was.
-    expect(await revision()).toBe(issued)
+    expect(await invoice()).toMatchObject({
+      revision: Number(revision) + 1,
+      autopayScheduledTime: at(1),
+      autopayRetryNumber: 0,
+    })
     await callGateway(dependencies(gateway), input(placed.id, DAY + MINUTE))
-    expect((await merchant.api.get(`invoices/${placed.invoiceId}`)).body).toMatchObject({
-      revision: Number(issued) + 1,
+    expect(await invoice()).toMatchObject({
+      revision: Number(revision) + 3,
+      autopayScheduledTime: at(3),
       autopayRetryNumber: 1,
     })
   })

@@ -71,7 +71,7 @@ async function requireExactCharges(name: string, planId: string, ahead: number, 
       const clock = Date.now() + Number(order.clockOffset) * 1_000
       last = Math.max(startTime + move, clock + margin)
       const moved = await story.forwardTo(last).catch((error: Error) => {
-        if (!error.message.includes('must not lie before the clock')) throw error
+        if (!error.message.includes('must not be before the current time of the order')) throw error
         return null
       })
       if (moved === null) continue
