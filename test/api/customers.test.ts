@@ -1,5 +1,6 @@
 /** Customers in full: their members, what is counted of them, their lead source, and merging one into another. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import pg from 'pg'
 import { ENDED_TABLES, MOVED_TABLES } from '../../commands/catalog/merge-customers.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { disputeBody, externalSale } from '../support/dispute.ts'
@@ -473,6 +474,76 @@ describe('customers', () => {
         )
         expect({ table, lost }).toEqual({ table, lost: [] })
       }
+    })
+
+    /** Runs statements in a transaction of another; `during` begins after the first one, and has to wait for its commit. */
+    const whileOpen = async <T>(statements: readonly [string, unknown[]][], during: () => Promise<T>) => {
+      const client = new pg.Client({ connectionString: service.databaseUrl })
+      await client.connect()
+      try {
+        await client.query('begin')
+        let response: Promise<T> | undefined
+        for (const [text, values] of statements) {
+          await client.query(text, values)
+          response ??= during()
+          await waitFor('the other transaction to wait', async () => {
+            const [row] = await sql<{ count: number }>(
+              `select count(*)::int as count from pg_stat_activity
+                where datname = current_database() and wait_event_type = 'Lock'`,
+            )
+            return row?.count === 1 ? true : null
+          })
+        }
+        await client.query('commit')
+        return await response
+      } finally {
+        await client.end()
+      }
+    }
+
+    test('a dispute that is created meanwhile waits, and is one of the target', async () => {
+      const [duplicate, target] = [await customer(), await customer()]
+      const transactionId = await sale(duplicate, 5)
+      const { organizationId } = merchant
+      const response = await whileOpen(
+        [
+          [
+            'select from customers where organization_id = $1 and id = $2 for update',
+            [organizationId, duplicate],
+          ],
+          [
+            'update transactions set customer_id = $3 where organization_id = $1 and customer_id = $2',
+            [organizationId, duplicate, target],
+          ],
+          ['delete from customers where organization_id = $1 and id = $2', [organizationId, duplicate]],
+        ],
+        () => merchant.api.post<Body>('disputes', disputeBody(transactionId)),
+      )
+      expect({ status: response?.status, customerId: response?.body.customerId }).toEqual({
+        status: 201,
+        customerId: target,
+      })
+    })
+
+    test('a refund that is started meanwhile, under the lock of its sale, is moved too', async () => {
+      const [duplicate, target] = [await customer(), await customer()]
+      const transactionId = await sale(duplicate, 5)
+      const named = [merchant.organizationId, transactionId]
+      const response = await whileOpen(
+        [
+          ['select from transactions where organization_id = $1 and id = $2 for update', named],
+          [
+            `insert into transactions select (jsonb_populate_record(null::transactions, to_jsonb(row)
+               || jsonb_build_object('id', 'refund-' || row.id, 'type', 'refund', 'parent_transaction_id', row.id))).*
+               from transactions row where organization_id = $1 and id = $2`,
+            named,
+          ],
+        ],
+        () => merge(duplicate, target),
+      )
+      expect(response?.status).toBe(204)
+      const { body } = await merchant.api.get<Body>(`transactions/refund-${transactionId}`)
+      expect(body.customerId).toBe(target)
     })
 
     test('every table that refers to a customer is moved or ended', async () => {
