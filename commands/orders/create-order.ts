@@ -126,7 +126,7 @@ export async function createSubscription(
   return row
 }
 
-/** Records a failure if the instrument does not exist or belongs to another customer. */
+/** Records a failure if the instrument does not exist, is deactivated or belongs to another customer. */
 export async function checkInstrument(
   found: References,
   { customerId, paymentInstrumentId }: Pick<NewSubscription, 'customerId' | 'paymentInstrumentId'>,
@@ -134,6 +134,8 @@ export async function checkInstrument(
   const instrument = await found.optional(PaymentInstrument, 'paymentInstrumentId', paymentInstrumentId)
   if (instrument !== null && instrument.customerId !== customerId) {
     found.fail('paymentInstrumentId', 'mismatch', "must be a payment instrument of the order's customer")
+  } else if (instrument?.status === 'deactivated') {
+    found.fail('paymentInstrumentId', 'inactive', 'must be an active payment instrument')
   }
 }
 

@@ -40,7 +40,6 @@ const READ_ONLY = {
   updatedTime: TIME,
   _links: [{ rel: 'self', href: 'x' }],
   _embedded: { customer: {} },
-  organizationId: 'x',
 }
 const CONTACT = {
   firstName: 'Ada',
@@ -176,6 +175,7 @@ describe('a body as client libraries send it', () => {
         paymentInstruction: { method: 'external' },
       }),
       all: {
+        organizationId: 'x',
         websiteId: null,
         parentTransactionId: null,
         invoiceIds: [],
@@ -394,16 +394,11 @@ describe('a body as client libraries send it', () => {
         ...(await shape.needed()),
       }))
       const [bare] = await send(shape, async () => await shape.needed())
-      expect(Object.keys(filled ?? {}).sort()).toEqual(Object.keys(bare ?? {}).sort())
-      const given = Object.keys(await shape.needed())
-      for (const [name, value] of Object.entries(bare ?? {})) {
-        if (given.includes(name) || value === null || typeof value === 'string') continue
-        expect({ [name]: filled?.[name] }).toEqual({
-          [name]: name === '_links' ? expect.any(Array) : expect.anything(),
-        })
-        if (typeof value === 'boolean' || Array.isArray(value))
-          expect({ [name]: typeof filled?.[name] }).toEqual({ [name]: typeof value })
-      }
+      const kinds = (body: Body = {}) =>
+        Object.fromEntries(
+          Object.entries(body).map(([name, value]) => [name, value === null ? 'null' : typeof value]),
+        )
+      expect(kinds(filled)).toEqual(kinds(bare))
     },
   )
 

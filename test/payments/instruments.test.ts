@@ -1,0 +1,243 @@
+/** Payment instruments: what a merchant says of them, their changes, and their end. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { callGateway } from '../../activities/call-gateway.ts'
+import { activityDependencies } from '../support/activities.ts'
+import type { ApiClient } from '../support/api-client.ts'
+import { TEST_CARDS } from '../support/cards.ts'
+import { catalogue, orderBody } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { makePayer, type Payments, placeCharged, startPayments } from '../support/payments.ts'
+import { makeToken } from '../support/tokens.ts'
+
+describe('a payment instrument', () => {
+  let payments: Payments
+  let api: ApiClient
+  beforeAll(async () => {
+    payments = await startPayments()
+    api = payments.merchant.api
+  })
+  afterAll(() => payments.stop())
+
+  const made = async (members: object = {}, pan: string = TEST_CARDS.approves, by = payments.merchant) =>
+    await create(by.api, 'payment-instruments', {
+      customerId: by.customerId,
+      token: await makeToken(by.api, pan),
+      ...members,
+    })
+  const patch = (id: unknown, body: unknown, headers: Record<string, string> = {}) =>
+    api.send('PATCH', `payment-instruments/${id}`, {
+      body: JSON.stringify(body),
+      headers: { 'Content-Type': 'application/json', ...headers },
+    })
+  const deactivate = (id: unknown, headers: Record<string, string> = {}) =>
+    api.post(`payment-instruments/${id}/deactivation`, undefined, headers)
+  const sale = (paymentInstrumentId: unknown, members: object = {}) =>
+    api.post('transactions', {
+      type: 'sale',
+      customerId: payments.merchant.customerId,
+      currency: 'EUR',
+      amount: 5,
+      paymentInstruction: { paymentInstrumentId },
+      ...members,
+    })
+  /** Types of the events that name it, oldest first. */
+  const eventsOf = async (member: string, id: unknown) =>
+    (
+      await payments.sql<{ type: string }>(
+        'select type from events where payload::jsonb ->> ? = ? order by position',
+        [member, id],
+      )
+    ).map(({ type }) => type)
+
+  test('keeps what the merchant says of it at its creation', async () => {
+    const said = {
+      billingAddress: { firstName: 'Ada', country: 'GB' },
+      useAsBackup: true,
+      customFields: { shelf: 'b' },
+    }
+    const instrument = await made(said)
+    expect(instrument).toMatchObject(said)
+    expect((await api.get(`payment-instruments/${instrument.id}`)).body).toEqual(instrument)
+  })
+
+  test('has the billing address and the risk of its token by default', async () => {
+    const { id: token } = await create(api, 'tokens', {
+      method: 'payment-card',
+      paymentInstrument: { pan: TEST_CARDS.approves, expMonth: 12, expYear: 2090 },
+      billingAddress: { city: 'Paris', country: 'FR' },
+      riskMetadata: { ipAddress: '203.0.113.7' },
+    })
+    const instrument = await made({ token })
+    expect(instrument).toMatchObject({
+      billingAddress: { city: 'Paris', country: 'FR' },
+      riskMetadata: { ipAddress: '203.0.113.7' },
+    })
+  })
+
+  test('has the fingerprint of its card, which another organization cannot compare', async () => {
+    const other = await catalogue(payments.service)
+    const [one, same, different, elsewhere] = [
+      await made(),
+      await made(),
+      await made({}, TEST_CARDS.approvesToo),
+      await made({}, TEST_CARDS.approves, other),
+    ]
+    expect(same.fingerprint).toBe(one.fingerprint)
+    expect(different.fingerprint).not.toBe(one.fingerprint)
+    expect(elsewhere.fingerprint).not.toBe(one.fingerprint)
+    const found = await api.get<{ id: string }[]>(
+      `payment-instruments?filter=fingerprint:${different.fingerprint}`,
+    )
+    expect(found.body.map(({ id }) => id)).toEqual([different.id])
+  })
+
+  test('tells when a sale with it was last approved', async () => {
+    const { id } = await made({}, TEST_CARDS.declinesRenewals)
+    const first = (await sale(id)).body
+    expect((await sale(id)).body.result).toBe('declined')
+    const read = (await api.get(`payment-instruments/${id}`)).body
+    expect(read.lastPaymentTime).toBe(first.processedTime)
+    const found = await api.get<{ id: string }[]>(
+      `payment-instruments?filter=lastPaymentTime:${first.processedTime}`,
+    )
+    expect(found.body.map((one) => one.id)).toContain(id)
+    // What payments change is not of its revision, so that a copy never counts as current.
+    const again = await api.get(`payment-instruments/${id}`, { 'If-None-Match': `"${read.revision}"` })
+    expect(again.status).toBe(200)
+  })
+
+  test('embeds its customer', async () => {
+    const { id } = await made()
+    const { body } = await api.get(`payment-instruments/${id}?expand=customer`)
+    expect(body._embedded).toMatchObject({ customer: { id: payments.merchant.customerId } })
+    expectProblem(await api.get(`payment-instruments/${id}?expand=nobody`), 400, 'malformed-request')
+  })
+
+  describe('is changed', () => {
+    test('in what is given, and in nothing else', async () => {
+      const before = await made({ customFields: { kept: 1, gone: 2 }, useAsBackup: true })
+      const { status, body } = await patch(before.id, {
+        expMonth: 3,
+        expYear: 2077,
+        billingAddress: { city: 'Rome' },
+        customFields: { gone: null, added: 3 },
+      })
+      expect(status).toBe(200)
+      expect(body).toEqual({
+        ...before,
+        expMonth: 3,
+        expYear: 2077,
+        billingAddress: expect.objectContaining({ city: 'Rome', firstName: null }),
+        customFields: { kept: 1, added: 3 },
+        revision: 2,
+        updatedTime: expect.any(String),
+      })
+      expect(await eventsOf('paymentInstrumentId', before.id)).toEqual([
+        'payment-card-created',
+        'payment-instrument-modified',
+      ])
+      expect((await patch(before.id, body)).body).toEqual(body)
+      const cleared = await patch(before.id, { billingAddress: null, useAsBackup: null, customFields: null })
+      expect(cleared.body).toMatchObject({ billingAddress: null, useAsBackup: false, customFields: {} })
+    })
+
+    test('but not in its customer: 409; what only the service sets is passed over', async () => {
+      const before = await made()
+      const response = await patch(before.id, { customerId: 'another' })
+      expectProblem(response, 409, 'conflict')
+      expect(response.body.detail).toContain('customerId')
+      const readOnly = { brand: 'Mastercard', status: 'deactivated', fingerprint: 'x', last4: '0000' }
+      expect((await patch(before.id, readOnly)).body).toEqual(before)
+    })
+
+    test.each([
+      ['an expiry of the past', { expYear: 2020 }, ['expYear']],
+      ['a month that none is', { expMonth: 13 }, ['expMonth']],
+      ['no month', { expMonth: null }, ['expMonth']],
+      ['an unknown member', { color: 'red' }, ['color']],
+      ['a member that is not built', { stickyGatewayAccountId: 'acc' }, ['stickyGatewayAccountId']],
+      ['another method', { method: 'ach' }, ['method']],
+    ])('but not to %s: 422', async (_, body, fields) => {
+      const { id } = await made()
+      expect(expectProblem(await patch(id, body), 422, 'validation-error')).toEqual(fields)
+    })
+
+    test('under the revision that its caller has seen: 412; of nobody: 404', async () => {
+      const { id } = await made()
+      const change = { useAsBackup: true }
+      expectProblem(await patch(id, change, { 'If-Match': '"7"' }), 412, 'precondition-failed')
+      expect((await patch(id, change, { 'If-Match': '"1"' })).status).toBe(200)
+      expectProblem(await patch('inst_none', change), 404, 'not-found')
+    })
+  })
+
+  describe('is deactivated', () => {
+    test('for good, and charged no more: 201, then 409', async () => {
+      const { id } = await made()
+      const { status, body } = await deactivate(id)
+      expect([status, body.status, body.revision]).toEqual([201, 'deactivated', 2])
+      expectProblem(await deactivate(id), 409, 'conflict')
+      expect((await api.get(`payment-instruments/${id}`)).body).toEqual(body)
+      expect(await eventsOf('paymentInstrumentId', id)).toEqual([
+        'payment-card-created',
+        'payment-instrument-modified',
+      ])
+      const charged = await sale(id)
+      expect(expectProblem(charged, 422, 'validation-error')).toEqual([
+        'paymentInstruction.paymentInstrumentId',
+      ])
+      expect((await patch(id, { expMonth: 1, expYear: 2088 })).body).toMatchObject({ status: 'deactivated' })
+    })
+
+    test('under the revision that its caller has seen: 412; of nobody: 404', async () => {
+      const { id } = await made()
+      expectProblem(await deactivate(id, { 'If-Match': '"7"' }), 412, 'precondition-failed')
+      expectProblem(await deactivate('inst_none'), 404, 'not-found')
+      expect((await api.get(`payment-instruments/${id}`)).body.status).toBe('active')
+    })
+
+    test('and is the default of its customer no more, nor can it become so', async () => {
+      const { customerId, paymentInstrumentId } = await makePayer(api)
+      const before = (await api.get(`customers/${customerId}`)).body
+      await deactivate(paymentInstrumentId)
+      const customer = (await api.get(`customers/${customerId}`)).body
+      expect(customer).toMatchObject({
+        defaultPaymentInstrument: null,
+        revision: Number(before.revision) + 1,
+      })
+      expect(
+        (await eventsOf('customerId', customerId)).filter((type) => type.startsWith('customer')),
+      ).toEqual(['customer-created', 'customer-updated'])
+      const again = await api.put(`customers/${customerId}`, {
+        defaultPaymentInstrument: { method: 'payment-card', paymentInstrumentId },
+      })
+      expect(expectProblem(again, 422, 'validation-error')).toEqual([
+        'defaultPaymentInstrument.paymentInstrumentId',
+      ])
+    })
+
+    test('while an order has it: what is due stays due, and nothing is charged', async () => {
+      const placed = await placeCharged(payments.merchant)
+      await deactivate(placed.paymentInstrumentId)
+      const dependencies = activityDependencies(payments.service, { gateway: payments.gateway })
+      await dependencies.orders.advance(payments.input(placed.id))
+      await callGateway(dependencies, payments.input(placed.id))
+      const invoice = (await api.get(`invoices/${placed.invoiceId}`)).body
+      expect(invoice).toMatchObject({ amountDue: 9.9 })
+      expect(
+        await payments.sql('select id from transactions where customer_id = ?', [placed.customerId]),
+      ).toEqual([])
+    })
+
+    test('and no order can be placed with it', async () => {
+      const { customerId, paymentInstrumentId } = await makePayer(api)
+      await deactivate(paymentInstrumentId)
+      const order = await api.post(
+        'subscriptions',
+        orderBody(payments.merchant, { customerId, paymentInstrumentId }),
+      )
+      expect(expectProblem(order, 422, 'validation-error')).toEqual(['paymentInstrumentId'])
+    })
+  })
+})
