@@ -148,7 +148,7 @@ import {
   readQuerySchema,
 } from './query/query-parameters.ts'
 import { create } from './resources/create.ts'
-import { hasCustomFields } from './resources/custom-fields.ts'
+import { hasCustomFields, WITHOUT_DEFINITIONS } from './resources/custom-fields.ts'
 import { remove } from './resources/delete.ts'
 import { list } from './resources/list.ts'
 import { readOne } from './resources/read.ts'
@@ -821,7 +821,13 @@ function resourcesWithCustomFields(): string[] {
   return [
     ...new Set(
       ROUTES.flatMap(({ method, path, resource }) =>
-        method === 'GET' && !path.includes('{') && hasCustomFields({ schema: resource }) ? [path] : [],
+        method === 'GET' &&
+        !path.includes('{') &&
+        !path.includes('/') &&
+        !WITHOUT_DEFINITIONS.includes(path) &&
+        hasCustomFields({ schema: resource })
+          ? [path]
+          : [],
       ),
     ),
   ]

@@ -1,5 +1,6 @@
 /** Definitions of custom fields, and records whose custom fields are validated against them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { WITHOUT_DEFINITIONS } from '../../api/resources/custom-fields.ts'
 import { ROUTES } from '../../api/routes.ts'
 import type { ApiClient } from '../support/api-client.ts'
 import { type Catalogue, makeCatalogue, orderBody } from '../support/catalogue.ts'
@@ -132,7 +133,7 @@ describe('custom fields', () => {
       ({ method, path, takesBody, resource }) =>
         method === 'POST' && takesBody && path.split('/').length === 1 && hasCustomFields(resource),
     ).map(({ path }) => path)
-    expect(found.toSorted()).toEqual(RESOURCES)
+    expect(found.toSorted()).toEqual([...RESOURCES, ...WITHOUT_DEFINITIONS].toSorted())
   })
 
   test.each(RESOURCES)(
@@ -183,7 +184,7 @@ describe('custom fields', () => {
     const patched = ROUTES.filter(({ method, body = {} }) => method === 'PATCH' && hasCustomFields(body)).map(
       ({ path }) => path,
     )
-    expect(patched).toEqual(['gateway-accounts/{id}'])
+    expect(patched.toSorted()).toEqual(['gateway-accounts/{id}', 'payment-instruments/{id}'])
     await define('gateway-accounts', 'size', { type: 'integer' })
     const account = { ...bodies()['gateway-accounts'], customFields: { size: 1 } }
     const { body } = await api.post<Body>('gateway-accounts', account)

@@ -241,6 +241,7 @@ describe('the schemas of bodies and queries', () => {
         '$id',
         'description',
         'default',
+        'examples',
         'readOnly',
         'writeOnly',
         'x-absent-when-unknown',
