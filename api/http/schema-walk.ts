@@ -108,7 +108,7 @@ function failing(errors: readonly ErrorObject[], value: unknown, path: Path): In
     .split('/')
     .slice(1)
     .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
-  if (keyword === 'required') inner.push(String(params.missingProperty))
+  if (['required', 'dependentRequired'].includes(keyword)) inner.push(String(params.missingProperty))
   const { code, message } = EXPLANATIONS[keyword]?.(params, value) ?? UNEXPLAINED
   return fieldAt([...path, ...inner], code, message)
 }
@@ -124,6 +124,10 @@ const outOfRange = (relation: string): Explanation => {
 /** What a failure of each keyword means to a caller. */
 export const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   required: () => ({ code: 'required', message: 'is required' }),
+  dependentRequired: ({ property }) => ({
+    code: 'required',
+    message: `is required with ${String(property)}`,
+  }),
   'x-neutral': () => ({
     code: 'not-supported',
     message: 'is not supported yet: leave it out or send null',

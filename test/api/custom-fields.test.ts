@@ -9,7 +9,7 @@ import { startService, type TestService } from '../support/service.ts'
 
 type Body = Record<string, unknown>
 
-const RESOURCES = ['customers', 'gateway-accounts', 'products', 'subscriptions', 'websites']
+const RESOURCES = ['customers', 'gateway-accounts', 'plans', 'products', 'subscriptions', 'websites']
 
 describe('custom fields', () => {
   let service: TestService
@@ -125,6 +125,12 @@ describe('custom fields', () => {
     },
     websites: { name: 'Shop' },
     products: { name: 'Seat' },
+    plans: {
+      name: 'Monthly',
+      currency: 'EUR',
+      pricing: { formula: 'fixed-fee', price: 1 },
+      recurringInterval: { unit: 'month', length: 1 },
+    },
     subscriptions: orderBody(merchant, { startTime: new Date(Date.now() + 86_400_000).toISOString() }),
   })
 

@@ -247,7 +247,7 @@ describe('the schemas of bodies and queries', () => {
         'x-absent-when-unknown',
         'x-answers-only',
       ],
-      ...['properties', 'patternProperties', 'additionalProperties', 'items', 'if', 'then', 'not'],
+      ...['properties', 'patternProperties', 'additionalProperties', 'items', 'if', 'then', 'else', 'not'],
     ]
     expect(
       [...keywords].filter((keyword) => !(keyword in EXPLANATIONS) && !silent.includes(keyword)),

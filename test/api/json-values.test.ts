@@ -131,7 +131,7 @@ describe('a value of a body', () => {
 
   test('is refused after what comes before it: 404, then 412', async () => {
     const deep = { body: nested(33), headers: { 'Content-Type': 'application/json', 'If-Match': '"9"' } }
-    expectProblem(await merchant.api.send('PUT', 'subscription-pauses/none', deep), 404, 'not-found')
+    expectProblem(await merchant.api.send('PATCH', 'gateway-accounts/none', deep), 404, 'not-found')
     const { body } = await website('{}')
     expectProblem(await merchant.api.send('PUT', `websites/${body.id}`, deep), 412, 'precondition-failed')
     const unread = { ...deep, headers: { 'Content-Type': 'application/json' } }

@@ -225,7 +225,7 @@ describe('a cancellation', () => {
     expectProblem(await merchant.api.delete(`${PATH}/${made.id}`), 409, 'conflict')
     expectProblem(await merchant.api.delete(`${PATH}/none`), 404, 'not-found')
     const types = await merchant.api.get<{ type: string }[]>(`subscriptions/${active.id}/timeline`)
-    expect(types.body[0]).toMatchObject({ type: 'subscription-reactivated' })
+    expect(types.body[0]).toMatchObject({ type: 'order-reactivated' })
     // Another one can be made, and the first one stays revoked.
     const again = await cancel(active.id, { churnTime: later(3) })
     expectProblem(await merchant.api.delete(`${PATH}/${made.id}`), 409, 'conflict')

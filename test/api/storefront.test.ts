@@ -33,7 +33,11 @@ const groupOf = (path: string) => path.split('/')[1] ?? ''
 /** Ids of a customer's records by group. */
 type Records = Readonly<Record<string, string>>
 
-const VOLATILE = ['storefront/payment-instruments/{id}', 'storefront/transactions/{id}']
+const VOLATILE = [
+  'storefront/invoices/{id}',
+  'storefront/payment-instruments/{id}',
+  'storefront/transactions/{id}',
+]
 
 describe('the storefront', () => {
   let service: TestService

@@ -37,7 +37,7 @@ describe('a value of a custom field', () => {
     ['array', {}, ['x'.repeat(256)], /255/],
     ['array', {}, Array(1001).fill('a'), /1000/],
     ['array', { allowedValues: ['a'] }, ['a', 'c'], /only contain a/],
-    ['boolean', {}, 'true', /boolean/],
+    ['boolean', {}, 'true', /true or false/],
     ['date', {}, '2023-02-29', /date/],
     ['date', {}, '2026-01-31T09:00:00Z', /date/],
     ['datetime', {}, '2026-01-31T09:00:00', /offset/],
@@ -81,8 +81,8 @@ describe('custom fields', () => {
       problems: [],
     })
     expect(checkedCustomFields(definitions, { colour: 7 }, null).problems).toEqual([
-      { field: 'customFields.size', message: 'is required' },
-      { field: 'customFields.colour', message: 'must be a string' },
+      { field: 'customFields.size', code: 'required', message: 'is required' },
+      { field: 'customFields.colour', code: 'wrong-type', message: 'must be a string' },
     ])
   })
 
@@ -92,7 +92,7 @@ describe('custom fields', () => {
     expect(checkedCustomFields(definitions, { colour: 8 }, stored).problems).toHaveLength(1)
     expect(checkedCustomFields(definitions, {}, stored)).toEqual({ values: {}, problems: [] })
     expect(checkedCustomFields(definitions, {}, { size: 1 }).problems).toEqual([
-      { field: 'customFields.size', message: 'is required' },
+      { field: 'customFields.size', code: 'required', message: 'is required' },
     ])
   })
 

@@ -105,7 +105,8 @@ describe('a refusal', () => {
     [
       '500 event types that are none',
       'webhooks',
-      () => JSON.stringify({ url: 'https://a.example', eventsFilter: many(500, (index) => `${index}`) }),
+      () =>
+        JSON.stringify({ url: 'https://a.example', eventsFilter: many(500, (index) => `No event ${index}`) }),
       'not-one-of',
     ],
     [
