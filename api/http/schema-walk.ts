@@ -181,6 +181,10 @@ export const PATTERNS: Readonly<Record<string, string>> = {
   [ID_PATTERN]: ID_RULE,
   [PERMISSION_PATTERN]: 'must be * or an operation id, such as GetDisputeCollection',
   '^[A-Z]{2}$': 'must be two capital letters',
+  '^[^<>"\'\\\\*]+$': 'must not contain < > " \' \\ or *',
+  '^[\\x21-\\x7e]+$': 'must be printable characters without spaces',
+  '^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$': 'must be letters and digits in parts joined by _ or -',
+  '^[a-z0-9]+(-[a-z0-9]+)*$': 'must be lower-case letters and digits in parts joined by -',
 }
 
 const TYPES: Readonly<Record<string, string>> = {

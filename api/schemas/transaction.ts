@@ -210,7 +210,7 @@ export const TransactionQuery = Type.Object(
     transactionId: Type.String({ description: 'Transaction whose outcome was asked for.' }),
     result: Result,
     status: Status,
-    amount: Type.Number({ description: 'Amount of the transaction.' }),
+    amount: Amount('Amount of the transaction.'),
     currency: Type.String({ description: 'Currency of the transaction.' }),
   },
   {

@@ -107,7 +107,7 @@ describe('a refusal', () => {
       'webhooks',
       () =>
         JSON.stringify({ url: 'https://a.example', eventsFilter: many(500, (index) => `No event ${index}`) }),
-      'not-one-of',
+      'wrong-format',
     ],
     [
       '100,000 permissions that are none',

@@ -23,7 +23,7 @@ const PRIVATE: readonly (readonly [word: RegExp, instead: string])[] = [
   [/\bpatience\b/, 'timeout'],
 ]
 /** The directory of downloaded programs keeps its name, as do events, languages and other products. */
-const ALLOWED = /'engines'|Docker engine|allSettled|balance-transaction-settled/g
+const ALLOWED = /'engines'|Docker engine|allSettled|balance-transaction-settled|settlementTime/g
 
 function privateWords(text: string): string[] {
   const words = text
