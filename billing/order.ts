@@ -2,7 +2,7 @@
 
 import { ConflictError } from './errors.ts'
 import type { EventType } from './event-types.ts'
-import { orNever } from './instants.ts'
+import { LATEST_INSTANT, orNever } from './instants.ts'
 import { draftInvoice, type Invoice, initialLines, isOpen, issued, renewalLines } from './invoices.ts'
 import { isZero } from './money.ts'
 import { type OrderTerms, trialEnd } from './order-terms.ts'
@@ -293,8 +293,9 @@ function moveComing(change: Change): void {
 }
 
 /** Makes an instant the next boundary, and the anchor of all later ones. */
-export function moveBoundary(change: Change, boundary: number): void {
+export function moveBoundary(change: Change, instant: number): void {
   const { rebillNumber } = change.order
+  const boundary = Math.min(instant, LATEST_INSTANT)
   set(change, { periodEnd: boundary, anchor: boundary, anchorNumber: (rebillNumber ?? 0) + 1 })
   moveComing(change)
 }

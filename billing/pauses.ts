@@ -3,7 +3,6 @@
  * the end of a pause do to the order. At the end the boundary moves by the time paused.
  */
 import { ConflictError, type FieldCode, InvalidFieldsError } from './errors.ts'
-import { LATEST_INSTANT } from './instants.ts'
 import {
   type Change,
   changeInvoice,
@@ -125,7 +124,7 @@ export function endPause(change: Change, pause: Pause): void {
   changePause(change, pause.id, { status: 'finished', endTime: at })
   if (periodEnd !== null) {
     const remaining = pause.timeRemaining ?? periodEnd - pause.effectiveTime
-    moveBoundary(change, Math.min(at + remaining, LATEST_INSTANT))
+    moveBoundary(change, at + remaining)
   }
   // Charges that were due during the pause are made once, now.
   for (const { sequence, chargeTime } of change.order.invoices) {
