@@ -80,7 +80,10 @@ function fillOf(schema: Member): Fill | null {
   if (Object.keys(neutral).length === 0 && inner.length === 0) return null
   return (value) => {
     if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
-    const filled: Record<string, unknown> = { ...neutral, ...value }
+    const filled: Record<string, unknown> = { ...value }
+    for (const [name, nothing] of Object.entries(neutral)) {
+      if (!Object.hasOwn(filled, name)) filled[name] = nothing
+    }
     for (const [name, fill] of inner) if (Object.hasOwn(filled, name)) filled[name] = fill(filled[name])
     return filled
   }
