@@ -122,7 +122,11 @@ export const Transaction = Type.Object(
     orderId: ReadOnly(OrNull(Id('First of the subscriptions.'))),
     isRebill: ReadOnly(Type.Boolean({ description: 'Whether the first invoice renews a subscription.' })),
     rebillNumber: ReadOnly(
-      OrNull(Type.Integer({ description: 'Number of the invoiced period; 0 is the trial.' })),
+      OrNull(
+        Type.Integer({
+          description: 'Number of the invoiced period; 0 is the trial. null before the service begins.',
+        }),
+      ),
     ),
     retryNumber: ReadOnly(
       Type.Integer({ description: 'Number of automatic charges of the invoice before this one.' }),
