@@ -64,7 +64,6 @@ export function watchDatabaseClock(em: () => EntityManager, now: () => number): 
   }
 }
 
-/** Returns the milliseconds by which this process is certainly ahead, given the round trip. */
 async function measureSkew(em: EntityManager, now: () => number): Promise<number> {
   const before = now()
   const [row] = await statement<{ time: string }>(
@@ -72,8 +71,17 @@ async function measureSkew(em: EntityManager, now: () => number): Promise<number
     'database-clock',
     'select extract(epoch from clock_timestamp()) * 1000 as time',
   )
-  const after = now()
-  const time = Number(row?.time)
-  if (time < before) return before - time
-  return time > after ? after - time : 0
+  return certainSkew(Number(row?.time), { before, after: now() })
+}
+
+/**
+ * Returns the milliseconds by which this process is certainly ahead of the database (negative: behind), given that
+ * the database read its clock at some time between request and response.
+ */
+export function certainSkew(
+  databaseTime: number,
+  { before, after }: { readonly before: number; readonly after: number },
+): number {
+  if (databaseTime < before) return before - databaseTime
+  return databaseTime > after ? after - databaseTime : 0
 }

@@ -1,6 +1,6 @@
 /** Checks whether the database can serve this process, with one small write. */
 import type { MikroORM } from '@mikro-orm/postgresql'
-import { TOLERANCE } from './clock-agreement.ts'
+import { certainSkew, TOLERANCE } from './clock-agreement.ts'
 import { statement } from './statement.ts'
 
 /** Milliseconds for which concurrent checks share the outcome of one probe. */
@@ -41,14 +41,10 @@ async function probeOnce(orm: MikroORM, now: () => number): Promise<Outcome> {
        returning extract(epoch from clock_timestamp())::float8 * 1000 as milliseconds`,
       [new Date(requestedAt).toISOString()],
     )
-    const respondedAt = now()
-    const skew = (row?.milliseconds ?? requestedAt) - (requestedAt + respondedAt) / 2
-    // The database read its clock at some time between request and response.
-    const isSkewed = Math.abs(skew) > TOLERANCE + (respondedAt - requestedAt) / 2
-    const direction = skew > 0 ? 'behind' : 'ahead of'
-    return isSkewed
-      ? { ...HEALTHY, clock: `${(Math.abs(skew) / 1_000).toFixed(1)} s ${direction} the database's` }
-      : HEALTHY
+    const skew = certainSkew(row?.milliseconds ?? requestedAt, { before: requestedAt, after: now() })
+    if (Math.abs(skew) <= TOLERANCE) return HEALTHY
+    const direction = skew < 0 ? 'behind' : 'ahead of'
+    return { ...HEALTHY, clock: `${(Math.abs(skew) / 1_000).toFixed(1)} s ${direction} the database's` }
   } catch (error) {
     const [failing, reason] = failureOf(error)
     return { ...HEALTHY, [failing]: reason }

@@ -47,7 +47,7 @@ export interface Slot {
 }
 
 /** `unused`: the attempt showed nothing about the receiver. */
-export type SlotResult = 'answered' | 'unanswered' | 'unused'
+export type SlotResult = 'responded' | 'no-response' | 'unused'
 
 /** Attempts that other workers have in flight at a receiver, and the number of those workers. */
 export interface Elsewhere {
@@ -138,7 +138,7 @@ export class Slots {
     }
     receiver.quickAt = Number.NEGATIVE_INFINITY
     receiver.limit = Math.max(1, Math.floor(receiver.limit / 2))
-    if (result === 'answered') receiver.pause = 0
+    if (result === 'responded') receiver.pause = 0
     // Attempts that hung at the same time count once.
     else if (slot.since >= receiver.pauseSetAt) this.#pause(receiver, now)
   }

@@ -185,7 +185,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   /** A fault of our own: the attempt does not count. */
   const failed = (delivery: DueDelivery, slot: Slot, error: unknown): void => {
     const fault = error instanceof OwnFaultError ? error.fault : null
-    slots.release(slot, fault === 'busy' ? 'unanswered' : 'unused', performance.now())
+    slots.release(slot, fault === 'busy' ? 'no-response' : 'unused', performance.now())
     if (fault === 'exhausted') restingUntil = performance.now() + REST
     if (fault !== null) releaseTaken([delivery])
     log.error(
@@ -296,7 +296,7 @@ function isUnstorable(error: unknown): boolean {
 }
 
 function resultOf({ response: { failure, status } }: Attempt): SlotResult {
-  return status !== null && failure !== 'timeout' ? 'answered' : 'unanswered'
+  return status !== null && failure !== 'timeout' ? 'responded' : 'no-response'
 }
 
 /** Retries count from the end of the first attempt, in real time. */

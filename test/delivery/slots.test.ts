@@ -32,7 +32,7 @@ type Event =
   | {
       readonly kind: 'release'
       readonly which: number
-      readonly result: 'answered' | 'unanswered' | 'unused'
+      readonly result: 'responded' | 'no-response' | 'unused'
     }
   | { readonly kind: 'pass'; readonly time: number }
   | { readonly kind: 'forget' }
@@ -47,7 +47,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   fc.record({
     kind: fc.constant('release' as const),
     which: fc.nat(),
-    result: fc.constantFrom('answered', 'unanswered', 'unused'),
+    result: fc.constantFrom('responded', 'no-response', 'unused'),
   }),
   fc.record({ kind: fc.constant('pass' as const), time: fc.constantFrom(1, 500, 2_000, 20_000, 70_000) }),
   fc.record({ kind: fc.constant('forget' as const) }),
@@ -110,7 +110,7 @@ describe('slots', () => {
           ledger.requireBounds()
         }
         // Any receiver is tried again, whatever it has done: at the latest after its longest pause.
-        for (const { slot } of ledger.held) slots.release(slot, 'unanswered', now)
+        for (const { slot } of ledger.held) slots.release(slot, 'no-response', now)
         now += SMALL.pause.longest
         expect(slots.occupy(to(0, 0, 0), now)).not.toBeNull()
       }),
@@ -133,7 +133,7 @@ describe('slots', () => {
             lastTurns.set(at, turn)
           }
           const oldest = shares.size === 0 || held.length > atOnce ? held.shift() : undefined
-          if (oldest !== undefined) slots.release(oldest, 'answered', turn)
+          if (oldest !== undefined) slots.release(oldest, 'responded', turn)
         }
         const byOrganization = Map.groupBy(waiting, ({ organizationId }) => organizationId)
         const round = byOrganization.size * longest(byOrganization)
@@ -155,7 +155,7 @@ describe('slots', () => {
       held.push(...[...shares.values()].flat())
       if (shares.has(starved)) lastTurn = turn
       const oldest = shares.size === 0 || held.length > 5 ? held.shift() : undefined
-      if (oldest !== undefined) slots.release(oldest, 'answered', turn)
+      if (oldest !== undefined) slots.release(oldest, 'responded', turn)
     }
     expect(lastTurn).toBeGreaterThan(80)
   })
@@ -175,7 +175,7 @@ describe('slots', () => {
     const waiting = Array.from({ length: 25 }, (_, index) => to(1, index, index))
     const unproven = [...slots.share(waiting, 256, 0).values()].flat()
     expect(unproven).toHaveLength(BOUNDS.perOrganization / 2)
-    for (const slot of unproven) slots.release(slot, 'answered', 100)
+    for (const slot of unproven) slots.release(slot, 'responded', 100)
     expect([...slots.share(waiting, 256, 200).values()].flat()).toHaveLength(BOUNDS.total / 4)
   })
 
@@ -183,17 +183,17 @@ describe('slots', () => {
     const slots = new Slots()
     const at = to(1, 1, 1)
     const all = (now: number): Slot[] => [...slots.share([at], 256, now).values()].flat()
-    const round = (now: number, took: number, result: 'answered' | 'unanswered'): number => {
+    const round = (now: number, took: number, result: 'responded' | 'no-response'): number => {
       const held = all(now)
       for (const slot of held) slots.release(slot, result, now + took)
       return held.length
     }
-    expect([0, 1_000, 2_000, 3_000].map((now) => round(now, 100, 'answered'))).toEqual([16, 32, 64, 64])
+    expect([0, 1_000, 2_000, 3_000].map((now) => round(now, 100, 'responded'))).toEqual([16, 32, 64, 64])
     const [one] = all(4_000)
     if (one === undefined) throw new Error('nothing was shared')
     // Nothing came back for two seconds: it is no longer quick, though nothing has failed.
     expect(slots.occupy(to(1, 2, 1), 6_000)).toBeNull()
-    slots.release(one, 'answered', 7_000)
+    slots.release(one, 'responded', 7_000)
     expect(slots.inFlight()).toEqual(new Map([['org_1 https://1.example', 63]]))
   })
 
@@ -205,7 +205,7 @@ describe('slots', () => {
     let now = 20_000
     const pauses: number[] = []
     for (let tries = 0; tries < 9; tries += 1) {
-      for (const slot of held) slots.release(slot, 'unanswered', now)
+      for (const slot of held) slots.release(slot, 'no-response', now)
       const ended = now
       for (held = []; held.length === 0; now += 1_000) {
         held = [...slots.share([at], 256, now).values()].flat()
@@ -218,7 +218,7 @@ describe('slots', () => {
     expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60].map((seconds) => seconds * 1_000))
     // It answers quickly again: slots and turns as any other's within a few answers.
     for (let responses = 0; responses < 5; responses += 1) {
-      for (const slot of held) slots.release(slot, 'answered', now + 100)
+      for (const slot of held) slots.release(slot, 'responded', now + 100)
       now += 1_000
       held = [...slots.share([at], 256, now).values()].flat()
     }
@@ -240,7 +240,7 @@ describe('slots', () => {
     for (let now = 0; now < 300_000; now += 100_000) {
       const slot = slots.occupy(to(1, 1, 1), now)
       if (slot === null) throw new Error('no slot')
-      slots.release(slot, 'unanswered', now + 20_000)
+      slots.release(slot, 'no-response', now + 20_000)
     }
     slots.heed(new Map())
     const held = [...slots.share([to(1, 1, 1)], 256, 900_000).values()].flat()
@@ -252,7 +252,7 @@ describe('slots', () => {
     const known = to(9, 1, 100)
     for (let responses = 0; responses < 48; responses += 1) {
       const slot = slots.occupy(known, 0)
-      if (slot !== null) slots.release(slot, 'answered', 10)
+      if (slot !== null) slots.release(slot, 'responded', 10)
     }
     const hanging = Array.from({ length: 64 }, (_, index) => to(index % 3, index, index))
     slots.share(hanging, 256, 100)
