@@ -1,0 +1,158 @@
+import type { Call } from '../call.ts'
+import { CATALOGUE, CUSTOMER } from './setup.ts'
+
+export const CUSTOMERS: readonly Call[] = [
+  ...CATALOGUE,
+  ...CUSTOMER,
+  { operation: 'POST tokens', body: 'nulls', case: 'with nulls' },
+  {
+    operation: 'POST tokens',
+    case: 'with what is required',
+    body: 'required',
+    with: { paymentInstrument: { pan: '4111111111111111', expMonth: 12, expYear: 2090 } },
+    as: 'token',
+  },
+  {
+    operation: 'POST customers',
+    body: 'full',
+    case: 'with every member',
+    // An instrument belongs to a customer who exists already.
+    omit: ['defaultPaymentInstrument', 'defaultPaymentInstrumentId', 'preferredPayoutInstrumentId'],
+    as: 'ada',
+  },
+  { operation: 'POST customers', body: 'nulls', case: 'with nulls', as: 'nobody' },
+  { operation: 'GET customers', withoutQuery: ['expand'] },
+  { operation: 'GET customers/{id}', of: ['ada'], withoutQuery: ['expand'], as: 'ada' },
+  { operation: 'PUT customers/{id}', body: { held: 'ada' }, case: 'with what was read', of: ['ada'] },
+  {
+    operation: 'PUT customers/{id}',
+    body: 'full',
+    case: 'with every member',
+    of: ['customer'],
+    omit: ['paymentToken'],
+  },
+  {
+    operation: 'PUT customers/{id}',
+    body: 'nulls',
+    case: 'with nulls, of a new id',
+    of: ['=new-customer'],
+    status: 201,
+  },
+  { operation: 'DELETE customers/{id}', of: ['nobody'] },
+  {
+    operation: 'DELETE customers/{id}',
+    case: 'merged into another one',
+    of: ['=new-customer'],
+    query: { targetCustomerId: 'ada' },
+    withoutQuery: ['targetCustomerId'],
+  },
+
+  { operation: 'PUT customers/{id}/lead-source', body: 'full', case: 'with every member', of: ['customer'] },
+  { operation: 'PUT customers/{id}/lead-source', body: 'nulls', case: 'with nulls', of: ['customer'] },
+  { operation: 'GET customers/{id}/lead-source', of: ['customer'], as: 'leadSource' },
+  { operation: 'DELETE customers/{id}/lead-source', of: ['customer'] },
+
+  {
+    operation: 'POST customers/{id}/timeline',
+    body: 'given',
+    with: { message: 'Called about the invoice.' },
+    of: ['customer'],
+    as: 'comment',
+  },
+  { operation: 'GET customers/{id}/timeline', of: ['customer'] },
+  { operation: 'GET customers/{id}/timeline/{messageId}', of: ['customer', 'comment'] },
+  { operation: 'DELETE customers/{id}/timeline/{messageId}', of: ['customer', 'comment'] },
+
+  { operation: 'GET customers/{id}/credit-balance', of: ['customer'] },
+  { operation: 'POST customers/{id}/compliance-screening-report', body: 'given', with: {}, of: ['customer'] },
+]
+
+export const CUSTOMER_AUTHENTICATION: readonly Call[] = [
+  ...CATALOGUE,
+  { operation: 'POST customers', body: 'required', case: 'with what is required', as: 'customer' },
+  { operation: 'PUT authentication-options', body: 'full', case: 'with every member' },
+  { operation: 'PUT authentication-options', body: 'nulls', case: 'with nulls' },
+  { operation: 'GET authentication-options', as: 'options' },
+  {
+    operation: 'PUT authentication-options',
+    body: { held: 'options' },
+    case: 'with what was read',
+    as: 'options',
+  },
+
+  {
+    operation: 'POST authentication-tokens',
+    body: 'full',
+    case: 'of a customer whom the merchant has authenticated, with every member',
+    sends: 'AuthenticationTokenPasswordlessMode',
+    as: 'token',
+  },
+  {
+    operation: 'POST authentication-tokens',
+    body: 'nulls',
+    case: 'of a customer whom the merchant has authenticated, with nulls',
+    sends: 'AuthenticationTokenPasswordlessMode',
+    with: { mode: 'passwordless' },
+    as: 'another',
+  },
+  { operation: 'GET authentication-tokens' },
+  { operation: 'GET authentication-tokens/{token}', of: ['token.token'] },
+  {
+    operation: 'POST authentication-tokens/{token}/exchange',
+    body: 'full',
+    case: 'with every member',
+    of: ['token.token'],
+    with: { expiredTime: null },
+  },
+  {
+    operation: 'POST authentication-tokens/{token}/exchange',
+    body: 'nulls',
+    case: 'with nulls',
+    of: ['another.token'],
+    with: { acl: [{ scope: {}, permissions: ['PostToken'] }], invalidate: false },
+  },
+  { operation: 'DELETE authentication-tokens/{token}', of: ['another.token'] },
+
+  {
+    operation: 'POST credentials',
+    body: 'full',
+    case: 'with every member',
+    with: { username: 'ada', password: 'correct horse battery staple' },
+    as: 'credential',
+  },
+  {
+    operation: 'POST credentials',
+    body: 'nulls',
+    case: 'with nulls',
+    with: { username: 'bob', password: 'correct horse battery staple' },
+    as: 'second',
+  },
+  { operation: 'GET credentials' },
+  { operation: 'GET credentials/{id}', of: ['credential'], as: 'credential' },
+  {
+    operation: 'PUT credentials/{id}',
+    body: { held: 'credential' },
+    case: 'with what was read',
+    of: ['credential'],
+    with: { password: 'correct horse battery staple' },
+  },
+  { operation: 'DELETE credentials/{id}', of: ['second'] },
+  {
+    operation: 'POST authentication-tokens',
+    body: 'required',
+    case: 'of a customer with a password',
+    sends: 'AuthenticationTokenPasswordMode',
+    with: { mode: 'password', username: 'ada', password: 'correct horse battery staple' },
+    notYet: 'sign-in with a password',
+  },
+  {
+    operation: 'POST password-tokens',
+    body: 'full',
+    case: 'with every member',
+    with: { username: 'ada' },
+    as: 'reset',
+  },
+  { operation: 'GET password-tokens' },
+  { operation: 'GET password-tokens/{id}', of: ['reset.token'] },
+  { operation: 'DELETE password-tokens/{id}', of: ['reset.token'] },
+]

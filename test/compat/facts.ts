@@ -1,0 +1,46 @@
+/** What is known of a call from its operation. */
+import type { Call } from './call.ts'
+import { GROUPS, type Operation, type OperationFacts } from './operations.ts'
+import type { ShapeName } from './shapes.ts'
+
+export const OPERATIONS = Object.assign({}, ...Object.values(GROUPS)) as Readonly<
+  Record<Operation, OperationFacts>
+>
+
+/** Shapes of which a response has one. */
+const KINDS: Readonly<Record<string, readonly ShapeName[]>> = {
+  CompositeToken: ['PaymentCardToken'],
+  PaymentInstrument: ['PaymentCard'],
+  Plan: ['SubscriptionPlan', 'TrialOnlyPlan', 'OneTimeSalePlan'],
+  ServiceCredential: ['WebhookCredential'],
+  SubscriptionOrOneTimeSale: ['Subscription', 'OneTimeSale'],
+  CustomField: [
+    'ArrayCustomField',
+    'BooleanCustomField',
+    'DateCustomField',
+    'DateTimeCustomField',
+    'IntegerCustomField',
+    'NumberCustomField',
+    'StringCustomField',
+    'MonetaryCustomField',
+  ],
+}
+
+/** Returns the shapes of an operation's response; none if it has no body, or one that is not the interface's. */
+export function responseShapes({ operation, shape, ownShape }: Call): readonly ShapeName[] {
+  const [method, path] = operation.split(' ')
+  const { response = method === 'PUT' ? OPERATIONS[`GET ${path}` as Operation]?.response : undefined } =
+    OPERATIONS[operation]
+  if (response === undefined || ownShape === true) return []
+  return shape === undefined ? (KINDS[response] ?? [response as ShapeName]) : [shape]
+}
+
+/** Returns the shape of a call's body; undefined if it is given whole. */
+export function bodyShape(call: Call): ShapeName | undefined {
+  return call.sends ?? call.shape ?? responseShapes(call)[0]
+}
+
+/** True if the operation returns a list. */
+export function isList({ operation }: Call): boolean {
+  return OPERATIONS[operation].query?.includes('limit') === true || operation.endsWith('/upcoming-invoices')
+}
