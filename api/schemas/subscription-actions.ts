@@ -43,7 +43,7 @@ export const SubscriptionCancellation = Type.Object(
     ...readOnlyNotSupportedYet({
       proratedInvoiceId: null,
       appliedInvoiceId: null,
-      lineItemSubtotal: { amount: 0 },
+      lineItemSubtotal: null,
     }),
   },
   {

@@ -1,5 +1,6 @@
 /** Bodies of calls, and their members by path: `items.plan.id` is that of any item. */
 import type { Call } from './call.ts'
+import { UNUSED } from './differences.ts'
 import { bodyShape } from './facts.ts'
 import { isObject, type Json, type JsonObject } from './json-shape.ts'
 import { filledIn, type Records } from './records.ts'
@@ -17,7 +18,7 @@ export function writtenMembers(call: Call): string[] {
 
 export interface Member {
   readonly path: string
-  /** False if the value says that what the member is for is not used: null, false, 0, "", [] or {}. */
+  /** False if the value says that what the member is for is not used: null, false, 0, "", [] or {}, for example. */
   readonly used: boolean
 }
 
@@ -27,7 +28,9 @@ export function membersOf(value: Json, path: readonly string[] = []): Member[] {
   if (!isObject(value)) return []
   return Object.entries(value).flatMap(([name, member]) => {
     const memberPath = [...path, name]
-    return [{ path: memberPath.join('.'), used: isUsed(member) }, ...membersOf(member, memberPath)]
+    const joined = memberPath.join('.')
+    const used = isUsed(member) && UNUSED[joined] !== member
+    return [{ path: joined, used }, ...membersOf(member, memberPath)]
   })
 }
 

@@ -32,10 +32,6 @@ export interface Call {
   readonly fromRoot?: true
   /** Query of a call that is no read; reads use every parameter that clients know. */
   readonly query?: Readonly<Record<string, string>>
-  /** Query parameters that this release does not take, although clients send them. */
-  readonly withoutQuery?: readonly string[]
-  /** Members, by path, that this call is refused for beyond those of `DIFFERENCES`, and why. */
-  readonly refuses?: Readonly<Record<string, string>>
   /** Why the call is refused as a whole by 422 in this release. */
   readonly notYet?: string
 }

@@ -4,33 +4,27 @@ import { waitFor } from '../support/wait-for.ts'
 import { bodyOf, without } from './bodies.ts'
 import { type Call, titleOf } from './call.ts'
 import { addFindings, compare, type Findings, noFindings, shapeOfValue } from './comparison.ts'
-import { DIFFERENCES } from './differences.ts'
 import { bodyShape, isList, OPERATIONS, responseShapes } from './facts.ts'
 import { isObject, type JsonObject, shapeOf } from './json-shape.ts'
 import type { Operation } from './operations.ts'
-import { pathOf, type Records } from './records.ts'
-import {
-  addRefused,
-  expectedRefusals,
-  invalidFields,
-  isAtOrBelow,
-  noRefused,
-  type Refused,
-} from './refusals.ts'
+import { filledIn, pathOf, type Records } from './records.ts'
+import { expectedRefusals, invalidFields, isAtOrBelow, notSupportedOf } from './refusals.ts'
 import type { ShapeName } from './shapes.ts'
 
 /** What calls have returned, and what that has shown of the shapes. */
 export interface Memory {
   readonly records: Records
   readonly findings: Map<ShapeName, Findings>
-  readonly refused: Map<ShapeName, Refused>
+  readonly notSupported: Map<ShapeName, ReadonlySet<string>>
 }
 
 /**
  * Makes the call, keeps its response, and returns where the response differs from what clients expect. What is listed in
  * `DIFFERENCES` or in the call itself does not differ; it differs if it is no longer so.
  */
-export async function makeCall(api: ApiClient, call: Call, memory: Memory): Promise<string[]> {
+export async function makeCall(api: ApiClient, given: Call, memory: Memory): Promise<string[]> {
+  const query = filledIn({ ...given.query }, memory.records) as Record<string, string>
+  const call = { ...given, query }
   const differs: string[] = []
   const send = sender(api, call, pathOf(call, memory.records))
   const response =
@@ -101,9 +95,8 @@ async function write(
   if (named.length === 0) return response
   const shape = bodyShape(call)
   if (shape !== undefined) {
-    const all = memory.refused.get(shape) ?? noRefused()
-    addRefused(all, shape, named)
-    memory.refused.set(shape, all)
+    const all = memory.notSupported.get(shape) ?? new Set()
+    memory.notSupported.set(shape, new Set([...all, ...notSupportedOf(named)]))
   }
   const rest = without(body, [...expected, ...named.map(({ field }) => field)])
   return await sendQuery(call, send, rest, [])
@@ -116,14 +109,10 @@ async function sendQuery(
   body: JsonObject | null,
   differs: string[],
 ): Promise<ApiResponse<unknown>> {
-  const { withoutQuery = [] } = call
   const query = new URLSearchParams(queryOf(call))
   const response = await send(query.toString(), body)
   const named = response.status === 400 ? invalidFields(response).map(({ field }) => field) : []
-  const others = named.filter((name) => !withoutQuery.includes(name))
-  const taken = withoutQuery.filter((name) => !named.includes(name))
-  differs.push(...others.map((name) => `refuses the query ${name}`))
-  differs.push(...taken.map((name) => `takes the query ${name}`))
+  differs.push(...named.map((name) => `refuses the query ${name}`))
   if (named.length === 0) return response
   for (const name of named) query.delete(name)
   return await send(query.toString(), body)
@@ -166,9 +155,7 @@ function compareOne(shapes: readonly ShapeName[], value: unknown, { findings }: 
   const all = findings.get(name) ?? noFindings()
   addFindings(all, found)
   findings.set(name, all)
-  const known = DIFFERENCES[name]?.otherwise ?? {}
-  const others = [...found.otherwise].filter(([path]) => !Object.hasOwn(known, path))
-  return others.map(([path, text]) => `returns ${path}: ${text}`)
+  return [...found.otherwise].map(([path, text]) => `returns ${path}: ${text}`)
 }
 
 /** What was read can be sent back, and changes nothing. */

@@ -29,12 +29,11 @@ Paths are below \`/organizations/{organizationId}/\`.
 ${Object.entries(GROUPS).map(groupSection).join('')}
 ## Members
 
-How bodies and responses differ from what clients know. An unknown member is refused at any value; a member of an item is named without
-the item's number.
+What bodies and responses lack of what clients know. A member of an item is named without the item's number.
 
-| Shape | Not supported yet | Unknown, and not returned | Unknown | Not returned | Different |
-|---|---|---|---|---|---|
-${(Object.keys(DIFFERENCES) as ShapeName[]).toSorted().map(shapeRow).join('\n')}
+| Shape | Member | In this release | Note |
+|---|---|---|---|
+${(Object.keys(DIFFERENCES) as ShapeName[]).toSorted().flatMap(memberRows).join('\n')}
 `
 }
 
@@ -56,20 +55,13 @@ function resultOf(operation: Operation): string {
   if (reason !== undefined) return `not in this release (${reason})`
   const calls = CALLS.filter((call) => call.operation === operation)
   const members = [...new Set(calls.flatMap(membersThatAreRefused))]
-  const query = [...new Set(calls.flatMap(({ withoutQuery = [] }) => withoutQuery))]
-  const refused = new Set(
-    calls.flatMap(({ refuses = {} }) => Object.entries(refuses).map(([name, why]) => `\`${name}\`: ${why}`)),
-  )
   const notYet = calls.flatMap((call) => call.notYet ?? [])
   const lacking = [...new Set(calls.flatMap(responseShapes))].filter((shape) => {
-    const { missing = [], notReturned = [], otherwise = {} } = DIFFERENCES[shape] ?? {}
-    return missing.length + notReturned.length + Object.keys(otherwise).length > 0
+    return Object.keys(DIFFERENCES[shape]?.notReturned ?? {}).length > 0
   })
   return [
     `works${members.length === 0 ? '' : ` without members ${list(members)}`}`,
     ...(calls.some(({ fromRoot }) => fromRoot === true) ? [`at \`/${operation.split(' ')[1]}\``] : []),
-    ...(query.length === 0 ? [] : [`without the query ${list(query)}`]),
-    ...refused,
     ...(notYet.length === 0 ? [] : [`not yet: ${[...new Set(notYet)].join(', ')}`]),
     ...(calls.every(({ ownShape }) => ownShape === true) ? ["the response is the service's own"] : []),
     ...(lacking.length === 0 ? [] : [`for the response see [${lacking.join(', ')}](#members)`]),
@@ -80,31 +72,15 @@ function resultOf(operation: Operation): string {
 function membersThatAreRefused(call: Call): string[] {
   const shape = bodyShape(call)
   if (call.body !== 'full' || call.notYet !== undefined || shape === undefined) return []
-  const { notSupported = [], missing = [], unknown = [], refuses = {} } = DIFFERENCES[shape] ?? {}
   const sent = writtenMembers(call)
-  return [...notSupported, ...missing, ...unknown, ...Object.keys(refuses)].filter((path) =>
-    sent.includes(path),
-  )
+  return Object.keys(DIFFERENCES[shape]?.notSupported ?? {}).filter((path) => sent.includes(path))
 }
 
-function shapeRow(name: ShapeName): string {
-  const {
-    notSupported = [],
-    missing = [],
-    unknown = [],
-    refuses = {},
-    notReturned = [],
-    otherwise = {},
-  } = DIFFERENCES[name] ?? {}
-  const different = [...Object.entries(otherwise), ...Object.entries(refuses)]
-  return `| ${[
-    name,
-    list(notSupported),
-    list(missing),
-    list(unknown),
-    list(notReturned),
-    different.map(([path, how]) => `\`${path}\`: ${how}`).join('; '),
-  ].join(' | ')} |`
+function memberRows(name: ShapeName): string[] {
+  const { notSupported = {}, notReturned = {} } = DIFFERENCES[name] ?? {}
+  const rows = (members: Readonly<Record<string, string>>, state: string) =>
+    Object.entries(members).map(([path, why]) => `| ${name} | \`${path}\` | ${state} | ${why} |`)
+  return [...rows(notSupported, 'not supported yet'), ...rows(notReturned, 'not in responses')]
 }
 
 function list(names: readonly string[]): string {

@@ -78,6 +78,7 @@ export const READ_ONLY: Partial<Record<ShapeName, readonly string[]>> = {
   CustomerJWT: ['id', 'type', 'token', 'customerId'],
   CustomerTimeline: TIMELINE,
   Dispute: ['id', 'customerId', 'reasonDescription', 'category', 'rawResponse', 'resolvedTime', 'source'],
+  GatewayAccount: ['id', 'status', 'organizationId', 'isDown', 'token'],
   GlobalWebhook: ['id'],
   Invoice: [
     'id',

@@ -126,6 +126,9 @@ const VALUES: Readonly<Record<string, Json>> = {
   paymentToken: '{token}',
   reasonCode: '10.4',
   ipAddress: '203.0.113.7',
+  credentialTtl: 3600,
+  authTokenTtl: 3600,
+  resetTokenTtl: 3600,
   // what has a form of its own
   url: 'https://shop.example/hooks',
   'header.name': 'X-Shop',

@@ -2517,6 +2517,90 @@ export type MonetaryCustomField = Static<typeof MonetaryCustomField>
 export const AllowedIps = OrNull(Type.Array(Type.String()))
 export type AllowedIps = Static<typeof AllowedIps>
 
+export const DigitalWallets = Type.Object(
+  {
+    applePay: Type.Optional(
+      Type.Object({
+        isEnabled: Type.Boolean(),
+        displayName: Type.Optional(OrNull(Type.String())),
+        country: Type.Optional(Type.String()),
+      }),
+    ),
+    googlePay: Type.Optional(
+      Type.Object({
+        isEnabled: Type.Boolean(),
+        merchantName: Type.Optional(OrNull(Type.String())),
+        merchantOrigin: Type.Optional(OrNull(Type.String())),
+        country: Type.Optional(Type.String()),
+      }),
+    ),
+  },
+  { title: 'DigitalWallets' },
+)
+export type DigitalWallets = Static<typeof DigitalWallets>
+
+export const GatewayAccount = Type.Object(
+  {
+    id: Type.Optional(Type.String()),
+    gatewayName: Type.String(),
+    acquirerName: Type.Optional(Type.String()),
+    method: Type.String(),
+    acceptedCurrencies: Type.Array(Type.String()),
+    paymentCardSchemes: Type.Optional(
+      Type.Array(
+        Type.Enum([
+          'Visa',
+          'MasterCard',
+          'American Express',
+          'Discover',
+          'Maestro',
+          'Solo',
+          'Electron',
+          'JCB',
+          'Voyager',
+          'Diners Club',
+          'Switch',
+          'Laser',
+          'China UnionPay',
+          'AstroPay Card',
+        ]),
+      ),
+    ),
+    status: Type.Optional(Type.Enum(['active', 'inactive', 'pending', 'closed'])),
+    merchantCategoryCode: Type.Optional(Type.String()),
+    dccMarkup: Type.Optional(OrNull(Type.Number())),
+    dccForceCurrency: Type.Optional(OrNull(Type.String())),
+    dccForceConfirmation: Type.Optional(Type.Boolean()),
+    dccForceRounding: Type.Optional(Type.Boolean()),
+    descriptor: Type.Optional(OrNull(Type.String())),
+    cityField: Type.Optional(OrNull(Type.String())),
+    excludedDccQuoteCurrencies: Type.Optional(Type.Array(Type.String())),
+    monthlyLimit: Type.Optional(OrNull(Type.Number())),
+    approvalWindowTtl: Type.Optional(Type.Number()),
+    reconciliationWindowEnabled: Type.Optional(Type.Boolean()),
+    reconciliationWindowTtl: Type.Optional(OrNull(Type.Number())),
+    threeDSecure: Type.Optional(Type.Boolean()),
+    dynamicDescriptor: Type.Optional(Type.Boolean()),
+    digitalWallets: Type.Optional(DigitalWallets),
+    isDown: Type.Optional(Type.Boolean()),
+    additionalFilters: Type.Optional(OrNull(Type.String())),
+    timeout: Type.Optional(OrNull(Type.Number())),
+    token: Type.Optional(OrNull(Type.String())),
+    sticky: Type.Optional(Type.Boolean()),
+    setupInstruction: Type.Optional(Type.Enum(['authorize', 'authorize-and-void', 'sca', 'do-nothing'])),
+    readyToPayoutInstruction: Type.Optional(Type.Enum(['all', 'covered-payout', 'approved-payment', 'none'])),
+    payoutLimits: Type.Optional(OrNull(Type.Record(Type.String(), Type.Any()))),
+    transactionEmailAliasTemplate: Type.Optional(OrNull(Type.String())),
+    customFields: Type.Optional(ResourceCustomFields),
+    organizationId: Type.Optional(Type.String()),
+    createdTime: Type.Optional(Type.String()),
+    updatedTime: Type.Optional(Type.String()),
+    _links: Type.Optional(Type.Array(Link)),
+  },
+  { title: 'GatewayAccount' },
+)
+export type GatewayAccount = Static<typeof GatewayAccount>
+
 export const ApiKey = Type.Object(
   {
     id: Type.Optional(Type.String()),
@@ -2732,6 +2816,8 @@ export const EventType = Type.Enum([
 export type EventType = Static<typeof EventType>
 
 export const SHAPES = {
+  DigitalWallets,
+  GatewayAccount,
   ResourceCustomFields,
   ContactPhoneNumbers,
   ContactEmails,

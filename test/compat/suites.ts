@@ -4,7 +4,13 @@ import { PLANS, PRODUCTS, WEBSITES } from './calls/catalogue.ts'
 import { CUSTOMER_AUTHENTICATION, CUSTOMERS } from './calls/customers.ts'
 import { INVOICES, ORDER_ACTIONS, ORDERS } from './calls/orders.ts'
 import { API_KEYS, CUSTOM_FIELDS, ORGANIZATION, TAGS } from './calls/organization.ts'
-import { DISPUTES, PAYMENT_INSTRUMENTS, PAYMENT_TOKENS, TRANSACTIONS } from './calls/payments.ts'
+import {
+  DISPUTES,
+  GATEWAY_ACCOUNTS,
+  PAYMENT_INSTRUMENTS,
+  PAYMENT_TOKENS,
+  TRANSACTIONS,
+} from './calls/payments.ts'
 import { WEBHOOKS } from './calls/webhooks.ts'
 
 export const SUITES: readonly Suite[] = [
@@ -19,6 +25,7 @@ export const SUITES: readonly Suite[] = [
   { title: 'payment tokens and wallets', calls: PAYMENT_TOKENS },
   { title: 'payment instruments', calls: PAYMENT_INSTRUMENTS },
   { title: 'transactions', calls: TRANSACTIONS },
+  { title: 'gateway accounts', calls: GATEWAY_ACCOUNTS },
   { title: 'disputes', calls: DISPUTES },
   { title: 'webhooks, credentials and tracking', calls: WEBHOOKS },
   { title: 'API keys', calls: API_KEYS },

@@ -33,8 +33,6 @@ export const PRODUCTS: readonly Call[] = [
   { operation: 'DELETE products/{id}', of: ['another'] },
 ]
 
-/** A plan needs a price here, although nothing follows its trial. */
-const FREE = { formula: 'fixed-fee', price: 0 }
 const brackets = [
   { price: 9.9, maxQuantity: 10 },
   { price: 8.9, maxQuantity: null },
@@ -86,7 +84,7 @@ export const PLANS: readonly Call[] = [
     shape: 'TrialOnlyPlan',
     body: 'full',
     case: 'of a trial only, with every member',
-    with: { isTrialOnly: true, invoiceTimeShift: shift('hour'), pricing: FREE },
+    with: { isTrialOnly: true, invoiceTimeShift: shift('hour') },
     as: 'trialPlan',
   },
   {
@@ -94,14 +92,13 @@ export const PLANS: readonly Call[] = [
     shape: 'TrialOnlyPlan',
     body: 'nulls',
     case: 'of a trial only, with nulls',
-    with: { isTrialOnly: true, pricing: FREE },
+    with: { isTrialOnly: true },
   },
   {
     operation: 'POST plans',
     shape: 'TrialOnlyPlan',
     body: 'required',
     case: 'of a trial only, with what is required',
-    notYet: 'a plan without a price after its trial (`pricing` is required)',
   },
   priced({ formula: 'fixed-fee', price: 9.9 }),
   priced({ formula: 'flat-rate', price: 9.9 }),
@@ -137,11 +134,9 @@ export const PLANS: readonly Call[] = [
       periodAnchorInstruction: { method: 'day-and-month-of-year', day: 1, month: 2 },
     },
   }),
-  ...['minute', 'hour', 'day', 'month', 'year'].map(shiftedBy),
-  ...['second', 'seconds', 'minutes', 'hours', 'days', 'months', 'years'].map((unit) => ({
-    ...shiftedBy(unit),
-    refuses: { 'invoiceTimeShift.issueTimeShift': 'units are minute, hour, day, week, month and year' },
-  })),
+  ...['second', 'minute', 'hour', 'day', 'month', 'year']
+    .flatMap((unit) => [unit, `${unit}s`])
+    .map(shiftedBy),
   { operation: 'GET plans' },
   {
     operation: 'GET plans/{id}',

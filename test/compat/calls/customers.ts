@@ -21,8 +21,8 @@ export const CUSTOMERS: readonly Call[] = [
     as: 'ada',
   },
   { operation: 'POST customers', body: 'nulls', case: 'with nulls', as: 'nobody' },
-  { operation: 'GET customers', withoutQuery: ['expand'] },
-  { operation: 'GET customers/{id}', of: ['ada'], withoutQuery: ['expand'], as: 'ada' },
+  { operation: 'GET customers' },
+  { operation: 'GET customers/{id}', of: ['ada'], as: 'ada' },
   { operation: 'PUT customers/{id}', body: { held: 'ada' }, case: 'with what was read', of: ['ada'] },
   {
     operation: 'PUT customers/{id}',
@@ -43,8 +43,7 @@ export const CUSTOMERS: readonly Call[] = [
     operation: 'DELETE customers/{id}',
     case: 'merged into another one',
     of: ['=new-customer'],
-    query: { targetCustomerId: 'ada' },
-    withoutQuery: ['targetCustomerId'],
+    query: { targetCustomerId: '{ada}' },
   },
 
   { operation: 'PUT customers/{id}/lead-source', body: 'full', case: 'with every member', of: ['customer'] },
@@ -143,7 +142,6 @@ export const CUSTOMER_AUTHENTICATION: readonly Call[] = [
     case: 'of a customer with a password',
     sends: 'AuthenticationTokenPasswordMode',
     with: { mode: 'password', username: 'ada', password: 'correct horse battery staple' },
-    notYet: 'sign-in with a password',
   },
   {
     operation: 'POST password-tokens',

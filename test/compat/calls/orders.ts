@@ -21,11 +21,25 @@ export const ORDERS: readonly Call[] = [
   },
   { operation: 'POST subscriptions', body: 'nulls', case: 'with nulls' },
   {
+    operation: 'POST plans',
+    shape: 'OneTimeSalePlan',
+    body: 'required',
+    case: 'of a one-time sale, with what is required',
+    as: 'oneTimePlan',
+  },
+  {
     operation: 'POST subscriptions',
     shape: 'OneTimeSale',
     body: 'full',
     case: 'of a one-time order, with every member',
-    notYet: 'orders of the type one-time-order (an order of one-time plans is a subscription-order)',
+    with: { items: [{ plan: { id: '{oneTimePlan}' }, quantity: 2 }] },
+  },
+  {
+    operation: 'POST subscriptions',
+    shape: 'OneTimeSale',
+    body: 'nulls',
+    case: 'of a one-time order, with nulls',
+    with: { items: [{ plan: { id: '{oneTimePlan}' } }] },
   },
   ...(['SubscriptionPlan', 'TrialOnlyPlan', 'OneTimeSalePlan'] as const).map(
     (plan): Call => ({
@@ -59,7 +73,7 @@ export const ORDERS: readonly Call[] = [
     status: 201,
   },
   { operation: 'POST subscriptions/{id}/void', of: ['pending'] },
-  { operation: 'DELETE subscriptions/{id}', of: ['pending'] },
+  { operation: 'DELETE subscriptions/{id}', of: ['=yearly'] },
   {
     operation: 'POST subscriptions/{id}/change-items',
     body: 'full',
@@ -182,11 +196,10 @@ export const ORDER_ACTIONS: readonly Call[] = [
     body: 'given',
     case: 'at the next renewal',
     with: { subscriptionId: '{order}', churnTimePolicy: 'at-next-renewal' },
-    notYet: 'a policy instead of the time of churn',
     as: 'atRenewal',
   },
-  { operation: 'POST subscription-cancellations', body: 'nulls', case: 'with nulls', as: 'ended' },
-  { operation: 'DELETE subscription-cancellations/{id}', of: ['ended'] },
+  { operation: 'DELETE subscription-cancellations/{id}', of: ['atRenewal'] },
+  { operation: 'POST subscription-cancellations', body: 'nulls', case: 'with nulls' },
   { operation: 'POST subscription-reactivations', body: 'nulls', case: 'with nulls' },
 ]
 
@@ -210,19 +223,17 @@ export const INVOICES: readonly Call[] = [
     until: { status: 'active' },
     as: 'unpaidOrder',
   },
-  { operation: 'GET invoices', withoutQuery: ['expand'] },
+  { operation: 'GET invoices' },
   {
     operation: 'GET invoices/{id}',
     case: 'that is paid',
     of: ['order.initialInvoiceId'],
-    withoutQuery: ['expand'],
     as: 'invoice',
   },
   {
     operation: 'GET invoices/{id}',
     case: 'that is unpaid',
     of: ['unpaidOrder.initialInvoiceId'],
-    withoutQuery: ['expand'],
     as: 'unpaid',
   },
   { operation: 'POST invoices/{id}/void', of: ['unpaid'] },
@@ -230,10 +241,10 @@ export const INVOICES: readonly Call[] = [
   { operation: 'POST invoices', body: 'full', case: 'with every member', as: 'own' },
   { operation: 'POST invoices', body: 'nulls', case: 'with nulls', as: 'another' },
   { operation: 'PUT invoices/{id}', body: { held: 'own' }, case: 'with what was read', of: ['own'] },
-  { operation: 'GET invoices/{id}/items', of: ['invoice'] },
+  { operation: 'GET invoices/{id}/items', of: ['invoice'], as: 'items' },
+  { operation: 'GET invoices/{id}/items/{itemId}', of: ['invoice', 'items.0.id'] },
   { operation: 'POST invoices/{id}/items', body: 'full', case: 'with every member', of: ['own'], as: 'item' },
   { operation: 'POST invoices/{id}/items', body: 'nulls', case: 'with nulls', of: ['own'], as: 'item' },
-  { operation: 'GET invoices/{id}/items/{itemId}', of: ['own', 'item'], as: 'item' },
   {
     operation: 'PUT invoices/{id}/items/{itemId}',
     body: { held: 'item' },

@@ -18,8 +18,7 @@ export const API_KEYS: readonly Call[] = [
     case: 'with permissions of operations that this release lacks',
     with: { acl: [{ scope: {}, permissions: ['PostFile', 'StorefrontGetAccount', 'PutKycDocument'] }] },
   },
-  // The specification lists no filter here.
-  { operation: 'GET api-keys', withoutQuery: ['filter'] },
+  { operation: 'GET api-keys' },
   { operation: 'GET api-keys/{id}', of: ['key'], as: 'key' },
   { operation: 'PUT api-keys/{id}', body: { held: 'key' }, case: 'with what was read', of: ['key'] },
   {
@@ -41,7 +40,7 @@ export const ORGANIZATION: readonly Call[] = [
     of: ['organization'],
     fromRoot: true,
   },
-  { operation: 'GET organizations' },
+  { operation: 'GET organizations', fromRoot: true },
   { operation: 'POST organizations', body: 'full', case: 'with every member' },
   { operation: 'GET status' },
 ]
@@ -68,14 +67,20 @@ const field = (shape: ShapeName, type: string, example: object): readonly Call[]
 ]
 
 export const CUSTOM_FIELDS: readonly Call[] = [
-  ...field('StringCustomField', 'string', { maxLength: 20 }),
-  ...field('ArrayCustomField', 'array', { allowedValues: ['a', 'b'] }),
-  ...field('BooleanCustomField', 'boolean', { default: false }),
-  ...field('DateCustomField', 'date', { default: '2026-01-31' }),
-  ...field('DateTimeCustomField', 'datetime', { default: '2026-01-31T09:00:00Z' }),
-  ...field('IntegerCustomField', 'integer', { minimum: 1, maximum: 9 }),
-  ...field('NumberCustomField', 'number', { minimum: 0.5, maximum: 9.5 }),
-  ...field('MonetaryCustomField', 'monetary', { default: { currency: 'EUR', amount: 1 } }),
+  ...field('StringCustomField', 'string', {
+    maxLength: 20,
+    pattern: '^v',
+    allowedValues: ['vip', 'value'],
+    required: false,
+    default: 'vip',
+  }),
+  ...field('ArrayCustomField', 'array', { allowedValues: ['a', 'b'], required: false, default: ['a'] }),
+  ...field('BooleanCustomField', 'boolean', { required: false, default: false }),
+  ...field('DateCustomField', 'date', { required: false, default: '2026-01-31' }),
+  ...field('DateTimeCustomField', 'datetime', { required: false, default: '2026-01-31T09:00:00Z' }),
+  ...field('IntegerCustomField', 'integer', { minimum: 1, maximum: 9, required: false, default: 2 }),
+  ...field('NumberCustomField', 'number', { minimum: 0.5, maximum: 9.5, required: false, default: 2.5 }),
+  ...field('MonetaryCustomField', 'monetary', { required: false, default: { currency: 'EUR', amount: 1 } }),
   { operation: 'GET custom-fields/{resource}', of: ['=customers'] },
   {
     operation: 'GET custom-fields/{resource}/{name}',

@@ -68,7 +68,7 @@ export const TRANSACTIONS: readonly Call[] = [
     operation: 'POST transactions',
     body: 'full',
     case: 'as a sale, with every member',
-    with: sale,
+    with: { ...sale, isProcessedOutside: false },
     omit: ['parentTransactionId', 'invoiceIds'],
     as: 'sale',
   },
@@ -81,12 +81,19 @@ export const TRANSACTIONS: readonly Call[] = [
   },
   {
     operation: 'POST transactions',
+    body: 'full',
+    case: 'as an external payment, with every member',
+    with: { type: 'sale', paymentInstruction: { method: 'external' } },
+    omit: ['parentTransactionId', 'invoiceIds'],
+  },
+  {
+    operation: 'POST transactions',
     body: 'given',
     case: 'as a refund',
     with: { type: 'refund', parentTransactionId: '{second}', amount: 2.5 },
   },
-  { operation: 'GET transactions', withoutQuery: ['expand'] },
-  { operation: 'GET transactions/{id}', of: ['sale'], withoutQuery: ['expand'], as: 'sale' },
+  { operation: 'GET transactions' },
+  { operation: 'GET transactions/{id}', of: ['sale'], as: 'sale' },
   {
     operation: 'POST transactions/{id}/refund',
     body: 'full',
@@ -127,6 +134,46 @@ export const TRANSACTIONS: readonly Call[] = [
   { operation: 'GET transactions/{id}/timeline', of: ['sale'] },
   { operation: 'GET transactions/{id}/timeline/{messageId}', of: ['sale', 'comment'] },
   { operation: 'DELETE transactions/{id}/timeline/{messageId}', of: ['sale', 'comment'] },
+]
+
+const account = { gatewayName: 'TestGateway', method: 'payment-card', acceptedCurrencies: ['EUR'] }
+
+export const GATEWAY_ACCOUNTS: readonly Call[] = [
+  {
+    operation: 'POST gateway-accounts',
+    body: 'full',
+    case: 'with every member',
+    with: account,
+    as: 'account',
+  },
+  { operation: 'POST gateway-accounts', body: 'nulls', case: 'with nulls', with: account, as: 'another' },
+  { operation: 'GET gateway-accounts' },
+  { operation: 'GET gateway-accounts/{id}', of: ['account'], as: 'account' },
+  {
+    operation: 'PUT gateway-accounts/{id}',
+    body: { held: 'account' },
+    case: 'with what was read',
+    of: ['account'],
+  },
+  {
+    operation: 'PUT gateway-accounts/{id}',
+    body: 'full',
+    case: 'with every member, of a new id',
+    with: account,
+    of: ['=europe'],
+    status: 201,
+  },
+  {
+    operation: 'PATCH gateway-accounts/{id}',
+    body: 'given',
+    with: { acceptedCurrencies: ['EUR', 'USD'], descriptor: 'Shop' },
+    of: ['account'],
+  },
+  { operation: 'POST gateway-accounts/{id}/disable', of: ['account'] },
+  { operation: 'POST gateway-accounts/{id}/enable', of: ['account'] },
+  { operation: 'POST gateway-accounts/{id}/check-credentials', of: ['account'] },
+  { operation: 'POST gateway-accounts/{id}/close', of: ['account'] },
+  { operation: 'DELETE gateway-accounts/{id}', of: ['another'] },
 ]
 
 const disputed = {
@@ -173,7 +220,6 @@ export const DISPUTES: readonly Call[] = [
       body: 'given',
       case: `of the type ${type}`,
       with: { ...disputed, type },
-      notYet: 'types beyond those of the specification',
     }),
   ),
   ...['under-review', 'forfeited', 'won', 'lost', 'unknown'].map(

@@ -37,7 +37,6 @@ export const WEBHOOKS: readonly Call[] = [
     ...credential,
     case: 'with what is required',
     of: ['=webhook'],
-    notYet: 'a credential without `auth`',
   },
   ...['none', 'digest'].map(
     (type): Call => ({
@@ -89,7 +88,6 @@ export const WEBHOOKS: readonly Call[] = [
     body: 'required',
     case: 'of every type of event',
     with: { url: '{receiver.url}', method: 'POST', eventsFilter: [...EventType.enum] },
-    refuses: { eventsFilter: 'names of other releases are refused instead of kept' },
   },
   { operation: 'GET webhooks' },
   { operation: 'GET webhooks/{id}', of: ['webhook'], as: 'webhook' },
