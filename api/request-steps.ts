@@ -47,6 +47,7 @@ import { isOfHost, type Route } from './routes.ts'
 import {
   bodySchema,
   responseSchema,
+  withEmptyMaps,
   withoutNulls,
   withoutReadOnly,
   writablePart,
@@ -197,11 +198,12 @@ function operationContext(
   const { organizationId = '' } = params
   const { baseUrl, environment } = config
   const schema = route.body ?? route.resource
-  const checkedBody = (sent: unknown, stored: object): object => {
+  const sent = withEmptyMaps(schema, given)
+  const checkedBody = (content: unknown, stored: object): object => {
     if (bodyProblem !== null) throw bodyProblem
     const { body, stored: readOnlyValues } = withoutReadOnly(
       schema,
-      withoutNulls(schema, structuredClone(sent)),
+      withoutNulls(schema, structuredClone(content)),
       stored,
     )
     requireNoInvalidFields('validation-error', invalidBody?.(body) ?? [])
@@ -227,10 +229,10 @@ function operationContext(
     now: () => new Date(),
     idempotencyKey: idempotent?.key ?? null,
     log,
-    body: <T>(stored: object = {}) => checkedBody(given, stored) as T,
+    body: <T>(stored: object = {}) => checkedBody(sent, stored) as T,
     patchedBody<T>(current: object) {
       const before = checkedBody(current, current)
-      const body = checkedBody(mergePatch(current, given), current)
+      const body = checkedBody(mergePatch(current, sent), current)
       return { body: body as T, changed: differingMembers(before, body) }
     },
     has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),

@@ -1,6 +1,7 @@
 /** The caller's organization: who it is, and the settings of its orders. */
 import type { EntityClass } from '@mikro-orm/core'
 import { billingSettings } from '../../billing/billing-settings.ts'
+import { canonicalJson } from '../../billing/canonical-json.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import { Organization as OrganizationRow } from '../../db/entities/index.ts'
 import { organizationSearch } from '../../db/entities/organization.ts'
@@ -90,7 +91,10 @@ function assign(row: OrganizationRow, body: Organization): void {
           integrationType: questionnaire.integrationType ?? null,
           launchTiming: questionnaire.launchTiming ?? null,
         }
-  row.settings = { billing: billingSettings(body.settings?.billing) }
+  const billing = billingSettings(body.settings?.billing)
+  // Settings that were never set stay so while they show the same.
+  if (canonicalJson(billing) !== canonicalJson(billingSettings(row.settings.billing)))
+    row.settings = { billing }
 }
 
 function isTimeZone(name: string): boolean {

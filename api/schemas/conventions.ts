@@ -166,6 +166,30 @@ export function withoutNulls(schema: TSchema, body: unknown): unknown {
   )
 }
 
+/**
+ * Returns a body in which [] stands for {} wherever only an object is expected: PHP has one notation for both, and its
+ * clients write an empty map as an empty list.
+ */
+export function withEmptyMaps(schema: TSchema, body: unknown): unknown {
+  const { type, properties, items } = schema as JsonSchema
+  if (Array.isArray(body)) {
+    if (body.length === 0 && isObjectOnly(type)) return {}
+    return items === undefined ? body : body.map((item) => withEmptyMaps(items as TSchema, item))
+  }
+  if (body === null || typeof body !== 'object' || properties === undefined) return body
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => {
+      const member = Object.hasOwn(properties, name) ? properties[name] : undefined
+      return [name, member === undefined ? value : withEmptyMaps(member as TSchema, value)]
+    }),
+  )
+}
+
+function isObjectOnly(type: JsonSchema['type']): boolean {
+  const types = [type ?? []].flat()
+  return types.includes('object') && !types.includes('array')
+}
+
 function hasNull(member: JsonSchema): boolean {
   if (member.enum !== undefined) return member.enum.includes(null)
   return member.type === undefined || [member.type].flat().includes('null')

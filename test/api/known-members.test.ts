@@ -34,6 +34,33 @@ describe('a request as clients of this interface send it', () => {
     }
   })
 
+  test('an empty list stands for an empty map, as clients in PHP write it', async () => {
+    const made = await merchant.api.post('customers', { customFields: [], leadSource: [] })
+    expect(made.status).toBe(201)
+    expect(made.body).toMatchObject({ customFields: {} })
+    const path = `customers/${made.body.id}`
+    const filled = { customFields: { size: 'L' }, primaryAddress: { city: 'Berlin' } }
+    expect((await merchant.api.put(path, filled)).body).toMatchObject(filled)
+    const emptied = await merchant.api.put(path, { customFields: [], primaryAddress: [] })
+    expect(emptied.status).toBe(200)
+    expect(emptied.body).toMatchObject({ customFields: {} })
+    // An empty map changes nothing in a PATCH, whichever way it is written.
+    const organization = (await merchant.api.get('')).body
+    const patched = await merchant.api.send('PATCH', '', {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ settings: [] }),
+    })
+    expect(patched).toMatchObject({ status: 200, body: organization })
+  })
+
+  test('a list that is not empty stands for no map', async () => {
+    const made = await merchant.api.post('customers', { customFields: ['L'] })
+    expect(expectProblem(made, 422, 'validation-error')).toEqual(['customFields'])
+    expect((made.body as { invalidFields: object[] }).invalidFields).toEqual([
+      expect.objectContaining({ code: 'wrong-type' }),
+    ])
+  })
+
   test('a member that is not supported yet is refused at any other value, and a typo as unknown', async () => {
     const made = await merchant.api.post('products', {
       name: 'Seat',

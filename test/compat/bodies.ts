@@ -59,9 +59,18 @@ function unfilledBody(call: Call, records: Records): JsonObject {
   return without({ ...sampled(call, records), ...call.with }, call.omit ?? [])
 }
 
+/** What was read is sent back as clients in PHP do: an empty map has become an empty list. */
+function withListsForEmptyMaps(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withListsForEmptyMaps)
+  if (!isObject(value)) return value
+  const members = Object.entries(value)
+  if (members.length === 0) return []
+  return Object.fromEntries(members.map(([name, member]) => [name, withListsForEmptyMaps(member)]))
+}
+
 function sampled(call: Call, records: Records): JsonObject {
   const { body } = call
-  if (typeof body === 'object') return structuredClone(records[body.held]) as JsonObject
+  if (typeof body === 'object') return withListsForEmptyMaps(records[body.held] as JsonObject) as JsonObject
   if (body === undefined || body === 'given') return {}
   const shape = bodyShape(call)
   if (shape === undefined) throw new Error(`${call.operation} has no shape to sample`)

@@ -130,12 +130,13 @@ describe('the shapes', () => {
     expect(names.length).toBeGreaterThan(40)
     expect(names.map((name) => [name, differencesOf(name)])).toEqual(
       names.map((name) => {
-        const { notSupported = {}, notReturned = {} } = DIFFERENCES[name] ?? {}
+        const { notSupported = {}, notReturned = {}, otherwise = {} } = DIFFERENCES[name] ?? {}
         return [
           name,
           {
             notSupported: Object.keys(notSupported).toSorted(),
             notReturned: Object.keys(notReturned).toSorted(),
+            otherwise: Object.keys(otherwise).toSorted(),
           },
         ]
       }),
@@ -145,12 +146,13 @@ describe('the shapes', () => {
 })
 
 function differencesOf(name: ShapeName) {
-  const { returned, notReturned } = shown.findings.get(name) ?? noFindings()
+  const { returned, notReturned, otherwise } = shown.findings.get(name) ?? noFindings()
   const writeOnly = WRITE_ONLY[name] ?? []
   return {
     notSupported: [...(shown.notSupported.get(name) ?? [])].toSorted(),
     notReturned: [...notReturned]
       .filter((path) => !returned.has(path) && !writeOnly.includes(path))
       .toSorted(),
+    otherwise: [...otherwise.keys()].toSorted(),
   }
 }

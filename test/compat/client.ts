@@ -4,6 +4,7 @@ import { waitFor } from '../support/wait-for.ts'
 import { bodyOf, without } from './bodies.ts'
 import { type Call, titleOf } from './call.ts'
 import { addFindings, compare, type Findings, noFindings, shapeOfValue } from './comparison.ts'
+import { DIFFERENCES } from './differences.ts'
 import { bodyShape, isList, OPERATIONS, responseShapes } from './facts.ts'
 import { isObject, type JsonObject, shapeOf } from './json-shape.ts'
 import type { Operation } from './operations.ts'
@@ -155,7 +156,9 @@ function compareOne(shapes: readonly ShapeName[], value: unknown, { findings }: 
   const all = findings.get(name) ?? noFindings()
   addFindings(all, found)
   findings.set(name, all)
-  return [...found.otherwise].map(([path, text]) => `returns ${path}: ${text}`)
+  const known = DIFFERENCES[name]?.otherwise ?? {}
+  const others = [...found.otherwise].filter(([path]) => !Object.hasOwn(known, path))
+  return others.map(([path, text]) => `returns ${path}: ${text}`)
 }
 
 /** What was read can be sent back, and changes nothing. */

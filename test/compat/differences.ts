@@ -23,7 +23,7 @@ export const PENDING: Partial<Record<Operation, string>> = {
   'POST invoices/{id}/transaction': "a merchant's own invoices",
   'POST invoices/{id}/allocate-credit-balance': 'credit memos',
   'POST digital-wallets/onboarding/apple-pay': 'payments by digital wallets',
-  'POST payment-instruments/{id}/name-inquiry': 'gateway accounts',
+  'POST payment-instruments/{id}/name-inquiry': "inquiries of an account holder's name",
   'POST transactions/{id}/update': 'updates of a transaction by hand',
   'GET gateway-accounts/{id}/downtime-schedules': 'downtime of gateway accounts',
   'POST gateway-accounts/{id}/downtime-schedules': 'downtime of gateway accounts',
@@ -90,6 +90,8 @@ export interface Differences {
   readonly notSupported?: Readonly<Record<string, string>>
   /** In no response; taken, or only ever returned. */
   readonly notReturned?: Readonly<Record<string, string>>
+  /** Returned with another value than the shape's, and when. */
+  readonly otherwise?: Readonly<Record<string, string>>
 }
 
 /** Values that say that a feature is not used, beside null, false, 0, "", [] and {}. */
@@ -190,6 +192,7 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
   OneTimeSale: {
     notSupported: { couponIds: 'coupons' },
     notReturned: { 'items._embedded.product': NO_ITEM_EXPANSION },
+    otherwise: { status: 'active from the start of the order until its invoice is paid' },
   },
   OrderItemUpdate: { notSupported: { 'plan.productOptions': NO_OPTIONS } },
   OrderTimeline: {

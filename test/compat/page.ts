@@ -29,7 +29,7 @@ Paths are below \`/organizations/{organizationId}/\`.
 ${Object.entries(GROUPS).map(groupSection).join('')}
 ## Members
 
-What bodies and responses lack of what clients know. A member of an item is named without the item's number.
+How bodies and responses differ from what clients know. A member of an item is named without the item's number.
 
 | Shape | Member | In this release | Note |
 |---|---|---|---|
@@ -57,7 +57,8 @@ function resultOf(operation: Operation): string {
   const members = [...new Set(calls.flatMap(membersThatAreRefused))]
   const notYet = calls.flatMap((call) => call.notYet ?? [])
   const lacking = [...new Set(calls.flatMap(responseShapes))].filter((shape) => {
-    return Object.keys(DIFFERENCES[shape]?.notReturned ?? {}).length > 0
+    const { notReturned = {}, otherwise = {} } = DIFFERENCES[shape] ?? {}
+    return Object.keys({ ...notReturned, ...otherwise }).length > 0
   })
   return [
     `works${members.length === 0 ? '' : ` without members ${list(members)}`}`,
@@ -77,10 +78,14 @@ function membersThatAreRefused(call: Call): string[] {
 }
 
 function memberRows(name: ShapeName): string[] {
-  const { notSupported = {}, notReturned = {} } = DIFFERENCES[name] ?? {}
+  const { notSupported = {}, notReturned = {}, otherwise = {} } = DIFFERENCES[name] ?? {}
   const rows = (members: Readonly<Record<string, string>>, state: string) =>
     Object.entries(members).map(([path, why]) => `| ${name} | \`${path}\` | ${state} | ${why} |`)
-  return [...rows(notSupported, 'not supported yet'), ...rows(notReturned, 'not in responses')]
+  return [
+    ...rows(notSupported, 'not supported yet'),
+    ...rows(notReturned, 'not in responses'),
+    ...rows(otherwise, 'another value'),
+  ]
 }
 
 function list(names: readonly string[]): string {

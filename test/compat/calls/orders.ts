@@ -40,6 +40,14 @@ export const ORDERS: readonly Call[] = [
     body: 'nulls',
     case: 'of a one-time order, with nulls',
     with: { items: [{ plan: { id: '{oneTimePlan}' } }] },
+    as: 'oneTimeOrder',
+  },
+  {
+    operation: 'GET subscriptions/{id}',
+    shape: 'OneTimeSale',
+    case: 'of a one-time order that is unpaid',
+    of: ['oneTimeOrder'],
+    until: { status: 'active' },
   },
   ...(['SubscriptionPlan', 'TrialOnlyPlan', 'OneTimeSalePlan'] as const).map(
     (plan): Call => ({
