@@ -148,7 +148,7 @@ import {
   readQuerySchema,
 } from './query/query-parameters.ts'
 import { create } from './resources/create.ts'
-import { hasCustomFields, WITHOUT_DEFINITIONS } from './resources/custom-fields.ts'
+import { hasCustomFields } from './resources/custom-fields.ts'
 import { remove } from './resources/delete.ts'
 import { list } from './resources/list.ts'
 import { readOne } from './resources/read.ts'
@@ -824,7 +824,6 @@ function resourcesWithCustomFields(): string[] {
         method === 'GET' &&
         !path.includes('{') &&
         !path.includes('/') &&
-        !WITHOUT_DEFINITIONS.includes(path) &&
         hasCustomFields({ schema: resource })
           ? [path]
           : [],

@@ -14,6 +14,7 @@ import { GatewayFailedError, type GatewayResult, type Movement, NotSentError } f
 import { presentTransaction } from '../../representations/transaction.ts'
 import type { OperationContext, OperationHandler, OperationResponse } from '../operation.ts'
 import { type Field, fieldsOf, reference } from '../query/fields.ts'
+import { withCustomFields } from '../resources/custom-fields.ts'
 import { patch } from '../resources/patch.ts'
 import { notFound, type Resource } from '../resources/resource.ts'
 import { respondCreated } from '../resources/respond.ts'
@@ -199,9 +200,10 @@ async function startOnce(unit: UnitOfWork, derived: string | null, startOne: Sta
 async function start(
   unit: UnitOfWork,
   names: Names,
-  body: Transaction,
+  given: Transaction,
   { keys, gateway }: OperationContext,
 ): Promise<TransactionRow> {
+  const body = await withCustomFields(unit, transactions, {}, given, null)
   const { customerId, currency, amount, paymentInstruction, parentTransactionId, invoiceIds = [] } = body
   const details = {
     websiteId: body.websiteId ?? null,

@@ -3,9 +3,6 @@ import { checkCustomFields } from '../../commands/custom-fields.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { Resource, ResourceRow } from './resource.ts'
 
-/** Resources whose custom fields are kept as they come: no definition validates them yet. */
-export const WITHOUT_DEFINITIONS: readonly string[] = ['payment-instruments', 'transactions']
-
 /** True if records of the resource have custom fields. */
 export function hasCustomFields({ schema }: Pick<Resource<ResourceRow>, 'schema'>): boolean {
   const { properties = {} } = schema as { properties?: object }

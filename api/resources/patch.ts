@@ -3,8 +3,15 @@ import { lockRow } from '../../db/lock-row.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { changeRow } from './change-row.ts'
+import { withCustomFields } from './custom-fields.ts'
 import { notFound, type Resource, type ResourceRow, type Writer } from './resource.ts'
 import { requireKnownExpansions, respondWith } from './respond.ts'
+
+interface Patch<Row extends ResourceRow, Body> extends Pick<Writer<Row, Body>, 'update' | 'changed'> {
+  readonly changeable: readonly string[]
+  /** False for a record that does not exist for the caller. */
+  readonly isReachable?: (row: Row) => boolean
+}
 
 /**
  * PATCH: changes the resource of the path's id. The body is merged into its representation (RFC 7396), so that a
@@ -14,23 +21,20 @@ import { requireKnownExpansions, respondWith } from './respond.ts'
 export async function patch<Row extends ResourceRow, Body>(
   context: OperationContext,
   resource: Resource<Row>,
-  {
-    changeable,
-    update,
-    changed: emit,
-  }: Pick<Writer<Row, Body>, 'update' | 'changed'> & { readonly changeable: readonly string[] },
+  { changeable, isReachable = () => true, update, changed: emit }: Patch<Row, Body>,
 ): Promise<OperationResponse> {
   const id = context.params.id ?? ''
   requireKnownExpansions(context, resource)
   return await context.commit(async (unit) => {
     const row = await lockRow(unit, resource.entity, id)
-    if (row === null) throw notFound(resource, id)
+    if (row === null || !isReachable(row)) throw notFound(resource, id)
     requirePreconditions(context.preconditions, row.revision)
-    const { body, changed } = context.patchedBody<Body>(await resource.present(row, context))
+    const { body: patched, changed } = context.patchedBody<Body>(await resource.present(row, context))
     const fixed = changed.filter((name) => !changeable.includes(name))
     if (fixed.length > 0) {
       throw new ConflictError(`These members of a ${resource.label} cannot be changed: ${fixed.join(', ')}.`)
     }
+    const body = await withCustomFields(unit, resource, {}, patched, row)
     const isChanged = await changeRow(unit, row, () => update(unit, row, body, context))
     if (isChanged) await emit?.(unit, row, context)
     return await respondWith(context, resource, row)

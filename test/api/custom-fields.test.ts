@@ -1,15 +1,17 @@
 /** Definitions of custom fields, and records whose custom fields are validated against them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { WITHOUT_DEFINITIONS } from '../../api/resources/custom-fields.ts'
 import { ROUTES } from '../../api/routes.ts'
 import type { ApiClient } from '../support/api-client.ts'
 import { type Catalogue, makeCatalogue, orderBody } from '../support/catalogue.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { makeToken } from '../support/tokens.ts'
 
 type Body = Record<string, unknown>
 
 const RESOURCES = ['customers', 'gateway-accounts', 'plans', 'products', 'subscriptions', 'websites']
+/** Resources that change by PATCH alone. */
+const PATCHED = ['payment-instruments', 'transactions']
 
 describe('custom fields', () => {
   let service: TestService
@@ -139,7 +141,7 @@ describe('custom fields', () => {
       ({ method, path, takesBody, resource }) =>
         method === 'POST' && takesBody && path.split('/').length === 1 && hasCustomFields(resource),
     ).map(({ path }) => path)
-    expect(found.toSorted()).toEqual([...RESOURCES, ...WITHOUT_DEFINITIONS].toSorted())
+    expect(found.toSorted()).toEqual([...RESOURCES, ...PATCHED].toSorted())
   })
 
   test.each(RESOURCES)(
@@ -185,6 +187,50 @@ describe('custom fields', () => {
       expect((await api.post(path, body)).status).toBe(201)
     },
   )
+
+  test.each(PATCHED)('of %s are validated when the record is created and by PATCH', async (path) => {
+    const post = async (customFields?: object) => {
+      const token = await makeToken(api)
+      const { customerId } = merchant
+      const body =
+        path === 'transactions'
+          ? { type: 'sale', customerId, currency: 'EUR', amount: 9.9, paymentInstruction: { token } }
+          : { customerId, token }
+      return await api.post<Body>(path, { ...body, ...(customFields === undefined ? {} : { customFields }) })
+    }
+    const patch = (id: unknown, given: object) =>
+      api.send<Body>('PATCH', `${path}/${id}`, {
+        body: JSON.stringify(given),
+        headers: { 'Content-Type': 'application/json' },
+      })
+    const before = (await post({ size: 'large', free: 1 })).body
+    await define(path, 'size', { type: 'integer', additionalSchema: { minimum: 1 } })
+    await define(path, 'colour', { type: 'string', additionalSchema: { default: 'red' } })
+    const wrong = await post({ size: 0, colour: 7 })
+    expect(expectProblem(wrong, 422, 'validation-error').toSorted()).toEqual([
+      'customFields.colour',
+      'customFields.size',
+    ])
+    const made = await post({ size: 3, other: { a: [1] } })
+    const customFields = { size: 3, other: { a: [1] }, colour: 'red' }
+    expect(made).toMatchObject({ status: 201, body: { customFields } })
+    expect((await post()).body.customFields).toEqual({ colour: 'red' })
+
+    const refused = await patch(made.body.id, { customFields: { size: 'large' } })
+    expect(expectProblem(refused, 422, 'validation-error')).toEqual(['customFields.size'])
+    expect((await api.get<Body>(`${path}/${made.body.id}`)).body).toMatchObject({
+      customFields,
+      revision: made.body.revision,
+    })
+    const changed = await patch(made.body.id, { customFields: { size: 4 } })
+    expect(changed).toMatchObject({ status: 200, body: { customFields: { ...customFields, size: 4 } } })
+    // What was stored before the definition stays, and is not completed.
+    const kept = await patch(before.id, { customFields: { free: 2 } })
+    expect(kept).toMatchObject({ status: 200, body: { customFields: { size: 'large', free: 2 } } })
+
+    await define(path, 'needed', { type: 'boolean', additionalSchema: { required: true } })
+    expect(expectProblem(await post(), 422, 'validation-error')).toEqual(['customFields.needed'])
+  })
 
   test('are validated by PATCH, which leaves them if it does not name them', async () => {
     const patched = ROUTES.filter(({ method, body = {} }) => method === 'PATCH' && hasCustomFields(body)).map(
