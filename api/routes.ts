@@ -95,7 +95,9 @@ import {
   serviceCredentialWriter,
 } from './operations/service-credentials.ts'
 import {
+  deactivateStorefrontInstrument,
   getAccount,
+  patchStorefrontInstrument,
   putAccount,
   storefrontAccount,
   storefrontInstrumentWriter,
@@ -163,6 +165,7 @@ import { InvoiceItem, InvoiceTransactionAllocation, UpcomingInvoice } from './sc
 import { CustomerLeadSource } from './schemas/lead-source.ts'
 import { Organization } from './schemas/organization.ts'
 import { PaymentInstrumentPatch } from './schemas/payment-instrument.ts'
+import { StorefrontPaymentInstrumentPatch } from './schemas/storefront.ts'
 import { SubscriptionItem, SubscriptionItemPatch } from './schemas/subscription.ts'
 import { SubscriptionCancellationPatch } from './schemas/subscription-actions.ts'
 import { TagChange, TaggedCustomers } from './schemas/tag.ts'
@@ -793,6 +796,28 @@ export const ROUTES: readonly Route[] = [
   inStorefront(getMany(storefrontPaymentInstruments)),
   inStorefront(post(storefrontPaymentInstruments, storefrontInstrumentWriter, 'inst')),
   inStorefront(getOne(storefrontPaymentInstruments)),
+  inStorefront({
+    ...getOne(storefrontPaymentInstruments),
+    ...action(
+      'PatchPaymentInstrument',
+      'PATCH',
+      'storefront/payment-instruments/{id}',
+      'Update a payment instrument',
+    ),
+    takesBody: true,
+    body: StorefrontPaymentInstrumentPatch,
+    handler: patchStorefrontInstrument,
+  }),
+  inStorefront({
+    ...getOne(storefrontPaymentInstruments),
+    ...action(
+      'PostPaymentInstrumentDeactivation',
+      'POST',
+      'storefront/payment-instruments/{id}/deactivation',
+      'Deactivate a payment instrument',
+    ),
+    handler: deactivateStorefrontInstrument,
+  }),
   inStorefront(getMany(storefrontTransactions)),
   inStorefront(getOne(storefrontTransactions)),
   inStorefront(getMany(storefrontPlans)),

@@ -70,12 +70,22 @@ export async function patchPaymentInstrument(context: OperationContext): Promise
 
 /** POST payment-instruments/{id}/deactivation: 409 if it is deactivated already. */
 export async function deactivateInstrument(context: OperationContext): Promise<OperationResponse> {
+  return await deactivate(context, paymentInstruments, () => true)
+}
+
+/** Deactivates an instrument; 404 for one that the caller does not reach. */
+export async function deactivate(
+  context: OperationContext,
+  resource: Resource<PaymentInstrumentRow>,
+  isReachable: (instrument: PaymentInstrumentRow) => boolean,
+): Promise<OperationResponse> {
   const id = context.params.id ?? ''
   return await context.commit(async (unit) => {
-    const row = await deactivatePaymentInstrument(unit, id, ({ revision }) =>
-      requirePreconditions(context.preconditions, revision),
-    )
-    if (row === null) throw notFound(paymentInstruments, id)
-    return await respondWith(context, paymentInstruments, row)
+    const row = await deactivatePaymentInstrument(unit, id, (instrument) => {
+      if (!isReachable(instrument)) throw notFound(resource, id)
+      requirePreconditions(context.preconditions, instrument.revision)
+    })
+    if (row === null) throw notFound(resource, id)
+    return await respondWith(context, resource, row)
   })
 }

@@ -5,6 +5,10 @@
 
 import { updateAccount } from '../../commands/catalog/update-account.ts'
 import { createPaymentInstrument } from '../../commands/payments/create-payment-instrument.ts'
+import {
+  emitInstrumentModified,
+  updatePaymentInstrument,
+} from '../../commands/payments/update-payment-instrument.ts'
 import { searchExpression } from '../../db/entities/columns.ts'
 import type { PaymentInstrument as PaymentInstrumentRow } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
@@ -14,6 +18,7 @@ import { requirePreconditions } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { changeRow } from '../resources/change-row.ts'
+import { patch } from '../resources/patch.ts'
 import { readOne } from '../resources/read.ts'
 import { notFound, type Resource, type ResourceRow, type Writer } from '../resources/resource.ts'
 import { respondWith } from '../resources/respond.ts'
@@ -23,6 +28,7 @@ import {
   StorefrontInvoice,
   StorefrontOrder,
   StorefrontPaymentInstrument,
+  type StorefrontPaymentInstrumentPatch,
   StorefrontPlan,
   StorefrontProduct,
   StorefrontTransaction,
@@ -31,7 +37,7 @@ import {
 import { customers } from './customers.ts'
 import { invoices } from './invoices.ts'
 import { subscriptions } from './orders.ts'
-import { paymentInstruments } from './payment-instruments.ts'
+import { deactivate, paymentInstruments } from './payment-instruments.ts'
 import { plans } from './plans.ts'
 import { products } from './products.ts'
 import { transactions } from './transactions.ts'
@@ -114,6 +120,38 @@ export const storefrontInstrumentWriter: Pick<
     const customerId = customerOf(context)
     return createPaymentInstrument(unit, { vault: keys.vault, gateway }, id, { customerId, token })
   },
+}
+
+/** PATCH of an own card: expiry and billing address. */
+export async function patchStorefrontInstrument(context: OperationContext): Promise<OperationResponse> {
+  return await patch<PaymentInstrumentRow, StorefrontPaymentInstrumentPatch>(
+    context,
+    storefrontPaymentInstruments,
+    {
+      changeable: ['expMonth', 'expYear', 'billingAddress'],
+      isReachable: isOf(customerOf(context)),
+      update(unit, row, { expMonth, expYear, billingAddress }) {
+        const { useAsBackup, customFields } = row
+        updatePaymentInstrument(unit, row, {
+          expMonth,
+          expYear,
+          billingAddress: contactOf(billingAddress),
+          useAsBackup,
+          customFields: customFields ?? {},
+        })
+      },
+      changed: emitInstrumentModified,
+    },
+  )
+}
+
+/** POST payment-instruments/{id}/deactivation of an own card: 409 if it is deactivated already. */
+export async function deactivateStorefrontInstrument(context: OperationContext): Promise<OperationResponse> {
+  return await deactivate(context, storefrontPaymentInstruments, isOf(customerOf(context)))
+}
+
+function isOf(customerId: string) {
+  return (instrument: PaymentInstrumentRow) => instrument.customerId === customerId
 }
 
 export async function getAccount(context: OperationContext): Promise<OperationResponse> {

@@ -6,7 +6,7 @@ import Type, { type Static } from 'typebox'
 import { ReadOnly } from './conventions.ts'
 import { Customer } from './customer.ts'
 import { Invoice } from './invoice.ts'
-import { PaymentInstrument } from './payment-instrument.ts'
+import { PaymentInstrument, PaymentInstrumentPatch } from './payment-instrument.ts'
 import { Plan } from './plan.ts'
 import { Product } from './product.ts'
 import { Subscription } from './subscription.ts'
@@ -123,6 +123,26 @@ export const StorefrontPaymentInstrument = Type.Object(
   options('StorefrontPaymentInstrument', 'A payment card, as its customer sees it.'),
 )
 export type StorefrontPaymentInstrument = Static<typeof StorefrontPaymentInstrument>
+
+/** What a customer changes of a card; members that are missing keep their values. */
+export const StorefrontPaymentInstrumentPatch = Type.Object(
+  {
+    ...Type.Pick(PaymentInstrumentPatch, [
+      ...RESOURCE,
+      'method',
+      'bin',
+      'last4',
+      'brand',
+      'expMonth',
+      'expYear',
+      'status',
+      'billingAddress',
+    ]).properties,
+    customerId: ReadOnly(PaymentInstrument.properties.customerId),
+  },
+  options('StorefrontPaymentInstrumentPatch', "Changes of a customer's own payment card."),
+)
+export type StorefrontPaymentInstrumentPatch = Static<typeof StorefrontPaymentInstrumentPatch>
 
 export const StorefrontTransaction = Type.Pick(
   Transaction,

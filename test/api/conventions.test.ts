@@ -25,6 +25,8 @@ const OPEN = [
   'GET storefront/payment-instruments',
   'POST storefront/payment-instruments',
   'GET storefront/payment-instruments/{id}',
+  'PATCH storefront/payment-instruments/{id}',
+  'POST storefront/payment-instruments/{id}/deactivation',
   'GET storefront/transactions',
   'GET storefront/transactions/{id}',
   'GET storefront/plans',

@@ -13,6 +13,7 @@ import { externalSale } from '../support/dispute.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { makeToken, tokenBody } from '../support/tokens.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 /** Stands in every member that customers must not see. */
 const INTERNAL = 'for-the-merchant-alone'
@@ -132,6 +133,12 @@ describe('the storefront', () => {
     const { body } = await merchant.api.get<{ id: string }[]>(group)
     return String(body[0]?.id)
   }
+  /** An event is listed once no older transaction of the server can still commit. */
+  const eventsOf = (eventType: string) =>
+    waitFor(eventType, async () => {
+      const { body } = await merchant.api.get<object[]>(`events?filter=eventType:${eventType}`)
+      return body.length > 0 ? body : null
+    })
   const init = (takesBody: boolean): RequestInit =>
     takesBody ? { body: '{}', headers: { 'Content-Type': 'application/json' } } : {}
 
@@ -147,6 +154,8 @@ describe('the storefront', () => {
         'StorefrontGetPaymentInstrumentCollection GET storefront/payment-instruments',
         'StorefrontPostPaymentInstrument POST storefront/payment-instruments',
         'StorefrontGetPaymentInstrument GET storefront/payment-instruments/{id}',
+        'StorefrontPatchPaymentInstrument PATCH storefront/payment-instruments/{id}',
+        'StorefrontPostPaymentInstrumentDeactivation POST storefront/payment-instruments/{id}/deactivation',
         'StorefrontGetTransactionCollection GET storefront/transactions',
         'StorefrontGetTransaction GET storefront/transactions/{id}',
         'StorefrontGetPlanCollection GET storefront/plans',
@@ -356,8 +365,9 @@ describe('the storefront', () => {
         updatedTime: expect.any(String),
       })
       expect((await merchant.api.get(`customers/${bob.customerId}`)).body).toMatchObject({ revision: 1 })
-      const events = await merchant.api.get<object[]>('events?filter=eventType:customer-updated')
-      expect(events.body).toEqual([expect.objectContaining({ entityId: owner.customerId })])
+      expect(await eventsOf('customer-updated')).toEqual([
+        expect.objectContaining({ entityId: owner.customerId }),
+      ])
       const stale = await asEve.put('storefront/account', account, { 'If-Match': '"1"' })
       expectProblem(stale, 412, 'precondition-failed')
     })
@@ -407,6 +417,82 @@ describe('the storefront', () => {
       expect([first.status, repeated.body]).toEqual([201, first.body])
       const other = await add(asBob, await makeToken(asBob))
       expect([other.status, other.body.customerId]).toEqual([201, bob.customerId])
+    })
+  })
+
+  describe('changes a card', () => {
+    const at = (id: unknown) => `storefront/payment-instruments/${id}`
+    const patch = (api: ApiClient, id: unknown, body: object, headers = {}) =>
+      api.send('PATCH', at(id), {
+        body: JSON.stringify(body),
+        headers: { 'Content-Type': 'application/json', ...headers },
+      })
+    const stored = async (id: unknown) => (await merchant.api.get(`payment-instruments/${id}`)).body
+    const newCard = async (api: ApiClient) =>
+      String((await api.post('storefront/payment-instruments', { token: await makeToken(api) })).body.id)
+
+    test('of the customer: expiry and address, and leaves what is the merchant’s', async () => {
+      const customFields = { note: INTERNAL }
+      const { id } = await create(merchant.api, 'payment-instruments', {
+        customerId: ada.customerId,
+        token: await makeToken(asAda),
+        useAsBackup: true,
+        customFields,
+      })
+      const changes = { expMonth: 11, expYear: 2091, billingAddress: { city: 'Berlin' } }
+      const changed = await patch(asAda, id, changes)
+      expect(changed).toMatchObject({ status: 200, body: { ...changes, id, last4: '1111', revision: 2 } })
+      expect(JSON.stringify(changed.body)).not.toContain(INTERNAL)
+      expect(await stored(id)).toMatchObject({ ...changes, useAsBackup: true, customFields, revision: 2 })
+      expect(await eventsOf('payment-instrument-modified')).toEqual([
+        expect.objectContaining({ entityId: id }),
+      ])
+      const outdated = await patch(asAda, id, { expMonth: 10 }, { 'If-Match': '"1"' })
+      expectProblem(outdated, 412, 'precondition-failed')
+      const ignored = await patch(asAda, id, {
+        status: 'inactive',
+        last4: '9999',
+        customerId: bob.customerId,
+      })
+      expect(ignored).toMatchObject({ status: 200, body: changed.body })
+      expect(expectProblem(await patch(asAda, id, { expYear: 2020 }), 422, 'validation-error')).toEqual([
+        'expYear',
+      ])
+      expect(expectProblem(await patch(asAda, id, { customFields: {} }), 422, 'validation-error')).toEqual([
+        'customFields',
+      ])
+    })
+
+    test('and deactivates one, which is the default no more: 409 the second time', async () => {
+      const id = await newCard(asAda)
+      const account = (await asAda.get('storefront/account')).body
+      const defaultPaymentInstrument = { method: 'payment-card', paymentInstrumentId: id }
+      await asAda.put('storefront/account', { ...account, defaultPaymentInstrument })
+      const done = await asAda.post(`${at(id)}/deactivation`, {})
+      expect(done).toMatchObject({ status: 201, body: { id, status: 'deactivated' } })
+      expect((await asAda.get('storefront/account')).body).toMatchObject({ defaultPaymentInstrument: null })
+      expectProblem(await asAda.post(`${at(id)}/deactivation`, {}), 409, 'conflict')
+    })
+
+    test('of nobody else, in this organization or in another: 404, and nothing changes', async () => {
+      const id = await newCard(asBob)
+      const before = await stored(id)
+      for (const api of [asAda, asTwin]) {
+        for (const body of [{ expYear: 2092 }, { expYear: 2020 }, {}]) {
+          expectProblem(await patch(api, id, body), 404, 'not-found')
+        }
+        expectProblem(await patch(api, id, { expYear: 2092 }, { 'If-Match': '"9"' }), 404, 'not-found')
+        expectProblem(await api.post(`${at(id)}/deactivation`, {}), 404, 'not-found')
+        const outdated = await api.post(`${at(id)}/deactivation`, {}, { 'If-Match': '"9"' })
+        expectProblem(outdated, 404, 'not-found')
+      }
+      expect(await stored(id)).toEqual(before)
+      // The namesake's card of the same id is another record.
+      const own = ada['payment-instruments']
+      expect((await patch(asTwin, own, { expYear: 2093 })).status).toBe(200)
+      expect((await asTwin.post(`${at(own)}/deactivation`, {})).body.status).toBe('deactivated')
+      const untouched = await stored(own)
+      expect([untouched.status, untouched.expYear === 2093]).toEqual(['active', false])
     })
   })
 
