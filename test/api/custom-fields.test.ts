@@ -188,7 +188,7 @@ describe('custom fields', () => {
     },
   )
 
-  test.each(PATCHED)('of %s are validated when the record is created and by PATCH', async (path) => {
+  test.each(PATCHED)('of %s bind what a merchant sends by POST and by PATCH', async (path) => {
     const post = async (customFields?: object) => {
       const token = await makeToken(api)
       const { customerId } = merchant
