@@ -19,9 +19,11 @@ export interface HostDependencies {
 }
 
 export function hostRoutes(router: Router<ApiState>, { config, orm, readiness }: HostDependencies): void {
-  const document = openApiDocument(config.baseUrl, routesOf(config.environment))
-  const documentText = JSON.stringify(document, null, 2)
-  const docs = docsPage(document)
+  const document = once(() =>
+    openApiDocument(config.baseUrl, routesOf(config.environment), config.environment),
+  )
+  const documentText = once(() => JSON.stringify(document()))
+  const docs = once(() => docsPage(document()))
 
   if (config.environment === 'sandbox') demoPages(router)
   router.get(['/status', '/organizations/:organizationId/status'], (ctx) => {
@@ -49,12 +51,12 @@ export function hostRoutes(router: Router<ApiState>, { config, orm, readiness }:
   router.get('/openapi.json', (ctx) => {
     ctx.set('Access-Control-Allow-Origin', '*')
     ctx.type = 'application/json'
-    ctx.body = documentText
+    ctx.body = documentText()
   })
   router.get('/docs', (ctx) => {
     ctx.set(PAGE_HEADERS)
     ctx.type = 'text/html; charset=utf-8'
-    ctx.body = docs
+    ctx.body = docs()
   })
   router.get('/problems/:slug', (ctx) => {
     const { slug = '' } = ctx.params
@@ -63,6 +65,15 @@ export function hostRoutes(router: Router<ApiState>, { config, orm, readiness }:
     ctx.type = 'text/html; charset=utf-8'
     ctx.body = problemPage(slug as ProblemCode)
   })
+}
+
+/** Returns a function that makes its value at the first call, so that a start does not wait for it. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
 }
 
 /** For pages of text and an inline style. */

@@ -1,12 +1,18 @@
 /** The OpenAPI 3.1 document, made from the route table and its schemas. */
-import { FIELD_CODES } from '../billing/errors.ts'
+import type { TSchema } from 'typebox'
 import { VERSION } from '../config/release.ts'
 import type { KeyForm } from './http/authentication.ts'
 import { KEY_HEADER } from './http/authentication.ts'
-import { MOST_FIELDS } from './http/invalid-fields.ts'
-import { PROBLEMS } from './http/problems.ts'
+import { descriptionOf, introduction } from './openapi/descriptions.ts'
+import { eventHooks } from './openapi/event-hooks.ts'
+import { type Example, examplesOf } from './openapi/examples.ts'
+import { hostPaths } from './openapi/host-paths.ts'
+import { PARAMETERS, parametersOf } from './openapi/parameters.ts'
+import { HEADERS, problemResponses, responsesOf } from './openapi/responses.ts'
+import { type Components, createComponents, type JsonSchema, orNull, pascal } from './openapi/schemas.ts'
+import { HOST_TAG, tagOf } from './openapi/tags.ts'
 import { fullPath, type Route } from './routes.ts'
-import { bodySchema, responseSchema } from './schemas/conventions.ts'
+import { Contact } from './schemas/contact.ts'
 
 export interface OpenApiOperation {
   readonly operationId: string
@@ -20,91 +26,165 @@ export interface OpenApiDocument {
   readonly [member: string]: unknown
 }
 
-export function openApiDocument(baseUrl: string, routes: readonly Route[]): OpenApiDocument {
+/** Returns the document of the routes of one environment. The same routes give the same document. */
+export function openApiDocument(
+  baseUrl: string,
+  routes: readonly Route[],
+  environment: string = 'sandbox',
+): OpenApiDocument {
+  const resources = new Map(routes.map(({ resource }) => [idOf(resource), resource]))
+  const expansions = expansionsOf(routes)
+  const components: Components = createComponents((resource) => {
+    const names = expansions.get(idOf(resource))
+    if (names === undefined) return null
+    return Object.fromEntries(names.map((name) => [name, embeddedSchema(name, resources, components)]))
+  })
+  const examples: Record<string, Example> = {}
+  const sources = { schemas: components.schemas, baseUrl, paths: readPaths(routes) }
+  const examplesFor = (schema: JsonSchema) => examplesOf(schema, sources)
+
+  const problems = problemResponses(components, baseUrl)
   const paths: Record<string, Record<string, OpenApiOperation>> = {}
   for (const route of routes) {
     const path = fullPath(route)
     paths[path] ??= {}
-    paths[path][route.method.toLowerCase()] = operationOf(route)
+    paths[path][route.method.toLowerCase()] = operationOf(route, components, (schema) =>
+      referredExamples(schema, examplesFor, examples),
+    )
   }
+  const webhooks = eventHooks(components, resources, examplesFor)
+  const host = hostPaths(components)
+  const tags = [...routes.map(({ path }) => tagOf(path)), HOST_TAG]
   return {
     openapi: '3.1.0',
-    info: { title: 'Subscription Billing Service API', version: VERSION },
-    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
-    servers: [{ url: baseUrl }],
-    paths,
+    info: {
+      title: 'Subscription Billing Service API',
+      version: VERSION,
+      description: introduction(environment),
+      license: { name: 'Proprietary' },
+      contact: { name: 'API reference', url: `${baseUrl}/docs` },
+    },
+    servers: [{ url: baseUrl, description: `The ${environment} environment.` }],
+    tags: [...new Map(tags.map((tag) => [tag.name, tag])).values()],
+    paths: { ...paths, ...host },
+    webhooks,
     components: {
-      schemas: {
-        ...Object.fromEntries(
-          routes.map(({ resource }) => [nameOf(resource), withoutId(responseSchema(resource))]),
-        ),
-        ...Object.fromEntries(
-          routes
-            .filter(({ takesBody }) => takesBody)
-            .map(({ resource, body = resource }) => [`${nameOf(body)}Body`, withoutId(bodySchema(body))]),
-        ),
-        Problem: PROBLEM_SCHEMA,
-      },
+      schemas: components.schemas,
+      responses: problems,
+      parameters: PARAMETERS,
+      headers: HEADERS,
+      examples,
       securitySchemes: {
-        secretKey: { type: 'apiKey', in: 'header', name: KEY_HEADER },
-        customerToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-        publishableKey: { type: 'apiKey', in: 'header', name: 'Authorization' },
+        secretKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: KEY_HEADER,
+          description: 'A secret key (`sk_…`), for servers only.',
+        },
+        customerToken: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'The JWT of a customer, issued in exchange for an authentication token.',
+        },
+        publishableKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Authorization',
+          description: 'A publishable key (`pk_…`) as it is, for browsers.',
+        },
+        rawSecretKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Authorization',
+          description: 'A secret key (`sk_…`) as it is, on the operations that list it.',
+        },
       },
     },
   }
 }
 
-function operationOf(route: Route): OpenApiOperation {
-  const parameters = [...fullPath(route).matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-  }))
-  const content = (schema: string) => ({
-    'application/json': { schema: { $ref: `#/components/schemas/${schema}` } },
-  })
+function operationOf(
+  route: Route,
+  components: Components,
+  exampleOf: (schema: JsonSchema) => object,
+): OpenApiOperation {
+  const { operationId, summary, accepts, rawSecret = false, takesBody, body, resource } = route
+  const bodyRef = takesBody ? components.refTo(body ?? resource, 'body') : null
   return {
-    operationId: route.operationId,
-    summary: route.summary,
-    parameters: [...parameters, ...queryParameters(route)],
-    security: route.accepts.flatMap((form) => SECURITY[form]),
-    ...(route.takesBody
-      ? { requestBody: { required: true, content: content(`${nameOf(route.body ?? route.resource)}Body`) } }
-      : {}),
-    responses: {
-      [route.success]: { description: 'Success.', ...responseContent(route, nameOf(route.resource)) },
-      ...(route.accepted === undefined
-        ? {}
-        : {
-            202: {
-              description: 'Accepted: poll the URL in `Location`.',
-              content: content(nameOf(route.accepted)),
-            },
-          }),
-      default: {
-        description: `An error. Its code is one of ${Object.keys(PROBLEMS).join(', ')}.`,
-        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-      },
-    },
+    operationId,
+    summary,
+    description: descriptionOf(route),
+    tags: [tagOf(route.path).name],
+    parameters: parametersOf(route),
+    security: [...accepts.flatMap((form) => SECURITY[form]), ...(rawSecret ? [{ rawSecretKey: [] }] : [])],
+    ...(bodyRef === null
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: bodyRef, ...exampleOf(bodyRef) } },
+          },
+        }),
+    responses: responsesOf(route, components, exampleOf),
   }
 }
 
-function responseContent({ returns: content }: Route, name: string): object {
-  const one = { $ref: `#/components/schemas/${name}` }
-  switch (content) {
-    case 'one':
-      return { content: { 'application/json': { schema: one } } }
-    case 'many':
-      return { content: { 'application/json': { schema: { type: 'array', items: one } } } }
-    case 'nothing':
-      return {}
-  }
+/** Returns the examples of a schema as references, so that the document contains each once. */
+function referredExamples(
+  schema: JsonSchema,
+  examplesFor: (schema: JsonSchema) => Readonly<Record<string, Example>>,
+  examples: Record<string, Example>,
+): object {
+  const ref = schema.$ref ?? schema.items?.$ref
+  if (ref === undefined) return {}
+  const component = `${ref.split('/').at(-1)}${schema.$ref === undefined ? 'List' : ''}`
+  const own = Object.entries(examplesFor(schema)).map(([key, example]) => {
+    const name = key === 'body' || key === 'response' ? component : `${component}-${key}`
+    examples[name] = example
+    return [key, { $ref: `#/components/examples/${name}` }]
+  })
+  return { examples: Object.fromEntries(own) }
 }
 
-function queryParameters({ query }: Route): object[] {
-  const members = (query as { properties?: Record<string, object> } | undefined)?.properties ?? {}
-  return Object.entries(members).map(([name, schema]) => ({ name, in: 'query', required: false, schema }))
+/** Returns the paths at which one of each resource is read. */
+function readPaths(routes: readonly Route[]): ReadonlyMap<string, string> {
+  const reads = routes.filter(({ method, returns }) => method === 'GET' && returns === 'one')
+  return new Map(reads.reverse().map(({ resource, path }) => [idOf(resource), path]))
+}
+
+/** What `expand` can embed, by the name of the resource. */
+function expansionsOf(routes: readonly Route[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, Set<string>>()
+  for (const { resource, query } of routes) {
+    const names = (query as JsonSchema | undefined)?.properties?.expand?.['x-list-of']
+    if (!Array.isArray(names)) continue
+    const known = found.get(idOf(resource)) ?? new Set()
+    found.set(idOf(resource), known)
+    for (const name of names) known.add(String(name))
+  }
+  return new Map([...found].map(([resource, names]) => [resource, [...names]]))
+}
+
+/** Embedded objects that are not named after their resource. */
+const EMBEDDED: Readonly<Record<string, string>> = {
+  initialInvoice: 'Invoice',
+  recentInvoice: 'Invoice',
+  parentTransaction: 'Transaction',
+  contactObject: 'Contact',
+}
+const SHARED: Readonly<Record<string, TSchema>> = { Contact }
+
+function embeddedSchema(
+  name: string,
+  resources: ReadonlyMap<string, TSchema>,
+  components: Components,
+): JsonSchema {
+  const component = EMBEDDED[name] ?? pascal(name)
+  const resource = resources.get(component) ?? SHARED[component]
+  return resource === undefined
+    ? { type: ['object', 'null'], additionalProperties: true }
+    : orNull(components.refTo(resource, 'embedded'))
 }
 
 const SECURITY: Readonly<Record<KeyForm, Record<string, string[]>[]>> = {
@@ -113,45 +193,6 @@ const SECURITY: Readonly<Record<KeyForm, Record<string, string[]>[]>> = {
   customer: [{ customerToken: [] }],
 }
 
-const PROBLEM_SCHEMA = {
-  type: 'object',
-  required: ['type', 'title', 'status', 'detail', 'instance', 'code'],
-  properties: {
-    type: { type: 'string', format: 'uri' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    instance: { type: 'string' },
-    code: { type: 'string', enum: Object.keys(PROBLEMS) },
-    invalidFields: {
-      type: 'array',
-      maxItems: MOST_FIELDS,
-      description: 'The members of the body, or the parameters of the query, that are invalid.',
-      items: {
-        type: 'object',
-        required: ['field', 'pointer', 'code', 'message'],
-        properties: {
-          field: { type: 'string', description: 'Path with dots: `items.0.plan.id`.' },
-          pointer: { type: 'string', description: 'Path as a JSON Pointer (RFC 6901): `/items/0/plan/id`.' },
-          code: {
-            type: 'string',
-            enum: Object.keys(FIELD_CODES),
-            description: Object.entries(FIELD_CODES)
-              .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
-              .join(' '),
-          },
-          message: { type: 'string', description: 'What to change, for a reader. Its text may change.' },
-        },
-      },
-    },
-  },
-}
-
-function nameOf(schema: object): string {
+function idOf(schema: object): string {
   return '$id' in schema ? String(schema.$id) : 'Unnamed'
-}
-
-function withoutId(schema: object): object {
-  const { $id: _, ...rest } = schema as { $id?: string }
-  return rest
 }

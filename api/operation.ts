@@ -10,6 +10,7 @@ import type { WebhookTargets } from '../delivery/webhook-url.ts'
 import type { GatewayOfAccounts } from '../gateways/accounts.ts'
 import type { Wallet } from '../wallets/port.ts'
 import type { Credential } from './http/authentication.ts'
+import type { Page } from './http/page-links.ts'
 import type { Preconditions } from './http/preconditions.ts'
 import type { TemporalService } from './temporal.ts'
 
@@ -62,6 +63,8 @@ export interface OperationResponse {
   readonly location?: string
   /** Revision of the resource in the body, for `ETag`. */
   readonly revision?: number
+  /** Of a list: which page the body is. */
+  readonly page?: Page
   readonly headers?: Readonly<Record<string, string>>
 }
 

@@ -33,6 +33,7 @@ import {
   storableRefusal,
   storeResponse,
 } from './http/idempotency.ts'
+import { pageHeaders } from './http/page-links.ts'
 import { entityTag, type Preconditions, readPreconditions } from './http/preconditions.ts'
 import { problemOf, requireNoInvalidFields } from './http/problems.ts'
 import { type RateLimit, rateHeaders, requireWithinLimit } from './http/rate-limit.ts'
@@ -166,7 +167,7 @@ export function stepsOf(
     const { idempotent } = ctx.state
     const response =
       idempotent === null ? await route.handler(context) : await handleOnce(context, route, idempotent, vault)
-    respond(ctx, route, response, present)
+    respond(ctx, route, response, present, dependencies.config.baseUrl)
   }
 
   return [
@@ -324,10 +325,12 @@ function respond(
   route: Route,
   response: OperationResponse,
   present: ReturnType<typeof presenterOf>,
+  baseUrl: string,
 ): void {
   ctx.status = response.status ?? route.success
   if (response.location !== undefined) ctx.set('Location', response.location)
   if (response.revision !== undefined) ctx.set('ETag', entityTag(response.revision))
+  if (response.page !== undefined) ctx.set(pageHeaders(response.page, `${baseUrl}${ctx.path}${ctx.search}`))
   if (response.headers !== undefined) ctx.set({ ...response.headers })
   if (response.body === undefined) return
   ctx.state.responded = response.body

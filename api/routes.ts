@@ -193,6 +193,8 @@ export interface Route {
   readonly returns: 'one' | 'many' | 'nothing'
   readonly query?: TSchema
   readonly success: 200 | 201 | 202 | 204
+  /** True if it creates a resource, whose URL is in `Location`. Such a PUT responds with 201 if it created one. */
+  readonly creates?: boolean
   /** Schema of a 202 response, if the operation can take longer than a caller waits. */
   readonly accepted?: TSchema
   /** True if the operation exists only in the sandbox. */
@@ -420,6 +422,7 @@ export const ROUTES: readonly Route[] = [
     returns: 'one',
     query: expandQuerySchema(transactions),
     success: 201,
+    creates: true,
     handler: postTransaction,
     continues: true,
   },
@@ -997,6 +1000,7 @@ function post<Row extends ResourceRow, Body>(
     returns: 'one',
     query: expandQuerySchema(resource),
     success: 201,
+    creates: true,
     handler: (context) => create(context, resource, writer, typeof id === 'string' ? () => newId(id) : id),
   }
 }
@@ -1033,6 +1037,7 @@ function put<Row extends ResourceRow, Body>(resource: Resource<Row>, writer: Wri
     returns: 'one',
     query: expandQuerySchema(resource),
     success: 200,
+    creates: true,
     handler: (context) => upsert(context, resource, writer),
   }
 }

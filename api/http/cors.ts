@@ -9,7 +9,7 @@ export function crossOriginHeaders(route: Pick<Route, 'accepts'>): Readonly<Reco
   return {
     'Access-Control-Allow-Origin': '*',
     'Access-Control-Expose-Headers':
-      'ETag, Location, Pagination-Limit, Pagination-Offset, Pagination-Total, Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Retry-After',
+      'ETag, Idempotency-Replayed, Link, Location, Pagination-Limit, Pagination-Offset, Pagination-Total, RateLimit, RateLimit-Policy, Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Retry-After',
   }
 }
 

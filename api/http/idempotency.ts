@@ -147,10 +147,18 @@ export function storableRefusal(problem: Problem): StoredResponse | null {
   return Buffer.byteLength(JSON.stringify(stored)) < LARGEST_REFUSAL ? stored : null
 }
 
-/** Replays a stored response: returns it, or throws it if it was an error. */
+/** Replays a stored response: returns it, or throws it if it was an error. Its headers say that it is a replay. */
 export function replay({ response, problem }: StoredResponse): OperationResponse {
-  if (problem !== undefined) throw new Problem(problem.code, problem.detail, problem.extras)
-  return response ?? {}
+  if (problem !== undefined) {
+    const { extras } = problem
+    throw new Problem(problem.code, problem.detail, {
+      ...extras,
+      headers: { ...extras.headers, ...REPLAYED },
+    })
+  }
+  return { ...response, headers: { ...response?.headers, ...REPLAYED } }
 }
+
+const REPLAYED = { 'Idempotency-Replayed': 'true' }
 
 class StillRunning extends Problem {}

@@ -16,7 +16,7 @@ import { presentTransaction } from '../../representations/transaction.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { type Field, fieldsOf, reference } from '../query/fields.ts'
 import { embedding } from '../resources/embedding.ts'
-import { type Page, pageOf } from '../resources/list.ts'
+import { pageOf, type Range } from '../resources/list.ts'
 import { notFound, type Presentable, type Resource } from '../resources/resource.ts'
 import { presentAll, respondWith } from '../resources/respond.ts'
 import { Invoice } from '../schemas/invoice.ts'
@@ -113,9 +113,9 @@ export const invoiceItems: Presentable<ItemRow> = {
 }
 
 export async function getInvoiceItems(context: OperationContext): Promise<OperationResponse> {
-  const items = presentInvoiceItems(await readInvoice(context), context.baseUrl)
-  const { page, headers } = pageOf(items, context.query as unknown as Page)
-  return { body: await presentAll(context, invoiceItems, page), headers }
+  const all = presentInvoiceItems(await readInvoice(context), context.baseUrl)
+  const { items, page } = pageOf(all, context.query as unknown as Range)
+  return { body: await presentAll(context, invoiceItems, items), page }
 }
 
 export async function getInvoiceItem(context: OperationContext): Promise<OperationResponse> {
@@ -135,8 +135,8 @@ export async function getTransactionAllocations(context: OperationContext): Prom
     const amount = transaction.payments?.[invoice.id]
     return amount === undefined ? [] : [presentAllocation(invoice, transaction, amount, context.baseUrl)]
   })
-  const { page: body, headers } = pageOf(allocations, context.query as unknown as Page)
-  return { body, headers }
+  const { items, page } = pageOf(allocations, context.query as unknown as Range)
+  return { body: items, page }
 }
 
 export async function postInvoiceVoid(context: OperationContext): Promise<OperationResponse> {

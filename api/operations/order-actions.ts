@@ -40,7 +40,7 @@ import { requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf, reference } from '../query/fields.ts'
 import { changeRow } from '../resources/change-row.ts'
-import { type Page, pageOf } from '../resources/list.ts'
+import { pageOf, type Range } from '../resources/list.ts'
 import {
   notFound,
   type Presentable,
@@ -226,8 +226,8 @@ export async function getUpcomingInvoice(context: OperationContext): Promise<Ope
 export async function getUpcomingInvoices(context: OperationContext): Promise<OperationResponse> {
   const row = await readOrder(context)
   const rows = upcomingInvoice(orderOf(row)) === null ? [] : [row]
-  const { page, headers } = pageOf(rows, context.query as unknown as Page)
-  return { body: await presentAll(context, upcomingInvoices, page), headers }
+  const { items, page } = pageOf(rows, context.query as unknown as Range)
+  return { body: await presentAll(context, upcomingInvoices, items), page }
 }
 
 async function readOrder({ em, organizationId, params }: OperationContext): Promise<Subscription> {

@@ -176,7 +176,12 @@ async function pay(
       recordResult(unit, id, response, unit.now.getTime()),
     )
   }
-  return await createdNow(context, id)
+  return { ...(await createdNow(context, id)), ...replayHeaders(started) }
+}
+
+/** A continued request is a repetition too. */
+function replayHeaders({ headers }: OperationResponse): Pick<OperationResponse, 'headers'> {
+  return headers === undefined ? {} : { headers }
 }
 
 async function createdNow(context: OperationContext, id: string): Promise<OperationResponse> {

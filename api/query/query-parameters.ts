@@ -16,8 +16,13 @@ const page = {
   ),
 }
 const text = (description: string) => Type.Optional(Type.String({ description }))
+/** A text of values separated by commas. The document lists the values; the operation checks them. */
+const listOf = (values: readonly string[], description: string) =>
+  Type.Optional(Type.String({ description, 'x-list-of': values }))
+const eitherWay = (names: readonly string[]) => names.flatMap((name) => [name, `-${name}`])
 const fieldsQuery = { fields: text('Members to return, separated by commas. All if it is missing.') }
 
+/** Parameters of a read of one that embeds nothing. */
 export const fieldsQuerySchema = Type.Object(fieldsQuery, { additionalProperties: false })
 
 /** Parameters of a short list that is neither sorted nor filtered. */
@@ -41,11 +46,9 @@ export function listQuerySchema<Row extends ResourceRow>({ fields, expanders }: 
   return Type.Object(
     {
       ...page,
-      sort: text(
-        `Members to sort by, separated by commas. Prefix a member with - to sort in descending order. Supported: ${Object.keys(fields).join(', ')}.`,
-      ),
+      ...sortQuery(fields),
       filter: text(
-        'Conditions of the form field:value. Separate alternatives with a comma and conditions with a semicolon; negate values with !, and write ranges as a..b. The supported fields are those of sort.',
+        `Conditions of the form field:value. Separate alternatives with a comma and conditions with a semicolon; negate values with !, and write ranges as a..b. Supported: ${Object.keys(fields).join(', ')}.`,
       ),
       q: text('Text to search for in all text members.'),
       ...fieldsQuery,
@@ -63,6 +66,15 @@ export function filteredQuery<Row extends ResourceRow>(resource: Resource<Row>):
   return Type.Object(parameters, { additionalProperties: false })
 }
 
+function sortQuery(fields: object) {
+  return {
+    sort: listOf(
+      eitherWay(Object.keys(fields)),
+      'Members to sort by, separated by commas. Prefix a member with - to sort in descending order.',
+    ),
+  }
+}
+
 /** Parameters of a read of one. */
 export function readQuerySchema<Row>({ expanders }: Pick<Presentable<Row>, 'expanders'>): TSchema {
   return Type.Object({ ...fieldsQuery, ...expandQuery(expanders) }, { additionalProperties: false })
@@ -76,5 +88,5 @@ function expandQuery(expanders: object = {}) {
   const names = Object.keys(expanders)
   return names.length === 0
     ? {}
-    : { expand: text(`Related objects to embed, separated by commas: ${names.join(', ')}.`) }
+    : { expand: listOf(names, 'Related objects to embed in `_embedded`, separated by commas.') }
 }

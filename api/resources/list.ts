@@ -1,6 +1,7 @@
 import { plainRowReader } from '../../db/plain-rows.ts'
 import { composedStatement } from '../../db/statement.ts'
 import { invalidFieldsProblem } from '../http/problems.ts'
+import type { Page } from '../http/page-links.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { type ListParameters, ListQueryError, listQuery } from '../query/list-query.ts'
 import { selection } from './read.ts'
@@ -14,7 +15,7 @@ export async function list<Row extends ResourceRow>(
   restriction: Restriction = resource.restriction?.(context) ?? { text: 'true', values: [] },
 ): Promise<OperationResponse> {
   const { em, organizationId } = context
-  const { limit, offset, ...parameters } = context.query as unknown as ListParameters & Page
+  const { limit, offset, ...parameters } = context.query as unknown as ListParameters & Range
   const { where, orderBy } = readListQuery(parameters, resource, organizationId)
   const { listed = 'true' } = resource
   const condition = `row.organization_id = ? and ${listed} and (${restriction.text}) and ${where.text}`
@@ -40,29 +41,19 @@ export async function list<Row extends ResourceRow>(
         )[0]?.total ?? 0)
   return {
     body: await presentAll(context, resource, rows),
-    headers: pagingHeaders(total, { limit, offset }),
+    page: { total, limit, offset },
   }
 }
 
-export interface Page {
-  readonly limit: number
-  readonly offset: number
-}
+/** What a request for a page names. */
+export type Range = Omit<Page, 'total'>
 
-/** Returns the page of a short list that is at hand, with its headers. */
+/** Returns the page of a short list that is at hand. */
 export function pageOf<T>(
   all: readonly T[],
-  { limit, offset }: Page,
-): { page: T[]; headers: Record<string, string> } {
-  return { page: all.slice(offset, offset + limit), headers: pagingHeaders(all.length, { limit, offset }) }
-}
-
-export function pagingHeaders(total: number, { limit, offset }: Page): Record<string, string> {
-  return {
-    'Pagination-Total': String(total),
-    'Pagination-Limit': String(limit),
-    'Pagination-Offset': String(offset),
-  }
+  { limit, offset }: Range,
+): { items: T[]; page: Page } {
+  return { items: all.slice(offset, offset + limit), page: { total: all.length, limit, offset } }
 }
 
 function readListQuery(

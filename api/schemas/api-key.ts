@@ -1,14 +1,14 @@
 import Type, { type Static } from 'typebox'
 import { PERMISSION_PATTERN } from '../../access/access-lists.ts'
-import { Id, OrNull, ReadOnly, resourceMembers } from './conventions.ts'
+import { Id, OmittedWhenUnknown, OrNull, ReadOnly, resourceMembers } from './conventions.ts'
 import { notSupportedYet } from './not-supported.ts'
 
 const Rule = Type.Object(
   {
-    scope: Type.Optional(
+    scope: OmittedWhenUnknown(
       Type.Object(
         {
-          organizationId: Type.Optional(
+          organizationId: OmittedWhenUnknown(
             Type.Array(Id('Id of an organization in which the rule grants its permissions.'), {
               maxItems: 1000,
             }),
@@ -23,7 +23,7 @@ const Rule = Type.Object(
       description: 'Operation ids, or * for all operations. Unknown names grant nothing.',
     }),
   },
-  { additionalProperties: false },
+  { title: 'AccessRule', additionalProperties: false, description: 'Operations that may be called.' },
 )
 
 /** What may be called; a call needs one rule that grants it. */

@@ -11,7 +11,7 @@ export const PeriodSchema = Type.Object(
     unit: Type.Enum(UNIT),
     length: Type.Integer({ minimum: 1, maximum: 1000, description: 'Number of units in a period.' }),
   },
-  { additionalProperties: false, description: 'Length of a period.' },
+  { title: 'Period', additionalProperties: false, description: 'Length of a period.' },
 )
 
 const schedule = {
@@ -27,7 +27,11 @@ const schedule = {
 
 export const RecurringIntervalSchema = Type.Object(
   { ...PeriodSchema.properties, ...schedule, ...notSupportedYet({ billingTiming: 'prepaid' }) },
-  { additionalProperties: false, description: 'Length and number of the service periods.' },
+  {
+    title: 'RecurringInterval',
+    additionalProperties: false,
+    description: 'Length and number of the service periods.',
+  },
 )
 
 /** The interval of an order. Without a period it says nothing, and that of the plans holds. */
@@ -63,7 +67,11 @@ export const InvoiceTimeShiftSchema = Type.Object(
     ),
     dueTimeShift: Nullable(shift('after', 'How long after its issue an invoice is due. If null, one hour.')),
   },
-  { additionalProperties: false, description: 'When invoices are issued and due.' },
+  {
+    title: 'InvoiceTimeShift',
+    additionalProperties: false,
+    description: 'When invoices are issued and due.',
+  },
 )
 
 export const NullableInterval = Type.Optional(OrNull(RecurringIntervalSchema))

@@ -44,7 +44,11 @@ export const Contact = Type.Object(
       Type.String({ description: 'Digest of the other members. Equal contacts have equal digests.' }),
     ),
   },
-  { additionalProperties: false, description: 'A postal address with the ways to reach a person.' },
+  {
+    title: 'Contact',
+    additionalProperties: false,
+    description: 'A postal address with the ways to reach a person.',
+  },
 )
 export type ContactBody = Static<typeof Contact>
 

@@ -82,7 +82,7 @@ export const resourceMembers = {
   createdTime: ReadOnly(Instant('When the resource was created.')),
   updatedTime: ReadOnly(Instant('When the resource was last updated.')),
   _links: ReadOnly(
-    Type.Array(Type.Object({ rel: Type.String(), href: Type.String({ format: 'uri' }) }), {
+    Type.Array(Type.Object({ rel: Type.String(), href: Type.String({ format: 'uri' }) }, { title: 'Link' }), {
       description: 'Links to the resource and to related resources.',
     }),
   ),
@@ -193,6 +193,11 @@ function isObjectOnly(type: JsonSchema['type']): boolean {
 function hasNull(member: JsonSchema): boolean {
   if (member.enum !== undefined) return member.enum.includes(null)
   return member.type === undefined || [member.type].flat().includes('null')
+}
+
+/** Returns a member's schema with the values of its enumeration that a body may contain. */
+export function writableValues(member: object): object {
+  return written(member) ?? member
 }
 
 /** Returns the writable part of an enumeration, or undefined if all of its values are writable. */

@@ -24,6 +24,7 @@ const members = sourceMembers({ maxLength: LONGEST })
 
 /** Where a payer came from (specification 2.3). */
 export const LeadSource = Type.Object(members, {
+  title: 'MarketingSource',
   additionalProperties: false,
   description: 'Marketing source of the payer.',
 })

@@ -11,6 +11,7 @@ import {
   Text,
 } from './conventions.ts'
 import { notSupportedYet } from './not-supported.ts'
+import { variants, variantsBy } from './variants.ts'
 
 const quantity = (description: string) =>
   OmittedWhenUnknown(Type.Optional(OrNull(Type.Integer({ minimum: 1, maximum: 1_000_000_000, description }))))
@@ -68,6 +69,14 @@ export const Plan = Type.Object(
           ),
         },
         {
+          ...variantsBy('formula', {
+            'fixed-fee': { has: ['price'] },
+            'flat-rate': { has: ['price'], may: ['minQuantity', 'maxQuantity'] },
+            tiered: { has: ['brackets'], may: ['minQuantity'] },
+            volume: { has: ['brackets'], may: ['minQuantity'] },
+            stairstep: { has: ['brackets'], may: ['minQuantity'] },
+          }),
+          title: 'Pricing',
           additionalProperties: false,
           description:
             'How the amount is calculated from the quantity. Required unless the plan ends with its trial.',
@@ -101,6 +110,11 @@ export const Plan = Type.Object(
   },
   {
     $id: 'Plan',
+    ...variants({
+      OneTimeSalePlan: { has: ['pricing'] },
+      SubscriptionPlan: { has: ['pricing', 'recurringInterval'], may: ['trial'] },
+      TrialOnlyPlan: { has: ['trial'], may: ['pricing'] },
+    }),
     additionalProperties: false,
     if: { type: 'object', properties: { trial: { type: 'object' } }, required: ['trial'] },
     else: { required: ['pricing'] },

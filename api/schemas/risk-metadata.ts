@@ -21,7 +21,7 @@ const BrowserData = Type.Object(
     }),
     isAdBlockEnabled: Nullable(Type.Boolean()),
   },
-  { additionalProperties: false, description: "Data reported by the payer's browser." },
+  { title: 'BrowserData', additionalProperties: false, description: "Data reported by the payer's browser." },
 )
 
 /** Risk metadata (specification 2.4): what the merchant sends, and what is derived from it. */
@@ -82,7 +82,11 @@ export const RiskMetadata = Type.Object(
     paymentInstrumentApprovedTransactionCount: number('Number of approved payments with this card.'),
     score: number('Risk score.'),
   },
-  { additionalProperties: false, description: 'Risk metadata of a payer. Members are null if unknown.' },
+  {
+    title: 'RiskMetadata',
+    additionalProperties: false,
+    description: 'Risk metadata of a payer. Members are null if unknown.',
+  },
 )
 
 /** Returns risk metadata of a checked body as rows store them, or null for none. */

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { Instant, OrNull, PartlySupported, ReadOnly, resourceMembers, WriteOnly } from './conventions.ts'
+import { variantsBy } from './variants.ts'
 
 export const ServiceCredential = Type.Object(
   {
@@ -31,6 +32,8 @@ export const ServiceCredential = Type.Object(
           ),
         },
         {
+          ...variantsBy('type', { none: {}, basic: { has: ['username', 'password'] } }),
+          title: 'WebhookAuth',
           additionalProperties: false,
           default: { type: 'none' },
           description: 'Authentication of the service at the host.',

@@ -20,6 +20,7 @@ import {
 } from './conventions.ts'
 import { notSupportedYet } from './not-supported.ts'
 import { RiskMetadata } from './risk-metadata.ts'
+import { variants } from './variants.ts'
 
 const Ids = (description: string) => ReadOnly(Type.Array(Type.String(), { description }))
 const ReadOnlyText = (description: string) => ReadOnly(OrNull(Type.String({ description })))
@@ -77,6 +78,12 @@ export const Transaction = Type.Object(
           paymentInstrumentId: Type.Optional(Id('A payment instrument of the customer.')),
         },
         {
+          ...variants({
+            TokenInstruction: { has: ['token'] },
+            InstrumentInstruction: { has: ['paymentInstrumentId'] },
+            ExternalInstruction: { has: ['method'] },
+          }),
+          title: 'PaymentInstruction',
           additionalProperties: false,
           minProperties: 1,
           maxProperties: 1,

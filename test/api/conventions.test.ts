@@ -146,12 +146,14 @@ describe('every route', () => {
 
   test('no path, parameter or header carries a version of the API', async () => {
     const { body } = await merchant.api.get<{
-      paths: Record<string, Record<string, { parameters: { name: string }[] }>>
+      paths: Record<string, Record<string, { parameters?: { name?: string }[] }>>
+      components: { parameters: Record<string, { name: string }> }
     }>('/openapi.json')
     const parts = Object.entries(body.paths).flatMap(([path, methods]) => [
       ...path.split('/'),
-      ...Object.values(methods).flatMap(({ parameters }) => parameters.map(({ name }) => name)),
+      ...Object.values(methods).flatMap(({ parameters = [] }) => parameters.map(({ name = '' }) => name)),
     ])
+    parts.push(...Object.values(body.components.parameters).map(({ name }) => name))
     expect(parts.length).toBeGreaterThan(100)
     expect(parts.filter((part) => /^v?\d|version/i.test(part))).toEqual([])
     const asked = { Accept: 'application/json; version=7', 'Api-Version': '7', 'Accept-Version': '7' }

@@ -37,6 +37,8 @@ describe('an Idempotency-Key', () => {
       expect(again.headers.get(name)).toBe(first.headers.get(name))
     }
     expect(again.headers.get('request-id')).not.toBe(first.headers.get('request-id'))
+    const replayed = [first, again].map(({ headers }) => headers.get('idempotency-replayed'))
+    expect(replayed).toEqual([null, 'true'])
     expect(await count('Once')).toBe(1)
   })
 
@@ -66,6 +68,7 @@ describe('an Idempotency-Key', () => {
     await merchant.api.put('websites/not-yet', { name: 'Now' })
     const again = await merchant.api.post('customers', body, headers)
     expect(expectProblem(again, 422, 'validation-error')).toEqual(['websiteId'])
+    expect(again.headers.get('idempotency-replayed')).toBe('true')
     expect((await merchant.api.post('customers', body)).status).toBe(201)
 
     const { body: order } = await merchant.api.post('subscriptions', orderBody(merchant))

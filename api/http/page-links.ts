@@ -1,0 +1,41 @@
+/** The headers of a page: what is counted, and `Link` (RFC 8288) to the other pages. */
+
+/** A page of a list. All are numbers of items. */
+export interface Page {
+  readonly total: number
+  readonly limit: number
+  readonly offset: number
+}
+
+/** The largest offset that a list accepts (specification 4). */
+const LARGEST_OFFSET = 1000
+
+/** Returns the headers of a page. `url` is that of the request, with its query. */
+export function pageHeaders(page: Page, url: string): Record<string, string> {
+  const links = pageLinks(page, url)
+  return {
+    'Pagination-Total': String(page.total),
+    'Pagination-Limit': String(page.limit),
+    'Pagination-Offset': String(page.offset),
+    ...(links.length === 0 ? {} : { Link: links.join(', ') }),
+  }
+}
+
+/** A page that does not exist, or that cannot be requested, has no link. A page of no items has none to others. */
+function pageLinks({ total, limit, offset }: Page, url: string): string[] {
+  if (limit === 0) return []
+  const last = Math.max(0, Math.ceil(total / limit) - 1) * limit
+  const offsets: Record<string, number | null> = {
+    first: 0,
+    prev: offset > 0 ? Math.max(0, Math.min(offset - limit, last)) : null,
+    next: offset + limit < total ? offset + limit : null,
+    last,
+  }
+  return Object.entries(offsets).flatMap(([relation, start]) => {
+    if (start === null || start > LARGEST_OFFSET) return []
+    const target = new URL(url)
+    target.searchParams.set('limit', String(limit))
+    target.searchParams.set('offset', String(start))
+    return [`<${target.href}>; rel="${relation}"`]
+  })
+}

@@ -1,0 +1,126 @@
+/** The `webhooks` of the document: one request per event that the service emits. */
+import type { TSchema } from 'typebox'
+import { EMITTED_EVENTS, type EmittedEvent } from '../../billing/event-types.ts'
+import { ID_PATTERN } from '../../db/ids.ts'
+import type { Example } from './examples.ts'
+import { type Components, type JsonSchema, pascal } from './schemas.ts'
+
+/** Ids whose record is embedded under another name; null if it is not embedded. */
+const EMBEDDED: Readonly<Record<string, string | null>> = {
+  subscriptionPauseId: null,
+  paymentCardId: null,
+}
+
+/** Members of the payloads of some types. */
+const MORE: readonly (readonly [RegExp, Readonly<Record<string, JsonSchema>>])[] = [
+  [
+    /^dispute-/,
+    {
+      cause: {
+        type: 'string',
+        enum: ['api', 'deadline'],
+        description: 'Whether a caller or the deadline changed the dispute.',
+      },
+    },
+  ],
+]
+
+/** Returns the webhooks by event type, and adds the schemas of their payloads. `resources` are the schemas by name. */
+export function eventHooks(
+  components: Components,
+  resources: ReadonlyMap<string, TSchema>,
+  examplesOf: (schema: JsonSchema) => Readonly<Record<string, Example>>,
+): Record<string, object> {
+  return Object.fromEntries(
+    EMITTED_EVENTS.map((event) => {
+      const schema = components.add(`${pascal(event.type)}Event`, payloadSchema(event, components, resources))
+      const [example] = Object.values(examplesOf(schema))
+      return [event.type, { post: request(event, schema, example) }]
+    }),
+  )
+}
+
+function request({ type, when }: EmittedEvent, schema: JsonSchema, example: Example | undefined): object {
+  return {
+    operationId: `On${pascal(type)}`,
+    summary: `Receive ${type}`,
+    description: `${when} The method is that of the webhook. A failed delivery is repeated up to six times; \`Webhook-Id\` is the same on each attempt.`,
+    tags: ['Events'],
+    security: [],
+    parameters: [
+      hookHeader(
+        'Security-Signature',
+        'JWT that signs the body (RS256). Verify it with the keys of `/.well-known/keys`.',
+      ),
+      hookHeader('Webhook-Id', 'Id of the event, the same on every attempt.'),
+      hookHeader('User-Agent', '`Service/` and the release of the service.'),
+    ],
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema,
+          ...(example === undefined ? {} : { example: { ...(example.value as object), eventType: type } }),
+        },
+      },
+    },
+    responses: {
+      200: { description: 'Received. Respond within 20 seconds.' },
+      ...(type.startsWith('dispute-') ? { '2XX': { description: 'Received as well.' } } : {}),
+    },
+  }
+}
+
+function payloadSchema(
+  { type, when, ids }: EmittedEvent,
+  components: Components,
+  resources: ReadonlyMap<string, TSchema>,
+): JsonSchema {
+  const embedded = ids.flatMap((id) => {
+    const name = EMBEDDED[id] === undefined ? id.replace(/Id$/, '') : EMBEDDED[id]
+    const resource = name === null ? undefined : resources.get(pascal(name))
+    return name === null || resource === undefined ? [] : [[name, resource] as const]
+  })
+  const more = Object.assign({}, ...MORE.filter(([types]) => types.test(type)).map(([, members]) => members))
+  return {
+    type: 'object',
+    description: when,
+    required: [...ids, 'eventType', 'eventId', 'eventTime', ...Object.keys(more), '_embedded', '_links'],
+    properties: {
+      ...Object.fromEntries(ids.map((id) => [id, idSchema(`Id of the ${labelOf(id)}.`)])),
+      eventType: { type: 'string', enum: [type], description: 'Type of the event.' },
+      eventId: idSchema('Id of the event.'),
+      eventTime: {
+        type: 'string',
+        format: 'date-time',
+        description: 'When the event occurred, on the clock of the record.',
+      },
+      ...more,
+      _embedded: {
+        type: 'object',
+        description: 'The records as they stood then.',
+        required: embedded.map(([name]) => name),
+        properties: Object.fromEntries(
+          embedded.map(([name, resource]) => [name, components.refTo(resource, 'embedded')]),
+        ),
+      },
+      _links: {
+        type: 'array',
+        description: 'Links to the records.',
+        items: { $ref: '#/components/schemas/Link' },
+      },
+    },
+  }
+}
+
+function idSchema(description: string): JsonSchema {
+  return { type: 'string', pattern: ID_PATTERN, maxLength: 50, description }
+}
+
+function hookHeader(name: string, description: string): object {
+  return { name, in: 'header', required: true, description, schema: { type: 'string' } }
+}
+
+function labelOf(id: string): string {
+  return id.replace(/Id$/, '').replaceAll(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`)
+}

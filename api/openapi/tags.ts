@@ -1,0 +1,74 @@
+/** The tags of the document: one per resource, by the first segment of a path. */
+
+export interface Tag {
+  readonly name: string
+  readonly description: string
+}
+
+const CUSTOMER_AUTHENTICATION: Tag = {
+  name: 'Customer authentication',
+  description: 'Short-lived tokens with which a browser acts for a customer.',
+}
+const WEBHOOKS: Tag = {
+  name: 'Webhooks',
+  description: 'URLs that receive events, and the credentials that are sent to them.',
+}
+const SUBSCRIPTIONS: Tag = {
+  name: 'Subscriptions',
+  description: 'Orders of customers: their items, their life cycle and their clock in the sandbox.',
+}
+
+const TAGS: Readonly<Record<string, Tag>> = {
+  '': { name: 'Organization', description: 'The merchant itself, with the settings of its orders.' },
+  'api-keys': { name: 'API keys', description: 'Credentials of the organization and what they permit.' },
+  customers: { name: 'Customers', description: 'Customers of the organization.' },
+  websites: { name: 'Websites', description: 'Websites on which the organization sells.' },
+  products: { name: 'Products', description: 'What plans sell.' },
+  plans: { name: 'Plans', description: 'Prices and schedules of products.' },
+  coupons: { name: 'Coupons', description: 'Discounts on invoices.' },
+  tokens: {
+    name: 'Payment tokens',
+    description: 'Card data for a single use, sent by a browser so that it never reaches your server.',
+  },
+  'digital-wallets': { name: 'Digital wallets', description: 'Merchant sessions of digital wallets.' },
+  'payment-instruments': {
+    name: 'Payment instruments',
+    description: 'Cards of customers that can be charged again.',
+  },
+  transactions: { name: 'Transactions', description: 'Sales, refunds and their outcomes.' },
+  disputes: { name: 'Disputes', description: "Customers' objections to transactions at their bank." },
+  'authentication-tokens': CUSTOMER_AUTHENTICATION,
+  'authentication-options': CUSTOMER_AUTHENTICATION,
+  credentials: CUSTOMER_AUTHENTICATION,
+  'password-tokens': CUSTOMER_AUTHENTICATION,
+  subscriptions: SUBSCRIPTIONS,
+  'subscription-cancellations': SUBSCRIPTIONS,
+  'subscription-pauses': SUBSCRIPTIONS,
+  'subscription-reactivations': SUBSCRIPTIONS,
+  invoices: { name: 'Invoices', description: 'What customers owe, by period of an order.' },
+  webhooks: WEBHOOKS,
+  previews: WEBHOOKS,
+  'service-credentials': WEBHOOKS,
+  tracking: {
+    name: 'Delivery log',
+    description: 'Attempts to deliver events, which can be made again.',
+  },
+  events: { name: 'Events', description: 'What happened, for receivers that missed a delivery.' },
+  storefront: {
+    name: 'Storefront',
+    description: "Operations of a customer's browser. They concern that customer's own records.",
+  },
+}
+
+export const HOST_TAG: Tag = {
+  name: 'Service',
+  description: 'Status, public keys and documents of the service. They need no credential.',
+}
+
+/** Returns the tag of a path below the organization; a resource that the table does not name has its own words. */
+export function tagOf(path: string): Tag {
+  const segment = path.split('/')[0] ?? ''
+  const words = segment.replaceAll('-', ' ')
+  const name = words.charAt(0).toUpperCase() + words.slice(1)
+  return TAGS[segment] ?? { name, description: `Operations on ${words}.` }
+}
