@@ -240,7 +240,11 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
     when: 'A payment instrument was changed or deactivated.',
     ids: ['paymentInstrumentId'],
   },
-  { type: 'payment-card-created', when: 'A payment instrument was created.', ids: ['paymentCardId'] },
+  {
+    type: 'payment-card-created',
+    when: 'A payment instrument was created.',
+    ids: ['paymentInstrumentId', 'paymentCardId'],
+  },
   {
     type: 'webhook-disabled',
     when: 'A webhook was deactivated after too many failures (sandbox only).',

@@ -347,7 +347,8 @@ describe('a filter', () => {
             ],
           )
         }
-        const query = new URLSearchParams({ filter: printFilter(filter), sort: 'id' })
+        // Ids only: the rows are no customers that the API would have written.
+        const query = new URLSearchParams({ filter: printFilter(filter), sort: 'id', fields: 'id' })
         const { status, body } = await merchant.api.get<Shown[]>(`customers?${query}`)
         expect(status).toBe(200)
         expect(body.map(({ id }) => id)).toEqual(

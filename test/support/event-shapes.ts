@@ -1,5 +1,6 @@
 /** What every event a test run left behind has to hold: the ids of its type, its records, its links, its own name. */
 import pg from 'pg'
+import { eventContractProblem } from './contract.ts'
 
 interface Shape {
   readonly ids: readonly string[]
@@ -75,7 +76,8 @@ export async function eventProblems(databaseUrl: string): Promise<string[]> {
     const { rows } = await client.query<EventRow>(
       'select id, type, entity_id, payload, event_time from events',
     )
-    return [...new Set(rows.map(eventProblem))].filter((problem) => problem !== null)
+    const problems = rows.map((row) => eventProblem(row) ?? eventContractProblem(row.type, row.payload))
+    return [...new Set(problems)].filter((problem) => problem !== null)
   } finally {
     await client.end()
   }
