@@ -6,10 +6,12 @@ import { RELEASE } from '../config/release.ts'
 import { publishedKeys } from '../delivery/signing-keys.ts'
 import type { Readiness } from '../ops/readiness.ts'
 import { demoPages } from './demo/demo-pages.ts'
+import { type Compressible, compressible, respondCompressed } from './http/compressible.ts'
 import { PROBLEMS, Problem, type ProblemCode } from './http/problems.ts'
 import type { ApiState } from './http/state.ts'
 import { openApiDocument } from './openapi.ts'
-import { docsPage, problemPage } from './pages/reference.ts'
+import { docsPages } from './pages/docs-page.ts'
+import { problemPage } from './pages/problem-page.ts'
 import { routesOf } from './routes.ts'
 
 export interface HostDependencies {
@@ -19,11 +21,8 @@ export interface HostDependencies {
 }
 
 export function hostRoutes(router: Router<ApiState>, { config, orm, readiness }: HostDependencies): void {
-  const document = once(() =>
-    openApiDocument(config.baseUrl, routesOf(config.environment), config.environment),
-  )
-  const documentText = once(() => JSON.stringify(document()))
-  const docs = once(() => docsPage(document()))
+  // Made at its first request, so that a start does not wait for it.
+  let document: Compressible | null = null
 
   if (config.environment === 'sandbox') demoPages(router)
   router.get(['/status', '/organizations/:organizationId/status'], (ctx) => {
@@ -51,13 +50,12 @@ export function hostRoutes(router: Router<ApiState>, { config, orm, readiness }:
   router.get('/openapi.json', (ctx) => {
     ctx.set('Access-Control-Allow-Origin', '*')
     ctx.type = 'application/json'
-    ctx.body = documentText()
+    document ??= compressible(
+      JSON.stringify(openApiDocument(config.baseUrl, routesOf(config.environment), config.environment)),
+    )
+    respondCompressed(ctx, document)
   })
-  router.get('/docs', (ctx) => {
-    ctx.set(PAGE_HEADERS)
-    ctx.type = 'text/html; charset=utf-8'
-    ctx.body = docs()
-  })
+  docsPages(router, config.baseUrl)
   router.get('/problems/:slug', (ctx) => {
     const { slug = '' } = ctx.params
     if (!Object.hasOwn(PROBLEMS, slug)) throw new Problem('not-found', 'No problem type has this name.')
@@ -65,15 +63,6 @@ export function hostRoutes(router: Router<ApiState>, { config, orm, readiness }:
     ctx.type = 'text/html; charset=utf-8'
     ctx.body = problemPage(slug as ProblemCode)
   })
-}
-
-/** Returns a function that makes its value at the first call, so that a start does not wait for it. */
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | null = null
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
 }
 
 /** For pages of text and an inline style. */

@@ -60,7 +60,7 @@ export function openApiDocument(
     info: {
       title: 'Subscription Billing Service API',
       version: VERSION,
-      description: introduction(environment),
+      description: introduction(environment, baseUrl),
       license: { name: 'Proprietary' },
       contact: { name: 'API reference', url: `${baseUrl}/docs` },
     },

@@ -1,11 +1,12 @@
 /** Texts of the document: its introduction, and what each operation does. */
 import type { KeyForm } from '../http/authentication.ts'
 import { KEY_HEADER } from '../http/authentication.ts'
+import { PROBLEMS } from '../http/problems.ts'
 import type { Route } from '../routes.ts'
 import { hasEntityTag } from './parameters.ts'
 
 /** Returns the introduction of the document. */
-export function introduction(environment: string): string {
+export function introduction(environment: string, baseUrl: string): string {
   return `Customers, orders, invoices and payments of a merchant, and signed webhooks for what happens to them. This is the ${environment} environment.
 
 ## Authentication
@@ -26,7 +27,13 @@ Each change of a resource increments its \`revision\`, which is also its \`ETag\
 A POST with an \`Idempotency-Key\` can be repeated: its response is stored for 24 hours.
 
 ## Errors
-Errors are problem documents (RFC 9457). Switch on \`code\`; \`type\` is the URL of an explanation. Besides the listed ones, an unknown path is 404, an unsupported method 405, and a request that is not valid HTTP is refused as such.`
+Errors are problem documents (RFC 9457). Switch on \`code\`; \`type\` is the URL of an explanation. Besides the listed ones, an unknown path is 404, an unsupported method 405, and a request that is not valid HTTP is refused as such.
+
+| Code | Status |
+|---|---|
+${Object.entries(PROBLEMS)
+  .map(([code, { status }]) => `| [${code}](${baseUrl}/problems/${code}) | ${status} |`)
+  .join('\n')}`
 }
 
 const FORMS: Readonly<Record<KeyForm, string>> = {

@@ -26,6 +26,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   transactionId: 'txn_01K3ZA6X8Y0Z2A4B6C8D0E2F4G',
   paymentInstrumentId: 'inst_01K3ZA7H9J1K3M5N7P9Q1R3S5T',
   paymentCardId: 'inst_01K3ZA7H9J1K3M5N7P9Q1R3S5T',
+  gatewayAccountId: 'gwa_01K3ZAPT5V7W9X1Y3Z5A7B9C1D',
   disputeId: 'dp_01K3ZA8V0W2X4Y6Z8A0B2C4D6E',
   webhookId: 'wh_01K3ZA9F1G3H5J7K9M1N3P5Q7R',
   deliveryId: 'dlv_01K3ZAAS2T4V6W8X0Y2Z4A6B8C',
@@ -122,6 +123,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   invoiceIds: ['in_01K3ZA5K7M9N1P3Q5R7S9T1V3W'],
   acl: [{ permissions: ['PostCustomer', 'GetCustomer'] }],
   allowedIps: null,
+  acceptedCurrencies: ['EUR', 'USD'],
   result: 'approved',
   gateway: 'test-gateway',
   source: 'api',
@@ -156,6 +158,9 @@ const VALUES: Readonly<Record<string, unknown>> = {
   'UpcomingInvoiceItem.type': 'plan',
   'InvoiceItem.type': 'plan',
   'Dispute.description': null,
+  'GatewayAccount.gatewayName': 'Stripe',
+  'GatewayAccountCredentials.secretKey': 'sk_live_of_the_provider',
+  'GatewayAccount.credentials': { secretKey: 'sk_live_of_the_provider' },
   'Invoice.status': 'paid',
   'InvoiceItem.description': 'Monthly, period 1',
   'UpcomingInvoiceItem.description': 'Monthly, period 2',
@@ -206,6 +211,7 @@ const IDS: Readonly<Record<string, string>> = {
   CustomerToken: 'cust_01K3ZAMP1Q3R5S7T9V1W3X5Y7Z',
   Customer: 'customerId',
   Dispute: 'disputeId',
+  GatewayAccount: 'gatewayAccountId',
   FastForward: 'ff_01K3ZAFK4M6N8P0Q2R4S6T8V0W',
   Invoice: 'invoiceId',
   Organization: 'organizationId',
@@ -345,7 +351,7 @@ function sampler({ schemas, baseUrl, paths }: ExampleSources, isBody: boolean): 
       case 'object':
         return objectSample(schema, component)
       case 'array':
-        return isUnsupported(schema) || isBody || !isKnown(schema.items)
+        return isUnsupported(schema) || (isBody && !schema.minItems) || !isKnown(schema.items)
           ? []
           : [sample(schema.items ?? {}, component, member)]
       case 'boolean':

@@ -148,7 +148,7 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
 
 /** Operations that call a gateway or a wallet, whose failure is 502. */
 const CALLS_PROVIDER =
-  /^(PostTransaction|PostPaymentInstrument|(Storefront)?PostPaymentInstrument|PostCustomer|PutCustomer|PostDigitalWalletValidation)$/
+  /^(Storefront)?(Post|Put|Patch)(Transaction|PaymentInstrument|Customer|GatewayAccount|DigitalWalletValidation)\w*$/
 
 /** Returns the responses of an operation by status. */
 export function responsesOf(

@@ -36,6 +36,10 @@ const TAGS: Readonly<Record<string, Tag>> = {
     description: 'Cards of customers that can be charged again.',
   },
   transactions: { name: 'Transactions', description: 'Sales, refunds and their outcomes.' },
+  'gateway-accounts': {
+    name: 'Gateway accounts',
+    description: 'Accounts with payment providers, through which cards are charged.',
+  },
   disputes: { name: 'Disputes', description: "Customers' objections to transactions at their bank." },
   'authentication-tokens': CUSTOMER_AUTHENTICATION,
   'authentication-options': CUSTOMER_AUTHENTICATION,

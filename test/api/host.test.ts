@@ -109,8 +109,12 @@ describe('what the host answers without a credential', () => {
     expect(String(body)).toContain(slug)
   })
 
-  test('/docs lists every operation', async () => {
-    const { body } = await host.get<string>('/docs')
-    for (const { path } of ROUTES) expect(String(body)).toContain(path)
+  test('/openapi.json is compressed for those who accept it, and for no others', async () => {
+    const read = async (encoding: string) =>
+      await fetch(`${service.baseUrl}/openapi.json`, { headers: { 'Accept-Encoding': encoding } })
+    const [gzip, plain] = [await read('gzip'), await read('identity')]
+    expect([gzip, plain].map(({ headers }) => headers.get('content-encoding'))).toEqual(['gzip', null])
+    expect(gzip.headers.get('vary')).toContain('Accept-Encoding')
+    expect(await gzip.text()).toBe(await plain.text())
   })
 })

@@ -93,6 +93,8 @@ describe('a hostile caller', () => {
   )
 
   test('that does not read a response loses its connection', async () => {
+    // The document is made at its first request.
+    await (await fetch(`${service.baseUrl}/openapi.json`)).arrayBuffer()
     const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
     const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
     socket.on('error', () => {})
