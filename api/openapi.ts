@@ -4,7 +4,7 @@ import { VERSION } from '../config/release.ts'
 import type { KeyForm } from './http/authentication.ts'
 import { KEY_HEADER } from './http/authentication.ts'
 import { descriptionOf, introduction } from './openapi/descriptions.ts'
-import { eventHooks } from './openapi/event-hooks.ts'
+import { eventCallbacks, eventHooks } from './openapi/event-hooks.ts'
 import { type Example, examplesOf } from './openapi/examples.ts'
 import { hostPaths } from './openapi/host-paths.ts'
 import { PARAMETERS, parametersOf } from './openapi/parameters.ts'
@@ -44,15 +44,17 @@ export function openApiDocument(
   const examplesFor = (schema: JsonSchema) => examplesOf(schema, sources)
 
   const problems = problemResponses(components, baseUrl)
+  const webhooks = eventHooks(components, resources, examplesFor)
+  const callbacks: Readonly<Record<string, object>> = { PostWebhook: eventCallbacks(components) }
   const paths: Record<string, Record<string, OpenApiOperation>> = {}
   for (const route of routes) {
     const path = fullPath(route)
     paths[path] ??= {}
-    paths[path][route.method.toLowerCase()] = operationOf(route, components, (schema) =>
-      referredExamples(schema, examplesFor, examples),
-    )
+    paths[path][route.method.toLowerCase()] = {
+      ...operationOf(route, components, (schema) => referredExamples(schema, examplesFor, examples)),
+      ...(callbacks[route.operationId] === undefined ? {} : { callbacks: callbacks[route.operationId] }),
+    }
   }
-  const webhooks = eventHooks(components, resources, examplesFor)
   const host = hostPaths(components)
   const tags = [...routes.map(({ path }) => tagOf(path)), HOST_TAG]
   return {

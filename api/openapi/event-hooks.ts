@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox'
 import { EMITTED_EVENTS, type EmittedEvent } from '../../billing/event-types.ts'
 import { ID_PATTERN } from '../../db/ids.ts'
 import type { Example } from './examples.ts'
-import { type Components, type JsonSchema, pascal } from './schemas.ts'
+import { type Components, type JsonSchema, pascal, refToComponent } from './schemas.ts'
 
 /** Ids whose record is embedded under another name; null if it is not embedded. */
 const EMBEDDED: Readonly<Record<string, string | null>> = {
@@ -38,6 +38,37 @@ export function eventHooks(
       return [event.type, { post: request(event, schema, example) }]
     }),
   )
+}
+
+/**
+ * Returns the callbacks of the operation that creates a webhook: any of the events. Generators that look at paths only
+ * find the payloads there. Call it after `eventHooks`.
+ */
+export function eventCallbacks(components: Components): object {
+  const refs = EMITTED_EVENTS.map(({ type }) => [type, refToComponent(`${pascal(type)}Event`)] as const)
+  const schema = components.add('EventPayload', {
+    description: 'The payload of an event. Receivers have to tolerate types that they do not know.',
+    oneOf: refs.map(([, ref]) => ref),
+    discriminator: {
+      propertyName: 'eventType',
+      mapping: Object.fromEntries(refs.map(([type, { $ref = '' }]) => [type, $ref])),
+    },
+  })
+  return {
+    event: {
+      '{$request.body#/url}': {
+        post: {
+          operationId: 'OnEvent',
+          summary: 'Receive an event',
+          description: 'One of the webhooks of this document, by its `eventType`.',
+          tags: ['Events'],
+          security: [],
+          requestBody: { required: true, content: { 'application/json': { schema } } },
+          responses: { 200: { description: 'Received. Respond within 20 seconds.' } },
+        },
+      },
+    },
+  }
 }
 
 function request({ type, when }: EmittedEvent, schema: JsonSchema, example: Example | undefined): object {
