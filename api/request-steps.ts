@@ -42,6 +42,7 @@ import { operationHeaders } from './http/response-headers.ts'
 import type { ApiState } from './http/state.ts'
 import { createBodyValidator, createQueryValidator, type Validator } from './http/validation.ts'
 import type { OperationContext, OperationResponse } from './operation.ts'
+import { withJoinedLists } from './query/query-parameters.ts'
 import { selectedMembers, unknownMembers } from './query/selected-members.ts'
 import { differingMembers, mergePatch } from './resources/merge-patch.ts'
 import { isOfHost, type Route } from './routes.ts'
@@ -146,7 +147,7 @@ export function stepsOf(
     const sent = invalidBody === null ? NO_BODY : await readJsonBody(ctx)
     state.given = sent.value
     state.bodyProblem = sent.problem
-    state.query = { ...ctx.query }
+    state.query = withJoinedLists(ctx.query, route.query)
     requireNoInvalidFields('malformed-request', [
       ...invalidQuery(state.query),
       ...unstorableParameters(state.query),

@@ -20,7 +20,25 @@ const text = (description: string) => Type.Optional(Type.String({ description })
 const listOf = (values: readonly string[], description: string) =>
   Type.Optional(Type.String({ description, 'x-list-of': values }))
 const eitherWay = (names: readonly string[]) => names.flatMap((name) => [name, `-${name}`])
-const fieldsQuery = { fields: text('Members to return, separated by commas. All if it is missing.') }
+/** The members depend on the operation, whose document lists them. */
+const fieldsQuery = {
+  fields: listOf([], 'Members to return, separated by commas. All if it is missing.'),
+}
+
+/** Returns a query in which a list that was sent as repeated parameters is one text, as if separated by commas. */
+export function withJoinedLists(
+  query: Readonly<Record<string, unknown>>,
+  schema: TSchema | undefined,
+): Record<string, unknown> {
+  const { properties = {} } = (schema ?? {}) as { properties?: Record<string, object> }
+  const isList = (name: string) => Object.hasOwn(properties, name) && 'x-list-of' in (properties[name] ?? {})
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => [
+      name,
+      Array.isArray(value) && isList(name) ? value.join(',') : value,
+    ]),
+  )
+}
 
 /** Parameters of a read of one that embeds nothing. */
 export const fieldsQuerySchema = Type.Object(fieldsQuery, { additionalProperties: false })

@@ -47,6 +47,20 @@ describe('a list', () => {
   })
   afterAll(() => service.stop())
 
+  test('takes a list of members as one parameter or as several', async () => {
+    const { api } = await service.organization()
+    await create(api, 'websites', { name: 'B', url: 'https://b.example' })
+    await create(api, 'websites', { name: 'A', url: 'https://a.example' })
+    const one = await api.get('websites?fields=name,url&sort=name,-id')
+    const several = await api.get('websites?fields=name&fields=url&sort=name&sort=-id')
+    expect(several.body).toEqual(one.body)
+    expect(one.body).toEqual([
+      { name: 'A', url: 'https://a.example' },
+      { name: 'B', url: 'https://b.example' },
+    ])
+    expect((await api.get('websites?limit=1&limit=2')).status).toBe(400)
+  })
+
   test('can be read from link to link, and no item is missed', async () => {
     const { api, organizationId } = await service.organization()
     const made = []

@@ -1,0 +1,169 @@
+/**
+ * Schemathesis sends requests that it makes from the OpenAPI document, valid and invalid ones, with a secret key, with
+ * a publishable key and without any: no response is 5xx, has an undocumented status, content type or header, or does
+ * not match its schema.
+ *
+ * It installs Schemathesis, so it is run by `npm run fuzz` and not with the other tests. It needs Python with venv.
+ * `FUZZ_EXAMPLES` is the number of examples per operation.
+ */
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { catalogue, orderBody } from '../support/catalogue.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+/** Milliseconds. */
+const PATIENCE = 3_000_000
+const EXAMPLES = process.env.FUZZ_EXAMPLES ?? '25'
+
+/**
+ * Operations that send requests to addresses of the caller's choice, or to a provider, or wait for a worker that does
+ * not run here.
+ */
+const EXCLUDED = '^(PostWebhookPreview|(Post|Put|Patch)GatewayAccount.*|PostSubscriptionFastForward)$'
+const CHECKS = [
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_headers_conformance',
+  'response_schema_conformance',
+].join(',')
+
+interface Parameter {
+  name?: string
+  schema?: object
+}
+interface Schema {
+  properties?: Record<string, Schema>
+  [keyword: string]: unknown
+}
+interface Document {
+  webhooks?: object
+  paths: Record<string, Record<string, { parameters?: Parameter[]; responses: Record<string, unknown> }>>
+  components: { parameters: Record<string, Parameter>; schemas: Record<string, Schema> }
+}
+
+describe('requests made from the document', () => {
+  let service: TestService
+  let directory: string
+  let keys: Readonly<Record<'secret' | 'publishable', string>>
+  let document: Document
+
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'billing-fuzz-'))
+    service = await startService({
+      worker: false,
+      settings: { RATE_LIMIT: '10000000', READ_RATE_LIMIT: '10000000' },
+    })
+    const merchant = await catalogue(service)
+    const order = await merchant.api.post('subscriptions', orderBody(merchant))
+    keys = { secret: merchant.secretKey, publishable: merchant.publishableKey }
+    document = (await merchant.api.get<Document>('/openapi.json')).body
+    const { customerId, websiteId, planId, organizationId } = merchant
+    withKnownIds(
+      document,
+      { customerId, websiteId, planId, subscriptionId: String(order.body.id) },
+      organizationId,
+    )
+    await run('python3', '-m', 'venv', 'venv')
+    await run(join(directory, 'venv/bin/python'), '-m', 'pip', 'install', '--quiet', 'schemathesis==4.32.5')
+  }, PATIENCE)
+  afterAll(async () => {
+    rmSync(directory, { recursive: true, force: true })
+    await service.stop()
+  })
+
+  const run = (command: string, ...args: string[]): Promise<{ failed: boolean; output: string }> =>
+    new Promise((resolve) => {
+      execFile(command, args, { cwd: directory, maxBuffer: 1e9 }, (error, stdout, stderr) =>
+        resolve({ failed: error !== null, output: `${stdout}${stderr}` }),
+      )
+    })
+  const fuzz = async (described: Document, ...options: string[]) => {
+    writeFileSync(join(directory, 'openapi.json'), JSON.stringify(described))
+    const result = await run(
+      join(directory, 'venv/bin/st'),
+      'run',
+      'openapi.json',
+      `--url=${service.baseUrl}`,
+      `--checks=${CHECKS}`,
+      '--phases=examples,coverage,fuzzing',
+      `--exclude-operation-id-regex=${EXCLUDED}`,
+      '--suppress-health-check=all',
+      '--generation-deterministic',
+      '--warnings=off',
+      '--continue-on-failure',
+      '--no-color',
+      ...options,
+    )
+    const cases = [...result.output.matchAll(/(\d+) generated/g)].reduce(
+      (sum, [, count]) => sum + Number(count),
+      0,
+    )
+    console.log(`${cases} cases\n${result.output.slice(-6_000)}`)
+    return { ...result, cases }
+  }
+
+  test.each([
+    ['a secret key', () => [`--header=SVC-APIKEY:${keys.secret}`], 5_000],
+    ['a publishable key', () => [`--header=Authorization:${keys.publishable}`], 500],
+    ['no key', () => ['--generation-with-security-parameters=false'], 500],
+  ])(
+    'with %s have documented responses',
+    async (_, credential, least) => {
+      const { failed, output, cases } = await fuzz(document, `--max-examples=${EXAMPLES}`, ...credential())
+      expect({ failed, output: failed ? output.slice(-20_000) : '' }).toEqual({ failed: false, output: '' })
+      expect(cases).toBeGreaterThan(least)
+    },
+    PATIENCE,
+  )
+
+  test(
+    'are refused a document that does not hold',
+    async () => {
+      const wrong = structuredClone(document)
+      const path = '/organizations/{organizationId}/websites/{id}'
+      delete wrong.paths[path]?.get?.responses['404']
+      const { Website } = wrong.components.schemas
+      if (Website?.properties !== undefined) Website.properties.name = { type: 'integer' }
+      const { failed, output } = await fuzz(
+        wrong,
+        '--include-operation-id=GetWebsite',
+        '--max-examples=50',
+        `--header=SVC-APIKEY:${keys.secret}`,
+      )
+      expect(failed).toBe(true)
+      expect(output).toContain('Undocumented HTTP status code')
+      expect(output).toContain('Response violates schema')
+    },
+    PATIENCE,
+  )
+})
+
+/** Half of the ids are those of records that exist, so that requests get beyond their absence. */
+function withKnownIds(
+  document: Document,
+  ids: Readonly<Record<string, string>>,
+  organizationId: string,
+): void {
+  delete document.webhooks
+  const { OrganizationId } = document.components.parameters
+  if (OrganizationId !== undefined) OrganizationId.schema = { type: 'string', enum: [organizationId] }
+  for (const [path, methods] of Object.entries(document.paths)) {
+    const [, group = ''] = /^\/organizations\/\{organizationId\}\/([a-z-]+)s\/\{id\}/.exec(path) ?? []
+    const known = ids[`${group}Id`]
+    for (const { parameters = [] } of Object.values(methods))
+      for (const parameter of parameters)
+        if (known !== undefined && parameter.name === 'id')
+          parameter.schema = { type: 'string', enum: [known, 'nobody', 'a@b~c'] }
+  }
+  for (const [name, { properties = {} }] of Object.entries(document.components.schemas)) {
+    if (!name.endsWith('Body')) continue
+    for (const [member, id] of Object.entries(ids))
+      if (properties[member]?.type !== undefined) properties[member] = { type: 'string', enum: [id] }
+    const plan = name === 'SubscriptionItemPlanBody' ? properties.id : undefined
+    if (plan !== undefined) properties.id = { type: 'string', enum: [ids.planId] }
+  }
+}
