@@ -47,11 +47,17 @@ export function openApiDocument(
   const webhooks = eventHooks(components, resources, examplesFor)
   const callbacks: Readonly<Record<string, object>> = { PostWebhook: eventCallbacks(components) }
   const paths: Record<string, Record<string, OpenApiOperation>> = {}
+  const ids = new Set(routes.map(({ operationId }) => operationId))
   for (const route of routes) {
     const path = fullPath(route)
     paths[path] ??= {}
     paths[path][route.method.toLowerCase()] = {
-      ...operationOf(route, components, (schema) => referredExamples(schema, examplesFor, examples)),
+      ...operationOf(
+        route,
+        components,
+        (schema) => referredExamples(schema, examplesFor, examples),
+        ids.has(route.operationId.replace('Post', 'Put')),
+      ),
       ...(callbacks[route.operationId] === undefined ? {} : { callbacks: callbacks[route.operationId] }),
     }
   }
@@ -110,13 +116,14 @@ function operationOf(
   route: Route,
   components: Components,
   exampleOf: (schema: JsonSchema) => object,
+  hasPut: boolean,
 ): OpenApiOperation {
   const { operationId, summary, accepts, rawSecret = false, takesBody, body, resource } = route
   const bodyRef = takesBody ? components.refTo(body ?? resource, 'body') : null
   return {
     operationId,
     summary,
-    description: descriptionOf(route),
+    description: descriptionOf(route, hasPut),
     tags: [tagOf(route.path).name],
     parameters: parametersOf(route),
     security: [...accepts.flatMap((form) => SECURITY[form]), ...(rawSecret ? [{ rawSecretKey: [] }] : [])],

@@ -365,6 +365,7 @@ export const ROUTES: readonly Route[] = [
     ...getOne(credentials),
     ...action('PostCredential', 'POST', 'credentials', 'Create a credential'),
     takesBody: true,
+    creates: true,
     query: expandQuerySchema(credentials),
     handler: postCredential,
   },
@@ -373,6 +374,7 @@ export const ROUTES: readonly Route[] = [
     ...getOne(credentials),
     ...action('PutCredential', 'PUT', 'credentials/{id}', 'Create or update a credential'),
     takesBody: true,
+    creates: true,
     query: expandQuerySchema(credentials),
     handler: putCredential,
   },
@@ -437,6 +439,7 @@ export const ROUTES: readonly Route[] = [
     ...getOne(transactions),
     ...action('PostTransactionRefund', 'POST', 'transactions/{id}/refund', 'Refund a sale'),
     takesBody: true,
+    creates: true,
     body: TransactionRefund,
     query: expandQuerySchema(transactions),
     continues: true,
@@ -507,6 +510,7 @@ export const ROUTES: readonly Route[] = [
   {
     ...leadSource('PUT', 'Set the lead source of a customer'),
     takesBody: true,
+    creates: true,
     success: 201,
     handler: putLeadSource,
   },
@@ -553,6 +557,7 @@ export const ROUTES: readonly Route[] = [
       'Create or update the definition of a custom field',
     ),
     takesBody: true,
+    creates: true,
     query: expandQuerySchema(customFields),
     handler: (context) => putCustomField(context, resourcesWithCustomFields()),
   },
@@ -845,7 +850,7 @@ function gatewayAccountStatus(
 }
 
 /** Resources whose records have custom fields, as paths name them. */
-function resourcesWithCustomFields(): string[] {
+export function resourcesWithCustomFields(): string[] {
   return [
     ...new Set(
       ROUTES.flatMap(({ method, path, resource }) =>
@@ -879,6 +884,7 @@ function timelineOf(timeline: Timeline): Route[] {
         `Add a comment to the timeline of ${withArticle(label)}`,
       ),
       takesBody: true,
+      creates: true,
       body: comment,
       query: expandQuerySchema(resource),
       handler: (context) => postComment(context, timeline),

@@ -238,7 +238,7 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   {
     type: 'payment-instrument-modified',
     when: 'A payment instrument was changed or deactivated.',
-    ids: ['paymentInstrumentId'],
+    ids: ['paymentInstrumentId', 'paymentCardId'],
   },
   {
     type: 'payment-card-created',

@@ -3,7 +3,7 @@ import type { KeyForm } from '../http/authentication.ts'
 import { KEY_HEADER } from '../http/authentication.ts'
 import { PROBLEMS } from '../http/problems.ts'
 import type { Route } from '../routes.ts'
-import { hasEntityTag } from './parameters.ts'
+import { isConditional, isRevalidated, isUpsert } from './parameters.ts'
 
 /** Returns the introduction of the document. */
 export function introduction(environment: string, baseUrl: string): string {
@@ -14,6 +14,8 @@ Servers send a secret key in \`${KEY_HEADER}\`. Browsers send a publishable key,
 
 ## Values
 Instants are ISO 8601 with an offset, and are returned in UTC with milliseconds. Durations are ISO 8601, such as \`P3D\`. Amounts are numbers in the currency's unit, with no more decimals than the currency has.
+
+Times are between the years 1970 and 9999, and numbers are those that a double-precision number keeps: what would come back differently is refused.
 
 A body accepts null for every optional member: null clears it, or returns it to its default where it has no null of its own. Read-only members, \`_links\` and \`_embedded\` of a response are accepted and ignored, so that a response can be sent back. Any other unknown member is refused with 422. Members that are not supported yet are described as such: a body may contain them with an empty value, and responses always contain that value. Clients have to tolerate new members in responses.
 
@@ -27,7 +29,7 @@ Each change of a resource increments its \`revision\`, which is also its \`ETag\
 A POST with an \`Idempotency-Key\` can be repeated: its response is stored for 24 hours.
 
 ## Errors
-Errors are problem documents (RFC 9457). Switch on \`code\`; \`type\` is the URL of an explanation. Besides the listed ones, an unknown path is 404, an unsupported method 405, and a request that is not valid HTTP is refused as such.
+Errors are problem documents (RFC 9457). Switch on \`code\`; \`type\` is the URL of an explanation. \`invalidFields\` lists what is wrong with a body or a query, each with a \`code\` of its own and a JSON Pointer. Besides the listed ones, an unknown path is 404, an unsupported method 405, and a request that is not valid HTTP is refused as such.
 
 | Code | Status |
 |---|---|
@@ -42,35 +44,36 @@ const FORMS: Readonly<Record<KeyForm, string>> = {
   customer: 'a customer JWT',
 }
 
-/** Returns the description of an operation: its own sentences, then what its method means, then who may call it. */
-export function descriptionOf(route: Route): string {
+/**
+ * Returns the description of an operation: its own sentences, then what its method means, then who may call it.
+ * `canPut`: whether the same resource can be created under an id of the caller's.
+ */
+export function descriptionOf(route: Route, canPut: boolean): string {
   const { accepts, operationId, rawSecret = false } = route
   const forms = accepts.map((form) => FORMS[form])
   const accepted = forms.length === 1 ? forms[0] : `${forms.slice(0, -1).join(', ')} or ${forms.at(-1)}`
   return [
-    OWN[operationId],
-    meaning(route),
+    OWN[operationId] ?? TIMELINES.find(([pattern]) => pattern.test(operationId))?.[1],
+    meaning(route, canPut),
     `Accepts ${accepted}.${rawSecret ? ' The secret key may come in `Authorization` as well.' : ''}`,
   ]
     .filter((text) => text !== undefined && text !== '')
     .join('\n\n')
 }
 
-function meaning(route: Route): string {
+function meaning(route: Route, canPut: boolean): string {
   const { method, returns, creates = false, takesBody } = route
-  const isConditional = hasEntityTag(route)
   switch (method) {
     case 'GET':
-      return returns === 'many'
-        ? 'Returns one page. `Pagination-Total` counts the items of all pages.'
-        : isConditional
-          ? 'Returns 304 if the resource still has an entity tag of `If-None-Match`.'
-          : ''
+      if (returns === 'many') return 'Returns one page. `Pagination-Total` counts the items of all pages.'
+      return isRevalidated(route)
+        ? 'Returns 304 if the resource still has an entity tag of `If-None-Match`.'
+        : ''
     case 'PUT':
       return [
         'Replaces the writable members: an optional member that is missing returns to its default, and null clears it. Read-only members are ignored, so that a response can be sent back unchanged.',
-        creates ? 'If no resource has the id, it is created under it (201).' : '',
-        isConditional ? 'A request that changes nothing keeps the revision.' : '',
+        isUpsert(route) ? 'If no resource has the id, it is created under it (201).' : '',
+        isConditional(route) ? 'A request that changes nothing keeps the revision.' : '',
       ]
         .filter((text) => text !== '')
         .join(' ')
@@ -79,13 +82,24 @@ function meaning(route: Route): string {
     case 'DELETE':
       return ''
     case 'POST':
-      return takesBody && creates ? 'The id is generated; use PUT to choose one.' : ''
+      if (!takesBody || !creates) return ''
+      return canPut ? 'The id is generated; use PUT to choose one.' : 'The id is generated.'
   }
 }
+
+/** Sentences of the operations of each timeline. */
+const TIMELINES: readonly (readonly [RegExp, string])[] = [
+  [/^Get\w+TimelineCollection$/, 'Entries of the service, and comments, newest first.'],
+  [/^Post\w+Timeline$/, "Adds a comment at the present of the record's clock."],
+  [/^Delete\w+Timeline$/, 'Only comments can be deleted (409).'],
+]
 
 /** Sentences of a single operation. */
 const OWN: Readonly<Record<string, string>> = {
   PutOrganization: 'Settings apply to all orders from the next event on.',
+  PatchOrganization: 'Members of `settings` that are missing keep their values too.',
+  GetOrganizationCollection:
+    'The list has one item, the organization of the credential: for a caller that knows its key and not its organization.',
   PutApiKey:
     'A key cannot have more permissions than the key that creates or updates it. Here, a missing `acl` or `allowedIps` leaves the stored value, and null removes it.',
   DeleteApiKey: 'The last unrestricted secret key cannot be deleted (409).',
@@ -98,10 +112,50 @@ const OWN: Readonly<Record<string, string>> = {
     'Your server calls it for a customer whom it has authenticated, and hands the token to the browser.',
   PostAuthenticationTokenExchange:
     'The browser exchanges the token for a JWT with the permissions of `acl`, which cannot exceed those of the credential.',
+  PutAuthenticationOptions:
+    'New passwords have to match `passwordPattern`; those that are stored remain valid.',
+  PostCredential: 'The password is stored as a hash and never returned.',
+  PutCredential:
+    'A missing `password` or `expiredTime` stays as it is. A new password ends the tokens of the credential.',
+  DeleteCredential: "Its password tokens and the customer's authentication tokens end.",
+  PostPasswordToken:
+    'Your server mails a link with the token to a customer who has forgotten the password. The service sends no mail.',
+  GetPasswordToken: 'The response is 404 after the token has expired or a new password was set.',
   PostPaymentInstrument: 'The payment token is consumed.',
+  PatchPaymentInstrument: 'The number of a card cannot be changed: create another payment instrument.',
+  PostPaymentInstrumentDeactivation:
+    'A deactivated payment instrument is never charged again. The response is 409 if it is deactivated already.',
   PostTransaction:
     'The response has the outcome: `approved`, `declined`, or `unknown` while the gateway has not answered. A repetition under an `Idempotency-Key` continues the same transaction and moves no money twice. Use the test cards of the README in the sandbox.',
-  DeleteCustomer: 'A customer with orders, transactions or payment instruments cannot be deleted (409).',
+  PatchTransaction: 'Only `description` and `customFields` can be changed.',
+  PostTransactionRefund:
+    'The response is the refund, a transaction of its own. Only an approved sale can be refunded (409), up to its refundable amount (422).',
+  PostTransactionQuery:
+    'The outcome is recorded if the transaction waits for it. The response is 502 if the gateway does not respond.',
+  PostGatewayAccount: 'The provider is asked whether it accepts the credentials (422 if it does not).',
+  PutGatewayAccount: 'Missing `credentials` stay as they are; the provider is asked about new ones.',
+  PatchGatewayAccount: 'The provider is asked about new credentials (422 if it does not accept them).',
+  DeleteGatewayAccount:
+    'An account with payment instruments or transactions cannot be deleted (409): close it instead.',
+  PostGatewayAccountEnable:
+    'New cards are stored with enabled accounts. A closed account stays closed (409).',
+  PostGatewayAccountDisable:
+    'New cards are not stored with a disabled account. A closed account stays closed (409).',
+  PostGatewayAccountClose: 'Closing an account is final.',
+  PostGatewayAccountCheckCredentials:
+    'Asks the provider whether it accepts the stored credentials: 204 if it does, 422 if it does not.',
+  DeleteCustomer:
+    'A customer with orders, transactions or payment instruments cannot be deleted (409), unless `targetCustomerId` names a customer that takes over all records.',
+  GetCustomerLeadSource: 'The response is 404 if the customer has none. `original` is the first one.',
+  PutCustomerLeadSource: 'The response is 201, whether or not the customer had a lead source.',
+  PatchTag: 'Customers keep the tag under its new name.',
+  DeleteTag: 'The tag is taken from every customer that has it.',
+  PostTagCustomerCollection: 'All of the customers are tagged, or none if one does not exist (422).',
+  DeleteTagCustomerCollection: 'All of the customers are untagged, or none if one does not exist (422).',
+  PostTagCustomer: 'A customer who has the tag keeps it.',
+  DeleteTagCustomer: 'The response is 204 too if the customer does not have the tag.',
+  PutCustomField:
+    'Values are validated when records are written; those that are stored stay. The type cannot be changed (409).',
   DeletePlan: 'A plan that an order refers to, even an ended one, cannot be deleted (409).',
   DeleteProduct: 'A product that a plan refers to cannot be deleted (409).',
   DeleteWebsite: 'A website that other resources refer to cannot be deleted (409).',
@@ -113,20 +167,35 @@ const OWN: Readonly<Record<string, string>> = {
   PostWebhookTrackingResend: 'Makes another attempt immediately, beside the schedule.',
   GetEventCollection:
     'Read on from the last known event with `sort=position&filter=position:{last}..`, which includes it.',
+  GetApiTrackingCollection:
+    'Requests are listed for 30 days, without keys, passwords and card numbers. Those without a valid credential are not listed.',
+  GetApiTracking: 'The id is the `Request-Id` of the request.',
   PostServiceCredential: 'Webhooks refer to the credential by its `hash`. The password is never returned.',
   PatchServiceCredential: 'An inactive credential is not sent.',
   PostSubscription:
     'The order is `pending` until its start time. Then its initial invoice is issued and, with `autopay` and a usable payment instrument, charged.',
   PutSubscription:
-    'What can change depends on the state of the order. `startTime`, `trial`, `isTrialOnly`, `recurringInterval` and `abandonTime` stay as they are if they are missing. `renewalTime` moves the next boundary, only with `If-Match`.',
+    'What can change depends on the state of the order. `startTime`, `trial`, `isTrialOnly`, `recurringInterval` and `abandonTime` stay as they are if they are missing. `renewalTime` moves the next boundary.',
+  DeleteSubscription: 'An order with an issued invoice, or that was ever due, cannot be deleted (409).',
+  PatchSubscriptionItem: 'Items are added and removed by a PUT of the order.',
+  GetSubscriptionUpcomingInvoiceCollection:
+    'The list has one item, or none if the order has no next invoice.',
   PostSubscriptionVoid: 'Only a pending order can be voided; any other is canceled.',
   GetSubscriptionUpcomingInvoice: 'The response is 404 if the order has no next invoice.',
   PostSubscriptionFastForward:
     "Everything that is due until the new time happens in order, with its events. An order's clock never goes back. The response is 202 if it takes longer than ten seconds.",
   PostSubscriptionCancellation:
     'Without a `churnTime` in the future the service ends immediately. Otherwise it lasts until then, and the cancellation can be undone by a reactivation.',
+  PatchSubscriptionCancellation: 'A canceled order keeps what the body does not name.',
+  DeleteSubscriptionCancellation: 'The order goes on. A cancellation that has ended the service stays (409).',
   PutSubscriptionPause: 'Only the end of a pause can be changed.',
   DeleteSubscriptionPause: 'An active pause ends and the order resumes; a pending one is revoked.',
   PostSubscriptionReactivation: 'Only a canceled or churned order can be reactivated.',
   PostInvoiceVoid: 'Only an unpaid or past-due invoice can be voided.',
+  GetInvoiceTransactionAllocationCollection: 'Approved sales, oldest first.',
+  StorefrontPutAccount:
+    'Changes the e-mail address, names, address and default card of the customer. Grant it only to browsers that may redirect mail.',
+  StorefrontPostPaymentInstrument: 'Adds a card of the customer. The payment token is consumed.',
+  StorefrontGetInvoiceCollection: 'Drafts are not shown.',
+  StorefrontGetPlanCollection: 'Plans on offer, and those that the customer has ordered.',
 }

@@ -14,6 +14,10 @@ const EMBEDDED: Readonly<Record<string, string | null>> = {
 /** Members of the payloads of some types. */
 const MORE: readonly (readonly [RegExp, Readonly<Record<string, JsonSchema>>])[] = [
   [
+    /^customer-merged$/,
+    { duplicateCustomerId: idSchema('Id of the customer that was merged, and no longer exists.') },
+  ],
+  [
     /^dispute-/,
     {
       cause: {
@@ -64,7 +68,10 @@ export function eventCallbacks(components: Components): object {
           tags: ['Events'],
           security: [],
           requestBody: { required: true, content: { 'application/json': { schema } } },
-          responses: { 200: { description: 'Received. Respond within 20 seconds.' } },
+          responses: {
+            200: { description: 'Received. Respond within 20 seconds.' },
+            '4XX': { description: 'Refused: the delivery is repeated.' },
+          },
         },
       },
     },

@@ -27,6 +27,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   paymentInstrumentId: 'inst_01K3ZA7H9J1K3M5N7P9Q1R3S5T',
   paymentCardId: 'inst_01K3ZA7H9J1K3M5N7P9Q1R3S5T',
   gatewayAccountId: 'gwa_01K3ZAPT5V7W9X1Y3Z5A7B9C1D',
+  credentialId: 'cred_01K3ZAS6W8Y0A2C4E6G8J0L2N4',
   disputeId: 'dp_01K3ZA8V0W2X4Y6Z8A0B2C4D6E',
   webhookId: 'wh_01K3ZA9F1G3H5J7K9M1N3P5Q7R',
   deliveryId: 'dlv_01K3ZAAS2T4V6W8X0Y2Z4A6B8C',
@@ -157,8 +158,19 @@ const VALUES: Readonly<Record<string, unknown>> = {
   'UpcomingInvoice.amountDue': 9.9,
   'UpcomingInvoiceItem.type': 'plan',
   'InvoiceItem.type': 'plan',
-  'Dispute.description': null,
+  'CustomField.name': 'segment',
+  'CustomField.type': 'string',
+  'CustomField.description': 'Segment of the customer',
+  'CustomerCredential.username': 'ada',
+  'CustomerCredential.expiredTime': null,
+  'ResetPasswordToken.username': 'ada',
+  'ResetPasswordToken.token': 'KJ7Q2mXfV0c5nT8bR1yZ4wE6',
+  'AuthenticationOptions.passwordPattern': null,
   'GatewayAccount.gatewayName': 'Stripe',
+  'Tag.name': 'VIP',
+  'CustomerTag.id': 'tag_01K3ZAQ4U6W8Y0A2C4E6G8J0L2',
+  'CustomerTag.name': 'VIP',
+  'Dispute.description': null,
   'GatewayAccountCredentials.secretKey': 'sk_live_of_the_provider',
   'GatewayAccount.credentials': { secretKey: 'sk_live_of_the_provider' },
   'Invoice.status': 'paid',
@@ -209,11 +221,16 @@ const VALUES: Readonly<Record<string, unknown>> = {
 const IDS: Readonly<Record<string, string>> = {
   ApiKey: 'api_key_01K3ZAE5A7B9C1D3E5F7G9H1J3',
   CustomerToken: 'cust_01K3ZAMP1Q3R5S7T9V1W3X5Y7Z',
+  ApiTracking: 'req_01K3ZAP3T5V7X9Z1B3D5F7H9K1',
+  CustomField: 'segment',
   Customer: 'customerId',
+  CustomerCredential: 'credentialId',
+  CustomerTimelineEntry: 'tl_01K3ZAJV6W8X0Y2Z4A6B8C0D2E',
   Dispute: 'disputeId',
   GatewayAccount: 'gatewayAccountId',
   FastForward: 'ff_01K3ZAFK4M6N8P0Q2R4S6T8V0W',
   Invoice: 'invoiceId',
+  InvoiceItem: 'itemId',
   Organization: 'organizationId',
   PaymentInstrument: 'paymentInstrumentId',
   PaymentToken: 'token',
@@ -224,6 +241,7 @@ const IDS: Readonly<Record<string, string>> = {
   SubscriptionCancellation: 'cancel_01K3ZAG5X7Y9Z1A3B5C7D9E1F3',
   SubscriptionPause: 'subscriptionPauseId',
   SubscriptionReactivation: 'react_01K3ZAHH4J6K8M0N2P4Q6R8S0T',
+  Tag: 'tag_01K3ZAQ4U6W8Y0A2C4E6G8J0L2',
   TimelineEntry: 'tl_01K3ZAJV6W8X0Y2Z4A6B8C0D2E',
   Transaction: 'transactionId',
   Webhook: 'webhookId',
@@ -377,9 +395,11 @@ function sampler({ schemas, baseUrl, paths }: ExampleSources, isBody: boolean): 
     const path = paths.get(VARIANT_OF[component] ?? component)
     if (path === undefined) return []
     const id = String(knownValue(component, 'id') ?? '')
+    const [resource = ''] = path.split('/')
     const below = path
-      .replace(/\{(id|token|fastForwardId)\}$/, id)
-      .replace('{id}', String(VALUES.subscriptionId))
+      .replace(/\{\w+\}$/, id)
+      .replace('{resource}', 'customers')
+      .replace('{id}', String(VALUES[`${singular(resource)}Id`]))
     const segments = ['organizations', String(VALUES.organizationId), ...(below === '' ? [] : [below])]
     return [{ rel: 'self', href: [baseUrl, ...segments].join('/') }]
   }
@@ -390,6 +410,11 @@ function sampler({ schemas, baseUrl, paths }: ExampleSources, isBody: boolean): 
     return known !== undefined && known !== null && fits(known, member)
   }
   return sample
+}
+
+/** Returns the word for one of the records that a path is about. */
+function singular(resource: string): string {
+  return resource.replace(/s$/, '')
 }
 
 function knownValue(component: string, member: string): unknown {

@@ -1,6 +1,6 @@
 /** Parameters of operations: those of the path, of the query and of the request header. */
 import { ID_PATTERN } from '../../db/ids.ts'
-import type { Route } from '../routes.ts'
+import { isOfHost, type Route, resourcesWithCustomFields } from '../routes.ts'
 import { responseSchema } from '../schemas/conventions.ts'
 import type { JsonSchema } from './schemas.ts'
 
@@ -86,35 +86,88 @@ export const parameterRef = (name: keyof typeof PARAMETERS): Reference => ({
 export function parametersOf(route: Route): (Parameter | Reference)[] {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
   return [
-    parameterRef('OrganizationId'),
-    ...names.map(pathParameter),
+    ...(isOfHost(route) ? [] : [parameterRef('OrganizationId')]),
+    ...names.map((name) => pathParameter(name, route)),
     ...queryParameters(route),
     ...headersOf(route),
   ]
 }
 
-/** True if responses have an entity tag, and requests can have preconditions: the resource has revisions. */
+/** True if responses with the resource have an entity tag. */
 export function hasEntityTag({ resource, operationId }: Pick<Route, 'resource' | 'operationId'>): boolean {
-  return 'revision' in propertiesOf(resource) && !VOLATILE.has(operationId)
+  const hasRevision = 'revision' in propertiesOf(resource) || operationId.endsWith('CustomerLeadSource')
+  return hasRevision && !WITHOUT_TAG.test(operationId)
 }
 
-/** Operations whose response changes without a change of the revision. */
-const VOLATILE = new Set(['GetSubscriptionFastForward'])
+/** Tokens are not changed, and the others are a part of a record or computed from one. */
+const WITHOUT_TAG =
+  /^(GetSubscriptionFastForward|GetSubscriptionUpcomingInvoice|PatchSubscriptionItem|\w+(AuthenticationToken|PasswordToken))$/
 
-function pathParameter(name: string): Parameter {
-  const isToken = name === 'token'
-  return {
-    name,
-    in: 'path',
-    required: true,
-    description: isToken ? 'Value of the token.' : (PATH_IDS[name] ?? 'Id of the resource.'),
-    schema: isToken ? { type: 'string', minLength: 1 } : ID,
+/** True if a read responds with 304 to a reader who has the revision. */
+export function isRevalidated(route: Route): boolean {
+  const { method, returns, operationId } = route
+  const isAlwaysNew = /GetPaymentInstrument$/.test(operationId)
+  return method === 'GET' && returns === 'one' && hasEntityTag(route) && !isAlwaysNew
+}
+
+/** True if a change is carried out only for the revision that `If-Match` names. */
+export function isConditional(route: Route): boolean {
+  const { method, operationId } = route
+  switch (method) {
+    case 'GET':
+      return false
+    case 'POST':
+      return /^(PostPaymentInstrumentDeactivation|PostGatewayAccount(Enable|Disable|Close))$/.test(
+        operationId,
+      )
+    default:
+      return (
+        operationId === 'PatchSubscriptionItem' ||
+        (hasEntityTag(route) && !operationId.startsWith('DeleteTagCustomer'))
+      )
   }
 }
 
-const PATH_IDS: Readonly<Record<string, string>> = {
-  fastForwardId: 'Id of the fast-forward.',
-  messageId: 'Id of the entry.',
+/** True if the caller chooses the id: the operation changes the resource, or creates it. */
+export function isUpsert({ method, success, creates = false }: Route): boolean {
+  return method === 'PUT' && creates && success === 200
+}
+
+function pathParameter(name: string, { path }: Route): Parameter {
+  const [resource = ''] = path.split('/')
+  const own = PATH_PARAMETERS[`${resource}.${name}`] ?? PATH_PARAMETERS[name]
+  const { description = 'Id of the resource.', schema = () => ID } = own ?? {}
+  return { name, in: 'path', required: true, description, schema: schema() }
+}
+
+interface PathParameter {
+  readonly description: string
+  /** A function, because the resources with custom fields are read off the route table. An id unless given. */
+  readonly schema?: () => JsonSchema
+}
+
+const TOKEN: PathParameter = {
+  description: 'Value of the token.',
+  schema: () => ({ type: 'string', minLength: 1 }),
+}
+
+/** By name, or by the first segment of the path and the name. */
+const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
+  token: TOKEN,
+  'password-tokens.id': TOKEN,
+  customerId: { description: 'Id of the customer.' },
+  fastForwardId: { description: 'Id of the fast-forward.' },
+  itemId: { description: 'Id of the item.' },
+  messageId: { description: 'Id of the entry.' },
+  tag: { description: 'Id or name of the tag.', schema: () => ({ type: 'string', minLength: 1 }) },
+  'custom-fields.resource': {
+    description: 'Resource whose records have the field, as paths name it.',
+    schema: () => ({ type: 'string', enum: resourcesWithCustomFields() }),
+  },
+  'custom-fields.name': {
+    description: 'Name of the field, as in `customFields`.',
+    schema: () => ({ type: 'string', pattern: '^[A-Za-z0-9_-]{1,60}$', maxLength: 60 }),
+  },
 }
 
 function queryParameters(route: Route): (Parameter | Reference)[] {
@@ -137,12 +190,12 @@ function queryParameters(route: Route): (Parameter | Reference)[] {
 }
 
 function headersOf(route: Route): Reference[] {
-  const { method, creates = false, returns } = route
-  const isConditional = hasEntityTag(route)
-  if (method === 'POST') return [parameterRef('IdempotencyKey')]
-  if (method === 'GET') return isConditional && returns === 'one' ? [parameterRef('IfNoneMatch')] : []
-  if (!isConditional) return []
-  return [parameterRef('IfMatch'), ...(method === 'PUT' && creates ? [parameterRef('CreateOnly')] : [])]
+  return [
+    ...(route.method === 'POST' ? [parameterRef('IdempotencyKey')] : []),
+    ...(isRevalidated(route) ? [parameterRef('IfNoneMatch')] : []),
+    ...(isConditional(route) ? [parameterRef('IfMatch')] : []),
+    ...(isUpsert(route) ? [parameterRef('CreateOnly')] : []),
+  ]
 }
 
 function propertiesOf(schema: object | undefined): Readonly<Record<string, JsonSchema>> {

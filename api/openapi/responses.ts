@@ -1,7 +1,10 @@
 /** Responses of operations: what succeeds, each problem that can occur, and the headers of both. */
+import { FIELD_CODES } from '../../billing/errors.ts'
+import { ID_PATTERN } from '../../db/ids.ts'
+import { MOST_FIELDS } from '../http/invalid-fields.ts'
 import { PROBLEMS, type ProblemCode } from '../http/problems.ts'
 import { fullPath, type Route } from '../routes.ts'
-import { hasEntityTag } from './parameters.ts'
+import { hasEntityTag, isConditional, isRevalidated, isUpsert } from './parameters.ts'
 import { type Components, type JsonSchema, pascal, refToComponent } from './schemas.ts'
 
 export interface ResponseObject {
@@ -13,6 +16,7 @@ type Reference = { readonly $ref: string }
 
 const INTEGER: JsonSchema = { type: 'integer', minimum: 0 }
 const TEXT: JsonSchema = { type: 'string' }
+const REQUEST_ID = 'req_01K3ZAP3T5V7X9Z1B3D5F7H9K1'
 
 /** Headers that responses refer to. Those of `ALWAYS` are in every response that lists them. */
 export const HEADERS = {
@@ -20,8 +24,8 @@ export const HEADERS = {
     description:
       'Id of the request, which is also in the `instance` of a problem. State it when you report an error.',
     required: true,
-    schema: { type: 'string', format: 'uuid' },
-    example: '3f2c1b7e-6c0d-4c55-9a59-5b7f5f0b6a11',
+    schema: { type: 'string', pattern: ID_PATTERN, maxLength: 50 },
+    example: REQUEST_ID,
   },
   ETag: {
     description:
@@ -148,7 +152,10 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
 
 /** Operations that call a gateway or a wallet, whose failure is 502. */
 const CALLS_PROVIDER =
-  /^(Storefront)?(Post|Put|Patch)(Transaction|PaymentInstrument|Customer|GatewayAccount|DigitalWalletValidation)\w*$/
+  /^(PostTransaction(Refund|Query)?|(Storefront)?PostPaymentInstrument|(Post|Put)Customer|(Post|Put|Patch)GatewayAccount|PostGatewayAccountCheckCredentials|PostDigitalWalletValidation)$/
+
+/** A deletion whose parameter names another record. */
+const MERGES = /^DeleteCustomer$/
 
 /** Returns the responses of an operation by status. */
 export function responsesOf(
@@ -176,7 +183,7 @@ export function responsesOf(
   const location = creates ? headers('Location') : {}
   return {
     [success]: successful(DESCRIPTIONS[success], success === 201 ? location : {}),
-    ...(method === 'PUT' && creates ? { 201: successful(DESCRIPTIONS[201], location) } : {}),
+    ...(isUpsert(route) ? { 201: successful(DESCRIPTIONS[201], location) } : {}),
     ...(accepted === undefined
       ? {}
       : {
@@ -186,7 +193,7 @@ export function responsesOf(
             ...content(components.refTo(accepted, 'response')),
           },
         }),
-    ...(isRead && returns === 'one' && hasEntityTag(route)
+    ...(isRevalidated(route)
       ? {
           304: {
             description: 'Not modified: the resource still has an entity tag of `If-None-Match`.',
@@ -212,20 +219,20 @@ const DESCRIPTIONS: Readonly<Record<Route['success'], string>> = {
 
 /** Returns the statuses of the problems that an operation can respond with. */
 export function problemStatuses(route: Route): number[] {
-  const { method, takesBody, creates = false } = route
+  const { method, takesBody } = route
   const isRead = method === 'GET'
-  const isUpsert = method === 'PUT' && creates
   const names = fullPath(route).match(/\{\w+\}/g) ?? []
-  const finds = names.length > 1 && !isUpsert
+  // An upsert finds no resource missing, but what its path names besides.
+  const finds = names.length > (isUpsert(route) ? 2 : 1)
   return [
     400,
     401,
     403,
     ...(finds ? [404] : []),
     ...(isRead ? [] : [409]),
-    ...(!isRead && method !== 'POST' && hasEntityTag(route) ? [412] : []),
+    ...(isConditional(route) ? [412] : []),
     ...(takesBody ? [413, 415] : []),
-    ...(takesBody || method === 'POST' ? [422] : []),
+    ...(takesBody || method === 'POST' || MERGES.test(route.operationId) ? [422] : []),
     429,
     500,
     ...(route.accepted === undefined ? [] : [501]),
@@ -292,10 +299,24 @@ const WITH_FIELDS: readonly ProblemCode[] = ['malformed-request', 'validation-er
 const INVALID_FIELD: JsonSchema = {
   type: 'object',
   description: 'A member of the body or a parameter that is invalid.',
-  required: ['field', 'message'],
+  required: ['field', 'pointer', 'code', 'message'],
   properties: {
-    field: { type: 'string', description: 'Its path, such as `items.0.plan.id`; empty for the whole body.' },
-    message: { type: 'string', description: 'What is wrong with it.' },
+    field: {
+      type: 'string',
+      description: 'Path with dots, such as `items.0.plan.id`; empty for the whole body.',
+    },
+    pointer: {
+      type: 'string',
+      description: 'Path as a JSON Pointer (RFC 6901), such as `/items/0/plan/id`.',
+    },
+    code: {
+      type: 'string',
+      enum: Object.keys(FIELD_CODES),
+      description: Object.entries(FIELD_CODES)
+        .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
+        .join(' '),
+    },
+    message: { type: 'string', description: 'What to change, for a reader. Its text may change.' },
   },
 }
 
@@ -328,7 +349,8 @@ function problemSchema(codes: readonly ProblemCode[]): JsonSchema {
         ? {
             invalidFields: {
               type: 'array',
-              description: 'The invalid members or parameters.',
+              maxItems: MOST_FIELDS,
+              description: 'The members of the body, or the parameters of the query, that are invalid.',
               items: refToComponent('InvalidField'),
             },
           }
@@ -345,7 +367,7 @@ function problemExample(code: ProblemCode, baseUrl: string): object {
     title,
     status,
     detail: detail.endsWith('.') ? detail : `${detail}.`,
-    instance: 'urn:request:3f2c1b7e-6c0d-4c55-9a59-5b7f5f0b6a11',
+    instance: `urn:request:${REQUEST_ID}`,
     code,
     ...(invalidFields === undefined ? {} : { invalidFields }),
   }
@@ -355,8 +377,10 @@ const PROBLEM_EXAMPLES: Readonly<
   Partial<Record<ProblemCode, { readonly detail: string; readonly invalidFields?: readonly object[] }>>
 > = {
   'malformed-request': {
-    detail: 'limit must be <= 1000',
-    invalidFields: [{ field: 'limit', message: 'must be <= 1000' }],
+    detail: 'limit must be at most 1000',
+    invalidFields: [
+      { field: 'limit', pointer: '/limit', code: 'out-of-range', message: 'must be at most 1000' },
+    ],
   },
   unauthorized: { detail: 'The key does not exist in this environment.' },
   forbidden: { detail: 'The access list of the credential does not name PostCustomer.' },
@@ -367,7 +391,9 @@ const PROBLEM_EXAMPLES: Readonly<
   'unsupported-media-type': { detail: 'Send the body as JSON, with Content-Type: application/json.' },
   'validation-error': {
     detail: 'email must be an e-mail address',
-    invalidFields: [{ field: 'email', message: 'must be an e-mail address' }],
+    invalidFields: [
+      { field: 'email', pointer: '/email', code: 'wrong-format', message: 'must be an e-mail address' },
+    ],
   },
   'idempotency-key-reused': {
     detail: 'The Idempotency-Key was already used for a request with a different body.',

@@ -85,11 +85,17 @@ export function createComponents(
     const choice = schema['x-variants']
     const members = membersOf(schema, form, base)
     if (choice === undefined) return plain(schema, members)
-    // A body need not say what a variant excludes, so a variant that requires nothing fits others as well.
+    // A body need not say what a variant excludes: it fits one only if each requires a member that no other has.
     const isExclusive =
       form !== 'body' ||
       choice.by !== null ||
-      Object.values(choice.variants).every(({ has = [] }) => has.length > 0)
+      Object.entries(choice.variants).every(([key, { has = [] }]) =>
+        has.some((name) =>
+          Object.entries(choice.variants).every(
+            ([other, { has: theirs = [], may = [] }]) => other === key || ![...theirs, ...may].includes(name),
+          ),
+        ),
+      )
     const listed = Object.values(choice.variants).flatMap(({ has = [], may = [] }) => [...has, ...may])
     const named = Object.entries(choice.variants).map(([key, variant]) => {
       const excluded = listed.filter(
@@ -178,13 +184,20 @@ export function createComponents(
     base: string,
     embedded: Readonly<Record<string, JsonSchema>> | null,
   ): JsonSchema => {
-    if (embedded === null || schema.properties === undefined) return schema
+    if (embedded === null) return schema
     const ref = add(`${base}Embedded`, {
       type: 'object',
       description: 'Related objects that `expand` requested; null if there is none.',
       properties: embedded,
     })
-    return { ...schema, properties: { ...schema.properties, _embedded: ref } }
+    const extended = (one: JsonSchema) => ({ ...one, properties: { ...one.properties, _embedded: ref } })
+    const variants = schema.oneOf ?? schema.anyOf
+    if (variants === undefined) return extended(schema)
+    for (const { $ref } of variants) {
+      const name = $ref?.split('/').at(-1) ?? ''
+      schemas[name] = extended(schemas[name] ?? {})
+    }
+    return schema
   }
 
   return { schemas, add, refTo }
@@ -304,8 +317,19 @@ const FORMATS: Readonly<Record<string, JsonSchema>> = {
 
 /** Returns a schema without private keywords, with the types of its values and the formats of its numbers. */
 function scalar(schema: JsonSchema): JsonSchema {
-  const { $id, title, readOnly, writeOnly, const: one, format, if: _, then, else: __, ...rest } = schema
-  const values = rest.enum ?? (typeof one === 'string' ? [one] : undefined)
+  const {
+    $id,
+    title,
+    readOnly,
+    writeOnly,
+    const: one,
+    format,
+    if: _,
+    then,
+    else: __,
+    ...rest
+  } = strictestRange(schema)
+  const values = supportedValues(rest) ?? rest.enum ?? (typeof one === 'string' ? [one] : undefined)
   // What a member that is always null will be is not known yet.
   const isUnknown = rest['x-neutral'] === null && [rest.type ?? []].flat().length > 2
   const type = isUnknown ? undefined : (rest.type ?? (values === undefined ? undefined : typesOf(values)))
@@ -323,6 +347,28 @@ function scalar(schema: JsonSchema): JsonSchema {
       ...(isDeprecated ? { deprecated: true } : {}),
     }).filter(([keyword, value]) => value !== undefined && !keyword.startsWith('x-')),
   ) as JsonSchema
+}
+
+/** The values that this release supports; the others are refused, and no response has them. */
+function supportedValues({ 'x-supported': supported, type }: JsonSchema): unknown[] | undefined {
+  if (!Array.isArray(supported)) return undefined
+  return [...supported, ...([type ?? []].flat().includes('null') ? [null] : [])]
+}
+
+/** Of an inclusive and an exclusive limit, the stricter one. */
+function strictestRange(schema: JsonSchema): JsonSchema {
+  const { minimum, exclusiveMinimum, maximum, exclusiveMaximum } = schema as Record<
+    string,
+    number | undefined
+  >
+  const isBoth = (one?: number, other?: number): boolean => one !== undefined && other !== undefined
+  const weaker = [
+    isBoth(minimum, exclusiveMinimum) &&
+      (Number(minimum) > Number(exclusiveMinimum) ? 'exclusiveMinimum' : 'minimum'),
+    isBoth(maximum, exclusiveMaximum) &&
+      (Number(maximum) < Number(exclusiveMaximum) ? 'exclusiveMaximum' : 'maximum'),
+  ]
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !weaker.includes(keyword)))
 }
 
 function typesOf(values: readonly unknown[]): string | string[] {

@@ -7,7 +7,8 @@ export interface Tag {
 
 const CUSTOMER_AUTHENTICATION: Tag = {
   name: 'Customer authentication',
-  description: 'Short-lived tokens with which a browser acts for a customer.',
+  description:
+    'How customers sign in: usernames and passwords, and short-lived tokens with which a browser acts for a customer.',
 }
 const WEBHOOKS: Tag = {
   name: 'Webhooks',
@@ -23,6 +24,15 @@ const TAGS: Readonly<Record<string, Tag>> = {
   'api-keys': { name: 'API keys', description: 'Credentials of the organization and what they permit.' },
   customers: { name: 'Customers', description: 'Customers of the organization.' },
   websites: { name: 'Websites', description: 'Websites on which the organization sells.' },
+  tags: { name: 'Tags', description: 'Labels that you give to customers.' },
+  'custom-fields': {
+    name: 'Custom fields',
+    description: 'Definitions of the custom fields of resources, against which values are validated.',
+  },
+  'gateway-accounts': {
+    name: 'Gateway accounts',
+    description: 'Accounts with payment providers, through which cards are charged.',
+  },
   products: { name: 'Products', description: 'What plans sell.' },
   plans: { name: 'Plans', description: 'Prices and schedules of products.' },
   coupons: { name: 'Coupons', description: 'Discounts on invoices.' },
@@ -36,10 +46,6 @@ const TAGS: Readonly<Record<string, Tag>> = {
     description: 'Cards of customers that can be charged again.',
   },
   transactions: { name: 'Transactions', description: 'Sales, refunds and their outcomes.' },
-  'gateway-accounts': {
-    name: 'Gateway accounts',
-    description: 'Accounts with payment providers, through which cards are charged.',
-  },
   disputes: { name: 'Disputes', description: "Customers' objections to transactions at their bank." },
   'authentication-tokens': CUSTOMER_AUTHENTICATION,
   'authentication-options': CUSTOMER_AUTHENTICATION,
@@ -53,6 +59,7 @@ const TAGS: Readonly<Record<string, Tag>> = {
   webhooks: WEBHOOKS,
   previews: WEBHOOKS,
   'service-credentials': WEBHOOKS,
+  'tracking/api': { name: 'Request log', description: 'Requests of the last 30 days, for debugging.' },
   tracking: {
     name: 'Delivery log',
     description: 'Attempts to deliver events, which can be made again.',
@@ -74,5 +81,8 @@ export function tagOf(path: string): Tag {
   const segment = path.split('/')[0] ?? ''
   const words = segment.replaceAll('-', ' ')
   const name = words.charAt(0).toUpperCase() + words.slice(1)
-  return TAGS[segment] ?? { name, description: `Operations on ${words}.` }
+  return (
+    TAGS[path.split('/').slice(0, 2).join('/')] ??
+    TAGS[segment] ?? { name, description: `Operations on ${words}.` }
+  )
 }

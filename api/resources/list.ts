@@ -1,7 +1,7 @@
 import { plainRowReader } from '../../db/plain-rows.ts'
 import { composedStatement } from '../../db/statement.ts'
-import { invalidFieldsProblem } from '../http/problems.ts'
 import type { Page } from '../http/page-links.ts'
+import { invalidFieldsProblem } from '../http/problems.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { type ListParameters, ListQueryError, listQuery } from '../query/list-query.ts'
 import { selection } from './read.ts'
@@ -49,10 +49,7 @@ export async function list<Row extends ResourceRow>(
 export type Range = Omit<Page, 'total'>
 
 /** Returns the page of a short list that is at hand. */
-export function pageOf<T>(
-  all: readonly T[],
-  { limit, offset }: Range,
-): { items: T[]; page: Page } {
+export function pageOf<T>(all: readonly T[], { limit, offset }: Range): { items: T[]; page: Page } {
   return { items: all.slice(offset, offset + limit), page: { total: all.length, limit, offset } }
 }
 

@@ -15,7 +15,7 @@ const Rule = Type.Object(
           ),
           ...notSupportedYet({ productId: [], planId: [], customFieldName: [] }),
         },
-        { additionalProperties: false },
+        { additionalProperties: false, description: 'Where the rule grants its permissions.' },
       ),
     ),
     permissions: Type.Array(Type.String({ pattern: PERMISSION_PATTERN, maxLength: 255 }), {

@@ -13,7 +13,7 @@ const reachable = (value: TSchema, description: string) =>
             Type.Boolean({ default: false, description: 'Whether this entry is the preferred one.' }),
           ),
         },
-        { additionalProperties: false },
+        { additionalProperties: false, description: 'A way to reach a person.' },
       ),
       { maxItems: 20, default: [], description },
     ),

@@ -82,9 +82,15 @@ export const resourceMembers = {
   createdTime: ReadOnly(Instant('When the resource was created.')),
   updatedTime: ReadOnly(Instant('When the resource was last updated.')),
   _links: ReadOnly(
-    Type.Array(Type.Object({ rel: Type.String(), href: Type.String({ format: 'uri' }) }, { title: 'Link' }), {
-      description: 'Links to the resource and to related resources.',
-    }),
+    Type.Array(
+      Type.Object(
+        { rel: Type.String(), href: Type.String({ format: 'uri' }) },
+        { title: 'Link', description: 'A link.' },
+      ),
+      {
+        description: 'Links to the resource and to related resources.',
+      },
+    ),
   ),
 }
 

@@ -89,11 +89,14 @@ export const Customer = Type.Object(
     leadSource: Nullable(LeadSource),
     tags: ReadOnly(
       Type.Array(
-        Type.Object({
-          id: Id('Id of the tag.'),
-          name: Type.String({ description: 'Name of the tag.' }),
-          type: Type.Enum(['customer']),
-        }),
+        Type.Object(
+          {
+            id: Id('Id of the tag.'),
+            name: Type.String({ description: 'Name of the tag.' }),
+            type: Type.Enum(['customer']),
+          },
+          { description: 'A tag of the customer.' },
+        ),
         { description: 'Tags of the customer.' },
       ),
     ),

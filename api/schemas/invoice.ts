@@ -157,13 +157,16 @@ export const UpcomingInvoice = Type.Object(
     ...amounts,
     items: ReadOnly(
       Type.Array(
-        Type.Object({
-          ...itemMembers,
-          isInterim: ReadOnly(
-            Type.Boolean({ description: 'Whether the item is invoiced between renewals.' }),
-          ),
-          _links,
-        }),
+        Type.Object(
+          {
+            ...itemMembers,
+            isInterim: ReadOnly(
+              Type.Boolean({ description: 'Whether the item is invoiced between renewals.' }),
+            ),
+            _links,
+          },
+          { description: 'An item of the upcoming invoice.' },
+        ),
         { description: 'What the invoice will be for.' },
       ),
     ),

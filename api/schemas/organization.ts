@@ -105,9 +105,15 @@ export const Organization = Type.Object(
     questionnaire: Nullable(Questionnaire),
     settings: Type.Optional(Settings),
     features: ReadOnly(
-      Type.Array(Type.Object({ name: Type.String(), description: Type.String() }), {
-        description: 'Optional features of the organization.',
-      }),
+      Type.Array(
+        Type.Object(
+          { name: Type.String(), description: Type.String() },
+          { description: 'An optional feature.' },
+        ),
+        {
+          description: 'Optional features of the organization.',
+        },
+      ),
     ),
     ...notSupportedYet({ replayOrganizationId: null }),
   },

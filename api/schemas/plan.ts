@@ -50,7 +50,7 @@ export const Plan = Type.Object(
                       }),
                     ),
                   },
-                  { additionalProperties: false },
+                  { additionalProperties: false, description: 'A price bracket.' },
                 ),
                 {
                   minItems: 1,

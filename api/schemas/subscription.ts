@@ -126,7 +126,10 @@ export const SubscriptionItemPatch = Type.Object(
     quantityFilled: Type.Optional(SubscriptionItem.properties.quantityFilled),
     excludeFromMrr: Type.Optional(SubscriptionItem.properties.excludeFromMrr),
     plan: Nullable(
-      Type.Object({ ...writeOnlyNotSupportedYet({ productOptions: null }) }, { additionalProperties: false }),
+      Type.Object(
+        { ...writeOnlyNotSupportedYet({ productOptions: null }) },
+        { additionalProperties: false, description: 'Members of the plan.' },
+      ),
     ),
   },
   {

@@ -3,10 +3,13 @@ import Type, { type Static } from 'typebox'
 import { Instant, ReadOnly, resourceMembers } from './conventions.ts'
 import { NotSupportedYet } from './not-supported.ts'
 
-const Link = Type.Object({
-  resourceType: Type.String({ description: 'Kind of the record: subscription, invoice or transaction.' }),
-  resourceId: Type.String({ description: 'Id of the record.' }),
-})
+const Link = Type.Object(
+  {
+    resourceType: Type.String({ description: 'Kind of the record: subscription, invoice or transaction.' }),
+    resourceId: Type.String({ description: 'Id of the record.' }),
+  },
+  { description: 'A record that the entry concerns.' },
+)
 
 const members = {
   ...resourceMembers,

@@ -44,10 +44,13 @@ const GatewayCode = (description: string) => OrNull(Type.Object(codeMembers, { d
 
 const GatewayResponse = Type.Object(
   {
-    response: Type.Object({
-      ...codeMembers,
-      type: OrNull(Type.String({ description: 'Type of the result.' })),
-    }),
+    response: Type.Object(
+      {
+        ...codeMembers,
+        type: OrNull(Type.String({ description: 'Type of the result.' })),
+      },
+      { description: 'The result.' },
+    ),
     avsResponse: GatewayCode('Result of the address verification. null if the gateway reports none.'),
     cvvResponse: GatewayCode('Result of the security code check. null if the gateway reports none.'),
   },

@@ -61,13 +61,16 @@ export const Event = Type.Object(
     ),
     deliveries: ReadOnly(
       Type.Array(
-        Type.Object({
-          id: Id('Id of the delivery.'),
-          webhookId: Id('Webhook that receives the event.'),
-          status: Type.Enum(['waiting', 'retrying', 'delivered', 'exhausted', 'canceled']),
-          attempts: Type.Integer({ minimum: 0 }),
-          nextAttemptTime: OrNull(Instant('When the next attempt is made.')),
-        }),
+        Type.Object(
+          {
+            id: Id('Id of the delivery.'),
+            webhookId: Id('Webhook that receives the event.'),
+            status: Type.Enum(['waiting', 'retrying', 'delivered', 'exhausted', 'canceled']),
+            attempts: Type.Integer({ minimum: 0 }),
+            nextAttemptTime: OrNull(Instant('When the next attempt is made.')),
+          },
+          { description: 'A delivery of the event to one webhook.' },
+        ),
         { description: 'Deliveries of the event, one per webhook that receives it.' },
       ),
     ),

@@ -51,7 +51,7 @@ export const Webhook = Type.Object(
               }),
             ),
           },
-          { additionalProperties: false },
+          { additionalProperties: false, description: 'A custom header.' },
         ),
         { default: [], maxItems: 20, description: 'Custom headers, sent with each attempt.' },
       ),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
 import { PROBLEMS } from '../../api/http/problems.ts'
 import { openApiDocument } from '../../api/openapi.ts'
-import { problemPage } from '../../api/pages/reference.ts'
+import { problemPage } from '../../api/pages/problem-page.ts'
 import { ROUTES } from '../../api/routes.ts'
 import { FIELD_CODES } from '../../billing/errors.ts'
 
