@@ -12,7 +12,7 @@ import { HEADERS, problemResponses, responsesOf } from './openapi/responses.ts'
 import { type Components, createComponents, type JsonSchema, orNull, pascal } from './openapi/schemas.ts'
 import { HOST_TAG, tagOf } from './openapi/tags.ts'
 import { fullPath, type Route } from './routes.ts'
-import { Contact } from './schemas/contact.ts'
+import { LeadSource } from './schemas/lead-source.ts'
 
 export interface OpenApiOperation {
   readonly operationId: string
@@ -37,7 +37,9 @@ export function openApiDocument(
   const components: Components = createComponents((resource) => {
     const names = expansions.get(idOf(resource))
     if (names === undefined) return null
-    return Object.fromEntries(names.map((name) => [name, embeddedSchema(name, resources, components)]))
+    return Object.fromEntries(
+      names.map((name) => [name, embeddedSchema(idOf(resource), name, resources, components)]),
+    )
   })
   const examples: Record<string, Example> = {}
   const sources = { schemas: components.schemas, baseUrl, paths: readPaths(routes) }
@@ -175,25 +177,37 @@ function expansionsOf(routes: readonly Route[]): ReadonlyMap<string, readonly st
   return new Map([...found].map(([resource, names]) => [resource, [...names]]))
 }
 
-/** Embedded objects that are not named after their resource. */
-const EMBEDDED: Readonly<Record<string, string>> = {
+/** The resources of embedded records that are not named after theirs; null: always null in this release. */
+const EMBEDDED: Readonly<Record<string, string | null>> = {
   initialInvoice: 'Invoice',
   recentInvoice: 'Invoice',
+  invoices: 'Invoice',
   parentTransaction: 'Transaction',
-  contactObject: 'Contact',
+  childTransactions: 'Transaction',
+  defaultPaymentInstrument: 'PaymentInstrument',
+  paymentCard: 'PaymentInstrument',
+  leadSource: 'MarketingSource',
+  'Customer.leadSource': 'LeadSource',
+  bankAccount: null,
+  shippingRate: null,
 }
-const SHARED: Readonly<Record<string, TSchema>> = { Contact }
+const LISTS = ['invoices', 'childTransactions']
+const SHARED: Readonly<Record<string, TSchema>> = { MarketingSource: LeadSource }
 
+/** Returns the schema of what `expand` embeds in a resource under a name. */
 function embeddedSchema(
+  owner: string,
   name: string,
   resources: ReadonlyMap<string, TSchema>,
   components: Components,
 ): JsonSchema {
-  const component = EMBEDDED[name] ?? pascal(name)
+  const own = EMBEDDED[`${owner}.${name}`] ?? EMBEDDED[name]
+  if (own === null) return { type: 'null', description: 'Not supported yet: always null.' }
+  const component = own ?? pascal(name)
   const resource = resources.get(component) ?? SHARED[component]
-  return resource === undefined
-    ? { type: ['object', 'null'], additionalProperties: true }
-    : orNull(components.refTo(resource, 'embedded'))
+  if (resource === undefined) throw new Error(`No schema is known of ${name} embedded in ${owner}.`)
+  const ref = components.refTo(resource, 'embedded')
+  return LISTS.includes(name) ? { type: 'array', items: ref } : orNull(ref)
 }
 
 const SECURITY: Readonly<Record<KeyForm, Record<string, string[]>[]>> = {

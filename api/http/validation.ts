@@ -45,7 +45,7 @@ function compiler(options: Options): (schema: TSchema) => Validator {
     },
   })
   ajv.addKeyword('x-absent-when-unknown')
-  ajv.addVocabulary(['x-variants', 'x-list-of'])
+  ajv.addVocabulary(['x-variants', 'x-list-of', 'x-not-embedded'])
   ajv.addKeyword({
     keyword: 'x-neutral',
     validate: (neutral: unknown, value: unknown) => isNeutral(value, neutral),

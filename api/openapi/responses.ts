@@ -181,6 +181,7 @@ export function responsesOf(
     ...(returns === 'nothing' ? {} : content(returns === 'many' ? { type: 'array', items: one() } : one())),
   })
   const location = creates ? headers('Location') : {}
+  const signsIn = route.operationId === 'PostAuthenticationToken'
   return {
     [success]: successful(DESCRIPTIONS[success], success === 201 ? location : {}),
     ...(isUpsert(route) ? { 201: successful(DESCRIPTIONS[201], location) } : {}),
@@ -204,7 +205,9 @@ export function responsesOf(
     ...Object.fromEntries(
       problemStatuses(route).map((status) => [
         status,
-        { $ref: `#/components/responses/${STATUS_NAMES[status]}` },
+        {
+          $ref: `#/components/responses/${signsIn && status === 401 ? SIGN_IN_REFUSED : STATUS_NAMES[status]}`,
+        },
       ]),
     ),
   }
@@ -216,6 +219,9 @@ const DESCRIPTIONS: Readonly<Record<Route['success'], string>> = {
   202: 'Accepted.',
   204: 'Success, without a body.',
 }
+
+/** A wrong password is refused after the request has been counted, a wrong key before. */
+const SIGN_IN_REFUSED = 'SignInRefused'
 
 /** Returns the statuses of the problems that an operation can respond with. */
 export function problemStatuses(route: Route): number[] {
@@ -251,12 +257,18 @@ export function problemResponses(components: Components, baseUrl: string): Recor
     for (const code of ofStatus) components.add(problemName(code), problemSchema([code]))
     return [name, problemResponse(Number(status), ofStatus, baseUrl)] as const
   })
+  const [unauthorized] = ofStatuses.flatMap(([name, response]) => (name === 'Unauthorized' ? [response] : []))
+  const signInRefused = { ...unauthorized, headers: { ...unauthorized?.headers, ...headers(...RATE) } }
   const refused: ResponseObject = {
     description: 'The request is refused: another method than the listed ones, or not valid HTTP.',
     headers: headers('RequestId'),
     content: { 'application/problem+json': { schema: general } },
   }
-  return { ...Object.fromEntries(ofStatuses), Refused: refused }
+  return {
+    ...Object.fromEntries(ofStatuses),
+    [SIGN_IN_REFUSED]: signInRefused as ResponseObject,
+    Refused: refused,
+  }
 }
 
 function problemResponse(status: number, codes: readonly ProblemCode[], baseUrl: string): ResponseObject {

@@ -66,7 +66,7 @@ export function createComponents(
 
   const refTo = (schema: TSchema, form: Form): JsonSchema => {
     const whole = schema as JsonSchema
-    const shown = form === 'embedded' && !hasNeutralMembers(whole) ? 'response' : form
+    const shown = form === 'embedded' && !isEmbeddedInPart(whole) ? 'response' : form
     const base = whole.$id ?? whole.title ?? 'Unnamed'
     const known = refs.get(`${shown} ${base}`)
     if (known !== undefined) return known
@@ -163,7 +163,7 @@ export function createComponents(
   /** A shared object has its title as its name; any other is named after its place. */
   const refToObject = (schema: JsonSchema, form: Form, base: string): JsonSchema => {
     const { title = base } = schema
-    const shown = form === 'embedded' && !hasNeutralMembers(schema) ? 'response' : form
+    const shown = form === 'embedded' && !isEmbeddedInPart(schema) ? 'response' : form
     for (const candidate of title === base ? [base] : [title, base]) {
       const name = nameIn(shown, candidate)
       const { description: _, ...object } = objectSchema(schema, shown, candidate)
@@ -297,16 +297,20 @@ function isShown(name: string, member: JsonSchema, form: Form): boolean {
     case 'response':
       return true
     case 'embedded':
-      return !('x-neutral' in member)
+      return !isLeftOut(member)
   }
 }
 
-function hasNeutralMembers(schema: JsonSchema): boolean {
-  if ('x-neutral' in schema) return true
+/** True for a member that an embedded record does not have. */
+function isLeftOut(member: JsonSchema): boolean {
+  return 'x-neutral' in member || 'x-not-embedded' in member
+}
+
+/** True if some members of a record are left out where it is embedded. */
+function isEmbeddedInPart(schema: JsonSchema): boolean {
+  if (isLeftOut(schema)) return true
   const { properties = {}, items } = schema
-  return (
-    Object.values(properties).some(hasNeutralMembers) || (items !== undefined && hasNeutralMembers(items))
-  )
+  return Object.values(properties).some(isEmbeddedInPart) || (items !== undefined && isEmbeddedInPart(items))
 }
 
 /** Formats of this service's own, as patterns that any validator knows. */

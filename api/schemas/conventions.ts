@@ -39,6 +39,9 @@ export const WriteOnly = <T extends TSchema>(schema: T) => Type.Optional({ ...sc
 export const OmittedWhenUnknown = <T extends TSchema>(schema: T) =>
   Type.Optional({ ...schema, 'x-absent-when-unknown': true } as T)
 
+/** A member that is left out where the record is embedded: in events, and by `expand`. */
+export const NotEmbedded = <T extends TSchema>(schema: T) => ({ ...schema, 'x-not-embedded': true }) as T
+
 /** Returns the schema of a resource for use inside of another one. */
 export const Inside = <T extends TSchema>(schema: T): T => {
   const { $id: _, ...rest } = schema as T & { $id?: string }

@@ -1,6 +1,16 @@
 import Type from 'typebox'
 import { INVOICE_STATUSES } from '../../billing/invoices.ts'
-import { Amount, Id, Inside, Instant, OrNull, ReadOnly, resourceMembers, Text } from './conventions.ts'
+import {
+  Amount,
+  Id,
+  Inside,
+  Instant,
+  NotEmbedded,
+  OrNull,
+  ReadOnly,
+  resourceMembers,
+  Text,
+} from './conventions.ts'
 import { readOnlyNotSupportedYet } from './not-supported.ts'
 import { Transaction } from './transaction.ts'
 
@@ -107,9 +117,11 @@ export const Invoice = Type.Object(
     ),
     autopayRetryNumber: ReadOnly(Type.Integer({ description: 'Number of repeated charge attempts.' })),
     transactions: ReadOnly(
-      Type.Array(Inside(Transaction), {
-        description: 'Sales for the invoice, and refunds of them, oldest first.',
-      }),
+      NotEmbedded(
+        Type.Array(Inside(Transaction), {
+          description: 'Sales for the invoice, and refunds of them, oldest first.',
+        }),
+      ),
     ),
     ...notes,
     ...readOnlyNotSupportedYet({
