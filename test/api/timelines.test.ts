@@ -33,6 +33,11 @@ describe('timelines', () => {
       invoices: String(order.initialInvoiceId),
       transactions: transactionId,
     }
+    // What activation writes comes between no two reads of a test.
+    await waitFor('the order to be active', async () => {
+      const { body } = await merchant.api.get<Body>(`subscriptions/${order.id}`)
+      return body.status === 'active' ? body : null
+    })
   })
   afterAll(() => service.stop())
 
