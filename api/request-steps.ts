@@ -113,7 +113,9 @@ export function stepsOf(
     route.query ?? Type.Object({}, { additionalProperties: false }),
   )
 
-  const present = presenterOf(route)
+  const presentSuccess = presenterOf(route)
+  // What is accepted for later has a shape of its own.
+  const presentAccepted = presenterOf({ ...route, resource: route.accepted ?? route.resource })
 
   const authenticate: Step = async (ctx, next) => {
     const { state } = ctx
@@ -168,6 +170,7 @@ export function stepsOf(
     const { idempotent } = ctx.state
     const response =
       idempotent === null ? await route.handler(context) : await handleOnce(context, route, idempotent, vault)
+    const present = response.status === 202 ? presentAccepted : presentSuccess
     respond(ctx, route, response, present, dependencies.config.baseUrl)
   }
 
