@@ -12,6 +12,7 @@ import type { PasswordHasher } from '../access/password-hash.ts'
 import type { InvalidField } from '../billing/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { InstallationFacts } from '../db/installation.ts'
+import { inOrganization } from '../db/organization-scope.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import type { Vault } from '../db/vault.ts'
 import type { AddressGuard } from '../delivery/address-guard.ts'
@@ -144,6 +145,9 @@ export function stepsOf(
     await next()
   }
 
+  const enterOrganization: Step = async (ctx, next) =>
+    await inOrganization(ctx.state.credential.organizationId, next)
+
   const readRequest: Step = async (ctx, next) => {
     const { state } = ctx
     const sent = invalidBody === null ? NO_BODY : await readJsonBody(ctx)
@@ -177,6 +181,7 @@ export function stepsOf(
   return [
     authenticate,
     authorize,
+    enterOrganization,
     readRequest,
     identifyRequest,
     handle,

@@ -8,6 +8,7 @@ import {
 } from '../../db/entities/index.ts'
 import { invoiceSearch } from '../../db/entities/invoice.ts'
 import { plainRowReader } from '../../db/plain-rows.ts'
+import { listedRows } from '../../db/row-security.ts'
 import { statement } from '../../db/statement.ts'
 import { presentAllocation, presentInvoice, presentInvoiceItems } from '../../representations/invoice.ts'
 import { presentPlan } from '../../representations/plan.ts'
@@ -83,7 +84,8 @@ async function transactionsOf(
     'read-transactions-of-invoices',
     `with sale as (
        select given.id as for_invoice, transactions.* from jsonb_array_elements_text(?::jsonb) given(id)
-         join transactions on organization_id = ? and invoice_ids @> jsonb_build_array(given.id)
+         join ${listedRows('transactions')} transactions
+           on organization_id = ? and invoice_ids @> jsonb_build_array(given.id)
      )
      select * from sale
       union all

@@ -24,8 +24,9 @@ export const organizations: Resource<ListedOrganization> = {
   path: '/organizations',
   schema: Organization,
   entity: OrganizationRow as unknown as EntityClass<ListedOrganization>,
+  table: 'organizations',
   // An organization belongs to itself.
-  table: '(select *, id as organization_id from organizations)',
+  rows: '(select *, id as organization_id from organizations)',
   search: organizationSearch,
   fields: fieldsOf(Organization),
   present: (row, { baseUrl }) => presentOrganization(row, baseUrl),

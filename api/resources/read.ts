@@ -43,10 +43,11 @@ export async function readOne<Row extends ResourceRow>(
   return await respondWith(context, resource, row)
 }
 
-/** Returns a select of rows to present, which are not changed. */
+/** Returns a select of rows to present, which are not changed; `from` defaults to the resource's table. */
 export function selection(
   { table, computed }: Pick<Resource<ResourceRow>, 'table' | 'computed'>,
   condition: string,
+  from = table,
 ): string {
-  return `select row.*${computed === undefined ? '' : `, ${computed}`} from ${table} row where ${condition}`
+  return `select row.*${computed === undefined ? '' : `, ${computed}`} from ${from} row where ${condition}`
 }

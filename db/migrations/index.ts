@@ -1,6 +1,7 @@
 /**
  * Every migration, oldest first. Add what `npm run migration:create` wrote to the end, named by what it changes. An index on
- * a table that has rows is made `concurrently`, in a migration of its own without a transaction.
+ * a table that has rows is made `concurrently`, in a migration of its own without a transaction, which first drops what a
+ * failed attempt has left. Tables with an `organization_id` get their policy afterwards (`db/row-security.ts`).
  */
 import { Migration20261122120000_baseline } from './Migration20261122120000_baseline.ts'
 import { Migration20261122153000_transactions_know_why_they_were_declined } from './Migration20261122153000_transactions_know_why_they_were_declined.ts'
@@ -14,6 +15,7 @@ import { Migration20261122164100_transactions_by_website } from './Migration2026
 import { Migration20261122164200_dispute_reasons } from './Migration20261122164200_dispute_reasons.ts'
 import { Migration20261122164300_members_of_access } from './Migration20261122164300_members_of_access.ts'
 import { Migration20261122164400_requests_are_tracked } from './Migration20261122164400_requests_are_tracked.ts'
+import { Migration20261122180000_find_api_key } from './Migration20261122180000_find_api_key.ts'
 import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 import { Migration20261122193100_instants_in_range } from './Migration20261122193100_instants_in_range.ts'
 
@@ -45,6 +47,7 @@ export const migrations = [
     name: 'Migration20261122164400_requests_are_tracked',
     class: Migration20261122164400_requests_are_tracked,
   },
+  { name: 'Migration20261122180000_find_api_key', class: Migration20261122180000_find_api_key },
   {
     name: 'Migration20261122193000_customer_credentials',
     class: Migration20261122193000_customer_credentials,
