@@ -1,5 +1,5 @@
 /**
- * Row-level security by organization (ADR 50): under its role, the API reads and writes the rows of one organization,
+ * Row-level security by organization (ADR 49): under its role, the API reads and writes the rows of one organization,
  * whatever a statement says.
  *
  * A policy of each table compares its `organization_id` with the setting that a transaction of the API begins with
