@@ -1,6 +1,7 @@
 import { autopayScheduledTime, type Invoice as InvoiceState } from '../billing/invoices.ts'
 import { jsonAmount, Money, sumOf } from '../billing/money.ts'
 import type { Invoice, Subscription, Transaction } from '../db/entities/index.ts'
+import { presentContact } from './contact.ts'
 import { type Link, resourceUrl } from './links.ts'
 
 const DAY = 86_400_000
@@ -41,10 +42,22 @@ export function presentInvoice(invoice: Invoice, baseUrl: string) {
     autopayRetryNumber: invoice.autopayRetryNumber,
     poNumber: invoice.poNumber ?? null,
     notes: invoice.notes ?? null,
+    deliveryAddress: presentContact(invoice.deliveryAddress),
+    ...presentIssue(invoice),
     revision: invoice.revision,
     createdTime: invoice.createdTime.toISOString(),
     updatedTime: invoice.updatedTime.toISOString(),
     _links: invoiceLinks(invoice, baseUrl),
+  }
+}
+
+/** Returns the members that an invoice has from its issue on. */
+export function presentIssue(invoice: Invoice) {
+  return {
+    invoiceNumber: invoice.invoiceNumber ?? null,
+    organizationTaxIdNumber: invoice.organizationTaxIdNumber ?? null,
+    customerTaxIdNumber: invoice.customerTaxIdNumber ?? null,
+    billingAddress: presentContact(invoice.billingAddress),
   }
 }
 
@@ -94,6 +107,8 @@ export function presentUpcomingInvoice(order: Subscription, invoice: InvoiceStat
     dueTime: instant(invoice.dueTime),
     poNumber: order.poNumber ?? null,
     notes: order.notes ?? null,
+    billingAddress: presentContact(order.billingAddress),
+    deliveryAddress: presentContact(order.deliveryAddress),
     _links: partyLinks({ ...order, subscriptionId: order.id }, baseUrl),
   }
 }

@@ -45,6 +45,8 @@ export const invoices: Resource<InvoiceRow> = {
   table: 'invoices',
   search: invoiceSearch,
   fields: fieldsOf(Invoice, {
+    'billingAddress.hash': null,
+    'deliveryAddress.hash': null,
     subscriptionId: reference('subscription_id', 'subscriptions'),
     orderId: reference('subscription_id', 'subscriptions'),
     subtotalAmount: { sql: `(row.amount - coalesce(${SHIPPING}, 0))`, type: 'number' },

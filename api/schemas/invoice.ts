@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { INVOICE_STATUSES } from '../../billing/invoices.ts'
+import { Contact } from './contact.ts'
 import {
   Amount,
   Id,
@@ -66,9 +67,28 @@ const amounts = {
     discountAmount: 0,
     discounts: [],
     tax: { calculator: 'manual', amount: 0, items: [] },
-    billingAddress: null,
-    deliveryAddress: null,
   }),
+}
+const TaxIdNumber = (description: string) =>
+  ReadOnly(
+    OrNull(
+      Type.Object(
+        {
+          type: Type.Enum(['eu-vat', 'other'], { description: 'Kind of the number.' }),
+          value: Type.String({ description: 'The number.' }),
+        },
+        { description },
+      ),
+    ),
+  )
+const addresses = {
+  billingAddress: ReadOnly(
+    OrNull(Contact, {
+      description:
+        "Billing address of the order. If the order has none, it is the customer's from the issue on.",
+    }),
+  ),
+  deliveryAddress: ReadOnly(OrNull(Contact, { description: 'Delivery address of the order.' })),
 }
 const type = ReadOnly(Type.Enum(['initial', 'renewal']))
 const status = ReadOnly(Type.Enum([...INVOICE_STATUSES]))
@@ -97,6 +117,18 @@ export const Invoice = Type.Object(
     orderId: ReadOnly(Id('Same as `subscriptionId`.')),
     type,
     status,
+    invoiceNumber: ReadOnly(
+      OrNull(
+        Type.Integer({
+          minimum: 1,
+          description:
+            'Number of the invoice, given when it is issued. The numbers of an organization have no gaps.',
+        }),
+      ),
+    ),
+    ...addresses,
+    organizationTaxIdNumber: TaxIdNumber('Tax number of the organization when the invoice was issued.'),
+    customerTaxIdNumber: TaxIdNumber('Tax number of the customer when the invoice was issued.'),
     ...amounts,
     items: ReadOnly(Type.Array(Inside(InvoiceItem), { description: 'What the invoice is for.' })),
     ...period,
@@ -125,10 +157,7 @@ export const Invoice = Type.Object(
     ),
     ...notes,
     ...readOnlyNotSupportedYet({
-      invoiceNumber: null,
       quoteId: null,
-      organizationTaxIdNumber: null,
-      customerTaxIdNumber: null,
       creditMemoAllocations: [],
       paymentFormUrl: null,
       retryInstruction: null,
@@ -166,6 +195,7 @@ export const UpcomingInvoice = Type.Object(
     ),
     type,
     status,
+    ...addresses,
     ...amounts,
     items: ReadOnly(
       Type.Array(

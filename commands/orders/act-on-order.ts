@@ -36,6 +36,7 @@ export async function actOnOrder(
   await refundUndelivered(unit, [record])
   scheduleAfter(record, instant)
   wakeOrder(unit, row)
+  await unit.numberIssued()
   return record
 }
 

@@ -169,6 +169,7 @@ function writeInvoice(
       incrementRevision(unit, record, known)
     // A draft takes its order's new currency; an issued invoice keeps its own.
     Object.assign(known, values, before?.status === 'draft' ? { currency: row.currency } : {})
+    numberIssued(unit, known)
     return
   }
   const made = {
@@ -179,12 +180,26 @@ function writeInvoice(
     sequence: state.sequence,
     currency: row.currency,
     ...values,
-    poNumber: row.poNumber ?? null,
-    notes: row.notes ?? null,
+    ...annotationsOf(row),
   }
   const invoice = record.isNew ? unit.insert(Invoice, made) : unit.create(Invoice, made)
   record.invoices.set(state.sequence, invoice)
   record.changedRows.add(invoice)
+  numberIssued(unit, invoice)
+}
+
+function numberIssued(unit: UnitOfWork, invoice: Invoice): void {
+  if (invoice.issuedTime != null && invoice.invoiceNumber == null) unit.issue(invoice)
+}
+
+/** Returns what an invoice takes from its order until it is issued, besides what is invoiced. */
+function annotationsOf({ poNumber, notes, billingAddress, deliveryAddress }: Subscription) {
+  return {
+    poNumber: poNumber ?? null,
+    notes: notes ?? null,
+    billingAddress: billingAddress ?? null,
+    deliveryAddress: deliveryAddress ?? null,
+  }
 }
 
 /** Returns the lines with their ids; a line that stood on the invoice before keeps its own. */
@@ -233,13 +248,12 @@ function endCancellation(unit: UnitOfWork, record: OrderRecord, before: Order): 
   cancellation.status = order.status === 'churned' ? 'completed' : 'revoked'
 }
 
-/** Copies the order's changed notes and purchase order number to invoices that are not issued yet. */
+/** Copies the order's changed notes, purchase order number and addresses to invoices that are not issued yet. */
 export function annotateDrafts(unit: UnitOfWork, record: OrderRecord, instant: number): void {
-  const { poNumber = null, notes = null } = record.row
   for (const invoice of record.invoices.values()) {
     if (invoice.status !== 'draft') continue
     incrementRevision(unit, record, invoice)
-    Object.assign(invoice, { poNumber, notes })
+    Object.assign(invoice, annotationsOf(record.row))
     unit.emit(invoiceEvent(invoice, 'invoice-modified', new Date(instant), unit.baseUrl))
   }
 }

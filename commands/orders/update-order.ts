@@ -99,7 +99,12 @@ export async function updateSubscription(
   const { autopay, paymentInstrumentId } = given
   const isChargedAnew = !unchanged(row, { autopay, paymentInstrumentId }, ['autopay', 'paymentInstrumentId'])
   const { deliveryAddress, billingAddress, notes, poNumber } = given
-  const areNotesNew = !unchanged(row, { notes, poNumber }, ['notes', 'poNumber'])
+  const areNotesNew = !unchanged(row, { notes, poNumber, billingAddress, deliveryAddress }, [
+    'notes',
+    'poNumber',
+    'billingAddress',
+    'deliveryAddress',
+  ])
   const stored = row.riskMetadata ?? null
   const changes = {
     ...values,

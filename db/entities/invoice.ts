@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
+import type { Contact, Reachable } from '../../billing/contacts.ts'
 import type { InvoiceLine, InvoiceStatus, InvoiceType, OpenCharge } from '../../billing/invoices.ts'
 import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
@@ -12,6 +13,29 @@ export const invoiceSearch = searchExpression(
   'po_number',
   'notes',
 )
+
+/** The organization as it was when it issued an invoice. */
+export interface Issuer {
+  name: string
+  website: string | null
+  address: string | null
+  address2: string | null
+  city: string | null
+  region: string | null
+  country: string | null
+  postalCode: string | null
+  phoneNumbers: Reachable[]
+  emails: Reachable[]
+  taxDescriptor: string | null
+  /** A name of the IANA database; the dates of the document are of it. */
+  timeZone: string
+}
+
+/** A tax number as an invoice shows it. */
+export interface TaxIdNumber {
+  type: 'eu-vat' | 'other'
+  value: string
+}
 
 const InvoiceSchema = defineEntity({
   name: 'Invoice',
@@ -32,6 +56,7 @@ const InvoiceSchema = defineEntity({
       name: 'invoices_sequence_unique',
       properties: ['organizationId', 'subscriptionId', 'sequence'],
     },
+    { name: 'invoices_number_unique', properties: ['organizationId', 'invoiceNumber'] },
   ],
   properties: {
     ...tenantKey,
@@ -70,6 +95,14 @@ const InvoiceSchema = defineEntity({
     isDisputed: p.boolean().default(false),
     poNumber: p.string().nullable(),
     notes: p.text().nullable(),
+    /** Of a draft those of its order; when it is issued, a missing one is the customer's. */
+    billingAddress: json<Contact>().nullable(),
+    deliveryAddress: json<Contact>().nullable(),
+    /** Given when it is issued, without gaps; so are the members below. */
+    invoiceNumber: p.integer().nullable(),
+    issuer: json<Issuer>().nullable(),
+    organizationTaxIdNumber: json<TaxIdNumber>().nullable(),
+    customerTaxIdNumber: json<TaxIdNumber>().nullable(),
     ...resourceColumns,
   },
 })

@@ -16,6 +16,8 @@ import { Migration20261122164200_dispute_reasons } from './Migration202611221642
 import { Migration20261122164300_members_of_access } from './Migration20261122164300_members_of_access.ts'
 import { Migration20261122164400_requests_are_tracked } from './Migration20261122164400_requests_are_tracked.ts'
 import { Migration20261122180000_find_api_key } from './Migration20261122180000_find_api_key.ts'
+import { Migration20261122183000_invoices_have_numbers } from './Migration20261122183000_invoices_have_numbers.ts'
+import { Migration20261122183100_invoice_numbers_are_unique } from './Migration20261122183100_invoice_numbers_are_unique.ts'
 import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 import { Migration20261122193100_instants_in_range } from './Migration20261122193100_instants_in_range.ts'
 
@@ -48,6 +50,14 @@ export const migrations = [
     class: Migration20261122164400_requests_are_tracked,
   },
   { name: 'Migration20261122180000_find_api_key', class: Migration20261122180000_find_api_key },
+  {
+    name: 'Migration20261122183000_invoices_have_numbers',
+    class: Migration20261122183000_invoices_have_numbers,
+  },
+  {
+    name: 'Migration20261122183100_invoice_numbers_are_unique',
+    class: Migration20261122183100_invoice_numbers_are_unique,
+  },
   {
     name: 'Migration20261122193000_customer_credentials',
     class: Migration20261122193000_customer_credentials,
