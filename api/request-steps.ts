@@ -245,6 +245,7 @@ function operationContext(
       const body = checkedBody(mergePatch(current, sent), current)
       return { body: body as T, changed: differingMembers(before, body) }
     },
+    prefers: (mediaType) => ctx.accepts('application/json', mediaType) === mediaType,
     has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),
     commit: (work) =>
       inUnitOfWork(em, { organizationId, baseUrl, now: new Date() }, async (unit) => {
@@ -342,6 +343,10 @@ function respond(
   if (response.page !== undefined) ctx.set(pageHeaders(response.page, `${baseUrl}${ctx.path}${ctx.search}`))
   if (response.headers !== undefined) ctx.set({ ...response.headers })
   if (response.body === undefined) return
+  if (response.body instanceof Uint8Array) {
+    ctx.body = Buffer.from(response.body)
+    return
+  }
   ctx.state.responded = response.body
   ctx.set('Content-Type', 'application/json; charset=utf-8')
   ctx.body = JSON.stringify(present(response.body, ctx.state.query))

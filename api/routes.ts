@@ -43,6 +43,7 @@ import {
   postGatewayAccount,
   putGatewayAccount,
 } from './operations/gateway-accounts.ts'
+import { getInvoice } from './operations/invoice-document.ts'
 import {
   getInvoiceItem,
   getInvoiceItems,
@@ -192,6 +193,8 @@ export interface Route {
   /** What the response contains: the resource, a list of it, or nothing. */
   readonly returns: 'one' | 'many' | 'nothing'
   readonly query?: TSchema
+  /** Another media type in which the response can be had. */
+  readonly alternative?: 'application/pdf'
   readonly success: 200 | 201 | 202 | 204
   /** True if it creates a resource, whose URL is in `Location`. Such a PUT responds with 201 if it created one. */
   readonly creates?: boolean
@@ -753,7 +756,7 @@ export const ROUTES: readonly Route[] = [
   getOne(reactivations),
 
   getMany(invoices),
-  getOne(invoices),
+  { ...getOne(invoices), ...invoiceDocument(invoices) },
   {
     ...getOne(invoices),
     ...action('PostInvoiceVoid', 'POST', 'invoices/{id}/void', 'Void an unpaid invoice'),
@@ -800,7 +803,7 @@ export const ROUTES: readonly Route[] = [
   inStorefront(getMany(storefrontOrders)),
   inStorefront(getOne(storefrontOrders)),
   inStorefront(getMany(storefrontInvoices)),
-  inStorefront(getOne(storefrontInvoices)),
+  inStorefront({ ...getOne(storefrontInvoices), ...invoiceDocument(storefrontInvoices) }),
   inStorefront(getMany(storefrontPaymentInstruments)),
   inStorefront(post(storefrontPaymentInstruments, storefrontInstrumentWriter, 'inst')),
   inStorefront(getOne(storefrontPaymentInstruments)),
@@ -957,6 +960,11 @@ function authenticationToken(method: 'GET' | 'POST' | 'DELETE', below: string) {
     takesBody: false,
     returns: 'one',
   } as const
+}
+
+/** GET of an invoice, as a document too. */
+function invoiceDocument(resource: typeof invoices): Pick<Route, 'alternative' | 'handler'> {
+  return { alternative: 'application/pdf', handler: (context) => getInvoice(context, resource) }
 }
 
 /** Returns an operation for customers alone, with a permission of its own. */
