@@ -50,6 +50,8 @@ import {
   getTransactionAllocations,
   invoiceItems,
   invoices,
+  postInvoiceAbandon,
+  postInvoiceReissue,
   postInvoiceVoid,
 } from './operations/invoices.ts'
 import {
@@ -162,7 +164,12 @@ import { AuthenticationToken, CustomerToken } from './schemas/authentication-tok
 import { DigitalWalletValidation } from './schemas/digital-wallet.ts'
 import { FastForward } from './schemas/fast-forward.ts'
 import { GatewayAccountPatch } from './schemas/gateway-account.ts'
-import { InvoiceItem, InvoiceTransactionAllocation, UpcomingInvoice } from './schemas/invoice.ts'
+import {
+  InvoiceItem,
+  InvoiceReissue,
+  InvoiceTransactionAllocation,
+  UpcomingInvoice,
+} from './schemas/invoice.ts'
 import { CustomerLeadSource } from './schemas/lead-source.ts'
 import { Organization } from './schemas/organization.ts'
 import { PaymentInstrumentPatch } from './schemas/payment-instrument.ts'
@@ -761,6 +768,18 @@ export const ROUTES: readonly Route[] = [
     ...getOne(invoices),
     ...action('PostInvoiceVoid', 'POST', 'invoices/{id}/void', 'Void an unpaid invoice'),
     handler: postInvoiceVoid,
+  },
+  {
+    ...getOne(invoices),
+    ...action('PostInvoiceAbandon', 'POST', 'invoices/{id}/abandon', 'Abandon an unpaid invoice'),
+    handler: postInvoiceAbandon,
+  },
+  {
+    ...getOne(invoices),
+    ...action('PostInvoiceReissue', 'POST', 'invoices/{id}/reissue', 'Reissue an unpaid invoice'),
+    takesBody: true,
+    body: InvoiceReissue,
+    handler: postInvoiceReissue,
   },
   {
     ...getOne(invoices),

@@ -181,7 +181,7 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   { type: 'invoice-issued', when: 'An invoice was issued.', ids: ['invoiceId'] },
   {
     type: 'invoice-reissued',
-    when: 'The initial invoice of a pending order was drawn up again.',
+    when: 'The initial invoice of a pending order was drawn up again, or a caller gave an invoice another due time.',
     ids: ['invoiceId'],
   },
   {
@@ -193,7 +193,11 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   { type: 'invoice-partially-paid', when: 'A part of an invoice was paid.', ids: ['invoiceId'] },
   { type: 'invoice-past-due', when: 'An unpaid invoice passed its due time.', ids: ['invoiceId'] },
   { type: 'invoice-voided', when: 'An invoice was voided.', ids: ['invoiceId'] },
-  { type: 'invoice-abandoned', when: 'An unpaid invoice was abandoned with its order.', ids: ['invoiceId'] },
+  {
+    type: 'invoice-abandoned',
+    when: 'An unpaid invoice was abandoned, by a caller or with its order.',
+    ids: ['invoiceId'],
+  },
   { type: 'invoice-refunded', when: 'The payment of an invoice was refunded in full.', ids: ['invoiceId'] },
   {
     type: 'invoice-partially-refunded',

@@ -1,4 +1,7 @@
-import { voidInvoiceOf } from '../../commands/orders/act-on-order.ts'
+import { abandonInvoice, reissueInvoice } from '../../billing/invoice-commands.ts'
+import type { Order, Transition } from '../../billing/order.ts'
+import { voidInvoice } from '../../billing/order-commands.ts'
+import { actOnOrder } from '../../commands/orders/act-on-order.ts'
 import { lockSubscription } from '../../commands/orders/advance-order.ts'
 import {
   Invoice as InvoiceRow,
@@ -20,7 +23,7 @@ import { embedding } from '../resources/embedding.ts'
 import { pageOf, type Range } from '../resources/list.ts'
 import { notFound, type Presentable, type Resource } from '../resources/resource.ts'
 import { presentAll, respondWith } from '../resources/respond.ts'
-import { Invoice } from '../schemas/invoice.ts'
+import { Invoice, type InvoiceReissue } from '../schemas/invoice.ts'
 import { invoiceExpanders } from './expand-order.ts'
 
 /** The shipping of an invoice in SQL; null: none. */
@@ -144,13 +147,34 @@ export async function getTransactionAllocations(context: OperationContext): Prom
 }
 
 export async function postInvoiceVoid(context: OperationContext): Promise<OperationResponse> {
+  return await actOnInvoice(context, () => voidInvoice)
+}
+
+export async function postInvoiceAbandon(context: OperationContext): Promise<OperationResponse> {
+  return await actOnInvoice(context, () => abandonInvoice)
+}
+
+export async function postInvoiceReissue(context: OperationContext): Promise<OperationResponse> {
+  return await actOnInvoice(context, () => {
+    const { dueTime } = context.body<InvoiceReissue>()
+    const due = dueTime == null ? null : new Date(dueTime).getTime()
+    return (order, at, sequence) => reissueInvoice(order, at, sequence, due)
+  })
+}
+
+/** Runs a command on the invoice of the path, under the lock of its order. The body is read once the invoice is found. */
+async function actOnInvoice(
+  context: OperationContext,
+  read: () => (order: Order, at: number, sequence: number) => Transition,
+): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const { organizationId, em } = unit
     const id = context.params.id ?? ''
     const found = await em.findOne(InvoiceRow, { organizationId, id })
     const row = found === null ? null : await lockSubscription(unit, found.subscriptionId)
     if (found === null || row === null) throw notFound(invoices, id)
-    await voidInvoiceOf(unit, row, found)
+    const command = read()
+    await actOnOrder(unit, row, ({ order }, at) => command(order, at, found.sequence))
     return await respondWith(context, invoices, found)
   })
 }

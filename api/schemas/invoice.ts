@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { INVOICE_STATUSES } from '../../billing/invoices.ts'
 import { Contact } from './contact.ts'
 import {
@@ -7,11 +7,13 @@ import {
   Inside,
   Instant,
   NotEmbedded,
+  Nullable,
   OrNull,
   ReadOnly,
   resourceMembers,
   Text,
 } from './conventions.ts'
+
 import { readOnlyNotSupportedYet } from './not-supported.ts'
 import { Transaction } from './transaction.ts'
 
@@ -139,7 +141,9 @@ export const Invoice = Type.Object(
     ),
     paidTime: time('When the invoice was paid in full.'),
     voidedTime: time('When the invoice was voided.'),
-    abandonedTime: time('When the invoice was abandoned, because its order was canceled for it.'),
+    abandonedTime: time(
+      'When the invoice was abandoned, by a caller or because its order was canceled for it.',
+    ),
     collectionPeriod: days('Days from its issue until the invoice was paid in full.'),
     delinquentCollectionPeriod: days(
       'Days from its due time until the invoice was paid in full; 0 if it was paid before.',
@@ -171,6 +175,16 @@ export const Invoice = Type.Object(
     description: 'An invoice for one period of an order.',
   },
 )
+
+export const InvoiceReissue = Type.Object(
+  {
+    dueTime: Nullable(
+      Instant('When the invoice is due. If null, as long from now as it was due after its issue.'),
+    ),
+  },
+  { $id: 'InvoiceReissue', additionalProperties: false, description: 'Another due time for an invoice.' },
+)
+export type InvoiceReissue = Static<typeof InvoiceReissue>
 
 export const InvoiceTransactionAllocation = Type.Object(
   {
