@@ -97,6 +97,7 @@ import {
   serviceCredentials,
   serviceCredentialWriter,
 } from './operations/service-credentials.ts'
+import { shippingRates, shippingRateWriter } from './operations/shipping-rates.ts'
 import {
   deactivateStorefrontInstrument,
   getAccount,
@@ -577,6 +578,12 @@ export const ROUTES: readonly Route[] = [
   getOne(products),
   put(products, productWriter),
   { ...del(products), handler: deleteProduct },
+
+  getMany(shippingRates),
+  post(shippingRates, shippingRateWriter, 'rate'),
+  getOne(shippingRates),
+  put(shippingRates, shippingRateWriter),
+  del(shippingRates),
 
   getMany(plans),
   post(plans, planWriter, 'plan'),

@@ -19,6 +19,7 @@ import { Migration20261122180000_find_api_key } from './Migration20261122180000_
 import { Migration20261122183000_invoices_have_numbers } from './Migration20261122183000_invoices_have_numbers.ts'
 import { Migration20261122183100_invoice_numbers_are_unique } from './Migration20261122183100_invoice_numbers_are_unique.ts'
 import { Migration20261122183200_organizations_have_a_logo } from './Migration20261122183200_organizations_have_a_logo.ts'
+import { Migration20261122183300_shipping_rates } from './Migration20261122183300_shipping_rates.ts'
 import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 import { Migration20261122193100_instants_in_range } from './Migration20261122193100_instants_in_range.ts'
 
@@ -63,6 +64,7 @@ export const migrations = [
     name: 'Migration20261122183200_organizations_have_a_logo',
     class: Migration20261122183200_organizations_have_a_logo,
   },
+  { name: 'Migration20261122183300_shipping_rates', class: Migration20261122183300_shipping_rates },
   {
     name: 'Migration20261122193000_customer_credentials',
     class: Migration20261122193000_customer_credentials,
