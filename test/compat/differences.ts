@@ -17,9 +17,7 @@ export const PENDING: Partial<Record<Operation, string>> = {
   'PUT invoices/{id}/items/{itemId}': "a merchant's own invoices",
   'DELETE invoices/{id}/items/{itemId}': "a merchant's own invoices",
   'POST invoices/{id}/issue': "a merchant's own invoices",
-  'POST invoices/{id}/abandon': "a merchant's own invoices",
   'POST invoices/{id}/recalculate': "a merchant's own invoices",
-  'POST invoices/{id}/reissue': "a merchant's own invoices",
   'POST invoices/{id}/transaction': "a merchant's own invoices",
   'POST invoices/{id}/allocate-credit-balance': 'credit memos',
   'POST digital-wallets/onboarding/apple-pay': 'payments by digital wallets',
@@ -76,7 +74,6 @@ export const PENDING: Partial<Record<Operation, string>> = {
 export const PENDING_GROUPS: Partial<Record<keyof typeof GROUPS, string>> = {
   Coupons: 'coupons',
   'Credit memos': 'credit memos',
-  'Shipping rates': 'shipping rates',
   Usage: 'metered billing',
   KYC: 'KYC',
   Files: 'files',
@@ -247,6 +244,7 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
       referenceData: NO_REFERENCE_DATA,
     },
   },
+  ShippingRate: { notSupported: { filter: 'rates for some orders only' } },
   TransactionTimeline: {
     notReturned: {
       'extraData.author': NO_AUTHOR,

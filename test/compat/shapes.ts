@@ -1258,6 +1258,23 @@ export const ShippingOption = Type.Object(
 )
 export type ShippingOption = Static<typeof ShippingOption>
 
+export const ShippingRate = Type.Object(
+  {
+    id: Type.Optional(Type.String()),
+    name: Type.String(),
+    description: Type.Optional(OrNull(Type.String())),
+    price: Type.Number(),
+    currency: Type.String(),
+    filter: Type.Optional(Type.String()),
+    status: Type.Optional(Type.Enum(['active', 'inactive'])),
+    createdTime: Type.Optional(Type.String()),
+    updatedTime: Type.Optional(Type.String()),
+    _links: Type.Optional(Type.Array(Link)),
+  },
+  { title: 'ShippingRate' },
+)
+export type ShippingRate = Static<typeof ShippingRate>
+
 export const OrderPreview = Type.Object(
   {
     websiteId: Type.String(),
@@ -2889,6 +2906,7 @@ export const SHAPES = {
   InvoiceIssue,
   OrderTimeline,
   ShippingOption,
+  ShippingRate,
   OrderPreview,
   SubscriptionPause,
   SubscriptionCancellation,

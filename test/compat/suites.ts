@@ -1,6 +1,6 @@
 /** All calls, by the resources they are about. A suite has an organization of its own. */
 import type { Suite } from './call.ts'
-import { PLANS, PRODUCTS, WEBSITES } from './calls/catalogue.ts'
+import { PLANS, PRODUCTS, SHIPPING_RATES, WEBSITES } from './calls/catalogue.ts'
 import { CUSTOMER_AUTHENTICATION, CUSTOMERS } from './calls/customers.ts'
 import { INVOICES, ORDER_ACTIONS, ORDERS } from './calls/orders.ts'
 import { API_KEYS, CUSTOM_FIELDS, ORGANIZATION, TAGS } from './calls/organization.ts'
@@ -19,6 +19,7 @@ export const SUITES: readonly Suite[] = [
   { title: 'websites', calls: WEBSITES },
   { title: 'products', calls: PRODUCTS },
   { title: 'plans', calls: PLANS },
+  { title: 'shipping rates', calls: SHIPPING_RATES },
   { title: 'orders', calls: ORDERS },
   { title: 'order actions', calls: ORDER_ACTIONS },
   { title: 'invoices', calls: INVOICES },
