@@ -20,6 +20,15 @@ import {
   getAuthenticationToken,
   postAuthenticationToken,
 } from './operations/authentication-tokens.ts'
+import {
+  couponRedemptions,
+  couponRedemptionWriter,
+  coupons,
+  couponWriter,
+  deleteCoupon,
+  postCouponExpiration,
+  postRedemptionCancellation,
+} from './operations/coupons.ts'
 import { credentials, deleteCredential, postCredential, putCredential } from './operations/credentials.ts'
 import { customFields, getCustomField, listCustomFields, putCustomField } from './operations/custom-fields.ts'
 import {
@@ -162,6 +171,7 @@ import type { Resource, ResourceRow, Writer } from './resources/resource.ts'
 import { upsert } from './resources/upsert.ts'
 import { AuthenticationOptions } from './schemas/authentication-options.ts'
 import { AuthenticationToken, CustomerToken } from './schemas/authentication-token.ts'
+import { CouponExpiration } from './schemas/coupon.ts'
 import { DigitalWalletValidation } from './schemas/digital-wallet.ts'
 import { FastForward } from './schemas/fast-forward.ts'
 import { GatewayAccountPatch } from './schemas/gateway-account.ts'
@@ -590,6 +600,34 @@ export const ROUTES: readonly Route[] = [
   getOne(plans),
   put(plans, planWriter),
   { ...del(plans), handler: deletePlan },
+
+  getMany(coupons),
+  post(coupons, couponWriter, 'cpn'),
+  getOne(coupons),
+  put(coupons, couponWriter),
+  { ...del(coupons), handler: deleteCoupon },
+  {
+    ...getOne(coupons),
+    ...action('PostCouponExpiration', 'POST', 'coupons/{id}/expiration', 'Set when a coupon expires'),
+    takesBody: true,
+    body: CouponExpiration,
+    query: expandQuerySchema(coupons),
+    handler: postCouponExpiration,
+  },
+  getMany(couponRedemptions),
+  { ...post(couponRedemptions, couponRedemptionWriter, 'red'), summary: 'Redeem a coupon' },
+  getOne(couponRedemptions),
+  {
+    ...getOne(couponRedemptions),
+    ...action(
+      'PostCouponRedemptionCancellation',
+      'POST',
+      'coupons-redemptions/{id}/cancel',
+      'Cancel a coupon redemption',
+    ),
+    query: expandQuerySchema(couponRedemptions),
+    handler: postRedemptionCancellation,
+  },
 
   getMany(webhooks),
   post(webhooks, webhookWriter, 'wh'),

@@ -249,6 +249,29 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
     when: 'A payment instrument was created.',
     ids: ['paymentInstrumentId', 'paymentCardId'],
   },
+  { type: 'coupon-issued', when: 'A coupon can be redeemed from now on.', ids: ['couponId'] },
+  { type: 'coupon-modified', when: 'A caller changed a coupon.', ids: ['couponId'] },
+  { type: 'coupon-expired', when: 'A coupon expired.', ids: ['couponId'] },
+  {
+    type: 'coupon-redeemed',
+    when: 'A customer redeemed a coupon.',
+    ids: ['couponId', 'redemptionId', 'customerId'],
+  },
+  {
+    type: 'coupon-redemption-canceled',
+    when: 'A redemption of a coupon was canceled.',
+    ids: ['couponId', 'redemptionId', 'customerId'],
+  },
+  {
+    type: 'coupon-applied',
+    when: 'An invoice is discounted by a coupon.',
+    ids: ['couponId', 'redemptionId', 'customerId'],
+  },
+  {
+    type: 'coupon-application-removed',
+    when: 'An invoice that was drawn up again is no longer discounted by a coupon.',
+    ids: ['couponId', 'redemptionId', 'customerId'],
+  },
   {
     type: 'webhook-disabled',
     when: 'A webhook was deactivated after too many failures (sandbox only).',

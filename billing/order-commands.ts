@@ -6,14 +6,15 @@ import { canonicalJson } from './canonical-json.ts'
 import { nextRetry } from './charging.ts'
 import { ConflictError, type FieldCode, InvalidFieldsError } from './errors.ts'
 import { orNever } from './instants.ts'
-import { type Invoice, initialLines, isOpen } from './invoices.ts'
-import { isZero, sumOf } from './money.ts'
+import { type Invoice, initialLines, isOpen, pricedAt } from './invoices.ts'
+import { isZero } from './money.ts'
 import {
   type CancelCategory,
   type CanceledBy,
   type Change,
   changeInvoice,
   emit,
+  initialIssue,
   isLastPeriod,
   issueRenewal,
   moveBoundary,
@@ -202,16 +203,18 @@ export function moveRenewal(order: Order, at: number, renewalTime: number): Tran
 function reissueInitial(change: Change): number | null {
   const initial = change.order.invoices.find(({ type, status }) => type === 'initial' && status !== 'voided')
   if (initial === undefined) return null
-  const lines = initialLines(change.order.terms)
-  if (canonicalJson(lines) === canonicalJson(initial.lines)) return null
+  const { order } = change
+  const at = initial.issuedTime ?? initialIssue(order)
+  const price = pricedAt(order, initialLines(order.terms), at, initial.sequence)
+  const { lines, discounts, amount } = initial
+  if (canonicalJson(price) === canonicalJson({ lines, discounts, amount })) return null
   requireNoCharge(initial)
   if (initial.status !== 'draft' && (!isOpen(initial) || initial.status === 'partially-paid')) {
     throw new ConflictError(`The initial invoice is ${initial.status}.`)
   }
-  const amount = sumOf(lines.map((line) => line.amount))
-  changeInvoice(change, initial.sequence, { lines, amount })
+  changeInvoice(change, initial.sequence, price)
   emit(change, 'invoice-reissued', { invoice: initial.sequence })
-  return isOpen(initial) && isZero(amount) ? initial.sequence : null
+  return isOpen(initial) && isZero(price.amount) ? initial.sequence : null
 }
 
 /** Moves the times of an issued initial invoice with its order's start. */

@@ -13,6 +13,7 @@ import {
   issued,
   isUncharged,
   pastDueTime,
+  pricedAt,
   renewalLines,
 } from './invoices.ts'
 import {
@@ -364,11 +365,12 @@ export function upcomingInvoice(order: Order): Invoice | null {
   const { limit } = terms.interval
   const boundary = number === rebillNumber + 1 ? periodEnd : endOfPeriod(order, number - 1)
   if (boundary === null || (limit !== null && number > limit)) return null
-  const draft = draftInvoice(nextInvoice, 'renewal', renewalLines(terms), {
+  const at = Math.max(earlyIssue(terms, boundary) ?? boundary, order.periodStart ?? boundary, order.notBefore)
+  const price = pricedAt(order, renewalLines(terms), at, nextInvoice)
+  const draft = draftInvoice(nextInvoice, 'renewal', price, {
     periodNumber: number,
     periodStart: boundary,
     periodEnd: endOfPeriod(order, number),
   })
-  const at = Math.max(earlyIssue(terms, boundary) ?? boundary, order.periodStart ?? boundary, order.notBefore)
   return { ...issued(draft, terms, at, Math.max(boundary, at)), status: 'draft', paidTime: null }
 }

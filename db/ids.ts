@@ -12,6 +12,7 @@ export type IdPrefix =
   | 'prod'
   | 'plan'
   | 'cpn'
+  | 'red'
   | 'in'
   | 'inst'
   | 'txn'

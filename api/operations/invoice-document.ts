@@ -62,7 +62,7 @@ function documentOf(invoice: Invoice, organization: Organization): InvoiceDocume
     poNumber: invoice.poNumber ?? null,
     notes: invoice.notes ?? null,
     lines: invoice.lines.map((line) => lineOf(line, invoice)),
-    discounts: [],
+    discounts: invoice.discounts.map(({ description, amount }) => ({ description, amount })),
     taxes: [],
     amount: invoice.amount,
     amountPaid: invoice.amountPaid,

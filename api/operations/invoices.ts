@@ -52,7 +52,7 @@ export const invoices: Resource<InvoiceRow> = {
     'deliveryAddress.hash': null,
     subscriptionId: reference('subscription_id', 'subscriptions'),
     orderId: reference('subscription_id', 'subscriptions'),
-    subtotalAmount: { sql: `(row.amount - coalesce(${SHIPPING}, 0))`, type: 'number' },
+    subtotalAmount: { sql: `(row.amount + row.discount_amount - coalesce(${SHIPPING}, 0))`, type: 'number' },
     'shipping.amount': { sql: SHIPPING, type: 'number' },
     'shipping.calculator': { sql: `(case when ${SHIPPING} is not null then 'manual' end)`, type: 'text' },
     isNewOrder: { sql: `(row.type = 'initial')`, type: 'boolean' },

@@ -64,10 +64,21 @@ const amounts = {
       ),
     ),
   ),
+  discountAmount: ReadOnly(Amount('Sum of the discounts.')),
+  discounts: ReadOnly(
+    Type.Array(
+      Type.Object({
+        couponId: Id('Coupon of the discount.'),
+        redemptionId: Id('Redemption of the coupon.'),
+        amount: Amount('What the coupon takes off.'),
+        description: Type.String({ description: 'Description of the coupon.' }),
+        context: Type.Enum(['items'], { description: 'What is discounted: all items but shipping.' }),
+      }),
+      { description: 'Discounts by coupons, in the order of application.' },
+    ),
+  ),
   isNewOrder: ReadOnly(Type.Boolean({ description: 'Whether it is the initial invoice of an order.' })),
   ...readOnlyNotSupportedYet({
-    discountAmount: 0,
-    discounts: [],
     tax: { calculator: 'manual', amount: 0, items: [] },
   }),
 }

@@ -1,6 +1,6 @@
 /** Writes transitions of an order: columns, invoices, pauses, timeline and events. */
 import { amountDue, autopayScheduledTime, type Invoice as InvoiceState } from '../../billing/invoices.ts'
-import { isZero, Money, plainAmount } from '../../billing/money.ts'
+import { isZero, Money, plainAmount, sumOf } from '../../billing/money.ts'
 import {
   type DomainEvent,
   isComing,
@@ -13,8 +13,9 @@ import { monthlyRecurringRevenue } from '../../billing/recurring-revenue.ts'
 import { Invoice, type Subscription, SubscriptionPause, type Transaction } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { couponEvent } from '../../events/coupon-events.ts'
 import { invoiceEvent, invoicePaymentEvent, subscriptionEvent } from '../../events/order-events.ts'
-import { orderEntry } from '../../events/timeline.ts'
+import { discountEntry, orderEntry } from '../../events/timeline.ts'
 import type { OrderRecord } from './order-record.ts'
 
 /**
@@ -50,6 +51,10 @@ export function applyTransitions(
     const unemitted = modified(before, transition, transaction)
     for (const event of [...transition.events, ...unemitted]) {
       emitEvent(unit, record, transition, event, before, transaction)
+    }
+    for (const invoice of transition.order.invoices) {
+      const was = before.invoices.find(({ sequence }) => sequence === invoice.sequence)
+      if (was !== invoice) emitDiscounts(unit, record, transition, invoice, was ?? null)
     }
   }
 }
@@ -144,6 +149,8 @@ function writeInvoice(
     type: state.type,
     status: state.status,
     lines: linesWithIds(state.lines, known?.lines ?? []),
+    discounts: [...state.discounts],
+    discountAmount: sumOf(state.discounts.map(({ amount }) => amount)),
     amount: state.amount,
     amountDue: amountDue(state),
     periodNumber: state.periodNumber,
@@ -299,6 +306,38 @@ function emitEvent(
     ...(pause === undefined ? {} : { pauseId: pause }),
   }
   unit.addTimelineEntry(orderEntry(type, about, time, transition.cause))
+}
+
+/** Emits which coupons an invoice is discounted by now, and by which no longer. */
+function emitDiscounts(
+  unit: UnitOfWork,
+  record: OrderRecord,
+  { at, cause }: Transition,
+  invoice: InvoiceState,
+  before: InvoiceState | null,
+): void {
+  const invoiceId = record.invoices.get(invoice.sequence)?.id
+  if (invoiceId === undefined) return
+  const isIn = (discounts: InvoiceState['discounts'], redemptionId: string) =>
+    discounts.some((one) => one.redemptionId === redemptionId)
+  const [now, then] = [invoice.discounts, before?.discounts ?? []]
+  const changes = [
+    ...then
+      .filter(({ redemptionId }) => !isIn(now, redemptionId))
+      .map((one) => ['coupon-application-removed', one] as const),
+    ...now
+      .filter(({ redemptionId }) => !isIn(then, redemptionId))
+      .map((one) => ['coupon-applied', one] as const),
+  ]
+  const { row: order } = record
+  for (const [type, { couponId, redemptionId }] of changes) {
+    const coupon = record.coupons.get(couponId)
+    if (coupon !== undefined) {
+      const { customerId, websiteId } = order
+      unit.emit(couponEvent(coupon, type, unit, { redemptionId, customerId, websiteId }))
+    }
+    unit.addTimelineEntry(discountEntry(type, { couponId, order, invoiceId }, new Date(at), cause))
+  }
 }
 
 /** Counts a change of a row: one commit is one revision. */

@@ -1,7 +1,17 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { Contact, Reachable } from '../../billing/contacts.ts'
+import type { InvoiceDiscount } from '../../billing/discounts.ts'
 import type { InvoiceLine, InvoiceStatus, InvoiceType, OpenCharge } from '../../billing/invoices.ts'
-import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+import {
+  EMPTY_ARRAY,
+  id,
+  instant,
+  json,
+  listIndexes,
+  resourceColumns,
+  searchExpression,
+  tenantKey,
+} from './columns.ts'
 
 export const invoiceSearch = searchExpression(
   'subscription_id',
@@ -69,6 +79,10 @@ const InvoiceSchema = defineEntity({
     currency: p.string().length(3),
     /** Their amounts are decimal strings. Those of earlier releases have no id. */
     lines: json<(InvoiceLine & { id?: string })[]>(),
+    /** What coupons take off, in the order of application. */
+    discounts: json<InvoiceDiscount[]>().defaultRaw(EMPTY_ARRAY),
+    /** Their sum: a decimal string. */
+    discountAmount: p.decimal().precision(18).scale(6).default('0').$type<string>(),
     /** A decimal string, as `amountDue`. */
     amount: p.decimal().precision(18).scale(6).$type<string>(),
     amountDue: p.decimal().precision(18).scale(6).$type<string>(),

@@ -16,6 +16,7 @@ import { Migration20261122164200_dispute_reasons } from './Migration202611221642
 import { Migration20261122164300_members_of_access } from './Migration20261122164300_members_of_access.ts'
 import { Migration20261122164400_requests_are_tracked } from './Migration20261122164400_requests_are_tracked.ts'
 import { Migration20261122180000_find_api_key } from './Migration20261122180000_find_api_key.ts'
+import { Migration20261122181000_coupons } from './Migration20261122181000_coupons.ts'
 import { Migration20261122183000_invoices_have_numbers } from './Migration20261122183000_invoices_have_numbers.ts'
 import { Migration20261122183100_invoice_numbers_are_unique } from './Migration20261122183100_invoice_numbers_are_unique.ts'
 import { Migration20261122183200_organizations_have_a_logo } from './Migration20261122183200_organizations_have_a_logo.ts'
@@ -52,6 +53,7 @@ export const migrations = [
     class: Migration20261122164400_requests_are_tracked,
   },
   { name: 'Migration20261122180000_find_api_key', class: Migration20261122180000_find_api_key },
+  { name: 'Migration20261122181000_coupons', class: Migration20261122181000_coupons },
   {
     name: 'Migration20261122183000_invoices_have_numbers',
     class: Migration20261122183000_invoices_have_numbers,

@@ -501,7 +501,7 @@ describe('whole shapes', () => {
         },
         ['recurringInterval.billingTiming', 'recurringInterval.periodAnchorInstruction'],
       ],
-      ['subscriptions', orderBody(merchant, { couponIds: ['c'] }) as Body, ['couponIds']],
+      ['subscriptions', orderBody(merchant, { couponIds: ['c'] }) as Body, ['couponIds.0']],
       [
         'subscription-cancellations',
         { subscriptionId, prorated: true, lineItems: [{ type: 'credit' }] },

@@ -1,5 +1,6 @@
 /** What holds of every order, whatever happens to it: for property tests. */
 import { expect } from '@jest/globals'
+import { netAmount } from '../../billing/discounts.ts'
 import { isOpen } from '../../billing/invoices.ts'
 import { Money, sumOf } from '../../billing/money.ts'
 import type { Order, Transition } from '../../billing/order.ts'
@@ -100,10 +101,29 @@ export function illegal(order: Order): string[] {
       !order.invoices.some((one) => isOpen(one) || one.status === 'draft'),
     'open invoices',
   )
-  for (const { lines, amount, status, issuedTime, dueTime, amountPaid, charge } of order.invoices) {
+  for (const {
+    lines,
+    discounts,
+    amount,
+    status,
+    issuedTime,
+    dueTime,
+    amountPaid,
+    charge,
+  } of order.invoices) {
     must(new Money(amountPaid).lessThanOrEqualTo(amount), 'paid once at most')
     must(status !== 'paid' || charge === null, 'no charge of what is paid')
-    must(amount === sumOf(lines.map((line) => line.amount)), 'totals are sums')
+    must(amount === sumOf(lines.map(netAmount)), 'totals are sums')
+    must(
+      discounts.every(({ redemptionId }, index) =>
+        discounts.slice(index + 1).every((other) => other.redemptionId !== redemptionId),
+      ),
+      'each coupon once',
+    )
+    must(
+      sumOf(discounts.map((one) => one.amount)) === sumOf(lines.map((line) => line.discount ?? '0')),
+      'discounts are split over the lines',
+    )
     must(status !== 'paid' || issuedTime !== null, 'paid ones were issued')
     must(dueTime === null || (issuedTime ?? 0) <= dueTime, 'due after issue')
   }

@@ -5,6 +5,7 @@ import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
 import {
   cancelOrder,
+  changeItems,
   changeTerms,
   reactivateOrder,
   voidInvoice,
@@ -44,6 +45,7 @@ export function terms(plan: Partial<PricedPlan> = {}, members: Partial<OrderTerm
     ...agreedTerms([priced], choices),
     delinquencyPeriod: null,
     shipping: null,
+    coupons: [],
     canCharge: false,
     autopayRetries: [],
     ...members,
@@ -87,6 +89,29 @@ const plans: fc.Arbitrary<PricedPlan> = fc
           },
   }))
 
+const coupons: fc.Arbitrary<OrderTerms['coupons']> = fc.array(
+  fc
+    .record({
+      id: fc.constantFrom('a', 'b', 'c', 'd'),
+      discount: fc.oneof(
+        fc.integer({ min: 1, max: 100 }).map((share) => ({ type: 'percent' as const, value: String(share) })),
+        prices.map((amount) => ({ type: 'fixed' as const, amount, currency: 'EUR' })),
+      ),
+      expiresIn: fc.option(fc.integer({ min: -10, max: 300 })),
+      limit: fc.option(fc.integer({ min: 1, max: 3 }), { freq: 2 }),
+    })
+    .map(({ id, discount, expiresIn, limit }) => ({
+      couponId: id,
+      redemptionId: `redemption of ${id}`,
+      description: id,
+      discount,
+      restrictions: limit === null ? [] : [{ type: 'discounts-per-redemption' as const, quantity: limit }],
+      expiredTime: expiresIn === null ? null : START + expiresIn * DAY,
+      discountsBefore: 0,
+    })),
+  { maxLength: 3 },
+)
+
 export const anyTerms: fc.Arbitrary<OrderTerms> = fc
   .record({
     plan: plans,
@@ -95,8 +120,9 @@ export const anyTerms: fc.Arbitrary<OrderTerms> = fc
     abandonsIn: fc.option(fc.integer({ min: 1, max: 60 }), { freq: 1 }),
     delinquency: fc.constantFrom(null, 'P3D', 'P20D', 'P2M'),
     shipping: fc.option(prices),
+    coupons,
   })
-  .map(({ plan, quantity, startsIn, abandonsIn, delinquency, shipping }) =>
+  .map(({ plan, quantity, startsIn, abandonsIn, delinquency, shipping, coupons }) =>
     terms(plan, {
       createdTime: START,
       startTime: START + startsIn * DAY,
@@ -104,6 +130,7 @@ export const anyTerms: fc.Arbitrary<OrderTerms> = fc
       delinquencyPeriod: delinquency === null ? null : parseDuration(delinquency),
       items: [{ id: 'item', quantity, plan }],
       shipping,
+      coupons,
     }),
   )
 
@@ -157,6 +184,10 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
       (order, now) =>
         changeTerms(order, now, { ...order.terms, startTime: now + ahead * DAY }),
   ),
+  coupons.map((changed): Command['act'] => (order, now) => {
+    const agreed = { ...order.terms, coupons: changed }
+    return order.status === 'pending' ? changeTerms(order, now, agreed) : changeItems(order, now, agreed)
+  }),
   fc.constant<Command['act']>((order, now) => voidInvoice(order, now, order.nextInvoice - 1)),
   fc.constant<Command['act']>((order, now) => {
     const sequence = order.nextInvoice - 1

@@ -72,7 +72,6 @@ export const PENDING: Partial<Record<Operation, string>> = {
 
 /** Groups of which this release has nothing, and why. What is left of a group that is begun goes into `PENDING`. */
 export const PENDING_GROUPS: Partial<Record<keyof typeof GROUPS, string>> = {
-  Coupons: 'coupons',
   'Credit memos': 'credit memos',
   Usage: 'metered billing',
   KYC: 'KYC',
@@ -187,7 +186,6 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
   LeadSource: { notReturned: { 'original._links': NO_LINKS_INSIDE } },
   OneTimeSalePlan: { notSupported: { productOptions: NO_OPTIONS } },
   OneTimeSale: {
-    notSupported: { couponIds: 'coupons' },
     notReturned: { 'items._embedded.product': NO_ITEM_EXPANSION },
     otherwise: { status: 'active from the start of the order until its invoice is paid' },
   },
@@ -221,7 +219,6 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
   },
   Subscription: {
     notSupported: {
-      couponIds: 'coupons',
       'recurringInterval.periodAnchorInstruction': NO_ANCHORS,
     },
     notReturned: { 'items._embedded.product': NO_ITEM_EXPANSION },

@@ -13,6 +13,13 @@ export const ORDERS: readonly Call[] = [
   ...CUSTOMER,
   ...ORDER,
   {
+    operation: 'POST coupons',
+    body: 'required',
+    case: 'with what is required',
+    with: { discount: { type: 'percent', value: 10 }, issuedTime: '2026-01-15T00:00:00Z' },
+    as: 'coupon',
+  },
+  {
     operation: 'POST subscriptions',
     body: 'full',
     case: 'with every member',
