@@ -73,6 +73,18 @@ describe('an invoice as a document', () => {
     expect(bytes.toString('latin1')).toContain('/Subtype /Image')
   })
 
+  test('shows each discount between the subtotal and the total', async () => {
+    const coupon = await create(merchant.api, 'coupons', {
+      description: 'Spring offer',
+      discount: { type: 'percent', value: 10 },
+    })
+    const order = await create(merchant.api, 'subscriptions', orderBody(merchant, { couponIds: [coupon.id] }))
+    const { bytes } = await document(`invoices/${order.initialInvoiceId}`)
+    const written = pdfText(bytes).flat().join('\n')
+    expect(written).toContain('Subtotal | 9.90\nSpring offer | −0.99\n')
+    expect(written).toContain('Amount due | EUR 8.91')
+  })
+
   test.each([
     ['nothing', undefined],
     ['anything', '*/*'],
