@@ -228,7 +228,7 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   { type: 'dispute-created', when: 'A dispute was created.', ids: ['disputeId', 'transactionId'] },
   {
     type: 'dispute-modified',
-    when: 'A dispute changed, by a caller or by its deadline.',
+    when: 'A dispute changed, by a caller, by the payment provider or by its deadline.',
     ids: ['disputeId', 'transactionId'],
   },
   { type: 'customer-created', when: 'A customer was created.', ids: ['customerId'] },
@@ -241,7 +241,7 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   { type: 'lead-source-changed', when: 'The lead source of a customer changed.', ids: ['customerId'] },
   {
     type: 'payment-instrument-modified',
-    when: 'A payment instrument was changed or deactivated.',
+    when: 'A payment instrument was changed or deactivated, or the bank renewed its card.',
     ids: ['paymentInstrumentId', 'paymentCardId'],
   },
   {
@@ -271,6 +271,16 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
     type: 'coupon-application-removed',
     when: 'An invoice that was drawn up again is no longer discounted by a coupon.',
     ids: ['couponId', 'redemptionId', 'customerId'],
+  },
+  {
+    type: 'payment-card-expiration-reminder',
+    when: 'A payment card is about to expire: 30 days ahead, or when such a card is added.',
+    ids: ['paymentInstrumentId', 'paymentCardId'],
+  },
+  {
+    type: 'payment-card-expired',
+    when: 'A payment card expired: the month in which it was valid has ended.',
+    ids: ['paymentInstrumentId', 'paymentCardId'],
   },
   {
     type: 'webhook-disabled',

@@ -1,4 +1,5 @@
 /** Returns the gateway of a deployment, which dispatches to the accounts of its organizations. */
+import { ConflictError } from '../billing/errors.ts'
 import {
   dispatchByAccount,
   type GatewayAccountFacts,
@@ -7,6 +8,7 @@ import {
 } from './accounts.ts'
 import { type Gateway, NoGatewayError } from './port.ts'
 import { createStripeGateway, type StripeGateway, type StripeOptions } from './stripe.ts'
+import { readStripeNotification } from './stripe-notifications.ts'
 import { createTestGateway } from './test-gateway.ts'
 
 export interface GatewayOptions {
@@ -30,6 +32,14 @@ export function createGateways({
     async probe({ gatewayName, secretKey }) {
       const unsaved = { secretKey, takesCardNumbers: false, descriptor: null }
       if (gatewayName === 'Stripe') await stripeOf(unsaved, stripeHost).probe()
+    },
+    readNotification(organizationId, { gatewayName, webhookSecret }, sent) {
+      if (gatewayName !== 'Stripe' || webhookSecret === null) {
+        throw new ConflictError(
+          'The gateway account takes no notifications: it has no credentials.webhookSecret.',
+        )
+      }
+      return readStripeNotification(organizationId, webhookSecret, sent)
     },
   })
 }

@@ -126,6 +126,11 @@ export class CardRefusedError extends Error {
   override readonly name = 'CardRefusedError'
 }
 
+/** What was sent in a provider's name is not the provider's, or too old. The message says why. */
+export class NotificationRefusedError extends Error {
+  override readonly name = 'NotificationRefusedError'
+}
+
 /** The provider does not take the credentials. The message says why, and contains no secret. */
 export class CredentialsRefusedError extends Error {
   override readonly name = 'CredentialsRefusedError'

@@ -78,7 +78,10 @@ export async function patchGatewayAccount(context: OperationContext): Promise<Op
   return await changed(context, async (unit, row) => {
     const { credentials, ...body } = context.body<GatewayAccountPatch>()
     Object.assign(row, await withCustomFields(unit, gatewayAccounts, gatewayAccountWriter, body, row))
-    if (credentials !== undefined) row.credentialsCipher = await cipherOf({ credentials }, context)
+    if (credentials !== undefined) {
+      const { vault } = context.keys
+      row.credentialsCipher = await sealedCredentials(vault, credentials, row.credentialsCipher ?? null)
+    }
   })
 }
 
@@ -141,11 +144,11 @@ function bodyIfValid<T>(context: OperationContext): T | null {
 
 async function requireAcceptedCredentials(
   { gateway, organizationId }: OperationContext,
-  given: Pick<GatewayAccount, 'gatewayName' | 'credentials'> | null,
+  given: (Pick<GatewayAccountPatch, 'credentials'> & Pick<GatewayAccount, 'gatewayName'>) | null,
 ): Promise<void> {
-  if (given?.credentials === undefined) return
-  const { gatewayName, credentials } = given
-  await refusalAsField(() => gateway.probe(organizationId, { gatewayName, secretKey: credentials.secretKey }))
+  const secretKey = given?.credentials?.secretKey
+  if (given === null || secretKey === undefined) return
+  await refusalAsField(() => gateway.probe(organizationId, { gatewayName: given.gatewayName, secretKey }))
 }
 
 async function refusalAsField(probe: () => Promise<void>): Promise<void> {

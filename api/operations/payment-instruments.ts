@@ -1,3 +1,4 @@
+import { EXPIRY_NOTICE } from '../../billing/cards.ts'
 import { createPaymentInstrument } from '../../commands/payments/create-payment-instrument.ts'
 import { deactivatePaymentInstrument } from '../../commands/payments/deactivate-payment-instrument.ts'
 import {
@@ -19,6 +20,9 @@ import { contactOf } from '../schemas/contact.ts'
 import { PaymentInstrument, type PaymentInstrumentPatch } from '../schemas/payment-instrument.ts'
 
 const LAST_PAYMENT = lastPaymentTime('row.organization_id', 'row.customer_id', 'row.id')
+/** As the instrument shows it. */
+const REMINDER_TIME = `case when row.status = 'active' and row.expiration_reminder_number = 0 then
+  (make_date(row.exp_year, row.exp_month, 1) + interval '1 month' - interval '${EXPIRY_NOTICE} milliseconds') at time zone 'UTC' end`
 
 export const paymentInstruments: Resource<PaymentInstrumentRow> = {
   name: 'PaymentInstrument',
@@ -32,6 +36,7 @@ export const paymentInstruments: Resource<PaymentInstrumentRow> = {
   fields: fieldsOf(PaymentInstrument, {
     customerId: reference('customer_id', 'customers'),
     lastPaymentTime: { sql: LAST_PAYMENT, type: 'time' },
+    expirationReminderTime: { sql: REMINDER_TIME, type: 'time' },
     'billingAddress.hash': null,
   }),
   // A payment with it changes its last payment time, and not the instrument.

@@ -53,6 +53,14 @@ const members = {
     }),
   ),
   customFields: CustomFields,
+  expirationReminderTime: ReadOnly(
+    OrNull(
+      Instant('When the event about the expiration of the card is sent: 30 days ahead. Null if it was sent.'),
+    ),
+  ),
+  expirationReminderNumber: ReadOnly(
+    Type.Integer({ description: 'Number of events about the coming expiration of the card.' }),
+  ),
   lastPaymentTime: ReadOnly(OrNull(Instant('When a sale with the payment instrument was last approved.'))),
   riskMetadata: ReadOnly(OrNull(RiskMetadata)),
   // The number reaches the service in payment tokens only.
@@ -65,8 +73,6 @@ const members = {
     isPayoutable: false,
     billingPortalUrl: null,
     stickyGatewayAccountId: null,
-    expirationReminderTime: null,
-    expirationReminderNumber: null,
     referenceData: {},
     digitalWallet: null,
   }),

@@ -21,6 +21,10 @@ import { Migration20261122183000_invoices_have_numbers } from './Migration202611
 import { Migration20261122183100_invoice_numbers_are_unique } from './Migration20261122183100_invoice_numbers_are_unique.ts'
 import { Migration20261122183200_organizations_have_a_logo } from './Migration20261122183200_organizations_have_a_logo.ts'
 import { Migration20261122183300_shipping_rates } from './Migration20261122183300_shipping_rates.ts'
+import { Migration20261122184000_gateway_notifications } from './Migration20261122184000_gateway_notifications.ts'
+import { Migration20261122184100_transactions_by_gateway_id } from './Migration20261122184100_transactions_by_gateway_id.ts'
+import { Migration20261122184200_instruments_by_gateway_reference } from './Migration20261122184200_instruments_by_gateway_reference.ts'
+import { Migration20261122184300_instruments_by_expiry } from './Migration20261122184300_instruments_by_expiry.ts'
 import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 import { Migration20261122193100_instants_in_range } from './Migration20261122193100_instants_in_range.ts'
 
@@ -72,4 +76,20 @@ export const migrations = [
     class: Migration20261122193000_customer_credentials,
   },
   { name: 'Migration20261122193100_instants_in_range', class: Migration20261122193100_instants_in_range },
+  {
+    name: 'Migration20261122184000_gateway_notifications',
+    class: Migration20261122184000_gateway_notifications,
+  },
+  {
+    name: 'Migration20261122184100_transactions_by_gateway_id',
+    class: Migration20261122184100_transactions_by_gateway_id,
+  },
+  {
+    name: 'Migration20261122184200_instruments_by_gateway_reference',
+    class: Migration20261122184200_instruments_by_gateway_reference,
+  },
+  {
+    name: 'Migration20261122184300_instruments_by_expiry',
+    class: Migration20261122184300_instruments_by_expiry,
+  },
 ]
