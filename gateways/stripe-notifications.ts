@@ -129,6 +129,7 @@ function readDispute(object: Members): Read {
   const chargeId = idOf(object.payment_intent)
   const { card } = membersOf(object.payment_method_details ?? {})
   const { case_type: caseType, network_reason_code: networkCode } = membersOf(card ?? {})
+  const textOrNull = (value: unknown) => (typeof value === 'string' && value !== '' ? text(value) : null)
   const { due_by: dueBy } = membersOf(object.evidence_details ?? {})
   const [reason, status] = [text(object.reason), text(object.status)]
   const content: NotificationContent = {
@@ -137,7 +138,7 @@ function readDispute(object: Members): Read {
     chargeId,
     ...moneyOf(object),
     // The networks' code tells more, where there is one.
-    reasonCode: typeof networkCode === 'string' && networkCode !== '' ? text(networkCode) : reason,
+    reasonCode: textOrNull(networkCode) ?? reason,
     type: disputeTypeOf(reason, status, caseType),
     status: DISPUTE_STATUSES[status] ?? 'unknown',
     postedTime: instant(object.created),
@@ -146,11 +147,11 @@ function readDispute(object: Members): Read {
       id: disputeId,
       amount: object.amount,
       currency: object.currency,
-      charge: typeof object.charge === 'string' ? object.charge : null,
+      charge: textOrNull(object.charge),
       payment_intent: chargeId,
       reason,
-      network_reason_code: networkCode ?? null,
-      case_type: caseType ?? null,
+      network_reason_code: textOrNull(networkCode),
+      case_type: textOrNull(caseType),
       status,
       created: object.created,
       due_by: dueBy ?? null,

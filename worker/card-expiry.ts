@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import { EXPIRY_NOTICE } from '../billing/cards.ts'
 import { expireCards } from '../commands/payments/expire-cards.ts'
+import { isInfrastructureFailure } from '../db/infrastructure-failure.ts'
 import { statement } from '../db/statement.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import { type Loop, startLoop } from './loop.ts'
@@ -18,10 +19,11 @@ export interface CardExpiryOptions {
   readonly baseUrl: string
   /** Real time, in milliseconds. */
   readonly now: () => number
+  readonly log: Pick<Logger, 'error'>
 }
 
 export function startCardExpiry(
-  options: CardExpiryOptions & { readonly log: Logger; readonly watchdog?: Watchdog },
+  options: Omit<CardExpiryOptions, 'log'> & { readonly log: Logger; readonly watchdog?: Watchdog },
 ): Loop {
   const { log, watchdog } = options
   return startLoop({
@@ -39,9 +41,10 @@ export function startCardExpiry(
 
 /** Handles a batch of the cards of all organizations that expired, or whose owners are to be told that they will. */
 export async function expireDueCards(
-  { em, baseUrl, now }: CardExpiryOptions,
+  options: CardExpiryOptions,
   progress: () => void = () => {},
 ): Promise<{ readonly changed: number; readonly isMore: boolean }> {
+  const { em, now } = options
   const instant = now()
   // The months that have ended, and those that end within the notice.
   const ended = monthOf(instant)
@@ -59,12 +62,42 @@ export async function expireDueCards(
   for (const [organizationId, cards] of Map.groupBy(due, (card) => card.organization_id)) {
     for (let from = 0; from < cards.length; from += BATCH) {
       const ids = cards.slice(from, from + BATCH).map(({ id }) => id)
-      const tenant = { organizationId, baseUrl, now: new Date(instant) }
-      changed += await inUnitOfWork(em(), tenant, (unit) => expireCards(unit, ids))
+      changed += await expire(options, organizationId, ids, instant)
       progress()
     }
   }
   return { changed, isMore: due.length === FOUND && changed > 0 }
+}
+
+/** Expires cards of one organization together, or one by one if that fails. Returns how many changed. */
+async function expire(
+  { em, baseUrl, log }: CardExpiryOptions,
+  organizationId: string,
+  ids: readonly string[],
+  instant: number,
+): Promise<number> {
+  const together = async (some: readonly string[]): Promise<number> =>
+    await inUnitOfWork(em(), { organizationId, baseUrl, now: new Date(instant) }, (unit) =>
+      expireCards(unit, some),
+    )
+  try {
+    return await together(ids)
+  } catch (error) {
+    if (isInfrastructureFailure(error)) throw error
+  }
+  let changed = 0
+  for (const id of ids) {
+    try {
+      changed += await together([id])
+    } catch (error) {
+      if (isInfrastructureFailure(error)) throw error
+      log.error(
+        { err: error, organizationId, paymentInstrumentId: id },
+        'a payment card could not be expired',
+      )
+    }
+  }
+  return changed
 }
 
 /** Returns the number of the instant's month, UTC: cards with a lower one have expired then. */
