@@ -7,6 +7,7 @@ import type { Logger } from 'pino'
 import {
   type ClaimedNotification,
   type NotificationOutcome,
+  postponeNotification,
   processNextNotification,
   quarantineNotification,
 } from '../commands/payments/process-notification.ts'
@@ -68,18 +69,24 @@ export async function processDueNotifications(
     [FOUND],
   )
   const waiting = [...organizations]
+  const failures: unknown[] = []
   let isMore = organizations.length === FOUND
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      let left = BATCH
-      while (left > 0 && (await processOne(options, next.organizationId))) {
-        left -= 1
-        progress()
+      try {
+        let left = BATCH
+        while (left > 0 && (await processOne(options, next.organizationId))) {
+          left -= 1
+          progress()
+        }
+        if (left === 0) isMore = true
+      } catch (error) {
+        failures.push(error)
       }
-      if (left === 0) isMore = true
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
+  if (failures.length > 0) throw failures[0]
   return isMore
 }
 
@@ -99,7 +106,12 @@ async function processOne(
     return outcome !== null
   } catch (error) {
     const [claimed] = found
-    if (claimed === undefined || isInfrastructureFailure(error)) throw error
+    if (claimed === undefined) throw error
+    if (isInfrastructureFailure(error)) {
+      await postponeNotification({ em: em(), organizationId }, claimed)
+      log.warn({ err: error, organizationId, ...claimed }, 'a notification is processed again in seconds')
+      return true
+    }
     const until = await quarantineNotification({ em: em(), organizationId }, claimed, String(error))
     counter.inc({ outcome: 'failed' })
     log.error(

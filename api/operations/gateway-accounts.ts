@@ -54,7 +54,7 @@ export const gatewayAccountWriter: Writer<GatewayAccountRow, GatewayAccount> = {
       throw new ConflictError('The gatewayName of a gateway account cannot be changed.')
     }
     Object.assign(row, settingsOf(body))
-    if (body.credentials !== undefined) row.credentialsCipher = await cipherOf(body, context)
+    if (body.credentials !== undefined) await changeCredentials(row, body.credentials, context)
   },
 }
 
@@ -78,10 +78,7 @@ export async function patchGatewayAccount(context: OperationContext): Promise<Op
   return await changed(context, async (unit, row) => {
     const { credentials, ...body } = context.body<GatewayAccountPatch>()
     Object.assign(row, await withCustomFields(unit, gatewayAccounts, gatewayAccountWriter, body, row))
-    if (credentials !== undefined) {
-      const { vault } = context.keys
-      row.credentialsCipher = await sealedCredentials(vault, credentials, row.credentialsCipher ?? null)
-    }
+    if (credentials !== undefined) await changeCredentials(row, credentials, context)
   })
 }
 
@@ -171,6 +168,15 @@ function settingsOf(body: GatewayAccount) {
     descriptor: body.descriptor ?? null,
     customFields: body.customFields ?? {},
   }
+}
+
+/** Those that are not given stay: nobody can send back what is never shown. */
+async function changeCredentials(
+  row: GatewayAccountRow,
+  given: NonNullable<GatewayAccountPatch['credentials']>,
+  { keys }: OperationContext,
+): Promise<void> {
+  row.credentialsCipher = await sealedCredentials(keys.vault, given, row.credentialsCipher ?? null)
 }
 
 async function cipherOf(

@@ -81,7 +81,7 @@ export const GatewayAccount = Type.Object(
           additionalProperties: false,
           writeOnly: true,
           description:
-            'Credentials at the provider. Required to create an account of Stripe; a PUT without them keeps the present ones.',
+            'Credentials at the provider. Required to create an account of Stripe; those that a PUT does not contain stay.',
         },
       ),
     ),

@@ -133,6 +133,20 @@ export async function quarantineNotification(
   return row === undefined ? null : new Date(row.until)
 }
 
+/** Puts a notification off for seconds, because the database failed or another transaction was in its way. */
+export async function postponeNotification(
+  { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
+  { gatewayAccountId, id }: ClaimedNotification,
+): Promise<void> {
+  await statement(
+    em,
+    'postpone-notification',
+    `update gateway_notifications set due_time = now() + interval '5 seconds'
+      where organization_id = ? and gateway_account_id = ? and id = ? and status = 'received'`,
+    [organizationId, gatewayAccountId, id],
+  )
+}
+
 async function apply(unit: UnitOfWork, notification: StoredNotification): Promise<NotificationOutcome> {
   const { gatewayAccountId, content } = notification
   switch (content.kind) {
