@@ -216,17 +216,23 @@ function signedSteps(
       header: (name: string) => ctx.get(name),
       receivedTime: Date.now(),
     }
-    const response = await signed({
-      organizationId,
-      params,
-      em,
-      gateway,
-      log: state.log,
-      sent,
-      notifications: metrics.notifications,
-      commit: (work) =>
-        inUnitOfWork(em, { organizationId, baseUrl: config.baseUrl, now: new Date(sent.receivedTime) }, work),
-    })
+    const response = await inOrganization(organizationId, () =>
+      signed({
+        organizationId,
+        params,
+        em,
+        gateway,
+        log: state.log,
+        sent,
+        notifications: metrics.notifications,
+        commit: (work) =>
+          inUnitOfWork(
+            em,
+            { organizationId, baseUrl: config.baseUrl, now: new Date(sent.receivedTime) },
+            work,
+          ),
+      }),
+    )
     respond(ctx, route, response, present, config.baseUrl)
   }
 
