@@ -52,8 +52,8 @@ import {
   postGatewayAccount,
   putGatewayAccount,
 } from './operations/gateway-accounts.ts'
-import { getInvoice } from './operations/invoice-document.ts'
 import { postNotification } from './operations/gateway-notifications.ts'
+import { getInvoice } from './operations/invoice-document.ts'
 import {
   getInvoiceItem,
   getInvoiceItems,
@@ -176,13 +176,13 @@ import { CouponExpiration } from './schemas/coupon.ts'
 import { DigitalWalletValidation } from './schemas/digital-wallet.ts'
 import { FastForward } from './schemas/fast-forward.ts'
 import { GatewayAccountPatch } from './schemas/gateway-account.ts'
+import { GatewayNotification, GatewayNotificationEvent } from './schemas/gateway-notification.ts'
 import {
   InvoiceItem,
   InvoiceReissue,
   InvoiceTransactionAllocation,
   UpcomingInvoice,
 } from './schemas/invoice.ts'
-import { GatewayNotification, GatewayNotificationEvent } from './schemas/gateway-notification.ts'
 import { CustomerLeadSource } from './schemas/lead-source.ts'
 import { Organization } from './schemas/organization.ts'
 import { PaymentInstrumentPatch } from './schemas/payment-instrument.ts'
