@@ -212,7 +212,7 @@ function requestIdOf({ metadata }: Members, organizationId: string): string | nu
 
 function moneyOf(object: Members): { readonly amount: string; readonly currency: string } {
   const currency = text(object.currency, 3).toUpperCase()
-  const amount = ofMinorUnits(integer(object.amount, 0, Number.MAX_SAFE_INTEGER), currency)
+  const amount = ofMinorUnits(integer(object.amount, 1, Number.MAX_SAFE_INTEGER), currency)
   if (amount === null) throw new UnreadableError()
   return { amount, currency }
 }
