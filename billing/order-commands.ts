@@ -14,7 +14,9 @@ import {
   type Change,
   changeInvoice,
   emit,
+  hasNextPeriod,
   isLastPeriod,
+  isServed,
   issueRenewal,
   moveBoundary,
   type Order,
@@ -46,7 +48,8 @@ export interface Cancellation {
 }
 
 /**
- * Cancels an active or paused order: no further invoices are issued, and service continues until the churn time.
+ * Cancels an active or paused order: service continues until the churn time. Periods that begin before it are issued and
+ * charged; declined invoices are not retried.
  *
  * @throws InvalidFieldsError when it is to end at a renewal that the order does not have.
  * @throws ConflictError in any other state.
@@ -58,8 +61,8 @@ export function cancelOrder(order: Order, at: number, cancellation: Cancellation
     const churnTime = churnTimeOf(change.order, at, cancellation)
     set(change, { status: 'canceled', canceledTime: at, churnTime, ...reasonOf(cancellation) })
     emit(change, 'subscription-canceled')
-    voidComing(change)
-    stopCharges(change)
+    if (!hasNextPeriod(change.order)) voidComing(change)
+    stopRetries(change)
     if (churnTime === at) churn(change)
   })
 }
@@ -77,19 +80,16 @@ export function changeCancellation(
   end: Pick<Cancellation, 'churnTime' | 'churnTimePolicy'> | null,
 ): Transition {
   requireStatus(order, ['canceled', 'churned'], 'changed')
+  if (order.canceledBy === 'rebilly-side') throw new ConflictError('The order was canceled for delinquency.')
   return transition(order, at, 'api', (change) => {
     set(change, reasonOf(cancellation))
     emit(change, 'subscription-modified')
     if (end === null || !isServed(order)) return
     const churnTime = churnTimeOf(order, at, end)
-    set(change, { churnTime })
+    set(change, { churnTime, notBefore: at })
+    if (!hasNextPeriod(change.order)) voidComing(change)
     if (churnTime === at) churn(change)
   })
-}
-
-/** True if the order was canceled, and its service goes on until the churn time. */
-export function isServed({ status, canceledBy }: Pick<Order, 'status' | 'canceledBy'>): boolean {
-  return status === 'canceled' && canceledBy !== 'rebilly-side'
 }
 
 /**
@@ -125,7 +125,7 @@ export function reactivateOrder(order: Order, at: number, renewalTime: number | 
     }
     if (renewalTime !== null && renewalTime > at && renews(change.order)) moveBoundary(change, renewalTime)
     emit(change, 'subscription-reactivated')
-    if (goesOn) resumeRetries(change)
+    if (goesOn) resumeRetries(change, order.canceledTime ?? at)
     const { rebillNumber, invoicedThrough } = change.order
     if (!goesOn && rebillNumber !== null && invoicedThrough < rebillNumber) {
       issueRenewal(change, rebillNumber, at)
@@ -239,18 +239,21 @@ function movedCharge(order: Order, initial: Invoice, at: number): number | null 
   return nextRetry(order, initial, at) ?? Math.max(startTime, at)
 }
 
-/** Cancels every charge that was not due before the change's instant. */
-function stopCharges(change: Change): void {
-  for (const { sequence, chargeTime } of change.order.invoices) {
-    if (chargeTime !== null && chargeTime >= change.at) changeInvoice(change, sequence, { chargeTime: null })
+/** Cancels every retry that was not due before the change's instant. */
+function stopRetries(change: Change): void {
+  for (const { sequence, chargeTime, declinedTime } of change.order.invoices) {
+    if (declinedTime !== null && chargeTime !== null && chargeTime >= change.at)
+      changeInvoice(change, sequence, { chargeTime: null })
   }
 }
 
-/** Resumes the retry schedule of declined invoices at the change's instant. */
-function resumeRetries(change: Change): void {
+/** Resumes the retry schedule of declined invoices. Those that fell into the time since `stopped` are made once, now. */
+function resumeRetries(change: Change, stopped: number): void {
+  const { at } = change
   for (const invoice of change.order.invoices) {
     if (invoice.chargeTime !== null || invoice.charge !== null) continue
-    const chargeTime = nextRetry(change.order, invoice, change.at)
+    const missed = nextRetry(change.order, invoice, stopped - 1)
+    const chargeTime = missed !== null && missed <= at ? at : nextRetry(change.order, invoice, at)
     if (chargeTime !== null) changeInvoice(change, invoice.sequence, { chargeTime })
   }
 }

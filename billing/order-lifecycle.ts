@@ -21,8 +21,9 @@ import {
   type Change,
   changeInvoice,
   emit,
+  hasNextPeriod,
   isComing,
-  isLastPeriod,
+  isServed,
   issue,
   issueRenewal,
   type Order,
@@ -126,7 +127,9 @@ function* candidates(order: Order): Generator<Due> {
       yield* resumes(order)
       break
     case 'canceled':
+      if (!isServed(order)) break
       yield* churns(order)
+      if (hasNextPeriod(order)) yield* ofService(order)
       break
   }
 }
@@ -160,7 +163,7 @@ function waitsForStart(initial: Invoice): boolean {
 }
 
 function* ofActive(order: Order): Generator<Due> {
-  const { terms, periodEnd, rebillNumber, notBefore, invoicedThrough } = order
+  const { terms, notBefore } = order
   if (terms.trial === null && terms.interval === null) {
     const paid = order.invoices.find(({ type, status }) => type === 'initial' && status === 'paid')
     if (paid === undefined) return
@@ -172,9 +175,15 @@ function* ofActive(order: Order): Generator<Due> {
     yield { at, kind: 'completion', cause: 'timer', work: complete }
     return
   }
+  yield* ofService(order)
+}
+
+/** What is due at the end of the current period, and before it for the next. */
+function* ofService(order: Order): Generator<Due> {
+  const { terms, periodEnd, rebillNumber, notBefore, invoicedThrough } = order
   if (periodEnd === null || rebillNumber === null) return
   const at = Math.max(periodEnd, notBefore)
-  const renews = terms.interval !== null && (order.inTrial || !isLastPeriod(order))
+  const renews = hasNextPeriod(order)
   if (renews && invoicedThrough === rebillNumber) {
     const early = earlyIssue(terms, periodEnd)
     const issueAt = early === null ? at : Math.max(early, order.periodStart ?? early, notBefore)
@@ -237,9 +246,8 @@ function* resumes(order: Order): Generator<Due> {
   yield { at: pause.endTime, kind: 'pause and resume', cause: 'timer', work: resume }
 }
 
-function* churns({ churnTime, canceledBy }: Order): Generator<Due> {
-  // An order that was canceled for delinquency stays canceled.
-  if (churnTime === null || canceledBy === 'rebilly-side') return
+function* churns({ churnTime }: Order): Generator<Due> {
+  if (churnTime === null) return
   yield { at: churnTime, kind: 'churn', cause: 'timer', work: churn }
 }
 
@@ -316,9 +324,15 @@ export function complete(change: Change): void {
   emit(change, 'order-completed')
 }
 
-/** Ends the service of a canceled order. Open invoices stay open, without a delinquency time. */
+/**
+ * Ends the service of a canceled order. Open invoices stay open, without a delinquency time; charges that were not due
+ * by then are not made.
+ */
 export function churn(change: Change): void {
   set(change, { status: 'churned', periodEnd: null })
+  for (const { sequence, chargeTime } of change.order.invoices) {
+    if (chargeTime !== null && chargeTime >= change.at) changeInvoice(change, sequence, { chargeTime: null })
+  }
   endDelinquency(change)
   emit(change, 'subscription-churned')
 }
@@ -355,15 +369,18 @@ function cancelForDelinquency(change: Change): void {
 }
 
 /**
- * Returns the next renewal invoice under the current terms; null when none follows, and while the order is not active.
+ * Returns the next renewal invoice under the current terms; null when none follows, and while the order is not in
+ * service or paused.
  */
 export function upcomingInvoice(order: Order): Invoice | null {
   const { terms, invoicedThrough, rebillNumber, periodEnd, nextInvoice } = order
-  if (order.status !== 'active' || terms.interval === null || rebillNumber === null) return null
+  if (order.status !== 'active' && !isServed(order)) return null
+  if (terms.interval === null || rebillNumber === null) return null
   const number = Math.max(invoicedThrough, rebillNumber) + 1
   const { limit } = terms.interval
   const boundary = number === rebillNumber + 1 ? periodEnd : endOfPeriod(order, number - 1)
   if (boundary === null || (limit !== null && number > limit)) return null
+  if (order.churnTime !== null && boundary >= order.churnTime) return null
   const draft = draftInvoice(nextInvoice, 'renewal', renewalLines(terms), {
     periodNumber: number,
     periodStart: boundary,

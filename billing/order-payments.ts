@@ -19,6 +19,7 @@ import {
   type Change,
   changeInvoice,
   emit,
+  isServed,
   type Order,
   set,
   type Transition,
@@ -121,8 +122,9 @@ export function cancelCharge(order: Order, at: number, sequence: number): Transi
     const { charge, chargeTime, type } = invoice
     const isDue = charge?.isOwn === true && charge.answer !== 'timed-out' && isOpen(invoice)
     if (isDue) {
-      const isRetried = isRetrying(order) && order.terms.canCharge
-      changeInvoice(change, sequence, { charge: null, chargeTime: isRetried ? at : null })
+      const isRetried = isRetrying(order) || (isServed(order) && invoice.declinedTime === null)
+      const isAgain = isRetried && order.terms.canCharge
+      changeInvoice(change, sequence, { charge: null, chargeTime: isAgain ? at : null })
     } else {
       const waited = chargeTime === null ? null : Math.max(chargeTime, at)
       changeInvoice(change, sequence, { charge: null, chargeTime: waited })

@@ -155,11 +155,26 @@ export function placeOrder(terms: OrderTerms): Transition {
   })
 }
 
-/** Returns the next boundary at which the order renews; null in the last period, and where nothing recurs. */
-export function renewalTime({ status, inTrial, terms, rebillNumber, periodEnd }: Order): number | null {
-  if (status !== 'active') return null
-  if (inTrial) return periodEnd
-  return isLastPeriod({ terms, rebillNumber }) ? null : periodEnd
+/**
+ * Returns the next boundary at which the order renews, or its trial ends; null in the last period, where nothing
+ * recurs, and where a cancellation ends service by then.
+ */
+export function renewalTime(order: Order): number | null {
+  const { status, inTrial, periodEnd } = order
+  if (status === 'active') return inTrial || !isLastPeriod(order) ? periodEnd : null
+  return isServed(order) && hasNextPeriod(order) ? periodEnd : null
+}
+
+/** True if the order was canceled, and its service goes on until the churn time. */
+export function isServed({ status, canceledBy }: Pick<Order, 'status' | 'canceledBy'>): boolean {
+  return status === 'canceled' && canceledBy !== 'rebilly-side'
+}
+
+/** True if a paid period follows the current one, and begins before a cancellation ends service. */
+export function hasNextPeriod(order: Order): boolean {
+  const { terms, inTrial, periodEnd, churnTime } = order
+  if (terms.interval === null || periodEnd === null) return false
+  return (inTrial || !isLastPeriod(order)) && (churnTime === null || periodEnd < churnTime)
 }
 
 export function isLastPeriod({ terms, rebillNumber }: Pick<Order, 'terms' | 'rebillNumber'>): boolean {

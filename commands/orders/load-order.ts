@@ -1,6 +1,6 @@
 /** Loads locked orders with all of their rows that can still change. */
 import type { InvoiceStatus } from '../../billing/invoices.ts'
-import { isServed } from '../../billing/order-commands.ts'
+import { isServed } from '../../billing/order.ts'
 import {
   Invoice,
   type Subscription,

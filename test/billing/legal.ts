@@ -2,7 +2,8 @@
 import { expect } from '@jest/globals'
 import { isOpen } from '../../billing/invoices.ts'
 import { Money, sumOf } from '../../billing/money.ts'
-import type { Order, Transition } from '../../billing/order.ts'
+import { isComing, isLastPeriod, type Order, type Transition } from '../../billing/order.ts'
+import { endOfPeriod } from '../../billing/periods.ts'
 
 /** No period is billed twice and none is left out; boundaries strictly increase. */
 export function expectPeriodsBilledOnce(order: Order, transitions: readonly Transition[]): void {
@@ -29,6 +30,13 @@ export function expectPeriodsBilledOnce(order: Order, transitions: readonly Tran
     expect(number - before).toBeLessThanOrEqual(1)
     if (number > before) expect(start).toBeGreaterThanOrEqual(startBefore)
   }
+}
+
+/** A canceled order has begun every period before its churn time, where nothing kept it waiting. */
+export function expectServedUntilChurn(order: Order): void {
+  const { status, churnTime, rebillNumber } = order
+  if (status !== 'churned' || churnTime === null || rebillNumber === null || isLastPeriod(order)) return
+  expect(endOfPeriod(order, rebillNumber) ?? churnTime).toBeGreaterThanOrEqual(churnTime)
 }
 
 /** Every change of a status is told, and every event of a status tells of a change. */
@@ -95,6 +103,17 @@ export function illegal(order: Order): string[] {
     'activation',
   )
   must((order.activationTime ?? order.terms.startTime) >= order.terms.startTime, 'no start before its time')
+  if (order.status === 'churned' && order.churnTime !== null && order.rebillNumber !== null) {
+    const { churnTime } = order
+    must(
+      order.invoices.every((one) => !isComing(order, one) || ['voided', 'abandoned'].includes(one.status)),
+      'nothing billed after the churn time',
+    )
+    must(
+      order.invoices.every(({ chargeTime }) => chargeTime === null || chargeTime < churnTime),
+      'no charge after it',
+    )
+  }
   must(
     !['abandoned', 'voided'].includes(order.status) ||
       !order.invoices.some((one) => isOpen(one) || one.status === 'draft'),

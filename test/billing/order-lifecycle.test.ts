@@ -6,7 +6,12 @@ import { cancelOrder, changeItems, reactivateOrder } from '../../billing/order-c
 import { advanceThrough } from '../../billing/order-lifecycle.ts'
 import { payInvoice } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
-import { expectEventsOfTransitions, expectPeriodsBilledOnce, illegal } from './legal.ts'
+import {
+  expectEventsOfTransitions,
+  expectPeriodsBilledOnce,
+  expectServedUntilChurn,
+  illegal,
+} from './legal.ts'
 import { anyCommands, anyTerms, at, day, END, live, terms } from './orders.ts'
 
 const RUNS = { numRuns: 2_000 }
@@ -244,6 +249,7 @@ describe('for any terms, any commands and any passing of time', () => {
       fc.property(anyTerms, anyCommands, (agreed, commands) => {
         const { order, transitions } = live(agreed, commands)
         expectPeriodsBilledOnce(order, transitions)
+        expectServedUntilChurn(order)
       }),
       RUNS,
     )

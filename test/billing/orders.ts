@@ -5,6 +5,7 @@ import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
 import {
   cancelOrder,
+  changeCancellation,
   changeTerms,
   reactivateOrder,
   voidInvoice,
@@ -125,6 +126,16 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
           reason: null,
           description: null,
         }),
+  ),
+  days.map(
+    (churnsIn): Command['act'] =>
+      (order, now) =>
+        changeCancellation(
+          order,
+          now,
+          { canceledBy: 'customer', reason: null, description: null },
+          { churnTime: now + churnsIn * DAY, churnTimePolicy: null },
+        ),
   ),
   fc.option(days).map(
     (renewsIn): Command['act'] =>
