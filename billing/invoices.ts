@@ -1,4 +1,5 @@
 /** Invoices of an order: their lines, due times and amounts. */
+import { canonicalJson } from './canonical-json.ts'
 import { type Duration, reach } from './durations.ts'
 import { LATEST_INSTANT, orNever } from './instants.ts'
 import { isZero, lineAmount, Money, sumOf } from './money.ts'
@@ -159,6 +160,23 @@ export function dueWhenLate(
     delinquencyTime:
       delinquencyTime === null ? null : orNever(delinquencyTime + dueTime - (invoice.dueTime ?? dueTime)),
   }
+}
+
+/**
+ * Returns the due and delinquency times of an issued invoice whose terms have changed: each follows the member that
+ * changed, and no other.
+ */
+export function dueUnder(
+  { issuedTime, dueTime, delinquencyTime }: Invoice,
+  before: OrderTerms,
+  terms: OrderTerms,
+): Pick<Invoice, 'dueTime' | 'delinquencyTime'> {
+  const since = issuedTime ?? terms.startTime
+  const moved = dueAfter(terms, since, since) - dueAfter(before, since, since)
+  const isPeriodNew = canonicalJson(terms.delinquencyPeriod) !== canonicalJson(before.delinquencyPeriod)
+  if (dueTime === null || (moved === 0 && !isPeriodNew)) return { dueTime, delinquencyTime }
+  const due = Math.min(Math.max(dueTime + moved, terms.startTime), LATEST_INSTANT)
+  return { dueTime: due, delinquencyTime: delinquentAfter(due, terms.delinquencyPeriod) }
 }
 
 /** Returns when a renewal invoice is issued before its boundary; null: at the boundary. */

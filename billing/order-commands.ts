@@ -6,8 +6,8 @@ import { canonicalJson } from './canonical-json.ts'
 import { nextRetry } from './charging.ts'
 import { ConflictError, type FieldCode, InvalidFieldsError } from './errors.ts'
 import { orNever } from './instants.ts'
-import { type Invoice, initialLines, isOpen } from './invoices.ts'
-import { isZero, sumOf } from './money.ts'
+import { dueUnder, type Invoice, initialLines, isOpen } from './invoices.ts'
+import { isZero, Money, sumOf } from './money.ts'
 import {
   type CancelCategory,
   type CanceledBy,
@@ -143,11 +143,14 @@ export function voidOrder(order: Order, at: number): Transition {
   })
 }
 
-/** @throws ConflictError for an invoice that is neither unpaid nor past due. */
+/** @throws ConflictError for an invoice that is neither unpaid nor past due, and for the first of a pending order. */
 export function voidInvoice(order: Order, at: number, sequence: number): Transition {
   const invoice = order.invoices.find((one) => one.sequence === sequence)
   if (invoice?.status !== 'unpaid' && invoice?.status !== 'past-due') {
     throw new ConflictError('Only an unpaid or past-due invoice can be voided.')
+  }
+  if (order.status === 'pending' && invoice.type === 'initial') {
+    throw new ConflictError('The first invoice of a pending order cannot be voided. Void the order instead.')
   }
   return transition(order, at, 'api', (change) => {
     voidInvoices(change, (invoice) => invoice.sequence === sequence)
@@ -166,6 +169,7 @@ export function changeTerms(order: Order, at: number, terms: OrderTerms): Transi
     set(change, { terms, notBefore: at })
     const free = reissueInitial(change)
     if (terms.startTime !== order.terms.startTime) moveInitial(change)
+    followTerms(change, order.terms)
     if (free === null) return
     const paid = payInvoice(change.order, at, free)
     set(change, paid.order)
@@ -205,8 +209,11 @@ function reissueInitial(change: Change): number | null {
   const lines = initialLines(change.order.terms)
   if (canonicalJson(lines) === canonicalJson(initial.lines)) return null
   requireNoCharge(initial)
-  if (initial.status !== 'draft' && (!isOpen(initial) || initial.status === 'partially-paid')) {
+  if (initial.status !== 'draft' && !isOpen(initial)) {
     throw new ConflictError(`The initial invoice is ${initial.status}.`)
+  }
+  if (!new Money(initial.amountPaid).equals(initial.amountRefunded)) {
+    throw new ConflictError('The initial invoice is partially paid.')
   }
   const amount = sumOf(lines.map((line) => line.amount))
   changeInvoice(change, initial.sequence, { lines, amount })
@@ -228,6 +235,13 @@ function moveInitial(change: Change): void {
     delinquencyTime: delinquencyTime === null ? null : orNever(delinquencyTime + moved),
   })
   if (moved > 0) emit(change, 'invoice-modified', { invoice: sequence })
+}
+
+/** Moves the due and delinquency times of an issued initial invoice to those of changed terms. */
+function followTerms(change: Change, before: OrderTerms): void {
+  const { order } = change
+  const initial = order.invoices.find((invoice) => invoice.type === 'initial' && isOpen(invoice))
+  if (initial !== undefined) changeInvoice(change, initial.sequence, dueUnder(initial, before, order.terms))
 }
 
 /** Returns when a planned charge of the initial invoice is made under the new start. */

@@ -15,6 +15,7 @@ import {
   pastDueTime,
   renewalLines,
 } from './invoices.ts'
+import { isZero } from './money.ts'
 import {
   activate,
   type Cause,
@@ -200,7 +201,8 @@ function* ofService(order: Order): Generator<Due> {
 function* pastDues(order: Order): Generator<Due> {
   for (const invoice of order.invoices) {
     const { sequence, status, dueTime } = invoice
-    if (status !== 'unpaid' || dueTime === null || awaitsResume(order, invoice)) continue
+    if (status !== 'unpaid' && status !== 'partially-paid') continue
+    if (dueTime === null || awaitsResume(order, invoice)) continue
     yield {
       at: pastDueTime(dueTime),
       kind: 'past due',
@@ -276,6 +278,7 @@ function abandon(change: Change): void {
 function endTrial(change: Change): void {
   const { terms, periodEnd } = change.order
   set(change, { inTrial: false })
+  const isPaid = change.order.invoices.some((one) => isPaidAfterTrial(one))
   if (terms.interval === null || periodEnd === null) {
     set(change, { status: 'trial-ended' })
     revokePauses(change)
@@ -284,7 +287,20 @@ function endTrial(change: Change): void {
   }
   beginPeriod(change, periodEnd)
   emit(change, 'subscription-trial-ended')
+  if (isPaid) convertTrial(change)
   billPeriod(change, periodEnd)
+}
+
+/** True if the invoice was paid, with money, and its period comes after the trial. */
+function isPaidAfterTrial({ periodNumber, status, amountPaid }: Invoice): boolean {
+  return (periodNumber ?? 0) > 0 && status === 'paid' && !isZero(amountPaid)
+}
+
+/** Records the first payment after a trial. */
+export function convertTrial(change: Change): void {
+  if (change.order.isTrialConverted) return
+  set(change, { isTrialConverted: true, trialConversionTime: change.at })
+  emit(change, 'subscription-trial-converted')
 }
 
 function renew(change: Change): void {
@@ -333,6 +349,7 @@ export function churn(change: Change): void {
   for (const { sequence, chargeTime } of change.order.invoices) {
     if (chargeTime !== null && chargeTime >= change.at) changeInvoice(change, sequence, { chargeTime: null })
   }
+  voidComing(change)
   endDelinquency(change)
   emit(change, 'subscription-churned')
 }

@@ -25,7 +25,7 @@ import {
   type Transition,
   transition,
 } from './order.ts'
-import { complete } from './order-lifecycle.ts'
+import { complete, convertTrial } from './order-lifecycle.ts'
 
 /**
  * Begins the charge that is due. It counts as made at its due time, unless the service is more than an hour
@@ -208,7 +208,8 @@ function applyPayment(change: Change, invoice: Invoice, amount: string): void {
   const isFull = new Money(amount).equals(amountDue(invoice))
   const amountPaid = sumOf([invoice.amountPaid, amount])
   if (!isFull) {
-    changeInvoice(change, sequence, { amountPaid, status: 'partially-paid' })
+    const status = invoice.status === 'past-due' ? invoice.status : 'partially-paid'
+    changeInvoice(change, sequence, { amountPaid, status })
     emit(change, 'invoice-partially-paid', { invoice: sequence })
     return
   }
@@ -225,10 +226,7 @@ function applyPayment(change: Change, invoice: Invoice, amount: string): void {
   // The plans may have changed since; only the first period shows whether there was a trial.
   const hadTrial = order.invoices.some(({ type, periodNumber }) => type === 'initial' && periodNumber === 0)
   const isAfterTrial = hadTrial && invoice.type === 'renewal' && !order.inTrial
-  if (isAfterTrial && !order.isTrialConverted) {
-    set(change, { isTrialConverted: true, trialConversionTime: at })
-    emit(change, 'subscription-trial-converted')
-  }
+  if (isAfterTrial && !isZero(amount)) convertTrial(change)
   if (change.order.status === 'active' && terms.trial === null && terms.interval === null) complete(change)
 }
 

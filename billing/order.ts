@@ -307,11 +307,15 @@ function moveComing(change: Change): void {
   }
 }
 
-/** Makes an instant the next boundary, and the anchor of all later ones. */
+/** Makes an instant the next boundary, and the anchor of all later ones. The current period is billed as ending there. */
 export function moveBoundary(change: Change, instant: number): void {
-  const { rebillNumber } = change.order
+  const { rebillNumber, invoices } = change.order
   const boundary = Math.min(instant, LATEST_INSTANT)
   set(change, { periodEnd: boundary, anchor: boundary, anchorNumber: (rebillNumber ?? 0) + 1 })
+  for (const { sequence, status, periodNumber, periodEnd } of invoices) {
+    if (periodNumber !== rebillNumber || periodEnd === null || status === 'voided') continue
+    if (periodEnd !== boundary) changeInvoice(change, sequence, { periodEnd: boundary })
+  }
   moveComing(change)
 }
 

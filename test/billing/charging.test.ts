@@ -544,6 +544,49 @@ describe('a pending order past the delinquency time of its first invoice', () =>
   })
 })
 
+describe('a declined pending order whose terms are changed', () => {
+  const change =
+    (members: Partial<OrderTerms>): Command['act'] =>
+    (order, now) =>
+      changeTerms(order, now, { ...order.terms, ...members })
+  const declines: readonly Answer[] = ['declined', 'declined', 'declined', 'declined']
+  const declined = (members: Partial<OrderTerms> = DELINQUENT_AFTER_3_DAYS) =>
+    charged(members, declines).live(START + HOUR)
+
+  test('is abandoned by its new delinquency period', () => {
+    const order = declined().command({
+      at: START + DAY,
+      act: change({ delinquencyPeriod: parseDuration('P9D') }),
+    })
+    expect(order.invoice(1)).toMatchObject({
+      dueTime: START + HOUR,
+      delinquencyTime: START + HOUR + 9 * DAY,
+    })
+    expect(status(order.live(START + HOUR + 9 * DAY - 1))).toBe('pending')
+    expect(status(order.live(START + HOUR + 9 * DAY))).toBe('abandoned')
+  })
+
+  test('is abandoned at once by one that has passed, and never without one', () => {
+    const short = declined().command({
+      at: START + DAY,
+      act: change({ delinquencyPeriod: parseDuration('PT1H') }),
+    })
+    expect(status(short.live(START + DAY))).toBe('abandoned')
+    const never = declined().command({ at: START + DAY, act: change({ delinquencyPeriod: null }) })
+    expect(never.invoice(1).delinquencyTime).toBeNull()
+    expect(status(never.live(END))).toBe('pending')
+  })
+
+  test('is due by its new time shift', () => {
+    const dueTimeShift = { chronology: 'after', duration: 2, unit: 'day' } as const
+    const order = declined().command({
+      at: START + DAY,
+      act: change({ invoiceTimeShift: { issueTimeShift: null, dueTimeShift } }),
+    })
+    expect(order.invoice(1)).toMatchObject({ dueTime: START + 2 * DAY, delinquencyTime: START + 5 * DAY })
+  })
+})
+
 describe('an invoice that is issued early', () => {
   const early = (days: number) =>
     terms({

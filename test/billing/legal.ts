@@ -32,6 +32,25 @@ export function expectPeriodsBilledOnce(order: Order, transitions: readonly Tran
   }
 }
 
+/** The periods on invoices follow each other without holes, but where service had ended in between. */
+export function expectNoHoles({ invoices }: Order, transitions: readonly Transition[]): void {
+  if (
+    transitions.some(
+      ({ order: { status, canceledBy } }) => status === 'churned' || canceledBy === 'rebilly-side',
+    )
+  )
+    return
+  const ends = new Map(
+    invoices
+      .filter(({ status }) => status !== 'voided')
+      .map(({ periodNumber, periodEnd }) => [periodNumber ?? Number.NaN, periodEnd]),
+  )
+  for (const { status, periodNumber, periodStart } of invoices) {
+    const end = ends.get((periodNumber ?? Number.NaN) - 1)
+    if (status !== 'voided' && end !== undefined) expect(periodStart).toBe(end)
+  }
+}
+
 /** A canceled order has begun every period before its churn time, where nothing kept it waiting. */
 export function expectServedUntilChurn(order: Order): void {
   const { status, churnTime, rebillNumber } = order

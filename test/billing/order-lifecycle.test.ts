@@ -2,12 +2,14 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { ConflictError } from '../../billing/errors.ts'
 import { type Order, placeOrder, renewalTime, type Transition } from '../../billing/order.ts'
-import { cancelOrder, changeItems, reactivateOrder } from '../../billing/order-commands.ts'
+import { cancelOrder, changeItems, reactivateOrder, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceThrough } from '../../billing/order-lifecycle.ts'
-import { payInvoice } from '../../billing/order-payments.ts'
+import { payInvoice, receivePayment } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
+import { pauseOrder } from '../../billing/pauses.ts'
 import {
   expectEventsOfTransitions,
+  expectNoHoles,
   expectPeriodsBilledOnce,
   expectServedUntilChurn,
   illegal,
@@ -198,6 +200,51 @@ describe('the life of an order', () => {
     expect(converted(terms(), terms({ trial }))).toEqual([false, false])
   })
 
+  test('a trial whose first paid period was paid before its end is converted at that end', () => {
+    const issueTimeShift = { chronology: 'before', duration: 3, unit: 'day' } as const
+    const agreed = terms({
+      trial: { price: '0', period: { unit: 'day', length: 10 } },
+      invoiceTimeShift: { issueTimeShift, dueTimeShift: null },
+    })
+    const { order: paid } = payInvoice(settled(agreed, '2027-02-08'), at('2027-02-08'), 2)
+    expect(paid).toMatchObject({ inTrial: true, isTrialConverted: false })
+    const { order, transitions } = advanceThrough(paid, at('2027-02-10'))
+    expect(order).toMatchObject({ isTrialConverted: true, trialConversionTime: at('2027-02-10') })
+    expect(transitions.at(-1)?.events.map(({ type }) => type)).toContain('subscription-trial-converted')
+  })
+
+  test('a part-paid invoice becomes past due too, and stays so whatever part is paid then', () => {
+    const due = at('2027-01-31T01:00:00Z')
+    const part = receivePayment(settled(terms(), '2027-01-31'), due, 1, '4').transition.order
+    expect(part.invoices[0]?.status).toBe('partially-paid')
+    const { order, transitions } = advanceThrough(part, due + DAY)
+    expect(order.invoices[0]).toMatchObject({ status: 'past-due', amountPaid: '4' })
+    expect(transitions.map(told)).toEqual([
+      { at: due + DAY, cause: 'deadline', happenings: [{ type: 'invoice-past-due', invoice: 1 }] },
+    ])
+    const more = receivePayment(order, due + 2 * DAY, 1, '1').transition
+    expect(more.order.invoices[0]).toMatchObject({ status: 'past-due', amountPaid: '5' })
+    expect(more.events).toEqual([{ type: 'invoice-partially-paid', invoice: 1 }])
+    expect(payInvoice(more.order, due + 3 * DAY, 1).order.invoices[0]).toMatchObject({ status: 'paid' })
+  })
+
+  test('the invoice of a paused period shows its new end', () => {
+    const pause = { id: 'pause', effectiveTime: at('2027-02-10'), endTime: at('2027-02-20') }
+    const paused = pauseOrder(settled(terms(), '2027-02-01'), at('2027-02-01'), pause).order
+    const { invoices } = advanceThrough(paused, at('2027-03-10')).order
+    expect(invoices.map(({ periodStart, periodEnd }) => [day(periodStart), day(periodEnd)])).toEqual([
+      ['2027-01-31', '2027-03-10'],
+      ['2027-03-10', '2027-04-10'],
+    ])
+  })
+
+  test('the first invoice of a pending order is not voided by itself; one of an active order is', () => {
+    const active = settled(terms(), '2027-01-31')
+    const pending = { ...active, status: 'pending' as const }
+    expect(() => voidInvoice(pending, at('2027-01-31'), 1)).toThrow(ConflictError)
+    expect(voidInvoice(active, at('2027-01-31'), 1).order.invoices[0]?.status).toBe('voided')
+  })
+
   test('a charge that is due is named, and a start waits for its answer', () => {
     const {
       order,
@@ -250,6 +297,7 @@ describe('for any terms, any commands and any passing of time', () => {
         const { order, transitions } = live(agreed, commands)
         expectPeriodsBilledOnce(order, transitions)
         expectServedUntilChurn(order)
+        expectNoHoles(order, transitions)
       }),
       RUNS,
     )
@@ -277,4 +325,5 @@ describe('for any terms, any commands and any passing of time', () => {
   })
 })
 
+const DAY = 86_400_000
 const NO_TIME = { years: 0, months: 0, weeks: 0, days: 0, hours: 0, minutes: 0, seconds: 0 }

@@ -1,0 +1,70 @@
+/** Rules of time whose rows have to be read, written and shown as well: their rules alone are tested in test/billing. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { TEST_CARDS } from '../support/cards.ts'
+import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { makePayer } from '../support/payments.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { DAY, makePlan, placeOrder, type Story } from './story.ts'
+
+describe('orders on a clock that skips', () => {
+  let service: TestService
+  let merchant: Catalogue
+
+  beforeAll(async () => {
+    service = await startService({ settings: { RATE_LIMIT: '1000000' } })
+    merchant = await catalogue(service)
+  })
+  afterAll(() => service.stop())
+
+  const until = (story: Story, status: string) =>
+    waitFor('the order', async () => {
+      const order = await story.order()
+      return order.status === status ? order : null
+    })
+  /** An active order that is charged, of a plan with these members. */
+  const begun = async (plan: object = {}, members: object = {}): Promise<Story> => {
+    const { customerId } = await makePayer(merchant.api, TEST_CARDS.approves)
+    const story = await placeOrder(service, merchant, await makePlan(merchant, plan), {
+      customerId,
+      ...members,
+    })
+    await until(story, 'active')
+    return story
+  }
+  const periodsOf = async (story: Story) => {
+    const path = `invoices?filter=subscriptionId:${story.id}&sort=id&limit=1000`
+    const { body } = await merchant.api.get<Record<string, unknown>[]>(path)
+    return body.map(({ periodStart, periodEnd }) => [periodStart, periodEnd])
+  }
+
+  test('after a pause the paid invoice of the paused period shows its new end', async () => {
+    const story = await begun()
+    await story.skip(40 * DAY)
+    expect((await merchant.api.post('subscription-pauses', { subscriptionId: story.id })).status).toBe(201)
+    await story.skip(20 * DAY)
+    const [pause] = (
+      await merchant.api.get<{ id: string }[]>(`subscription-pauses?filter=subscriptionId:${story.id}`)
+    ).body
+    await merchant.api.delete(`subscription-pauses/${pause?.id}`)
+    const { renewalTime } = await story.order()
+    await story.skip(30 * DAY)
+    const [first, second, third] = await periodsOf(story)
+    expect(second).toEqual([first?.[1], renewalTime])
+    expect(third?.[0]).toBe(renewalTime)
+  })
+
+  test('the first invoice of a pending order is voided with its order only', async () => {
+    const { customerId } = await makePayer(merchant.api, TEST_CARDS.declines)
+    const story = await placeOrder(service, merchant, await makePlan(merchant), { customerId })
+    const order = await waitFor('the decline', async () => {
+      const now = await story.order()
+      return now.billingStatus === 'unpaid' ? now : null
+    })
+    const path = `invoices/${order.initialInvoiceId}/void`
+    expectProblem(await merchant.api.post(path, {}), 409, 'conflict')
+    expect((await merchant.api.post(`subscriptions/${story.id}/void`, {})).status).toBe(201)
+    expect(await story.order()).toMatchObject({ status: 'voided', billingStatus: 'voided' })
+  })
+})
