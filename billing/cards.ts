@@ -119,12 +119,16 @@ export function cardIsExpired(expMonth: number, expYear: number, now: number): b
   return now >= Date.UTC(expYear, expMonth, 1)
 }
 
-/** True if an instrument can be charged at an instant (specification 2.6); else the customer's default one is. */
+/**
+ * True if an instrument can be charged at an instant (specification 2.6); else the customer's default one is. Whether a
+ * card has expired is a question of its date: `expired` is what a charge found at some instant, on the clock of its order.
+ */
 export function isUsable(
   instrument: { readonly status: string; readonly expMonth: number; readonly expYear: number },
   instant: number,
 ): boolean {
-  return instrument.status === 'active' && !cardIsExpired(instrument.expMonth, instrument.expYear, instant)
+  const { status, expMonth, expYear } = instrument
+  return (status === 'active' || status === 'expired') && !cardIsExpired(expMonth, expYear, instant)
 }
 
 export interface CardNumber {

@@ -124,6 +124,21 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
     when: 'An order passed a boundary: its next period began.',
     ids: ['subscriptionId'],
   },
+  {
+    type: 'subscription-renewal-reminder',
+    when: 'The renewal of an order is ahead, as long as the organization wants to be reminded before it.',
+    ids: ['subscriptionId'],
+  },
+  {
+    type: 'subscription-trial-end-reminder',
+    when: 'The end of the trial of an order is ahead.',
+    ids: ['subscriptionId'],
+  },
+  {
+    type: 'order-abandon-reminder',
+    when: 'The abandonment of a pending order is ahead.',
+    ids: ['subscriptionId'],
+  },
   { type: 'subscription-trial-ended', when: 'The trial of an order ended.', ids: ['subscriptionId'] },
   {
     type: 'subscription-trial-converted',
@@ -243,6 +258,11 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   {
     type: 'payment-card-created',
     when: 'A payment instrument was created.',
+    ids: ['paymentInstrumentId', 'paymentCardId'],
+  },
+  {
+    type: 'payment-card-expired',
+    when: 'A charge found that the card of a payment instrument has expired.',
     ids: ['paymentInstrumentId', 'paymentCardId'],
   },
   {

@@ -86,7 +86,7 @@ export function changeCancellation(
     emit(change, 'subscription-modified')
     if (end === null || !isServed(order)) return
     const churnTime = churnTimeOf(order, at, end)
-    set(change, { churnTime, notBefore: at })
+    set(change, { churnTime, notBefore: at, remindersFrom: at })
     if (!hasNextPeriod(change.order)) voidComing(change)
     if (churnTime === at) churn(change)
   })
@@ -112,6 +112,7 @@ export function reactivateOrder(order: Order, at: number, renewalTime: number | 
     set(change, {
       status: 'active',
       notBefore: at,
+      remindersFrom: at,
       canceledTime: null,
       churnTime: null,
       canceledBy: null,
@@ -122,6 +123,7 @@ export function reactivateOrder(order: Order, at: number, renewalTime: number | 
       const number = (order.rebillNumber ?? 0) + 1
       set(change, { inTrial: false, rebillNumber: number, anchor: at, anchorNumber: number, periodStart: at })
       set(change, { periodEnd: endOfPeriod(change.order, number) })
+      set(change, { remindersSent: { ...order.remindersSent, renewal: 0 } })
     }
     if (renewalTime !== null && renewalTime > at && renews(change.order)) moveBoundary(change, renewalTime)
     emit(change, 'subscription-reactivated')
@@ -166,7 +168,7 @@ export function voidInvoice(order: Order, at: number, sequence: number): Transit
 export function changeTerms(order: Order, at: number, terms: OrderTerms): Transition {
   requireStatus(order, ['pending'], 'changed')
   return transition(order, at, 'api', (change) => {
-    set(change, { terms, notBefore: at })
+    set(change, { terms, notBefore: at, remindersFrom: at })
     const free = reissueInitial(change)
     if (terms.startTime !== order.terms.startTime) moveInitial(change)
     followTerms(change, order.terms)

@@ -36,6 +36,7 @@ import {
 } from './order.ts'
 import { beginPause, endPauses, resume, revokePauses } from './pauses.ts'
 import { endOfPeriod } from './periods.ts'
+import { nextReminder, remind } from './reminders.ts'
 
 /** What is due at the same instant is applied in this order. */
 const DUE_KINDS = [
@@ -49,6 +50,7 @@ const DUE_KINDS = [
   'trial end',
   'boundary',
   'completion',
+  'reminder',
 ] as const
 export type DueKind = (typeof DUE_KINDS)[number]
 
@@ -114,6 +116,10 @@ function nextDue(order: Order): Due | null {
 
 function* candidates(order: Order): Generator<Due> {
   yield* pastDues(order)
+  const reminder = nextReminder(order)
+  if (reminder !== null) {
+    yield { at: reminder.at, kind: 'reminder', cause: 'timer', work: (change) => remind(change, reminder) }
+  }
   switch (order.status) {
     case 'pending':
       yield* ofPending(order)
@@ -317,6 +323,8 @@ function beginPeriod(change: Change, boundary: number): void {
     rebillNumber: number,
     periodStart: boundary,
     periodEnd: endOfPeriod(change.order, number),
+    remindersFrom: change.at,
+    remindersSent: { ...change.order.remindersSent, renewal: 0 },
   })
 }
 

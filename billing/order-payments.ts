@@ -19,6 +19,7 @@ import {
   type Change,
   changeInvoice,
   emit,
+  isComing,
   isServed,
   type Order,
   set,
@@ -199,6 +200,23 @@ export function changeAutopay(order: Order, at: number, terms: Order['terms'], a
     // An initial invoice that is never going to be charged does not delay the start.
     if (order.status !== 'pending' || initial === undefined || terms.startTime > at) return
     if (isOpen(initial) && isUncharged(initial)) activate(change, terms.startTime)
+  })
+}
+
+/**
+ * Makes every open invoice due for a charge, because there is a new instrument to charge: at once, at the start of a
+ * pending order, or at the end of a pause. Those of future periods are charged at their boundaries.
+ */
+export function chargeOpen(order: Order, at: number): Transition {
+  return transition(order, at, 'api', (change) => {
+    if (!order.terms.canCharge || !isRetrying(order)) return
+    const earliest = order.status === 'pending' ? Math.max(order.terms.startTime, at) : at
+    for (const invoice of order.invoices) {
+      const { sequence, charge, chargeTime } = invoice
+      if (!isOpen(invoice) || charge !== null || isComing(order, invoice)) continue
+      if (chargeTime === null || chargeTime > earliest)
+        changeInvoice(change, sequence, { chargeTime: earliest })
+    }
   })
 }
 

@@ -76,7 +76,13 @@ export interface OrderTerms {
   readonly canCharge: boolean
   /** Times of retries after the first decline; none without autopay. */
   readonly autopayRetries: readonly Duration[]
+  /** How long before each event reminders are sent. */
+  readonly reminders: ReminderTerms
 }
+
+export type ReminderTerms = Readonly<Record<'renewal' | 'trialEnd' | 'abandon', readonly Duration[]>>
+
+export const NO_REMINDERS: ReminderTerms = { renewal: [], trialEnd: [], abandon: [] }
 
 /** What an order sets itself; null leaves it to the plans. */
 export interface OrderChoices {

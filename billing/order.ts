@@ -80,6 +80,10 @@ export interface Order {
   /** When a charge was last made more than an hour late. */
   readonly lateChargeTime: number | null
   readonly nextInvoice: number
+  /** Reminders before this are not sent: they were, or what they remind of was not known then. */
+  readonly remindersFrom: number
+  /** How many were sent: of the next renewal, of the end of the trial, of the abandonment. */
+  readonly remindersSent: Readonly<Record<'renewal' | 'trialEnd' | 'abandon', number>>
 }
 
 export type Cause = 'api' | 'timer' | 'payment' | 'deadline'
@@ -144,6 +148,8 @@ export function placeOrder(terms: OrderTerms): Transition {
     invoices: [],
     lateChargeTime: null,
     nextInvoice: 1,
+    remindersFrom: terms.createdTime,
+    remindersSent: { renewal: 0, trialEnd: 0, abandon: 0 },
   }
   return transition(blank, terms.createdTime, 'api', (change) => {
     emit(change, 'subscription-created')
@@ -189,7 +195,7 @@ export function isLastPeriod({ terms, rebillNumber }: Pick<Order, 'terms' | 'reb
 export function activate(change: Change, anchor: number, asOf = change.at): void {
   const { at, order } = change
   const { terms } = order
-  set(change, { status: 'active', activationTime: asOf, notBefore: at })
+  set(change, { status: 'active', activationTime: asOf, notBefore: at, remindersFrom: at })
   if (terms.trial !== null) {
     const end = trialEnd(terms, asOf)
     set(change, {
@@ -312,6 +318,7 @@ export function moveBoundary(change: Change, instant: number): void {
   const { rebillNumber, invoices } = change.order
   const boundary = Math.min(instant, LATEST_INSTANT)
   set(change, { periodEnd: boundary, anchor: boundary, anchorNumber: (rebillNumber ?? 0) + 1 })
+  set(change, { remindersFrom: change.at })
   for (const { sequence, status, periodNumber, periodEnd } of invoices) {
     if (periodNumber !== rebillNumber || periodEnd === null || status === 'voided') continue
     if (periodEnd !== boundary) changeInvoice(change, sequence, { periodEnd: boundary })

@@ -6,14 +6,14 @@ import { presentPaymentInstrument } from '../representations/payment-instrument.
 /** Returns an event about a payment instrument as it stands now. `websiteId` is that of its customer. */
 export function paymentInstrumentEvent(
   instrument: PaymentInstrument,
-  type: 'payment-card-created' | 'payment-instrument-modified',
-  { now, baseUrl }: UnitOfWork,
+  type: 'payment-card-created' | 'payment-card-expired' | 'payment-instrument-modified',
+  { baseUrl }: UnitOfWork,
   websiteId: string | null,
 ): NewEvent {
   const representation = presentPaymentInstrument(instrument, baseUrl)
   return {
     type,
-    time: now,
+    time: instrument.updatedTime,
     websiteId,
     ids: { paymentInstrumentId: instrument.id, paymentCardId: instrument.id },
     embedded: { paymentInstrument: representation },

@@ -271,14 +271,18 @@ export const Subscription = Type.Object(
     notes: Nullable(Type.String({ maxLength: 1000, description: 'Notes, shown on invoices.' })),
     customFields: CustomFields,
     ...writeOnlyNotSupportedYet({ couponIds: [] }),
-    ...readOnlyNotSupportedYet({
-      renewalReminderTime: null,
-      renewalReminderNumber: null,
-      trialReminderTime: null,
-      trialReminderNumber: null,
-      abandonReminderTime: null,
-      abandonReminderNumber: null,
-    }),
+    renewalReminderTime: ReadOnly(OrNull(Instant('When the next reminder of the renewal is sent.'))),
+    renewalReminderNumber: ReadOnly(
+      OrNull(Type.Integer({ minimum: 0, description: 'How many reminders of the next renewal were sent.' })),
+    ),
+    trialReminderTime: ReadOnly(OrNull(Instant("When the next reminder of the trial's end is sent."))),
+    trialReminderNumber: ReadOnly(
+      OrNull(Type.Integer({ minimum: 0, description: "How many reminders of the trial's end were sent." })),
+    ),
+    abandonReminderTime: ReadOnly(OrNull(Instant('When the next reminder of the abandonment is sent.'))),
+    abandonReminderNumber: ReadOnly(
+      OrNull(Type.Integer({ minimum: 0, description: 'How many reminders of the abandonment were sent.' })),
+    ),
     clockOffset: ReadOnly(
       Type.Number({
         description: "Seconds by which the order's clock is ahead of real time (sandbox only).",

@@ -1,7 +1,7 @@
 /** The check of an order's terms before they are written: those of a new order and those of a change. */
 import { initialLines, renewalLines } from '../../billing/invoices.ts'
 import { amountProblem, currencyExponent, sumOf } from '../../billing/money.ts'
-import { agreedTerms, termsProblems } from '../../billing/order-terms.ts'
+import { agreedTerms, NO_REMINDERS, termsProblems } from '../../billing/order-terms.ts'
 import { quantityProblem } from '../../billing/pricing.ts'
 import type { OrderItem, OrderType } from '../../db/entities/subscription.ts'
 import type { References } from '../references.ts'
@@ -52,6 +52,7 @@ export function checkTerms(
     shipping: given.shipping?.amount ?? null,
     canCharge: false,
     autopayRetries: [],
+    reminders: NO_REMINDERS,
   }
   for (const lines of [initialLines(terms), renewalLines(terms)]) {
     const sum = amountProblem(sumOf(lines.map(({ amount }) => amount)), currency)

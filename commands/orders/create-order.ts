@@ -1,3 +1,4 @@
+import { reminderTerms } from '../../billing/billing-settings.ts'
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import type { Contact } from '../../billing/contacts.ts'
 import { checkedCustomFields } from '../../billing/custom-fields.ts'
@@ -23,6 +24,7 @@ import { type References, references } from '../references.ts'
 import { orderDeadline, scheduleNext } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
 import { checkTerms } from './check-terms.ts'
+import { UNCHARGED } from './choose-instrument.ts'
 import { newRecord } from './order-record.ts'
 import { readForOrder } from './order-references.ts'
 import { orderRisk } from './order-risk.ts'
@@ -111,7 +113,8 @@ export async function createSubscription(
     nextInvoice: 1,
     clockOffset: 0,
   })
-  const placed = placeOrder(orderTerms(row))
+  const reminders = reminderTerms(known.settings.billing)
+  const placed = placeOrder(orderTerms(row, { ...UNCHARGED, reminders }))
   const record = newRecord(row, { ...placed.order, invoices: [] })
   applyTransitions(unit, record, [placed])
   // With its first deadline stored, the sweep finds the order even if every wake-up is lost.

@@ -72,13 +72,19 @@ export function orderOf(
     })),
     lateChargeTime: milliseconds(row.lateChargeTime),
     nextInvoice: row.nextInvoice,
+    remindersFrom: (row.remindersFrom ?? row.advancedTo ?? row.createdTime).getTime(),
+    remindersSent: {
+      renewal: row.renewalReminderNumber ?? 0,
+      trialEnd: row.trialReminderNumber ?? 0,
+      abandon: row.abandonReminderNumber ?? 0,
+    },
   }
 }
 
 /** Returns the terms in an order's row, with its charge terms where they matter. */
 export function orderTerms(
   row: Subscription,
-  { canCharge, autopayRetries }: Pick<ChargeTerms, 'canCharge' | 'autopayRetries'> = UNCHARGED,
+  { canCharge, autopayRetries, reminders }: Omit<ChargeTerms, 'route'> = UNCHARGED,
 ): OrderTerms {
   const agreed = agreedTerms(
     row.items.map(({ priced }) => priced),
@@ -95,6 +101,7 @@ export function orderTerms(
     shipping: row.shipping?.amount ?? null,
     canCharge,
     autopayRetries,
+    reminders,
   }
 }
 

@@ -14,6 +14,8 @@ import { Migration20261122164100_transactions_by_website } from './Migration2026
 import { Migration20261122164200_dispute_reasons } from './Migration20261122164200_dispute_reasons.ts'
 import { Migration20261122164300_members_of_access } from './Migration20261122164300_members_of_access.ts'
 import { Migration20261122164400_requests_are_tracked } from './Migration20261122164400_requests_are_tracked.ts'
+import { Migration20261122182000_times_of_events } from './Migration20261122182000_times_of_events.ts'
+import { Migration20261122182100_reminders_of_orders } from './Migration20261122182100_reminders_of_orders.ts'
 import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 import { Migration20261122193100_instants_in_range } from './Migration20261122193100_instants_in_range.ts'
 
@@ -45,6 +47,8 @@ export const migrations = [
     name: 'Migration20261122164400_requests_are_tracked',
     class: Migration20261122164400_requests_are_tracked,
   },
+  { name: 'Migration20261122182000_times_of_events', class: Migration20261122182000_times_of_events },
+  { name: 'Migration20261122182100_reminders_of_orders', class: Migration20261122182100_reminders_of_orders },
   {
     name: 'Migration20261122193000_customer_credentials',
     class: Migration20261122193000_customer_credentials,

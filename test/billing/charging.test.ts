@@ -19,6 +19,7 @@ import {
   beginCharge,
   cancelCharge,
   changeAutopay,
+  chargeOpen,
   declineCharge,
   disputeInvoice,
   leaveChargeUnknown,
@@ -821,6 +822,20 @@ describe('autopay', () => {
     expect(order.live(START + 6 * DAY).charges).toHaveLength(3)
     expect(order.charges.at(-1)?.now).toBe(START + 5 * DAY)
     expect(status(order)).toBe('active')
+  })
+
+  test('by a new instrument is made at once for what is open; a paused order is charged at its end', () => {
+    const order = charged({}, ['declined', 'declined']).live(START + HOUR)
+    order.command({ at: START + 2 * HOUR, act: chargeOpen }).live(START + 2 * HOUR)
+    expect(order.charges.map(({ now }) => now)).toEqual([START, START + 2 * HOUR])
+    // Declined too: the schedule goes on where it is by then.
+    expect(order.invoice(1).chargeTime).toBe(START + DAY)
+    const paused = charged({}, ['approved', 'declined', 'declined', 'declined']).live(at('2027-03-03'))
+    const pause = { id: 'pause', effectiveTime: null, endTime: at('2027-03-10') }
+    paused.command({ at: at('2027-03-04'), act: (before, now) => pauseOrder(before, now, pause) })
+    paused.command({ at: at('2027-03-05'), act: chargeOpen }).live(at('2027-03-09'))
+    expect(paused.charges).toHaveLength(4)
+    expect(paused.live(at('2027-03-10')).charges.at(-1)).toMatchObject({ invoice: 2, now: at('2027-03-10') })
   })
 
   test('switched off before the first charge was made lets the order start unpaid', () => {

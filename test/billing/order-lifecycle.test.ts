@@ -1,12 +1,20 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { parseDuration } from '../../billing/durations.ts'
 import { ConflictError } from '../../billing/errors.ts'
 import { type Order, placeOrder, renewalTime, type Transition } from '../../billing/order.ts'
-import { cancelOrder, changeItems, reactivateOrder, voidInvoice } from '../../billing/order-commands.ts'
+import {
+  cancelOrder,
+  changeItems,
+  moveRenewal,
+  reactivateOrder,
+  voidInvoice,
+} from '../../billing/order-commands.ts'
 import { advanceThrough } from '../../billing/order-lifecycle.ts'
 import { payInvoice, receivePayment } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
 import { pauseOrder } from '../../billing/pauses.ts'
+import { nextReminder } from '../../billing/reminders.ts'
 import {
   expectEventsOfTransitions,
   expectNoHoles,
@@ -245,6 +253,54 @@ describe('the life of an order', () => {
     expect(voidInvoice(active, at('2027-01-31'), 1).order.invoices[0]?.status).toBe('voided')
   })
 
+  test('reminders are sent before the abandonment, the end of the trial and each renewal, once each', () => {
+    const [hour, day3, day5] = ['PT1H', 'P3D', 'P5D'].flatMap((text) => parseDuration(text) ?? [])
+    if (hour === undefined || day3 === undefined || day5 === undefined) throw new Error('no durations')
+    const reminders = { renewal: [day5, day3], trialEnd: [day3], abandon: [hour] }
+    const sent = (transitions: readonly Transition[]) =>
+      transitions.flatMap(({ at, events }) =>
+        events.flatMap(({ type }) =>
+          type.endsWith('-reminder') ? [[type, new Date(at).toISOString()]] : [],
+        ),
+      )
+    const startTime = at('2027-02-10')
+    const pending = placeOrder(terms({}, { startTime, abandonTime: at('2027-02-09'), reminders })).order
+    expect(nextReminder(pending)).toEqual({ kind: 'abandon', at: at('2027-02-08T23:00:00Z') })
+    const abandoned = advanceThrough(pending, END)
+    expect(sent(abandoned.transitions)).toEqual([['order-abandon-reminder', '2027-02-08T23:00:00.000Z']])
+    expect(abandoned.order.remindersSent.abandon).toBe(1)
+    const trial = { price: '0', period: { unit: 'day', length: 10 } } as const
+    const { transitions, order } = advanceThrough(
+      placeOrder(terms({ trial }, { reminders })).order,
+      at('2027-03-09'),
+    )
+    expect(sent(transitions)).toEqual([
+      ['subscription-trial-end-reminder', '2027-02-07T00:00:00.000Z'],
+      ['subscription-renewal-reminder', '2027-03-05T00:00:00.000Z'],
+      ['subscription-renewal-reminder', '2027-03-07T00:00:00.000Z'],
+    ])
+    expect(order.remindersSent).toEqual({ renewal: 2, trialEnd: 1, abandon: 0 })
+    expect(advanceThrough(order, at('2027-03-10')).order.remindersSent.renewal).toBe(0)
+  })
+
+  test('a renewal that is moved is reminded of before its new time; what has passed by then is not made up', () => {
+    const before = parseDuration('P3D')
+    const reminders = { renewal: before === null ? [] : [before], trialEnd: [], abandon: [] }
+    const order = settled(terms({}, { reminders }), '2027-02-26')
+    expect(order.remindersSent.renewal).toBe(1)
+    const now = at('2027-02-26')
+    const later = moveRenewal(order, now, at('2027-03-20'))?.order ?? order
+    expect(nextReminder(later)).toEqual({ kind: 'renewal', at: at('2027-03-17') })
+    const sooner = moveRenewal(
+      settled(terms({}, { reminders }), '2027-02-10'),
+      at('2027-02-10'),
+      at('2027-02-12'),
+    )
+    expect(sooner === null ? 'unmoved' : nextReminder(sooner.order)).toBeNull()
+    const paused = pauseOrder(order, now, { id: 'pause', effectiveTime: null, endTime: null }).order
+    expect(nextReminder(paused)).toBeNull()
+  })
+
   test('a charge that is due is named, and a start waits for its answer', () => {
     const {
       order,
@@ -309,6 +365,27 @@ describe('for any terms, any commands and any passing of time', () => {
         expect(live(agreed, commands).transitions.flatMap(({ order }) => illegal(order))).toEqual([])
       }),
       RUNS,
+    )
+  })
+
+  test('no reminder of the same event at the same time is sent twice, nor after it', () => {
+    fc.assert(
+      fc.property(anyTerms, anyCommands, looks, (agreed, commands, instants) => {
+        const { transitions } = live(agreed, commands, instants)
+        const sent = transitions.flatMap(({ at: now, events }) =>
+          events.flatMap(({ type }) => (type.endsWith('-reminder') ? [`${type} ${now}`] : [])),
+        )
+        expect(new Set(sent).size).toBe(sent.length)
+        for (const [index, { order, events, at: now }] of transitions.entries()) {
+          if (!events.some(({ type }) => type.endsWith('-reminder'))) continue
+          const before = transitions[index - 1]?.order ?? order
+          expect(before.terms.abandonTime ?? before.periodEnd ?? 0).toBeGreaterThan(
+            before.status === 'pending' ? now : 0,
+          )
+          if (before.status !== 'pending') expect(before.periodEnd ?? 0).toBeGreaterThan(now)
+        }
+      }),
+      { numRuns: 1_000 },
     )
   })
 

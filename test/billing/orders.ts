@@ -1,6 +1,6 @@
 /** Orders for tests of the pure rules: terms written short, and any terms and histories at random. */
 import fc from 'fast-check'
-import { parseDuration } from '../../billing/durations.ts'
+import { type Duration, parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
 import {
@@ -12,8 +12,8 @@ import {
   voidOrder,
 } from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
-import { beginCallersCharge, payInvoice } from '../../billing/order-payments.ts'
-import { agreedTerms, type OrderTerms, type PricedPlan } from '../../billing/order-terms.ts'
+import { beginCallersCharge, chargeOpen, payInvoice } from '../../billing/order-payments.ts'
+import { agreedTerms, NO_REMINDERS, type OrderTerms, type PricedPlan } from '../../billing/order-terms.ts'
 import { changePauseTimes, pauseOrder, removePause } from '../../billing/pauses.ts'
 
 export const at = (text: string): number => Date.parse(text.includes('T') ? text : `${text}T00:00:00Z`)
@@ -47,6 +47,7 @@ export function terms(plan: Partial<PricedPlan> = {}, members: Partial<OrderTerm
     shipping: null,
     canCharge: false,
     autopayRetries: [],
+    reminders: NO_REMINDERS,
     ...members,
   }
 }
@@ -88,6 +89,11 @@ const plans: fc.Arbitrary<PricedPlan> = fc
           },
   }))
 
+const reminders = fc.array(
+  fc.constantFrom('PT1H', 'P3D', 'P17D', 'P1M').map((text) => parseDuration(text) as Duration),
+  { maxLength: 2 },
+)
+
 export const anyTerms: fc.Arbitrary<OrderTerms> = fc
   .record({
     plan: plans,
@@ -96,8 +102,9 @@ export const anyTerms: fc.Arbitrary<OrderTerms> = fc
     abandonsIn: fc.option(fc.integer({ min: 1, max: 60 }), { freq: 1 }),
     delinquency: fc.constantFrom(null, 'P3D', 'P20D', 'P2M'),
     shipping: fc.option(prices),
+    reminders: fc.record({ renewal: reminders, trialEnd: reminders, abandon: reminders }),
   })
-  .map(({ plan, quantity, startsIn, abandonsIn, delinquency, shipping }) =>
+  .map(({ plan, quantity, startsIn, abandonsIn, delinquency, shipping, reminders }) =>
     terms(plan, {
       createdTime: START,
       startTime: START + startsIn * DAY,
@@ -105,6 +112,7 @@ export const anyTerms: fc.Arbitrary<OrderTerms> = fc
       delinquencyPeriod: delinquency === null ? null : parseDuration(delinquency),
       items: [{ id: 'item', quantity, plan }],
       shipping,
+      reminders,
     }),
   )
 
@@ -163,6 +171,7 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
   }),
   fc.constant<Command['act']>((order, now) => removePause(order, now, `pause-${order.pauses.length}`)),
   fc.constant<Command['act']>((order, now) => voidOrder(order, now)),
+  fc.constant<Command['act']>((order, now) => chargeOpen(order, now)),
   days.map(
     (ahead): Command['act'] =>
       (order, now) =>

@@ -5,6 +5,7 @@ import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { makePayer } from '../support/payments.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { makeToken } from '../support/tokens.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { DAY, makePlan, placeOrder, type Story } from './story.ts'
 
@@ -53,6 +54,67 @@ describe('orders on a clock that skips', () => {
     const [first, second, third] = await periodsOf(story)
     expect(second).toEqual([first?.[1], renewalTime])
     expect(third?.[0]).toBe(renewalTime)
+  })
+
+  test('an expired card is a decline with its events, its instrument expired, and a new default is charged at once', async () => {
+    const { customerId, paymentInstrumentId } = await makePayer(merchant.api, TEST_CARDS.approves)
+    const execute = (text: string, values: unknown[]) =>
+      service.database.orm.em.fork().getConnection().execute<{ type: string }[]>(text, values)
+    await execute('update payment_instruments set exp_year = 2020 where id = ?', [paymentInstrumentId])
+    const story = await placeOrder(service, merchant, await makePlan(merchant), { customerId })
+    const path = `transactions?filter=customerId:${customerId};result:declined`
+    const sale = await waitFor(
+      'the decline',
+      async () => (await merchant.api.get<Record<string, unknown>[]>(path)).body[0] ?? null,
+    )
+    expect(sale).toMatchObject({ amount: 10, paymentInstruction: { paymentInstrumentId } })
+    expect(await story.ledger()).toEqual([])
+    expect(await story.order()).toMatchObject({ status: 'pending', billingStatus: 'unpaid' })
+    const instrument = await merchant.api.get(`payment-instruments/${paymentInstrumentId}`)
+    expect(instrument.body).toMatchObject({ status: 'expired', revision: 2 })
+    const told = await execute(
+      "select type from events where payload::jsonb ->> 'paymentCardId' = ? or payload::jsonb ->> 'transactionId' = ? order by id",
+      [paymentInstrumentId, sale.id],
+    )
+    expect(told.map(({ type }) => type)).toEqual([
+      'payment-card-created',
+      'payment-card-expired',
+      'transaction-declined',
+    ])
+    const [open] = await story.invoices()
+    expect(open).toMatchObject({ status: 'unpaid', autopayScheduledTime: expect.any(String) })
+    // Not at the next retry, which is a day ahead.
+    const changed = await merchant.api.put(`customers/${customerId}`, {
+      paymentToken: await makeToken(merchant.api, TEST_CARDS.approvesToo),
+    })
+    expect(changed.status).toBe(200)
+    expect(await until(story, 'active')).toMatchObject({ billingStatus: 'paid' })
+    expect(await story.ledger()).toMatchObject([{ requestId: `${story.id}.1.2`, result: 'approved' }])
+  })
+
+  test('reminders are shown, sent and counted as the settings of the organization say', async () => {
+    const settings = (renewal: string[]) =>
+      merchant.api.put('', { name: 'Merchant', settings: { billing: { reminders: { renewal } } } })
+    expect((await settings(['P3D', 'PT1H'])).status).toBe(200)
+    const story = await begun()
+    const order = await story.order()
+    const renewal = Date.parse(String(order.renewalTime))
+    const ahead = (milliseconds: number) => new Date(renewal - milliseconds).toISOString()
+    expect(order).toMatchObject({
+      renewalReminderTime: ahead(3 * DAY),
+      renewalReminderNumber: null,
+      trialReminderTime: null,
+      abandonReminderTime: null,
+    })
+    const reminded = await story.forwardTo(renewal - DAY)
+    expect(reminded).toMatchObject({ renewalReminderTime: ahead(3_600_000), renewalReminderNumber: 1 })
+    expect(await story.forwardTo(renewal + DAY)).toMatchObject({
+      rebillNumber: 2,
+      renewalReminderNumber: null,
+    })
+    const told = (await story.events()).filter((type) => type.endsWith('-reminder'))
+    expect(told).toEqual(['subscription-renewal-reminder', 'subscription-renewal-reminder'])
+    await settings([])
   })
 
   test('the first invoice of a pending order is voided with its order only', async () => {
