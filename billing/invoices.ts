@@ -3,7 +3,7 @@ import { canonicalJson } from './canonical-json.ts'
 import { type Duration, reach } from './durations.ts'
 import { LATEST_INSTANT, orNever } from './instants.ts'
 import { isZero, lineAmount, Money, sumOf } from './money.ts'
-import { type OrderTerms, type PricedItem, shifted } from './order-terms.ts'
+import { isPostpaid, type OrderTerms, type PricedItem, shifted } from './order-terms.ts'
 import { type PricePart, priceParts } from './pricing.ts'
 
 export const INVOICE_STATUSES = [
@@ -78,17 +78,22 @@ export interface Invoice {
   readonly isDisputed: boolean
 }
 
-/** Returns the lines of the initial invoice: setup, then the trial or first period, one-time sales, shipping. */
+/**
+ * Returns the lines of the initial invoice: setup, then the trial or first period, one-time sales, shipping. Periods of a
+ * postpaid order are billed at their ends, and shipping with them.
+ */
 export function initialLines(terms: OrderTerms): InvoiceLine[] {
   const setups = terms.items.flatMap((item) =>
     item.plan.setup === null ? [] : [itemLine(terms, item, 'setup', item.plan.setup.price)],
   )
   const served = terms.items.flatMap((item) =>
-    terms.trial === null || isOneTime(item)
+    isOneTime(item) || (terms.trial === null && !isPostpaid(terms))
       ? planLines(terms, item)
-      : [itemLine(terms, item, 'trial', item.plan.trial?.price ?? '0')],
+      : terms.trial === null
+        ? []
+        : [itemLine(terms, item, 'trial', item.plan.trial?.price ?? '0')],
   )
-  return [...setups, ...served, ...shippingLine(terms)]
+  return [...setups, ...served, ...(isPostpaid(terms) ? [] : shippingLine(terms))]
 }
 
 export function renewalLines(terms: OrderTerms): InvoiceLine[] {

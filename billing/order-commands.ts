@@ -30,9 +30,9 @@ import {
 } from './order.ts'
 import { churn } from './order-lifecycle.ts'
 import { payInvoice, requireNoCharge } from './order-payments.ts'
-import type { OrderTerms } from './order-terms.ts'
+import { isPostpaid, type OrderTerms } from './order-terms.ts'
 import { changePause, endPauses } from './pauses.ts'
-import { endOfPeriod } from './periods.ts'
+import { anchorFrom, endOfPeriod } from './periods.ts'
 
 export const CHURN_TIME_POLICIES = ['now', 'at-next-renewal'] as const
 export type ChurnTimePolicy = (typeof CHURN_TIME_POLICIES)[number]
@@ -121,7 +121,9 @@ export function reactivateOrder(order: Order, at: number, renewalTime: number | 
     })
     if (!goesOn) {
       const number = (order.rebillNumber ?? 0) + 1
-      set(change, { inTrial: false, rebillNumber: number, anchor: at, anchorNumber: number, periodStart: at })
+      set(change, { inTrial: false, rebillNumber: number, periodStart: at })
+      const { interval } = order.terms
+      set(change, interval === null ? { anchor: at, anchorNumber: number } : anchorFrom(interval, at, number))
       set(change, { periodEnd: endOfPeriod(change.order, number) })
       set(change, { remindersSent: { ...order.remindersSent, renewal: 0 } })
     }
@@ -129,7 +131,7 @@ export function reactivateOrder(order: Order, at: number, renewalTime: number | 
     emit(change, 'subscription-reactivated')
     if (goesOn) resumeRetries(change, order.canceledTime ?? at)
     const { rebillNumber, invoicedThrough } = change.order
-    if (!goesOn && rebillNumber !== null && invoicedThrough < rebillNumber) {
+    if (!goesOn && rebillNumber !== null && invoicedThrough < rebillNumber && !isPostpaid(order.terms)) {
       issueRenewal(change, rebillNumber, at)
     }
   })

@@ -26,6 +26,7 @@ import {
   isComing,
   isServed,
   issue,
+  issueEnding,
   issueRenewal,
   type Order,
   set,
@@ -34,6 +35,7 @@ import {
   voidAll,
   voidComing,
 } from './order.ts'
+import { isPostpaid } from './order-terms.ts'
 import { beginPause, endPauses, resume, revokePauses } from './pauses.ts'
 import { endOfPeriod } from './periods.ts'
 import { nextReminder, remind } from './reminders.ts'
@@ -191,7 +193,7 @@ function* ofService(order: Order): Generator<Due> {
   if (periodEnd === null || rebillNumber === null) return
   const at = Math.max(periodEnd, notBefore)
   const renews = hasNextPeriod(order)
-  if (renews && invoicedThrough === rebillNumber) {
+  if (renews && invoicedThrough === rebillNumber && !isPostpaid(terms)) {
     const early = earlyIssue(terms, periodEnd)
     const issueAt = early === null ? at : Math.max(early, order.periodStart ?? early, notBefore)
     if (issueAt < at) {
@@ -312,6 +314,7 @@ export function convertTrial(change: Change): void {
 function renew(change: Change): void {
   const { periodEnd } = change.order
   if (periodEnd === null) return
+  issueEnding(change)
   beginPeriod(change, periodEnd)
   emit(change, 'subscription-renewed')
   billPeriod(change, periodEnd)
@@ -330,7 +333,7 @@ function beginPeriod(change: Change, boundary: number): void {
 
 function billPeriod(change: Change, boundary: number): void {
   const { rebillNumber, invoicedThrough, invoices, terms } = change.order
-  if (rebillNumber === null) return
+  if (rebillNumber === null || isPostpaid(terms)) return
   if (invoicedThrough < rebillNumber) {
     issueRenewal(change, rebillNumber, boundary)
     return
@@ -343,6 +346,7 @@ function billPeriod(change: Change, boundary: number): void {
 }
 
 export function complete(change: Change): void {
+  issueEnding(change)
   set(change, { status: 'completed' })
   revokePauses(change)
   emit(change, 'order-completed')
@@ -353,11 +357,14 @@ export function complete(change: Change): void {
  * by then are not made.
  */
 export function churn(change: Change): void {
-  set(change, { status: 'churned', periodEnd: null })
+  set(change, { status: 'churned' })
   for (const { sequence, chargeTime } of change.order.invoices) {
     if (chargeTime !== null && chargeTime >= change.at) changeInvoice(change, sequence, { chargeTime: null })
   }
   voidComing(change)
+  // The last period of a postpaid order is charged once more.
+  issueEnding(change)
+  set(change, { periodEnd: null })
   endDelinquency(change)
   emit(change, 'subscription-churned')
 }
@@ -377,7 +384,6 @@ function cancelForDelinquency(change: Change): void {
     cancelDescription: null,
     canceledTime: change.at,
     churnTime: change.at,
-    periodEnd: null,
   })
   emit(change, 'order-delinquency-reached')
   emit(change, 'subscription-canceled')
@@ -391,6 +397,9 @@ function cancelForDelinquency(change: Change): void {
     emit(change, 'invoice-abandoned', { invoice: sequence })
   }
   voidComing(change)
+  issueEnding(change)
+  set(change, { periodEnd: null })
+  endDelinquency(change)
 }
 
 /**
@@ -401,6 +410,7 @@ export function upcomingInvoice(order: Order): Invoice | null {
   const { terms, invoicedThrough, rebillNumber, periodEnd, nextInvoice } = order
   if (order.status !== 'active' && !isServed(order)) return null
   if (terms.interval === null || rebillNumber === null) return null
+  if (isPostpaid(terms)) return upcomingEnding(order)
   const number = Math.max(invoicedThrough, rebillNumber) + 1
   const { limit } = terms.interval
   const boundary = number === rebillNumber + 1 ? periodEnd : endOfPeriod(order, number - 1)
@@ -413,4 +423,20 @@ export function upcomingInvoice(order: Order): Invoice | null {
   })
   const at = Math.max(earlyIssue(terms, boundary) ?? boundary, order.periodStart ?? boundary, order.notBefore)
   return { ...issued(draft, terms, at, Math.max(boundary, at)), status: 'draft', paidTime: null }
+}
+
+/** Returns the invoice of a postpaid order's current period, or of its first one while it is in trial. */
+function upcomingEnding(order: Order): Invoice | null {
+  const { terms, rebillNumber, periodStart, periodEnd, churnTime, inTrial } = order
+  if (inTrial && !hasNextPeriod(order)) return null
+  const number = inTrial ? 1 : (rebillNumber ?? 0)
+  const [start, end] = inTrial ? [periodEnd, endOfPeriod(order, 1)] : [periodStart, periodEnd]
+  if (start === null || end === null) return null
+  const draft = draftInvoice(order.nextInvoice, 'renewal', renewalLines(terms), {
+    periodNumber: number,
+    periodStart: start,
+    periodEnd: end,
+  })
+  const at = Math.max(Math.min(end, churnTime ?? end), order.notBefore)
+  return { ...issued(draft, terms, at, at), status: 'draft', paidTime: null }
 }

@@ -5,8 +5,8 @@ import type { EventType } from './event-types.ts'
 import { LATEST_INSTANT, orNever } from './instants.ts'
 import { draftInvoice, type Invoice, initialLines, isOpen, issued, renewalLines } from './invoices.ts'
 import { isZero } from './money.ts'
-import { type OrderTerms, trialEnd } from './order-terms.ts'
-import { endOfPeriod } from './periods.ts'
+import { isPostpaid, type OrderTerms, trialEnd } from './order-terms.ts'
+import { anchorFrom, endOfPeriod } from './periods.ts'
 
 export const ORDER_STATUSES = [
   'pending',
@@ -203,16 +203,19 @@ export function activate(change: Change, anchor: number, asOf = change.at): void
       rebillNumber: 0,
       periodStart: asOf,
       periodEnd: end,
-      anchor: end,
-      anchorNumber: 1,
+      ...(terms.interval === null || end === null
+        ? { anchor: end, anchorNumber: 1 }
+        : anchorFrom(terms.interval, end, 1)),
     })
   } else if (terms.interval !== null) {
-    set(change, { rebillNumber: 1, invoicedThrough: 1, periodStart: anchor, anchor, anchorNumber: 1 })
+    set(change, { rebillNumber: 1, invoicedThrough: isPostpaid(terms) ? 0 : 1, periodStart: anchor })
+    set(change, anchorFrom(terms.interval, anchor, 1))
     set(change, { periodEnd: endOfPeriod(change.order, 1) })
   }
   const { periodStart, periodEnd, rebillNumber } = change.order
   for (const { sequence, type } of change.order.invoices) {
-    if (type === 'initial')
+    // A first period that is billed at its end has an invoice of its own.
+    if (type === 'initial' && (!isPostpaid(terms) || rebillNumber === 0))
       changeInvoice(change, sequence, { periodStart, periodEnd, periodNumber: rebillNumber })
   }
   emit(change, 'subscription-activated')
@@ -243,13 +246,29 @@ export function issue(change: Change, sequence: number, chargedAt: number): void
 
 export function issueRenewal(change: Change, number: number, boundary: number): void {
   const { order } = change
-  const sequence = addInvoice(change, 'renewal', renewalLines(order.terms), {
+  issuePeriod(change, number, { start: boundary, end: endOfPeriod(order, number), chargedAt: boundary })
+}
+
+/** Issues the invoice of a postpaid order's current period, as that or the service ends; nothing if it has one. */
+export function issueEnding(change: Change): void {
+  const { terms, rebillNumber, invoicedThrough, periodStart, periodEnd } = change.order
+  if (!isPostpaid(terms) || rebillNumber === null || rebillNumber === 0 || periodStart === null) return
+  if (invoicedThrough >= rebillNumber) return
+  issuePeriod(change, rebillNumber, { start: periodStart, end: periodEnd, chargedAt: change.at })
+}
+
+function issuePeriod(
+  change: Change,
+  number: number,
+  { start, end, chargedAt }: { start: number; end: number | null; chargedAt: number },
+): void {
+  const sequence = addInvoice(change, 'renewal', renewalLines(change.order.terms), {
     periodNumber: number,
-    periodStart: boundary,
-    periodEnd: endOfPeriod(order, number),
+    periodStart: start,
+    periodEnd: end,
   })
   set(change, { invoicedThrough: number })
-  issue(change, sequence, Math.max(boundary, change.at))
+  issue(change, sequence, Math.max(chargedAt, change.at))
   emit(change, 'renewal-invoice-issued', { invoice: sequence })
 }
 

@@ -10,10 +10,11 @@ import {
   reactivateOrder,
   voidInvoice,
 } from '../../billing/order-commands.ts'
-import { advanceThrough } from '../../billing/order-lifecycle.ts'
+import { advanceThrough, upcomingInvoice } from '../../billing/order-lifecycle.ts'
 import { payInvoice, receivePayment } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
 import { pauseOrder } from '../../billing/pauses.ts'
+import { anchorFrom, endOfPeriod, type PeriodAnchor } from '../../billing/periods.ts'
 import { nextReminder } from '../../billing/reminders.ts'
 import {
   expectEventsOfTransitions,
@@ -299,6 +300,149 @@ describe('the life of an order', () => {
     expect(sooner === null ? 'unmoved' : nextReminder(sooner.order)).toBeNull()
     const paused = pauseOrder(order, now, { id: 'pause', effectiveTime: null, endTime: null }).order
     expect(nextReminder(paused)).toBeNull()
+  })
+
+  describe('that is billed at the end of each period', () => {
+    const postpaid = (members: Partial<Parameters<typeof terms>[0]> = {}, limit: number | null = null) =>
+      terms({
+        setup: { price: '5' },
+        recurringInterval: { unit: 'month', length: 1, limit, billingTiming: 'postpaid' },
+        ...members,
+      })
+    const billed = ({ invoices }: Order) =>
+      invoices.map(({ amount, periodNumber, periodStart, periodEnd, issuedTime }) => [
+        amount,
+        periodNumber,
+        day(periodStart),
+        day(periodEnd),
+        day(issuedTime),
+      ])
+    const SETUP = ['5', null, null, null, '2027-01-31']
+    const FIRST = ['9.9', 1, '2027-01-31', '2027-02-28', '2027-02-28']
+
+    test('owes its setup at the start, and each period when it has ended', () => {
+      expect(billed(settled(postpaid(), '2027-02-27'))).toEqual([SETUP])
+      const second = ['9.9', 2, '2027-02-28', '2027-03-31', '2027-03-31']
+      expect(billed(settled(postpaid(), '2027-03-31'))).toEqual([SETUP, FIRST, second])
+      expect(upcomingInvoice(settled(postpaid(), '2027-02-10'))).toMatchObject({
+        amount: '9.9',
+        periodNumber: 1,
+        issuedTime: at('2027-02-28'),
+      })
+    })
+
+    test('owes its last period when it completes, churns or becomes delinquent', () => {
+      const completed = settled(postpaid({}, 1), '2027-02-28')
+      expect(completed.status).toBe('completed')
+      expect(billed(completed)).toEqual([SETUP, FIRST])
+      const now = at('2027-02-10')
+      const { order: churned } = cancelOrder(settled(postpaid(), '2027-02-09'), now, {
+        churnTime: null,
+        churnTimePolicy: null,
+        canceledBy: 'merchant',
+        reason: null,
+        description: null,
+      })
+      const LAST = ['9.9', 1, '2027-01-31', '2027-02-28', '2027-02-10']
+      expect(churned.status).toBe('churned')
+      expect(billed(churned)).toEqual([SETUP, LAST])
+      // A reactivation begins another period and bills nothing.
+      const again = reactivateOrder(churned, at('2027-02-20')).order
+      expect(billed(again)).toEqual([SETUP, LAST])
+      expect(billed(advanceThrough(again, at('2027-03-20')).order)).toEqual([
+        SETUP,
+        LAST,
+        ['9.9', 2, '2027-02-20', '2027-03-20', '2027-03-20'],
+      ])
+      const agreed = { ...postpaid(), delinquencyPeriod: { ...NO_TIME, days: 3 } }
+      const delinquent = settled(agreed, '2027-02-04')
+      expect(delinquent.invoices.map(({ status, periodNumber }) => [periodNumber, status])).toEqual([
+        [null, 'abandoned'],
+        [1, 'unpaid'],
+      ])
+      expect(delinquent).toMatchObject({ status: 'canceled', invoices: [{}, { delinquencyTime: null }] })
+    })
+
+    test('owes nothing at the end of its trial, and the first period after that', () => {
+      const trial = { price: '1', period: { unit: 'day', length: 10 } } as const
+      const order = settled(postpaid({ trial }), '2027-03-10')
+      expect(billed(order).slice(1)).toEqual([['9.9', 1, '2027-02-10', '2027-03-10', '2027-03-10']])
+      expect(order.invoices[0]).toMatchObject({ amount: '6', periodNumber: 0 })
+    })
+  })
+
+  describe('whose periods begin on a day', () => {
+    const anchored = (periodAnchorInstruction: PeriodAnchor, unit: 'week' | 'month', start: string) =>
+      terms(
+        { recurringInterval: { unit, length: 1, limit: null, periodAnchorInstruction } },
+        { createdTime: at(start) },
+      )
+    test.each([
+      [
+        { method: 'day-of-month', day: 1 } as const,
+        'month' as const,
+        '2027-01-20',
+        ['02-01', '03-01', '04-01'],
+      ],
+      [
+        { method: 'day-of-month', day: 31 } as const,
+        'month' as const,
+        '2027-02-10',
+        ['02-28', '03-31', '04-30'],
+      ],
+      [
+        { method: 'day-of-month', day: 30 } as const,
+        'month' as const,
+        '2027-01-31',
+        ['02-28', '03-30', '04-30'],
+      ],
+      [
+        { method: 'day-of-week', day: 'Monday' } as const,
+        'week' as const,
+        '2027-02-01',
+        ['02-08', '02-15', '02-22'],
+      ],
+      [
+        { method: 'day-of-week', day: 'Friday' } as const,
+        'week' as const,
+        '2027-02-01',
+        ['02-05', '02-12', '02-19'],
+      ],
+    ])('%o, by the %s from %s', (instruction, unit, start, boundaries) => {
+      const order = settled(anchored(instruction, unit, start), `2027-${boundaries[2]}`)
+      expect(starts(order)).toEqual([start, ...boundaries.map((one) => `2027-${one}`)])
+    })
+
+    test('for any start, length and day: each boundary is that day, or the last of a shorter month', () => {
+      fc.assert(
+        fc.property(
+          fc.integer({ min: at('2024-01-01'), max: at('2032-01-01') }),
+          fc.constantFrom(
+            { unit: 'month' as const, length: 1 },
+            { unit: 'month', length: 2 },
+            { unit: 'month', length: 5 },
+            { unit: 'year', length: 1 },
+            { unit: 'year', length: 3 },
+          ),
+          fc.integer({ min: 1, max: 31 }),
+          (begins, period, dayOfMonth) => {
+            const interval = {
+              ...period,
+              periodAnchorInstruction: { method: 'day-of-month', day: dayOfMonth },
+            } as const
+            const order = { terms: { interval }, ...anchorFrom(interval, begins, 4) }
+            const ends = Array.from({ length: 30 }, (_, index) => endOfPeriod(order, 4 + index) ?? Number.NaN)
+            expect(ends[0]).toBeGreaterThan(begins)
+            expect((ends[0] ?? 0) - begins).toBeLessThanOrEqual(31 * DAY)
+            for (const end of ends) {
+              const date = new Date(end)
+              const last = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate()
+              expect(date.getUTCDate()).toBe(Math.min(dayOfMonth, last))
+            }
+          },
+        ),
+      )
+    })
   })
 
   test('a charge that is due is named, and a start waits for its answer', () => {

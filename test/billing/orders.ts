@@ -15,6 +15,7 @@ import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
 import { beginCallersCharge, chargeOpen, payInvoice } from '../../billing/order-payments.ts'
 import { agreedTerms, NO_REMINDERS, type OrderTerms, type PricedPlan } from '../../billing/order-terms.ts'
 import { changePauseTimes, pauseOrder, removePause } from '../../billing/pauses.ts'
+import { type Period, type PeriodAnchor, WEEKDAYS } from '../../billing/periods.ts'
 
 export const at = (text: string): number => Date.parse(text.includes('T') ? text : `${text}T00:00:00Z`)
 export const day = (instant: number | null): string | null =>
@@ -73,11 +74,22 @@ const plans: fc.Arbitrary<PricedPlan> = fc
     price: prices,
     setup: fc.option(fc.record({ price: prices })),
     early: fc.option(fc.integer({ min: 1, max: 40 }), { freq: 2 }),
+    isPostpaid: fc.boolean(),
+    dayOfMonth: fc.option(fc.integer({ min: 1, max: 31 }), { freq: 1 }),
+    dayOfWeek: fc.option(fc.constantFrom(...WEEKDAYS), { freq: 1 }),
   })
-  .map(({ interval, period, trial, price, setup, early }) => ({
+  .map(({ interval, period, trial, price, setup, early, isPostpaid, dayOfMonth, dayOfWeek }) => ({
     ...MONTHLY,
     pricing: { formula: 'flat-rate' as const, price },
-    recurringInterval: interval === null ? null : { ...period, ...interval },
+    recurringInterval:
+      interval === null
+        ? null
+        : {
+            ...period,
+            ...interval,
+            ...(isPostpaid ? { billingTiming: 'postpaid' as const } : {}),
+            periodAnchorInstruction: anchorOf(period, dayOfMonth, dayOfWeek),
+          },
     trial,
     setup,
     invoiceTimeShift:
@@ -93,6 +105,16 @@ const reminders = fc.array(
   fc.constantFrom('PT1H', 'P3D', 'P17D', 'P1M').map((text) => parseDuration(text) as Duration),
   { maxLength: 2 },
 )
+
+function anchorOf(
+  { unit }: Period,
+  dayOfMonth: number | null,
+  dayOfWeek: (typeof WEEKDAYS)[number] | null,
+): PeriodAnchor | null {
+  if (unit === 'week') return dayOfWeek === null ? null : { method: 'day-of-week', day: dayOfWeek }
+  if (unit === 'day' || dayOfMonth === null) return null
+  return { method: 'day-of-month', day: dayOfMonth }
+}
 
 export const anyTerms: fc.Arbitrary<OrderTerms> = fc
   .record({

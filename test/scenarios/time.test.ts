@@ -1,7 +1,7 @@
 /** Rules of time whose rows have to be read, written and shown as well: their rules alone are tested in test/billing. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { TEST_CARDS } from '../support/cards.ts'
-import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { makePayer } from '../support/payments.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -115,6 +115,76 @@ describe('orders on a clock that skips', () => {
     const told = (await story.events()).filter((type) => type.endsWith('-reminder'))
     expect(told).toEqual(['subscription-renewal-reminder', 'subscription-renewal-reminder'])
     await settings([])
+  })
+
+  test('a postpaid order with a day of the month is shown, billed and charged at the end of each period', async () => {
+    const recurringInterval = {
+      unit: 'month',
+      length: 1,
+      limit: null,
+      billingTiming: 'postpaid',
+      periodAnchorInstruction: { method: 'day-of-month', day: 31 },
+    }
+    const planId = await makePlan(merchant, { recurringInterval, setup: { price: 5 } })
+    expect((await merchant.api.get(`plans/${planId}`)).body).toMatchObject({ recurringInterval })
+    const story = await begun({ recurringInterval, setup: { price: 5 } })
+    const { renewalTime } = await story.order()
+    expect((await merchant.api.get(`subscriptions/${story.id}/upcoming-invoice`)).body).toMatchObject({
+      amount: 10,
+      issuedTime: renewalTime,
+    })
+    const order = await story.forwardTo(Date.parse(String(renewalTime)) + DAY)
+    expect(order).toMatchObject({ rebillNumber: 2, billingStatus: 'paid' })
+    const invoices = await story.invoices()
+    expect(
+      invoices.map(({ amount, status, type, periodNumber }) => [amount, status, type, periodNumber]),
+    ).toEqual([
+      [5, 'paid', 'initial', null],
+      [10, 'paid', 'renewal', 1],
+    ])
+    expect(await periodsOf(story)).toEqual([
+      [null, null],
+      [order.startTime, renewalTime],
+    ])
+    await merchant.api.post('subscription-cancellations', { subscriptionId: story.id })
+    expect(await story.order()).toMatchObject({ status: 'churned' })
+    expect((await story.invoices()).at(-1)).toMatchObject({ amount: 10, type: 'renewal', periodNumber: 2 })
+  })
+
+  test.each([
+    ['day 0', { unit: 'month', periodAnchorInstruction: { method: 'day-of-month', day: 0 } }],
+    ['day 32', { unit: 'month', periodAnchorInstruction: { method: 'day-of-month', day: 32 } }],
+    ['no day', { unit: 'month', periodAnchorInstruction: { method: 'day-of-month' } }],
+    [
+      'a weekday of the month',
+      { unit: 'month', periodAnchorInstruction: { method: 'day-of-week', day: 'Monday' } },
+    ],
+    [
+      'a day that is none',
+      { unit: 'week', periodAnchorInstruction: { method: 'day-of-week', day: 'Someday' } },
+    ],
+  ])('a plan with %s is refused: 422', async (_, interval) => {
+    const plan = { name: 'Plan', currency: 'EUR', pricing: { formula: 'flat-rate', price: 10 } }
+    const response = await merchant.api.post('plans', {
+      ...plan,
+      recurringInterval: { length: 1, ...interval },
+    })
+    expectProblem(response, 422, 'validation-error')
+  })
+
+  test('negative shifts of issue and due time are refused on plans and orders: 422', async () => {
+    for (const shift of ['issueTimeShift', 'dueTimeShift']) {
+      const invoiceTimeShift = { [shift]: { duration: -1, unit: 'day' } }
+      const plan = {
+        name: 'Plan',
+        currency: 'EUR',
+        pricing: { formula: 'flat-rate', price: 10 },
+        invoiceTimeShift,
+      }
+      expectProblem(await merchant.api.post('plans', plan), 422, 'validation-error')
+      const order = orderBody(merchant, { invoiceTimeShift })
+      expectProblem(await merchant.api.post('subscriptions', order), 422, 'validation-error')
+    }
   })
 
   test('the first invoice of a pending order is voided with its order only', async () => {
