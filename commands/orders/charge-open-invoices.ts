@@ -1,4 +1,4 @@
-/** A customer's new default instrument is charged at once for what the customer's orders owe (decisions 6.3). */
+/** A customer's new default instrument is charged at once for what the customer's orders owe. */
 import { chargeOpen } from '../../billing/order-payments.ts'
 import { Subscription } from '../../db/entities/index.ts'
 import { statement } from '../../db/statement.ts'
@@ -12,7 +12,7 @@ import { orderInstant } from './order-instant.ts'
  * as in all commands.
  */
 export async function lockOwingOrders(unit: UnitOfWork, customerId: string): Promise<void> {
-  await owingOrders(unit, customerId, '')
+  await statement(unit.em, 'lock-owing-orders', OWING, [unit.organizationId, customerId])
 }
 
 /**
@@ -25,9 +25,13 @@ export async function chargeOpenInvoices(
   customerId: string,
   instrumentId: string,
 ): Promise<void> {
-  const ids = await owingOrders(unit, customerId, 'skip locked')
-  if (ids.length === 0) return
   const { em, organizationId } = unit
+  const owing = await statement<{ id: string }>(em, 'lock-free-owing-orders', `${OWING} skip locked`, [
+    organizationId,
+    customerId,
+  ])
+  if (owing.length === 0) return
+  const ids = owing.map(({ id }) => id)
   const rows = await em.find(
     Subscription,
     { organizationId, id: { $in: ids } },
@@ -44,20 +48,9 @@ export async function chargeOpenInvoices(
   }
 }
 
-async function owingOrders(
-  { em, organizationId }: UnitOfWork,
-  customerId: string,
-  locking: '' | 'skip locked',
-): Promise<string[]> {
-  const rows = await statement<{ id: string }>(
-    em,
-    locking === '' ? 'lock-owing-orders' : 'lock-free-owing-orders',
-    `select id from subscriptions owing
-      where organization_id = ? and customer_id = ? and autopay
-        and exists (select from invoices where organization_id = owing.organization_id
-                       and subscription_id = owing.id and status in ('unpaid', 'past-due', 'partially-paid'))
-      order by id for update ${locking}`,
-    [organizationId, customerId],
-  )
-  return rows.map(({ id }) => id)
-}
+/** Orders of a customer that are charged automatically and owe something; binds the organization and the customer. */
+const OWING = `select id from subscriptions owing
+  where organization_id = ? and customer_id = ? and autopay
+    and exists (select from invoices where organization_id = owing.organization_id
+                   and subscription_id = owing.id and status in ('unpaid', 'past-due', 'partially-paid'))
+  order by id for update`
