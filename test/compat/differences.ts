@@ -235,7 +235,6 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
     notSupported: {
       productOptions: NO_OPTIONS,
       meteredBilling: 'metered billing',
-      'recurringInterval.billingTiming': 'billing in arrears',
       'recurringInterval.periodAnchorInstruction': NO_ANCHORS,
     },
   },
