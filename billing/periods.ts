@@ -44,9 +44,11 @@ export function anchorFrom(
     instruction.method === 'day-of-month'
       ? dayOfMonth(begins, instruction.day)
       : dayOfWeek(begins, instruction.day)
+  const isMonthly =
+    instruction.method === 'day-of-month' && (interval.unit === 'month' || interval.unit === 'year')
   let [anchor, back] = [first, 0]
   // Leap years come every eight years at the latest.
-  for (let periods = 1; instruction.method === 'day-of-month' && periods <= 100; periods += 1) {
+  for (let periods = 1; isMonthly && periods <= 100; periods += 1) {
     if (new Date(anchor).getUTCDate() === instruction.day) break
     const earlier = onDay(addDuration(first, periodDuration(interval), -periods), instruction.day)
     if (new Date(earlier).getUTCDate() > new Date(anchor).getUTCDate()) [anchor, back] = [earlier, periods]

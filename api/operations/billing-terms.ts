@@ -10,10 +10,10 @@ type GivenAnchor = GivenInterval['periodAnchorInstruction']
 /**
  * Returns the interval of a checked body; null for none, and for one without a period.
  *
- * @throws InvalidFieldsError for a day that does not exist or does not fit the unit, and without a period for one.
+ * @throws InvalidFieldsError for a day that does not exist, and without a period for one.
  */
 export function intervalOf(body: GivenInterval | null | undefined): RecurringInterval | null {
-  const anchor = anchorOf(body?.periodAnchorInstruction, body?.unit)
+  const anchor = anchorOf(body?.periodAnchorInstruction)
   const isPostpaid = body?.billingTiming === 'postpaid'
   if (body?.unit == null || body.length == null) {
     if (anchor !== null || isPostpaid)
@@ -29,19 +29,16 @@ export function intervalOf(body: GivenInterval | null | undefined): RecurringInt
   }
 }
 
-function anchorOf(given: GivenAnchor, unit: string | undefined): PeriodAnchor | null {
+function anchorOf(given: GivenAnchor): PeriodAnchor | null {
   if (given == null || given.method === 'immediately') return null
   const { method, day } = given
   const at = 'periodAnchorInstruction'
   if (method === 'day-of-month') {
     if (typeof day !== 'number') refuse(`${at}.day`, 'wrong-format', 'must be a day from 1 to 31')
-    if (unit !== undefined && unit !== 'month' && unit !== 'year')
-      refuse(`${at}.method`, 'mismatch', 'requires a period of months or years')
     return { method, day }
   }
   const weekday = WEEKDAYS.find((name) => name === day)
   if (weekday === undefined) refuse(`${at}.day`, 'not-allowed', `must be one of ${WEEKDAYS.join(', ')}`)
-  if (unit !== undefined && unit !== 'week') refuse(`${at}.method`, 'mismatch', 'requires a period of weeks')
   return { method: 'day-of-week', day: weekday }
 }
 

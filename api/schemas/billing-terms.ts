@@ -1,7 +1,8 @@
 /** Members that plans and orders share: how often, how long, when invoices are issued and due. */
 import Type from 'typebox'
 import { SHIFT_UNITS } from '../../billing/order-terms.ts'
-import { Nullable, OrNull } from './conventions.ts'
+import { Nullable, OmittedWhenUnknown, OrNull } from './conventions.ts'
+import { notSupportedYet } from './not-supported.ts'
 
 const UNIT = ['day', 'week', 'month', 'year']
 
@@ -35,13 +36,16 @@ const schedule = {
                 'Day of the month, the last one of shorter months, or English name of a day of the week.',
             }),
           ),
-          week: Type.Optional(Type.Enum(['next'], { description: 'For a day of the week.' })),
+          week: OmittedWhenUnknown(
+            Type.Optional(Type.Enum(['next'], { description: 'For a day of the week.' })),
+          ),
+          ...notSupportedYet({ time: null }),
         },
         { additionalProperties: false },
       ),
       {
         description:
-          'Day on which periods begin from the second one on: the first period ends at the first such day. A day of the month requires periods of months or years, a day of the week periods of weeks. If null, periods count from the beginning of the service.',
+          'Day on which periods begin from the second one on: the first period ends at the first such day. Later periods count from it. If null, periods count from the beginning of the service.',
       },
     ),
   ),
