@@ -73,6 +73,7 @@ const OrderIntervalSchema = Type.Object(
     unit: Type.Optional(PeriodSchema.properties.unit),
     length: Type.Optional(PeriodSchema.properties.length),
     ...schedule,
+    ...notSupportedYet({ periodAnchorInstruction: null }),
   },
   {
     additionalProperties: false,

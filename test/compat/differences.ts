@@ -225,7 +225,7 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
   Subscription: {
     notSupported: {
       couponIds: 'coupons',
-      'recurringInterval.periodAnchorInstruction.time': NO_TIME_OF_ANCHORS,
+      'recurringInterval.periodAnchorInstruction': 'a day of its own: that of the plans applies',
     },
     notReturned: { 'items._embedded.product': NO_ITEM_EXPANSION },
   },
