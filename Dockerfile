@@ -29,6 +29,7 @@ COPY commands commands
 COPY config config
 COPY db db
 COPY delivery delivery
+COPY documents documents
 COPY events events
 COPY gateways gateways
 COPY ops ops

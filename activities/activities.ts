@@ -2,6 +2,7 @@
 import { ApplicationFailure } from '@temporalio/common'
 import { ClockSkewError } from '../db/clock-agreement.ts'
 import type { Activities } from '../workflows/workflows.ts'
+import { advanceCoupon } from './advance-coupon.ts'
 import { advanceDispute } from './advance-dispute.ts'
 import { advanceToken } from './advance-token.ts'
 import { attemptDelivery } from './attempt-delivery.ts'
@@ -18,6 +19,8 @@ export function createActivities(dependencies: ActivityDependencies): Activities
     advanceOrder: (input) => retriedSoon(orders.advance(input)),
     advanceDispute: (input) =>
       retriedSoon(quarantine.guard('dispute-deadline', input, () => advanceDispute(dependencies, input))),
+    advanceCoupon: (input) =>
+      retriedSoon(quarantine.guard('coupon', input, () => advanceCoupon(dependencies, input))),
     advanceToken: (input) =>
       retriedSoon(quarantine.guard('token-expiry', input, () => advanceToken(dependencies, input))),
     inquireTransaction: (input) =>

@@ -8,6 +8,7 @@ import type { MerchantIdentity } from '../config/merchant-identity.ts'
 import { ownPorts } from '../config/own-ports.ts'
 import { RELEASE } from '../config/release.ts'
 import type { TemporalConnection } from '../config/temporal-connection.ts'
+import type { ApiAccess } from '../db/row-security.ts'
 import { createAddressGuard } from '../delivery/address-guard.ts'
 import { attemptDelivery } from '../delivery/attempt.ts'
 import { signingKeyCache } from '../delivery/key-cache.ts'
@@ -50,6 +51,7 @@ export interface RunningApi {
 export async function startApi(
   dependencies: ApiDependencies & {
     readonly databaseUrl: string
+    readonly access: ApiAccess
     /** How long a request waits for the rate limit's connection. Milliseconds. */
     readonly connectTimeout?: number
     /** Where Stripe is; default on the Internet. */
@@ -71,6 +73,7 @@ export async function startApi(
   } = config
   const rateLimit = createRateLimit({
     databaseUrl: dependencies.databaseUrl,
+    role: dependencies.access.role,
     limit,
     readLimit,
     windowSeconds,
@@ -123,6 +126,9 @@ export async function startApi(
     addressGuard,
     sendWebhook: (delivery) => attemptDelivery(delivery, attempts),
   })
+  if (dependencies.access.unprotected !== null) {
+    dependencies.log.warn({ reason: dependencies.access.unprotected }, 'row-level security is not in force')
+  }
   await listening(server, host, port)
   return {
     port: (server.address() as AddressInfo).port,

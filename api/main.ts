@@ -7,9 +7,9 @@ import { readMerchantIdentity } from '../config/merchant-identity.ts'
 import { runProcess, untilAvailable } from '../config/process.ts'
 import { temporalConnection } from '../config/temporal-connection.ts'
 import { otherBaseUrl } from '../db/installation.ts'
-import { openDatabase } from '../db/open.ts'
+import { openApiDatabase } from '../db/open.ts'
 import { databaseChecks } from '../db/readiness.ts'
-import { sealPlainHeaders } from '../delivery/seal-headers.ts'
+import { rowSecurityCheck } from '../db/row-security.ts'
 import { ensureSigningKey } from '../delivery/signing-keys.ts'
 import { createMetrics } from '../ops/metrics.ts'
 import { createReadiness } from '../ops/readiness.ts'
@@ -28,19 +28,22 @@ await runProcess(async ({ stopping, onDrain }) => {
   const log = createLog(config.logLevel)
   const database = await untilAvailable(
     'The database',
-    () => openDatabase({ databaseUrl, masterKeys, name: 'billing api' }),
+    () => openApiDatabase({ databaseUrl, masterKeys, name: 'billing api' }),
     stopping,
   )
   onDrain(() => database.orm.close())
   const agreed = await otherBaseUrl(database.orm.em.fork(), config.baseUrl)
   if (agreed !== null) throw differentBaseUrl(config.baseUrl, agreed)
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
-  await sealPlainHeaders(database.orm.em.fork(), database.vault)
   await bootstrap(database, config, new Date())
   const metrics = createMetrics()
   const temporal =
     config.environment === 'sandbox' && temporalAddress !== null ? temporalConnection(temporalAddress) : null
-  const readiness = createReadiness({ stopping, required: databaseChecks(database.orm, Date.now) })
+  const readiness = createReadiness({
+    stopping,
+    required: databaseChecks(database.orm, Date.now),
+    degrading: rowSecurityCheck(database.access),
+  })
   const api = await startApi(
     { config, ...database, databaseUrl, temporal, readiness, metrics, log, merchantIdentity },
     config,

@@ -51,6 +51,8 @@ export interface OperationContext {
    * @throws Problem as `body`.
    */
   patchedBody<T>(current: object): { readonly body: T; readonly changed: readonly string[] }
+  /** True if the caller would rather have this media type than JSON. */
+  prefers(mediaType: string): boolean
   /** True if the sent body has a top-level member: a few members distinguish missing from null. */
   has(member: string): boolean
   /** Runs a command in one transaction and returns its response; under an `Idempotency-Key`, only once. */
@@ -59,6 +61,7 @@ export interface OperationContext {
 
 export interface OperationResponse {
   readonly status?: number
+  /** Bytes are sent as they are, with the `Content-Type` in `headers`; anything else as JSON. */
   readonly body?: unknown
   readonly location?: string
   /** Revision of the resource in the body, for `ETag`. */

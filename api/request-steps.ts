@@ -12,6 +12,7 @@ import type { PasswordHasher } from '../access/password-hash.ts'
 import type { InvalidField } from '../billing/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { InstallationFacts } from '../db/installation.ts'
+import { inOrganization } from '../db/organization-scope.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import type { Vault } from '../db/vault.ts'
 import type { AddressGuard } from '../delivery/address-guard.ts'
@@ -144,6 +145,9 @@ export function stepsOf(
     await next()
   }
 
+  const enterOrganization: Step = async (ctx, next) =>
+    await inOrganization(ctx.state.credential.organizationId, next)
+
   const readRequest: Step = async (ctx, next) => {
     const { state } = ctx
     const sent = invalidBody === null ? NO_BODY : await readJsonBody(ctx)
@@ -177,6 +181,7 @@ export function stepsOf(
   return [
     authenticate,
     authorize,
+    enterOrganization,
     readRequest,
     identifyRequest,
     handle,
@@ -240,6 +245,7 @@ function operationContext(
       const body = checkedBody(mergePatch(current, sent), current)
       return { body: body as T, changed: differingMembers(before, body) }
     },
+    prefers: (mediaType) => ctx.accepts('application/json', mediaType) === mediaType,
     has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),
     commit: (work) =>
       inUnitOfWork(em, { organizationId, baseUrl, now: new Date() }, async (unit) => {
@@ -337,6 +343,10 @@ function respond(
   if (response.page !== undefined) ctx.set(pageHeaders(response.page, `${baseUrl}${ctx.path}${ctx.search}`))
   if (response.headers !== undefined) ctx.set({ ...response.headers })
   if (response.body === undefined) return
+  if (response.body instanceof Uint8Array) {
+    ctx.body = Buffer.from(response.body)
+    return
+  }
   ctx.state.responded = response.body
   ctx.set('Content-Type', 'application/json; charset=utf-8')
   ctx.body = JSON.stringify(present(response.body, ctx.state.query))

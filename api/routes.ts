@@ -20,6 +20,15 @@ import {
   getAuthenticationToken,
   postAuthenticationToken,
 } from './operations/authentication-tokens.ts'
+import {
+  couponRedemptions,
+  couponRedemptionWriter,
+  coupons,
+  couponWriter,
+  deleteCoupon,
+  postCouponExpiration,
+  postRedemptionCancellation,
+} from './operations/coupons.ts'
 import { credentials, deleteCredential, postCredential, putCredential } from './operations/credentials.ts'
 import { customFields, getCustomField, listCustomFields, putCustomField } from './operations/custom-fields.ts'
 import {
@@ -43,12 +52,15 @@ import {
   postGatewayAccount,
   putGatewayAccount,
 } from './operations/gateway-accounts.ts'
+import { getInvoice } from './operations/invoice-document.ts'
 import {
   getInvoiceItem,
   getInvoiceItems,
   getTransactionAllocations,
   invoiceItems,
   invoices,
+  postInvoiceAbandon,
+  postInvoiceReissue,
   postInvoiceVoid,
 } from './operations/invoices.ts'
 import {
@@ -94,6 +106,7 @@ import {
   serviceCredentials,
   serviceCredentialWriter,
 } from './operations/service-credentials.ts'
+import { shippingRates, shippingRateWriter } from './operations/shipping-rates.ts'
 import {
   deactivateStorefrontInstrument,
   getAccount,
@@ -158,10 +171,16 @@ import type { Resource, ResourceRow, Writer } from './resources/resource.ts'
 import { upsert } from './resources/upsert.ts'
 import { AuthenticationOptions } from './schemas/authentication-options.ts'
 import { AuthenticationToken, CustomerToken } from './schemas/authentication-token.ts'
+import { CouponExpiration } from './schemas/coupon.ts'
 import { DigitalWalletValidation } from './schemas/digital-wallet.ts'
 import { FastForward } from './schemas/fast-forward.ts'
 import { GatewayAccountPatch } from './schemas/gateway-account.ts'
-import { InvoiceItem, InvoiceTransactionAllocation, UpcomingInvoice } from './schemas/invoice.ts'
+import {
+  InvoiceItem,
+  InvoiceReissue,
+  InvoiceTransactionAllocation,
+  UpcomingInvoice,
+} from './schemas/invoice.ts'
 import { CustomerLeadSource } from './schemas/lead-source.ts'
 import { Organization } from './schemas/organization.ts'
 import { PaymentInstrumentPatch } from './schemas/payment-instrument.ts'
@@ -192,6 +211,8 @@ export interface Route {
   /** What the response contains: the resource, a list of it, or nothing. */
   readonly returns: 'one' | 'many' | 'nothing'
   readonly query?: TSchema
+  /** Another media type in which the response can be had. */
+  readonly alternative?: 'application/pdf'
   readonly success: 200 | 201 | 202 | 204
   /** True if it creates a resource, whose URL is in `Location`. Such a PUT responds with 201 if it created one. */
   readonly creates?: boolean
@@ -568,11 +589,45 @@ export const ROUTES: readonly Route[] = [
   put(products, productWriter),
   { ...del(products), handler: deleteProduct },
 
+  getMany(shippingRates),
+  post(shippingRates, shippingRateWriter, 'rate'),
+  getOne(shippingRates),
+  put(shippingRates, shippingRateWriter),
+  del(shippingRates),
+
   getMany(plans),
   post(plans, planWriter, 'plan'),
   getOne(plans),
   put(plans, planWriter),
   { ...del(plans), handler: deletePlan },
+
+  getMany(coupons),
+  post(coupons, couponWriter, 'cpn'),
+  getOne(coupons),
+  put(coupons, couponWriter),
+  { ...del(coupons), handler: deleteCoupon },
+  {
+    ...getOne(coupons),
+    ...action('PostCouponExpiration', 'POST', 'coupons/{id}/expiration', 'Set when a coupon expires'),
+    takesBody: true,
+    body: CouponExpiration,
+    query: expandQuerySchema(coupons),
+    handler: postCouponExpiration,
+  },
+  getMany(couponRedemptions),
+  { ...post(couponRedemptions, couponRedemptionWriter, 'red'), summary: 'Redeem a coupon' },
+  getOne(couponRedemptions),
+  {
+    ...getOne(couponRedemptions),
+    ...action(
+      'PostCouponRedemptionCancellation',
+      'POST',
+      'coupons-redemptions/{id}/cancel',
+      'Cancel a coupon redemption',
+    ),
+    query: expandQuerySchema(couponRedemptions),
+    handler: postRedemptionCancellation,
+  },
 
   getMany(webhooks),
   post(webhooks, webhookWriter, 'wh'),
@@ -753,11 +808,23 @@ export const ROUTES: readonly Route[] = [
   getOne(reactivations),
 
   getMany(invoices),
-  getOne(invoices),
+  { ...getOne(invoices), ...invoiceDocument(invoices) },
   {
     ...getOne(invoices),
     ...action('PostInvoiceVoid', 'POST', 'invoices/{id}/void', 'Void an unpaid invoice'),
     handler: postInvoiceVoid,
+  },
+  {
+    ...getOne(invoices),
+    ...action('PostInvoiceAbandon', 'POST', 'invoices/{id}/abandon', 'Abandon an unpaid invoice'),
+    handler: postInvoiceAbandon,
+  },
+  {
+    ...getOne(invoices),
+    ...action('PostInvoiceReissue', 'POST', 'invoices/{id}/reissue', 'Reissue an unpaid invoice'),
+    takesBody: true,
+    body: InvoiceReissue,
+    handler: postInvoiceReissue,
   },
   {
     ...getOne(invoices),
@@ -800,7 +867,7 @@ export const ROUTES: readonly Route[] = [
   inStorefront(getMany(storefrontOrders)),
   inStorefront(getOne(storefrontOrders)),
   inStorefront(getMany(storefrontInvoices)),
-  inStorefront(getOne(storefrontInvoices)),
+  inStorefront({ ...getOne(storefrontInvoices), ...invoiceDocument(storefrontInvoices) }),
   inStorefront(getMany(storefrontPaymentInstruments)),
   inStorefront(post(storefrontPaymentInstruments, storefrontInstrumentWriter, 'inst')),
   inStorefront(getOne(storefrontPaymentInstruments)),
@@ -957,6 +1024,11 @@ function authenticationToken(method: 'GET' | 'POST' | 'DELETE', below: string) {
     takesBody: false,
     returns: 'one',
   } as const
+}
+
+/** GET of an invoice, as a document too. */
+function invoiceDocument(resource: typeof invoices): Pick<Route, 'alternative' | 'handler'> {
+  return { alternative: 'application/pdf', handler: (context) => getInvoice(context, resource) }
 }
 
 /** Returns an operation for customers alone, with a permission of its own. */

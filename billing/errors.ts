@@ -20,7 +20,7 @@ export const FIELD_CODES = {
   'not-allowed': 'The value is valid, but not permitted here, such as a private address.',
   mismatch: 'The value does not fit another member of the request, or the resource that it refers to.',
   'in-the-past': 'The time has to be in the future.',
-  expired: 'The card or payment token has expired.',
+  expired: 'The card, payment token or coupon has expired.',
   used: 'The payment token was used before.',
   inactive: 'The resource that the value refers to is in a state in which it cannot be used.',
   'not-delivered': 'The target did not accept the request that was sent to it.',

@@ -196,7 +196,7 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   { type: 'invoice-issued', when: 'An invoice was issued.', ids: ['invoiceId'] },
   {
     type: 'invoice-reissued',
-    when: 'The initial invoice of a pending order was drawn up again.',
+    when: 'The initial invoice of a pending order was drawn up again, or a caller gave an invoice another due time.',
     ids: ['invoiceId'],
   },
   {
@@ -208,7 +208,11 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   { type: 'invoice-partially-paid', when: 'A part of an invoice was paid.', ids: ['invoiceId'] },
   { type: 'invoice-past-due', when: 'An unpaid invoice passed its due time.', ids: ['invoiceId'] },
   { type: 'invoice-voided', when: 'An invoice was voided.', ids: ['invoiceId'] },
-  { type: 'invoice-abandoned', when: 'An unpaid invoice was abandoned with its order.', ids: ['invoiceId'] },
+  {
+    type: 'invoice-abandoned',
+    when: 'An unpaid invoice was abandoned, by a caller or with its order.',
+    ids: ['invoiceId'],
+  },
   { type: 'invoice-refunded', when: 'The payment of an invoice was refunded in full.', ids: ['invoiceId'] },
   {
     type: 'invoice-partially-refunded',
@@ -259,6 +263,29 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
     type: 'payment-card-created',
     when: 'A payment instrument was created.',
     ids: ['paymentInstrumentId', 'paymentCardId'],
+  },
+  { type: 'coupon-issued', when: 'A coupon can be redeemed from now on.', ids: ['couponId'] },
+  { type: 'coupon-modified', when: 'A caller changed a coupon.', ids: ['couponId'] },
+  { type: 'coupon-expired', when: 'A coupon expired.', ids: ['couponId'] },
+  {
+    type: 'coupon-redeemed',
+    when: 'A customer redeemed a coupon.',
+    ids: ['couponId', 'redemptionId', 'customerId'],
+  },
+  {
+    type: 'coupon-redemption-canceled',
+    when: 'A redemption of a coupon was canceled.',
+    ids: ['couponId', 'redemptionId', 'customerId'],
+  },
+  {
+    type: 'coupon-applied',
+    when: 'An invoice is discounted by a coupon.',
+    ids: ['couponId', 'redemptionId', 'customerId'],
+  },
+  {
+    type: 'coupon-application-removed',
+    when: 'An invoice that was drawn up again is no longer discounted by a coupon.',
+    ids: ['couponId', 'redemptionId', 'customerId'],
   },
   {
     type: 'payment-card-expired',

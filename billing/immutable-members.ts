@@ -3,7 +3,7 @@ import type { OrderStatus } from './order.ts'
 
 const ALWAYS = ['orderType', 'customerId', 'websiteId'] as const
 const ONCE_STARTED = ['startTime', 'abandonTime', 'trial', 'isTrialOnly', 'recurringInterval'] as const
-const ONCE_ENDED = ['items', 'shipping', 'delinquencyPeriod', 'invoiceTimeShift'] as const
+const ONCE_ENDED = ['items', 'shipping', 'couponIds', 'delinquencyPeriod', 'invoiceTimeShift'] as const
 
 export type ImmutableMember =
   | (typeof ALWAYS)[number]

@@ -1,8 +1,10 @@
 /** Invoices of an order: their lines, due times and amounts. */
 import { canonicalJson } from './canonical-json.ts'
+import { discountsAt } from './coupons.ts'
+import { type InvoiceDiscount, type Priced, priced } from './discounts.ts'
 import { type Duration, reach } from './durations.ts'
 import { LATEST_INSTANT, orNever } from './instants.ts'
-import { isZero, lineAmount, Money, sumOf } from './money.ts'
+import { isZero, lineAmount, Money } from './money.ts'
 import { isPostpaid, type OrderTerms, type PricedItem, shifted } from './order-terms.ts'
 import { type PricePart, priceParts } from './pricing.ts'
 
@@ -35,6 +37,8 @@ export interface InvoiceLine {
   readonly unitPrice?: string
   /** Exact, in the currency's units: the quantity at the unit price. */
   readonly amount: string
+  /** What discounts take off the amount; left out where they take nothing. */
+  readonly discount?: string
 }
 
 /** A charge whose outcome is unknown. Until it is known, no other charge of the invoice starts. */
@@ -55,6 +59,8 @@ export interface Invoice {
   readonly type: InvoiceType
   readonly status: InvoiceStatus
   readonly lines: readonly InvoiceLine[]
+  readonly discounts: readonly InvoiceDiscount[]
+  /** The sum of the lines less the discounts. */
   readonly amount: string
   /** The period of service it covers, half-open; null where nothing recurs, or before activation. */
   readonly periodNumber: number | null
@@ -101,18 +107,39 @@ export function renewalLines(terms: OrderTerms): InvoiceLine[] {
   return [...recurring.flatMap((item) => planLines(terms, item)), ...shippingLine(terms)]
 }
 
+/**
+ * Returns lines with the discounts of an order's coupons, for its invoice with that sequence made at an instant. A
+ * coupon that has expired by then does not apply.
+ */
+export function pricedAt(
+  { terms, invoices }: { readonly terms: OrderTerms; readonly invoices: readonly Invoice[] },
+  lines: readonly InvoiceLine[],
+  at: number,
+  sequence: number,
+): Priced<InvoiceLine> {
+  const others = invoices.filter((one) => one.sequence !== sequence && isLive(one))
+  const discounts = discountsAt(
+    terms.coupons,
+    terms,
+    lines,
+    at,
+    (redemptionId) =>
+      others.filter((one) => one.discounts.some((discount) => discount.redemptionId === redemptionId)).length,
+  )
+  return priced(lines, discounts, terms.currency)
+}
+
 export function draftInvoice(
   sequence: number,
   type: InvoiceType,
-  lines: readonly InvoiceLine[],
+  price: Priced<InvoiceLine>,
   period: Pick<Invoice, 'periodNumber' | 'periodStart' | 'periodEnd'>,
 ): Invoice {
   return {
     sequence,
     type,
     status: 'draft',
-    lines,
-    amount: sumOf(lines.map(({ amount }) => amount)),
+    ...price,
     ...period,
     issuedTime: null,
     dueTime: null,
@@ -217,6 +244,11 @@ export function amountDue(
 /** True if no charge of the invoice was made, is in progress or is planned. */
 export function isUncharged({ charge, chargeTime, declinedTime }: Invoice): boolean {
   return charge === null && chargeTime === null && declinedTime === null
+}
+
+/** True unless the invoice was voided or abandoned. */
+function isLive({ status }: Pick<Invoice, 'status'>): boolean {
+  return status !== 'voided' && status !== 'abandoned'
 }
 
 /** True if the invoice is issued, not fully paid, and not voided or abandoned. */

@@ -6,8 +6,8 @@ import { canonicalJson } from './canonical-json.ts'
 import { nextRetry } from './charging.ts'
 import { ConflictError, type FieldCode, InvalidFieldsError } from './errors.ts'
 import { orNever } from './instants.ts'
-import { dueUnder, type Invoice, initialLines, isOpen } from './invoices.ts'
-import { isZero, Money, sumOf } from './money.ts'
+import { dueUnder, type Invoice, initialLines, isOpen, pricedAt } from './invoices.ts'
+import { isZero, Money } from './money.ts'
 import {
   type CancelCategory,
   type CanceledBy,
@@ -15,6 +15,7 @@ import {
   changeInvoice,
   emit,
   hasNextPeriod,
+  initialIssue,
   isLastPeriod,
   isServed,
   issueRenewal,
@@ -210,8 +211,11 @@ export function moveRenewal(order: Order, at: number, renewalTime: number): Tran
 function reissueInitial(change: Change): number | null {
   const initial = change.order.invoices.find(({ type, status }) => type === 'initial' && status !== 'voided')
   if (initial === undefined) return null
-  const lines = initialLines(change.order.terms)
-  if (canonicalJson(lines) === canonicalJson(initial.lines)) return null
+  const { order } = change
+  const at = initial.issuedTime ?? initialIssue(order)
+  const price = pricedAt(order, initialLines(order.terms), at, initial.sequence)
+  const { lines, discounts, amount } = initial
+  if (canonicalJson(price) === canonicalJson({ lines, discounts, amount })) return null
   requireNoCharge(initial)
   if (initial.status !== 'draft' && !isOpen(initial)) {
     throw new ConflictError(`The initial invoice is ${initial.status}.`)
@@ -219,10 +223,9 @@ function reissueInitial(change: Change): number | null {
   if (!new Money(initial.amountPaid).equals(initial.amountRefunded)) {
     throw new ConflictError('The initial invoice is partially paid.')
   }
-  const amount = sumOf(lines.map((line) => line.amount))
-  changeInvoice(change, initial.sequence, { lines, amount })
+  changeInvoice(change, initial.sequence, price)
   emit(change, 'invoice-reissued', { invoice: initial.sequence })
-  return isOpen(initial) && isZero(amount) ? initial.sequence : null
+  return isOpen(initial) && isZero(price.amount) ? initial.sequence : null
 }
 
 /** Moves the times of an issued initial invoice with its order's start. */

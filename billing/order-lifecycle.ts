@@ -13,6 +13,7 @@ import {
   issued,
   isUncharged,
   pastDueTime,
+  pricedAt,
   renewalLines,
 } from './invoices.ts'
 import { isZero } from './money.ts'
@@ -416,12 +417,13 @@ export function upcomingInvoice(order: Order): Invoice | null {
   const boundary = number === rebillNumber + 1 ? periodEnd : endOfPeriod(order, number - 1)
   if (boundary === null || (limit !== null && number > limit)) return null
   if (order.churnTime !== null && boundary >= order.churnTime) return null
-  const draft = draftInvoice(nextInvoice, 'renewal', renewalLines(terms), {
+  const at = Math.max(earlyIssue(terms, boundary) ?? boundary, order.periodStart ?? boundary, order.notBefore)
+  const price = pricedAt(order, renewalLines(terms), at, nextInvoice)
+  const draft = draftInvoice(nextInvoice, 'renewal', price, {
     periodNumber: number,
     periodStart: boundary,
     periodEnd: endOfPeriod(order, number),
   })
-  const at = Math.max(earlyIssue(terms, boundary) ?? boundary, order.periodStart ?? boundary, order.notBefore)
   return { ...issued(draft, terms, at, Math.max(boundary, at)), status: 'draft', paidTime: null }
 }
 
@@ -432,11 +434,12 @@ function upcomingEnding(order: Order): Invoice | null {
   const number = inTrial ? 1 : (rebillNumber ?? 0)
   const [start, end] = inTrial ? [periodEnd, endOfPeriod(order, 1)] : [periodStart, periodEnd]
   if (start === null || end === null) return null
-  const draft = draftInvoice(order.nextInvoice, 'renewal', renewalLines(terms), {
+  const at = Math.max(Math.min(end, churnTime ?? end), order.notBefore)
+  const price = pricedAt(order, renewalLines(terms), at, order.nextInvoice)
+  const draft = draftInvoice(order.nextInvoice, 'renewal', price, {
     periodNumber: number,
     periodStart: start,
     periodEnd: end,
   })
-  const at = Math.max(Math.min(end, churnTime ?? end), order.notBefore)
   return { ...issued(draft, terms, at, at), status: 'draft', paidTime: null }
 }

@@ -1,5 +1,6 @@
 /** The agreed terms of an order: its plans as they were when priced, and what the order sets in their place. */
 import { canonicalJson } from './canonical-json.ts'
+import type { RedeemedCoupon } from './coupons.ts'
 import { type Duration, parseDuration, reach } from './durations.ts'
 import type { InvalidField } from './errors.ts'
 import { orNever } from './instants.ts'
@@ -81,6 +82,8 @@ export interface OrderTerms {
   readonly invoiceTimeShift: InvoiceTimeShift | null
   readonly delinquencyPeriod: Duration | null
   readonly shipping: string | null
+  /** What its customer has redeemed for it, in the order of application. */
+  readonly coupons: readonly RedeemedCoupon[]
   /** True with autopay and an instrument to charge. */
   readonly canCharge: boolean
   /** Times of retries after the first decline; none without autopay. */

@@ -3,7 +3,16 @@
 import { ConflictError } from './errors.ts'
 import type { EventType } from './event-types.ts'
 import { LATEST_INSTANT, orNever } from './instants.ts'
-import { draftInvoice, type Invoice, initialLines, isOpen, issued, renewalLines } from './invoices.ts'
+import {
+  draftInvoice,
+  type Invoice,
+  type InvoiceLine,
+  initialLines,
+  isOpen,
+  issued,
+  pricedAt,
+  renewalLines,
+} from './invoices.ts'
 import { isZero } from './money.ts'
 import { isPostpaid, type OrderTerms, trialEnd } from './order-terms.ts'
 import { anchorFrom, endOfPeriod } from './periods.ts'
@@ -153,11 +162,13 @@ export function placeOrder(terms: OrderTerms): Transition {
   }
   return transition(blank, terms.createdTime, 'api', (change) => {
     emit(change, 'subscription-created')
-    addInvoice(change, 'initial', initialLines(terms), {
-      periodNumber: null,
-      periodStart: null,
-      periodEnd: null,
-    })
+    addInvoice(
+      change,
+      'initial',
+      initialLines(terms),
+      { periodNumber: null, periodStart: null, periodEnd: null },
+      initialIssue(change.order),
+    )
   })
 }
 
@@ -221,24 +232,32 @@ export function activate(change: Change, anchor: number, asOf = change.at): void
   emit(change, 'subscription-activated')
 }
 
+/** Returns when the initial invoice of a pending order is issued. */
+export function initialIssue({ terms, notBefore }: Pick<Order, 'terms' | 'notBefore'>): number {
+  return Math.max(terms.startTime, notBefore)
+}
+
+/** Adds a draft that is to be issued at `issuedAt`, and is priced for that. */
 export function addInvoice(
   change: Change,
   type: Invoice['type'],
-  lines: Parameters<typeof draftInvoice>[2],
+  lines: readonly InvoiceLine[],
   period: Parameters<typeof draftInvoice>[3],
+  issuedAt: number,
 ): number {
   const sequence = change.order.nextInvoice
-  const invoice = draftInvoice(sequence, type, lines, period)
+  const invoice = draftInvoice(sequence, type, pricedAt(change.order, lines, issuedAt, sequence), period)
   set(change, { invoices: [...change.order.invoices, invoice], nextInvoice: sequence + 1 })
   emit(change, 'invoice-created', { invoice: sequence })
   return sequence
 }
 
-/** Issues a draft to be charged at `chargedAt`; one with an amount of zero is paid by that. */
+/** Issues a draft at the discounts of the instant, to be charged at `chargedAt`; one with an amount of zero is paid by that. */
 export function issue(change: Change, sequence: number, chargedAt: number): void {
   const { order, at } = change
-  const draft = order.invoices.find((one) => one.sequence === sequence)
-  if (draft === undefined) return
+  const found = order.invoices.find((one) => one.sequence === sequence)
+  if (found === undefined) return
+  const draft = { ...found, ...pricedAt(order, found.lines, at, sequence) }
   changeInvoice(change, sequence, issued(draft, order.terms, at, chargedAt))
   emit(change, 'invoice-issued', { invoice: sequence })
   if (isZero(draft.amount)) emit(change, 'invoice-paid', { invoice: sequence })
@@ -262,11 +281,13 @@ function issuePeriod(
   number: number,
   { start, end, chargedAt }: { start: number; end: number | null; chargedAt: number },
 ): void {
-  const sequence = addInvoice(change, 'renewal', renewalLines(change.order.terms), {
-    periodNumber: number,
-    periodStart: start,
-    periodEnd: end,
-  })
+  const sequence = addInvoice(
+    change,
+    'renewal',
+    renewalLines(change.order.terms),
+    { periodNumber: number, periodStart: start, periodEnd: end },
+    change.at,
+  )
   set(change, { invoicedThrough: number })
   issue(change, sequence, Math.max(chargedAt, change.at))
   emit(change, 'renewal-invoice-issued', { invoice: sequence })

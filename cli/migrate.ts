@@ -6,8 +6,9 @@ import { migrate } from '../db/orm.ts'
 try {
   const { databaseUrl } = loadConfig(process.env)
   if (databaseUrl === null) throw new ConfigurationError(['DATABASE_URL is required'])
-  await migrate(databaseUrl)
+  const unprotected = await migrate(databaseUrl)
   console.log('the database is up to date')
+  if (unprotected !== null) console.warn(`without row-level security: ${unprotected} (see the README)`)
 } catch (error) {
   console.error(startFailure(error))
   process.exit(1)

@@ -5,6 +5,7 @@
 import { loadConfig } from '../config/config.ts'
 import { openOrm } from '../db/orm.ts'
 import { quarantinedRecords, releaseRecord } from '../db/quarantine.ts'
+import { requireEveryOrganization } from '../db/row-security.ts'
 import { recordOf, workflowId } from '../workflows/contract.ts'
 
 const { databaseUrl } = loadConfig(process.env)
@@ -16,6 +17,7 @@ else if (action !== 'list' && (action !== 'release' || record === null)) {
 } else {
   const orm = await openOrm({ databaseUrl, poolSize: 1, name: 'billing quarantine' })
   try {
+    await requireEveryOrganization(orm.em.fork())
     if (record === null) await list()
     else if (await releaseRecord(orm.em.fork(), record.workflow, record)) console.log(`Released ${id}.`)
     else exit(`${id} is not quarantined.`)

@@ -41,6 +41,8 @@ export interface ConnectionOptions {
   readonly databaseUrl: string
   readonly name: string
   readonly timeouts?: Timeouts
+  /** A role that the connection takes, of which its user is a member; default: the user itself. */
+  readonly role?: string | null | undefined
   readonly parameters?: Readonly<Record<string, string>>
 }
 
@@ -49,6 +51,7 @@ export function connectionOptions({
   databaseUrl,
   name,
   timeouts = TIMEOUTS,
+  role = null,
   parameters = {},
 }: ConnectionOptions): ClientConfig {
   return {
@@ -60,7 +63,7 @@ export function connectionOptions({
     query_timeout: timeouts.statement + RESPONSE_MARGIN,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY,
-    options: Object.entries({ ...SERVER_PARAMETERS, ...parameters })
+    options: Object.entries({ ...SERVER_PARAMETERS, ...(role === null ? {} : { role }), ...parameters })
       .map(([parameter, value]) => `-c ${parameter}=${value}`)
       .join(' '),
   }

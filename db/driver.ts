@@ -12,6 +12,7 @@ import {
 } from 'kysely'
 import pg, { type Pool, type PoolClient, type QueryConfig } from 'pg'
 import { exchange } from './exchange.ts'
+import { ORGANIZATION_SETTING } from './organization-scope.ts'
 
 /** A query with the options of this driver. */
 export interface Statement extends CompiledQuery {
@@ -21,16 +22,21 @@ export interface Statement extends CompiledQuery {
   readonly commits?: boolean
 }
 
+/** Returns the organization that a connection's next transaction is held to; undefined for none. */
+export type Organization = () => string | undefined
+
 export class PooledDialect extends PostgresDialect {
   readonly #pool: Pool
+  readonly #organization: Organization
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, organization: Organization) {
     super({ pool })
     this.#pool = pool
+    this.#organization = organization
   }
 
   override createDriver(): Driver {
-    return new PooledDriver(this.#pool)
+    return new PooledDriver(this.#pool, this.#organization)
   }
 }
 
@@ -41,10 +47,12 @@ export function isOutdatedStatement(error: unknown): boolean {
 
 class PooledDriver implements Driver {
   readonly #pool: Pool
+  readonly #organization: Organization
   readonly #prepared = { generation: 0 }
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, organization: Organization) {
     this.#pool = pool
+    this.#organization = organization
     // A pooled connection may be lost at any time; its user gets the error from its next statement.
     pool.on('error', () => {})
     pool.on('connect', (client) => void client.on('error', () => {}))
@@ -53,7 +61,8 @@ class PooledDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    return new LentConnection(await this.#pool.connect(), this.#prepared)
+    const organization = this.#organization()
+    return new LentConnection(await this.#pool.connect(), this.#prepared, organization)
   }
 
   async beginTransaction(connection: LentConnection, settings: TransactionSettings): Promise<void> {
@@ -95,8 +104,19 @@ class PooledDriver implements Driver {
 const BEGIN: QueryConfig = { name: 'begin', text: 'begin' }
 const COMMIT: QueryConfig = { name: 'commit', text: 'commit' }
 
+/** Returns the statement that holds a transaction to an organization, for the policies of `db/row-security.ts`. */
+function holdingTo(organization: string): QueryConfig {
+  return {
+    name: 'hold-to-organization',
+    text: `select set_config('${ORGANIZATION_SETTING}', $1, true)`,
+    values: [organization],
+  }
+}
+
 class LentConnection implements DatabaseConnection {
   readonly #client: PoolClient
+  /** Statements that come first in every transaction. */
+  readonly #before: readonly QueryConfig[]
   /** Incremented to prepare every statement again, under another name. */
   readonly #prepared: { generation: number }
   /** `begun`: nothing sent yet. `ended`: committed by its last statement. */
@@ -104,9 +124,10 @@ class LentConnection implements DatabaseConnection {
   /** The state of the protocol is unknown, so the connection cannot be reused. */
   #isLost = false
 
-  constructor(client: PoolClient, prepared: { generation: number }) {
+  constructor(client: PoolClient, prepared: { generation: number }, organization: string | undefined) {
     this.#client = client
     this.#prepared = prepared
+    this.#before = organization === undefined ? [] : [holdingTo(organization)]
   }
 
   begin(): void {
@@ -161,22 +182,27 @@ class LentConnection implements DatabaseConnection {
    * Runs a statement with the `begin` or `commit` that it needs; returns its results, of several statements the last.
    */
   async #run(statement: QueryConfig, commits: boolean): Promise<pg.QueryResult[]> {
-    const isFirst = this.#transaction === 'begun'
-    if (!isFirst && !commits) return await this.#send([statement])
+    if (this.#transaction === 'none') {
+      // Without `begin`, the statements of one write are a transaction of their own.
+      const results = await this.#send([...this.#before, statement])
+      return results.slice(this.#before.length)
+    }
+    const before = this.#transaction === 'begun' ? [BEGIN, ...this.#before] : []
     // From here on a transaction may exist, even if no response arrives.
     this.#transaction = 'open'
-    const results = await this.#send([...(isFirst ? [BEGIN] : []), statement, ...(commits ? [COMMIT] : [])])
+    const results = await this.#send([...before, statement, ...(commits ? [COMMIT] : [])])
     if (commits) {
       requireCommitted(results)
       this.#transaction = 'ended'
     }
-    return results.slice(isFirst ? 1 : 0)
+    return results.slice(before.length)
   }
 
   async #send(statements: readonly QueryConfig[]): Promise<pg.QueryResult[]> {
     try {
       const [only, ...others] = statements
-      if (only === undefined || others.length > 0) return await exchange(this.#client, statements)
+      if (only === undefined || only.name !== undefined || others.length > 0)
+        return await exchange(this.#client, statements)
       const result = await this.#client.query(only)
       // A text without values may contain several statements.
       return Array.isArray(result) ? result.slice(-1) : [result]

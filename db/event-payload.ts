@@ -6,8 +6,8 @@ export interface EventContent {
   readonly time: Date
   /** Top-level ids of the payload, the first of them telling what the event is about. */
   readonly ids: Readonly<Record<string, string | null>>
-  /** The records as they stand now. */
-  readonly embedded: Readonly<Record<string, unknown>>
+  /** The records as they stand now. A function is called at the end of the transaction, for what is only known then. */
+  readonly embedded: Readonly<Record<string, object | null | (() => object)>>
   readonly links: readonly { readonly rel: string; readonly href: string }[]
   /** Members besides, such as `cause`. */
   readonly extra?: Readonly<Record<string, unknown>>
@@ -24,7 +24,12 @@ export function eventPayload(
     eventId,
     eventTime: time.toISOString(),
     ...extra,
-    _embedded: embedded,
+    _embedded: Object.fromEntries(
+      Object.entries(embedded).map(([name, record]) => [
+        name,
+        typeof record === 'function' ? record() : record,
+      ]),
+    ),
     _links: links,
   })
 }

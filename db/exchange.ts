@@ -53,12 +53,14 @@ interface ActiveQuery {
 /** A query of the driver, with a method that its type omits. */
 type Query = ActiveQuery & { submit(connection: Connection): Error | null | undefined }
 
-/** The prepared statement names that the driver has sent. */
-type Parsing = Connection & { readonly submittedNamedStatements: Record<string, string> }
+/** What the driver's type omits: the names of statements that are being prepared. */
+type Preparing = Connection & { readonly submittedNamedStatements: Record<string, string> }
 
 class Exchange implements Submittable, ActiveQuery {
   readonly #queries: readonly Query[]
   readonly #results: QueryResult[] = []
+  #descriptions: Descriptions | null = null
+  #description: unknown = null
   #running = 0
   #failure: Error | null = null
   /** The client wraps it to stop its timer. */
@@ -70,15 +72,13 @@ class Exchange implements Submittable, ActiveQuery {
     callback: Exchange['callback'],
   ) {
     this.callback = callback
+    const done = (error: Error | undefined, result: unknown): void => {
+      if (error == null) this.#results.push(result as QueryResult)
+      else this.#failure ??= error
+    }
     this.#queries = statements.map(
       (statement) =>
-        new pg.Query(
-          { ...statement, types, queryMode: 'extended' } as QueryConfig,
-          (error: Error | undefined, result: unknown) => {
-            if (error == null) this.#results.push(result as QueryResult)
-            else this.#failure ??= error
-          },
-        ) as unknown as Query,
+        new pg.Query({ ...statement, types, queryMode: 'extended' } as QueryConfig, done) as unknown as Query,
     )
   }
 
@@ -92,18 +92,22 @@ class Exchange implements Submittable, ActiveQuery {
 
   submit(connection: Connection): void {
     connection.stream.cork()
-    const withoutSync: Connection = Object.create(connection, { sync: { value: () => {} } })
+    const { withoutSync, withoutDescribe, descriptions } = viewsOf(connection)
+    this.#descriptions = descriptions
     for (const query of this.#queries) {
+      const description = query.name === undefined ? undefined : descriptions.get(query.name)
       // The error of a query that cannot be sent fails the exchange, after the queries before it have run.
-      const unsent = query.submit(withoutSync) ?? null
+      const unsent = query.submit(description === undefined ? withoutSync : withoutDescribe) ?? null
       this.#failure ??= unsent
       if (this.#failure !== null) break
+      if (description != null) query.handleRowDescription(description)
     }
     connection.sync()
     connection.stream.uncork()
   }
 
   handleRowDescription(message: unknown): void {
+    this.#description = message
     this.#queries[this.#running]?.handleRowDescription(message)
   }
 
@@ -112,6 +116,11 @@ class Exchange implements Submittable, ActiveQuery {
   }
 
   handleCommandComplete(message: unknown, connection: Connection): void {
+    const { name } = this
+    if (name !== undefined && this.#descriptions?.has(name) === false) {
+      this.#descriptions.set(name, this.#description)
+    }
+    this.#description = null
     this.#queries[this.#running]?.handleCommandComplete(message, connection)
     this.#running += 1
   }
@@ -121,7 +130,7 @@ class Exchange implements Submittable, ActiveQuery {
   }
 
   handleError(error: Error, connection: Connection): void {
-    const { submittedNamedStatements } = connection as Parsing
+    const { submittedNamedStatements } = connection as Preparing
     for (const { name } of this.#queries.slice(this.#running)) {
       if (name !== undefined) delete submittedNamedStatements[name]
     }
@@ -132,4 +141,27 @@ class Exchange implements Submittable, ActiveQuery {
     for (const query of this.#queries.slice(0, this.#running)) query.handleReadyForQuery(connection)
     this.callback(this.#failure, this.#results)
   }
+}
+
+/** The descriptions of the rows of prepared statements, by name; null for a statement without rows. */
+type Descriptions = Map<string, unknown>
+
+interface Views {
+  /** For queries of the driver, each of which would end with a Sync. */
+  readonly withoutSync: Connection
+  /** For those whose rows are known: PostgreSQL need not describe them again. */
+  readonly withoutDescribe: Connection
+  readonly descriptions: Descriptions
+}
+
+const views = new WeakMap<Connection, Views>()
+
+function viewsOf(connection: Connection): Views {
+  const known = views.get(connection)
+  if (known !== undefined) return known
+  const withoutSync: Connection = Object.create(connection, { sync: { value: () => {} } })
+  const withoutDescribe: Connection = Object.create(withoutSync, { describe: { value: () => {} } })
+  const made = { withoutSync, withoutDescribe, descriptions: new Map() }
+  views.set(connection, made)
+  return made
 }

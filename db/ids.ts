@@ -12,6 +12,7 @@ export type IdPrefix =
   | 'prod'
   | 'plan'
   | 'cpn'
+  | 'red'
   | 'in'
   | 'inst'
   | 'txn'
@@ -35,6 +36,7 @@ export type IdPrefix =
   | 'wrk'
   | 'gwa'
   | 'req'
+  | 'rate'
 
 // Each id takes sixteen random digits; fetching each from the system separately would be slow.
 const random = new Uint8Array(4_096)

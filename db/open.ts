@@ -2,6 +2,7 @@
 import type { MikroORM } from '@mikro-orm/postgresql'
 import { type InstallationFacts, loadInstallation } from './installation.ts'
 import { type DatabaseOptions, openOrm } from './orm.ts'
+import { type ApiAccess, apiAccess, requireEveryOrganization } from './row-security.ts'
 import { createVault, type Vault } from './vault.ts'
 
 export interface Database {
@@ -10,9 +11,30 @@ export interface Database {
   readonly installation: InstallationFacts
 }
 
-export async function openDatabase(
-  options: DatabaseOptions & { readonly masterKeys: readonly string[] },
-): Promise<Database> {
+type Options = DatabaseOptions & { readonly masterKeys: readonly string[] }
+
+/**
+ * Opens the database for work on all organizations.
+ * @throws Error if row-level security withholds them.
+ */
+export async function openDatabase(options: Options): Promise<Database> {
+  const database = await open(options)
+  try {
+    await requireEveryOrganization(database.orm.em.fork())
+    return database
+  } catch (error) {
+    await database.orm.close(true)
+    throw error
+  }
+}
+
+/** Opens the database for the API, whose statements see the organization in scope alone (`db/organization-scope.ts`). */
+export async function openApiDatabase(options: Options): Promise<Database & { readonly access: ApiAccess }> {
+  const access = await apiAccess(options.databaseUrl)
+  return { ...(await open({ ...options, role: access.role, isScoped: true })), access }
+}
+
+async function open(options: Options): Promise<Database> {
   const vault = createVault(options.masterKeys)
   const orm = await openOrm(options)
   try {

@@ -1,4 +1,5 @@
 /** Opens the database through MikroORM, and applies migrations. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Migrator } from '@mikro-orm/migrations'
 import { createPostgreSqlTypeParsers, MikroORM, type Options } from '@mikro-orm/postgresql'
 import pg from 'pg'
@@ -7,6 +8,8 @@ import { connectionOptions, MAINTENANCE_TIMEOUTS, type Timeouts } from './connec
 import { PooledDialect } from './driver.ts'
 import * as entities from './entities/index.ts'
 import { migrations } from './migrations/index.ts'
+import { organizationInScope } from './organization-scope.ts'
+import { protectRows } from './row-security.ts'
 import { storedInstant } from './stored-instant.ts'
 
 export interface DatabaseOptions {
@@ -16,6 +19,10 @@ export interface DatabaseOptions {
   readonly connectTimeout?: number
   readonly name?: string
   readonly timeouts?: Timeouts
+  /** As in `connectionOptions`. */
+  readonly role?: string | null
+  /** Whether every transaction is held to the organization in scope; default false. */
+  readonly isScoped?: boolean
 }
 
 /**
@@ -35,9 +42,11 @@ function ormOptions({
   connectTimeout = 3_000,
   name = 'billing',
   timeouts,
+  role = null,
+  isScoped = false,
 }: DatabaseOptions): Options {
   const pool = new pg.Pool({
-    ...connectionOptions({ databaseUrl, name, ...(timeouts === undefined ? {} : { timeouts }) }),
+    ...connectionOptions({ databaseUrl, name, role, ...(timeouts === undefined ? {} : { timeouts }) }),
     max: poolSize,
     idleTimeoutMillis: IDLE_TIMEOUT,
     connectionTimeoutMillis: connectTimeout,
@@ -45,7 +54,7 @@ function ormOptions({
   })
   return {
     clientUrl: databaseUrl,
-    driverOptions: new PooledDialect(pool),
+    driverOptions: new PooledDialect(pool, isScoped ? organizationInScope : () => undefined),
     entities: Object.values(entities),
     extensions: [Migrator],
     migrations: {
@@ -56,7 +65,13 @@ function ormOptions({
       allOrNothing: false,
       path: 'db/migrations',
     },
-    schemaGenerator: { ignoreSchema: ['test_gateway'], createForeignKeyConstraints: false },
+    schemaGenerator: {
+      ignoreSchema: ['test_gateway', 'lists'],
+      // `db/row-security.ts` and the migrations have them.
+      ignorePolicies: true,
+      ignoreRoutines: true,
+      createForeignKeyConstraints: false,
+    },
     // Instants are bound and read as UTC, whatever the time zone of machine or server.
     timezone: 'Z',
     forceUtcTimezone: true,
@@ -80,9 +95,14 @@ const TEXT_ARRAY = 1009 as typeof pg.types.builtins.TEXT
 
 /** Milliseconds. */
 const TABLE_LOCK_TIMEOUT = 30_000
+const LOCK_POLL_INTERVAL = 100
 
-/** Applies pending migrations under a lock, so that several processes may start at once. */
-export async function migrate(databaseUrl: string): Promise<void> {
+/**
+ * Applies pending migrations and protects the rows of organizations, under a lock, so that several processes may start
+ * at once.
+ * @returns what keeps row-level security from being set up, or null.
+ */
+export async function migrate(databaseUrl: string): Promise<string | null> {
   // Two connections: one holds the lock, the other migrates.
   const orm = await openOrm({
     databaseUrl,
@@ -93,10 +113,20 @@ export async function migrate(databaseUrl: string): Promise<void> {
   })
   try {
     const connection = orm.em.getConnection()
-    await connection.transactional(async (trx) => {
-      await connection.execute(`set local lock_timeout = ${MAINTENANCE_TIMEOUTS.lock}`, [], 'run', trx)
-      await connection.execute(`select pg_advisory_xact_lock(${lockArguments('migration')})`, [], 'run', trx)
+    return await connection.transactional(async (trx) => {
+      await connection.execute('set local idle_in_transaction_session_timeout = 0', [], 'run', trx)
+      const take = `select pg_try_advisory_xact_lock(${lockArguments('migration')}) as taken`
+      let attempts = 0
+      // A statement that waited for the lock would hold a snapshot, for whose end an index made concurrently waits.
+      while (!(await connection.execute<{ taken: boolean }>(take, [], 'get', trx)).taken) {
+        attempts += 1
+        if (attempts * LOCK_POLL_INTERVAL > MAINTENANCE_TIMEOUTS.lock) {
+          throw new Error('another process is still migrating the database')
+        }
+        await sleep(LOCK_POLL_INTERVAL)
+      }
       await orm.migrator.up()
+      return await protectRows(orm.em.fork())
     })
   } finally {
     await orm.close()

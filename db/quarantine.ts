@@ -9,6 +9,7 @@ const TABLES: Readonly<Record<WorkflowName, string>> = {
   transaction: 'transactions',
   'webhook-delivery': 'deliveries',
   'dispute-deadline': 'disputes',
+  coupon: 'coupons',
 }
 
 /** Seconds. The first quarantine lasts a minute, each further one twice as long, at most an hour. */

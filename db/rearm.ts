@@ -28,6 +28,10 @@ const WAITING: Readonly<Record<WorkflowName, string>> = {
     select organization_id, id, deadline_time as due_by, false as gateway_call,
            jsonb_build_object('status', status, 'customerId', customer_id) as attributes
       from disputes where status = 'response-needed' and deadline_time is not null`,
+  coupon: `
+    select organization_id, id, case status when 'draft' then issued_time else expired_time end as due_by,
+           false as gateway_call, jsonb_build_object('status', status) as attributes
+      from coupons where status = 'draft' or (status = 'issued' and expired_time is not null)`,
   'token-expiry': `
     select organization_id, id, expiration_time as due_by, false as gateway_call,
            jsonb_build_object('status', 'unused') as attributes

@@ -7,7 +7,9 @@
 import type { EntityClass, RequiredEntityData } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { WorkflowName } from '../workflows/contract.ts'
+import type { Invoice } from './entities/index.ts'
 import type { NewRow } from './insert-row.ts'
+import { numberInvoices } from './invoice-numbers.ts'
 import { nudge } from './nudge.ts'
 import {
   type Attributes,
@@ -32,6 +34,10 @@ export interface UnitOfWork {
    * does not track it. Members without a value are null.
    */
   insert<Row extends ResourceColumns>(entity: EntityClass<Row>, values: NewValues<Row>): Row
+  /** Gives an issued invoice its number, and what its document says of both parties, when the transaction ends. */
+  issue(invoice: Invoice): void
+  /** Does so now, for a command that returns the invoice: other commands that issue invoices wait from here on. */
+  numberIssued(): Promise<void>
   /** Writes the event with the transaction, and a delivery for every matching webhook. */
   emit(event: NewEvent): void
   /** Writes the entry to the timelines of its records with the transaction. */
@@ -75,6 +81,7 @@ export async function inUnitOfWork<T>(
   const { result, channels } = await em.transactional(async (trx) => {
     const { unit, consequences, channels } = collecting(trx, options)
     const result = await work(unit)
+    await unit.numberIssued()
     await trx.flush()
     const written = await writeConsequences(trx, options, consequences())
     return { result, channels: [...channels, ...written] }
@@ -95,6 +102,7 @@ function collecting(
   const events: NewEvent[] = []
   const timeline: NewTimelineEntry[] = []
   const channels = new Set<string>()
+  const issued = new Set<Invoice>()
   const { organizationId, now } = options
   const stamps: ResourceColumns = { organizationId, revision: 1, createdTime: now, updatedTime: now }
   const wakeUps = new Map<string, WakeUp>()
@@ -122,6 +130,12 @@ function collecting(
         const row = { ...values, ...stamps } as Row
         rows.push({ entity, row })
         return row
+      },
+      issue: (invoice) => void issued.add(invoice),
+      async numberIssued() {
+        const invoices = [...issued]
+        issued.clear()
+        await numberInvoices(em, organizationId, invoices)
       },
       emit: (event) => void events.push(event),
       addTimelineEntry: (entry) => void timeline.push(entry),

@@ -19,6 +19,10 @@ const IDS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^dispute-/, ['dispute', 'transaction']],
   [/^(customer-|lead-source-|aml-)/, ['customer']],
   [/^(payment-card-|payment-instrument-)/, ['paymentInstrument']],
+  [
+    /^coupon-(applied|application-removed|redeemed|redemption-canceled)$/,
+    ['coupon', 'redemption', 'customer'],
+  ],
   [/^coupon-/, ['coupon']],
   [/^kyc-request-/, ['customer', 'kycRequest']],
   [/^kyc-document-/, ['customer', 'kycDocument', 'file']],

@@ -11,9 +11,11 @@ import { createLog } from '../config/log.ts'
 import { readMerchantIdentity } from '../config/merchant-identity.ts'
 import { runProcess } from '../config/process.ts'
 import { temporalConnection } from '../config/temporal-connection.ts'
-import { openDatabase } from '../db/open.ts'
+import { openApiDatabase, openDatabase } from '../db/open.ts'
 import { migrate } from '../db/orm.ts'
 import { databaseChecks } from '../db/readiness.ts'
+import { rowSecurityCheck } from '../db/row-security.ts'
+import { sealPlainHeaders } from '../delivery/seal-headers.ts'
 import { ensureSigningKey } from '../delivery/signing-keys.ts'
 import { createMetrics } from '../ops/metrics.ts'
 import { createReadiness } from '../ops/readiness.ts'
@@ -59,9 +61,13 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
 
   const { databaseUrl } = services
   await migrate(databaseUrl)
-  const database = await openDatabase({ databaseUrl, masterKeys: config.masterKeys, poolSize: 40 })
+  const { masterKeys } = config
+  const database = await openDatabase({ databaseUrl, masterKeys, poolSize: 20, name: 'billing worker' })
   onDrain(() => database.orm.close())
+  const apiDatabase = await openApiDatabase({ databaseUrl, masterKeys, poolSize: 20, name: 'billing api' })
+  onDrain(() => apiDatabase.orm.close())
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
+  await sealPlainHeaders(database.orm.em.fork(), database.vault)
   await bootstrap(database, config, new Date())
   const made =
     config.environment === 'sandbox' && config.bootstrapOrganizationId === null
@@ -87,10 +93,10 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
   const readiness = createReadiness({
     stopping,
     required: { ...databaseChecks(database.orm, Date.now), ...worker.required },
-    degrading: worker.checks,
+    degrading: { ...worker.checks, ...rowSecurityCheck(apiDatabase.access) },
   })
   const api = await startApi(
-    { config, ...database, databaseUrl, temporal, readiness, metrics, log, merchantIdentity },
+    { config, ...apiDatabase, databaseUrl, temporal, readiness, metrics, log, merchantIdentity },
     config,
   )
   onDrain(api.stop)

@@ -2,7 +2,7 @@
 import type { EventType } from '../billing/event-types.ts'
 import type { Invoice, Subscription, Transaction } from '../db/entities/index.ts'
 import type { NewEvent } from '../db/outbox.ts'
-import { invoiceLinks, presentInvoice } from '../representations/invoice.ts'
+import { invoiceLinks, presentInvoice, presentIssue } from '../representations/invoice.ts'
 import type { Link } from '../representations/links.ts'
 import { presentSubscription, subscriptionLinks } from '../representations/subscription.ts'
 import { presentTransaction } from '../representations/transaction.ts'
@@ -25,7 +25,7 @@ export function subscriptionEvent(
     },
     embedded: {
       subscription: presentSubscription(order, baseUrl),
-      ...(invoice === undefined ? {} : { invoice: presentInvoice(invoice, baseUrl) }),
+      ...(invoice === undefined ? {} : { invoice: withItsNumber(invoice, baseUrl) }),
     },
     links: named(subscriptionLinks(order, baseUrl), 'subscription'),
   }
@@ -37,7 +37,7 @@ export function invoiceEvent(invoice: Invoice, type: EventType, time: Date, base
     time,
     websiteId: invoice.websiteId,
     ids: { invoiceId: invoice.id },
-    embedded: { invoice: presentInvoice(invoice, baseUrl) },
+    embedded: { invoice: withItsNumber(invoice, baseUrl) },
     links: named(invoiceLinks(invoice, baseUrl), 'invoice'),
   }
 }
@@ -55,12 +55,18 @@ export function invoicePaymentEvent(
     time,
     websiteId: invoice.websiteId,
     ids: { transactionId: transaction.id, invoiceId: invoice.id },
-    embedded: { transaction: representation, invoice: presentInvoice(invoice, baseUrl) },
+    embedded: { transaction: representation, invoice: withItsNumber(invoice, baseUrl) },
     links: [
       ...named(representation._links, 'transaction'),
       ...named(invoiceLinks(invoice, baseUrl), 'invoice').slice(0, 1),
     ],
   }
+}
+
+/** The invoice as it stands now, with the number that it is given at the end of the transaction. */
+function withItsNumber(invoice: Invoice, baseUrl: string): () => object {
+  const shown = presentInvoice(invoice, baseUrl)
+  return () => (shown.issuedTime === null ? shown : { ...shown, ...presentIssue(invoice) })
 }
 
 function named(links: readonly Link[], self: string): Link[] {

@@ -3,7 +3,7 @@ import type { EventType } from '../billing/event-types.ts'
 import type { InvoiceStatus } from '../billing/invoices.ts'
 import { plainAmount } from '../billing/money.ts'
 import type { Cause } from '../billing/order.ts'
-import type { Dispute, Transaction } from '../db/entities/index.ts'
+import type { CouponRedemption, Dispute, Transaction } from '../db/entities/index.ts'
 import type { NewTimelineEntry } from '../db/outbox.ts'
 
 /** Domain events with a name of their own in timelines; the others keep theirs. */
@@ -115,6 +115,39 @@ export function disputeEntry(
     occurredTime,
     cause,
     message: `Dispute ${id} of ${plainAmount(amount)} ${currency}: ${isNew ? 'created' : status}.`,
+  }
+}
+
+/** Returns the entry of a redemption: in the timeline of its customer, and of its order if it is for one. */
+export function couponEntry(
+  type: 'coupon-redeemed' | 'coupon-redemption-canceled',
+  { id, couponId, customerId, subscriptionId }: CouponRedemption,
+  occurredTime: Date,
+): NewTimelineEntry {
+  const said = type === 'coupon-redeemed' ? 'redeemed' : 'redemption canceled'
+  return {
+    records: { customerId, subscriptionId: subscriptionId ?? null },
+    type,
+    occurredTime,
+    cause: 'api',
+    message: `Coupon ${couponId}: ${said} (${id}).`,
+  }
+}
+
+/** Returns the entry of a coupon's discount on an invoice: in the timelines of the order, its customer and the invoice. */
+export function discountEntry(
+  type: 'coupon-applied' | 'coupon-application-removed',
+  { couponId, order, invoiceId }: { couponId: string; order: AboutOrder['order']; invoiceId: string },
+  occurredTime: Date,
+  cause: Cause,
+): NewTimelineEntry {
+  const said = type === 'coupon-applied' ? 'applied' : 'removed'
+  return {
+    records: { subscriptionId: order.id, customerId: order.customerId, invoiceId },
+    type,
+    occurredTime,
+    cause,
+    message: `Invoice ${invoiceId}: coupon ${couponId} ${said}.`,
   }
 }
 

@@ -1,6 +1,8 @@
+import { discountable } from '../billing/discounts.ts'
 import { autopayScheduledTime, type Invoice as InvoiceState } from '../billing/invoices.ts'
-import { jsonAmount, Money, sumOf } from '../billing/money.ts'
+import { jsonAmount, sumOf } from '../billing/money.ts'
 import type { Invoice, Subscription, Transaction } from '../db/entities/index.ts'
+import { presentContact } from './contact.ts'
 import { type Link, resourceUrl } from './links.ts'
 
 const DAY = 86_400_000
@@ -41,10 +43,22 @@ export function presentInvoice(invoice: Invoice, baseUrl: string) {
     autopayRetryNumber: invoice.autopayRetryNumber,
     poNumber: invoice.poNumber ?? null,
     notes: invoice.notes ?? null,
+    deliveryAddress: presentContact(invoice.deliveryAddress),
+    ...presentIssue(invoice),
     revision: invoice.revision,
     createdTime: invoice.createdTime.toISOString(),
     updatedTime: invoice.updatedTime.toISOString(),
     _links: invoiceLinks(invoice, baseUrl),
+  }
+}
+
+/** Returns the members that an invoice has from its issue on. */
+export function presentIssue(invoice: Invoice) {
+  return {
+    invoiceNumber: invoice.invoiceNumber ?? null,
+    organizationTaxIdNumber: invoice.organizationTaxIdNumber ?? null,
+    customerTaxIdNumber: invoice.customerTaxIdNumber ?? null,
+    billingAddress: presentContact(invoice.billingAddress),
   }
 }
 
@@ -94,6 +108,8 @@ export function presentUpcomingInvoice(order: Subscription, invoice: InvoiceStat
     dueTime: instant(invoice.dueTime),
     poNumber: order.poNumber ?? null,
     notes: order.notes ?? null,
+    billingAddress: presentContact(order.billingAddress),
+    deliveryAddress: presentContact(order.deliveryAddress),
     _links: partyLinks({ ...order, subscriptionId: order.id }, baseUrl),
   }
 }
@@ -146,13 +162,21 @@ function presentLine(
   }
 }
 
-/** Shipping is a line of the invoice, and shown beside the subtotal of the others. */
-function amountsOf({ amount, lines }: Pick<InvoiceState, 'amount' | 'lines'>) {
+/** Shipping is a line of the invoice, and shown beside the subtotal of the others before discounts. */
+function amountsOf({ amount, lines, discounts }: Pick<InvoiceState, 'amount' | 'lines' | 'discounts'>) {
   const shipping = lines.filter(({ type }) => type === 'shipping').map((line) => line.amount)
   const shippingAmount = sumOf(shipping)
   return {
     amount: jsonAmount(amount),
-    subtotalAmount: jsonAmount(new Money(amount).minus(shippingAmount).toFixed()),
+    subtotalAmount: jsonAmount(discountable(lines)),
+    discountAmount: jsonAmount(sumOf(discounts.map((discount) => discount.amount))),
+    discounts: discounts.map((discount) => ({
+      couponId: discount.couponId,
+      redemptionId: discount.redemptionId,
+      amount: jsonAmount(discount.amount),
+      description: discount.description,
+      context: 'items' as const,
+    })),
     shipping:
       shipping.length === 0 ? null : { amount: jsonAmount(shippingAmount), calculator: 'manual' as const },
   }

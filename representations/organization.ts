@@ -21,7 +21,10 @@ export function presentOrganization(organization: Organization, baseUrl: string)
     invoiceTimeZone: organization.invoiceTimeZone,
     reportCurrency: organization.reportCurrency ?? null,
     questionnaire: organization.questionnaire ?? null,
-    settings: { billing: billingSettings(organization.settings.billing) },
+    settings: {
+      billing: billingSettings(organization.settings.billing),
+      documents: { logo: organization.logo ?? null },
+    },
     features: [],
     revision: organization.revision,
     createdTime: organization.createdTime.toISOString(),

@@ -128,6 +128,14 @@ export async function wakeLateRecords(em: EntityManager, before: Date | null): P
        (select 'dispute-deadline', organization_id, id, deadline_time, false, false from disputes
          where status = 'response-needed' and deadline_time < now() - ${LATENESS} and ${IS_NOT_QUARANTINED}
          order by deadline_time limit ${BATCH})
+       union all
+       (select 'coupon', organization_id, id, issued_time, false, false from coupons
+         where status = 'draft' and issued_time < now() - ${LATENESS} and ${IS_NOT_QUARANTINED}
+         order by issued_time limit ${BATCH})
+       union all
+       (select 'coupon', organization_id, id, expired_time, false, false from coupons
+         where status = 'issued' and expired_time < now() - ${LATENESS} and ${IS_NOT_QUARANTINED}
+         order by expired_time limit ${BATCH})
      ), ages as (
        select *, extract(epoch from now() - deadline) / (${LATE} / 1000.0) as age,
               extract(epoch from ?::timestamptz - deadline) / (${LATE} / 1000.0) as age_before

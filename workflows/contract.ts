@@ -9,6 +9,7 @@ export const WORKFLOW_NAMES = [
   'transaction',
   'webhook-delivery',
   'dispute-deadline',
+  'coupon',
 ] as const
 export type WorkflowName = (typeof WORKFLOW_NAMES)[number]
 

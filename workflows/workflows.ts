@@ -18,6 +18,7 @@ import { follow } from './follow.ts'
 export interface Activities {
   advanceOrder(input: AdvanceInput): Promise<AdvanceResult>
   advanceDispute(input: AdvanceInput): Promise<AdvanceResult>
+  advanceCoupon(input: AdvanceInput): Promise<AdvanceResult>
   advanceToken(input: AdvanceInput): Promise<AdvanceResult>
   inquireTransaction(input: AdvanceInput): Promise<AdvanceResult>
   attemptDelivery(input: AdvanceInput): Promise<AdvanceResult>
@@ -38,7 +39,7 @@ const queued = proxyActivities<Activities>({ startToCloseTimeout: '30 s', retry:
 
 /** Returns a database activity that runs locally while the database responds, and from the task queue otherwise. */
 function persistent(
-  name: 'advanceOrder' | 'advanceDispute' | 'advanceToken',
+  name: 'advanceOrder' | 'advanceDispute' | 'advanceCoupon' | 'advanceToken',
 ): (input: AdvanceInput) => Promise<AdvanceResult> {
   return async (input) => {
     try {
@@ -89,7 +90,13 @@ async function disputeDeadline(input: WorkflowInput): Promise<void> {
   await follow(input, persistent('advanceDispute'))
 }
 
+/** Follows a coupon until it is issued and until it expires. */
+async function coupon(input: WorkflowInput): Promise<void> {
+  await follow(input, persistent('advanceCoupon'))
+}
+
 export {
+  coupon,
   disputeDeadline as 'dispute-deadline',
   subscription,
   tokenExpiry as 'token-expiry',

@@ -5,6 +5,7 @@ import { type AccessRule, grantedPermissions, permits } from '../../access/acces
 import { addressIsAllowed } from '../../access/allowed-ips.ts'
 import type { ApiKeyType } from '../../db/entities/api-key.ts'
 import type { InstallationFacts } from '../../db/installation.ts'
+import { inOrganization } from '../../db/organization-scope.ts'
 import { statement } from '../../db/statement.ts'
 import type { customerTokenReader } from './customer-jwt.ts'
 import { Problem } from './problems.ts'
@@ -77,12 +78,9 @@ export async function authenticate(
     if (credential !== null) return credential
     throw unauthorized('The customer token does not exist, has expired or was revoked.')
   }
-  const [row] = await statement<KeyRow>(
-    em,
-    'find-api-key',
-    'select organization_id, id, type, acl, allowed_ips from api_keys where key_hash = ?',
-    [installation.hashKey(key || authorization)],
-  )
+  const [row] = await statement<KeyRow>(em, 'find-api-key', 'select * from find_api_key(?)', [
+    installation.hashKey(key || authorization),
+  ])
   if (row === undefined) throw unauthorized('The key does not exist in this environment.')
   return {
     form: row.type,
@@ -111,11 +109,13 @@ async function customerCredential(
   const [row] =
     name === null
       ? []
-      : await statement<{ customer_id: string; acl: AccessRule[] }>(
-          em,
-          'find-customer-token',
-          'select customer_id, acl from customer_tokens where organization_id = ? and id = ? and expired_time > ?',
-          [name.organizationId, name.id, now],
+      : await inOrganization(name.organizationId, () =>
+          statement<{ customer_id: string; acl: AccessRule[] }>(
+            em,
+            'find-customer-token',
+            'select customer_id, acl from customer_tokens where organization_id = ? and id = ? and expired_time > ?',
+            [name.organizationId, name.id, now],
+          ),
         )
   if (name === null || row === undefined) return null
   return { form: 'customer', ...name, customerId: row.customer_id, acl: row.acl, allowedIps: null }

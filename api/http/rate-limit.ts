@@ -44,6 +44,8 @@ export interface RateLimit {
 
 export interface RateLimitOptions {
   readonly databaseUrl: string
+  /** As in `connectionOptions`. */
+  readonly role?: string | null
   /** Writes of an organization in a window. */
   readonly limit: number
   /** Reads of an organization in a window, by one process. */
@@ -56,6 +58,7 @@ export interface RateLimitOptions {
 /** Creates a counter with its own connections, outside the transactions of commands. */
 export function createRateLimit({
   databaseUrl,
+  role,
   limit,
   readLimit,
   windowSeconds,
@@ -65,6 +68,7 @@ export function createRateLimit({
   const pool = new pg.Pool({
     ...connectionOptions({
       databaseUrl,
+      role,
       name: 'billing rate limit',
       parameters: { synchronous_commit: 'off' },
     }),

@@ -196,6 +196,9 @@ const OWN: Readonly<Record<string, string>> = {
   StorefrontPutAccount:
     'Changes the e-mail address, names, address and default card of the customer. Grant it only to browsers that may redirect mail.',
   StorefrontPostPaymentInstrument: 'Adds a card of the customer. The payment token is consumed.',
+  StorefrontPatchPaymentInstrument: 'Customers change the expiry and the billing address of their own cards.',
+  StorefrontPostPaymentInstrumentDeactivation:
+    'A deactivated card is never charged again. The response is 409 if it is deactivated already.',
   StorefrontGetInvoiceCollection: 'Drafts are not shown.',
   StorefrontGetPlanCollection: 'Plans on offer, and those that the customer has ordered.',
 }

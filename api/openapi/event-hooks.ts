@@ -11,6 +11,9 @@ const EMBEDDED: Readonly<Record<string, string | null>> = {
   paymentCardId: null,
 }
 
+/** Types that embed the first of their records alone. */
+const EMBEDS_FIRST = /^coupon-/
+
 /** Members of the payloads of some types. */
 const MORE: readonly (readonly [RegExp, Readonly<Record<string, JsonSchema>>])[] = [
   [
@@ -114,7 +117,7 @@ function payloadSchema(
   components: Components,
   resources: ReadonlyMap<string, TSchema>,
 ): JsonSchema {
-  const embedded = ids.flatMap((id) => {
+  const embedded = (EMBEDS_FIRST.test(type) ? ids.slice(0, 1) : ids).flatMap((id) => {
     const name = EMBEDDED[id] === undefined ? id.replace(/Id$/, '') : EMBEDDED[id]
     const resource = name === null ? undefined : resources.get(pascal(name))
     return name === null || resource === undefined ? [] : [[name, resource] as const]

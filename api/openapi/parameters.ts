@@ -117,7 +117,7 @@ export function isConditional(route: Route): boolean {
     case 'GET':
       return false
     case 'POST':
-      return /^(PostPaymentInstrumentDeactivation|PostGatewayAccount(Enable|Disable|Close))$/.test(
+      return /^((Storefront)?PostPaymentInstrumentDeactivation|PostGatewayAccount(Enable|Disable|Close))$/.test(
         operationId,
       )
     default:

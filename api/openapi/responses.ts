@@ -14,6 +14,7 @@ export interface ResponseObject {
 }
 type Reference = { readonly $ref: string }
 
+const BINARY: JsonSchema = { type: 'string', format: 'binary' }
 const INTEGER: JsonSchema = { type: 'integer', minimum: 0 }
 const TEXT: JsonSchema = { type: 'string' }
 const REQUEST_ID = 'req_01K3ZAP3T5V7X9Z1B3D5F7H9K1'
@@ -163,7 +164,7 @@ export function responsesOf(
   components: Components,
   exampleOf: (schema: JsonSchema) => object,
 ): Record<string, ResponseObject | Reference> {
-  const { success, accepted, returns, creates = false, method } = route
+  const { success, accepted, returns, creates = false, method, alternative } = route
   const isRead = method === 'GET'
   const common = headers(
     'RequestId',
@@ -172,7 +173,10 @@ export function responsesOf(
   )
   const tag = hasEntityTag(route) && returns === 'one' ? headers('ETag') : {}
   const content = (schema: JsonSchema) => ({
-    content: { 'application/json': { schema, ...exampleOf(schema) } },
+    content: {
+      'application/json': { schema, ...exampleOf(schema) },
+      ...(alternative === undefined ? {} : { [alternative]: { schema: BINARY } }),
+    },
   })
   const one = () => components.refTo(route.resource, 'response')
   const successful = (description: string, more: object = {}): ResponseObject => ({

@@ -1,6 +1,8 @@
 /** What `expand` embeds in orders, in their invoices and in items of those. */
 import { isUsable } from '../../billing/cards.ts'
+import type { Invoice as InvoiceState } from '../../billing/invoices.ts'
 import { upcomingInvoice } from '../../billing/order-lifecycle.ts'
+import { NO_COUPONS, readCoupons } from '../../commands/coupons/order-coupons.ts'
 import { orderOf } from '../../commands/orders/rows-to-order.ts'
 import {
   Customer,
@@ -15,8 +17,23 @@ import { presentInvoice, presentUpcomingInvoice } from '../../representations/in
 import { presentOrganization } from '../../representations/organization.ts'
 import { presentPaymentInstrument } from '../../representations/payment-instrument.ts'
 import { presentWebsite } from '../../representations/website.ts'
+import type { OperationContext } from '../operation.ts'
 import { embedding } from '../resources/embedding.ts'
 import type { Expander } from '../resources/resource.ts'
+
+/** Returns the preview of each order's next invoice, by order; null: none follows. */
+export async function upcomingOf(
+  rows: readonly Subscription[],
+  tenant: Pick<OperationContext, 'em' | 'organizationId'>,
+): Promise<ReadonlyMap<string, InvoiceState | null>> {
+  const coupons = await readCoupons(tenant, rows, [])
+  return new Map(
+    rows.map((row) => {
+      const { redeemed } = coupons.get(row.id) ?? NO_COUPONS
+      return [row.id, upcomingInvoice(orderOf(row, { redeemed }))]
+    }),
+  )
+}
 
 /** For what a record never has: null for each. */
 const nothing: Expander<object> = async () => new Map()
@@ -53,13 +70,15 @@ export const subscriptionExpanders: Readonly<Record<string, Expander<Subscriptio
   shippingRate: nothing,
   initialInvoice: embedding(Invoice, (row) => row.initialInvoiceId ?? null, presentInvoice),
   recentInvoice: embedding(Invoice, (row) => row.recentInvoiceId ?? null, presentInvoice),
-  upcomingInvoice: async (rows, { baseUrl }) =>
-    new Map(
+  upcomingInvoice: async (rows, context) => {
+    const upcoming = await upcomingOf(rows, context)
+    return new Map(
       rows.map((row) => {
-        const invoice = upcomingInvoice(orderOf(row))
-        return [row.id, invoice === null ? null : presentUpcomingInvoice(row, invoice, baseUrl)]
+        const invoice = upcoming.get(row.id) ?? null
+        return [row.id, invoice === null ? null : presentUpcomingInvoice(row, invoice, context.baseUrl)]
       }),
-    ),
+    )
+  },
   /** The instrument that would be charged now: the order's own if it is usable, otherwise the customer's default. */
   paymentInstrument: async (rows, { em, organizationId, baseUrl, now }) => {
     const byId = <T extends { id: string }>(found: readonly T[]) => new Map(found.map((one) => [one.id, one]))

@@ -1,4 +1,7 @@
-import { voidInvoiceOf } from '../../commands/orders/act-on-order.ts'
+import { abandonInvoice, reissueInvoice } from '../../billing/invoice-commands.ts'
+import type { Order, Transition } from '../../billing/order.ts'
+import { voidInvoice } from '../../billing/order-commands.ts'
+import { actOnOrder } from '../../commands/orders/act-on-order.ts'
 import { lockSubscription } from '../../commands/orders/advance-order.ts'
 import {
   Invoice as InvoiceRow,
@@ -8,6 +11,7 @@ import {
 } from '../../db/entities/index.ts'
 import { invoiceSearch } from '../../db/entities/invoice.ts'
 import { plainRowReader } from '../../db/plain-rows.ts'
+import { listedRows } from '../../db/row-security.ts'
 import { statement } from '../../db/statement.ts'
 import { presentAllocation, presentInvoice, presentInvoiceItems } from '../../representations/invoice.ts'
 import { presentPlan } from '../../representations/plan.ts'
@@ -19,7 +23,7 @@ import { embedding } from '../resources/embedding.ts'
 import { pageOf, type Range } from '../resources/list.ts'
 import { notFound, type Presentable, type Resource } from '../resources/resource.ts'
 import { presentAll, respondWith } from '../resources/respond.ts'
-import { Invoice } from '../schemas/invoice.ts'
+import { Invoice, type InvoiceReissue } from '../schemas/invoice.ts'
 import { invoiceExpanders } from './expand-order.ts'
 
 /** The shipping of an invoice in SQL; null: none. */
@@ -44,9 +48,11 @@ export const invoices: Resource<InvoiceRow> = {
   table: 'invoices',
   search: invoiceSearch,
   fields: fieldsOf(Invoice, {
+    'billingAddress.hash': null,
+    'deliveryAddress.hash': null,
     subscriptionId: reference('subscription_id', 'subscriptions'),
     orderId: reference('subscription_id', 'subscriptions'),
-    subtotalAmount: { sql: `(row.amount - coalesce(${SHIPPING}, 0))`, type: 'number' },
+    subtotalAmount: { sql: `(row.amount + row.discount_amount - coalesce(${SHIPPING}, 0))`, type: 'number' },
     'shipping.amount': { sql: SHIPPING, type: 'number' },
     'shipping.calculator': { sql: `(case when ${SHIPPING} is not null then 'manual' end)`, type: 'text' },
     isNewOrder: { sql: `(row.type = 'initial')`, type: 'boolean' },
@@ -83,7 +89,8 @@ async function transactionsOf(
     'read-transactions-of-invoices',
     `with sale as (
        select given.id as for_invoice, transactions.* from jsonb_array_elements_text(?::jsonb) given(id)
-         join transactions on organization_id = ? and invoice_ids @> jsonb_build_array(given.id)
+         join ${listedRows('transactions')} transactions
+           on organization_id = ? and invoice_ids @> jsonb_build_array(given.id)
      )
      select * from sale
       union all
@@ -140,13 +147,34 @@ export async function getTransactionAllocations(context: OperationContext): Prom
 }
 
 export async function postInvoiceVoid(context: OperationContext): Promise<OperationResponse> {
+  return await actOnInvoice(context, () => voidInvoice)
+}
+
+export async function postInvoiceAbandon(context: OperationContext): Promise<OperationResponse> {
+  return await actOnInvoice(context, () => abandonInvoice)
+}
+
+export async function postInvoiceReissue(context: OperationContext): Promise<OperationResponse> {
+  return await actOnInvoice(context, () => {
+    const { dueTime } = context.body<InvoiceReissue>()
+    const due = dueTime == null ? null : new Date(dueTime).getTime()
+    return (order, at, sequence) => reissueInvoice(order, at, sequence, due)
+  })
+}
+
+/** Runs a command on the invoice of the path, under the lock of its order. The body is read once the invoice is found. */
+async function actOnInvoice(
+  context: OperationContext,
+  read: () => (order: Order, at: number, sequence: number) => Transition,
+): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const { organizationId, em } = unit
     const id = context.params.id ?? ''
     const found = await em.findOne(InvoiceRow, { organizationId, id })
     const row = found === null ? null : await lockSubscription(unit, found.subscriptionId)
     if (found === null || row === null) throw notFound(invoices, id)
-    await voidInvoiceOf(unit, row, found)
+    const command = read()
+    await actOnOrder(unit, row, ({ order }, at) => command(order, at, found.sequence))
     return await respondWith(context, invoices, found)
   })
 }

@@ -2,7 +2,6 @@
 import type { EntityClass } from '@mikro-orm/core'
 import { parseDuration, reach } from '../../billing/durations.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
-import { upcomingInvoice } from '../../billing/order-lifecycle.ts'
 import {
   changePause,
   endPause,
@@ -18,7 +17,6 @@ import {
   createCancellation,
   revokeCancellation,
 } from '../../commands/orders/cancel-order.ts'
-import { orderOf } from '../../commands/orders/rows-to-order.ts'
 import {
   SubscriptionCancellation as CancellationRow,
   SubscriptionPause as PauseRow,
@@ -54,7 +52,7 @@ import {
   SubscriptionPause,
   SubscriptionReactivation,
 } from '../schemas/subscription-actions.ts'
-import { upcomingInvoiceExpanders } from './expand-order.ts'
+import { upcomingInvoiceExpanders, upcomingOf } from './expand-order.ts'
 import { instantOf } from './instants.ts'
 import { subscriptions } from './orders.ts'
 
@@ -208,8 +206,8 @@ export async function postVoid(context: OperationContext): Promise<OperationResp
 
 /** The preview of an order's next invoice, which is no record. */
 export const upcomingInvoices: Presentable<Subscription> = {
-  present(row, { baseUrl }) {
-    const invoice = upcomingInvoice(orderOf(row))
+  async present(row, { baseUrl, ...context }) {
+    const invoice = (await upcomingOf([row], context)).get(row.id) ?? null
     if (invoice === null) throw notFound({ label: 'upcoming invoice of the subscription' }, row.id)
     return presentUpcomingInvoice(row, invoice, baseUrl)
   },
@@ -225,7 +223,7 @@ export async function getUpcomingInvoice(context: OperationContext): Promise<Ope
 /** GET subscriptions/{id}/upcoming-invoices: the one that will be next, if any. */
 export async function getUpcomingInvoices(context: OperationContext): Promise<OperationResponse> {
   const row = await readOrder(context)
-  const rows = upcomingInvoice(orderOf(row)) === null ? [] : [row]
+  const rows = (await upcomingOf([row], context)).get(row.id) == null ? [] : [row]
   const { items, page } = pageOf(rows, context.query as unknown as Range)
   return { body: await presentAll(context, upcomingInvoices, items), page }
 }

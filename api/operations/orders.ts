@@ -102,6 +102,7 @@ function valuesOf(body: Subscription, row: SubscriptionRow | null): Omit<NewSubs
     recurringInterval: intervalOf(body.recurringInterval),
     invoiceTimeShift: timeShiftOf(body.invoiceTimeShift),
     delinquencyPeriod: body.delinquencyPeriod ?? null,
+    couponIds: body.couponIds ?? null,
     shipping: body.shipping == null ? null : { amount: amountOf(body.shipping.amount), calculator: 'manual' },
     autopay: body.autopay ?? true,
     paymentInstrumentId: body.paymentInstrumentId ?? null,

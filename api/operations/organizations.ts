@@ -6,6 +6,7 @@ import { InvalidFieldsError } from '../../billing/errors.ts'
 import { Organization as OrganizationRow } from '../../db/entities/index.ts'
 import { organizationSearch } from '../../db/entities/organization.ts'
 import { lockOrganization } from '../../db/organization-lock.ts'
+import { readLogo } from '../../documents/logo.ts'
 import { presentOrganization } from '../../representations/organization.ts'
 import { isNotModified, requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
@@ -24,8 +25,9 @@ export const organizations: Resource<ListedOrganization> = {
   path: '/organizations',
   schema: Organization,
   entity: OrganizationRow as unknown as EntityClass<ListedOrganization>,
+  table: 'organizations',
   // An organization belongs to itself.
-  table: '(select *, id as organization_id from organizations)',
+  rows: '(select *, id as organization_id from organizations)',
   search: organizationSearch,
   fields: fieldsOf(Organization),
   present: (row, { baseUrl }) => presentOrganization(row, baseUrl),
@@ -91,10 +93,22 @@ function assign(row: OrganizationRow, body: Organization): void {
           integrationType: questionnaire.integrationType ?? null,
           launchTiming: questionnaire.launchTiming ?? null,
         }
+  row.logo = logoOf(body, row)
   const billing = billingSettings(body.settings?.billing)
   // Settings that were never set stay so while they show the same.
   if (canonicalJson(billing) !== canonicalJson(billingSettings(row.settings.billing)))
     row.settings = { billing }
+}
+
+/** @throws InvalidFieldsError for a new logo that documents cannot have. */
+function logoOf({ settings }: Organization, row: OrganizationRow): string | null {
+  const logo = settings?.documents?.logo ?? null
+  const read = logo === null || logo === row.logo ? null : readLogo(logo)
+  if (read !== null && 'problem' in read) {
+    const field = 'settings.documents.logo'
+    throw new InvalidFieldsError([{ field, code: 'wrong-format', message: read.problem }])
+  }
+  return logo
 }
 
 function isTimeZone(name: string): boolean {

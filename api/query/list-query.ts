@@ -1,6 +1,7 @@
 /** Turns the query parameters of a list into SQL: `filter`, `q`, `sort`, `limit`, `offset`. */
 import type { InvalidField } from '../../billing/errors.ts'
 import { isInRange, parseInstant } from '../../billing/instants.ts'
+import { listedRows } from '../../db/row-security.ts'
 import { customField, type Field, type Fields } from './fields.ts'
 import { type FilterClause, FilterSyntaxError, type FilterValue, parseFilter } from './filter.ts'
 
@@ -129,7 +130,7 @@ function match(name: string, field: Field, value: FilterValue, organizationId: s
     case 'literal':
       if (refersTo !== undefined) {
         return {
-          text: `${sql} in (select id from ${refersTo} where organization_id = ? and lower(id) = lower(?))`,
+          text: `${sql} in (select id from ${listedRows(refersTo)} referred where organization_id = ? and lower(id) = lower(?))`,
           values: [organizationId, value.text],
         }
       }

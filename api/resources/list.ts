@@ -1,4 +1,5 @@
 import { plainRowReader } from '../../db/plain-rows.ts'
+import { listedRows } from '../../db/row-security.ts'
 import { composedStatement } from '../../db/statement.ts'
 import type { Page } from '../http/page-links.ts'
 import { invalidFieldsProblem } from '../http/problems.ts'
@@ -18,6 +19,7 @@ export async function list<Row extends ResourceRow>(
   const { limit, offset, ...parameters } = context.query as unknown as ListParameters & Range
   const { where, orderBy } = readListQuery(parameters, resource, organizationId)
   const { listed = 'true' } = resource
+  const from = resource.rows ?? listedRows(resource.table)
   const condition = `row.organization_id = ? and ${listed} and (${restriction.text}) and ${where.text}`
   const values = [organizationId, ...restriction.values, ...where.values]
   const found =
@@ -25,7 +27,7 @@ export async function list<Row extends ResourceRow>(
       ? []
       : await composedStatement<Record<string, unknown>>(
           em,
-          selection(resource, `${condition} order by ${orderBy.text} limit ? offset ?`),
+          selection(resource, `${condition} order by ${orderBy.text} limit ? offset ?`, from),
           [...values, ...orderBy.values, limit, offset],
         )
   const rows = found.map(plainRowReader(em, resource.entity))
@@ -35,7 +37,7 @@ export async function list<Row extends ResourceRow>(
       : ((
           await composedStatement<{ total: number }>(
             em,
-            `select count(*)::int as total from ${resource.table} row where ${condition}`,
+            `select count(*)::int as total from ${from} row where ${condition}`,
             values,
           )
         )[0]?.total ?? 0)

@@ -18,6 +18,23 @@ export async function readOne<Row extends ResourceRow>(
   resource: Resource<Row>,
   place?: Place,
 ): Promise<OperationResponse> {
+  const row = await readRow(context, resource, place)
+  const isNeverSame = isPart(context) || resource.isVolatile?.(row) === true
+  if (!isNeverSame && isNotModified(context.preconditions, row.revision)) {
+    return { status: 304, revision: row.revision }
+  }
+  return await respondWith(context, resource, row)
+}
+
+/**
+ * Returns the row that the path names, without the ORM's change tracking.
+ * @throws Problem `not-found`, also for a row that is not the caller's.
+ */
+export async function readRow<Row extends ResourceRow>(
+  context: OperationContext,
+  resource: Resource<Row>,
+  place?: Place,
+): Promise<Row> {
   const id = place?.id ?? context.params.id ?? ''
   const restriction = place?.within ?? resource.restriction?.(context)
   const [condition, values] = ['row.organization_id = ? and row.id = ?', [context.organizationId, id]]
@@ -35,18 +52,14 @@ export async function readOne<Row extends ResourceRow>(
           [...values, ...restriction.values],
         )
   if (found === undefined) throw notFound(resource, id)
-  const row = plainRowReader(context.em, resource.entity)(found)
-  const isNeverSame = isPart(context) || resource.isVolatile?.(row) === true
-  if (!isNeverSame && isNotModified(context.preconditions, row.revision)) {
-    return { status: 304, revision: row.revision }
-  }
-  return await respondWith(context, resource, row)
+  return plainRowReader(context.em, resource.entity)(found)
 }
 
-/** Returns a select of rows to present, which are not changed. */
+/** Returns a select of rows to present, which are not changed; `from` defaults to the resource's table. */
 export function selection(
   { table, computed }: Pick<Resource<ResourceRow>, 'table' | 'computed'>,
   condition: string,
+  from = table,
 ): string {
-  return `select row.*${computed === undefined ? '' : `, ${computed}`} from ${table} row where ${condition}`
+  return `select row.*${computed === undefined ? '' : `, ${computed}`} from ${from} row where ${condition}`
 }

@@ -45,6 +45,8 @@ export interface Resource<Row extends ResourceRow> extends Presentable<Row> {
   readonly schema: TSchema
   readonly entity: EntityClass<Row>
   readonly table: string
+  /** What its list reads; default the rows of the table. */
+  readonly rows?: string
   /** Columns beside the table's own, in the syntax of a select list. */
   readonly computed?: string
   /** Expression over the row that `q` searches. */

@@ -1,16 +1,19 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { INVOICE_STATUSES } from '../../billing/invoices.ts'
+import { Contact } from './contact.ts'
 import {
   Amount,
   Id,
   Inside,
   Instant,
   NotEmbedded,
+  Nullable,
   OrNull,
   ReadOnly,
   resourceMembers,
   Text,
 } from './conventions.ts'
+
 import { readOnlyNotSupportedYet } from './not-supported.ts'
 import { Transaction } from './transaction.ts'
 
@@ -61,14 +64,44 @@ const amounts = {
       ),
     ),
   ),
+  discountAmount: ReadOnly(Amount('Sum of the discounts.')),
+  discounts: ReadOnly(
+    Type.Array(
+      Type.Object({
+        couponId: Id('Coupon of the discount.'),
+        redemptionId: Id('Redemption of the coupon.'),
+        amount: Amount('What the coupon takes off.'),
+        description: Type.String({ description: 'Description of the coupon.' }),
+        context: Type.Enum(['items'], { description: 'What is discounted: all items but shipping.' }),
+      }),
+      { description: 'Discounts by coupons, in the order of application.' },
+    ),
+  ),
   isNewOrder: ReadOnly(Type.Boolean({ description: 'Whether it is the initial invoice of an order.' })),
   ...readOnlyNotSupportedYet({
-    discountAmount: 0,
-    discounts: [],
     tax: { calculator: 'manual', amount: 0, items: [] },
-    billingAddress: null,
-    deliveryAddress: null,
   }),
+}
+const TaxIdNumber = (description: string) =>
+  ReadOnly(
+    OrNull(
+      Type.Object(
+        {
+          type: Type.Enum(['eu-vat', 'other'], { description: 'Kind of the number.' }),
+          value: Type.String({ description: 'The number.' }),
+        },
+        { description },
+      ),
+    ),
+  )
+const addresses = {
+  billingAddress: ReadOnly(
+    OrNull(Contact, {
+      description:
+        "Billing address of the order. If the order has none, it is the customer's from the issue on.",
+    }),
+  ),
+  deliveryAddress: ReadOnly(OrNull(Contact, { description: 'Delivery address of the order.' })),
 }
 const type = ReadOnly(Type.Enum(['initial', 'renewal']))
 const status = ReadOnly(Type.Enum([...INVOICE_STATUSES]))
@@ -97,6 +130,18 @@ export const Invoice = Type.Object(
     orderId: ReadOnly(Id('Same as `subscriptionId`.')),
     type,
     status,
+    invoiceNumber: ReadOnly(
+      OrNull(
+        Type.Integer({
+          minimum: 1,
+          description:
+            'Number of the invoice, given when it is issued. The numbers of an organization have no gaps.',
+        }),
+      ),
+    ),
+    ...addresses,
+    organizationTaxIdNumber: TaxIdNumber('Tax number of the organization when the invoice was issued.'),
+    customerTaxIdNumber: TaxIdNumber('Tax number of the customer when the invoice was issued.'),
     ...amounts,
     items: ReadOnly(Type.Array(Inside(InvoiceItem), { description: 'What the invoice is for.' })),
     ...period,
@@ -107,7 +152,9 @@ export const Invoice = Type.Object(
     ),
     paidTime: time('When the invoice was paid in full.'),
     voidedTime: time('When the invoice was voided.'),
-    abandonedTime: time('When the invoice was abandoned, because its order was canceled for it.'),
+    abandonedTime: time(
+      'When the invoice was abandoned, by a caller or because its order was canceled for it.',
+    ),
     collectionPeriod: days('Days from its issue until the invoice was paid in full.'),
     delinquentCollectionPeriod: days(
       'Days from its due time until the invoice was paid in full; 0 if it was paid before.',
@@ -125,10 +172,7 @@ export const Invoice = Type.Object(
     ),
     ...notes,
     ...readOnlyNotSupportedYet({
-      invoiceNumber: null,
       quoteId: null,
-      organizationTaxIdNumber: null,
-      customerTaxIdNumber: null,
       creditMemoAllocations: [],
       paymentFormUrl: null,
       retryInstruction: null,
@@ -142,6 +186,16 @@ export const Invoice = Type.Object(
     description: 'An invoice for one period of an order.',
   },
 )
+
+export const InvoiceReissue = Type.Object(
+  {
+    dueTime: Nullable(
+      Instant('When the invoice is due. If null, as long from now as it was due after its issue.'),
+    ),
+  },
+  { $id: 'InvoiceReissue', additionalProperties: false, description: 'Another due time for an invoice.' },
+)
+export type InvoiceReissue = Static<typeof InvoiceReissue>
 
 export const InvoiceTransactionAllocation = Type.Object(
   {
@@ -166,6 +220,7 @@ export const UpcomingInvoice = Type.Object(
     ),
     type,
     status,
+    ...addresses,
     ...amounts,
     items: ReadOnly(
       Type.Array(

@@ -48,9 +48,23 @@ const Billing = Type.Object(
   { additionalProperties: false, default: {}, description: 'Billing settings of all orders.' },
 )
 
+const Documents = Type.Object(
+  {
+    logo: Nullable(
+      Type.String({
+        maxLength: 90_000,
+        description:
+          'Logo on documents: a PNG or JPEG image of at most 64 KiB and 1000 by 1000 pixels, as a data URL in Base64.',
+      }),
+    ),
+  },
+  { additionalProperties: false, default: {}, description: 'Settings of the documents for customers.' },
+)
+
 const Settings = Type.Object(
   {
     billing: Type.Optional(Billing),
+    documents: Type.Optional(Documents),
     ...notSupportedYet({
       defaultTaxCalculator: null,
       taxLocations: [],

@@ -14,6 +14,7 @@ import {
   ReadOnly,
   resourceMembers,
   Text,
+  WriteOnly,
 } from './conventions.ts'
 import { readOnlyNotSupportedYet, writeOnlyNotSupportedYet } from './not-supported.ts'
 import { RiskMetadata } from './risk-metadata.ts'
@@ -270,7 +271,12 @@ export const Subscription = Type.Object(
     poNumber: Nullable(Text('Purchase order number, shown on invoices.')),
     notes: Nullable(Type.String({ maxLength: 1000, description: 'Notes, shown on invoices.' })),
     customFields: CustomFields,
-    ...writeOnlyNotSupportedYet({ couponIds: [] }),
+    couponIds: WriteOnly(
+      OrNull(Type.Array(Id('Id of a coupon.'), { maxItems: 50 }), {
+        description:
+          'Coupons of the order, in the order of application. If null or omitted, they stay. A list redeems the coupons that the order does not have yet and cancels the redemptions of those that it does not name; an empty one cancels all. A change reissues the initial invoice of a pending order, and applies from the next invoice on while the order is active.',
+      }),
+    ),
     renewalReminderTime: ReadOnly(OrNull(Instant('When the next reminder of the renewal is sent.'))),
     renewalReminderNumber: ReadOnly(
       OrNull(Type.Integer({ minimum: 0, description: 'How many reminders of the next renewal were sent.' })),

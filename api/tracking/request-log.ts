@@ -1,5 +1,6 @@
 /**
- * Writes the log of requests beside the requests: they wait in memory, within bounds, and one statement writes many.
+ * Writes the log of requests beside the requests: they wait in memory, within bounds, and one statement writes many of
+ * an organization.
  *
  * A request costs its caller nothing. Under overload, and while the database is away for long, requests are dropped from
  * the log and counted. What waits in a process that dies is lost.
@@ -7,6 +8,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import { isInfrastructureFailure } from '../../db/infrastructure-failure.ts'
+import { inOrganization, outsideOrganizations } from '../../db/organization-scope.ts'
 import { statement } from '../../db/statement.ts'
 import type { TrackedRequest } from './tracked-request.ts'
 
@@ -34,7 +36,7 @@ export interface RequestLogBounds {
 }
 
 const BOUNDS: RequestLogBounds = { requests: 10_000, characters: 32 * 1024 * 1024 }
-/** Requests that one statement writes. */
+/** Requests that are written at once. */
 const BATCH = 100
 /** Milliseconds until the database is tried again. */
 const RETRY = 2_000
@@ -55,7 +57,7 @@ export function createRequestLog({
   const schedule = (delay: number): void => {
     timer ??= setTimeout(() => {
       timer = null
-      writing ??= write().finally(() => {
+      writing ??= outsideOrganizations(write).finally(() => {
         writing = null
       })
     }, delay)
@@ -66,7 +68,9 @@ export function createRequestLog({
     while (waiting.length > 0) {
       const batch = waiting.slice(0, BATCH)
       try {
-        await insert(em(), batch)
+        for (const [organizationId, requests] of Map.groupBy(batch, (one) => one.organization_id)) {
+          await inOrganization(organizationId, () => insert(em(), requests))
+        }
       } catch (error) {
         const isTemporary = isInfrastructureFailure(error)
         if (isTemporary && !isClosed) {
@@ -107,7 +111,7 @@ export function createRequestLog({
       isClosed = true
       if (timer !== null) clearTimeout(timer)
       await writing
-      await write()
+      await outsideOrganizations(write)
     },
   }
 }

@@ -14,6 +14,7 @@ export const MOVED_TABLES = [
   'payment_instruments',
   'transactions',
   'disputes',
+  'coupon_redemptions',
   'timeline_entries',
 ] as const
 /** Tables whose rows end with the customer: who acts for the duplicate does not act for the other customer. */

@@ -3,14 +3,9 @@
  */
 import { ConflictError } from '../../billing/errors.ts'
 import type { Transition } from '../../billing/order.ts'
-import { reactivateOrder, voidInvoice, voidOrder } from '../../billing/order-commands.ts'
+import { reactivateOrder, voidOrder } from '../../billing/order-commands.ts'
 import { changePauseTimes, pauseOrder, removePause } from '../../billing/pauses.ts'
-import {
-  type Invoice,
-  Subscription,
-  type SubscriptionPause,
-  SubscriptionReactivation,
-} from '../../db/entities/index.ts'
+import { Subscription, type SubscriptionPause, SubscriptionReactivation } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { refundUndelivered } from '../payments/refund-sales.ts'
 import { references } from '../references.ts'
@@ -36,6 +31,7 @@ export async function actOnOrder(
   await refundUndelivered(unit, [record])
   scheduleAfter(record, instant)
   wakeOrder(unit, row)
+  await unit.numberIssued()
   return record
 }
 
@@ -46,19 +42,6 @@ export async function actOnOrder(
  */
 export async function voidSubscription(unit: UnitOfWork, row: Subscription): Promise<void> {
   await actOnOrder(unit, row, ({ order }, instant) => voidOrder(order, instant))
-}
-
-/**
- * Voids an unpaid or past-due invoice of a locked order.
- *
- * @throws ConflictError
- */
-export async function voidInvoiceOf(
-  unit: UnitOfWork,
-  row: Subscription,
-  invoice: Pick<Invoice, 'sequence'>,
-): Promise<void> {
-  await actOnOrder(unit, row, ({ order }, instant) => voidInvoice(order, instant, invoice.sequence))
 }
 
 export interface NewReactivation {

@@ -1,6 +1,6 @@
 /** Writes transitions of an order: columns, invoices, pauses, timeline and events. */
 import { amountDue, autopayScheduledTime, type Invoice as InvoiceState } from '../../billing/invoices.ts'
-import { isZero, Money, plainAmount } from '../../billing/money.ts'
+import { isZero, Money, plainAmount, sumOf } from '../../billing/money.ts'
 import {
   type DomainEvent,
   isComing,
@@ -14,8 +14,9 @@ import { nextReminder, type ReminderKind } from '../../billing/reminders.ts'
 import { Invoice, type Subscription, SubscriptionPause, type Transaction } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { couponEvent } from '../../events/coupon-events.ts'
 import { invoiceEvent, invoicePaymentEvent, subscriptionEvent } from '../../events/order-events.ts'
-import { orderEntry } from '../../events/timeline.ts'
+import { discountEntry, orderEntry } from '../../events/timeline.ts'
 import { eventTime } from './event-time.ts'
 import type { OrderRecord } from './order-record.ts'
 
@@ -55,6 +56,10 @@ export function applyTransitions(
     const time = eventTime(record.row, transition.at)
     for (const event of events) {
       emitEvent(unit, record, { time, cause: transition.cause }, event, before, transaction)
+    }
+    for (const invoice of transition.order.invoices) {
+      const was = before.invoices.find(({ sequence }) => sequence === invoice.sequence)
+      if (was !== invoice) emitDiscounts(unit, record, transition, invoice, was ?? null)
     }
   }
 }
@@ -176,6 +181,8 @@ function writeInvoice(
     type: state.type,
     status: state.status,
     lines: linesWithIds(state.lines, known?.lines ?? []),
+    discounts: [...state.discounts],
+    discountAmount: sumOf(state.discounts.map(({ amount }) => amount)),
     amount: state.amount,
     amountDue: amountDue(state),
     periodNumber: state.periodNumber,
@@ -201,6 +208,7 @@ function writeInvoice(
       incrementRevision(unit, record, known)
     // A draft takes its order's new currency; an issued invoice keeps its own.
     Object.assign(known, values, before?.status === 'draft' ? { currency: row.currency } : {})
+    numberIssued(unit, known)
     return
   }
   const made = {
@@ -211,12 +219,26 @@ function writeInvoice(
     sequence: state.sequence,
     currency: row.currency,
     ...values,
-    poNumber: row.poNumber ?? null,
-    notes: row.notes ?? null,
+    ...annotationsOf(row),
   }
   const invoice = record.isNew ? unit.insert(Invoice, made) : unit.create(Invoice, made)
   record.invoices.set(state.sequence, invoice)
   record.changedRows.add(invoice)
+  numberIssued(unit, invoice)
+}
+
+function numberIssued(unit: UnitOfWork, invoice: Invoice): void {
+  if (invoice.issuedTime != null && invoice.invoiceNumber == null) unit.issue(invoice)
+}
+
+/** Returns what an invoice takes from its order until it is issued, besides what is invoiced. */
+function annotationsOf({ poNumber, notes, billingAddress, deliveryAddress }: Subscription) {
+  return {
+    poNumber: poNumber ?? null,
+    notes: notes ?? null,
+    billingAddress: billingAddress ?? null,
+    deliveryAddress: deliveryAddress ?? null,
+  }
 }
 
 /** Returns the lines with their ids; a line that stood on the invoice before keeps its own. */
@@ -265,13 +287,12 @@ function endCancellation(unit: UnitOfWork, record: OrderRecord, before: Order): 
   cancellation.status = order.status === 'churned' ? 'completed' : 'revoked'
 }
 
-/** Copies the order's changed notes and purchase order number to invoices that are not issued yet. */
+/** Copies the order's changed notes, purchase order number and addresses to invoices that are not issued yet. */
 export function annotateDrafts(unit: UnitOfWork, record: OrderRecord, instant: number): void {
-  const { poNumber = null, notes = null } = record.row
   for (const invoice of record.invoices.values()) {
     if (invoice.status !== 'draft') continue
     incrementRevision(unit, record, invoice)
-    Object.assign(invoice, { poNumber, notes })
+    Object.assign(invoice, annotationsOf(record.row))
     unit.emit(invoiceEvent(invoice, 'invoice-modified', eventTime(record.row, instant), unit.baseUrl))
   }
 }
@@ -316,6 +337,38 @@ function emitEvent(
     ...(pause === undefined ? {} : { pauseId: pause }),
   }
   unit.addTimelineEntry(orderEntry(type, about, time, cause))
+}
+
+/** Emits which coupons an invoice is discounted by now, and by which no longer. */
+function emitDiscounts(
+  unit: UnitOfWork,
+  record: OrderRecord,
+  { at, cause }: Transition,
+  invoice: InvoiceState,
+  before: InvoiceState | null,
+): void {
+  const invoiceId = record.invoices.get(invoice.sequence)?.id
+  if (invoiceId === undefined) return
+  const isIn = (discounts: InvoiceState['discounts'], redemptionId: string) =>
+    discounts.some((one) => one.redemptionId === redemptionId)
+  const [now, then] = [invoice.discounts, before?.discounts ?? []]
+  const changes = [
+    ...then
+      .filter(({ redemptionId }) => !isIn(now, redemptionId))
+      .map((one) => ['coupon-application-removed', one] as const),
+    ...now
+      .filter(({ redemptionId }) => !isIn(then, redemptionId))
+      .map((one) => ['coupon-applied', one] as const),
+  ]
+  const { row: order } = record
+  for (const [type, { couponId, redemptionId }] of changes) {
+    const coupon = record.coupons.get(couponId)
+    if (coupon !== undefined) {
+      const { customerId, websiteId } = order
+      unit.emit(couponEvent(coupon, type, unit, { redemptionId, customerId, websiteId }))
+    }
+    unit.addTimelineEntry(discountEntry(type, { couponId, order, invoiceId }, new Date(at), cause))
+  }
 }
 
 /** Counts a change of a row: one commit is one revision. */

@@ -1,5 +1,5 @@
 /** The check of an order's terms before they are written: those of a new order and those of a change. */
-import { initialLines, renewalLines } from '../../billing/invoices.ts'
+import { type InvoiceLine, initialLines, renewalLines } from '../../billing/invoices.ts'
 import { amountProblem, currencyExponent, sumOf } from '../../billing/money.ts'
 import { agreedTerms, NO_REMINDERS, termsProblems } from '../../billing/order-terms.ts'
 import { quantityProblem } from '../../billing/pricing.ts'
@@ -14,14 +14,17 @@ export type GivenTerms = Parameters<typeof orderChoices>[0] & {
   readonly shipping: { readonly amount: string } | null
 }
 
-/** Records every rule that items and choices break; a trial has to end after `trialAfter`. */
+/**
+ * Records every rule that items and choices break; a trial has to end after `trialAfter`. Returns the lines of the initial
+ * invoice and of a renewal; null if the items are invalid.
+ */
 export function checkTerms(
   found: References,
   items: readonly OrderItem[],
   given: GivenTerms,
   { start, trialAfter, now }: { readonly start: Date; readonly trialAfter: Date; readonly now: number },
-): void {
-  if (items.length < given.items.length) return // a plan is missing: what follows from it is unknown
+): readonly (readonly InvoiceLine[])[] | null {
+  if (items.length < given.items.length) return null // a plan is missing: what follows from it is unknown
   const plans = items.map(({ priced: plan }) => plan)
   const choices = orderChoices(given)
   const times = { start: start.getTime(), trialAfter: trialAfter.getTime(), now }
@@ -40,7 +43,7 @@ export function checkTerms(
   const currency = plans[0]?.currency ?? ''
   const problem = given.shipping === null ? null : amountProblem(given.shipping.amount, currency)
   if (problem !== null) found.fail('shipping.amount', problem.code, problem.message)
-  if (currencyExponent(currency) === null || problem !== null) return
+  if (currencyExponent(currency) === null || problem !== null) return null
   const terms = {
     currency,
     createdTime: now,
@@ -50,15 +53,18 @@ export function checkTerms(
     ...agreed,
     delinquencyPeriod: null,
     shipping: given.shipping?.amount ?? null,
+    coupons: [],
     canCharge: false,
     autopayRetries: [],
     reminders: NO_REMINDERS,
   }
-  for (const lines of [initialLines(terms), renewalLines(terms)]) {
+  const invoices = [initialLines(terms), renewalLines(terms)]
+  for (const lines of invoices) {
     const sum = amountProblem(sumOf(lines.map(({ amount }) => amount)), currency)
     if (sum !== null) {
       found.fail('items', sum.code, `lead to an invalid invoice amount, which ${sum.message}`)
-      return
+      return null
     }
   }
+  return invoices
 }

@@ -20,6 +20,7 @@ import {
 import type { OrderItem, OrderType } from '../../db/entities/subscription.ts'
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { changeCoupons, checkCoupons, NO_COUPONS, readCoupons } from '../coupons/order-coupons.ts'
 import { type References, references } from '../references.ts'
 import { orderDeadline, scheduleNext } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
@@ -28,7 +29,7 @@ import { UNCHARGED } from './choose-instrument.ts'
 import { newRecord } from './order-record.ts'
 import { readForOrder } from './order-references.ts'
 import { orderRisk } from './order-risk.ts'
-import { orderTerms } from './rows-to-order.ts'
+import { orderTerms, termsItem } from './rows-to-order.ts'
 
 export type SubscriptionItem = Readonly<
   Pick<OrderItem, 'plan' | 'quantity' | 'quantityFilled' | 'usageLimits' | 'excludeFromMrr'>
@@ -49,6 +50,8 @@ export interface NewSubscription {
   readonly invoiceTimeShift: InvoiceTimeShift | null
   readonly delinquencyPeriod: string | null
   readonly shipping: { amount: string; calculator: 'manual' } | null
+  /** The coupons to be redeemed for it, in the order of application; null: none, or those that it has. */
+  readonly couponIds: readonly string[] | null
   readonly autopay: boolean
   /** null: the customer's default one. */
   readonly paymentInstrumentId: string | null
@@ -80,7 +83,7 @@ export async function createSubscription(
   await checkInstrument(found, given)
   const items = pricedItems(known.plans, found, given.items)
   const startTime = given.startTime ?? now
-  checkTerms(found, items, given, {
+  const invoices = checkTerms(found, items, given, {
     start: startTime,
     trialAfter: laterOf(startTime, now),
     now: now.getTime(),
@@ -88,6 +91,16 @@ export async function createSubscription(
   if (given.abandonTime !== null && given.abandonTime.getTime() <= now.getTime()) {
     found.fail('abandonTime', 'in-the-past', 'must be in the future')
   }
+  const currency = items[0]?.priced.currency ?? ''
+  const couponIds = [...(given.couponIds ?? [])]
+  const coupons = await checkCoupons(
+    unit,
+    found,
+    { ...given, currency, order: invoices && { id, currency, items: items.map(termsItem), invoices } },
+    couponIds,
+    { couponIds: [], coupons: [] },
+    now.getTime(),
+  )
   const customFields = checkedCustomFields(known.definitions, given.customFields ?? {}, null)
   for (const { field, code, message } of customFields.problems) found.fail(field, code, message)
   found.check()
@@ -98,10 +111,11 @@ export async function createSubscription(
     id,
     ...given,
     items,
+    couponIds,
     riskMetadata,
     customFields: customFields.values,
     status: 'pending',
-    currency: items[0]?.priced.currency ?? '',
+    currency,
     startTime,
     abandonTime: given.abandonTime ?? abandonTimeOf(known.settings, now, startTime),
     inTrial: false,
@@ -113,9 +127,14 @@ export async function createSubscription(
     nextInvoice: 1,
     clockOffset: 0,
   })
+  if (couponIds.length > 0) await changeCoupons(unit, row, coupons)
+  const redeemed =
+    couponIds.length > 0 || known.hasCoupons
+      ? ((await readCoupons(unit, [row], [])).get(id) ?? NO_COUPONS)
+      : NO_COUPONS
   const reminders = reminderTerms(known.settings.billing)
-  const placed = placeOrder(orderTerms(row, { ...UNCHARGED, reminders }))
-  const record = newRecord(row, { ...placed.order, invoices: [] })
+  const placed = placeOrder(orderTerms(row, { ...UNCHARGED, reminders }, redeemed.redeemed))
+  const record = newRecord(row, { ...placed.order, invoices: [] }, redeemed)
   applyTransitions(unit, record, [placed])
   // With its first deadline stored, the sweep finds the order even if every wake-up is lost.
   scheduleNext(record)

@@ -8,6 +8,7 @@ import {
   SubscriptionPause,
 } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { NO_COUPONS, readCoupons } from '../coupons/order-coupons.ts'
 import { readChargeTerms, UNCHARGED } from './choose-instrument.ts'
 import type { OrderRecord } from './order-record.ts'
 import { orderOf } from './rows-to-order.ts'
@@ -70,11 +71,20 @@ export async function loadOrders(
   const charging = await readChargeTerms(unit, rows, instant)
   const invoicesOf = Map.groupBy(invoices, ({ subscriptionId }) => subscriptionId)
   const pausesOf = Map.groupBy(pauses, ({ subscriptionId }) => subscriptionId)
+  const neededOf = (row: Subscription) =>
+    (invoicesOf.get(row.id) ?? []).filter((invoice) => isNeeded(row, invoice))
+  const couponsOf = await readCoupons(
+    unit,
+    rows,
+    rows.flatMap((row) => neededOf(row).map(({ id }) => id)),
+  )
   const recordOf = (row: Subscription): OrderRecord => {
+    const { redeemed, coupons } = couponsOf.get(row.id) ?? NO_COUPONS
     const its = {
-      invoices: (invoicesOf.get(row.id) ?? []).filter((invoice) => isNeeded(row, invoice)),
+      invoices: neededOf(row),
       pauses: pausesOf.get(row.id) ?? [],
       charging: charging.get(row.id) ?? UNCHARGED,
+      redeemed,
     }
     return {
       row,
@@ -83,6 +93,8 @@ export async function loadOrders(
       cancellation: cancellations.get(row.cancellationId ?? '') ?? null,
       order: orderOf(row, its),
       charging: its.charging,
+      redeemed,
+      coupons: new Map(coupons.map((coupon) => [coupon.id, coupon])),
       isNew: false,
       toRefund: new Set(),
       changedRows: new Set(),

@@ -1,11 +1,15 @@
 /** An order in memory: its rows, its state for the rules, and the changes of this commit. */
+
+import type { RedeemedCoupon } from '../../billing/coupons.ts'
 import type { Order } from '../../billing/order.ts'
 import type {
+  Coupon,
   Invoice,
   Subscription,
   SubscriptionCancellation,
   SubscriptionPause,
 } from '../../db/entities/index.ts'
+import type { OrderCoupons } from '../coupons/order-coupons.ts'
 import { type ChargeTerms, UNCHARGED } from './choose-instrument.ts'
 
 /** An order with the rows that can still change, all protected by the lock of the order's row. */
@@ -19,6 +23,10 @@ export interface OrderRecord {
   readonly cancellation: SubscriptionCancellation | null
   order: Order
   readonly charging: ChargeTerms
+  /** What is redeemed for it, as its terms have it. */
+  redeemed: readonly RedeemedCoupon[]
+  /** The coupons of its redemptions, those canceled in this commit included, by id. */
+  readonly coupons: Map<string, Coupon>
   /** Sequences of invoices with payments that ended undelivered, to be refunded. */
   readonly toRefund: Set<number>
   /** Rows whose revision this commit has incremented. */
@@ -26,7 +34,7 @@ export interface OrderRecord {
 }
 
 /** Returns the record of an order that is being placed. */
-export function newRecord(row: Subscription, order: Order): OrderRecord {
+export function newRecord(row: Subscription, order: Order, { redeemed, coupons }: OrderCoupons): OrderRecord {
   return {
     row,
     invoices: new Map(),
@@ -34,6 +42,8 @@ export function newRecord(row: Subscription, order: Order): OrderRecord {
     cancellation: null,
     order,
     charging: UNCHARGED,
+    redeemed,
+    coupons: new Map(coupons.map((coupon) => [coupon.id, coupon])),
     isNew: true,
     toRefund: new Set(),
     changedRows: new Set([row]),

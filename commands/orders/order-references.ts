@@ -12,6 +12,8 @@ export interface ForOrder {
   /** True if the customer has an instrument for orders without one of their own. */
   readonly hasDefaultInstrument: boolean
   readonly hasWebsite: boolean
+  /** True if the customer has redeemed a coupon for all orders. */
+  readonly hasCoupons: boolean
   readonly plans: readonly Plan[]
   readonly settings: Organization['settings']
   /** Of the custom fields of orders. */
@@ -34,6 +36,7 @@ export async function readForOrder(
   const [found] = await statement<{
     customer: { hasDefaultInstrument: boolean } | null
     website: boolean
+    coupons: boolean
     plans: Record<string, unknown>[]
     settings: ForOrder['settings']
     definitions: FieldDefinition[]
@@ -44,6 +47,8 @@ export async function readForOrder(
     `select (select jsonb_build_object('hasDefaultInstrument', default_payment_instrument_id is not null)
                  from customers where organization_id = organization.id and id = ? for key share) as customer,
               coalesce((select true from websites where organization_id = organization.id and id = ? for key share), false) as website,
+              exists (select from coupon_redemptions where organization_id = organization.id and customer_id = ?
+                         and canceled_time is null and subscription_id is null) as coupons,
               (select coalesce(jsonb_agg(to_jsonb(plan)), '[]') from (
                  select * from plans where organization_id = organization.id
                     and id in (select jsonb_array_elements_text(?::jsonb)) for key share
@@ -54,6 +59,7 @@ export async function readForOrder(
     [
       order.customerId,
       order.websiteId,
+      order.customerId,
       planIds,
       ...[organizationId, 'subscriptions'],
       ...[order.customerId, order.paymentInstrumentId, order.customerId],
@@ -65,6 +71,7 @@ export async function readForOrder(
     hasCustomer: found.customer !== null,
     hasDefaultInstrument: found.customer?.hasDefaultInstrument ?? false,
     hasWebsite: found.website,
+    hasCoupons: found.coupons,
     plans: found.plans.map(plainRowReader(em, Plan)),
     settings: found.settings,
     definitions: found.definitions,

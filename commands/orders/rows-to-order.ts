@@ -1,4 +1,5 @@
 /** Maps an order's rows to the state that the rules read. */
+import type { RedeemedCoupon } from '../../billing/coupons.ts'
 import { parseDuration } from '../../billing/durations.ts'
 import type { Order } from '../../billing/order.ts'
 import { agreedTerms, type OrderTerms, type PricedItem } from '../../billing/order-terms.ts'
@@ -14,14 +15,16 @@ export function orderOf(
     invoices = [],
     pauses = [],
     charging = UNCHARGED,
+    redeemed,
   }: {
     readonly invoices?: readonly Invoice[]
     readonly pauses?: readonly SubscriptionPause[]
     readonly charging?: ChargeTerms
-  } = {},
+    readonly redeemed: readonly RedeemedCoupon[]
+  },
 ): Order {
   return {
-    terms: orderTerms(row, charging),
+    terms: orderTerms(row, charging, redeemed),
     status: row.status,
     activationTime: milliseconds(row.activationTime),
     notBefore: (row.notBefore ?? row.createdTime).getTime(),
@@ -52,6 +55,7 @@ export function orderOf(
       type: invoice.type,
       status: invoice.status,
       lines: invoice.lines.map(({ id: _, ...line }) => line),
+      discounts: invoice.discounts,
       amount: invoice.amount,
       periodNumber: invoice.periodNumber ?? null,
       periodStart: milliseconds(invoice.periodStart),
@@ -81,10 +85,11 @@ export function orderOf(
   }
 }
 
-/** Returns the terms in an order's row, with its charge terms where they matter. */
+/** Returns the terms in an order's row, with its charge terms and what is redeemed for it. */
 export function orderTerms(
   row: Subscription,
-  { canCharge, autopayRetries, reminders }: Omit<ChargeTerms, 'route'> = UNCHARGED,
+  { canCharge, autopayRetries, reminders }: Omit<ChargeTerms, 'route'>,
+  redeemed: readonly RedeemedCoupon[],
 ): OrderTerms {
   const agreed = agreedTerms(
     row.items.map(({ priced }) => priced),
@@ -99,6 +104,7 @@ export function orderTerms(
     ...agreed,
     delinquencyPeriod: parseDuration(row.delinquencyPeriod ?? ''),
     shipping: row.shipping?.amount ?? null,
+    coupons: redeemed,
     canCharge,
     autopayRetries,
     reminders,

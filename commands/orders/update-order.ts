@@ -1,14 +1,22 @@
 import { canonicalJson } from '../../billing/canonical-json.ts'
+import type { CouponRestriction } from '../../billing/coupons.ts'
 import { ConflictError } from '../../billing/errors.ts'
 import { immutableMembers } from '../../billing/immutable-members.ts'
 import { set, transition } from '../../billing/order.ts'
 import { changeItems, changeTerms, moveRenewal } from '../../billing/order-commands.ts'
 import { changeAutopay } from '../../billing/order-payments.ts'
 import { agreedTerms } from '../../billing/order-terms.ts'
-import type { Subscription } from '../../db/entities/index.ts'
+import type { CouponRedemption, Subscription } from '../../db/entities/index.ts'
 import type { OrderItem } from '../../db/entities/subscription.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { subscriptionEvent } from '../../events/order-events.ts'
+import {
+  type CouponChange,
+  changeCoupons,
+  checkCoupons,
+  NO_COUPONS,
+  readCoupons,
+} from '../coupons/order-coupons.ts'
 import { checkCustomFields } from '../custom-fields.ts'
 import { references } from '../references.ts'
 import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
@@ -21,7 +29,7 @@ import { orderInstant } from './order-instant.ts'
 import type { OrderRecord } from './order-record.ts'
 import { readForOrder } from './order-references.ts'
 import { orderRisk, readCaptured } from './order-risk.ts'
-import { orderChoices, orderTerms } from './rows-to-order.ts'
+import { orderChoices, orderTerms, termsItem } from './rows-to-order.ts'
 
 export interface SubscriptionChange
   extends Omit<NewSubscription, 'startTime' | 'trial' | 'isTrialOnly' | 'recurringInterval'> {
@@ -69,9 +77,11 @@ export async function updateSubscription(
     invoiceTimeShift: given.invoiceTimeShift,
     delinquencyPeriod: given.delinquencyPeriod,
     shipping: given.shipping,
+    couponIds: [...(given.couponIds ?? row.couponIds)],
   }
   const isStartNew = values.startTime.getTime() !== row.startTime.getTime()
   const areTermsNew = !unchanged(row, values, Object.keys(values) as (keyof typeof values)[])
+  let coupons: CouponChange = { redeemed: [], canceled: [] }
   if (areTermsNew) {
     const soonest = new Date(Math.max(values.startTime.getTime(), instant))
     const start = isStartNew ? values.startTime : soonest
@@ -79,8 +89,14 @@ export async function updateSubscription(
     const trialAfter = unchanged(row, values, ['trial']) ? values.startTime : soonest
     const { orderType } = row
     const times = { start, trialAfter, now: instant }
-    checkTerms(found, items, { ...values, orderType, items: given.items }, times)
+    const invoices = checkTerms(found, items, { ...values, orderType, items: given.items }, times)
     checkKept(found, record, items)
+    const { id, customerId } = row
+    const { billingAddress, currency } = { ...values, billingAddress: given.billingAddress }
+    const order = invoices && { id, currency, items: items.map(termsItem), invoices }
+    const known = { couponIds: row.couponIds, coupons: [...record.coupons.values()] }
+    const ordered = { customerId, billingAddress, currency, order }
+    coupons = await checkCoupons(unit, found, ordered, values.couponIds, known, instant)
   }
   const isAbandonNew = values.abandonTime?.getTime() !== row.abandonTime?.getTime()
   if (isAbandonNew && values.abandonTime !== null && values.abandonTime.getTime() <= instant) {
@@ -96,11 +112,17 @@ export async function updateSubscription(
   found.check()
   requireKept(row, given, values)
 
-  const areItemsNew = !unchanged(row, values, ['items', 'shipping'])
+  const areItemsNew = !unchanged(row, values, ['items', 'shipping', 'couponIds'])
+  const areCouponsNew = !unchanged(row, values, ['couponIds'])
   const { autopay, paymentInstrumentId } = given
   const isChargedAnew = !unchanged(row, { autopay, paymentInstrumentId }, ['autopay', 'paymentInstrumentId'])
   const { deliveryAddress, billingAddress, notes, poNumber } = given
-  const areNotesNew = !unchanged(row, { notes, poNumber }, ['notes', 'poNumber'])
+  const areNotesNew = !unchanged(row, { notes, poNumber, billingAddress, deliveryAddress }, [
+    'notes',
+    'poNumber',
+    'billingAddress',
+    'deliveryAddress',
+  ])
   const stored = row.riskMetadata ?? null
   const changes = {
     ...values,
@@ -116,6 +138,7 @@ export async function updateSubscription(
     customFields: customFields.values,
   } satisfies Changes
   Object.assign(row, changes)
+  if (areCouponsNew) await redeemCoupons(unit, record, coupons)
   if (areNotesNew) annotateDrafts(unit, record, instant)
   const charging = isChargedAnew
     ? ((await readChargeTerms(unit, [row], instant)).get(row.id) ?? UNCHARGED)
@@ -165,7 +188,7 @@ export async function updateItem(
   })
   if (changed === item) return item
   row.items = row.items.map((one) => (one === item ? changed : one))
-  const terms = orderTerms(row, record.charging)
+  const terms = orderTerms(row, record.charging, record.redeemed)
   applyTransitions(unit, record, [
     transition(record.order, instant, 'api', (change) => set(change, { terms })),
   ])
@@ -174,6 +197,23 @@ export async function updateItem(
   unit.emit(subscriptionEvent(row, 'subscription-modified', eventTime(row, instant), unit.baseUrl))
   wakeOrder(unit, row)
   return changed
+}
+
+/** Redeems and cancels checked coupons of an order whose row has its new list, and reads what is redeemed for it now. */
+export async function redeemCoupons(
+  unit: UnitOfWork,
+  record: OrderRecord,
+  change: CouponChange,
+  additionalRestrictions: readonly CouponRestriction[] = [],
+  redemptionId?: () => string,
+): Promise<CouponRedemption[]> {
+  const { row } = record
+  const made = await changeCoupons(unit, row, change, additionalRestrictions, redemptionId)
+  const invoiceIds = [...record.invoices.values()].map(({ id }) => id)
+  const { redeemed, coupons } = (await readCoupons(unit, [row], invoiceIds)).get(row.id) ?? NO_COUPONS
+  record.redeemed = redeemed
+  for (const coupon of coupons) record.coupons.set(coupon.id, coupon)
+  return made
 }
 
 /** Every member a change can set: one that is forgotten does not compile. */
@@ -197,8 +237,13 @@ function startOf(
  * Applies the row's terms to the order: the first invoice of a pending order is reissued, others apply them
  * from the next invoice on.
  */
-function applyTerms(unit: UnitOfWork, record: OrderRecord, instant: number, areItemsNew: boolean): void {
-  const terms = orderTerms(record.row, record.charging)
+export function applyTerms(
+  unit: UnitOfWork,
+  record: OrderRecord,
+  instant: number,
+  areItemsNew: boolean,
+): void {
+  const terms = orderTerms(record.row, record.charging, record.redeemed)
   if (record.row.status === 'pending')
     applyTransitions(unit, record, [changeTerms(record.order, instant, terms)])
   else if (areItemsNew) applyTransitions(unit, record, [changeItems(record.order, instant, terms)])

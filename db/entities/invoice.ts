@@ -1,6 +1,17 @@
 import { defineEntity, p } from '@mikro-orm/core'
+import type { Contact, Reachable } from '../../billing/contacts.ts'
+import type { InvoiceDiscount } from '../../billing/discounts.ts'
 import type { InvoiceLine, InvoiceStatus, InvoiceType, OpenCharge } from '../../billing/invoices.ts'
-import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+import {
+  EMPTY_ARRAY,
+  id,
+  instant,
+  json,
+  listIndexes,
+  resourceColumns,
+  searchExpression,
+  tenantKey,
+} from './columns.ts'
 
 export const invoiceSearch = searchExpression(
   'subscription_id',
@@ -12,6 +23,29 @@ export const invoiceSearch = searchExpression(
   'po_number',
   'notes',
 )
+
+/** The organization as it was when it issued an invoice. */
+export interface Issuer {
+  name: string
+  website: string | null
+  address: string | null
+  address2: string | null
+  city: string | null
+  region: string | null
+  country: string | null
+  postalCode: string | null
+  phoneNumbers: Reachable[]
+  emails: Reachable[]
+  taxDescriptor: string | null
+  /** A name of the IANA database; the dates of the document are of it. */
+  timeZone: string
+}
+
+/** A tax number as an invoice shows it. */
+export interface TaxIdNumber {
+  type: 'eu-vat' | 'other'
+  value: string
+}
 
 const InvoiceSchema = defineEntity({
   name: 'Invoice',
@@ -32,6 +66,7 @@ const InvoiceSchema = defineEntity({
       name: 'invoices_sequence_unique',
       properties: ['organizationId', 'subscriptionId', 'sequence'],
     },
+    { name: 'invoices_number_unique', properties: ['organizationId', 'invoiceNumber'] },
   ],
   properties: {
     ...tenantKey,
@@ -44,6 +79,10 @@ const InvoiceSchema = defineEntity({
     currency: p.string().length(3),
     /** Their amounts are decimal strings. Those of earlier releases have no id. */
     lines: json<(InvoiceLine & { id?: string })[]>(),
+    /** What coupons take off, in the order of application. */
+    discounts: json<InvoiceDiscount[]>().defaultRaw(EMPTY_ARRAY),
+    /** Their sum: a decimal string. */
+    discountAmount: p.decimal().precision(18).scale(6).default('0').$type<string>(),
     /** A decimal string, as `amountDue`. */
     amount: p.decimal().precision(18).scale(6).$type<string>(),
     amountDue: p.decimal().precision(18).scale(6).$type<string>(),
@@ -70,6 +109,14 @@ const InvoiceSchema = defineEntity({
     isDisputed: p.boolean().default(false),
     poNumber: p.string().nullable(),
     notes: p.text().nullable(),
+    /** Of a draft those of its order; when it is issued, a missing one is the customer's. */
+    billingAddress: json<Contact>().nullable(),
+    deliveryAddress: json<Contact>().nullable(),
+    /** Given when it is issued, without gaps; so are the members below. */
+    invoiceNumber: p.integer().nullable(),
+    issuer: json<Issuer>().nullable(),
+    organizationTaxIdNumber: json<TaxIdNumber>().nullable(),
+    customerTaxIdNumber: json<TaxIdNumber>().nullable(),
     ...resourceColumns,
   },
 })

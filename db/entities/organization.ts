@@ -51,6 +51,8 @@ const OrganizationSchema = defineEntity({
     taxNumbers: json<TaxNumber[]>().nullable(),
     invoiceTimeZone: p.string().default('UTC'),
     reportCurrency: p.string().length(3).nullable(),
+    /** A data URL. Not one of the settings, which are read with every order. */
+    logo: p.text().nullable(),
     questionnaire: json<Questionnaire>().nullable(),
     settings: json<OrganizationSettings>(),
     ...resourceColumns,

@@ -6,6 +6,7 @@ import type { DueKind } from '../../billing/order-lifecycle.ts'
 import type { InvoiceTimeShift, PricedPlan, RecurringInterval } from '../../billing/order-terms.ts'
 import type { DerivedRisk, RiskInput } from '../../billing/risk.ts'
 import {
+  EMPTY_ARRAY,
   id,
   instant,
   json,
@@ -104,6 +105,8 @@ const SubscriptionSchema = defineEntity({
     recurringInterval: json<RecurringInterval>().nullable(),
     invoiceTimeShift: json<InvoiceTimeShift>().nullable(),
     delinquencyPeriod: p.string().nullable(),
+    /** The coupons that are redeemed for it, in the order of application. */
+    couponIds: json<string[]>().defaultRaw(EMPTY_ARRAY),
     /** The amount is a decimal string. */
     shipping: json<{ amount: string; calculator: 'manual' }>().nullable(),
     inTrial: p.boolean().default(false),

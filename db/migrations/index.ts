@@ -1,6 +1,7 @@
 /**
  * Every migration, oldest first. Add what `npm run migration:create` wrote to the end, named by what it changes. An index on
- * a table that has rows is made `concurrently`, in a migration of its own without a transaction.
+ * a table that has rows is made `concurrently`, in a migration of its own without a transaction, which first drops what a
+ * failed attempt has left. Tables with an `organization_id` get their policy afterwards (`db/row-security.ts`).
  */
 import { Migration20261122120000_baseline } from './Migration20261122120000_baseline.ts'
 import { Migration20261122153000_transactions_know_why_they_were_declined } from './Migration20261122153000_transactions_know_why_they_were_declined.ts'
@@ -14,8 +15,14 @@ import { Migration20261122164100_transactions_by_website } from './Migration2026
 import { Migration20261122164200_dispute_reasons } from './Migration20261122164200_dispute_reasons.ts'
 import { Migration20261122164300_members_of_access } from './Migration20261122164300_members_of_access.ts'
 import { Migration20261122164400_requests_are_tracked } from './Migration20261122164400_requests_are_tracked.ts'
+import { Migration20261122180000_find_api_key } from './Migration20261122180000_find_api_key.ts'
+import { Migration20261122181000_coupons } from './Migration20261122181000_coupons.ts'
 import { Migration20261122182000_times_of_events } from './Migration20261122182000_times_of_events.ts'
 import { Migration20261122182100_reminders_of_orders } from './Migration20261122182100_reminders_of_orders.ts'
+import { Migration20261122183000_invoices_have_numbers } from './Migration20261122183000_invoices_have_numbers.ts'
+import { Migration20261122183100_invoice_numbers_are_unique } from './Migration20261122183100_invoice_numbers_are_unique.ts'
+import { Migration20261122183200_organizations_have_a_logo } from './Migration20261122183200_organizations_have_a_logo.ts'
+import { Migration20261122183300_shipping_rates } from './Migration20261122183300_shipping_rates.ts'
 import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 import { Migration20261122193100_instants_in_range } from './Migration20261122193100_instants_in_range.ts'
 
@@ -47,8 +54,23 @@ export const migrations = [
     name: 'Migration20261122164400_requests_are_tracked',
     class: Migration20261122164400_requests_are_tracked,
   },
+  { name: 'Migration20261122180000_find_api_key', class: Migration20261122180000_find_api_key },
+  { name: 'Migration20261122181000_coupons', class: Migration20261122181000_coupons },
   { name: 'Migration20261122182000_times_of_events', class: Migration20261122182000_times_of_events },
   { name: 'Migration20261122182100_reminders_of_orders', class: Migration20261122182100_reminders_of_orders },
+  {
+    name: 'Migration20261122183000_invoices_have_numbers',
+    class: Migration20261122183000_invoices_have_numbers,
+  },
+  {
+    name: 'Migration20261122183100_invoice_numbers_are_unique',
+    class: Migration20261122183100_invoice_numbers_are_unique,
+  },
+  {
+    name: 'Migration20261122183200_organizations_have_a_logo',
+    class: Migration20261122183200_organizations_have_a_logo,
+  },
+  { name: 'Migration20261122183300_shipping_rates', class: Migration20261122183300_shipping_rates },
   {
     name: 'Migration20261122193000_customer_credentials',
     class: Migration20261122193000_customer_credentials,

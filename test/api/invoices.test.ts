@@ -87,11 +87,11 @@ describe('an invoice', () => {
       discounts: [],
       tax: { calculator: 'manual', amount: 0, items: [] },
       poNumber: 'PO 1',
-      invoiceNumber: null,
+      invoiceNumber: expect.any(Number),
       quoteId: null,
       organizationTaxIdNumber: null,
       customerTaxIdNumber: null,
-      billingAddress: null,
+      billingAddress: { firstName: 'Ada' },
       deliveryAddress: null,
       creditMemoAllocations: [],
       paymentFormUrl: null,
@@ -275,8 +275,6 @@ describe('an invoice', () => {
   test('can be sorted and filtered by every scalar member', async () => {
     const { invoice } = await begun()
     const neutral = [
-      'discountAmount',
-      'invoiceNumber',
       'quoteId',
       'organizationTaxIdNumber',
       'customerTaxIdNumber',

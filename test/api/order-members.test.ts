@@ -240,7 +240,8 @@ describe('an order', () => {
   })
 
   test.each([
-    ['couponIds', { couponIds: ['c'] }, 'couponIds'],
+    ['coupons in a text', { couponIds: 'c' }, 'couponIds'],
+    ['a coupon without an id', { couponIds: [''] }, 'couponIds.0'],
     ['reminders', { reminders: {} }, 'reminders'],
     ['an inline plan', { items: [{ plan: { id: 'p', name: 'Own' } }] }, 'items.0.plan.name'],
     ['no items', { items: [] }, 'items'],

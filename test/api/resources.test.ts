@@ -38,6 +38,7 @@ describe('supporting resources', () => {
         subtractRecurringDiscountsFromMrr: false,
         subtractOneTimeDiscountsFromMrr: false,
       },
+      documents: { logo: null },
       defaultTaxCalculator: null,
       taxLocations: [],
       notifications: {

@@ -503,7 +503,7 @@ describe('whole shapes', () => {
           'recurringInterval.periodAnchorInstruction.month',
         ],
       ],
-      ['subscriptions', orderBody(merchant, { couponIds: ['c'] }) as Body, ['couponIds']],
+      ['subscriptions', orderBody(merchant, { couponIds: ['c'] }) as Body, ['couponIds.0']],
       [
         'subscription-cancellations',
         { subscriptionId, prorated: true, lineItems: [{ type: 'credit' }] },

@@ -1,5 +1,6 @@
 /** What holds of every order, whatever happens to it: for property tests. */
 import { expect } from '@jest/globals'
+import { netAmount } from '../../billing/discounts.ts'
 import { isOpen } from '../../billing/invoices.ts'
 import { Money, sumOf } from '../../billing/money.ts'
 import { isComing, isLastPeriod, type Order, type Transition } from '../../billing/order.ts'
@@ -135,7 +136,13 @@ export function illegal(order: Order): string[] {
       'nothing billed after the churn time',
     )
     must(
-      order.invoices.every(({ chargeTime }) => chargeTime === null || chargeTime < churnTime),
+      order.invoices.every(
+        ({ chargeTime, issuedTime }) =>
+          chargeTime === null ||
+          chargeTime < churnTime ||
+          // The last period of a postpaid order is charged once, as its invoice is issued.
+          (isPostpaid(order.terms) && chargeTime === issuedTime),
+      ),
       'no charge after it',
     )
   }
@@ -144,10 +151,29 @@ export function illegal(order: Order): string[] {
       !order.invoices.some((one) => isOpen(one) || one.status === 'draft'),
     'open invoices',
   )
-  for (const { lines, amount, status, issuedTime, dueTime, amountPaid, charge } of order.invoices) {
+  for (const {
+    lines,
+    discounts,
+    amount,
+    status,
+    issuedTime,
+    dueTime,
+    amountPaid,
+    charge,
+  } of order.invoices) {
     must(new Money(amountPaid).lessThanOrEqualTo(amount), 'paid once at most')
     must(status !== 'paid' || charge === null, 'no charge of what is paid')
-    must(amount === sumOf(lines.map((line) => line.amount)), 'totals are sums')
+    must(amount === sumOf(lines.map(netAmount)), 'totals are sums')
+    must(
+      discounts.every(({ redemptionId }, index) =>
+        discounts.slice(index + 1).every((other) => other.redemptionId !== redemptionId),
+      ),
+      'each coupon once',
+    )
+    must(
+      sumOf(discounts.map((one) => one.amount)) === sumOf(lines.map((line) => line.discount ?? '0')),
+      'discounts are split over the lines',
+    )
     must(status !== 'paid' || issuedTime !== null, 'paid ones were issued')
     must(dueTime === null || (issuedTime ?? 0) <= dueTime, 'due after issue')
   }

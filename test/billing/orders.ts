@@ -6,6 +6,7 @@ import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
 import {
   cancelOrder,
   changeCancellation,
+  changeItems,
   changeTerms,
   reactivateOrder,
   voidInvoice,
@@ -46,6 +47,7 @@ export function terms(plan: Partial<PricedPlan> = {}, members: Partial<OrderTerm
     ...agreedTerms([priced], choices),
     delinquencyPeriod: null,
     shipping: null,
+    coupons: [],
     canCharge: false,
     autopayRetries: [],
     reminders: NO_REMINDERS,
@@ -116,6 +118,29 @@ function anchorOf(
   return { method: 'day-of-month', day: dayOfMonth }
 }
 
+const coupons: fc.Arbitrary<OrderTerms['coupons']> = fc.array(
+  fc
+    .record({
+      id: fc.constantFrom('a', 'b', 'c', 'd'),
+      discount: fc.oneof(
+        fc.integer({ min: 1, max: 100 }).map((share) => ({ type: 'percent' as const, value: String(share) })),
+        prices.map((amount) => ({ type: 'fixed' as const, amount, currency: 'EUR' })),
+      ),
+      expiresIn: fc.option(fc.integer({ min: -10, max: 300 })),
+      limit: fc.option(fc.integer({ min: 1, max: 3 }), { freq: 2 }),
+    })
+    .map(({ id, discount, expiresIn, limit }) => ({
+      couponId: id,
+      redemptionId: `redemption of ${id}`,
+      description: id,
+      discount,
+      restrictions: limit === null ? [] : [{ type: 'discounts-per-redemption' as const, quantity: limit }],
+      expiredTime: expiresIn === null ? null : START + expiresIn * DAY,
+      discountsBefore: 0,
+    })),
+  { maxLength: 3 },
+)
+
 export const anyTerms: fc.Arbitrary<OrderTerms> = fc
   .record({
     plan: plans,
@@ -125,8 +150,9 @@ export const anyTerms: fc.Arbitrary<OrderTerms> = fc
     delinquency: fc.constantFrom(null, 'P3D', 'P20D', 'P2M'),
     shipping: fc.option(prices),
     reminders: fc.record({ renewal: reminders, trialEnd: reminders, abandon: reminders }),
+    coupons,
   })
-  .map(({ plan, quantity, startsIn, abandonsIn, delinquency, shipping, reminders }) =>
+  .map(({ plan, quantity, startsIn, abandonsIn, delinquency, shipping, reminders, coupons }) =>
     terms(plan, {
       createdTime: START,
       startTime: START + startsIn * DAY,
@@ -135,6 +161,7 @@ export const anyTerms: fc.Arbitrary<OrderTerms> = fc
       items: [{ id: 'item', quantity, plan }],
       shipping,
       reminders,
+      coupons,
     }),
   )
 
@@ -199,6 +226,10 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
       (order, now) =>
         changeTerms(order, now, { ...order.terms, startTime: now + ahead * DAY }),
   ),
+  coupons.map((changed): Command['act'] => (order, now) => {
+    const agreed = { ...order.terms, coupons: changed }
+    return order.status === 'pending' ? changeTerms(order, now, agreed) : changeItems(order, now, agreed)
+  }),
   fc.constant<Command['act']>((order, now) => voidInvoice(order, now, order.nextInvoice - 1)),
   fc.constant<Command['act']>((order, now) => {
     const sequence = order.nextInvoice - 1

@@ -91,6 +91,7 @@ const VALUES: Readonly<Record<string, Json>> = {
   planId: '{plan}',
   'plan.id': '{plan}',
   subscriptionId: '{order}',
+  couponId: '{coupon}',
   invoiceId: '{invoice}',
   transactionId: '{sale}',
   paymentInstrumentId: '{instrument}',

@@ -1258,6 +1258,23 @@ export const ShippingOption = Type.Object(
 )
 export type ShippingOption = Static<typeof ShippingOption>
 
+export const ShippingRate = Type.Object(
+  {
+    id: Type.Optional(Type.String()),
+    name: Type.String(),
+    description: Type.Optional(OrNull(Type.String())),
+    price: Type.Number(),
+    currency: Type.String(),
+    filter: Type.Optional(Type.String()),
+    status: Type.Optional(Type.Enum(['active', 'inactive'])),
+    createdTime: Type.Optional(Type.String()),
+    updatedTime: Type.Optional(Type.String()),
+    _links: Type.Optional(Type.Array(Link)),
+  },
+  { title: 'ShippingRate' },
+)
+export type ShippingRate = Static<typeof ShippingRate>
+
 export const OrderPreview = Type.Object(
   {
     websiteId: Type.String(),
@@ -1423,6 +1440,243 @@ export const SubscriptionReactivation = Type.Object(
   { title: 'SubscriptionReactivation' },
 )
 export type SubscriptionReactivation = Static<typeof SubscriptionReactivation>
+
+export const DiscountFixed = Type.Object(
+  {
+    amount: Type.Number(),
+    currency: Type.String(),
+    type: Type.Enum(['fixed']),
+    context: Type.Optional(Type.Enum(['items', 'shipping', 'items-and-shipping'])),
+  },
+  { title: 'DiscountFixed' },
+)
+export type DiscountFixed = Static<typeof DiscountFixed>
+
+export const DiscountPercent = Type.Object(
+  {
+    value: Type.Number(),
+    type: Type.Enum(['percent']),
+    context: Type.Optional(Type.Enum(['items', 'shipping', 'items-and-shipping'])),
+  },
+  { title: 'DiscountPercent' },
+)
+export type DiscountPercent = Static<typeof DiscountPercent>
+
+export const Discount = Type.Union([DiscountFixed, DiscountPercent])
+export type Discount = Static<typeof Discount>
+
+export const CouponRestrictionDiscountPerRedemption = Type.Object(
+  {
+    type: Type.Enum(['discounts-per-redemption']),
+    quantity: Type.Number(),
+  },
+  { title: 'CouponRestrictionDiscountPerRedemption' },
+)
+export type CouponRestrictionDiscountPerRedemption = Static<typeof CouponRestrictionDiscountPerRedemption>
+
+export const CouponRestrictionMaximumOrderAmount = Type.Object(
+  {
+    type: Type.Enum(['maximum-order-amount']),
+    amount: Type.Number(),
+    currency: Type.String(),
+  },
+  { title: 'CouponRestrictionMaximumOrderAmount' },
+)
+export type CouponRestrictionMaximumOrderAmount = Static<typeof CouponRestrictionMaximumOrderAmount>
+
+export const CouponRestrictionMinimumOrderAmount = Type.Object(
+  {
+    type: Type.Enum(['minimum-order-amount']),
+    amount: Type.Number(),
+    currency: Type.String(),
+  },
+  { title: 'CouponRestrictionMinimumOrderAmount' },
+)
+export type CouponRestrictionMinimumOrderAmount = Static<typeof CouponRestrictionMinimumOrderAmount>
+
+export const CouponRestrictionPaidByTime = Type.Object(
+  {
+    type: Type.Enum(['paid-by-time']),
+    time: Type.String(),
+  },
+  { title: 'CouponRestrictionPaidByTime' },
+)
+export type CouponRestrictionPaidByTime = Static<typeof CouponRestrictionPaidByTime>
+
+export const CouponRestrictionRestrictToInvoices = Type.Object(
+  {
+    type: Type.Enum(['restrict-to-invoices']),
+    invoiceIds: Type.Array(Type.String()),
+  },
+  { title: 'CouponRestrictionRestrictToInvoices' },
+)
+export type CouponRestrictionRestrictToInvoices = Static<typeof CouponRestrictionRestrictToInvoices>
+
+export const CouponRestrictionRestrictToPlans = Type.Object(
+  {
+    type: Type.Enum(['restrict-to-plans']),
+    planIds: Type.Array(Type.String()),
+    minimumQuantity: Type.Optional(Type.Number()),
+  },
+  { title: 'CouponRestrictionRestrictToPlans' },
+)
+export type CouponRestrictionRestrictToPlans = Static<typeof CouponRestrictionRestrictToPlans>
+
+export const CouponRestrictionRestrictToProducts = Type.Object(
+  {
+    type: Type.Enum(['restrict-to-products']),
+    productIds: Type.Array(Type.String()),
+    minimumQuantity: Type.Optional(Type.Number()),
+  },
+  { title: 'CouponRestrictionRestrictToProducts' },
+)
+export type CouponRestrictionRestrictToProducts = Static<typeof CouponRestrictionRestrictToProducts>
+
+export const CouponRestrictionRestrictToSubscriptions = Type.Object(
+  {
+    type: Type.Enum(['restrict-to-subscriptions']),
+    subscriptionIds: Type.Array(Type.String()),
+  },
+  { title: 'CouponRestrictionRestrictToSubscriptions' },
+)
+export type CouponRestrictionRestrictToSubscriptions = Static<typeof CouponRestrictionRestrictToSubscriptions>
+
+export const CouponRestrictionExclusiveApplication = Type.Object(
+  {
+    type: Type.Enum(['restrict-to-exclusive-application']),
+  },
+  { title: 'CouponRestrictionExclusiveApplication' },
+)
+export type CouponRestrictionExclusiveApplication = Static<typeof CouponRestrictionExclusiveApplication>
+
+export const CouponRestrictionRedemptionsPerCustomer = Type.Object(
+  {
+    type: Type.Enum(['redemptions-per-customer']),
+    quantity: Type.Number(),
+  },
+  { title: 'CouponRestrictionRedemptionsPerCustomer' },
+)
+export type CouponRestrictionRedemptionsPerCustomer = Static<typeof CouponRestrictionRedemptionsPerCustomer>
+
+export const CouponRestrictionRestrictToBxgy = Type.Object(
+  {
+    type: Type.Enum(['restrict-to-bxgy']),
+    buy: Type.Array(Type.Object({ planId: Type.String(), quantity: Type.Number() })),
+    get: Type.Array(Type.Object({ planId: Type.String(), quantity: Type.Number() })),
+  },
+  { title: 'CouponRestrictionRestrictToBxgy' },
+)
+export type CouponRestrictionRestrictToBxgy = Static<typeof CouponRestrictionRestrictToBxgy>
+
+export const CouponRestrictionRestrictToCountries = Type.Object(
+  {
+    type: Type.Enum(['restrict-to-countries']),
+    countries: Type.Array(Type.String()),
+  },
+  { title: 'CouponRestrictionRestrictToCountries' },
+)
+export type CouponRestrictionRestrictToCountries = Static<typeof CouponRestrictionRestrictToCountries>
+
+export const CouponRestrictionRestrictToCustomerTags = Type.Object(
+  {
+    type: Type.Enum(['restrict-to-customer-tags']),
+    tags: Type.Array(Type.String()),
+    requireAllTags: Type.Boolean(),
+  },
+  { title: 'CouponRestrictionRestrictToCustomerTags' },
+)
+export type CouponRestrictionRestrictToCustomerTags = Static<typeof CouponRestrictionRestrictToCustomerTags>
+
+export const CouponRestrictionRestrictToCustomers = Type.Object(
+  {
+    type: Type.Enum(['restrict-to-customers']),
+    customerIds: Type.Array(Type.String()),
+  },
+  { title: 'CouponRestrictionRestrictToCustomers' },
+)
+export type CouponRestrictionRestrictToCustomers = Static<typeof CouponRestrictionRestrictToCustomers>
+
+export const CouponRestrictionTotalRedemptions = Type.Object(
+  {
+    type: Type.Enum(['total-redemptions']),
+    quantity: Type.Number(),
+  },
+  { title: 'CouponRestrictionTotalRedemptions' },
+)
+export type CouponRestrictionTotalRedemptions = Static<typeof CouponRestrictionTotalRedemptions>
+
+export const RedemptionRestriction = Type.Union([
+  CouponRestrictionDiscountPerRedemption,
+  CouponRestrictionMaximumOrderAmount,
+  CouponRestrictionMinimumOrderAmount,
+  CouponRestrictionPaidByTime,
+  CouponRestrictionRestrictToInvoices,
+  CouponRestrictionRestrictToPlans,
+  CouponRestrictionRestrictToProducts,
+  CouponRestrictionRestrictToSubscriptions,
+])
+export type RedemptionRestriction = Static<typeof RedemptionRestriction>
+
+export const CouponRestriction = Type.Union([
+  CouponRestrictionDiscountPerRedemption,
+  CouponRestrictionExclusiveApplication,
+  CouponRestrictionMaximumOrderAmount,
+  CouponRestrictionMinimumOrderAmount,
+  CouponRestrictionPaidByTime,
+  CouponRestrictionRedemptionsPerCustomer,
+  CouponRestrictionRestrictToBxgy,
+  CouponRestrictionRestrictToCountries,
+  CouponRestrictionRestrictToCustomerTags,
+  CouponRestrictionRestrictToCustomers,
+  CouponRestrictionRestrictToInvoices,
+  CouponRestrictionRestrictToPlans,
+  CouponRestrictionRestrictToProducts,
+  CouponRestrictionRestrictToSubscriptions,
+  CouponRestrictionTotalRedemptions,
+])
+export type CouponRestriction = Static<typeof CouponRestriction>
+
+export const CouponRedemption = Type.Object(
+  {
+    id: Type.Optional(Type.String()),
+    couponId: Type.Optional(Type.String()),
+    customerId: Type.Optional(Type.String()),
+    additionalRestrictions: Type.Optional(Type.Array(RedemptionRestriction)),
+    canceledTime: Type.Optional(OrNull(Type.String())),
+    createdTime: Type.Optional(Type.String()),
+    updatedTime: Type.Optional(Type.String()),
+    _links: Type.Optional(Type.Array(Link)),
+  },
+  { title: 'CouponRedemption' },
+)
+export type CouponRedemption = Static<typeof CouponRedemption>
+
+export const Coupon = Type.Object(
+  {
+    id: Type.Optional(Type.String()),
+    discount: Discount,
+    restrictions: Type.Optional(Type.Array(CouponRestriction)),
+    redemptionsCount: Type.Optional(Type.Number()),
+    status: Type.Optional(Type.Enum(['draft', 'issued', 'expired'])),
+    description: Type.Optional(Type.String()),
+    issuedTime: Type.String(),
+    expiredTime: Type.Optional(OrNull(Type.String())),
+    revision: Type.Optional(Type.Number()),
+    createdTime: Type.Optional(Type.String()),
+    updatedTime: Type.Optional(Type.String()),
+    _links: Type.Optional(Type.Array(Link)),
+  },
+  { title: 'Coupon' },
+)
+export type Coupon = Static<typeof Coupon>
+
+export const CouponExpiration = Type.Object(
+  {
+    expiredTime: Type.String(),
+  },
+  { title: 'CouponExpiration' },
+)
+export type CouponExpiration = Static<typeof CouponExpiration>
 
 export const InvoiceItem = Type.Object(
   {
@@ -2889,10 +3143,34 @@ export const SHAPES = {
   InvoiceIssue,
   OrderTimeline,
   ShippingOption,
+  ShippingRate,
   OrderPreview,
   SubscriptionPause,
   SubscriptionCancellation,
   SubscriptionReactivation,
+  DiscountFixed,
+  DiscountPercent,
+  Discount,
+  CouponRestrictionDiscountPerRedemption,
+  CouponRestrictionMaximumOrderAmount,
+  CouponRestrictionMinimumOrderAmount,
+  CouponRestrictionPaidByTime,
+  CouponRestrictionRestrictToInvoices,
+  CouponRestrictionRestrictToPlans,
+  CouponRestrictionRestrictToProducts,
+  CouponRestrictionRestrictToSubscriptions,
+  CouponRestrictionExclusiveApplication,
+  CouponRestrictionRedemptionsPerCustomer,
+  CouponRestrictionRestrictToBxgy,
+  CouponRestrictionRestrictToCountries,
+  CouponRestrictionRestrictToCustomerTags,
+  CouponRestrictionRestrictToCustomers,
+  CouponRestrictionTotalRedemptions,
+  RedemptionRestriction,
+  CouponRestriction,
+  CouponRedemption,
+  Coupon,
+  CouponExpiration,
   InvoiceItem,
   CreditMemoInvoiceAllocation,
   VaultedInstrument,

@@ -1,6 +1,7 @@
 /** All calls, by the resources they are about. A suite has an organization of its own. */
 import type { Suite } from './call.ts'
-import { PLANS, PRODUCTS, WEBSITES } from './calls/catalogue.ts'
+import { PLANS, PRODUCTS, SHIPPING_RATES, WEBSITES } from './calls/catalogue.ts'
+import { COUPONS } from './calls/coupons.ts'
 import { CUSTOMER_AUTHENTICATION, CUSTOMERS } from './calls/customers.ts'
 import { INVOICES, ORDER_ACTIONS, ORDERS } from './calls/orders.ts'
 import { API_KEYS, CUSTOM_FIELDS, ORGANIZATION, TAGS } from './calls/organization.ts'
@@ -19,8 +20,10 @@ export const SUITES: readonly Suite[] = [
   { title: 'websites', calls: WEBSITES },
   { title: 'products', calls: PRODUCTS },
   { title: 'plans', calls: PLANS },
+  { title: 'shipping rates', calls: SHIPPING_RATES },
   { title: 'orders', calls: ORDERS },
   { title: 'order actions', calls: ORDER_ACTIONS },
+  { title: 'coupons', calls: COUPONS },
   { title: 'invoices', calls: INVOICES },
   { title: 'payment tokens and wallets', calls: PAYMENT_TOKENS },
   { title: 'payment instruments', calls: PAYMENT_INSTRUMENTS },

@@ -27,6 +27,7 @@ interface Compose {
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const MAINS = { api: 'api/main.ts', worker: 'worker/main.ts', migrate: 'cli/migrate.ts' } as const
+const PASSWORDS = ['POSTGRES', 'OWNER', 'API', 'WORKER', 'TEMPORAL'].map((name) => `${name}_PASSWORD`)
 /** What an operator runs in a container by hand. */
 const COMMAND = 'cli/create-organization.ts'
 
@@ -39,6 +40,7 @@ describe('the compose file', () => {
       'api',
       'migrate',
       'postgres',
+      'postgres-roles',
       'temporal',
       'temporal-namespace',
       'temporal-schema',
@@ -65,11 +67,29 @@ describe('the compose file', () => {
 
   test('holds no secret, and says which one is missing', () => {
     expect(literalSecrets(services)).toEqual([])
-    for (const name of ['POSTGRES_PASSWORD', 'MASTER_KEY']) {
+    for (const name of ['MASTER_KEY', ...PASSWORDS]) {
       const uses = read('docker-compose.yml').match(new RegExp(`\\$\\{${name}[^}]*\\}`, 'g')) ?? []
       expect(uses.length).toBeGreaterThan(0)
       expect(uses.filter((use) => !new RegExp(`^\\$\\{${name}:\\?.{20,}\\}$`).test(use))).toEqual([])
     }
+  })
+
+  test('lets nothing but the set-up of the roles work as the superuser', () => {
+    const users = Object.entries(services).flatMap(([name, { environment = {} }]) => {
+      const { DATABASE_URL: url, SQL_USER, POSTGRES_USER, PGUSER } = environment
+      const login = url === undefined ? undefined : /\/\/(\w+):/.exec(url)?.[1]
+      return [login, SQL_USER, POSTGRES_USER, PGUSER].flatMap((user) =>
+        user === undefined ? [] : [[name, user]],
+      )
+    })
+    expect(Object.fromEntries(users)).toEqual({
+      'postgres-roles': 'postgres',
+      'temporal-schema': 'temporal',
+      temporal: 'temporal',
+      migrate: 'billing_owner',
+      api: 'api',
+      worker: 'worker',
+    })
   })
 
   test('pins the images it does not build', () => {
@@ -94,17 +114,16 @@ describe('the compose file', () => {
     const mounted = Object.values(services).flatMap(({ volumes }) =>
       (volumes ?? []).filter((volume) => volume.startsWith('.')).map((volume) => volume.split(':')[0] ?? ''),
     )
-    expect(mounted).toContain('./deploy/temporal')
+    expect(mounted).toEqual(expect.arrayContaining(['./deploy/postgres', './deploy/temporal']))
     expect(mounted.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
-    const scripts = Object.values(services).flatMap(({ entrypoint }) =>
-      (entrypoint ?? []).filter((word) => word.startsWith('/scripts/')),
-    )
-    expect(scripts).toHaveLength(2)
-    for (const script of scripts) {
-      expect(read(script.replace('/scripts/', 'deploy/temporal/'))).toMatch(
-        /^#!\/bin\/sh\n(?:#.*\n)*set -eu\n/,
-      )
-    }
+    const scripts = Object.values(services).flatMap(({ entrypoint, volumes }) => {
+      const [folder = ''] = volumes?.find((volume) => volume.includes(':/scripts:'))?.split(':') ?? []
+      return (entrypoint ?? [])
+        .filter((word) => word.startsWith('/scripts/'))
+        .map((word) => word.replace('/scripts', folder))
+    })
+    expect(scripts).toHaveLength(3)
+    for (const script of scripts) expect(read(script)).toMatch(/^#!\/bin\/sh\n(?:#.*\n)*set -eu\n/)
   })
 
   test('sets only variables that the service knows', () => {

@@ -19,6 +19,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   config: { imports: ['package.json'] },
   workflows: { imports: [], packages: ['@temporalio/workflow', '@temporalio/common'] },
   gateways: { imports: ['billing/'] },
+  documents: { imports: ['billing/'] },
   ops: { imports: ['config/'] },
   db: { imports: ['billing/', 'access/', 'config/', CONTRACT] },
   representations: { imports: ['db/', 'billing/', 'access/'] },
@@ -39,6 +40,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       'delivery/',
       'gateways/',
       'wallets/',
+      'documents/',
       'events/',
       'representations/',
       'db/',
@@ -72,7 +74,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 const MAY_READ_ENVIRONMENT = /^(?:config\/|dev\/|bench\/|cli\/|test\/|\w+\/main\.ts$)/
 /** Where an instant is always an argument. */
 const WITHOUT_CLOCK =
-  /^(?:billing|access|db|representations|events|commands|delivery|activities|gateways|wallets)\//
+  /^(?:billing|access|documents|db|representations|events|commands|delivery|activities|gateways|wallets)\//
 
 describe('the source files', () => {
   const sources = readSources()

@@ -51,7 +51,7 @@ const SECTIONS = [
     '10',
     '11',
   ].map((section) => `D ${section}`),
-  ...['1', '2', '3', '4', '5'].map((section) => `G ${section}`),
+  ...['1', '2', '3', '4', '5', '6'].map((section) => `G ${section}`),
   'C 1',
 ]
 

@@ -14,7 +14,9 @@ const sources = () =>
   )
 
 test('only db/statement.ts runs SQL text; the migrations, and the lock around them, have a way of their own', () => {
-  const others = sources().filter(({ path }) => path !== 'db/orm.ts' && path !== 'db/statement.ts')
+  // `db/exchange.ts` has the protocol's message of that name.
+  const ways = ['db/orm.ts', 'db/statement.ts', 'db/exchange.ts']
+  const others = sources().filter(({ path }) => !ways.includes(path))
   expect(others.length).toBeGreaterThan(100)
   expect(
     others

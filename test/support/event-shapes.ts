@@ -11,6 +11,7 @@ const SUBSCRIPTION: Shape = { ids: ['subscriptionId'], embedded: ['subscription'
 const PAUSE: Shape = { ids: ['subscriptionId', 'subscriptionPauseId'], embedded: ['subscription'] }
 const INVOICE: Shape = { ids: ['invoiceId'], embedded: ['invoice'] }
 const TRANSACTION: Shape = { ids: ['transactionId'], embedded: ['transaction'] }
+const REDEMPTION: Shape = { ids: ['couponId', 'redemptionId', 'customerId'], embedded: ['coupon'] }
 
 /** By type, or by what types begin with; the longest that fits holds. */
 const SHAPES: Readonly<Record<string, Shape>> = {
@@ -28,6 +29,11 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   'lead-source-changed': { ids: ['customerId'], embedded: ['customer'] },
   'payment-instrument-': { ids: ['paymentInstrumentId'], embedded: ['paymentInstrument'] },
   'payment-card-': { ids: ['paymentCardId'], embedded: ['paymentInstrument'] },
+  'coupon-': { ids: ['couponId'], embedded: ['coupon'] },
+  'coupon-applied': REDEMPTION,
+  'coupon-application-removed': REDEMPTION,
+  'coupon-redeemed': REDEMPTION,
+  'coupon-redemption-canceled': REDEMPTION,
   'webhook-': { ids: ['webhookId'], embedded: ['webhook'] },
 }
 

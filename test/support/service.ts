@@ -11,8 +11,9 @@ import { type Config, loadConfig } from '../../config/config.ts'
 import { createLog } from '../../config/log.ts'
 import { readMerchantIdentity } from '../../config/merchant-identity.ts'
 import { TIMEOUTS, type Timeouts } from '../../db/connection.ts'
-import { type Database, openDatabase } from '../../db/open.ts'
+import { type Database, openApiDatabase, openDatabase } from '../../db/open.ts'
 import { databaseChecks } from '../../db/readiness.ts'
+import { type ApiAccess, rowSecurityCheck } from '../../db/row-security.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import { ensureSigningKey } from '../../delivery/signing-keys.ts'
 import { freePort } from '../../dev/services/ports.ts'
@@ -32,7 +33,10 @@ import { testServices } from './services.ts'
 export interface TestService {
   readonly baseUrl: string
   readonly databaseUrl: string
+  /** For work on all organizations, as the worker's. */
   readonly database: Database
+  /** The API's, held to the organization in scope. */
+  readonly apiDatabase: Database & { readonly access: ApiAccess }
   /** Lines the service has logged. */
   readonly log: readonly string[]
   readonly temporal: Client
@@ -82,26 +86,29 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   })
   const log: string[] = []
   const logger = createLog('debug', { write: (line) => void log.push(line) })
-  const database = await openDatabase({
+  const connections = {
     databaseUrl,
     masterKeys: config.masterKeys,
     poolSize: 15,
     connectTimeout: CONNECT_TIMEOUT,
     timeouts: options.timeouts ?? TIMEOUTS,
-  })
+  }
+  const database = await openDatabase(connections)
+  const apiDatabase = await openApiDatabase(connections)
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
   const metrics = createMetrics()
   const address = options.temporalAddress ?? services.temporalAddress
   const temporal = options.apiWithoutTemporal === true ? null : { address }
   const readiness = createReadiness({
     stopping: new AbortController().signal,
-    required: databaseChecks(database.orm, Date.now),
+    required: databaseChecks(apiDatabase.orm, Date.now),
+    degrading: rowSecurityCheck(apiDatabase.access),
   })
   const stripe = options.stripeHost === undefined ? {} : { stripeHost: options.stripeHost }
   const api = await startApi(
     {
       config,
-      ...database,
+      ...apiDatabase,
       databaseUrl,
       temporal,
       readiness,
@@ -135,6 +142,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     baseUrl: config.baseUrl,
     databaseUrl,
     database,
+    apiDatabase,
     log,
     metrics,
     temporal: new Client({ connection, namespace: services.namespace }),
@@ -157,6 +165,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       await service.stopWorker()
       await api.stop()
       await connection.close()
+      await apiDatabase.orm.close()
       await database.orm.close()
       requireNoCardData('the logs', log.join(''))
       const tables = await tablesWithCardData(databaseUrl)

@@ -124,6 +124,17 @@ async function record(): Promise<void> {
     await skipTime(service.temporal, dispute, 2 * 86_400_000)
     await save('dispute-deadline-lost-after-a-change', dispute)
 
+    const { body: offered } = await merchant.api.post('coupons', {
+      discount: { type: 'percent', value: 10 },
+      issuedTime: new Date(Date.now() + 86_400_000).toISOString(),
+      expiredTime: new Date(Date.now() + 2 * 86_400_000).toISOString(),
+    })
+    const coupon = `coupon/${merchant.organizationId}/${offered.id}`
+    await started(coupon)
+    await merchant.api.put(`coupons/${offered.id}`, { ...offered, description: 'changed meanwhile' })
+    await skipTime(service.temporal, coupon, 3 * 86_400_000)
+    await save('coupon-issued-and-expired', coupon)
+
     receiver.respondWith(500)
     await place({})
     const delivery = await waitFor('a failed delivery', async () => {

@@ -33,6 +33,20 @@ export const PRODUCTS: readonly Call[] = [
   { operation: 'DELETE products/{id}', of: ['another'] },
 ]
 
+export const SHIPPING_RATES: readonly Call[] = [
+  {
+    operation: 'POST shipping-rates',
+    body: 'full',
+    case: 'with every member',
+    as: 'rate',
+  },
+  { operation: 'POST shipping-rates', body: 'nulls', case: 'with nulls', as: 'another' },
+  { operation: 'GET shipping-rates' },
+  { operation: 'GET shipping-rates/{id}', of: ['rate'], as: 'rate' },
+  { operation: 'PUT shipping-rates/{id}', body: { held: 'rate' }, case: 'with what was read', of: ['rate'] },
+  { operation: 'DELETE shipping-rates/{id}', of: ['another'] },
+]
+
 const brackets = [
   { price: 9.9, maxQuantity: 10 },
   { price: 8.9, maxQuantity: null },

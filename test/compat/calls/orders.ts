@@ -13,6 +13,13 @@ export const ORDERS: readonly Call[] = [
   ...CUSTOMER,
   ...ORDER,
   {
+    operation: 'POST coupons',
+    body: 'required',
+    case: 'with what is required',
+    with: { discount: { type: 'percent', value: 10 }, issuedTime: '2026-01-15T00:00:00Z' },
+    as: 'coupon',
+  },
+  {
     operation: 'POST subscriptions',
     body: 'full',
     case: 'with every member',
@@ -244,7 +251,17 @@ export const INVOICES: readonly Call[] = [
     of: ['unpaidOrder.initialInvoiceId'],
     as: 'unpaid',
   },
+  { operation: 'POST invoices/{id}/reissue', body: 'required', sends: 'InvoiceReissue', of: ['unpaid'] },
   { operation: 'POST invoices/{id}/void', of: ['unpaid'] },
+  { ...unpaid, case: 'that is given up', as: 'givenUpOrder' },
+  {
+    operation: 'GET subscriptions/{id}',
+    case: 'that is given up, once it is active',
+    of: ['givenUpOrder'],
+    until: { status: 'active' },
+    as: 'givenUpOrder',
+  },
+  { operation: 'POST invoices/{id}/abandon', of: ['givenUpOrder.initialInvoiceId'] },
 
   { operation: 'POST invoices', body: 'full', case: 'with every member', as: 'own' },
   { operation: 'POST invoices', body: 'nulls', case: 'with nulls', as: 'another' },
@@ -262,8 +279,6 @@ export const INVOICES: readonly Call[] = [
   { operation: 'DELETE invoices/{id}/items/{itemId}', of: ['own', 'item'] },
   { operation: 'POST invoices/{id}/recalculate', of: ['own'] },
   { operation: 'POST invoices/{id}/issue', body: 'required', sends: 'InvoiceIssue', of: ['own'] },
-  { operation: 'POST invoices/{id}/reissue', body: 'required', sends: 'InvoiceReissue', of: ['own'] },
-  { operation: 'POST invoices/{id}/abandon', of: ['another'] },
   { operation: 'GET invoices/{id}/transaction-allocations', of: ['invoice'] },
   {
     operation: 'POST invoices/{id}/allocate-credit-balance',

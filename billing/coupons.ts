@@ -1,0 +1,315 @@
+/** Coupons: who can redeem one, for which order, and which of an order's coupons reduce an invoice. */
+import { type Discount, discountable, type PriceableLine } from './discounts.ts'
+import type { FieldProblem } from './errors.ts'
+import { Money } from './money.ts'
+
+export type CouponDiscount =
+  | { readonly type: 'percent'; readonly value: string }
+  | { readonly type: 'fixed'; readonly amount: string; readonly currency: string }
+
+interface Counted {
+  readonly type: 'total-redemptions' | 'redemptions-per-customer' | 'discounts-per-redemption'
+  readonly quantity: number
+}
+interface OrderAmount {
+  readonly type: 'minimum-order-amount' | 'maximum-order-amount'
+  readonly amount: string
+  readonly currency: string
+}
+interface OfPlans {
+  readonly type: 'restrict-to-plans'
+  readonly planIds: readonly string[]
+  /** How many units of them an order must have; left out: one. */
+  readonly minimumQuantity?: number
+}
+interface OfProducts {
+  readonly type: 'restrict-to-products'
+  readonly productIds: readonly string[]
+  readonly minimumQuantity?: number
+}
+interface OfOrders {
+  readonly type: 'restrict-to-subscriptions'
+  readonly subscriptionIds: readonly string[]
+}
+interface OfCustomers {
+  readonly type: 'restrict-to-customers'
+  readonly customerIds: readonly string[]
+}
+interface OfTags {
+  readonly type: 'restrict-to-customer-tags'
+  readonly tags: readonly string[]
+  readonly requireAllTags: boolean
+}
+interface OfCountries {
+  readonly type: 'restrict-to-countries'
+  readonly countries: readonly string[]
+}
+interface Exclusive {
+  readonly type: 'restrict-to-exclusive-application'
+}
+
+export type CouponRestriction =
+  | Counted
+  | OrderAmount
+  | OfPlans
+  | OfProducts
+  | OfOrders
+  | OfCustomers
+  | OfTags
+  | OfCountries
+  | Exclusive
+
+export const COUPON_STATUSES = ['draft', 'issued', 'expired'] as const
+export type CouponStatus = (typeof COUPON_STATUSES)[number]
+
+/** What decides whether a coupon can be redeemed. Instants are milliseconds. */
+export interface Coupon {
+  readonly discount: CouponDiscount
+  readonly restrictions: readonly CouponRestriction[]
+  readonly issuedTime: number
+  readonly expiredTime: number | null
+  /** Redemptions so far, canceled ones included. */
+  readonly redemptionsCount: number
+}
+
+/** A coupon that a customer has redeemed, as the rules of invoices read it. */
+export interface RedeemedCoupon {
+  readonly couponId: string
+  readonly redemptionId: string
+  readonly description: string
+  readonly discount: CouponDiscount
+  /** The coupon's own and those of the redemption. */
+  readonly restrictions: readonly CouponRestriction[]
+  readonly expiredTime: number | null
+  /** Live invoices with a discount of the redemption that the order in memory does not have. */
+  readonly discountsBefore: number
+}
+
+/** Whoever redeems a coupon, for an order or for all of their orders. */
+export interface Redeemer {
+  readonly customerId: string
+  readonly tags: readonly string[]
+  /** Of the order's billing address, otherwise of the customer's; null: unknown. */
+  readonly country: string | null
+  /** Redemptions of the coupon by the customer so far, canceled ones included. */
+  readonly redemptions: number
+  /** null: not for one order. */
+  readonly order: OrderToDiscount | null
+}
+
+export interface OrderToDiscount {
+  readonly id: string
+  readonly currency: string
+  readonly items: readonly QuantityOfPlan[]
+  /** The lines of each kind of its invoices: the initial one, and one of a renewal. */
+  readonly invoices: readonly (readonly PriceableLine[])[]
+}
+
+export interface QuantityOfPlan {
+  readonly quantity: number
+  readonly plan: { readonly id: string; readonly productId?: string | null }
+}
+
+/** Returns what a discount takes off, for the invoice of a coupon without a description. */
+export function discountText(discount: CouponDiscount): string {
+  return discount.type === 'percent'
+    ? `${discount.value}% off`
+    : `${discount.amount} ${discount.currency} off`
+}
+
+/** Returns whether a coupon is not yet issued, issued, or expired at an instant. */
+export function couponStatus(
+  { issuedTime, expiredTime }: Pick<Coupon, 'issuedTime' | 'expiredTime'>,
+  at: number,
+): CouponStatus {
+  if (isExpired({ expiredTime }, at)) return 'expired'
+  return issuedTime <= at ? 'issued' : 'draft'
+}
+
+/** Returns why a coupon cannot be redeemed at an instant, as a field message; null when it can. */
+export function redemptionProblem(coupon: Coupon, by: Redeemer, at: number): FieldProblem | null {
+  const status = couponStatus(coupon, at)
+  if (status === 'expired') return { code: 'expired', message: 'must be a coupon that has not expired' }
+  if (status === 'draft') return { code: 'inactive', message: 'must be a coupon that is issued already' }
+  const { discount } = coupon
+  if (by.order !== null && discount.type === 'fixed' && discount.currency !== by.order.currency) {
+    return {
+      code: 'mismatch',
+      message: `must be a coupon in the currency of the order: ${by.order.currency}`,
+    }
+  }
+  for (const restriction of coupon.restrictions) {
+    const message = refusal(restriction, coupon, by)
+    if (message !== null) return { code: 'not-allowed', message }
+  }
+  return null
+}
+
+/** Returns why an order cannot have these coupons together, as a field message; null when it can. */
+export function combinationProblem(
+  coupons: readonly { readonly restrictions: readonly CouponRestriction[] }[],
+): FieldProblem | null {
+  return coupons.length > 1 && coupons.some(isExclusive)
+    ? { code: 'not-allowed', message: 'must contain no other coupon beside one with exclusive application' }
+    : null
+}
+
+/**
+ * Returns the discounts of an invoice with these lines, made at an instant: those of the order's coupons that have not
+ * expired and whose restrictions it meets, each coupon once. `discountsOf` returns how many other live invoices in
+ * memory a redemption has reduced.
+ */
+export function discountsAt(
+  coupons: readonly RedeemedCoupon[],
+  order: { readonly currency: string; readonly items: readonly QuantityOfPlan[] },
+  lines: readonly PriceableLine[],
+  at: number,
+  discountsOf: (redemptionId: string) => number,
+): Discount[] {
+  const fitting = coupons.filter((coupon, index) => {
+    if (coupons.findIndex(({ couponId }) => couponId === coupon.couponId) !== index) return false
+    const { discount, discountsBefore, redemptionId } = coupon
+    if (isExpired(coupon, at)) return false
+    if (discount.type === 'fixed' && discount.currency !== order.currency) return false
+    const made = discountsBefore + discountsOf(redemptionId)
+    return coupon.restrictions.every((restriction) => permits(restriction, order, lines, made))
+  })
+  const combined = fitting.filter((coupon) => !isExclusive(coupon))
+  return (combined.length > 0 ? combined : fitting.slice(0, 1)).map(discountOf)
+}
+
+function isExpired({ expiredTime }: { readonly expiredTime: number | null }, at: number): boolean {
+  return expiredTime !== null && expiredTime <= at
+}
+
+function isExclusive({ restrictions }: { readonly restrictions: readonly CouponRestriction[] }): boolean {
+  return restrictions.some(({ type }) => type === 'restrict-to-exclusive-application')
+}
+
+function discountOf({
+  couponId,
+  redemptionId,
+  description,
+  discount,
+  restrictions,
+}: RedeemedCoupon): Discount {
+  return {
+    couponId,
+    redemptionId,
+    description,
+    value:
+      discount.type === 'percent'
+        ? { type: 'percent', percent: discount.value }
+        : { type: 'fixed', amount: discount.amount },
+    planIds: common(restrictions.flatMap((one) => (one.type === 'restrict-to-plans' ? [one.planIds] : []))),
+    productIds: common(
+      restrictions.flatMap((one) => (one.type === 'restrict-to-products' ? [one.productIds] : [])),
+    ),
+  }
+}
+
+/** Returns the ids that every list has; null where there is no list. */
+function common([first, ...others]: readonly (readonly string[])[]): readonly string[] | null {
+  return first === undefined ? null : first.filter((id) => others.every((ids) => ids.includes(id)))
+}
+
+/** True if a restriction permits a discount of an invoice. */
+function permits(
+  restriction: CouponRestriction,
+  order: { readonly currency: string; readonly items: readonly QuantityOfPlan[] },
+  lines: readonly PriceableLine[],
+  discountsMade: number,
+): boolean {
+  switch (restriction.type) {
+    case 'discounts-per-redemption':
+      return discountsMade < restriction.quantity
+    case 'minimum-order-amount':
+    case 'maximum-order-amount':
+      return isWithin(restriction, order.currency, lines)
+    case 'restrict-to-plans':
+    case 'restrict-to-products':
+      return hasQuantity(restriction, order.items)
+    case 'total-redemptions':
+    case 'redemptions-per-customer':
+    case 'restrict-to-subscriptions':
+    case 'restrict-to-customers':
+    case 'restrict-to-customer-tags':
+    case 'restrict-to-countries':
+    case 'restrict-to-exclusive-application':
+      // Decided when the coupon is redeemed, or by what else the order has.
+      return true
+  }
+}
+
+/** Returns why a restriction refuses a redemption; null when it does not. */
+function refusal(restriction: CouponRestriction, coupon: Coupon, by: Redeemer): string | null {
+  const { order } = by
+  switch (restriction.type) {
+    case 'total-redemptions':
+      return coupon.redemptionsCount < restriction.quantity ? null : 'must be a coupon with redemptions left'
+    case 'redemptions-per-customer':
+      return by.redemptions < restriction.quantity
+        ? null
+        : 'must be a coupon that the customer can redeem again'
+    case 'restrict-to-customers':
+      return restriction.customerIds.includes(by.customerId) ? null : 'must be a coupon for the customer'
+    case 'restrict-to-customer-tags':
+      return hasTags(restriction, by.tags) ? null : 'must be a coupon for the tags of the customer'
+    case 'restrict-to-countries':
+      return restriction.countries.includes(by.country ?? '')
+        ? null
+        : 'must be a coupon for the country of the billing address'
+    case 'restrict-to-subscriptions':
+      return order === null || restriction.subscriptionIds.includes(order.id)
+        ? null
+        : 'must be a coupon for the subscription'
+    case 'discounts-per-redemption':
+      return order === null
+        ? 'must be redeemed for one subscription, because its discounts are limited'
+        : null
+    case 'minimum-order-amount':
+    case 'maximum-order-amount': {
+      const fits = order?.invoices.some((lines) => isWithin(restriction, order.currency, lines)) ?? true
+      const bound = restriction.type === 'minimum-order-amount' ? 'from' : 'up to'
+      return fits
+        ? null
+        : `must be a coupon for the amount of the order: it is for orders ${bound} ${restriction.amount} ${restriction.currency}`
+    }
+    case 'restrict-to-plans':
+      return order === null || hasQuantity(restriction, order.items)
+        ? null
+        : 'must be a coupon for the plans of the order'
+    case 'restrict-to-products':
+      return order === null || hasQuantity(restriction, order.items)
+        ? null
+        : 'must be a coupon for the products of the order'
+    case 'restrict-to-exclusive-application':
+      return null
+  }
+}
+
+function isWithin(
+  { type, amount, currency }: OrderAmount,
+  ofOrder: string,
+  lines: readonly PriceableLine[],
+): boolean {
+  if (currency !== ofOrder) return false
+  const sum = new Money(discountable(lines))
+  return type === 'minimum-order-amount' ? sum.greaterThanOrEqualTo(amount) : sum.lessThanOrEqualTo(amount)
+}
+
+function hasQuantity(restriction: OfPlans | OfProducts, items: readonly QuantityOfPlan[]): boolean {
+  const counted = items.filter(({ plan }) =>
+    restriction.type === 'restrict-to-plans'
+      ? restriction.planIds.includes(plan.id)
+      : restriction.productIds.includes(plan.productId ?? ''),
+  )
+  const quantity = counted.reduce((sum, item) => sum + item.quantity, 0)
+  return quantity >= (restriction.minimumQuantity ?? 1)
+}
+
+function hasTags({ tags, requireAllTags }: OfTags, known: readonly string[]): boolean {
+  const names = new Set(known.map((name) => name.toLowerCase()))
+  const has = (name: string) => names.has(name.toLowerCase())
+  return requireAllTags ? tags.every(has) : tags.some(has)
+}

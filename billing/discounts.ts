@@ -1,0 +1,133 @@
+/**
+ * The price of an invoice's lines after discounts: lines and discounts in, priced lines out. Nothing else computes a
+ * total. Amounts are exact decimal strings in the currency's units.
+ */
+import { currencyExponent, isZero, lineAmount, Money, sumOf } from './money.ts'
+
+/** What the price of a line depends on. */
+export interface PriceableLine {
+  readonly type: string
+  readonly planId: string | null
+  readonly productId?: string | null
+  /** Quantity times unit price. */
+  readonly amount: string
+  /** What discounts take off the amount; left out where they take nothing. */
+  readonly discount?: string
+}
+
+/** A reduction of an invoice by a coupon. */
+export interface Discount {
+  readonly couponId: string
+  readonly redemptionId: string
+  readonly description: string
+  readonly value:
+    | { readonly type: 'percent'; readonly percent: string }
+    | { readonly type: 'fixed'; readonly amount: string }
+  /** The plans and products whose lines it reduces; null: those of all. It never reduces shipping. */
+  readonly planIds: readonly string[] | null
+  readonly productIds: readonly string[] | null
+}
+
+/** A discount as an invoice records it. */
+export interface InvoiceDiscount {
+  readonly couponId: string
+  readonly redemptionId: string
+  readonly description: string
+  /** Above zero. */
+  readonly amount: string
+}
+
+export interface Priced<Line extends PriceableLine> {
+  readonly lines: readonly Line[]
+  /** Those that take something off, in the order in which they were applied. */
+  readonly discounts: readonly InvoiceDiscount[]
+  /** The sum of the lines less the sum of the discounts; never below zero. */
+  readonly amount: string
+}
+
+/**
+ * Returns the lines with their discounts, and the total (decisions 6.1). Percentages come before fixed amounts, each
+ * in the given order, and each takes its part of what those before it have left. A discount is rounded half-up once, to
+ * the decimals of the currency, and split over its lines by their remaining amounts; the parts sum to the whole.
+ *
+ * Discounts that lines hold already are replaced, so that pricing priced lines again changes nothing.
+ */
+export function priced<Line extends PriceableLine>(
+  lines: readonly Line[],
+  discounts: readonly Discount[],
+  currency: string,
+): Priced<Line> {
+  const left = lines.map(({ amount }) => new Money(amount))
+  const recorded = inOrder(discounts).flatMap((discount) => {
+    const { couponId, redemptionId, description } = discount
+    const reducible = lines.map((line, index) => (covers(discount, line) ? left[index] : undefined) ?? ZERO)
+    const whole = wholeOf(discount, reducible, currency)
+    if (whole.isZero()) return []
+    for (const [index, part] of partsOf(whole, reducible, currency).entries()) {
+      left[index] = (left[index] ?? ZERO).minus(part)
+    }
+    return [{ couponId, redemptionId, description, amount: whole.toFixed() }]
+  })
+  return {
+    lines: lines.map((line, index) => withDiscount(line, left[index] ?? ZERO)),
+    discounts: recorded,
+    amount: sumOf(left.map((amount) => amount.toFixed())),
+  }
+}
+
+/** Returns the amount of a line less its discounts. */
+export function netAmount({ amount, discount }: Pick<PriceableLine, 'amount' | 'discount'>): string {
+  return new Money(amount).minus(discount ?? 0).toFixed()
+}
+
+/** Returns the sum of the lines that a discount can reduce: all but shipping. */
+export function discountable(lines: readonly Pick<PriceableLine, 'type' | 'amount'>[]): string {
+  return sumOf(lines.flatMap(({ type, amount }) => (type === 'shipping' ? [] : [amount])))
+}
+
+const ZERO = new Money(0)
+
+function inOrder(discounts: readonly Discount[]): readonly Discount[] {
+  const ofType = (type: Discount['value']['type']) => discounts.filter(({ value }) => value.type === type)
+  return [...ofType('percent'), ...ofType('fixed')]
+}
+
+function covers({ planIds, productIds }: Discount, line: PriceableLine): boolean {
+  if (line.type === 'shipping') return false
+  if (planIds !== null && !planIds.includes(line.planId ?? '')) return false
+  return productIds === null || productIds.includes(line.productId ?? '')
+}
+
+function wholeOf({ value }: Discount, reducible: readonly Money[], currency: string): Money {
+  const sum = sumOfMoney(reducible)
+  if (value.type === 'fixed') return Money.min(value.amount, sum)
+  return Money.min(lineAmount(sum.times(value.percent).div(100), currency), sum)
+}
+
+/** Splits an amount by weights whose sum is at least as large: the smallest units left over go to the largest fractions. */
+function partsOf(whole: Money, weights: readonly Money[], currency: string): Money[] {
+  const unit = new Money(10).pow(-(currencyExponent(currency) ?? 6))
+  const sum = sumOfMoney(weights)
+  const shares = weights.map((weight) => whole.times(weight).div(sum).div(unit))
+  const parts = shares.map((share) => share.floor())
+  let remaining = whole.div(unit).minus(sumOfMoney(parts))
+  const byFraction = shares
+    .map((share, index) => ({ index, fraction: share.minus(share.floor()) }))
+    .sort((one, other) => other.fraction.comparedTo(one.fraction) || one.index - other.index)
+  for (const { index } of byFraction) {
+    if (remaining.isZero()) break
+    parts[index] = (parts[index] ?? ZERO).plus(1)
+    remaining = remaining.minus(1)
+  }
+  return parts.map((part) => part.times(unit))
+}
+
+function withDiscount<Line extends PriceableLine>(line: Line, left: Money): Line {
+  const { discount: _, ...plain } = line
+  const taken = new Money(line.amount).minus(left).toFixed()
+  return (isZero(taken) ? plain : { ...plain, discount: taken }) as Line
+}
+
+function sumOfMoney(amounts: readonly Money[]): Money {
+  return amounts.reduce((sum, amount) => sum.plus(amount), ZERO)
+}

@@ -1,0 +1,114 @@
+import { canonicalJson } from '../../billing/canonical-json.ts'
+import {
+  COUPON_STATUSES,
+  type CouponDiscount,
+  type CouponRestriction,
+  couponStatus,
+} from '../../billing/coupons.ts'
+import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
+import { Coupon } from '../../db/entities/index.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { couponEvent } from '../../events/coupon-events.ts'
+
+export interface CouponValues {
+  readonly discount: CouponDiscount
+  readonly restrictions: CouponRestriction[]
+  readonly description: string
+  /** null: now, or what a known coupon has. */
+  readonly issuedTime: Date | null
+  readonly expiredTime: Date | null
+}
+
+/**
+ * Creates a coupon. Emits `coupon-issued` if it is issued at once, and starts the coupon workflow if time will change it.
+ *
+ * @throws InvalidFieldsError if it expires before it is issued.
+ */
+export function createCoupon(unit: UnitOfWork, id: string, given: CouponValues): Coupon {
+  const issuedTime = given.issuedTime ?? unit.now
+  requireOrder(issuedTime, given.expiredTime)
+  const coupon = unit.create(Coupon, {
+    id,
+    ...given,
+    issuedTime,
+    status: couponStatus(timesOf({ ...given, issuedTime }), unit.now.getTime()),
+    redemptionsCount: 0,
+  })
+  if (coupon.status === 'issued') unit.emit(couponEvent(coupon, 'coupon-issued', unit))
+  const dueBy = couponDeadline(coupon)
+  if (dueBy !== null) unit.startWorkflow('coupon', id, { dueBy, attributes: { status: coupon.status } })
+  return coupon
+}
+
+/**
+ * Changes a locked coupon.
+ *
+ * @throws InvalidFieldsError if it expires before it is issued.
+ * @throws ConflictError if customers have redeemed it at another discount.
+ */
+export function updateCoupon(unit: UnitOfWork, coupon: Coupon, given: CouponValues): void {
+  const issuedTime = given.issuedTime ?? coupon.issuedTime
+  requireOrder(issuedTime, given.expiredTime)
+  if (coupon.redemptionsCount > 0 && canonicalJson(coupon.discount) !== canonicalJson(given.discount)) {
+    throw new ConflictError('The discount of a coupon that was redeemed cannot be changed.')
+  }
+  Object.assign(coupon, { ...given, issuedTime })
+  withdrawStatus(unit, coupon)
+}
+
+/**
+ * Sets when a locked coupon expires; its redemptions stay, and discount no invoice made from then on.
+ *
+ * @throws InvalidFieldsError if that is before it is issued.
+ */
+export function expireCoupon(unit: UnitOfWork, coupon: Coupon, expiredTime: Date): void {
+  requireOrder(coupon.issuedTime, expiredTime)
+  coupon.expiredTime = expiredTime
+  withdrawStatus(unit, coupon)
+}
+
+/** Emits a caller's change of a coupon, and what is due on it since. */
+export function emitCouponChange(unit: UnitOfWork, coupon: Coupon): void {
+  unit.emit(couponEvent(coupon, 'coupon-modified', unit))
+  advanceCoupon(unit, coupon, unit.now.getTime())
+  unit.wake('coupon', coupon.id, { dueBy: couponDeadline(coupon) })
+}
+
+/** Takes back an issue or expiry that new times make a future one. */
+function withdrawStatus(unit: UnitOfWork, coupon: Coupon): void {
+  const status = couponStatus(timesOf(coupon), unit.now.getTime())
+  if (COUPON_STATUSES.indexOf(status) < COUPON_STATUSES.indexOf(coupon.status)) coupon.status = status
+}
+
+function requireOrder(issuedTime: Date, expiredTime: Date | null): void {
+  if (expiredTime === null || expiredTime > issuedTime) return
+  throw new InvalidFieldsError([
+    { field: 'expiredTime', code: 'mismatch', message: 'must be after issuedTime' },
+  ])
+}
+
+function timesOf({ issuedTime, expiredTime }: Pick<Coupon, 'issuedTime' | 'expiredTime'>) {
+  return { issuedTime: issuedTime.getTime(), expiredTime: expiredTime?.getTime() ?? null }
+}
+
+/** Returns when a coupon is issued or expires next; null: never. */
+export function couponDeadline({ status, issuedTime, expiredTime }: Coupon): Date | null {
+  if (status === 'draft') return issuedTime
+  return status === 'issued' ? (expiredTime ?? null) : null
+}
+
+/**
+ * Applies what is due on a locked coupon through `instant`: emits `coupon-issued` and `coupon-expired` at its times.
+ *
+ * @returns its next deadline in milliseconds; null: none.
+ */
+export function advanceCoupon(unit: UnitOfWork, coupon: Coupon, instant: number): number | null {
+  for (;;) {
+    const due = couponDeadline(coupon)
+    if (due === null || due.getTime() > instant) return due?.getTime() ?? null
+    coupon.status = coupon.status === 'draft' ? 'issued' : 'expired'
+    coupon.revision += 1
+    coupon.updatedTime = unit.now
+    unit.emit(couponEvent(coupon, coupon.status === 'issued' ? 'coupon-issued' : 'coupon-expired', unit))
+  }
+}

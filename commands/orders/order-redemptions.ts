@@ -1,0 +1,211 @@
+/** Redemptions that a caller makes and cancels by themselves, beside `couponIds` of an order. */
+import { type CouponRestriction, redemptionProblem } from '../../billing/coupons.ts'
+import { ConflictError } from '../../billing/errors.ts'
+import { immutableMembers } from '../../billing/immutable-members.ts'
+import { initialLines, renewalLines } from '../../billing/invoices.ts'
+import { changeTerms } from '../../billing/order-commands.ts'
+import { Coupon, CouponRedemption, Customer, Subscription } from '../../db/entities/index.ts'
+import { lockRow } from '../../db/lock-row.ts'
+import { statement } from '../../db/statement.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { subscriptionEvent } from '../../events/order-events.ts'
+import { type CheckOptions, checkCoupons, readRedeemer, rulesOf } from '../coupons/order-coupons.ts'
+import { cancelRedemptions, lockCoupons, redeem } from '../coupons/redeem-coupon.ts'
+import { references } from '../references.ts'
+import { advanceForCommand, lockSubscription, scheduleAfter, wakeOrder } from './advance-order.ts'
+import { applyTransitions, incrementRevision } from './apply-transitions.ts'
+import { orderInstant } from './order-instant.ts'
+import { orderTerms } from './rows-to-order.ts'
+import { applyTerms, redeemCoupons } from './update-order.ts'
+
+export interface NewRedemption {
+  readonly couponId: string
+  readonly customerId: string
+  readonly additionalRestrictions: CouponRestriction[]
+}
+
+/**
+ * Redeems a coupon for a customer: for one order, if the redemption is restricted to it, as its `couponIds` would; otherwise
+ * for all orders of the customer, whose drafts are priced anew. Emits `coupon-redeemed`.
+ *
+ * @throws InvalidFieldsError naming what does not exist or what the coupon does not permit.
+ * @throws ConflictError if the order has the coupon already, or its state does not permit the change.
+ */
+export async function createRedemption(
+  unit: UnitOfWork,
+  id: string,
+  given: NewRedemption,
+): Promise<CouponRedemption> {
+  const named = given.additionalRestrictions.flatMap((one, index) =>
+    one.type === 'restrict-to-subscriptions'
+      ? one.subscriptionIds.map((orderId, at) => ({
+          orderId,
+          field: `additionalRestrictions.${index}.subscriptionIds.${at}`,
+        }))
+      : [],
+  )
+  const [only, ...others] = named
+  return only !== undefined && others.length === 0
+    ? await redeemForOrder(unit, id, given, only)
+    : await redeemForCustomer(unit, id, given, named)
+}
+
+interface NamedOrder {
+  readonly orderId: string
+  readonly field: string
+}
+
+async function redeemForOrder(
+  unit: UnitOfWork,
+  id: string,
+  { couponId, customerId, additionalRestrictions }: NewRedemption,
+  { orderId, field }: NamedOrder,
+): Promise<CouponRedemption> {
+  const found = references(unit)
+  const row = await lockSubscription(unit, orderId)
+  await found.required(Customer, 'customerId', customerId)
+  if (row === null) found.missing(Subscription, field)
+  else if (row.customerId !== customerId)
+    found.fail(field, 'mismatch', 'must be a subscription of the customer')
+  found.check()
+  if (row === null) throw new ConflictError('The subscription does not exist.')
+  if (row.couponIds.includes(couponId)) {
+    throw new ConflictError('The coupon is redeemed for the subscription already.')
+  }
+  const ofCaller = additionalRestrictions.filter(({ type }) => type !== 'restrict-to-subscriptions')
+  const [made] = await updateCoupons(unit, row, [...row.couponIds, couponId], {
+    fields: () => 'couponId',
+    additionalRestrictions: ofCaller,
+    redemptionId: () => id,
+  })
+  if (made === undefined) throw new Error('a coupon that was accepted left no redemption')
+  return made
+}
+
+async function redeemForCustomer(
+  unit: UnitOfWork,
+  id: string,
+  { couponId, customerId, additionalRestrictions }: NewRedemption,
+  named: readonly NamedOrder[],
+): Promise<CouponRedemption> {
+  const pending = await lockPendingOrders(unit, customerId)
+  const found = references(unit)
+  await found.required(Customer, 'customerId', customerId)
+  for (const { orderId, field } of named) {
+    const order = await found.required(Subscription, field, orderId)
+    if (order !== null && order.customerId !== customerId)
+      found.fail(field, 'mismatch', 'must be a subscription of the customer')
+  }
+  const coupon = (await lockCoupons(unit, [couponId])).get(couponId)
+  if (coupon === undefined) found.missing(Coupon, 'couponId')
+  found.check()
+  if (coupon === undefined) throw new ConflictError('The coupon does not exist.')
+  const redeemer = await readRedeemer(unit, { customerId, billingAddress: null, order: null }, [couponId])
+  const rules = rulesOf(coupon, additionalRestrictions)
+  const problem = redemptionProblem(rules, redeemer(couponId), unit.now.getTime())
+  if (problem !== null) found.fail('couponId', problem.code, problem.message)
+  found.check()
+  const made = redeem(unit, id, coupon, { customerId, order: null }, additionalRestrictions)
+  await repriceDrafts(unit, pending)
+  return made
+}
+
+/**
+ * Cancels a redemption: it discounts no invoice from now on. The initial invoice of a pending order is priced anew.
+ *
+ * @returns null if it does not exist.
+ * @throws ConflictError if it is canceled already, or an invoice that it discounts is being charged.
+ */
+export async function cancelRedemption(unit: UnitOfWork, id: string): Promise<CouponRedemption | null> {
+  const { em, organizationId } = unit
+  const known = await em.findOne(CouponRedemption, { organizationId, id })
+  if (known === null) return null
+  const order = known.subscriptionId == null ? null : await lockSubscription(unit, known.subscriptionId)
+  const pending = order === null ? await lockPendingOrders(unit, known.customerId) : []
+  const redemption = await lockRow(unit, CouponRedemption, id)
+  if (redemption === null) return null
+  if (redemption.canceledTime != null) throw new ConflictError('The redemption is canceled already.')
+  const isFixed = order === null || immutableMembers(order.status).includes('couponIds')
+  if (order !== null && !isFixed) {
+    const left = order.couponIds.filter((couponId) => couponId !== redemption.couponId)
+    await updateCoupons(unit, order, left)
+    return redemption
+  }
+  await cancelRedemptions(unit, [redemption], order?.websiteId ?? null)
+  await repriceDrafts(unit, pending)
+  return redemption
+}
+
+interface CouponOptions extends CheckOptions {
+  readonly redemptionId?: () => string
+}
+
+/** Changes the coupons of a locked order alone, as `updateSubscription` does, and returns the new redemptions. */
+async function updateCoupons(
+  unit: UnitOfWork,
+  row: Subscription,
+  couponIds: string[],
+  { redemptionId, ...options }: CouponOptions = {},
+): Promise<CouponRedemption[]> {
+  const instant = orderInstant(unit, row)
+  const record = await advanceForCommand(unit, row, instant)
+  if (immutableMembers(row.status).includes('couponIds')) {
+    throw new ConflictError(`The status of the order (${row.status}) does not permit changes of couponIds.`)
+  }
+  const { terms } = record.order
+  const { customerId, currency, billingAddress = null } = row
+  const invoices = [initialLines(terms), renewalLines(terms)]
+  const found = references(unit)
+  const change = await checkCoupons(
+    unit,
+    found,
+    { customerId, currency, billingAddress, order: { id: row.id, currency, items: terms.items, invoices } },
+    couponIds,
+    { couponIds: row.couponIds, coupons: [...record.coupons.values()] },
+    instant,
+    options,
+  )
+  found.check()
+  row.couponIds = couponIds
+  const made = await redeemCoupons(unit, record, change, options.additionalRestrictions, redemptionId)
+  applyTerms(unit, record, instant, true)
+  scheduleAfter(record, instant)
+  incrementRevision(unit, record, row)
+  unit.emit(subscriptionEvent(row, 'subscription-modified', new Date(instant), unit.baseUrl))
+  wakeOrder(unit, row)
+  return made
+}
+
+/** Locks the pending orders of a customer, which come before the locks of coupons, and returns their ids. */
+async function lockPendingOrders(
+  { em, organizationId }: UnitOfWork,
+  customerId: string,
+): Promise<readonly string[]> {
+  const locked = await statement<{ id: string }>(
+    em,
+    'lock-pending-orders-of-customer',
+    `select id from subscriptions where organization_id = ? and customer_id = ? and status = 'pending'
+      order by id for update`,
+    [organizationId, customerId],
+  )
+  return locked.map(({ id }) => id)
+}
+
+/** Prices the drafts of locked orders anew, with what their customer has redeemed now. Issued invoices stay. */
+async function repriceDrafts(unit: UnitOfWork, orderIds: readonly string[]): Promise<void> {
+  await unit.em.flush()
+  for (const orderId of orderIds) {
+    const row = await lockSubscription(unit, orderId)
+    if (row === null) continue
+    const instant = orderInstant(unit, row)
+    const record = await advanceForCommand(unit, row, instant)
+    const { order } = record
+    if (!order.invoices.some(({ type, status }) => type === 'initial' && status === 'draft')) continue
+    const terms = orderTerms(row, record.charging, record.redeemed)
+    const made = changeTerms(order, instant, terms)
+    if (made.events.length === 0) continue
+    applyTransitions(unit, record, [made])
+    scheduleAfter(record, instant)
+    wakeOrder(unit, row)
+  }
+}

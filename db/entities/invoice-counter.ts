@@ -1,0 +1,15 @@
+import { defineEntity, p } from '@mikro-orm/core'
+import { id } from './columns.ts'
+
+/** The last invoice number of an organization; its row is locked while numbers are given. */
+const InvoiceCounterSchema = defineEntity({
+  name: 'InvoiceCounter',
+  tableName: 'invoice_counters',
+  properties: {
+    organizationId: id().primary(),
+    lastNumber: p.integer(),
+  },
+})
+
+export class InvoiceCounter extends InvoiceCounterSchema.class {}
+InvoiceCounterSchema.setClass(InvoiceCounter)

@@ -1,0 +1,17 @@
+import { Migration } from '@mikro-orm/migrations'
+
+/** The index that keeps invoice numbers unique and finds an invoice by its number. */
+export class Migration20261122183100_invoice_numbers_are_unique extends Migration {
+  override isTransactional(): boolean {
+    return false
+  }
+
+  override up(): void {
+    this.addSql(
+      'create unique index concurrently invoices_number_unique on invoices (organization_id, invoice_number)',
+    )
+    this.addSql(
+      'alter table invoices add constraint invoices_number_unique unique using index invoices_number_unique',
+    )
+  }
+}

@@ -1,0 +1,38 @@
+import type { EventType } from '../billing/event-types.ts'
+import type { Coupon } from '../db/entities/index.ts'
+import type { NewEvent } from '../db/outbox.ts'
+import { presentCoupon } from '../representations/coupon.ts'
+
+/** What an event of a coupon is about besides the coupon. */
+export interface AboutRedemption {
+  readonly redemptionId: string
+  readonly customerId: string
+  /** Of the order; null: the redemption is for no order alone. */
+  readonly websiteId: string | null
+}
+
+/**
+ * Returns an event about a coupon, with the coupon as it stands now. Its time is real time, because a coupon belongs to no
+ * order and follows no order's clock.
+ */
+export function couponEvent(
+  coupon: Coupon,
+  type: EventType,
+  { now, baseUrl }: { readonly now: Date; readonly baseUrl: string },
+  redemption: AboutRedemption | null = null,
+): NewEvent {
+  const representation = presentCoupon(coupon, baseUrl)
+  return {
+    type,
+    time: now,
+    websiteId: redemption?.websiteId ?? null,
+    ids: {
+      couponId: coupon.id,
+      ...(redemption === null
+        ? {}
+        : { redemptionId: redemption.redemptionId, customerId: redemption.customerId }),
+    },
+    embedded: { coupon: representation },
+    links: representation._links.map((link) => ({ ...link, rel: 'coupon' })),
+  }
+}

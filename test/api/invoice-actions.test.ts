@@ -1,0 +1,90 @@
+/** What a merchant does to an issued invoice: abandon it, or give it another due time. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+type Body = Record<string, unknown>
+
+describe('an unpaid invoice', () => {
+  let service: TestService
+  let merchant: Catalogue
+
+  beforeAll(async () => {
+    service = await startService({ worker: false, settings: { RATE_LIMIT: '1000000' } })
+    merchant = await catalogue(service)
+  })
+  afterAll(() => service.stop())
+
+  const later = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+  const begun = async (): Promise<Body> => {
+    const order = await create(
+      merchant.api,
+      'subscriptions',
+      orderBody(merchant, { delinquencyPeriod: 'P3D' }),
+    )
+    await merchant.api.put(`subscriptions/${order.id}`, { ...order, notes: 'Begun.' })
+    return (await merchant.api.get(`invoices/${order.initialInvoiceId}`)).body
+  }
+  const timelineOf = async ({ id }: Body) =>
+    (await merchant.api.get<Body[]>(`invoices/${id}/timeline`)).body.map(({ type }) => type)
+
+  test('is abandoned once: nothing is due any more, and the order goes on', async () => {
+    const invoice = await begun()
+    const response = await merchant.api.post(`invoices/${invoice.id}/abandon`, {})
+    expect(response.status).toBe(201)
+    expect(response.body).toMatchObject({
+      status: 'abandoned',
+      abandonedTime: expect.any(String),
+      amountDue: 0,
+      delinquencyTime: null,
+      invoiceNumber: invoice.invoiceNumber,
+      revision: Number(invoice.revision) + 1,
+    })
+    expect(await timelineOf(invoice)).toContain('invoice-abandoned')
+    const { body: order } = await merchant.api.get(`subscriptions/${invoice.subscriptionId}`)
+    expect(order).toMatchObject({ status: 'active', billingStatus: 'abandoned' })
+    for (const action of ['abandon', 'reissue', 'void']) {
+      expectProblem(await merchant.api.post(`invoices/${invoice.id}/${action}`, {}), 409, 'conflict')
+    }
+  })
+
+  test('is reissued with another due time, under its number', async () => {
+    const invoice = await begun()
+    const dueTime = later(30)
+    const response = await merchant.api.post(`invoices/${invoice.id}/reissue`, { dueTime })
+    expect(response.status).toBe(201)
+    expect(response.body).toMatchObject({
+      status: 'unpaid',
+      dueTime,
+      invoiceNumber: invoice.invoiceNumber,
+      issuedTime: invoice.issuedTime,
+      amountDue: invoice.amountDue,
+    })
+    expect(Date.parse(String(response.body.delinquencyTime)) - Date.parse(dueTime)).toBe(3 * 86_400_000)
+    expect(await timelineOf(invoice)).toContain('invoice-reissued')
+    const again = await merchant.api.post(`invoices/${invoice.id}/reissue`, {})
+    expect(Date.parse(String(again.body.dueTime))).toBeGreaterThan(Date.parse(dueTime))
+  })
+
+  test.each([
+    ['a due time that has passed', { dueTime: '2020-01-01T00:00:00Z' }, ['dueTime']],
+    ['a due time without an offset', { dueTime: '2099-01-01T00:00:00' }, ['dueTime']],
+    ['a member that it does not have', { due: null }, ['due']],
+  ])('is not reissued with %s: 422, and nothing changes', async (_, body, fields) => {
+    const invoice = await begun()
+    const refused = await merchant.api.post(`invoices/${invoice.id}/reissue`, body)
+    expect(expectProblem(refused, 422, 'validation-error')).toEqual(fields)
+    expect((await merchant.api.get(`invoices/${invoice.id}`)).body).toEqual(invoice)
+  })
+
+  test('is not abandoned or reissued before it is issued, and not where there is none', async () => {
+    const order = await create(merchant.api, 'subscriptions', orderBody(merchant, { startTime: later(1) }))
+    for (const action of ['abandon', 'reissue']) {
+      const path = `invoices/${order.initialInvoiceId}/${action}`
+      expectProblem(await merchant.api.post(path, {}), 409, 'conflict')
+      expectProblem(await merchant.api.post(`invoices/none/${action}`, {}), 404, 'not-found')
+    }
+  })
+})

@@ -1,0 +1,93 @@
+/** Abandoning and reissuing an invoice, by the rules alone. */
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { parseDuration } from '../../billing/durations.ts'
+import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
+import { abandonInvoice, reissueInvoice } from '../../billing/invoice-commands.ts'
+import { type Order, placeOrder } from '../../billing/order.ts'
+import { advanceThrough } from '../../billing/order-lifecycle.ts'
+import { beginCallersCharge, payInvoice } from '../../billing/order-payments.ts'
+import { illegal } from './legal.ts'
+import { at, terms } from './orders.ts'
+
+const [HOUR, DAY] = [3_600_000, 86_400_000]
+const START = at('2027-01-31')
+const DUE = START + HOUR
+const DELINQUENT = DUE + 3 * DAY
+
+/** Its first invoice is due an hour after the start, past due a day and delinquent three days after that. */
+const begun = (through = START): Order =>
+  advanceThrough(placeOrder(terms({}, { delinquencyPeriod: parseDuration('P3D') })).order, through).order
+const first = ({ invoices }: Order) => invoices[0]
+const typesOf = (order: Order, through: number) =>
+  advanceThrough(order, through).transitions.flatMap(({ events }) => events.map(({ type }) => type))
+
+describe('an abandoned invoice', () => {
+  test('is never past due and never cancels its order, which goes on', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: START, max: DELINQUENT - 1 }), (instant) => {
+        const { order, events } = abandonInvoice(begun(instant), instant, 1)
+        expect(events).toEqual([{ type: 'invoice-abandoned', invoice: 1 }])
+        expect(first(order)).toMatchObject({ status: 'abandoned', abandonedTime: instant, chargeTime: null })
+        const later = typesOf(order, at('2027-03-01'))
+        expect(later).not.toContain('order-delinquency-reached')
+        expect(later.filter((type) => type === 'subscription-renewed')).toHaveLength(1)
+        expect(illegal(advanceThrough(order, at('2027-03-01')).order)).toEqual([])
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('is one that is open and not being charged, and not the first of a pending order', () => {
+    const order = begun()
+    const paid = payInvoice(order, START, 1).order
+    expect(() => abandonInvoice(paid, START, 1)).toThrow(ConflictError)
+    expect(() => abandonInvoice(order, START, 2)).toThrow(ConflictError)
+    expect(() => abandonInvoice({ ...order, status: 'pending' }, START, 1)).toThrow(/Void the order/)
+    const charged = beginCallersCharge(order, START, 1).order
+    expect(() => abandonInvoice(charged, START, 1)).toThrow(/charge of the invoice is in progress/)
+  })
+})
+
+describe('a reissued invoice', () => {
+  test('has another due time: past due and delinquency count from it, whenever it is reissued', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: START, max: DELINQUENT - 1 }),
+        fc.integer({ min: 1, max: 20 * DAY }),
+        (instant, ahead) => {
+          const due = instant + ahead
+          const { order, events } = reissueInvoice(begun(instant), instant, 1, due)
+          expect(events).toEqual([{ type: 'invoice-reissued', invoice: 1 }])
+          expect(first(order)).toMatchObject({
+            status: 'unpaid',
+            issuedTime: START,
+            dueTime: due,
+            delinquencyTime: due + 3 * DAY,
+          })
+          expect(typesOf(order, due + DAY - 1)).not.toContain('invoice-past-due')
+          expect(typesOf(order, due + DAY)).toContain('invoice-past-due')
+          expect(typesOf(order, due + 3 * DAY - 1)).not.toContain('order-delinquency-reached')
+          expect(typesOf(order, due + 3 * DAY)).toContain('order-delinquency-reached')
+        },
+      ),
+      { numRuns: 200 },
+    )
+  })
+
+  test('is due as long from now as it was from its issue, where no due time is given', () => {
+    const instant = START + 2 * DAY
+    expect(first(reissueInvoice(begun(instant), instant, 1, null).order)).toMatchObject({
+      dueTime: instant + HOUR,
+      delinquencyTime: instant + HOUR + 3 * DAY,
+    })
+  })
+
+  test('is one that is open and not being charged, with a due time ahead', () => {
+    const order = begun()
+    expect(() => reissueInvoice(order, START, 1, START)).toThrow(InvalidFieldsError)
+    expect(() => reissueInvoice(payInvoice(order, START, 1).order, START, 1, DUE)).toThrow(ConflictError)
+    const charged = beginCallersCharge(order, START, 1).order
+    expect(() => reissueInvoice(charged, START, 1, DUE)).toThrow(ConflictError)
+  })
+})
