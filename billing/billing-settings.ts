@@ -1,5 +1,8 @@
 /** The settings of an organization that hold for every order without its own. */
 
+import { parseDuration } from './durations.ts'
+import type { ReminderTerms } from './order-terms.ts'
+
 /** Durations before the named event at which its customer is reminded. */
 export interface Reminders {
   readonly renewal: readonly string[]
@@ -17,6 +20,13 @@ export interface BillingSettings {
 
 export type GivenBillingSettings = Optional<Omit<BillingSettings, 'reminders'>> & {
   readonly reminders?: Optional<Reminders> | undefined
+}
+
+/** Returns how long before each event an organization's orders send reminders. */
+export function reminderTerms(given: GivenBillingSettings | undefined): ReminderTerms {
+  const { renewal, trialEnd, abandon } = billingSettings(given).reminders
+  const durations = (texts: readonly string[]) => texts.flatMap((text) => parseDuration(text) ?? [])
+  return { renewal: durations(renewal), trialEnd: durations(trialEnd), abandon: durations(abandon) }
 }
 
 type Optional<T> = { readonly [Member in keyof T]?: T[Member] | undefined }

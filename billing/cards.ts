@@ -127,12 +127,16 @@ export function cardIsExpired(expMonth: number, expYear: number, now: number): b
 /** How long before its expiry it is told that a card is about to expire. Milliseconds. */
 export const EXPIRY_NOTICE = 30 * 86_400_000
 
-/** True if an instrument can be charged at an instant (specification 2.6); else the customer's default one is. */
+/**
+ * True if an instrument can be charged at an instant (specification 2.6); else the customer's default one is. Whether a
+ * card has expired is a question of its date: the status `expired` may be that of another clock.
+ */
 export function isUsable(
   instrument: { readonly status: string; readonly expMonth: number; readonly expYear: number },
   instant: number,
 ): boolean {
-  return instrument.status === 'active' && !cardIsExpired(instrument.expMonth, instrument.expYear, instant)
+  const { status, expMonth, expYear } = instrument
+  return (status === 'active' || status === 'expired') && !cardIsExpired(expMonth, expYear, instant)
 }
 
 export interface CardNumber {

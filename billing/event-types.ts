@@ -124,6 +124,21 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
     when: 'An order passed a boundary: its next period began.',
     ids: ['subscriptionId'],
   },
+  {
+    type: 'subscription-renewal-reminder',
+    when: 'The renewal of an order is ahead, as long as the organization wants to be reminded before it.',
+    ids: ['subscriptionId'],
+  },
+  {
+    type: 'subscription-trial-end-reminder',
+    when: 'The end of the trial of an order is ahead.',
+    ids: ['subscriptionId'],
+  },
+  {
+    type: 'order-abandon-reminder',
+    when: 'The abandonment of a pending order is ahead.',
+    ids: ['subscriptionId'],
+  },
   { type: 'subscription-trial-ended', when: 'The trial of an order ended.', ids: ['subscriptionId'] },
   {
     type: 'subscription-trial-converted',
@@ -279,7 +294,7 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   },
   {
     type: 'payment-card-expired',
-    when: 'A payment card expired: the month in which it was valid has ended.',
+    when: 'A payment card has expired: the month in which it was valid has ended, on our clock or on that of an order to be charged.',
     ids: ['paymentInstrumentId', 'paymentCardId'],
   },
   {

@@ -1,10 +1,11 @@
 /** Invoices of an order: their lines, due times and amounts. */
+import { canonicalJson } from './canonical-json.ts'
 import { discountsAt } from './coupons.ts'
 import { type InvoiceDiscount, type Priced, priced } from './discounts.ts'
 import { type Duration, reach } from './durations.ts'
 import { LATEST_INSTANT, orNever } from './instants.ts'
 import { isZero, lineAmount, Money } from './money.ts'
-import { type OrderTerms, type PricedItem, shifted } from './order-terms.ts'
+import { isPostpaid, type OrderTerms, type PricedItem, shifted } from './order-terms.ts'
 import { type PricePart, priceParts } from './pricing.ts'
 
 export const INVOICE_STATUSES = [
@@ -83,17 +84,22 @@ export interface Invoice {
   readonly isDisputed: boolean
 }
 
-/** Returns the lines of the initial invoice: setup, then the trial or first period, one-time sales, shipping. */
+/**
+ * Returns the lines of the initial invoice: setup, then the trial or first period, one-time sales, shipping. Periods of a
+ * postpaid order are billed at their ends, and shipping with them.
+ */
 export function initialLines(terms: OrderTerms): InvoiceLine[] {
   const setups = terms.items.flatMap((item) =>
     item.plan.setup === null ? [] : [itemLine(terms, item, 'setup', item.plan.setup.price)],
   )
   const served = terms.items.flatMap((item) =>
-    terms.trial === null || isOneTime(item)
+    isOneTime(item) || (terms.trial === null && !isPostpaid(terms))
       ? planLines(terms, item)
-      : [itemLine(terms, item, 'trial', item.plan.trial?.price ?? '0')],
+      : terms.trial === null
+        ? []
+        : [itemLine(terms, item, 'trial', item.plan.trial?.price ?? '0')],
   )
-  return [...setups, ...served, ...shippingLine(terms)]
+  return [...setups, ...served, ...(isPostpaid(terms) ? [] : shippingLine(terms))]
 }
 
 export function renewalLines(terms: OrderTerms): InvoiceLine[] {
@@ -186,6 +192,23 @@ export function dueWhenLate(
     delinquencyTime:
       delinquencyTime === null ? null : orNever(delinquencyTime + dueTime - (invoice.dueTime ?? dueTime)),
   }
+}
+
+/**
+ * Returns the due and delinquency times of an issued invoice whose terms have changed: each follows the member that
+ * changed, and no other.
+ */
+export function dueUnder(
+  { issuedTime, dueTime, delinquencyTime }: Invoice,
+  before: OrderTerms,
+  terms: OrderTerms,
+): Pick<Invoice, 'dueTime' | 'delinquencyTime'> {
+  const since = issuedTime ?? terms.startTime
+  const moved = dueAfter(terms, since, since) - dueAfter(before, since, since)
+  const isPeriodNew = canonicalJson(terms.delinquencyPeriod) !== canonicalJson(before.delinquencyPeriod)
+  if (dueTime === null || (moved === 0 && !isPeriodNew)) return { dueTime, delinquencyTime }
+  const due = Math.min(Math.max(dueTime + moved, terms.startTime), LATEST_INSTANT)
+  return { dueTime: due, delinquencyTime: delinquentAfter(due, terms.delinquencyPeriod) }
 }
 
 /** Returns when a renewal invoice is issued before its boundary; null: at the boundary. */

@@ -6,16 +6,18 @@ import { canonicalJson } from './canonical-json.ts'
 import { nextRetry } from './charging.ts'
 import { ConflictError, type FieldCode, InvalidFieldsError } from './errors.ts'
 import { orNever } from './instants.ts'
-import { type Invoice, initialLines, isOpen, pricedAt } from './invoices.ts'
-import { isZero } from './money.ts'
+import { dueUnder, type Invoice, initialLines, isOpen, pricedAt } from './invoices.ts'
+import { isZero, Money } from './money.ts'
 import {
   type CancelCategory,
   type CanceledBy,
   type Change,
   changeInvoice,
   emit,
+  hasNextPeriod,
   initialIssue,
   isLastPeriod,
+  isServed,
   issueRenewal,
   moveBoundary,
   type Order,
@@ -29,9 +31,9 @@ import {
 } from './order.ts'
 import { churn } from './order-lifecycle.ts'
 import { payInvoice, requireNoCharge } from './order-payments.ts'
-import type { OrderTerms } from './order-terms.ts'
+import { isPostpaid, type OrderTerms } from './order-terms.ts'
 import { changePause, endPauses } from './pauses.ts'
-import { endOfPeriod } from './periods.ts'
+import { anchorFrom, endOfPeriod } from './periods.ts'
 
 export const CHURN_TIME_POLICIES = ['now', 'at-next-renewal'] as const
 export type ChurnTimePolicy = (typeof CHURN_TIME_POLICIES)[number]
@@ -47,7 +49,8 @@ export interface Cancellation {
 }
 
 /**
- * Cancels an active or paused order: no further invoices are issued, and service continues until the churn time.
+ * Cancels an active or paused order: service continues until the churn time. Periods that begin before it are issued and
+ * charged; declined invoices are not retried.
  *
  * @throws InvalidFieldsError when it is to end at a renewal that the order does not have.
  * @throws ConflictError in any other state.
@@ -59,8 +62,8 @@ export function cancelOrder(order: Order, at: number, cancellation: Cancellation
     const churnTime = churnTimeOf(change.order, at, cancellation)
     set(change, { status: 'canceled', canceledTime: at, churnTime, ...reasonOf(cancellation) })
     emit(change, 'subscription-canceled')
-    voidComing(change)
-    stopCharges(change)
+    if (!hasNextPeriod(change.order)) voidComing(change)
+    stopRetries(change)
     if (churnTime === at) churn(change)
   })
 }
@@ -78,19 +81,16 @@ export function changeCancellation(
   end: Pick<Cancellation, 'churnTime' | 'churnTimePolicy'> | null,
 ): Transition {
   requireStatus(order, ['canceled', 'churned'], 'changed')
+  if (order.canceledBy === 'rebilly-side') throw new ConflictError('The order was canceled for delinquency.')
   return transition(order, at, 'api', (change) => {
     set(change, reasonOf(cancellation))
     emit(change, 'subscription-modified')
     if (end === null || !isServed(order)) return
     const churnTime = churnTimeOf(order, at, end)
-    set(change, { churnTime })
+    set(change, { churnTime, notBefore: at, remindersFrom: at })
+    if (!hasNextPeriod(change.order)) voidComing(change)
     if (churnTime === at) churn(change)
   })
-}
-
-/** True if the order was canceled, and its service goes on until the churn time. */
-export function isServed({ status, canceledBy }: Pick<Order, 'status' | 'canceledBy'>): boolean {
-  return status === 'canceled' && canceledBy !== 'rebilly-side'
 }
 
 /**
@@ -113,6 +113,7 @@ export function reactivateOrder(order: Order, at: number, renewalTime: number | 
     set(change, {
       status: 'active',
       notBefore: at,
+      remindersFrom: at,
       canceledTime: null,
       churnTime: null,
       canceledBy: null,
@@ -121,14 +122,17 @@ export function reactivateOrder(order: Order, at: number, renewalTime: number | 
     })
     if (!goesOn) {
       const number = (order.rebillNumber ?? 0) + 1
-      set(change, { inTrial: false, rebillNumber: number, anchor: at, anchorNumber: number, periodStart: at })
+      set(change, { inTrial: false, rebillNumber: number, periodStart: at })
+      const { interval } = order.terms
+      set(change, interval === null ? { anchor: at, anchorNumber: number } : anchorFrom(interval, at, number))
       set(change, { periodEnd: endOfPeriod(change.order, number) })
+      set(change, { remindersSent: { ...order.remindersSent, renewal: 0 } })
     }
     if (renewalTime !== null && renewalTime > at && renews(change.order)) moveBoundary(change, renewalTime)
     emit(change, 'subscription-reactivated')
-    if (goesOn) resumeRetries(change)
+    if (goesOn) resumeRetries(change, order.canceledTime ?? at)
     const { rebillNumber, invoicedThrough } = change.order
-    if (!goesOn && rebillNumber !== null && invoicedThrough < rebillNumber) {
+    if (!goesOn && rebillNumber !== null && invoicedThrough < rebillNumber && !isPostpaid(order.terms)) {
       issueRenewal(change, rebillNumber, at)
     }
   })
@@ -144,11 +148,14 @@ export function voidOrder(order: Order, at: number): Transition {
   })
 }
 
-/** @throws ConflictError for an invoice that is neither unpaid nor past due. */
+/** @throws ConflictError for an invoice that is neither unpaid nor past due, and for the first of a pending order. */
 export function voidInvoice(order: Order, at: number, sequence: number): Transition {
   const invoice = order.invoices.find((one) => one.sequence === sequence)
   if (invoice?.status !== 'unpaid' && invoice?.status !== 'past-due') {
     throw new ConflictError('Only an unpaid or past-due invoice can be voided.')
+  }
+  if (order.status === 'pending' && invoice.type === 'initial') {
+    throw new ConflictError('The first invoice of a pending order cannot be voided. Void the order instead.')
   }
   return transition(order, at, 'api', (change) => {
     voidInvoices(change, (invoice) => invoice.sequence === sequence)
@@ -164,9 +171,10 @@ export function voidInvoice(order: Order, at: number, sequence: number): Transit
 export function changeTerms(order: Order, at: number, terms: OrderTerms): Transition {
   requireStatus(order, ['pending'], 'changed')
   return transition(order, at, 'api', (change) => {
-    set(change, { terms, notBefore: at })
+    set(change, { terms, notBefore: at, remindersFrom: at })
     const free = reissueInitial(change)
     if (terms.startTime !== order.terms.startTime) moveInitial(change)
+    followTerms(change, order.terms)
     if (free === null) return
     const paid = payInvoice(change.order, at, free)
     set(change, paid.order)
@@ -209,8 +217,11 @@ function reissueInitial(change: Change): number | null {
   const { lines, discounts, amount } = initial
   if (canonicalJson(price) === canonicalJson({ lines, discounts, amount })) return null
   requireNoCharge(initial)
-  if (initial.status !== 'draft' && (!isOpen(initial) || initial.status === 'partially-paid')) {
+  if (initial.status !== 'draft' && !isOpen(initial)) {
     throw new ConflictError(`The initial invoice is ${initial.status}.`)
+  }
+  if (!new Money(initial.amountPaid).equals(initial.amountRefunded)) {
+    throw new ConflictError('The initial invoice is partially paid.')
   }
   changeInvoice(change, initial.sequence, price)
   emit(change, 'invoice-reissued', { invoice: initial.sequence })
@@ -233,6 +244,13 @@ function moveInitial(change: Change): void {
   if (moved > 0) emit(change, 'invoice-modified', { invoice: sequence })
 }
 
+/** Moves the due and delinquency times of an issued initial invoice to those of changed terms. */
+function followTerms(change: Change, before: OrderTerms): void {
+  const { order } = change
+  const initial = order.invoices.find((invoice) => invoice.type === 'initial' && isOpen(invoice))
+  if (initial !== undefined) changeInvoice(change, initial.sequence, dueUnder(initial, before, order.terms))
+}
+
 /** Returns when a planned charge of the initial invoice is made under the new start. */
 function movedCharge(order: Order, initial: Invoice, at: number): number | null {
   const { chargeTime } = initial
@@ -242,18 +260,21 @@ function movedCharge(order: Order, initial: Invoice, at: number): number | null 
   return nextRetry(order, initial, at) ?? Math.max(startTime, at)
 }
 
-/** Cancels every charge that was not due before the change's instant. */
-function stopCharges(change: Change): void {
-  for (const { sequence, chargeTime } of change.order.invoices) {
-    if (chargeTime !== null && chargeTime >= change.at) changeInvoice(change, sequence, { chargeTime: null })
+/** Cancels every retry that was not due before the change's instant. */
+function stopRetries(change: Change): void {
+  for (const { sequence, chargeTime, declinedTime } of change.order.invoices) {
+    if (declinedTime !== null && chargeTime !== null && chargeTime >= change.at)
+      changeInvoice(change, sequence, { chargeTime: null })
   }
 }
 
-/** Resumes the retry schedule of declined invoices at the change's instant. */
-function resumeRetries(change: Change): void {
+/** Resumes the retry schedule of declined invoices. Those that fell into the time since `stopped` are made once, now. */
+function resumeRetries(change: Change, stopped: number): void {
+  const { at } = change
   for (const invoice of change.order.invoices) {
     if (invoice.chargeTime !== null || invoice.charge !== null) continue
-    const chargeTime = nextRetry(change.order, invoice, change.at)
+    const missed = nextRetry(change.order, invoice, stopped - 1)
+    const chargeTime = missed !== null && missed <= at ? at : nextRetry(change.order, invoice, at)
     if (chargeTime !== null) changeInvoice(change, invoice.sequence, { chargeTime })
   }
 }

@@ -16,15 +16,18 @@ import {
   pricedAt,
   renewalLines,
 } from './invoices.ts'
+import { isZero } from './money.ts'
 import {
   activate,
   type Cause,
   type Change,
   changeInvoice,
   emit,
+  hasNextPeriod,
   isComing,
-  isLastPeriod,
+  isServed,
   issue,
+  issueEnding,
   issueRenewal,
   type Order,
   set,
@@ -33,8 +36,10 @@ import {
   voidAll,
   voidComing,
 } from './order.ts'
+import { isPostpaid } from './order-terms.ts'
 import { beginPause, endPauses, resume, revokePauses } from './pauses.ts'
 import { endOfPeriod } from './periods.ts'
+import { nextReminder, remind } from './reminders.ts'
 
 /** What is due at the same instant is applied in this order. */
 const DUE_KINDS = [
@@ -48,6 +53,7 @@ const DUE_KINDS = [
   'trial end',
   'boundary',
   'completion',
+  'reminder',
 ] as const
 export type DueKind = (typeof DUE_KINDS)[number]
 
@@ -113,6 +119,10 @@ function nextDue(order: Order): Due | null {
 
 function* candidates(order: Order): Generator<Due> {
   yield* pastDues(order)
+  const reminder = nextReminder(order)
+  if (reminder !== null) {
+    yield { at: reminder.at, kind: 'reminder', cause: 'timer', work: (change) => remind(change, reminder) }
+  }
   switch (order.status) {
     case 'pending':
       yield* ofPending(order)
@@ -127,7 +137,9 @@ function* candidates(order: Order): Generator<Due> {
       yield* resumes(order)
       break
     case 'canceled':
+      if (!isServed(order)) break
       yield* churns(order)
+      if (hasNextPeriod(order)) yield* ofService(order)
       break
   }
 }
@@ -161,7 +173,7 @@ function waitsForStart(initial: Invoice): boolean {
 }
 
 function* ofActive(order: Order): Generator<Due> {
-  const { terms, periodEnd, rebillNumber, notBefore, invoicedThrough } = order
+  const { terms, notBefore } = order
   if (terms.trial === null && terms.interval === null) {
     const paid = order.invoices.find(({ type, status }) => type === 'initial' && status === 'paid')
     if (paid === undefined) return
@@ -173,10 +185,16 @@ function* ofActive(order: Order): Generator<Due> {
     yield { at, kind: 'completion', cause: 'timer', work: complete }
     return
   }
+  yield* ofService(order)
+}
+
+/** What is due at the end of the current period, and before it for the next. */
+function* ofService(order: Order): Generator<Due> {
+  const { terms, periodEnd, rebillNumber, notBefore, invoicedThrough } = order
   if (periodEnd === null || rebillNumber === null) return
   const at = Math.max(periodEnd, notBefore)
-  const renews = terms.interval !== null && (order.inTrial || !isLastPeriod(order))
-  if (renews && invoicedThrough === rebillNumber) {
+  const renews = hasNextPeriod(order)
+  if (renews && invoicedThrough === rebillNumber && !isPostpaid(terms)) {
     const early = earlyIssue(terms, periodEnd)
     const issueAt = early === null ? at : Math.max(early, order.periodStart ?? early, notBefore)
     if (issueAt < at) {
@@ -192,7 +210,8 @@ function* ofActive(order: Order): Generator<Due> {
 function* pastDues(order: Order): Generator<Due> {
   for (const invoice of order.invoices) {
     const { sequence, status, dueTime } = invoice
-    if (status !== 'unpaid' || dueTime === null || awaitsResume(order, invoice)) continue
+    if (status !== 'unpaid' && status !== 'partially-paid') continue
+    if (dueTime === null || awaitsResume(order, invoice)) continue
     yield {
       at: pastDueTime(dueTime),
       kind: 'past due',
@@ -238,9 +257,8 @@ function* resumes(order: Order): Generator<Due> {
   yield { at: pause.endTime, kind: 'pause and resume', cause: 'timer', work: resume }
 }
 
-function* churns({ churnTime, canceledBy }: Order): Generator<Due> {
-  // An order that was canceled for delinquency stays canceled.
-  if (churnTime === null || canceledBy === 'rebilly-side') return
+function* churns({ churnTime }: Order): Generator<Due> {
+  if (churnTime === null) return
   yield { at: churnTime, kind: 'churn', cause: 'timer', work: churn }
 }
 
@@ -269,6 +287,7 @@ function abandon(change: Change): void {
 function endTrial(change: Change): void {
   const { terms, periodEnd } = change.order
   set(change, { inTrial: false })
+  const isPaid = change.order.invoices.some((one) => isPaidAfterTrial(one))
   if (terms.interval === null || periodEnd === null) {
     set(change, { status: 'trial-ended' })
     revokePauses(change)
@@ -277,12 +296,26 @@ function endTrial(change: Change): void {
   }
   beginPeriod(change, periodEnd)
   emit(change, 'subscription-trial-ended')
+  if (isPaid) convertTrial(change)
   billPeriod(change, periodEnd)
+}
+
+/** True if the invoice was paid, with money, and its period comes after the trial. */
+function isPaidAfterTrial({ periodNumber, status, amountPaid }: Invoice): boolean {
+  return (periodNumber ?? 0) > 0 && status === 'paid' && !isZero(amountPaid)
+}
+
+/** Records the first payment after a trial. */
+export function convertTrial(change: Change): void {
+  if (change.order.isTrialConverted) return
+  set(change, { isTrialConverted: true, trialConversionTime: change.at })
+  emit(change, 'subscription-trial-converted')
 }
 
 function renew(change: Change): void {
   const { periodEnd } = change.order
   if (periodEnd === null) return
+  issueEnding(change)
   beginPeriod(change, periodEnd)
   emit(change, 'subscription-renewed')
   billPeriod(change, periodEnd)
@@ -294,12 +327,14 @@ function beginPeriod(change: Change, boundary: number): void {
     rebillNumber: number,
     periodStart: boundary,
     periodEnd: endOfPeriod(change.order, number),
+    remindersFrom: change.at,
+    remindersSent: { ...change.order.remindersSent, renewal: 0 },
   })
 }
 
 function billPeriod(change: Change, boundary: number): void {
   const { rebillNumber, invoicedThrough, invoices, terms } = change.order
-  if (rebillNumber === null) return
+  if (rebillNumber === null || isPostpaid(terms)) return
   if (invoicedThrough < rebillNumber) {
     issueRenewal(change, rebillNumber, boundary)
     return
@@ -312,14 +347,25 @@ function billPeriod(change: Change, boundary: number): void {
 }
 
 export function complete(change: Change): void {
+  issueEnding(change)
   set(change, { status: 'completed' })
   revokePauses(change)
   emit(change, 'order-completed')
 }
 
-/** Ends the service of a canceled order. Open invoices stay open, without a delinquency time. */
+/**
+ * Ends the service of a canceled order. Open invoices stay open, without a delinquency time; charges that were not due
+ * by then are not made.
+ */
 export function churn(change: Change): void {
-  set(change, { status: 'churned', periodEnd: null })
+  set(change, { status: 'churned' })
+  for (const { sequence, chargeTime } of change.order.invoices) {
+    if (chargeTime !== null && chargeTime >= change.at) changeInvoice(change, sequence, { chargeTime: null })
+  }
+  voidComing(change)
+  // The last period of a postpaid order is charged once more.
+  issueEnding(change)
+  set(change, { periodEnd: null })
   endDelinquency(change)
   emit(change, 'subscription-churned')
 }
@@ -339,7 +385,6 @@ function cancelForDelinquency(change: Change): void {
     cancelDescription: null,
     canceledTime: change.at,
     churnTime: change.at,
-    periodEnd: null,
   })
   emit(change, 'order-delinquency-reached')
   emit(change, 'subscription-canceled')
@@ -353,18 +398,25 @@ function cancelForDelinquency(change: Change): void {
     emit(change, 'invoice-abandoned', { invoice: sequence })
   }
   voidComing(change)
+  issueEnding(change)
+  set(change, { periodEnd: null })
+  endDelinquency(change)
 }
 
 /**
- * Returns the next renewal invoice under the current terms; null when none follows, and while the order is not active.
+ * Returns the next renewal invoice under the current terms; null when none follows, and while the order is not in
+ * service or paused.
  */
 export function upcomingInvoice(order: Order): Invoice | null {
   const { terms, invoicedThrough, rebillNumber, periodEnd, nextInvoice } = order
-  if (order.status !== 'active' || terms.interval === null || rebillNumber === null) return null
+  if (order.status !== 'active' && !isServed(order)) return null
+  if (terms.interval === null || rebillNumber === null) return null
+  if (isPostpaid(terms)) return upcomingEnding(order)
   const number = Math.max(invoicedThrough, rebillNumber) + 1
   const { limit } = terms.interval
   const boundary = number === rebillNumber + 1 ? periodEnd : endOfPeriod(order, number - 1)
   if (boundary === null || (limit !== null && number > limit)) return null
+  if (order.churnTime !== null && boundary >= order.churnTime) return null
   const at = Math.max(earlyIssue(terms, boundary) ?? boundary, order.periodStart ?? boundary, order.notBefore)
   const price = pricedAt(order, renewalLines(terms), at, nextInvoice)
   const draft = draftInvoice(nextInvoice, 'renewal', price, {
@@ -373,4 +425,21 @@ export function upcomingInvoice(order: Order): Invoice | null {
     periodEnd: endOfPeriod(order, number),
   })
   return { ...issued(draft, terms, at, Math.max(boundary, at)), status: 'draft', paidTime: null }
+}
+
+/** Returns the invoice of a postpaid order's current period, or of its first one while it is in trial. */
+function upcomingEnding(order: Order): Invoice | null {
+  const { terms, rebillNumber, periodStart, periodEnd, churnTime, inTrial } = order
+  if (inTrial && !hasNextPeriod(order)) return null
+  const number = inTrial ? 1 : (rebillNumber ?? 0)
+  const [start, end] = inTrial ? [periodEnd, endOfPeriod(order, 1)] : [periodStart, periodEnd]
+  if (start === null || end === null) return null
+  const at = Math.max(Math.min(end, churnTime ?? end), order.notBefore)
+  const price = pricedAt(order, renewalLines(terms), at, order.nextInvoice)
+  const draft = draftInvoice(order.nextInvoice, 'renewal', price, {
+    periodNumber: number,
+    periodStart: start,
+    periodEnd: end,
+  })
+  return { ...issued(draft, terms, at, at), status: 'draft', paidTime: null }
 }

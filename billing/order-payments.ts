@@ -19,12 +19,14 @@ import {
   type Change,
   changeInvoice,
   emit,
+  isComing,
+  isServed,
   type Order,
   set,
   type Transition,
   transition,
 } from './order.ts'
-import { complete } from './order-lifecycle.ts'
+import { complete, convertTrial } from './order-lifecycle.ts'
 
 /**
  * Begins the charge that is due. It counts as made at its due time, unless the service is more than an hour
@@ -121,8 +123,9 @@ export function cancelCharge(order: Order, at: number, sequence: number): Transi
     const { charge, chargeTime, type } = invoice
     const isDue = charge?.isOwn === true && charge.answer !== 'timed-out' && isOpen(invoice)
     if (isDue) {
-      const isRetried = isRetrying(order) && order.terms.canCharge
-      changeInvoice(change, sequence, { charge: null, chargeTime: isRetried ? at : null })
+      const isRetried = isRetrying(order) || (isServed(order) && invoice.declinedTime === null)
+      const isAgain = isRetried && order.terms.canCharge
+      changeInvoice(change, sequence, { charge: null, chargeTime: isAgain ? at : null })
     } else {
       const waited = chargeTime === null ? null : Math.max(chargeTime, at)
       changeInvoice(change, sequence, { charge: null, chargeTime: waited })
@@ -200,13 +203,31 @@ export function changeAutopay(order: Order, at: number, terms: Order['terms'], a
   })
 }
 
+/**
+ * Makes every open invoice due for a charge, because there is a new instrument to charge: at once, at the start of a
+ * pending order, or at the end of a pause. Those of future periods are charged at their boundaries.
+ */
+export function chargeOpen(order: Order, at: number): Transition {
+  return transition(order, at, 'api', (change) => {
+    if (!order.terms.canCharge || !isRetrying(order)) return
+    const earliest = order.status === 'pending' ? Math.max(order.terms.startTime, at) : at
+    for (const invoice of order.invoices) {
+      const { sequence, charge, chargeTime } = invoice
+      if (!isOpen(invoice) || charge !== null || isComing(order, invoice)) continue
+      if (chargeTime === null || chargeTime > earliest)
+        changeInvoice(change, sequence, { chargeTime: earliest })
+    }
+  })
+}
+
 function applyPayment(change: Change, invoice: Invoice, amount: string): void {
   const { order, at } = change
   const { sequence } = invoice
   const isFull = new Money(amount).equals(amountDue(invoice))
   const amountPaid = sumOf([invoice.amountPaid, amount])
   if (!isFull) {
-    changeInvoice(change, sequence, { amountPaid, status: 'partially-paid' })
+    const status = invoice.status === 'past-due' ? invoice.status : 'partially-paid'
+    changeInvoice(change, sequence, { amountPaid, status })
     emit(change, 'invoice-partially-paid', { invoice: sequence })
     return
   }
@@ -223,10 +244,7 @@ function applyPayment(change: Change, invoice: Invoice, amount: string): void {
   // The plans may have changed since; only the first period shows whether there was a trial.
   const hadTrial = order.invoices.some(({ type, periodNumber }) => type === 'initial' && periodNumber === 0)
   const isAfterTrial = hadTrial && invoice.type === 'renewal' && !order.inTrial
-  if (isAfterTrial && !order.isTrialConverted) {
-    set(change, { isTrialConverted: true, trialConversionTime: at })
-    emit(change, 'subscription-trial-converted')
-  }
+  if (isAfterTrial && !isZero(amount)) convertTrial(change)
   if (change.order.status === 'active' && terms.trial === null && terms.interval === null) complete(change)
 }
 

@@ -1,14 +1,18 @@
 /** The agreed terms of an order: its plans as they were when priced, and what the order sets in their place. */
+import { canonicalJson } from './canonical-json.ts'
 import type { RedeemedCoupon } from './coupons.ts'
 import { type Duration, parseDuration, reach } from './durations.ts'
 import type { InvalidField } from './errors.ts'
 import { orNever } from './instants.ts'
-import { earliestStart, type Period, periodDuration } from './periods.ts'
+import { type AnchoredPeriod, earliestStart, type Period, periodDuration } from './periods.ts'
 import type { Pricing } from './pricing.ts'
 
-export interface RecurringInterval extends Period {
+/** Members that say nothing are left out, so that equal intervals are equal documents. */
+export interface RecurringInterval extends AnchoredPeriod {
   /** Number of periods; null: until canceled. */
   readonly limit: number | null
+  /** Left out: each period is billed as it begins. */
+  readonly billingTiming?: 'postpaid'
 }
 
 export interface PlanTrial {
@@ -58,6 +62,11 @@ export interface PricedItem {
   readonly excludeFromMrr?: boolean
 }
 
+/** True if each period is billed at its end. */
+export function isPostpaid({ interval }: Pick<OrderTerms, 'interval'>): boolean {
+  return interval?.billingTiming === 'postpaid'
+}
+
 /** A period from activation, or a fixed end that moves with a late activation. */
 export type TrialTerms = { readonly period: Period } | { readonly endTime: number }
 
@@ -79,7 +88,13 @@ export interface OrderTerms {
   readonly canCharge: boolean
   /** Times of retries after the first decline; none without autopay. */
   readonly autopayRetries: readonly Duration[]
+  /** How long before each event reminders are sent. */
+  readonly reminders: ReminderTerms
 }
+
+export type ReminderTerms = Readonly<Record<'renewal' | 'trialEnd' | 'abandon', readonly Duration[]>>
+
+export const NO_REMINDERS: ReminderTerms = { renewal: [], trialEnd: [], abandon: [] }
 
 /** What an order sets itself; null leaves it to the plans. */
 export interface OrderChoices {
@@ -132,7 +147,7 @@ export function termsProblems(
     }
     const period = lasting[0]?.recurringInterval
     if (plan.recurringInterval !== null && period != null) {
-      if (!samePeriod(plan.recurringInterval, period))
+      if (!sameSchedule(plan.recurringInterval, period))
         mismatch('must have the same service period as the other plans of the order')
       else if (choices.recurringInterval === null && plan.recurringInterval.limit !== period.limit) {
         mismatch('must have the same limit as the other plans, unless the order sets recurringInterval')
@@ -220,6 +235,13 @@ function orderTrial({ enabled, endTime }: { enabled: boolean; endTime: number | 
 function shiftText(duration: number, unit: ShiftUnit): string {
   const letter = unit.slice(0, 1).toUpperCase()
   return /^(?:second|minute|hour)/.test(unit) ? `PT${duration}${letter}` : `P${duration}${letter}`
+}
+
+function sameSchedule(
+  { limit: _, ...a }: RecurringInterval,
+  { limit: __, ...b }: RecurringInterval,
+): boolean {
+  return canonicalJson(a) === canonicalJson(b)
 }
 
 function samePeriod(a: Period, b: Period): boolean {

@@ -14,8 +14,8 @@ import {
   renewalLines,
 } from './invoices.ts'
 import { isZero } from './money.ts'
-import { type OrderTerms, trialEnd } from './order-terms.ts'
-import { endOfPeriod } from './periods.ts'
+import { isPostpaid, type OrderTerms, trialEnd } from './order-terms.ts'
+import { anchorFrom, endOfPeriod } from './periods.ts'
 
 export const ORDER_STATUSES = [
   'pending',
@@ -89,6 +89,10 @@ export interface Order {
   /** When a charge was last made more than an hour late. */
   readonly lateChargeTime: number | null
   readonly nextInvoice: number
+  /** Reminders before this are not sent: they were, or what they remind of was not known then. */
+  readonly remindersFrom: number
+  /** How many were sent: of the next renewal, of the end of the trial, of the abandonment. */
+  readonly remindersSent: Readonly<Record<'renewal' | 'trialEnd' | 'abandon', number>>
 }
 
 export type Cause = 'api' | 'timer' | 'payment' | 'deadline'
@@ -153,6 +157,8 @@ export function placeOrder(terms: OrderTerms): Transition {
     invoices: [],
     lateChargeTime: null,
     nextInvoice: 1,
+    remindersFrom: terms.createdTime,
+    remindersSent: { renewal: 0, trialEnd: 0, abandon: 0 },
   }
   return transition(blank, terms.createdTime, 'api', (change) => {
     emit(change, 'subscription-created')
@@ -166,11 +172,26 @@ export function placeOrder(terms: OrderTerms): Transition {
   })
 }
 
-/** Returns the next boundary at which the order renews; null in the last period, and where nothing recurs. */
-export function renewalTime({ status, inTrial, terms, rebillNumber, periodEnd }: Order): number | null {
-  if (status !== 'active') return null
-  if (inTrial) return periodEnd
-  return isLastPeriod({ terms, rebillNumber }) ? null : periodEnd
+/**
+ * Returns the next boundary at which the order renews, or its trial ends; null in the last period, where nothing
+ * recurs, and where a cancellation ends service by then.
+ */
+export function renewalTime(order: Order): number | null {
+  const { status, inTrial, periodEnd } = order
+  if (status === 'active') return inTrial || !isLastPeriod(order) ? periodEnd : null
+  return isServed(order) && hasNextPeriod(order) ? periodEnd : null
+}
+
+/** True if the order was canceled, and its service goes on until the churn time. */
+export function isServed({ status, canceledBy }: Pick<Order, 'status' | 'canceledBy'>): boolean {
+  return status === 'canceled' && canceledBy !== 'rebilly-side'
+}
+
+/** True if a paid period follows the current one, and begins before a cancellation ends service. */
+export function hasNextPeriod(order: Order): boolean {
+  const { terms, inTrial, periodEnd, churnTime } = order
+  if (terms.interval === null || periodEnd === null) return false
+  return (inTrial || !isLastPeriod(order)) && (churnTime === null || periodEnd < churnTime)
 }
 
 export function isLastPeriod({ terms, rebillNumber }: Pick<Order, 'terms' | 'rebillNumber'>): boolean {
@@ -185,7 +206,7 @@ export function isLastPeriod({ terms, rebillNumber }: Pick<Order, 'terms' | 'reb
 export function activate(change: Change, anchor: number, asOf = change.at): void {
   const { at, order } = change
   const { terms } = order
-  set(change, { status: 'active', activationTime: asOf, notBefore: at })
+  set(change, { status: 'active', activationTime: asOf, notBefore: at, remindersFrom: at })
   if (terms.trial !== null) {
     const end = trialEnd(terms, asOf)
     set(change, {
@@ -193,16 +214,19 @@ export function activate(change: Change, anchor: number, asOf = change.at): void
       rebillNumber: 0,
       periodStart: asOf,
       periodEnd: end,
-      anchor: end,
-      anchorNumber: 1,
+      ...(terms.interval === null || end === null
+        ? { anchor: end, anchorNumber: 1 }
+        : anchorFrom(terms.interval, end, 1)),
     })
   } else if (terms.interval !== null) {
-    set(change, { rebillNumber: 1, invoicedThrough: 1, periodStart: anchor, anchor, anchorNumber: 1 })
+    set(change, { rebillNumber: 1, invoicedThrough: isPostpaid(terms) ? 0 : 1, periodStart: anchor })
+    set(change, anchorFrom(terms.interval, anchor, 1))
     set(change, { periodEnd: endOfPeriod(change.order, 1) })
   }
   const { periodStart, periodEnd, rebillNumber } = change.order
   for (const { sequence, type } of change.order.invoices) {
-    if (type === 'initial')
+    // A first period that is billed at its end has an invoice of its own.
+    if (type === 'initial' && (!isPostpaid(terms) || rebillNumber === 0))
       changeInvoice(change, sequence, { periodStart, periodEnd, periodNumber: rebillNumber })
   }
   emit(change, 'subscription-activated')
@@ -241,19 +265,31 @@ export function issue(change: Change, sequence: number, chargedAt: number): void
 
 export function issueRenewal(change: Change, number: number, boundary: number): void {
   const { order } = change
+  issuePeriod(change, number, { start: boundary, end: endOfPeriod(order, number), chargedAt: boundary })
+}
+
+/** Issues the invoice of a postpaid order's current period, as that or the service ends; nothing if it has one. */
+export function issueEnding(change: Change): void {
+  const { terms, rebillNumber, invoicedThrough, periodStart, periodEnd } = change.order
+  if (!isPostpaid(terms) || rebillNumber === null || rebillNumber === 0 || periodStart === null) return
+  if (invoicedThrough >= rebillNumber) return
+  issuePeriod(change, rebillNumber, { start: periodStart, end: periodEnd, chargedAt: change.at })
+}
+
+function issuePeriod(
+  change: Change,
+  number: number,
+  { start, end, chargedAt }: { start: number; end: number | null; chargedAt: number },
+): void {
   const sequence = addInvoice(
     change,
     'renewal',
-    renewalLines(order.terms),
-    {
-      periodNumber: number,
-      periodStart: boundary,
-      periodEnd: endOfPeriod(order, number),
-    },
+    renewalLines(change.order.terms),
+    { periodNumber: number, periodStart: start, periodEnd: end },
     change.at,
   )
   set(change, { invoicedThrough: number })
-  issue(change, sequence, Math.max(boundary, change.at))
+  issue(change, sequence, Math.max(chargedAt, change.at))
   emit(change, 'renewal-invoice-issued', { invoice: sequence })
 }
 
@@ -317,11 +353,16 @@ function moveComing(change: Change): void {
   }
 }
 
-/** Makes an instant the next boundary, and the anchor of all later ones. */
+/** Makes an instant the next boundary, and the anchor of all later ones. The current period is billed as ending there. */
 export function moveBoundary(change: Change, instant: number): void {
-  const { rebillNumber } = change.order
+  const { rebillNumber, invoices } = change.order
   const boundary = Math.min(instant, LATEST_INSTANT)
   set(change, { periodEnd: boundary, anchor: boundary, anchorNumber: (rebillNumber ?? 0) + 1 })
+  set(change, { remindersFrom: change.at })
+  for (const { sequence, status, periodNumber, periodEnd } of invoices) {
+    if (periodNumber !== rebillNumber || periodEnd === null || status === 'voided') continue
+    if (periodEnd !== boundary) changeInvoice(change, sequence, { periodEnd: boundary })
+  }
   moveComing(change)
 }
 

@@ -9,6 +9,70 @@ export interface Period {
   readonly length: number
 }
 
+export const WEEKDAYS = [
+  'Sunday',
+  'Monday',
+  'Tuesday',
+  'Wednesday',
+  'Thursday',
+  'Friday',
+  'Saturday',
+] as const
+
+/** The day on which periods begin from the second one on; without one, periods count from the beginning of service. */
+export type PeriodAnchor =
+  | { readonly method: 'day-of-month'; readonly day: number }
+  | { readonly method: 'day-of-week'; readonly day: (typeof WEEKDAYS)[number] }
+
+export interface AnchoredPeriod extends Period {
+  readonly periodAnchorInstruction?: PeriodAnchor | null
+}
+
+/**
+ * Returns the anchor of an order whose period `number` begins at `begins`. With a day, that period ends at the first such
+ * day after it, at the same time of day, and the anchor may be the beginning of an earlier period: one in a month that has
+ * the day, so that shorter months do not move it.
+ */
+export function anchorFrom(
+  interval: AnchoredPeriod,
+  begins: number,
+  number: number,
+): { readonly anchor: number; readonly anchorNumber: number } {
+  const instruction = interval.periodAnchorInstruction ?? null
+  if (instruction === null) return { anchor: begins, anchorNumber: number }
+  const first =
+    instruction.method === 'day-of-month'
+      ? dayOfMonth(begins, instruction.day)
+      : dayOfWeek(begins, instruction.day)
+  const isMonthly =
+    instruction.method === 'day-of-month' && (interval.unit === 'month' || interval.unit === 'year')
+  let [anchor, back] = [first, 0]
+  // Leap years come every eight years at the latest.
+  for (let periods = 1; isMonthly && periods <= 100; periods += 1) {
+    if (new Date(anchor).getUTCDate() === instruction.day) break
+    const earlier = onDay(addDuration(first, periodDuration(interval), -periods), instruction.day)
+    if (new Date(earlier).getUTCDate() > new Date(anchor).getUTCDate()) [anchor, back] = [earlier, periods]
+  }
+  return { anchor, anchorNumber: number + 1 - back }
+}
+
+/** Returns the first instant after `begins` at that day of a month, or at the last day of a shorter one. */
+function dayOfMonth(begins: number, day: number): number {
+  const same = onDay(begins, day)
+  return same > begins ? same : onDay(addDuration(begins, { ...NONE, months: 1 }), day)
+}
+
+function onDay(instant: number, day: number): number {
+  const date = new Date(instant)
+  const last = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate()
+  return date.setUTCDate(Math.min(day, last))
+}
+
+function dayOfWeek(begins: number, day: (typeof WEEKDAYS)[number]): number {
+  const ahead = (WEEKDAYS.indexOf(day) - new Date(begins).getUTCDay() + 7) % 7
+  return addDuration(begins, { ...NONE, days: ahead === 0 ? 7 : ahead })
+}
+
 const NONE: Duration = { years: 0, months: 0, weeks: 0, days: 0, hours: 0, minutes: 0, seconds: 0 }
 
 export function periodDuration({ unit, length }: Period): Duration {

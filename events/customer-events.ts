@@ -5,11 +5,11 @@ import type { UnitOfWork } from '../db/unit-of-work.ts'
 import { presentCustomer } from '../representations/customer.ts'
 
 /** Returns an event about a customer, with the customer as it stands now. */
-export function customerEvent(customer: Customer, type: EventType, { now, baseUrl }: UnitOfWork): NewEvent {
+export function customerEvent(customer: Customer, type: EventType, { baseUrl }: UnitOfWork): NewEvent {
   const representation = presentCustomer(customer, baseUrl)
   return {
     type,
-    time: now,
+    time: customer.updatedTime,
     websiteId: customer.websiteId ?? null,
     ids: { customerId: customer.id },
     embedded: { customer: representation },

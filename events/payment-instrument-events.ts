@@ -11,13 +11,13 @@ export function paymentInstrumentEvent(
     | 'payment-card-expired'
     | 'payment-card-expiration-reminder'
     | 'payment-instrument-modified',
-  { now, baseUrl }: UnitOfWork,
+  { baseUrl }: UnitOfWork,
   websiteId: string | null,
 ): NewEvent {
   const representation = presentPaymentInstrument(instrument, baseUrl)
   return {
     type,
-    time: now,
+    time: instrument.updatedTime,
     websiteId,
     ids: { paymentInstrumentId: instrument.id, paymentCardId: instrument.id },
     embedded: { paymentInstrument: representation },

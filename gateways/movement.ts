@@ -10,6 +10,8 @@ export interface PendingMovement {
   readonly isUnknown: boolean
   /** False if its debt is no longer open: a charge that was not made before must not be made. */
   readonly isWanted: boolean
+  /** True if its card has expired: it is declined and never sent. */
+  readonly isRefused?: boolean
 }
 
 /** `canceled`: the gateway never received it and it will not be sent again. */
@@ -42,10 +44,11 @@ const FRESH = 10_000
  */
 export async function carryOut(
   gateway: Gateway,
-  { movement, since, isUnknown, isWanted }: PendingMovement,
+  { movement, since, isUnknown, isWanted, isRefused = false }: PendingMovement,
   readAt: number,
   now: () => number,
 ): Promise<MovementOutcome> {
+  if (isRefused) return { ...outcome('declined', 'expired-card'), decline: 'hard' }
   const maySend = () => isWanted && now() < since + gateway.idempotencyWindow
   if (!isUnknown && maySend()) return await send(gateway, movement, () => now() < readAt + FRESH)
   const found = await find(gateway, movement, since)

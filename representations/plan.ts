@@ -1,6 +1,7 @@
 import { currencySign, jsonAmount } from '../billing/money.ts'
 import type { Pricing } from '../billing/pricing.ts'
 import type { Plan } from '../db/entities/index.ts'
+import { presentInterval } from './interval.ts'
 import { type Link, resourceUrl } from './links.ts'
 
 export function presentPlan(plan: Plan, baseUrl: string) {
@@ -18,7 +19,7 @@ export function presentPlan(plan: Plan, baseUrl: string) {
     currency: plan.currency,
     currencySign: currencySign(plan.currency),
     pricing: presentPricing(plan.pricing),
-    recurringInterval: plan.recurringInterval ?? null,
+    recurringInterval: presentInterval(plan.recurringInterval),
     trial: plan.trial == null ? null : { ...plan.trial, price: jsonAmount(plan.trial.price) },
     isTrialOnly: plan.isTrialOnly,
     setup: plan.setup == null ? null : { price: jsonAmount(plan.setup.price) },

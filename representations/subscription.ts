@@ -2,6 +2,7 @@ import { jsonAmount } from '../billing/money.ts'
 import type { Subscription } from '../db/entities/index.ts'
 import type { OrderItem, UsageLimits } from '../db/entities/subscription.ts'
 import { presentContact } from './contact.ts'
+import { presentInterval } from './interval.ts'
 import { type Link, resourceUrl } from './links.ts'
 
 export function subscriptionLinks(order: Subscription, baseUrl: string): Link[] {
@@ -36,7 +37,7 @@ export function presentSubscription(order: Subscription, baseUrl: string) {
     inTrial: order.inTrial,
     isTrialConverted: order.isTrialConverted,
     trialConversionTime: time(order.trialConversionTime),
-    recurringInterval: order.recurringInterval ?? null,
+    recurringInterval: presentInterval(order.recurringInterval),
     invoiceTimeShift: order.invoiceTimeShift ?? null,
     delinquencyPeriod: order.delinquencyPeriod ?? null,
     autopay: order.autopay,
@@ -69,6 +70,12 @@ export function presentSubscription(order: Subscription, baseUrl: string) {
     poNumber: order.poNumber ?? null,
     notes: order.notes ?? null,
     customFields: order.customFields ?? {},
+    renewalReminderTime: time(order.renewalReminderTime),
+    renewalReminderNumber: order.renewalReminderNumber ?? null,
+    trialReminderTime: time(order.trialReminderTime),
+    trialReminderNumber: order.trialReminderNumber ?? null,
+    abandonReminderTime: time(order.abandonReminderTime),
+    abandonReminderNumber: order.abandonReminderNumber ?? null,
     billingPortalToken: null,
     clockOffset: order.clockOffset / 1000,
     revision: order.revision,

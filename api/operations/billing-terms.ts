@@ -1,14 +1,49 @@
 import type { Static } from 'typebox'
+import { type FieldCode, InvalidFieldsError } from '../../billing/errors.ts'
 import type { InvoiceTimeShift, RecurringInterval, TimeShift } from '../../billing/order-terms.ts'
+import { type PeriodAnchor, WEEKDAYS } from '../../billing/periods.ts'
 import type { InvoiceTimeShiftSchema, RecurringIntervalSchema } from '../schemas/billing-terms.ts'
 
-type GivenInterval = Partial<Pick<Static<typeof RecurringIntervalSchema>, 'unit' | 'length' | 'limit'>>
+type GivenInterval = Partial<Static<typeof RecurringIntervalSchema>>
+type GivenAnchor = GivenInterval['periodAnchorInstruction']
 
-/** Returns the interval of a checked body; null for none, and for one without a period. */
+/**
+ * Returns the interval of a checked body; null for none, and for one without a period.
+ *
+ * @throws InvalidFieldsError for a day that does not exist, and without a period for one.
+ */
 export function intervalOf(body: GivenInterval | null | undefined): RecurringInterval | null {
-  return body?.unit == null || body.length == null
-    ? null
-    : { unit: body.unit as RecurringInterval['unit'], length: body.length, limit: body.limit ?? null }
+  const anchor = anchorOf(body?.periodAnchorInstruction)
+  const isPostpaid = body?.billingTiming === 'postpaid'
+  if (body?.unit == null || body.length == null) {
+    if (anchor !== null || isPostpaid)
+      refuse('unit', 'required', 'is required with a day or a billing timing')
+    return null
+  }
+  return {
+    unit: body.unit as RecurringInterval['unit'],
+    length: body.length,
+    limit: body.limit ?? null,
+    ...(isPostpaid ? { billingTiming: 'postpaid' } : {}),
+    ...(anchor === null ? {} : { periodAnchorInstruction: anchor }),
+  }
+}
+
+function anchorOf(given: GivenAnchor): PeriodAnchor | null {
+  if (given == null || given.method === 'immediately') return null
+  const { method, day } = given
+  const at = 'periodAnchorInstruction'
+  if (method === 'day-of-month') {
+    if (typeof day !== 'number') refuse(`${at}.day`, 'wrong-format', 'must be a day from 1 to 31')
+    return { method, day }
+  }
+  const weekday = WEEKDAYS.find((name) => name === day)
+  if (weekday === undefined) refuse(`${at}.day`, 'not-allowed', `must be one of ${WEEKDAYS.join(', ')}`)
+  return { method: 'day-of-week', day: weekday }
+}
+
+function refuse(field: string, code: FieldCode, message: string): never {
+  throw new InvalidFieldsError([{ field: `recurringInterval.${field}`, code, message }])
 }
 
 export function timeShiftOf(

@@ -7,6 +7,7 @@ import {
 } from '../../commands/catalog/create-customer.ts'
 import { lockToMerge, mergeCustomers } from '../../commands/catalog/merge-customers.ts'
 import { setLeadSource, updateCustomer } from '../../commands/catalog/update-customer.ts'
+import { lockOwingOrders } from '../../commands/orders/charge-open-invoices.ts'
 import { requireUnreferenced } from '../../commands/references.ts'
 import {
   customerFigures,
@@ -81,6 +82,10 @@ export const customers: Resource<CustomerRow> = {
 }
 
 export const customerWriter: Writer<CustomerRow, Customer> = {
+  async lock(unit, id) {
+    await lockOwingOrders(unit, id)
+    return await lockRow(unit, CustomerRow, id)
+  },
   create: (unit, id, body, context) => createCustomer(unit, id, ...givenOf(body, context, null)),
   update: (unit, row, body, context) => updateCustomer(unit, row, ...givenOf(body, context, row)),
   changed: (unit, row) => unit.emit(customerEvent(row, 'customer-updated', unit)),

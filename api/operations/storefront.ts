@@ -4,6 +4,7 @@
  */
 
 import { updateAccount } from '../../commands/catalog/update-account.ts'
+import { lockOwingOrders } from '../../commands/orders/charge-open-invoices.ts'
 import { createPaymentInstrument } from '../../commands/payments/create-payment-instrument.ts'
 import {
   emitInstrumentModified,
@@ -161,6 +162,7 @@ export async function getAccount(context: OperationContext): Promise<OperationRe
 export async function putAccount(context: OperationContext): Promise<OperationResponse> {
   const id = customerOf(context)
   return await context.commit(async (unit) => {
+    await lockOwingOrders(unit, id)
     const row = await lockRow(unit, customers.entity, id)
     if (row === null) throw notFound(storefrontAccount, id)
     requirePreconditions(context.preconditions, row.revision)

@@ -17,7 +17,8 @@ export async function changeRow(
   if (snapshot(unit, row) === before) return false
   // A command that advances the record increments the revision itself; one commit is one revision.
   if (row.revision === revision) row.revision += 1
-  row.updatedTime = unit.now
+  // A transaction that began earlier may change the row later.
+  if (row.updatedTime < unit.now) row.updatedTime = unit.now
   return true
 }
 

@@ -1,7 +1,7 @@
 /** Members that plans and orders share: how often, how long, when invoices are issued and due. */
 import Type from 'typebox'
 import { SHIFT_UNITS } from '../../billing/order-terms.ts'
-import { Nullable, OrNull } from './conventions.ts'
+import { Nullable, OmittedWhenUnknown, OrNull } from './conventions.ts'
 import { notSupportedYet } from './not-supported.ts'
 
 const UNIT = ['day', 'week', 'month', 'year']
@@ -22,11 +22,44 @@ const schedule = {
       description: 'Number of periods. If null, the order renews until it is canceled.',
     }),
   ),
-  ...notSupportedYet({ periodAnchorInstruction: null }),
+  periodAnchorInstruction: Type.Optional(
+    OrNull(
+      Type.Object(
+        {
+          method: Type.Enum(['immediately', 'day-of-month', 'day-of-week']),
+          day: Type.Optional(
+            Type.Unsafe<number | string>({
+              type: ['integer', 'string'],
+              minimum: 1,
+              maximum: 31,
+              description:
+                'Day of the month, the last one of shorter months, or English name of a day of the week.',
+            }),
+          ),
+          week: OmittedWhenUnknown(
+            Type.Optional(Type.Enum(['next'], { description: 'For a day of the week.' })),
+          ),
+          ...notSupportedYet({ time: null }),
+        },
+        { additionalProperties: false },
+      ),
+      {
+        description:
+          'Day on which periods begin from the second one on: the first period ends at the first such day. Later periods count from it. If null, periods count from the beginning of the service.',
+      },
+    ),
+  ),
+  billingTiming: Type.Optional(
+    Type.Enum(['prepaid', 'postpaid'], {
+      default: 'prepaid',
+      description:
+        'Whether a period is billed when it begins or when it ends. The initial invoice of a postpaid order has no period.',
+    }),
+  ),
 }
 
 export const RecurringIntervalSchema = Type.Object(
-  { ...PeriodSchema.properties, ...schedule, ...notSupportedYet({ billingTiming: 'prepaid' }) },
+  { ...PeriodSchema.properties, ...schedule },
   {
     title: 'RecurringInterval',
     additionalProperties: false,
@@ -40,7 +73,7 @@ const OrderIntervalSchema = Type.Object(
     unit: Type.Optional(PeriodSchema.properties.unit),
     length: Type.Optional(PeriodSchema.properties.length),
     ...schedule,
-    ...notSupportedYet({ billingTiming: 'prepaid' }),
+    ...notSupportedYet({ periodAnchorInstruction: null }),
   },
   {
     additionalProperties: false,

@@ -277,14 +277,18 @@ export const Subscription = Type.Object(
           'Coupons of the order, in the order of application. If null or omitted, they stay. A list redeems the coupons that the order does not have yet and cancels the redemptions of those that it does not name; an empty one cancels all. A change reissues the initial invoice of a pending order, and applies from the next invoice on while the order is active.',
       }),
     ),
-    ...readOnlyNotSupportedYet({
-      renewalReminderTime: null,
-      renewalReminderNumber: null,
-      trialReminderTime: null,
-      trialReminderNumber: null,
-      abandonReminderTime: null,
-      abandonReminderNumber: null,
-    }),
+    renewalReminderTime: ReadOnly(OrNull(Instant('When the next reminder of the renewal is sent.'))),
+    renewalReminderNumber: ReadOnly(
+      OrNull(Type.Integer({ minimum: 0, description: 'How many reminders of the next renewal were sent.' })),
+    ),
+    trialReminderTime: ReadOnly(OrNull(Instant("When the next reminder of the trial's end is sent."))),
+    trialReminderNumber: ReadOnly(
+      OrNull(Type.Integer({ minimum: 0, description: "How many reminders of the trial's end were sent." })),
+    ),
+    abandonReminderTime: ReadOnly(OrNull(Instant('When the next reminder of the abandonment is sent.'))),
+    abandonReminderNumber: ReadOnly(
+      OrNull(Type.Integer({ minimum: 0, description: 'How many reminders of the abandonment were sent.' })),
+    ),
     clockOffset: ReadOnly(
       Type.Number({
         description: "Seconds by which the order's clock is ahead of real time (sandbox only).",

@@ -1,6 +1,7 @@
 import type { Contact } from '../../billing/contacts.ts'
 import type { Customer } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { chargeOpenInvoices } from '../orders/charge-open-invoices.ts'
 import { references } from '../references.ts'
 import { requireOwnInstrument } from './create-customer.ts'
 
@@ -26,5 +27,10 @@ export async function updateAccount(unit: UnitOfWork, row: Customer, given: Acco
   row.firstName = given.firstName
   row.lastName = given.lastName
   row.primaryAddress = given.primaryAddress
-  row.defaultPaymentInstrumentId = given.defaultPaymentInstrumentId
+  const { defaultPaymentInstrumentId } = given
+  const isNew = defaultPaymentInstrumentId !== (row.defaultPaymentInstrumentId ?? null)
+  row.defaultPaymentInstrumentId = defaultPaymentInstrumentId
+  if (!isNew || defaultPaymentInstrumentId === null) return
+  await unit.em.flush()
+  await chargeOpenInvoices(unit, row.id, defaultPaymentInstrumentId)
 }

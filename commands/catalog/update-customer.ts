@@ -3,6 +3,7 @@ import type { Customer } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { customerEvent } from '../../events/customer-events.ts'
 import { customerEntry } from '../../events/timeline.ts'
+import { chargeOpenInvoices } from '../orders/charge-open-invoices.ts'
 import { checkedCustomer, type NewCustomer, type TokenPayment } from './create-customer.ts'
 
 /** Members whose change has an entry of its own in the timeline, and what it says. */
@@ -31,6 +32,7 @@ export async function updateCustomer(
     canonicalJson(customer[member] ?? null) === canonicalJson(given[member])
   const changed = (Object.keys(given) as (keyof typeof given)[]).filter((member) => !isSame(member))
   Object.assign(customer, given)
+  await chargeByDefault(unit, customer, changed)
   const add = (type: string, text: string) =>
     unit.addTimelineEntry(customerEntry(id, type, `Customer ${id}: ${text}.`, unit.now))
   for (const [member, type, text] of ENTRIES) {
@@ -39,6 +41,17 @@ export async function updateCustomer(
   const others = changed.filter((member) => !ENTRIES.some(([known]) => known === member))
   if (others.length > 0) add('customer-updated', `changed ${others.join(', ')}`)
   setLeadSource(unit, customer, leadSource)
+}
+
+/** A new default instrument is charged for what the customer's orders owe; these are locked. */
+async function chargeByDefault(
+  unit: UnitOfWork,
+  { id, defaultPaymentInstrumentId }: Customer,
+  changed: readonly string[],
+): Promise<void> {
+  if (defaultPaymentInstrumentId == null || !changed.includes('defaultPaymentInstrumentId')) return
+  await unit.em.flush()
+  await chargeOpenInvoices(unit, id, defaultPaymentInstrumentId)
 }
 
 /**

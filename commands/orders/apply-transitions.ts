@@ -10,12 +10,14 @@ import {
   type Transition,
 } from '../../billing/order.ts'
 import { monthlyRecurringRevenue } from '../../billing/recurring-revenue.ts'
+import { nextReminder, type ReminderKind } from '../../billing/reminders.ts'
 import { Invoice, type Subscription, SubscriptionPause, type Transaction } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { couponEvent } from '../../events/coupon-events.ts'
 import { invoiceEvent, invoicePaymentEvent, subscriptionEvent } from '../../events/order-events.ts'
 import { discountEntry, orderEntry } from '../../events/timeline.ts'
+import { eventTime } from './event-time.ts'
 import type { OrderRecord } from './order-record.ts'
 
 /**
@@ -49,8 +51,11 @@ export function applyTransitions(
     endCancellation(unit, record, before)
     writeSummary(record)
     const unemitted = modified(before, transition, transaction)
-    for (const event of [...transition.events, ...unemitted]) {
-      emitEvent(unit, record, transition, event, before, transaction)
+    const events = [...transition.events, ...unemitted]
+    if (events.length === 0) continue
+    const time = eventTime(record.row, transition.at)
+    for (const event of events) {
+      emitEvent(unit, record, { time, cause: transition.cause }, event, before, transaction)
     }
     for (const invoice of transition.order.invoices) {
       const was = before.invoices.find(({ sequence }) => sequence === invoice.sequence)
@@ -88,18 +93,45 @@ function writeOrder(row: Subscription, order: Order): void {
     renewalTime: date(renewalTime(order)),
     nextInvoice: order.nextInvoice,
     lateChargeTime: date(order.lateChargeTime),
+    remindersFrom: new Date(order.remindersFrom),
+    ...reminderColumns(order),
   })
   const mrr = monthlyRecurringRevenue(order)
   if (plainAmount(row.mrr) !== mrr) row.mrr = mrr
 }
 
+/** Returns the times of the next reminders, and how many were sent; null: none. */
+function reminderColumns(order: Order) {
+  const next = nextReminder(order)
+  const time = (kind: ReminderKind) => date(next?.kind === kind ? next.at : null)
+  const { renewal, trialEnd, abandon } = order.remindersSent
+  return {
+    renewalReminderTime: time('renewal'),
+    renewalReminderNumber: renewal || null,
+    trialReminderTime: time('trialEnd'),
+    trialReminderNumber: trialEnd || null,
+    abandonReminderTime: time('abandon'),
+    abandonReminderNumber: abandon || null,
+  }
+}
+
 /** Returns the public fields of an order and its invoices as one text; only a change of these is a revision. */
 function publicFields(order: Order): string {
-  const { terms, notBefore, invoicedThrough, anchor, anchorNumber, periodStart, lateChargeTime, ...visible } =
-    order
+  const {
+    terms,
+    notBefore,
+    invoicedThrough,
+    anchor,
+    anchorNumber,
+    periodStart,
+    lateChargeTime,
+    remindersFrom,
+    ...visible
+  } = order
   return JSON.stringify({
     ...visible,
     renewalTime: renewalTime(order),
+    nextReminder: nextReminder(order),
     invoices: order.invoices.map(({ sequence, status }) => [sequence, status]),
   })
 }
@@ -261,7 +293,7 @@ export function annotateDrafts(unit: UnitOfWork, record: OrderRecord, instant: n
     if (invoice.status !== 'draft') continue
     incrementRevision(unit, record, invoice)
     Object.assign(invoice, annotationsOf(record.row))
-    unit.emit(invoiceEvent(invoice, 'invoice-modified', new Date(instant), unit.baseUrl))
+    unit.emit(invoiceEvent(invoice, 'invoice-modified', eventTime(record.row, instant), unit.baseUrl))
   }
 }
 
@@ -278,13 +310,12 @@ function writeSummary({ row, order, invoices }: OrderRecord): void {
 function emitEvent(
   unit: UnitOfWork,
   record: OrderRecord,
-  transition: Transition,
+  { time, cause }: { readonly time: Date; readonly cause: Transition['cause'] },
   event: DomainEvent,
   before: Order,
   transaction: Transaction | null,
 ): void {
   const { row } = record
-  const time = new Date(transition.at)
   const { type, pause } = event
   const invoice = event.invoice === undefined ? undefined : record.invoices.get(event.invoice)
   if (invoice === undefined || type === 'renewal-invoice-issued') {
@@ -305,7 +336,7 @@ function emitEvent(
     ...(invoice === undefined ? {} : { invoice: { id: invoice.id, status: invoice.status, before: was } }),
     ...(pause === undefined ? {} : { pauseId: pause }),
   }
-  unit.addTimelineEntry(orderEntry(type, about, time, transition.cause))
+  unit.addTimelineEntry(orderEntry(type, about, time, cause))
 }
 
 /** Emits which coupons an invoice is discounted by now, and by which no longer. */

@@ -1,7 +1,7 @@
 /** The check of an order's terms before they are written: those of a new order and those of a change. */
 import { type InvoiceLine, initialLines, renewalLines } from '../../billing/invoices.ts'
 import { amountProblem, currencyExponent, sumOf } from '../../billing/money.ts'
-import { agreedTerms, termsProblems } from '../../billing/order-terms.ts'
+import { agreedTerms, NO_REMINDERS, termsProblems } from '../../billing/order-terms.ts'
 import { quantityProblem } from '../../billing/pricing.ts'
 import type { OrderItem, OrderType } from '../../db/entities/subscription.ts'
 import type { References } from '../references.ts'
@@ -56,6 +56,7 @@ export function checkTerms(
     coupons: [],
     canCharge: false,
     autopayRetries: [],
+    reminders: NO_REMINDERS,
   }
   const invoices = [initialLines(terms), renewalLines(terms)]
   for (const lines of invoices) {

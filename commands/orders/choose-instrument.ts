@@ -1,9 +1,9 @@
 /** How an order is charged: by its instrument or the customer's default one, and with which retries. */
-import { billingSettings } from '../../billing/billing-settings.ts'
+import { billingSettings, reminderTerms } from '../../billing/billing-settings.ts'
 import { isUsable } from '../../billing/cards.ts'
 import type { Contact } from '../../billing/contacts.ts'
 import { type Duration, parseDuration } from '../../billing/durations.ts'
-import type { OrderTerms } from '../../billing/order-terms.ts'
+import { NO_REMINDERS, type OrderTerms } from '../../billing/order-terms.ts'
 import type { Subscription } from '../../db/entities/index.ts'
 import type { OrganizationSettings } from '../../db/entities/organization.ts'
 import { statement } from '../../db/statement.ts'
@@ -16,27 +16,33 @@ export interface ChargeRoute {
   readonly cardFingerprint: string
   readonly bin: string
   readonly billingAddress: Contact | null
+  /** True if its card has expired: a charge is declined without a request. */
+  readonly isExpired: boolean
 }
 
-export interface ChargeTerms extends Pick<OrderTerms, 'canCharge' | 'autopayRetries'> {
+export interface ChargeTerms extends Pick<OrderTerms, 'canCharge' | 'autopayRetries' | 'reminders'> {
   /** null: no instrument can be charged. */
   readonly route: ChargeRoute | null
 }
 
-/** The terms of an order without automatic charges. */
-export const UNCHARGED: ChargeTerms = { canCharge: false, autopayRetries: [], route: null }
+/** The terms of an order without automatic charges and reminders. */
+export const UNCHARGED: ChargeTerms = {
+  canCharge: false,
+  autopayRetries: [],
+  reminders: NO_REMINDERS,
+  route: null,
+}
 
 /**
- * Returns the charge terms of orders at an instant of their clocks, by order. Inactive and expired
- * instruments are skipped.
+ * Returns the charge terms and reminders of orders at an instant of their clocks, by order. Inactive instruments are skipped; one whose
+ * card has expired is chosen if there is no other.
  */
 export async function readChargeTerms(
   { em, organizationId }: UnitOfWork,
   orders: readonly Pick<Subscription, 'id' | 'autopay' | 'customerId' | 'paymentInstrumentId'>[],
   instant: number,
 ): Promise<ReadonlyMap<string, ChargeTerms>> {
-  const charged = orders.filter(({ autopay }) => autopay)
-  if (charged.length === 0) return new Map()
+  if (orders.length === 0) return new Map()
   const found = await statement<InstrumentRow & { readonly subscription_id: string }>(
     em,
     'read-charge-terms',
@@ -53,9 +59,9 @@ export async function readChargeTerms(
       order by instrument.id = given."paymentInstrumentId" desc nulls last`,
     [
       JSON.stringify(
-        charged.map(({ id: subscriptionId, customerId, paymentInstrumentId = null }) => ({
+        orders.map(({ id: subscriptionId, autopay, customerId, paymentInstrumentId = null }) => ({
           subscriptionId,
-          customerId,
+          customerId: autopay ? customerId : null,
           paymentInstrumentId,
         })),
       ),
@@ -63,7 +69,13 @@ export async function readChargeTerms(
     ],
   )
   const byOrder = Map.groupBy(found, ({ subscription_id }) => subscription_id)
-  return new Map([...byOrder].map(([id, rows]) => [id, termsOf(rows, instant)]))
+  return new Map(
+    orders.map(({ id, autopay }) => {
+      const rows = byOrder.get(id) ?? []
+      const reminders = reminderTerms(rows[0]?.settings.billing)
+      return [id, { ...(autopay ? termsOf(rows, instant) : UNCHARGED), reminders }]
+    }),
+  )
 }
 
 interface InstrumentRow {
@@ -80,24 +92,27 @@ interface InstrumentRow {
 }
 
 /** `rows`: the organization with each candidate instrument, the order's own first. */
-function termsOf(rows: readonly InstrumentRow[], instant: number): ChargeTerms {
+function termsOf(rows: readonly InstrumentRow[], instant: number): Omit<ChargeTerms, 'reminders'> {
   const usable = rows.find(
     ({ id, status, exp_month: expMonth, exp_year: expYear }) =>
       id !== null && isUsable({ status, expMonth, expYear }, instant),
   )
+  const expired = rows.find(({ id, status }) => id !== null && (status === 'active' || status === 'expired'))
+  const chosen = usable ?? expired
   return {
-    canCharge: usable !== undefined,
+    canCharge: chosen !== undefined,
     autopayRetries: retriesOf(rows[0]?.settings),
     route:
-      usable === undefined
+      chosen === undefined
         ? null
         : {
-            paymentInstrumentId: usable.id ?? '',
-            gateway: usable.gateway,
-            gatewayReference: usable.gateway_reference,
-            cardFingerprint: usable.card_fingerprint,
-            bin: usable.bin,
-            billingAddress: usable.billing_address,
+            paymentInstrumentId: chosen.id ?? '',
+            gateway: chosen.gateway,
+            gatewayReference: chosen.gateway_reference,
+            cardFingerprint: chosen.card_fingerprint,
+            bin: chosen.bin,
+            billingAddress: chosen.billing_address,
+            isExpired: usable === undefined,
           },
   }
 }

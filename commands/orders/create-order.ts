@@ -1,3 +1,4 @@
+import { reminderTerms } from '../../billing/billing-settings.ts'
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import type { Contact } from '../../billing/contacts.ts'
 import { checkedCustomFields } from '../../billing/custom-fields.ts'
@@ -131,7 +132,8 @@ export async function createSubscription(
     couponIds.length > 0 || known.hasCoupons
       ? ((await readCoupons(unit, [row], [])).get(id) ?? NO_COUPONS)
       : NO_COUPONS
-  const placed = placeOrder(orderTerms(row, UNCHARGED, redeemed.redeemed))
+  const reminders = reminderTerms(known.settings.billing)
+  const placed = placeOrder(orderTerms(row, { ...UNCHARGED, reminders }, redeemed.redeemed))
   const record = newRecord(row, { ...placed.order, invoices: [] }, redeemed)
   applyTransitions(unit, record, [placed])
   // With its first deadline stored, the sweep finds the order even if every wake-up is lost.

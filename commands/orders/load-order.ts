@@ -1,6 +1,6 @@
 /** Loads locked orders with all of their rows that can still change. */
 import type { InvoiceStatus } from '../../billing/invoices.ts'
-import { isServed } from '../../billing/order-commands.ts'
+import { isServed } from '../../billing/order.ts'
 import {
   Invoice,
   type Subscription,
@@ -44,8 +44,8 @@ export async function loadOrders(
     OPEN.includes(status) ||
     type === 'initial' ||
     charge != null ||
-    // The invoice of a future period, paid or not, is voided if that period never begins.
-    (periodNumber ?? 0) > (rebillNumber ?? LAST_PERIOD) ||
+    // That of the current period shows where it ends; that of a future one is voided if it never begins.
+    (periodNumber ?? 0) >= (rebillNumber ?? LAST_PERIOD) ||
     invoiceIds.includes(id)
   const leastPeriod = Math.min(...rows.map(({ rebillNumber }) => rebillNumber ?? LAST_PERIOD))
   const invoices = await em.find(
@@ -56,7 +56,7 @@ export async function loadOrders(
         { status: { $in: [...OPEN] } },
         { type: 'initial' },
         { charge: { $ne: null } },
-        { periodNumber: { $gt: leastPeriod } },
+        { periodNumber: { $gte: leastPeriod } },
         { id: { $in: [...invoiceIds] } },
       ],
     },

@@ -76,13 +76,19 @@ export function orderOf(
     })),
     lateChargeTime: milliseconds(row.lateChargeTime),
     nextInvoice: row.nextInvoice,
+    remindersFrom: (row.remindersFrom ?? row.advancedTo ?? row.createdTime).getTime(),
+    remindersSent: {
+      renewal: row.renewalReminderNumber ?? 0,
+      trialEnd: row.trialReminderNumber ?? 0,
+      abandon: row.abandonReminderNumber ?? 0,
+    },
   }
 }
 
 /** Returns the terms in an order's row, with its charge terms and what is redeemed for it. */
 export function orderTerms(
   row: Subscription,
-  { canCharge, autopayRetries }: Pick<ChargeTerms, 'canCharge' | 'autopayRetries'>,
+  { canCharge, autopayRetries, reminders }: Omit<ChargeTerms, 'route'>,
   redeemed: readonly RedeemedCoupon[],
 ): OrderTerms {
   const agreed = agreedTerms(
@@ -101,6 +107,7 @@ export function orderTerms(
     coupons: redeemed,
     canCharge,
     autopayRetries,
+    reminders,
   }
 }
 

@@ -9,6 +9,7 @@ import { beginCharge, declineCharge } from '../../billing/order-payments.ts'
 import { type Subscription, Transaction } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { expirePaymentInstrument } from '../payments/expire-payment-instrument.ts'
 import { aboutInvoices } from '../payments/transaction-members.ts'
 import { advanceForCommand, lockSubscription, scheduleAfter } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
@@ -54,6 +55,8 @@ export async function startOrderCall(
   }
   const transactionId = addCharge(unit, record, call.invoice, instant)
   scheduleAfter(record, instant)
+  const { isExpired, paymentInstrumentId } = record.charging.route
+  if (isExpired) await expirePaymentInstrument(unit, paymentInstrumentId)
   return { transactionId, instant }
 }
 
@@ -81,6 +84,7 @@ function addCharge(unit: UnitOfWork, record: OrderRecord, sequence: number, inst
     gatewayReference: route.gatewayReference,
     cardFingerprint: route.cardFingerprint,
     bin: route.bin,
+    declineClass: route.isExpired ? 'hard' : null,
     ...aboutInvoices([invoice]),
     websiteId: row.websiteId,
     retryNumber: state.attempts - 1,

@@ -24,6 +24,7 @@ import { annotateDrafts, applyTransitions, incrementRevision } from './apply-tra
 import { checkTerms } from './check-terms.ts'
 import { readChargeTerms, UNCHARGED } from './choose-instrument.ts'
 import { changedItem, checkInstrument, type NewSubscription, pricedItems } from './create-order.ts'
+import { eventTime } from './event-time.ts'
 import { orderInstant } from './order-instant.ts'
 import type { OrderRecord } from './order-record.ts'
 import { readForOrder } from './order-references.ts'
@@ -151,7 +152,7 @@ export async function updateSubscription(
   if (changeableFields(row) === before) return
   scheduleAfter(record, instant)
   incrementRevision(unit, record, row)
-  unit.emit(subscriptionEvent(row, 'subscription-modified', new Date(instant), unit.baseUrl))
+  unit.emit(subscriptionEvent(row, 'subscription-modified', eventTime(row, instant), unit.baseUrl))
   wakeOrder(unit, row)
 }
 
@@ -193,7 +194,7 @@ export async function updateItem(
   ])
   scheduleAfter(record, instant)
   incrementRevision(unit, record, row)
-  unit.emit(subscriptionEvent(row, 'subscription-modified', new Date(instant), unit.baseUrl))
+  unit.emit(subscriptionEvent(row, 'subscription-modified', eventTime(row, instant), unit.baseUrl))
   wakeOrder(unit, row)
   return changed
 }
@@ -335,6 +336,7 @@ function changeableFields(row: Subscription): string {
     updatedTime: __,
     advancedTo: ___,
     notBefore: ____,
+    lastEventTime: _____,
     ...rest
   } = row as Subscription & Record<string, unknown>
   return canonicalJson(Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, value ?? null])))

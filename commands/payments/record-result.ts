@@ -35,6 +35,8 @@ export async function pendingMovement(
     movement: await movementOf(em, transaction, transaction.requestId),
     since: transaction.createdTime.getTime(),
     isUnknown: result === 'unknown',
+    // Only the charge of a card that has expired has a reason for its decline before its result.
+    isRefused: result == null && transaction.declineClass != null,
     isWanted: type === 'refund' || (await areOpen(em, organizationId, invoiceIds)),
   }
   return { transaction, pending }

@@ -141,6 +141,14 @@ const SubscriptionSchema = defineEntity({
     paymentInstrumentId: id().nullable(),
     /** When a charge was last made more than an hour late. */
     lateChargeTime: instant().nullable(),
+    /** Reminders before this are not sent; null: before it was last advanced. */
+    remindersFrom: instant().nullable(),
+    renewalReminderTime: instant().nullable(),
+    renewalReminderNumber: p.integer().nullable(),
+    trialReminderTime: instant().nullable(),
+    trialReminderNumber: p.integer().nullable(),
+    abandonReminderTime: instant().nullable(),
+    abandonReminderNumber: p.integer().nullable(),
     deliveryAddress: json<Contact>().nullable(),
     billingAddress: json<Contact>().nullable(),
     riskMetadata: json<RiskInput & DerivedRisk>().nullable(),
@@ -153,6 +161,8 @@ const SubscriptionSchema = defineEntity({
     nextDueKind: p.string().length(20).nullable().$type<DueKind | 'charge' | null>(),
     /** The instant on its own clock through which it was advanced; advancing to an earlier one has no effect. */
     advancedTo: instant().nullable(),
+    /** Time of its last event, or of its invoices' last, on its own clock. */
+    lastEventTime: instant().nullable(),
     /** Milliseconds by which the order's own clock is ahead of real time (sandbox). */
     clockOffset: p.bigint('number').default(0),
     /** The target of a fast-forward; null: the clock is at rest. */

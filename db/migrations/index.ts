@@ -17,6 +17,8 @@ import { Migration20261122164300_members_of_access } from './Migration2026112216
 import { Migration20261122164400_requests_are_tracked } from './Migration20261122164400_requests_are_tracked.ts'
 import { Migration20261122180000_find_api_key } from './Migration20261122180000_find_api_key.ts'
 import { Migration20261122181000_coupons } from './Migration20261122181000_coupons.ts'
+import { Migration20261122182000_times_of_events } from './Migration20261122182000_times_of_events.ts'
+import { Migration20261122182100_reminders_of_orders } from './Migration20261122182100_reminders_of_orders.ts'
 import { Migration20261122183000_invoices_have_numbers } from './Migration20261122183000_invoices_have_numbers.ts'
 import { Migration20261122183100_invoice_numbers_are_unique } from './Migration20261122183100_invoice_numbers_are_unique.ts'
 import { Migration20261122183200_organizations_have_a_logo } from './Migration20261122183200_organizations_have_a_logo.ts'
@@ -58,6 +60,8 @@ export const migrations = [
   },
   { name: 'Migration20261122180000_find_api_key', class: Migration20261122180000_find_api_key },
   { name: 'Migration20261122181000_coupons', class: Migration20261122181000_coupons },
+  { name: 'Migration20261122182000_times_of_events', class: Migration20261122182000_times_of_events },
+  { name: 'Migration20261122182100_reminders_of_orders', class: Migration20261122182100_reminders_of_orders },
   {
     name: 'Migration20261122183000_invoices_have_numbers',
     class: Migration20261122183000_invoices_have_numbers,

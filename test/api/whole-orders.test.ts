@@ -495,11 +495,13 @@ describe('whole shapes', () => {
           recurringInterval: {
             unit: 'month',
             length: 1,
-            billingTiming: 'postpaid',
-            periodAnchorInstruction: { method: 'day-of-month', day: 1 },
+            periodAnchorInstruction: { method: 'day-and-month-of-year', day: 1, month: 1 },
           },
         },
-        ['recurringInterval.billingTiming', 'recurringInterval.periodAnchorInstruction'],
+        [
+          'recurringInterval.periodAnchorInstruction.method',
+          'recurringInterval.periodAnchorInstruction.month',
+        ],
       ],
       ['subscriptions', orderBody(merchant, { couponIds: ['c'] }) as Body, ['couponIds.0']],
       [

@@ -6,12 +6,20 @@ import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { amountDue, isOpen } from '../../billing/invoices.ts'
 import { Money } from '../../billing/money.ts'
-import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
-import { cancelOrder, changeTerms, reactivateOrder, voidOrder } from '../../billing/order-commands.ts'
+import { type Order, placeOrder, renewalTime, type Transition } from '../../billing/order.ts'
+import {
+  cancelOrder,
+  changeCancellation,
+  changeTerms,
+  reactivateOrder,
+  voidOrder,
+} from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
 import {
   beginCharge,
+  cancelCharge,
   changeAutopay,
+  chargeOpen,
   declineCharge,
   disputeInvoice,
   leaveChargeUnknown,
@@ -23,7 +31,7 @@ import {
 import type { OrderTerms } from '../../billing/order-terms.ts'
 import { pauseOrder } from '../../billing/pauses.ts'
 import { expectEventsOfTransitions, expectPeriodsBilledOnce, illegal } from './legal.ts'
-import { anyCommands, anyTerms, at, type Command, END, terms } from './orders.ts'
+import { anyCommands, anyTerms, at, type Command, day, END, terms } from './orders.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -537,6 +545,49 @@ describe('a pending order past the delinquency time of its first invoice', () =>
   })
 })
 
+describe('a declined pending order whose terms are changed', () => {
+  const change =
+    (members: Partial<OrderTerms>): Command['act'] =>
+    (order, now) =>
+      changeTerms(order, now, { ...order.terms, ...members })
+  const declines: readonly Answer[] = ['declined', 'declined', 'declined', 'declined']
+  const declined = (members: Partial<OrderTerms> = DELINQUENT_AFTER_3_DAYS) =>
+    charged(members, declines).live(START + HOUR)
+
+  test('is abandoned by its new delinquency period', () => {
+    const order = declined().command({
+      at: START + DAY,
+      act: change({ delinquencyPeriod: parseDuration('P9D') }),
+    })
+    expect(order.invoice(1)).toMatchObject({
+      dueTime: START + HOUR,
+      delinquencyTime: START + HOUR + 9 * DAY,
+    })
+    expect(status(order.live(START + HOUR + 9 * DAY - 1))).toBe('pending')
+    expect(status(order.live(START + HOUR + 9 * DAY))).toBe('abandoned')
+  })
+
+  test('is abandoned at once by one that has passed, and never without one', () => {
+    const short = declined().command({
+      at: START + DAY,
+      act: change({ delinquencyPeriod: parseDuration('PT1H') }),
+    })
+    expect(status(short.live(START + DAY))).toBe('abandoned')
+    const never = declined().command({ at: START + DAY, act: change({ delinquencyPeriod: null }) })
+    expect(never.invoice(1).delinquencyTime).toBeNull()
+    expect(status(never.live(END))).toBe('pending')
+  })
+
+  test('is due by its new time shift', () => {
+    const dueTimeShift = { chronology: 'after', duration: 2, unit: 'day' } as const
+    const order = declined().command({
+      at: START + DAY,
+      act: change({ invoiceTimeShift: { issueTimeShift: null, dueTimeShift } }),
+    })
+    expect(order.invoice(1)).toMatchObject({ dueTime: START + 2 * DAY, delinquencyTime: START + 5 * DAY })
+  })
+})
+
 describe('an invoice that is issued early', () => {
   const early = (days: number) =>
     terms({
@@ -593,6 +644,123 @@ describe('an invoice that is issued early', () => {
       status: 'paid',
       paidTime: at('2027-03-05'),
     })
+  })
+})
+
+describe('a cancellation with a churn time far ahead', () => {
+  const cancel =
+    (churnTime: number): Command['act'] =>
+    (order, now) =>
+      cancelOrder(order, now, {
+        churnTime,
+        churnTimePolicy: null,
+        canceledBy: 'merchant',
+        reason: null,
+        description: null,
+      })
+  const periods = ({ order }: ChargedOrder) =>
+    order.invoices.map(({ periodNumber, periodStart, status }) => [periodNumber, day(periodStart), status])
+
+  test('goes on billing until then: the last period in full, nothing after it', () => {
+    const order = charged()
+      .live(START)
+      .command({ at: at('2027-02-10'), act: cancel(at('2027-04-15')) })
+    expect(renewalTime(order.order)).toBe(at('2027-02-28'))
+    order.live(at('2027-04-01'))
+    expect(order.order).toMatchObject({ status: 'canceled', rebillNumber: 3 })
+    expect(renewalTime(order.order)).toBeNull()
+    order.live(END)
+    expect(status(order)).toBe('churned')
+    expect(periods(order)).toEqual([
+      [1, '2027-01-31', 'paid'],
+      [2, '2027-02-28', 'paid'],
+      [3, '2027-03-31', 'paid'],
+    ])
+    expect(order.invoice(3)).toMatchObject({ amount: '9.9', periodEnd: at('2027-04-30') })
+  })
+
+  test('in a trial: its end begins the first paid period, and a trial alone is served until then', () => {
+    const trial = { price: '0', period: { unit: 'day', length: 10 } } as const
+    const order = new ChargedOrder(terms({ trial })).live(START)
+    order.command({ at: START + DAY, act: cancel(START + 30 * DAY) }).live(START + 20 * DAY)
+    expect(order.order).toMatchObject({ status: 'canceled', inTrial: false, rebillNumber: 1 })
+    expect(order.live(END).order.invoices).toHaveLength(2)
+    const alone = new ChargedOrder(terms({ trial, recurringInterval: null })).live(START)
+    alone.command({ at: START + DAY, act: cancel(START + 30 * DAY) })
+    expect(status(alone.live(START + 29 * DAY))).toBe('canceled')
+    expect(alone.live(END).order).toMatchObject({ status: 'churned', churnTime: START + 30 * DAY })
+  })
+
+  test('moved back voids what was issued early, moved ahead bills the periods that it lets begin', () => {
+    const issueTimeShift = { chronology: 'before', duration: 5, unit: 'day' } as const
+    const agreed = terms({ invoiceTimeShift: { issueTimeShift, dueTimeShift: null } })
+    const order = new ChargedOrder(agreed).live(START).command({ at: START + DAY, act: cancel(END) })
+    const move = (churnTime: number) => (before: Order, now: number) =>
+      changeCancellation(
+        before,
+        now,
+        { canceledBy: 'merchant', reason: null, description: null },
+        { churnTime, churnTimePolicy: null },
+      )
+    order.live(at('2027-02-24'))
+    expect(order.invoice(2).status).toBe('unpaid')
+    order.command({ at: at('2027-02-24'), act: move(at('2027-02-27')) })
+    expect(order.invoice(2).status).toBe('voided')
+    const again = at('2027-02-25')
+    order.command({ at: again, act: move(at('2027-03-02')) }).live(END)
+    expect(periods(order).slice(1)).toEqual([
+      [2, '2027-02-28', 'voided'],
+      [2, '2027-02-28', 'paid'],
+    ])
+    expect(order.invoice(3).issuedTime).toBe(again)
+  })
+
+  test('has no retries; those that fell into it are made once, at the undo', () => {
+    const order = charged({}, ['approved', 'declined', 'declined']).live(at('2027-02-28'))
+    const undone = at('2027-02-28') + 4 * DAY
+    order.command({ at: at('2027-02-28') + HOUR, act: cancel(at('2027-06-15')) }).live(undone - 1)
+    expect(order.charges).toHaveLength(2)
+    order.command({ at: undone, act: reactivateOrder })
+    expect(order.invoice(2).chargeTime).toBe(undone)
+    order.live(undone)
+    expect(order.charges.slice(2)).toMatchObject([{ invoice: 2, now: undone, late: 0 }])
+    // The schedule goes on: after one, three and five days.
+    expect(order.invoice(2).chargeTime).toBe(at('2027-02-28') + 5 * DAY)
+  })
+
+  test('a renewal that the gateway never received is charged again', () => {
+    const order = charged()
+      .live(START)
+      .command({ at: START + DAY, act: cancel(at('2027-06-15')) })
+    order.order = advanceThrough(order.order, at('2027-02-28')).order
+    order.command({ at: at('2027-02-28') + 1, act: (before, now) => beginCharge(before, now, 2) })
+    order.command({ at: at('2027-02-28') + 2, act: (before, now) => cancelCharge(before, now, 2) })
+    expect(order.invoice(2)).toMatchObject({ charge: null, chargeTime: at('2027-02-28') + 2 })
+  })
+
+  test('undone, it leaves the periods of an order that was never canceled, whatever the commands before', () => {
+    const times = fc.tuple(
+      fc.integer({ min: 1, max: 100 }),
+      fc.integer({ min: 0, max: 200 }),
+      fc.integer({ min: 1, max: 100 }),
+    )
+    fc.assert(
+      fc.property(anyTerms, times, (agreed, [canceled, undone, further]) => {
+        const members = { ...agreed, delinquencyPeriod: null }
+        const order = new ChargedOrder(members).live(START + canceled * DAY - 1)
+        order.command({
+          at: START + canceled * DAY,
+          act: cancel(START + (canceled + undone + further) * DAY),
+        })
+        order.live(START + (canceled + undone) * DAY - 1)
+        order.command({ at: START + (canceled + undone) * DAY, act: reactivateOrder }).live(END)
+        const billed = (ran: ChargedOrder) => periods(ran).filter(([, , status]) => status !== 'voided')
+        const never = new ChargedOrder(members).live(END)
+        expect(billed(order)).toEqual(billed(never))
+        expect(order.charges.length).toBe(never.charges.length)
+      }),
+      { numRuns: 600 },
+    )
   })
 })
 
@@ -654,6 +822,20 @@ describe('autopay', () => {
     expect(order.live(START + 6 * DAY).charges).toHaveLength(3)
     expect(order.charges.at(-1)?.now).toBe(START + 5 * DAY)
     expect(status(order)).toBe('active')
+  })
+
+  test('by a new instrument is made at once for what is open; a paused order is charged at its end', () => {
+    const order = charged({}, ['declined', 'declined']).live(START + HOUR)
+    order.command({ at: START + 2 * HOUR, act: chargeOpen }).live(START + 2 * HOUR)
+    expect(order.charges.map(({ now }) => now)).toEqual([START, START + 2 * HOUR])
+    // Declined too: the schedule goes on where it is by then.
+    expect(order.invoice(1).chargeTime).toBe(START + DAY)
+    const paused = charged({}, ['approved', 'declined', 'declined', 'declined']).live(at('2027-03-03'))
+    const pause = { id: 'pause', effectiveTime: null, endTime: at('2027-03-10') }
+    paused.command({ at: at('2027-03-04'), act: (before, now) => pauseOrder(before, now, pause) })
+    paused.command({ at: at('2027-03-05'), act: chargeOpen }).live(at('2027-03-09'))
+    expect(paused.charges).toHaveLength(4)
+    expect(paused.live(at('2027-03-10')).charges.at(-1)).toMatchObject({ invoice: 2, now: at('2027-03-10') })
   })
 
   test('switched off before the first charge was made lets the order start unpaid', () => {

@@ -3,7 +3,9 @@ import { expect } from '@jest/globals'
 import { netAmount } from '../../billing/discounts.ts'
 import { isOpen } from '../../billing/invoices.ts'
 import { Money, sumOf } from '../../billing/money.ts'
-import type { Order, Transition } from '../../billing/order.ts'
+import { isComing, isLastPeriod, type Order, type Transition } from '../../billing/order.ts'
+import { isPostpaid } from '../../billing/order-terms.ts'
+import { endOfPeriod } from '../../billing/periods.ts'
 
 /** No period is billed twice and none is left out; boundaries strictly increase. */
 export function expectPeriodsBilledOnce(order: Order, transitions: readonly Transition[]): void {
@@ -13,10 +15,15 @@ export function expectPeriodsBilledOnce(order: Order, transitions: readonly Tran
   const numbers = counted.map(({ periodNumber }) => periodNumber ?? -1)
   expect(new Set(numbers).size).toBe(numbers.length)
   const everBilled = new Set(order.invoices.map(({ periodNumber }) => periodNumber))
-  for (let number = 1; number <= (order.rebillNumber ?? 0); number += 1) expect(everBilled).toContain(number)
+  const isBegun = isPostpaid(order.terms) && ['active', 'paused'].includes(order.status)
+  const isServing =
+    isBegun || (isPostpaid(order.terms) && order.status === 'canceled' && order.periodEnd !== null)
+  const through = (order.rebillNumber ?? 0) - (isServing ? 1 : 0)
+  for (let number = 1; number <= through; number += 1) expect(everBilled).toContain(number)
   // What was abandoned before its period began has not billed that.
   for (const [index, { order: then }] of transitions.entries()) {
     const number = then.rebillNumber
+    if (isPostpaid(then.terms)) break
     if (number === null || number === (transitions[index - 1]?.order.rebillNumber ?? null)) continue
     const of = then.invoices.filter(({ periodNumber }) => periodNumber === number)
     expect(of.some(({ status }) => status !== 'abandoned')).toBe(true)
@@ -30,6 +37,32 @@ export function expectPeriodsBilledOnce(order: Order, transitions: readonly Tran
     expect(number - before).toBeLessThanOrEqual(1)
     if (number > before) expect(start).toBeGreaterThanOrEqual(startBefore)
   }
+}
+
+/** The periods on invoices follow each other without holes, but where service had ended in between. */
+export function expectNoHoles({ invoices }: Order, transitions: readonly Transition[]): void {
+  if (
+    transitions.some(
+      ({ order: { status, canceledBy } }) => status === 'churned' || canceledBy === 'rebilly-side',
+    )
+  )
+    return
+  const ends = new Map(
+    invoices
+      .filter(({ status }) => status !== 'voided')
+      .map(({ periodNumber, periodEnd }) => [periodNumber ?? Number.NaN, periodEnd]),
+  )
+  for (const { status, periodNumber, periodStart } of invoices) {
+    const end = ends.get((periodNumber ?? Number.NaN) - 1)
+    if (status !== 'voided' && end !== undefined) expect(periodStart).toBe(end)
+  }
+}
+
+/** A canceled order has begun every period before its churn time, where nothing kept it waiting. */
+export function expectServedUntilChurn(order: Order): void {
+  const { status, churnTime, rebillNumber } = order
+  if (status !== 'churned' || churnTime === null || rebillNumber === null || isLastPeriod(order)) return
+  expect(endOfPeriod(order, rebillNumber) ?? churnTime).toBeGreaterThanOrEqual(churnTime)
 }
 
 /** Every change of a status is told, and every event of a status tells of a change. */
@@ -96,6 +129,23 @@ export function illegal(order: Order): string[] {
     'activation',
   )
   must((order.activationTime ?? order.terms.startTime) >= order.terms.startTime, 'no start before its time')
+  if (order.status === 'churned' && order.churnTime !== null && order.rebillNumber !== null) {
+    const { churnTime } = order
+    must(
+      order.invoices.every((one) => !isComing(order, one) || ['voided', 'abandoned'].includes(one.status)),
+      'nothing billed after the churn time',
+    )
+    must(
+      order.invoices.every(
+        ({ chargeTime, issuedTime }) =>
+          chargeTime === null ||
+          chargeTime < churnTime ||
+          // The last period of a postpaid order is charged once, as its invoice is issued.
+          (isPostpaid(order.terms) && chargeTime === issuedTime),
+      ),
+      'no charge after it',
+    )
+  }
   must(
     !['abandoned', 'voided'].includes(order.status) ||
       !order.invoices.some((one) => isOpen(one) || one.status === 'draft'),

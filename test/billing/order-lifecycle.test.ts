@@ -1,12 +1,28 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { parseDuration } from '../../billing/durations.ts'
 import { ConflictError } from '../../billing/errors.ts'
 import { type Order, placeOrder, renewalTime, type Transition } from '../../billing/order.ts'
-import { cancelOrder, changeItems, reactivateOrder } from '../../billing/order-commands.ts'
-import { advanceThrough } from '../../billing/order-lifecycle.ts'
-import { payInvoice } from '../../billing/order-payments.ts'
+import {
+  cancelOrder,
+  changeItems,
+  moveRenewal,
+  reactivateOrder,
+  voidInvoice,
+} from '../../billing/order-commands.ts'
+import { advanceThrough, upcomingInvoice } from '../../billing/order-lifecycle.ts'
+import { payInvoice, receivePayment } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
-import { expectEventsOfTransitions, expectPeriodsBilledOnce, illegal } from './legal.ts'
+import { pauseOrder } from '../../billing/pauses.ts'
+import { anchorFrom, endOfPeriod, type PeriodAnchor } from '../../billing/periods.ts'
+import { nextReminder } from '../../billing/reminders.ts'
+import {
+  expectEventsOfTransitions,
+  expectNoHoles,
+  expectPeriodsBilledOnce,
+  expectServedUntilChurn,
+  illegal,
+} from './legal.ts'
 import { anyCommands, anyTerms, at, day, END, live, terms } from './orders.ts'
 
 const RUNS = { numRuns: 2_000 }
@@ -193,6 +209,242 @@ describe('the life of an order', () => {
     expect(converted(terms(), terms({ trial }))).toEqual([false, false])
   })
 
+  test('a trial whose first paid period was paid before its end is converted at that end', () => {
+    const issueTimeShift = { chronology: 'before', duration: 3, unit: 'day' } as const
+    const agreed = terms({
+      trial: { price: '0', period: { unit: 'day', length: 10 } },
+      invoiceTimeShift: { issueTimeShift, dueTimeShift: null },
+    })
+    const { order: paid } = payInvoice(settled(agreed, '2027-02-08'), at('2027-02-08'), 2)
+    expect(paid).toMatchObject({ inTrial: true, isTrialConverted: false })
+    const { order, transitions } = advanceThrough(paid, at('2027-02-10'))
+    expect(order).toMatchObject({ isTrialConverted: true, trialConversionTime: at('2027-02-10') })
+    expect(transitions.at(-1)?.events.map(({ type }) => type)).toContain('subscription-trial-converted')
+  })
+
+  test('a part-paid invoice becomes past due too, and stays so whatever part is paid then', () => {
+    const due = at('2027-01-31T01:00:00Z')
+    const part = receivePayment(settled(terms(), '2027-01-31'), due, 1, '4').transition.order
+    expect(part.invoices[0]?.status).toBe('partially-paid')
+    const { order, transitions } = advanceThrough(part, due + DAY)
+    expect(order.invoices[0]).toMatchObject({ status: 'past-due', amountPaid: '4' })
+    expect(transitions.map(told)).toEqual([
+      { at: due + DAY, cause: 'deadline', happenings: [{ type: 'invoice-past-due', invoice: 1 }] },
+    ])
+    const more = receivePayment(order, due + 2 * DAY, 1, '1').transition
+    expect(more.order.invoices[0]).toMatchObject({ status: 'past-due', amountPaid: '5' })
+    expect(more.events).toEqual([{ type: 'invoice-partially-paid', invoice: 1 }])
+    expect(payInvoice(more.order, due + 3 * DAY, 1).order.invoices[0]).toMatchObject({ status: 'paid' })
+  })
+
+  test('the invoice of a paused period shows its new end', () => {
+    const pause = { id: 'pause', effectiveTime: at('2027-02-10'), endTime: at('2027-02-20') }
+    const paused = pauseOrder(settled(terms(), '2027-02-01'), at('2027-02-01'), pause).order
+    const { invoices } = advanceThrough(paused, at('2027-03-10')).order
+    expect(invoices.map(({ periodStart, periodEnd }) => [day(periodStart), day(periodEnd)])).toEqual([
+      ['2027-01-31', '2027-03-10'],
+      ['2027-03-10', '2027-04-10'],
+    ])
+  })
+
+  test('the first invoice of a pending order is not voided by itself; one of an active order is', () => {
+    const active = settled(terms(), '2027-01-31')
+    const pending = { ...active, status: 'pending' as const }
+    expect(() => voidInvoice(pending, at('2027-01-31'), 1)).toThrow(ConflictError)
+    expect(voidInvoice(active, at('2027-01-31'), 1).order.invoices[0]?.status).toBe('voided')
+  })
+
+  test('reminders are sent before the abandonment, the end of the trial and each renewal, once each', () => {
+    const [hour, day3, day5] = ['PT1H', 'P3D', 'P5D'].flatMap((text) => parseDuration(text) ?? [])
+    if (hour === undefined || day3 === undefined || day5 === undefined) throw new Error('no durations')
+    const reminders = { renewal: [day5, day3], trialEnd: [day3], abandon: [hour] }
+    const sent = (transitions: readonly Transition[]) =>
+      transitions.flatMap(({ at, events }) =>
+        events.flatMap(({ type }) =>
+          type.endsWith('-reminder') ? [[type, new Date(at).toISOString()]] : [],
+        ),
+      )
+    const startTime = at('2027-02-10')
+    const pending = placeOrder(terms({}, { startTime, abandonTime: at('2027-02-09'), reminders })).order
+    expect(nextReminder(pending)).toEqual({ kind: 'abandon', at: at('2027-02-08T23:00:00Z') })
+    const abandoned = advanceThrough(pending, END)
+    expect(sent(abandoned.transitions)).toEqual([['order-abandon-reminder', '2027-02-08T23:00:00.000Z']])
+    expect(abandoned.order.remindersSent.abandon).toBe(1)
+    const trial = { price: '0', period: { unit: 'day', length: 10 } } as const
+    const { transitions, order } = advanceThrough(
+      placeOrder(terms({ trial }, { reminders })).order,
+      at('2027-03-09'),
+    )
+    expect(sent(transitions)).toEqual([
+      ['subscription-trial-end-reminder', '2027-02-07T00:00:00.000Z'],
+      ['subscription-renewal-reminder', '2027-03-05T00:00:00.000Z'],
+      ['subscription-renewal-reminder', '2027-03-07T00:00:00.000Z'],
+    ])
+    expect(order.remindersSent).toEqual({ renewal: 2, trialEnd: 1, abandon: 0 })
+    expect(advanceThrough(order, at('2027-03-10')).order.remindersSent.renewal).toBe(0)
+  })
+
+  test('a renewal that is moved is reminded of before its new time; what has passed by then is not made up', () => {
+    const before = parseDuration('P3D')
+    const reminders = { renewal: before === null ? [] : [before], trialEnd: [], abandon: [] }
+    const order = settled(terms({}, { reminders }), '2027-02-26')
+    expect(order.remindersSent.renewal).toBe(1)
+    const now = at('2027-02-26')
+    const later = moveRenewal(order, now, at('2027-03-20'))?.order ?? order
+    expect(nextReminder(later)).toEqual({ kind: 'renewal', at: at('2027-03-17') })
+    const sooner = moveRenewal(
+      settled(terms({}, { reminders }), '2027-02-10'),
+      at('2027-02-10'),
+      at('2027-02-12'),
+    )
+    expect(sooner === null ? 'unmoved' : nextReminder(sooner.order)).toBeNull()
+    const paused = pauseOrder(order, now, { id: 'pause', effectiveTime: null, endTime: null }).order
+    expect(nextReminder(paused)).toBeNull()
+  })
+
+  describe('that is billed at the end of each period', () => {
+    const postpaid = (members: Partial<Parameters<typeof terms>[0]> = {}, limit: number | null = null) =>
+      terms({
+        setup: { price: '5' },
+        recurringInterval: { unit: 'month', length: 1, limit, billingTiming: 'postpaid' },
+        ...members,
+      })
+    const billed = ({ invoices }: Order) =>
+      invoices.map(({ amount, periodNumber, periodStart, periodEnd, issuedTime }) => [
+        amount,
+        periodNumber,
+        day(periodStart),
+        day(periodEnd),
+        day(issuedTime),
+      ])
+    const SETUP = ['5', null, null, null, '2027-01-31']
+    const FIRST = ['9.9', 1, '2027-01-31', '2027-02-28', '2027-02-28']
+
+    test('owes its setup at the start, and each period when it has ended', () => {
+      expect(billed(settled(postpaid(), '2027-02-27'))).toEqual([SETUP])
+      const second = ['9.9', 2, '2027-02-28', '2027-03-31', '2027-03-31']
+      expect(billed(settled(postpaid(), '2027-03-31'))).toEqual([SETUP, FIRST, second])
+      expect(upcomingInvoice(settled(postpaid(), '2027-02-10'))).toMatchObject({
+        amount: '9.9',
+        periodNumber: 1,
+        issuedTime: at('2027-02-28'),
+      })
+    })
+
+    test('owes its last period when it completes, churns or becomes delinquent', () => {
+      const completed = settled(postpaid({}, 1), '2027-02-28')
+      expect(completed.status).toBe('completed')
+      expect(billed(completed)).toEqual([SETUP, FIRST])
+      const now = at('2027-02-10')
+      const { order: churned } = cancelOrder(settled(postpaid(), '2027-02-09'), now, {
+        churnTime: null,
+        churnTimePolicy: null,
+        canceledBy: 'merchant',
+        reason: null,
+        description: null,
+      })
+      const LAST = ['9.9', 1, '2027-01-31', '2027-02-28', '2027-02-10']
+      expect(churned.status).toBe('churned')
+      expect(billed(churned)).toEqual([SETUP, LAST])
+      // A reactivation begins another period and bills nothing.
+      const again = reactivateOrder(churned, at('2027-02-20')).order
+      expect(billed(again)).toEqual([SETUP, LAST])
+      expect(billed(advanceThrough(again, at('2027-03-20')).order)).toEqual([
+        SETUP,
+        LAST,
+        ['9.9', 2, '2027-02-20', '2027-03-20', '2027-03-20'],
+      ])
+      const agreed = { ...postpaid(), delinquencyPeriod: { ...NO_TIME, days: 3 } }
+      const delinquent = settled(agreed, '2027-02-04')
+      expect(delinquent.invoices.map(({ status, periodNumber }) => [periodNumber, status])).toEqual([
+        [null, 'abandoned'],
+        [1, 'unpaid'],
+      ])
+      expect(delinquent).toMatchObject({ status: 'canceled', invoices: [{}, { delinquencyTime: null }] })
+    })
+
+    test('owes nothing at the end of its trial, and the first period after that', () => {
+      const trial = { price: '1', period: { unit: 'day', length: 10 } } as const
+      const order = settled(postpaid({ trial }), '2027-03-10')
+      expect(billed(order).slice(1)).toEqual([['9.9', 1, '2027-02-10', '2027-03-10', '2027-03-10']])
+      expect(order.invoices[0]).toMatchObject({ amount: '6', periodNumber: 0 })
+    })
+  })
+
+  describe('whose periods begin on a day', () => {
+    const anchored = (periodAnchorInstruction: PeriodAnchor, unit: 'week' | 'month', start: string) =>
+      terms(
+        { recurringInterval: { unit, length: 1, limit: null, periodAnchorInstruction } },
+        { createdTime: at(start) },
+      )
+    test.each([
+      [
+        { method: 'day-of-month', day: 1 } as const,
+        'month' as const,
+        '2027-01-20',
+        ['02-01', '03-01', '04-01'],
+      ],
+      [
+        { method: 'day-of-month', day: 31 } as const,
+        'month' as const,
+        '2027-02-10',
+        ['02-28', '03-31', '04-30'],
+      ],
+      [
+        { method: 'day-of-month', day: 30 } as const,
+        'month' as const,
+        '2027-01-31',
+        ['02-28', '03-30', '04-30'],
+      ],
+      [
+        { method: 'day-of-week', day: 'Monday' } as const,
+        'week' as const,
+        '2027-02-01',
+        ['02-08', '02-15', '02-22'],
+      ],
+      [
+        { method: 'day-of-week', day: 'Friday' } as const,
+        'week' as const,
+        '2027-02-01',
+        ['02-05', '02-12', '02-19'],
+      ],
+    ])('%o, by the %s from %s', (instruction, unit, start, boundaries) => {
+      const order = settled(anchored(instruction, unit, start), `2027-${boundaries[2]}`)
+      expect(starts(order)).toEqual([start, ...boundaries.map((one) => `2027-${one}`)])
+    })
+
+    test('for any start, length and day: each boundary is that day, or the last of a shorter month', () => {
+      fc.assert(
+        fc.property(
+          fc.integer({ min: at('2024-01-01'), max: at('2032-01-01') }),
+          fc.constantFrom(
+            { unit: 'month' as const, length: 1 },
+            { unit: 'month', length: 2 },
+            { unit: 'month', length: 5 },
+            { unit: 'year', length: 1 },
+            { unit: 'year', length: 3 },
+          ),
+          fc.integer({ min: 1, max: 31 }),
+          (begins, period, dayOfMonth) => {
+            const interval = {
+              ...period,
+              periodAnchorInstruction: { method: 'day-of-month', day: dayOfMonth },
+            } as const
+            const order = { terms: { interval }, ...anchorFrom(interval, begins, 4) }
+            const ends = Array.from({ length: 30 }, (_, index) => endOfPeriod(order, 4 + index) ?? Number.NaN)
+            expect(ends[0]).toBeGreaterThan(begins)
+            expect((ends[0] ?? 0) - begins).toBeLessThanOrEqual(31 * DAY)
+            for (const end of ends) {
+              const date = new Date(end)
+              const last = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate()
+              expect(date.getUTCDate()).toBe(Math.min(dayOfMonth, last))
+            }
+          },
+        ),
+      )
+    })
+  })
+
   test('a charge that is due is named, and a start waits for its answer', () => {
     const {
       order,
@@ -244,6 +496,8 @@ describe('for any terms, any commands and any passing of time', () => {
       fc.property(anyTerms, anyCommands, (agreed, commands) => {
         const { order, transitions } = live(agreed, commands)
         expectPeriodsBilledOnce(order, transitions)
+        expectServedUntilChurn(order)
+        expectNoHoles(order, transitions)
       }),
       RUNS,
     )
@@ -255,6 +509,27 @@ describe('for any terms, any commands and any passing of time', () => {
         expect(live(agreed, commands).transitions.flatMap(({ order }) => illegal(order))).toEqual([])
       }),
       RUNS,
+    )
+  })
+
+  test('no reminder of the same event at the same time is sent twice, nor after it', () => {
+    fc.assert(
+      fc.property(anyTerms, anyCommands, looks, (agreed, commands, instants) => {
+        const { transitions } = live(agreed, commands, instants)
+        const sent = transitions.flatMap(({ at: now, events }) =>
+          events.flatMap(({ type }) => (type.endsWith('-reminder') ? [`${type} ${now}`] : [])),
+        )
+        expect(new Set(sent).size).toBe(sent.length)
+        for (const [index, { order, events, at: now }] of transitions.entries()) {
+          if (!events.some(({ type }) => type.endsWith('-reminder'))) continue
+          const before = transitions[index - 1]?.order ?? order
+          expect(before.terms.abandonTime ?? before.periodEnd ?? 0).toBeGreaterThan(
+            before.status === 'pending' ? now : 0,
+          )
+          if (before.status !== 'pending') expect(before.periodEnd ?? 0).toBeGreaterThan(now)
+        }
+      }),
+      { numRuns: 1_000 },
     )
   })
 
@@ -271,4 +546,5 @@ describe('for any terms, any commands and any passing of time', () => {
   })
 })
 
+const DAY = 86_400_000
 const NO_TIME = { years: 0, months: 0, weeks: 0, days: 0, hours: 0, minutes: 0, seconds: 0 }

@@ -1,10 +1,11 @@
 /** Orders for tests of the pure rules: terms written short, and any terms and histories at random. */
 import fc from 'fast-check'
-import { parseDuration } from '../../billing/durations.ts'
+import { type Duration, parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
 import {
   cancelOrder,
+  changeCancellation,
   changeItems,
   changeTerms,
   reactivateOrder,
@@ -12,9 +13,10 @@ import {
   voidOrder,
 } from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
-import { beginCallersCharge, payInvoice } from '../../billing/order-payments.ts'
-import { agreedTerms, type OrderTerms, type PricedPlan } from '../../billing/order-terms.ts'
+import { beginCallersCharge, chargeOpen, payInvoice } from '../../billing/order-payments.ts'
+import { agreedTerms, NO_REMINDERS, type OrderTerms, type PricedPlan } from '../../billing/order-terms.ts'
 import { changePauseTimes, pauseOrder, removePause } from '../../billing/pauses.ts'
+import { type Period, type PeriodAnchor, WEEKDAYS } from '../../billing/periods.ts'
 
 export const at = (text: string): number => Date.parse(text.includes('T') ? text : `${text}T00:00:00Z`)
 export const day = (instant: number | null): string | null =>
@@ -48,6 +50,7 @@ export function terms(plan: Partial<PricedPlan> = {}, members: Partial<OrderTerm
     coupons: [],
     canCharge: false,
     autopayRetries: [],
+    reminders: NO_REMINDERS,
     ...members,
   }
 }
@@ -73,11 +76,22 @@ const plans: fc.Arbitrary<PricedPlan> = fc
     price: prices,
     setup: fc.option(fc.record({ price: prices })),
     early: fc.option(fc.integer({ min: 1, max: 40 }), { freq: 2 }),
+    isPostpaid: fc.boolean(),
+    dayOfMonth: fc.option(fc.integer({ min: 1, max: 31 }), { freq: 1 }),
+    dayOfWeek: fc.option(fc.constantFrom(...WEEKDAYS), { freq: 1 }),
   })
-  .map(({ interval, period, trial, price, setup, early }) => ({
+  .map(({ interval, period, trial, price, setup, early, isPostpaid, dayOfMonth, dayOfWeek }) => ({
     ...MONTHLY,
     pricing: { formula: 'flat-rate' as const, price },
-    recurringInterval: interval === null ? null : { ...period, ...interval },
+    recurringInterval:
+      interval === null
+        ? null
+        : {
+            ...period,
+            ...interval,
+            ...(isPostpaid ? { billingTiming: 'postpaid' as const } : {}),
+            periodAnchorInstruction: anchorOf(period, dayOfMonth, dayOfWeek),
+          },
     trial,
     setup,
     invoiceTimeShift:
@@ -88,6 +102,21 @@ const plans: fc.Arbitrary<PricedPlan> = fc
             dueTimeShift: null,
           },
   }))
+
+const reminders = fc.array(
+  fc.constantFrom('PT1H', 'P3D', 'P17D', 'P1M').map((text) => parseDuration(text) as Duration),
+  { maxLength: 2 },
+)
+
+function anchorOf(
+  { unit }: Period,
+  dayOfMonth: number | null,
+  dayOfWeek: (typeof WEEKDAYS)[number] | null,
+): PeriodAnchor | null {
+  if (unit === 'week') return dayOfWeek === null ? null : { method: 'day-of-week', day: dayOfWeek }
+  if (unit === 'day' || dayOfMonth === null) return null
+  return { method: 'day-of-month', day: dayOfMonth }
+}
 
 const coupons: fc.Arbitrary<OrderTerms['coupons']> = fc.array(
   fc
@@ -120,9 +149,10 @@ export const anyTerms: fc.Arbitrary<OrderTerms> = fc
     abandonsIn: fc.option(fc.integer({ min: 1, max: 60 }), { freq: 1 }),
     delinquency: fc.constantFrom(null, 'P3D', 'P20D', 'P2M'),
     shipping: fc.option(prices),
+    reminders: fc.record({ renewal: reminders, trialEnd: reminders, abandon: reminders }),
     coupons,
   })
-  .map(({ plan, quantity, startsIn, abandonsIn, delinquency, shipping, coupons }) =>
+  .map(({ plan, quantity, startsIn, abandonsIn, delinquency, shipping, reminders, coupons }) =>
     terms(plan, {
       createdTime: START,
       startTime: START + startsIn * DAY,
@@ -130,6 +160,7 @@ export const anyTerms: fc.Arbitrary<OrderTerms> = fc
       delinquencyPeriod: delinquency === null ? null : parseDuration(delinquency),
       items: [{ id: 'item', quantity, plan }],
       shipping,
+      reminders,
       coupons,
     }),
   )
@@ -152,6 +183,16 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
           reason: null,
           description: null,
         }),
+  ),
+  days.map(
+    (churnsIn): Command['act'] =>
+      (order, now) =>
+        changeCancellation(
+          order,
+          now,
+          { canceledBy: 'customer', reason: null, description: null },
+          { churnTime: now + churnsIn * DAY, churnTimePolicy: null },
+        ),
   ),
   fc.option(days).map(
     (renewsIn): Command['act'] =>
@@ -179,6 +220,7 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
   }),
   fc.constant<Command['act']>((order, now) => removePause(order, now, `pause-${order.pauses.length}`)),
   fc.constant<Command['act']>((order, now) => voidOrder(order, now)),
+  fc.constant<Command['act']>((order, now) => chargeOpen(order, now)),
   days.map(
     (ahead): Command['act'] =>
       (order, now) =>

@@ -99,7 +99,7 @@ export const UNUSED: Readonly<Record<string, string>> = {
 
 const NO_SCOPE_BY_RECORD = 'keys whose permissions end at some plans, products or custom fields'
 const NO_OPTIONS = 'options of products'
-const NO_ANCHORS = 'periods that begin on a fixed day'
+const NO_TIME_OF_ANCHORS = 'a time of day for periods that begin on a fixed day: that of the start is kept'
 const NO_AUTHOR = 'a comment is made with an API key, which is no user'
 const NO_LINKS_INSIDE = 'the links of a lead source are at customers/{id}/lead-source'
 const NOT_STORED = 'an upcoming invoice is computed, and not stored before it is issued'
@@ -219,7 +219,7 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
   },
   Subscription: {
     notSupported: {
-      'recurringInterval.periodAnchorInstruction': NO_ANCHORS,
+      'recurringInterval.periodAnchorInstruction': 'a day of its own: that of the plans applies',
     },
     notReturned: { 'items._embedded.product': NO_ITEM_EXPANSION },
   },
@@ -229,8 +229,7 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
     notSupported: {
       productOptions: NO_OPTIONS,
       meteredBilling: 'metered billing',
-      'recurringInterval.billingTiming': 'billing in arrears',
-      'recurringInterval.periodAnchorInstruction': NO_ANCHORS,
+      'recurringInterval.periodAnchorInstruction.time': NO_TIME_OF_ANCHORS,
     },
   },
   Transaction: {

@@ -35,13 +35,24 @@ describe('orders that callers act on, on a clock that skips', () => {
     )
   })
 
-  test('a cancellation at a churn time is served until then and billed no more', async () => {
+  test('a cancellation at a churn time is served and billed until then, and billed no more after it', async () => {
     const story = await begun()
+    const { renewalTime } = await story.order()
     const churnTime = later(45)
     await merchant.api.post('subscription-cancellations', { subscriptionId: story.id, churnTime })
-    expect(await story.skip(40 * DAY)).toMatchObject({ status: 'canceled', rebillNumber: 1 })
-    expect(await story.skip(10 * DAY)).toMatchObject({ status: 'churned', churnTime })
-    expect(await story.invoices()).toHaveLength(1)
+    expect(await story.order()).toMatchObject({ status: 'canceled', renewalTime })
+    const served = await story.skip(40 * DAY)
+    expect(served).toMatchObject({ status: 'canceled', rebillNumber: 2, renewalTime: null })
+    expect(await story.skip(10 * DAY)).toMatchObject({ status: 'churned', churnTime, rebillNumber: 2 })
+    expect(await story.forwardTo(Date.now() + 120 * DAY)).toMatchObject({ status: 'churned' })
+    expect(await story.invoices()).toHaveLength(2)
+    const told = (await story.events()).filter((type) => /canceled|churned|renew/.test(type))
+    expect(told).toEqual([
+      'subscription-canceled',
+      'subscription-renewed',
+      'renewal-invoice-issued',
+      'subscription-churned',
+    ])
   })
 
   const time = (value: unknown) => Date.parse(String(value))

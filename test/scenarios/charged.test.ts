@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
 import { TEST_CARDS } from '../support/cards.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
 import { makePayer } from '../support/payments.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { makeToken } from '../support/tokens.ts'
@@ -155,7 +156,10 @@ describe('orders that are charged, on a clock that skips', () => {
     const story = await charged(TEST_CARDS.lacksFunds)
     const pending = await declined(story)
     expect(pending.status).toBe('pending')
-    await giveCard(story, TEST_CARDS.approves)
+    const token = await makeToken(merchant.api, TEST_CARDS.approves)
+    const card = { customerId: pending.customerId, token }
+    const { id: paymentInstrumentId } = await create(merchant.api, 'payment-instruments', card)
+    await merchant.api.put(`subscriptions/${story.id}`, { ...pending, paymentInstrumentId })
     const order = await story.skip(DAY + HOUR)
     expect(order).toMatchObject({ status: 'active', billingStatus: 'paid' })
     const [invoice] = await story.invoices()

@@ -1,0 +1,23 @@
+import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
+import { lockRow } from '../../db/lock-row.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { paymentInstrumentEvent } from '../../events/payment-instrument-events.ts'
+
+/**
+ * Sets an active instrument to `expired`, because a charge found that its card has expired, and emits
+ * `payment-card-expired`. Nothing happens to an instrument in any other status. The order of the charge is locked first.
+ */
+export async function expirePaymentInstrument(unit: UnitOfWork, id: string): Promise<void> {
+  const { em, organizationId } = unit
+  const instrument = await lockRow(unit, PaymentInstrument, id)
+  if (instrument?.status !== 'active') return
+  instrument.status = 'expired'
+  instrument.revision += 1
+  instrument.updatedTime = unit.now
+  const customer = await em.findOne(
+    Customer,
+    { organizationId, id: instrument.customerId },
+    { fields: ['websiteId'] },
+  )
+  unit.emit(paymentInstrumentEvent(instrument, 'payment-card-expired', unit, customer?.websiteId ?? null))
+}
