@@ -30,6 +30,13 @@ import {
   postRedemptionCancellation,
 } from './operations/coupons.ts'
 import { credentials, deleteCredential, postCredential, putCredential } from './operations/credentials.ts'
+import {
+  creditMemos,
+  creditMemoWriter,
+  getCreditBalance,
+  postCreditAllocation,
+  postCreditMemoVoid,
+} from './operations/credit-memos.ts'
 import { customFields, getCustomField, listCustomFields, putCustomField } from './operations/custom-fields.ts'
 import {
   customers,
@@ -133,6 +140,7 @@ import {
   tagWriter,
 } from './operations/tags.ts'
 import {
+  creditMemoTimeline,
   customerTimeline,
   deleteComment,
   getEntry,
@@ -173,11 +181,14 @@ import { upsert } from './resources/upsert.ts'
 import { AuthenticationOptions } from './schemas/authentication-options.ts'
 import { AuthenticationToken, CustomerToken } from './schemas/authentication-token.ts'
 import { CouponExpiration } from './schemas/coupon.ts'
+import { CustomerCreditBalance } from './schemas/credit-memo.ts'
 import { DigitalWalletValidation } from './schemas/digital-wallet.ts'
 import { FastForward } from './schemas/fast-forward.ts'
 import { GatewayAccountPatch } from './schemas/gateway-account.ts'
 import { GatewayNotification, GatewayNotificationEvent } from './schemas/gateway-notification.ts'
 import {
+  InvoiceCreditMemoAllocation,
+  InvoiceCreditMemoAllocationRequest,
   InvoiceItem,
   InvoiceReissue,
   InvoiceTransactionAllocation,
@@ -558,6 +569,18 @@ export const ROUTES: readonly Route[] = [
     handler: deleteLeadSource,
   },
   ...timelineOf(customerTimeline),
+  {
+    ...getOne(customers),
+    ...action(
+      'GetCustomerCreditBalance',
+      'GET',
+      'customers/{id}/credit-balance',
+      "Retrieve a customer's credit balance",
+    ),
+    resource: CustomerCreditBalance,
+    query: NO_QUERY,
+    handler: getCreditBalance,
+  },
 
   getMany(tags),
   post(tags, tagWriter, 'tag'),
@@ -871,6 +894,32 @@ export const ROUTES: readonly Route[] = [
     handler: getTransactionAllocations,
   },
   ...timelineOf(invoiceTimeline),
+  {
+    ...getOne(invoices),
+    ...action(
+      'PostInvoiceCreditBalanceAllocation',
+      'POST',
+      'invoices/{id}/allocate-credit-balance',
+      "Apply the customer's credit balance to an unpaid invoice",
+    ),
+    resource: InvoiceCreditMemoAllocation,
+    takesBody: true,
+    body: InvoiceCreditMemoAllocationRequest,
+    query: NO_QUERY,
+    success: 200,
+    handler: postCreditAllocation,
+  },
+
+  getMany(creditMemos),
+  post(creditMemos, creditMemoWriter, 'cm'),
+  getOne(creditMemos),
+  put(creditMemos, creditMemoWriter),
+  {
+    ...getOne(creditMemos),
+    ...action('PostCreditMemoVoid', 'POST', 'credit-memos/{id}/void', 'Void an unused credit memo'),
+    handler: postCreditMemoVoid,
+  },
+  ...timelineOf(creditMemoTimeline),
 
   inStorefront({ ...getOne(storefrontAccount), path: storefrontAccount.path, handler: getAccount }),
   inStorefront({

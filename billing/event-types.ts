@@ -229,6 +229,23 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
     when: 'A charge of a renewal invoice never reached the gateway.',
     ids: ['transactionId', 'invoiceId'],
   },
+  { type: 'credit-memo-created', when: 'A credit memo was created.', ids: ['creditMemoId'] },
+  {
+    type: 'credit-memo-modified',
+    when: 'A caller changed a credit memo, or an invoice that will not be delivered released it.',
+    ids: ['creditMemoId'],
+  },
+  {
+    type: 'credit-memo-applied',
+    when: 'An invoice used the rest of a credit memo.',
+    ids: ['creditMemoId'],
+  },
+  {
+    type: 'credit-memo-partially-applied',
+    when: 'An invoice used a part of a credit memo.',
+    ids: ['creditMemoId'],
+  },
+  { type: 'credit-memo-voided', when: 'A credit memo was voided.', ids: ['creditMemoId'] },
   { type: 'transaction-processed', when: 'A sale or refund was approved.', ids: ['transactionId'] },
   {
     type: 'transaction-declined',

@@ -2,7 +2,15 @@
 import { ConflictError, InvalidFieldsError } from './errors.ts'
 import { orNever } from './instants.ts'
 import { type Invoice, isOpen } from './invoices.ts'
-import { changeInvoice, emit, type Order, type Transition, transition } from './order.ts'
+import {
+  changeInvoice,
+  emit,
+  isComing,
+  type Order,
+  releaseCredit,
+  type Transition,
+  transition,
+} from './order.ts'
 import { requireNoCharge } from './order-payments.ts'
 
 /**
@@ -18,6 +26,7 @@ export function abandonInvoice(order: Order, at: number, sequence: number): Tran
     throw new ConflictError('The order has not begun. Void the order instead of its first invoice.')
   }
   return transition(order, at, 'api', (change) => {
+    if (isComing(order, invoice)) releaseCredit(change, sequence)
     changeInvoice(change, sequence, {
       status: 'abandoned',
       abandonedTime: at,

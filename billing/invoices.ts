@@ -1,6 +1,7 @@
 /** Invoices of an order: their lines, due times and amounts. */
 import { canonicalJson } from './canonical-json.ts'
 import { discountsAt } from './coupons.ts'
+import { type CreditAllocation, creditedAmount } from './credit-memos.ts'
 import { type InvoiceDiscount, type Priced, priced } from './discounts.ts'
 import { type Duration, reach } from './durations.ts'
 import { LATEST_INSTANT, orNever } from './instants.ts'
@@ -81,6 +82,8 @@ export interface Invoice {
   /** Exact; refunds are not subtracted. */
   readonly amountPaid: string
   readonly amountRefunded: string
+  /** What credit memos cover of the amount. */
+  readonly credits: readonly CreditAllocation[]
   readonly isDisputed: boolean
 }
 
@@ -153,16 +156,17 @@ export function draftInvoice(
     charge: null,
     amountPaid: '0',
     amountRefunded: '0',
+    credits: [],
     isDisputed: false,
   }
 }
 
 /**
  * Returns a draft as issued at `at` and charged at the boundary `chargedAt`. It is due after the later of
- * both; an amount of zero is paid at once.
+ * both; one of which nothing is due, because its amount is zero or credit covers it, is paid at once.
  */
 export function issued(invoice: Invoice, terms: OrderTerms, at: number, chargedAt: number): Invoice {
-  if (isZero(invoice.amount)) {
+  if (isZero(amountDue(invoice))) {
     return { ...invoice, status: 'paid', issuedTime: at, dueTime: at, paidTime: at }
   }
   const dueTime = dueAfter(terms, at, chargedAt)
@@ -234,11 +238,11 @@ export function pastDueTime(dueTime: number): number {
 
 /** Returns the amount still to be paid of a draft or open invoice; zero for any other. */
 export function amountDue(
-  invoice: Pick<Invoice, 'status' | 'amount' | 'amountPaid' | 'amountRefunded'>,
+  invoice: Pick<Invoice, 'status' | 'amount' | 'amountPaid' | 'amountRefunded' | 'credits'>,
 ): string {
   if (invoice.status !== 'draft' && !isOpen(invoice)) return '0'
-  const { amount, amountPaid, amountRefunded } = invoice
-  return new Money(amount).minus(amountPaid).plus(amountRefunded).toFixed()
+  const { amount, amountPaid, amountRefunded, credits } = invoice
+  return new Money(amount).minus(creditedAmount(credits)).minus(amountPaid).plus(amountRefunded).toFixed()
 }
 
 /** True if no charge of the invoice was made, is in progress or is planned. */

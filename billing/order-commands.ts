@@ -6,7 +6,7 @@ import { canonicalJson } from './canonical-json.ts'
 import { nextRetry } from './charging.ts'
 import { ConflictError, type FieldCode, InvalidFieldsError } from './errors.ts'
 import { orNever } from './instants.ts'
-import { dueUnder, type Invoice, initialLines, isOpen, pricedAt } from './invoices.ts'
+import { amountDue, dueUnder, type Invoice, initialLines, isOpen, pricedAt } from './invoices.ts'
 import { isZero, Money } from './money.ts'
 import {
   type CancelCategory,
@@ -21,10 +21,12 @@ import {
   issueRenewal,
   moveBoundary,
   type Order,
+  releaseCredit,
   requireStatus,
   set,
   type Transition,
   transition,
+  useCredit,
   voidAll,
   voidComing,
   voidInvoices,
@@ -207,7 +209,7 @@ export function moveRenewal(order: Order, at: number, renewalTime: number): Tran
   })
 }
 
-/** Reissues the initial invoice. Returns the sequence of an issued one whose amount is now zero: it is paid by that. */
+/** Reissues the initial invoice. Returns the sequence of an issued one of which nothing is due now: it is paid by that. */
 function reissueInitial(change: Change): number | null {
   const initial = change.order.invoices.find(({ type, status }) => type === 'initial' && status !== 'voided')
   if (initial === undefined) return null
@@ -223,9 +225,13 @@ function reissueInitial(change: Change): number | null {
   if (!new Money(initial.amountPaid).equals(initial.amountRefunded)) {
     throw new ConflictError('The initial invoice is partially paid.')
   }
-  changeInvoice(change, initial.sequence, price)
-  emit(change, 'invoice-reissued', { invoice: initial.sequence })
-  return isOpen(initial) && isZero(price.amount) ? initial.sequence : null
+  const { sequence } = initial
+  releaseCredit(change, sequence)
+  changeInvoice(change, sequence, price)
+  if (isOpen(initial)) useCredit(change, sequence)
+  emit(change, 'invoice-reissued', { invoice: sequence })
+  const reissued = change.order.invoices.find((one) => one.sequence === sequence)
+  return reissued !== undefined && isOpen(reissued) && isZero(amountDue(reissued)) ? sequence : null
 }
 
 /** Moves the times of an issued initial invoice with its order's start. */

@@ -30,6 +30,7 @@ import {
   issueEnding,
   issueRenewal,
   type Order,
+  releaseCredit,
   set,
   type Transition,
   transition,
@@ -388,7 +389,9 @@ function cancelForDelinquency(change: Change): void {
   })
   emit(change, 'order-delinquency-reached')
   emit(change, 'subscription-canceled')
-  for (const { sequence } of change.order.invoices.filter(isOpen)) {
+  for (const invoice of change.order.invoices.filter(isOpen)) {
+    const { sequence } = invoice
+    if (isComing(change.order, invoice)) releaseCredit(change, sequence)
     changeInvoice(change, sequence, {
       status: 'abandoned',
       abandonedTime: change.at,

@@ -2,7 +2,9 @@
  * What charges, payments, refunds and disputes do to an order, as pure functions. Each returns a transition;
  * none moves money.
  */
+
 import { isRetrying, LATENESS, nextRetry } from './charging.ts'
+import { allocateCredit, type CreditAllocation, mergedCredit, withoutCredit } from './credit-memos.ts'
 import { ConflictError } from './errors.ts'
 import {
   amountDue,
@@ -166,6 +168,34 @@ export function payInvoice(order: Order, at: number, sequence: number): Transiti
   return receivePayment(order, at, sequence, amountDue(openInvoice(order, sequence))).transition
 }
 
+/**
+ * Applies credit to an open invoice, in the order given: at most `amount`, and at most what is due. One that is wholly
+ * covered is paid, with the effects of that and without a transaction (decisions 6.3).
+ *
+ * @throws ConflictError for an invoice that is not open or is being charged.
+ */
+export function creditInvoice(
+  order: Order,
+  at: number,
+  sequence: number,
+  credit: Order['credit'],
+  amount: string | null = null,
+): { readonly transition: Transition; readonly used: readonly CreditAllocation[] } {
+  const invoice = openInvoice(order, sequence)
+  requireNoCharge(invoice)
+  const due = amountDue(invoice)
+  const most = amount === null ? due : Money.min(amount, due).toFixed()
+  const used = allocateCredit(most, order.terms.currency, credit)
+  const made = transition(order, at, 'api', (change) => {
+    if (used.length === 0) return
+    const credits = mergedCredit(invoice.credits, used)
+    set(change, { credit: withoutCredit(order.credit, used) })
+    changeInvoice(change, sequence, { credits })
+    if (isZero(amountDue({ ...invoice, credits }))) applyPayment(change, { ...invoice, credits }, '0')
+  })
+  return { transition: made, used }
+}
+
 export function refundInvoice(order: Order, at: number, sequence: number, amount: string): Transition {
   return transition(order, at, 'payment', (change) => {
     const invoice = change.order.invoices.find((one) => one.sequence === sequence)
@@ -244,6 +274,7 @@ function applyPayment(change: Change, invoice: Invoice, amount: string): void {
   // The plans may have changed since; only the first period shows whether there was a trial.
   const hadTrial = order.invoices.some(({ type, periodNumber }) => type === 'initial' && periodNumber === 0)
   const isAfterTrial = hadTrial && invoice.type === 'renewal' && !order.inTrial
+  // Credit is no payment that follows a trial (specification 2.6).
   if (isAfterTrial && !isZero(amount)) convertTrial(change)
   if (change.order.status === 'active' && terms.trial === null && terms.interval === null) complete(change)
 }

@@ -1,9 +1,11 @@
 /** An order as the rules of its life cycle read it, and the primitive changes they are made of. */
 
+import { allocateCredit, type Credit, mergedCredit, withCredit, withoutCredit } from './credit-memos.ts'
 import { ConflictError } from './errors.ts'
 import type { EventType } from './event-types.ts'
 import { LATEST_INSTANT, orNever } from './instants.ts'
 import {
+  amountDue,
   draftInvoice,
   type Invoice,
   type InvoiceLine,
@@ -88,6 +90,8 @@ export interface Order {
   readonly invoices: readonly Invoice[]
   /** When a charge was last made more than an hour late. */
   readonly lateChargeTime: number | null
+  /** The customer's credit memos, oldest first, used up ones that its invoices name included. */
+  readonly credit: readonly Credit[]
   readonly nextInvoice: number
   /** Reminders before this are not sent: they were, or what they remind of was not known then. */
   readonly remindersFrom: number
@@ -156,6 +160,7 @@ export function placeOrder(terms: OrderTerms): Transition {
     pauses: [],
     invoices: [],
     lateChargeTime: null,
+    credit: [],
     nextInvoice: 1,
     remindersFrom: terms.createdTime,
     remindersSent: { renewal: 0, trialEnd: 0, abandon: 0 },
@@ -252,15 +257,21 @@ export function addInvoice(
   return sequence
 }
 
-/** Issues a draft at the discounts of the instant, to be charged at `chargedAt`; one with an amount of zero is paid by that. */
+/**
+ * Issues a draft at the discounts of the instant, to be charged at `chargedAt`. It uses the customer's credit, oldest
+ * first; one of which nothing is due is paid by that.
+ */
 export function issue(change: Change, sequence: number, chargedAt: number): void {
-  const { order, at } = change
-  const found = order.invoices.find((one) => one.sequence === sequence)
+  const { at } = change
+  const found = change.order.invoices.find((one) => one.sequence === sequence)
   if (found === undefined) return
-  const draft = { ...found, ...pricedAt(order, found.lines, at, sequence) }
+  changeInvoice(change, sequence, pricedAt(change.order, found.lines, at, sequence))
+  useCredit(change, sequence)
+  const { order } = change
+  const draft = order.invoices.find((one) => one.sequence === sequence) ?? found
   changeInvoice(change, sequence, issued(draft, order.terms, at, chargedAt))
   emit(change, 'invoice-issued', { invoice: sequence })
-  if (isZero(draft.amount)) emit(change, 'invoice-paid', { invoice: sequence })
+  if (isZero(amountDue(draft))) emit(change, 'invoice-paid', { invoice: sequence })
 }
 
 export function issueRenewal(change: Change, number: number, boundary: number): void {
@@ -307,7 +318,28 @@ export function voidAll(change: Change): void {
   for (const { sequence, status } of change.order.invoices) if (status !== 'voided') voidOne(change, sequence)
 }
 
+/** Covers what is due of an invoice with the customer's credit, oldest memo first. */
+export function useCredit(change: Change, sequence: number): void {
+  const { invoices, credit, terms } = change.order
+  const invoice = invoices.find((one) => one.sequence === sequence)
+  if (invoice === undefined) return
+  const used = allocateCredit(amountDue(invoice), terms.currency, credit)
+  if (used.length === 0) return
+  set(change, { credit: withoutCredit(credit, used) })
+  changeInvoice(change, sequence, { credits: mergedCredit(invoice.credits, used) })
+}
+
+/** Returns to the customer's credit what an invoice uses of it, because it will not be delivered. */
+export function releaseCredit(change: Change, sequence: number): void {
+  const { invoices, credit } = change.order
+  const credits = invoices.find((one) => one.sequence === sequence)?.credits ?? []
+  if (credits.length === 0) return
+  set(change, { credit: withCredit(credit, credits) })
+  changeInvoice(change, sequence, { credits: [] })
+}
+
 function voidOne(change: Change, sequence: number): void {
+  releaseCredit(change, sequence)
   changeInvoice(change, sequence, {
     status: 'voided',
     voidedTime: change.at,

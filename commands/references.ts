@@ -86,6 +86,7 @@ const REFERRERS = {
     { label: 'a subscription', table: 'subscriptions', condition: 'customer_id = ?' },
     { label: 'a transaction', table: 'transactions', condition: 'customer_id = ?' },
     { label: 'a payment instrument', table: 'payment_instruments', condition: 'customer_id = ?' },
+    { label: 'a credit memo', table: 'credit_memos', condition: 'customer_id = ?' },
     { label: 'a coupon redemption', table: 'coupon_redemptions', condition: 'customer_id = ?' },
   ],
   coupons: [{ label: 'a coupon redemption', table: 'coupon_redemptions', condition: 'coupon_id = ?' }],

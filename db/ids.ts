@@ -37,6 +37,7 @@ export type IdPrefix =
   | 'gwa'
   | 'req'
   | 'rate'
+  | 'cm'
 
 // Each id takes sixteen random digits; fetching each from the system separately would be slow.
 const random = new Uint8Array(4_096)

@@ -37,6 +37,8 @@ export interface InvoiceDocument {
   readonly taxes: readonly { readonly description: string; readonly amount: string }[]
   readonly amount: string
   readonly amountPaid: string
+  /** What credit memos cover. */
+  readonly amountCredited: string
   readonly amountRefunded: string
   readonly amountDue: string
 }
@@ -319,6 +321,15 @@ function writeTotals(page: Page, invoice: InvoiceDocument): void {
       ? [['Tax', '0', 'regular'] as [string, string, Weight]]
       : taxes.map(({ description, amount }): [string, string, Weight] => [description, amount, 'regular'])),
     ['Total', invoice.amount, 'bold'],
+    ...(new Money(invoice.amountCredited).isZero()
+      ? []
+      : [
+          ['Credit', new Money(invoice.amountCredited).neg().toFixed(), 'regular'] as [
+            string,
+            string,
+            Weight,
+          ],
+        ]),
     ['Paid', new Money(invoice.amountPaid).neg().toFixed(), 'regular'],
     ...(new Money(invoice.amountRefunded).isZero()
       ? []

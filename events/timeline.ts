@@ -3,7 +3,7 @@ import type { EventType } from '../billing/event-types.ts'
 import type { InvoiceStatus } from '../billing/invoices.ts'
 import { plainAmount } from '../billing/money.ts'
 import type { Cause } from '../billing/order.ts'
-import type { CouponRedemption, Dispute, Transaction } from '../db/entities/index.ts'
+import type { CouponRedemption, CreditMemo, Dispute, Transaction } from '../db/entities/index.ts'
 import type { NewTimelineEntry } from '../db/outbox.ts'
 
 /** Domain events with a name of their own in timelines; the others keep theirs. */
@@ -99,6 +99,31 @@ export function refundedEntries(
   const invoiceIds = sale.invoiceIds.filter((id) => shares[id] !== undefined)
   return transactionEntries({ ...sale, invoiceIds }, 'transaction-refunded', occurredTime, { amount })
 }
+
+/** Returns the entry of a credit memo: in its timeline, its customer's, and those of an invoice that uses it and its order. */
+export function creditEntry(
+  type: 'credit-memo-created' | 'credit-memo-modified' | CreditApplied | 'credit-memo-voided',
+  { id, customerId, totalAmount, unusedAmount, currency }: CreditMemo,
+  {
+    time,
+    cause,
+    invoiceId = null,
+    subscriptionId = null,
+  }: { time: Date; cause: Cause; invoiceId?: string | null; subscriptionId?: string | null },
+): NewTimelineEntry {
+  const said = {
+    'credit-memo-created': 'created',
+    'credit-memo-modified': invoiceId === null ? 'modified' : `released by invoice ${invoiceId}`,
+    'credit-memo-applied': `applied to invoice ${invoiceId}`,
+    'credit-memo-partially-applied': `partially applied to invoice ${invoiceId}`,
+    'credit-memo-voided': 'voided',
+  }[type]
+  const message = `Credit memo ${id} of ${plainAmount(totalAmount)} ${currency}: ${said}, ${plainAmount(unusedAmount)} left.`
+  const records = { creditMemoId: id, customerId, invoiceId, subscriptionId }
+  return { records, type, occurredTime: time, cause, message }
+}
+
+type CreditApplied = 'credit-memo-applied' | 'credit-memo-partially-applied'
 
 /** Returns the entry of a dispute that was created or got another status: in its transaction's timeline and its customer's. */
 export function disputeEntry(

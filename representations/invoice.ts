@@ -26,6 +26,7 @@ export function presentInvoice(invoice: Invoice, baseUrl: string) {
     currency: invoice.currency,
     ...amountsOf(invoice),
     amountDue: jsonAmount(invoice.amountDue),
+    creditMemoAllocations: creditsOf(invoice),
     isNewOrder: invoice.type === 'initial',
     items: presentInvoiceItems(invoice, baseUrl),
     periodNumber: invoice.periodNumber ?? null,
@@ -50,6 +51,11 @@ export function presentInvoice(invoice: Invoice, baseUrl: string) {
     updatedTime: invoice.updatedTime.toISOString(),
     _links: invoiceLinks(invoice, baseUrl),
   }
+}
+
+/** Returns what credit memos cover of an invoice, as one allocation for each memo. */
+function creditsOf({ id, currency, credits }: Invoice) {
+  return credits.map(({ amount }) => ({ invoiceId: id, amount: jsonAmount(amount), currency }))
 }
 
 /** Returns the members that an invoice has from its issue on. */

@@ -18,7 +18,7 @@ export function presentTimelineEntry(entry: TimelineEntry, url: string) {
   }
 }
 
-/** The records of the entry that the interface can name here: its customer is none of them. */
+/** The records of the entry that the interface can name here: its customer and credit memo are none of them. */
 function linksOf({ subscriptionId, invoiceId, transactionId }: TimelineEntry) {
   return Object.entries({
     subscription: subscriptionId,

@@ -56,6 +56,11 @@ const TAGS: Readonly<Record<string, Tag>> = {
   'subscription-pauses': SUBSCRIPTIONS,
   'subscription-reactivations': SUBSCRIPTIONS,
   invoices: { name: 'Invoices', description: 'What customers owe, by period of an order.' },
+  'credit-memos': {
+    name: 'Credit memos',
+    description:
+      'What customers are owed: it covers an invoice, or waits as credit balance for the next one.',
+  },
   webhooks: WEBHOOKS,
   previews: WEBHOOKS,
   'service-credentials': WEBHOOKS,

@@ -1,4 +1,5 @@
 /** Invoices as documents: GET of an invoice with `Accept: application/pdf`. */
+import { creditedAmount } from '../../billing/credit-memos.ts'
 import { type Invoice, Organization } from '../../db/entities/index.ts'
 import { type DocumentLine, type InvoiceDocument, invoicePdf } from '../../documents/invoice-document.ts'
 import { readLogo } from '../../documents/logo.ts'
@@ -66,6 +67,7 @@ function documentOf(invoice: Invoice, organization: Organization): InvoiceDocume
     taxes: [],
     amount: invoice.amount,
     amountPaid: invoice.amountPaid,
+    amountCredited: creditedAmount(invoice.credits),
     amountRefunded: invoice.amountRefunded,
     amountDue: invoice.amountDue,
   }

@@ -1,4 +1,4 @@
-/** Timelines of customers, orders, invoices and transactions: one mechanism, with comments. */
+/** Timelines of customers, orders, invoices, transactions and credit memos: one mechanism, with comments. */
 import type { TSchema } from 'typebox'
 import { ConflictError } from '../../billing/errors.ts'
 import { TimelineEntry as TimelineRow } from '../../db/entities/index.ts'
@@ -29,7 +29,7 @@ export interface Timeline {
   readonly comment: TSchema
   readonly commentType: string
   /** The member and the column of an entry that name the record. */
-  readonly member: 'customerId' | 'subscriptionId' | 'invoiceId' | 'transactionId'
+  readonly member: 'customerId' | 'subscriptionId' | 'invoiceId' | 'transactionId' | 'creditMemoId'
   readonly column: string
   /** Finds the record by organization and id, with how far its clock is ahead, in milliseconds. */
   readonly record: string
@@ -57,6 +57,11 @@ export const invoiceTimeline = timeline('Invoice', 'invoice', {
 export const transactionTimeline = timeline('Transaction', 'transaction', {
   member: 'transactionId',
   record: `select ${clockOfOrder} as clock from transactions record where organization_id = ? and id = ?`,
+})
+
+export const creditMemoTimeline = timeline('CreditMemo', 'credit memo', {
+  member: 'creditMemoId',
+  record: 'select 0 as clock from credit_memos record where organization_id = ? and id = ?',
 })
 
 /** GET of many: newest first. */
@@ -124,7 +129,7 @@ function timeline(
     resource: {
       name: `${name}Timeline`,
       label: 'timeline entry',
-      path: `${label}s/{id}/timeline`,
+      path: `${collectionOf(label)}/{id}/timeline`,
       schema,
       entity: TimelineRow,
       table: 'timeline_entries',
@@ -137,15 +142,20 @@ function timeline(
           always: true,
         },
       }),
-      present: (row, context) => presentTimelineEntry(row, urlOf(context, `${label}s`)),
+      present: (row, context) => presentTimelineEntry(row, urlOf(context, collectionOf(label))),
     },
     label,
     comment,
     commentType,
     member,
-    column: `${label}_id`,
+    column: `${label.replaceAll(' ', '_')}_id`,
     record,
   }
+}
+
+/** Returns the path of the records: `credit-memos`. */
+function collectionOf(label: string): string {
+  return `${label.replaceAll(' ', '-')}s`
 }
 
 function urlOf(context: OperationContext, collection: string): string {
@@ -158,7 +168,7 @@ function recordId({ params }: OperationContext): string {
 
 /** Returns the timeline's resource at the path of its record. */
 function at(context: OperationContext, { resource, label }: Timeline): Resource<TimelineRow> {
-  return { ...resource, path: `${label}s/${recordId(context)}/timeline` }
+  return { ...resource, path: `${collectionOf(label)}/${recordId(context)}/timeline` }
 }
 
 function within(context: OperationContext, { column }: Timeline) {
@@ -184,8 +194,18 @@ async function clockOf(
   const id = recordId(context)
   const values = [context.organizationId, id]
   const [found] = await (isHeld
-    ? statement<{ clock: string | number }>(em, `hold-commented-${label}`, `${record} for key share`, values)
-    : statement<{ clock: string | number }>(em, `find-commented-${label}`, record, values))
+    ? statement<{ clock: string | number }>(
+        em,
+        `hold-commented-${label.replaceAll(' ', '-')}`,
+        `${record} for key share`,
+        values,
+      )
+    : statement<{ clock: string | number }>(
+        em,
+        `find-commented-${label.replaceAll(' ', '-')}`,
+        record,
+        values,
+      ))
   if (found === undefined) throw notFound({ label }, id)
   return Number(found.clock)
 }

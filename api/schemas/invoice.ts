@@ -14,6 +14,7 @@ import {
   Text,
 } from './conventions.ts'
 
+import { CreditMemoInvoiceAllocation } from './credit-memo.ts'
 import { readOnlyNotSupportedYet } from './not-supported.ts'
 import { Transaction } from './transaction.ts'
 
@@ -170,10 +171,14 @@ export const Invoice = Type.Object(
         }),
       ),
     ),
+    creditMemoAllocations: ReadOnly(
+      Type.Array(Inside(CreditMemoInvoiceAllocation), {
+        description: 'What credit memos cover of the invoice, oldest first.',
+      }),
+    ),
     ...notes,
     ...readOnlyNotSupportedYet({
       quoteId: null,
-      creditMemoAllocations: [],
       paymentFormUrl: null,
       retryInstruction: null,
       dueReminderTime: null,
@@ -196,6 +201,50 @@ export const InvoiceReissue = Type.Object(
   { $id: 'InvoiceReissue', additionalProperties: false, description: 'Another due time for an invoice.' },
 )
 export type InvoiceReissue = Static<typeof InvoiceReissue>
+
+export const InvoiceCreditMemoAllocationRequest = Type.Object(
+  {
+    amount: Type.Optional(
+      Amount('Amount to allocate, at most what is due and the balance. Default: as much as possible.', {
+        exclusiveMinimum: 0,
+      }),
+    ),
+    allocationOrder: Type.Optional(
+      Type.Enum(['oldest-first', 'newest-first'], {
+        default: 'oldest-first',
+        description: 'Which credit memos are used first.',
+      }),
+    ),
+  },
+  {
+    $id: 'InvoiceCreditMemoAllocationRequest',
+    additionalProperties: false,
+    description: "How much of the customer's credit balance an invoice uses.",
+  },
+)
+export type InvoiceCreditMemoAllocationRequest = Static<typeof InvoiceCreditMemoAllocationRequest>
+
+export const InvoiceCreditMemoAllocation = Type.Object(
+  {
+    invoiceId: ReadOnly(Id('The invoice.')),
+    currency: ReadOnly(Type.String({ description: 'ISO 4217 code.' })),
+    appliedCreditMemos: ReadOnly(
+      Type.Array(
+        Type.Object({
+          creditMemoId: Id('Credit memo that the invoice uses.'),
+          amount: Amount('Amount that this request allocated of it.'),
+        }),
+        { description: 'What this request allocated, in the order of use.' },
+      ),
+    ),
+    remainingInvoiceAmount: ReadOnly(Amount('Amount that remains to be paid.')),
+  },
+  {
+    $id: 'InvoiceCreditMemoAllocationResponse',
+    additionalProperties: false,
+    description: "What an invoice uses of the customer's credit balance.",
+  },
+)
 
 export const InvoiceTransactionAllocation = Type.Object(
   {

@@ -93,6 +93,7 @@ export const StorefrontInvoice = Type.Pick(
     'currency',
     'amount',
     'amountDue',
+    'creditMemoAllocations',
     'items',
     'discounts',
     'periodNumber',

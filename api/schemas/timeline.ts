@@ -47,7 +47,7 @@ export const TimelineEntry = Type.Object(
     $id: 'TimelineEntry',
     additionalProperties: false,
     description:
-      'An entry in the timeline of an order, an invoice or a transaction. A request can create comments.',
+      'An entry in the timeline of an order, an invoice, a transaction or a credit memo. A request can create comments.',
   },
 )
 

@@ -14,6 +14,7 @@ export const MOVED_TABLES = [
   'payment_instruments',
   'transactions',
   'disputes',
+  'credit_memos',
   'coupon_redemptions',
   'timeline_entries',
 ] as const

@@ -15,6 +15,7 @@ import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { refundUndelivered } from '../payments/refund-sales.ts'
 import { applyTransitions } from './apply-transitions.ts'
+import { renewCredit } from './credit.ts'
 import { type Loading, loadOrder, loadOrders } from './load-order.ts'
 import type { OrderRecord } from './order-record.ts'
 
@@ -102,27 +103,26 @@ export async function advanceDueOrders(
   const rows = await em.find(Subscription, { organizationId, id: { $in: ids } }, { refresh: true })
   const instant = new Date(first.instant).getTime()
   const failed: FailedOrder[] = []
+  const starting: Subscription[] = []
   const fail = ({ id }: Subscription, error: unknown): void => void failed.push({ id, error })
   const records = await loadOrders(unit, rows, instant, { unreadable: fail })
-  const advances = records.flatMap((record) => {
+  // One after another: orders of one customer share its credit.
+  const advancedRecords = records.filter((record) => {
+    renewCredit(record)
+    let advance: Advance | null
     try {
-      return [{ record, advance: advanceOf(record, instant) }]
+      advance = advanceOf(record, instant)
     } catch (error) {
       fail(record.row, error)
-      return []
+      return false
     }
+    if (record.row.status === 'pending') starting.push(record.row)
+    apply(unit, record, advance, instant)
+    return true
   })
-  const isNew = advances.filter(({ record }) => record.row.status === 'pending')
-  for (const { record, advance } of advances) apply(unit, record, advance, instant)
-  await postponeStarts(
-    unit,
-    isNew.map(({ record }) => record.row),
-  )
-  await refundUndelivered(
-    unit,
-    advances.map(({ record }) => record),
-  )
-  const advanced = advances.map(({ record }) => ({
+  await postponeStarts(unit, starting)
+  await refundUndelivered(unit, advancedRecords)
+  const advanced = advancedRecords.map((record) => ({
     row: record.row,
     gatewayCallDue: isCallDue(record, instant),
   }))

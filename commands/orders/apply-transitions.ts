@@ -17,6 +17,7 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { couponEvent } from '../../events/coupon-events.ts'
 import { invoiceEvent, invoicePaymentEvent, subscriptionEvent } from '../../events/order-events.ts'
 import { discountEntry, orderEntry } from '../../events/timeline.ts'
+import { writeCredit } from './credit.ts'
 import { eventTime } from './event-time.ts'
 import type { OrderRecord } from './order-record.ts'
 
@@ -59,7 +60,9 @@ export function applyTransitions(
     }
     for (const invoice of transition.order.invoices) {
       const was = before.invoices.find(({ sequence }) => sequence === invoice.sequence)
-      if (was !== invoice) emitDiscounts(unit, record, transition, invoice, was ?? null)
+      if (was === invoice) continue
+      emitDiscounts(unit, record, transition, invoice, was ?? null)
+      writeCredit(unit, record, { time, cause: transition.cause }, invoice, was ?? null)
     }
   }
 }
@@ -126,6 +129,7 @@ function publicFields(order: Order): string {
     periodStart,
     lateChargeTime,
     remindersFrom,
+    credit,
     ...visible
   } = order
   return JSON.stringify({
@@ -201,6 +205,7 @@ function writeInvoice(
     charge: state.charge,
     amountPaid: state.amountPaid,
     amountRefunded: state.amountRefunded,
+    credits: [...state.credits],
     isDisputed: state.isDisputed,
   }
   if (known !== undefined) {

@@ -10,6 +10,7 @@ import {
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { NO_COUPONS, readCoupons } from '../coupons/order-coupons.ts'
 import { readChargeTerms, UNCHARGED } from './choose-instrument.ts'
+import { lockCredit } from './credit.ts'
 import type { OrderRecord } from './order-record.ts'
 import { orderOf } from './rows-to-order.ts'
 
@@ -78,6 +79,8 @@ export async function loadOrders(
     rows,
     rows.flatMap((row) => neededOf(row).map(({ id }) => id)),
   )
+  const credit = await lockCredit(unit, rows, rows.flatMap(neededOf))
+  const changedRows = new Set<object>()
   const recordOf = (row: Subscription): OrderRecord => {
     const { redeemed, coupons } = couponsOf.get(row.id) ?? NO_COUPONS
     const its = {
@@ -85,11 +88,13 @@ export async function loadOrders(
       pauses: pausesOf.get(row.id) ?? [],
       charging: charging.get(row.id) ?? UNCHARGED,
       redeemed,
+      creditMemos: credit.get(row.customerId) ?? [],
     }
     return {
       row,
       invoices: new Map(its.invoices.map((invoice) => [invoice.sequence, invoice])),
       pauses: new Map(its.pauses.map((pause) => [pause.id, pause])),
+      creditMemos: new Map(its.creditMemos.map((memo) => [memo.id, memo])),
       cancellation: cancellations.get(row.cancellationId ?? '') ?? null,
       order: orderOf(row, its),
       charging: its.charging,
@@ -97,7 +102,7 @@ export async function loadOrders(
       coupons: new Map(coupons.map((coupon) => [coupon.id, coupon])),
       isNew: false,
       toRefund: new Set(),
-      changedRows: new Set(),
+      changedRows,
     }
   }
   return rows.flatMap((row) => {

@@ -4,6 +4,7 @@ import type { RedeemedCoupon } from '../../billing/coupons.ts'
 import type { Order } from '../../billing/order.ts'
 import type {
   Coupon,
+  CreditMemo,
   Invoice,
   Subscription,
   SubscriptionCancellation,
@@ -27,6 +28,8 @@ export interface OrderRecord {
   redeemed: readonly RedeemedCoupon[]
   /** The coupons of its redemptions, those canceled in this commit included, by id. */
   readonly coupons: Map<string, Coupon>
+  /** The customer's memos that it can use or release, oldest first; its other orders of a batch have the same ones. */
+  readonly creditMemos: Map<string, CreditMemo>
   /** Sequences of invoices with payments that ended undelivered, to be refunded. */
   readonly toRefund: Set<number>
   /** Rows whose revision this commit has incremented. */
@@ -45,6 +48,7 @@ export function newRecord(row: Subscription, order: Order, { redeemed, coupons }
     redeemed,
     coupons: new Map(coupons.map((coupon) => [coupon.id, coupon])),
     isNew: true,
+    creditMemos: new Map(),
     toRefund: new Set(),
     changedRows: new Set([row]),
   }

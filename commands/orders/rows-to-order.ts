@@ -1,9 +1,11 @@
 /** Maps an order's rows to the state that the rules read. */
 import type { RedeemedCoupon } from '../../billing/coupons.ts'
+import type { Credit } from '../../billing/credit-memos.ts'
 import { parseDuration } from '../../billing/durations.ts'
+import { plainAmount } from '../../billing/money.ts'
 import type { Order } from '../../billing/order.ts'
 import { agreedTerms, type OrderTerms, type PricedItem } from '../../billing/order-terms.ts'
-import type { Invoice, Subscription, SubscriptionPause } from '../../db/entities/index.ts'
+import type { CreditMemo, Invoice, Subscription, SubscriptionPause } from '../../db/entities/index.ts'
 import type { OrderItem } from '../../db/entities/subscription.ts'
 import { storedInstant } from '../../db/stored-instant.ts'
 import { type ChargeTerms, UNCHARGED } from './choose-instrument.ts'
@@ -15,11 +17,13 @@ export function orderOf(
     invoices = [],
     pauses = [],
     charging = UNCHARGED,
+    creditMemos = [],
     redeemed,
   }: {
     readonly invoices?: readonly Invoice[]
     readonly pauses?: readonly SubscriptionPause[]
     readonly charging?: ChargeTerms
+    readonly creditMemos?: readonly CreditMemo[]
     readonly redeemed: readonly RedeemedCoupon[]
   },
 ): Order {
@@ -72,9 +76,11 @@ export function orderOf(
       charge: invoice.charge ?? null,
       amountPaid: invoice.amountPaid,
       amountRefunded: invoice.amountRefunded,
+      credits: invoice.credits,
       isDisputed: invoice.isDisputed,
     })),
     lateChargeTime: milliseconds(row.lateChargeTime),
+    credit: creditMemos.map(creditOf),
     nextInvoice: row.nextInvoice,
     remindersFrom: (row.remindersFrom ?? row.advancedTo ?? row.createdTime).getTime(),
     remindersSent: {
@@ -83,6 +89,11 @@ export function orderOf(
       abandon: row.abandonReminderNumber ?? 0,
     },
   }
+}
+
+/** Returns the unused credit of a memo, as the rules read it. */
+export function creditOf({ id, currency, unusedAmount }: CreditMemo): Credit {
+  return { creditMemoId: id, currency, left: plainAmount(unusedAmount) }
 }
 
 /** Returns the terms in an order's row, with its charge terms and what is redeemed for it. */

@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { Contact, Reachable } from '../../billing/contacts.ts'
+import type { CreditAllocation } from '../../billing/credit-memos.ts'
 import type { InvoiceDiscount } from '../../billing/discounts.ts'
 import type { InvoiceLine, InvoiceStatus, InvoiceType, OpenCharge } from '../../billing/invoices.ts'
 import {
@@ -106,6 +107,8 @@ const InvoiceSchema = defineEntity({
     /** Decimal strings: payments, and what was refunded of them. */
     amountPaid: p.decimal().precision(18).scale(6).default('0').$type<string>(),
     amountRefunded: p.decimal().precision(18).scale(6).default('0').$type<string>(),
+    /** What credit memos cover of it; their amounts are decimal strings. */
+    credits: json<CreditAllocation[]>().defaultRaw(EMPTY_ARRAY),
     isDisputed: p.boolean().default(false),
     poNumber: p.string().nullable(),
     notes: p.text().nullable(),

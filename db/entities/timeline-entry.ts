@@ -13,7 +13,7 @@ const ofRecord = (record: string) => ({
 const TimelineEntrySchema = defineEntity({
   name: 'TimelineEntry',
   tableName: 'timeline_entries',
-  indexes: ['customer', 'subscription', 'invoice', 'transaction'].map(ofRecord),
+  indexes: ['customer', 'subscription', 'invoice', 'transaction', 'credit_memo'].map(ofRecord),
   properties: {
     ...tenantKey,
     /** The records in whose timelines the entry is: one row for all of them. */
@@ -21,6 +21,7 @@ const TimelineEntrySchema = defineEntity({
     subscriptionId: id().nullable(),
     invoiceId: id().nullable(),
     transactionId: id().nullable(),
+    creditMemoId: id().nullable(),
     type: p.string().length(50),
     /** On the record's own clock. */
     occurredTime: instant(),

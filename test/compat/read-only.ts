@@ -111,6 +111,8 @@ export const READ_ONLY: Partial<Record<ShapeName, readonly string[]>> = {
     'organizationId',
     'delinquencyTime',
   ],
+  CreditMemo: ['id', 'number', 'status', 'taxAmount', 'totalAmount', 'unusedAmount'],
+  CreditMemoTimeline: TIMELINE,
   Coupon: ['id', 'redemptionsCount', 'status', 'revision'],
   CouponRedemption: ['id', 'canceledTime'],
   InvoiceItem: ['id', 'price', 'subscriptionId', 'periodNumber'],

@@ -2217,6 +2217,120 @@ export const InvoiceTimeline = Type.Object(
 )
 export type InvoiceTimeline = Static<typeof InvoiceTimeline>
 
+export const CreditMemoTaxItem = Type.Object(
+  {
+    amount: Type.Number(),
+    description: Type.String(),
+    rate: Type.Optional(OrNull(Type.Number())),
+    stateAmount: Type.Optional(OrNull(Type.Number())),
+    countyAmount: Type.Optional(OrNull(Type.Number())),
+    cityAmount: Type.Optional(OrNull(Type.Number())),
+    specialDistrictAmount: Type.Optional(OrNull(Type.Number())),
+    stateRate: Type.Optional(OrNull(Type.Number())),
+    countyRate: Type.Optional(OrNull(Type.Number())),
+    cityRate: Type.Optional(OrNull(Type.Number())),
+    specialDistrictRate: Type.Optional(OrNull(Type.Number())),
+    jurisdictions: Type.Optional(
+      OrNull(
+        Type.Object({
+          country: Type.Optional(OrNull(Type.String())),
+          state: Type.Optional(OrNull(Type.String())),
+          county: Type.Optional(OrNull(Type.String())),
+          city: Type.Optional(OrNull(Type.String())),
+        }),
+      ),
+    ),
+  },
+  { title: 'CreditMemoTaxItem' },
+)
+export type CreditMemoTaxItem = Static<typeof CreditMemoTaxItem>
+
+const CreditMemoItem = Type.Object({
+  id: Type.Optional(Type.String()),
+  invoiceItemId: Type.Optional(OrNull(Type.String())),
+  description: Type.Optional(Type.String()),
+  unitPrice: Type.Number(),
+  quantity: Type.Number(),
+  price: Type.Optional(Type.Number()),
+  productId: Type.Optional(OrNull(Type.String())),
+  planId: Type.Optional(OrNull(Type.String())),
+  tax: Type.Optional(OrNull(CreditMemoTaxItem)),
+})
+const CreditMemoTransactionAllocation = Type.Object({
+  transactionId: Type.Optional(Type.String()),
+  amount: Type.Optional(Type.Number()),
+  currency: Type.Optional(Type.String()),
+})
+const CREDIT_MEMO_REASONS = [
+  'return',
+  'product-unsatisfactory',
+  'order-change',
+  'order-cancellation',
+  'chargeback',
+  'write-off',
+  'waiver',
+  'customer-credit',
+  'prepayment',
+  'other',
+]
+
+export const CreditMemo = Type.Object(
+  {
+    id: Type.Optional(Type.String()),
+    number: Type.Optional(Type.Number()),
+    allocations: Type.Optional(
+      Type.Object({
+        transactions: Type.Optional(Type.Array(CreditMemoTransactionAllocation)),
+        invoices: Type.Optional(Type.Array(CreditMemoInvoiceAllocation)),
+      }),
+    ),
+    items: Type.Optional(Type.Array(CreditMemoItem)),
+    status: Type.Optional(
+      Type.Enum(['draft', 'quotation', 'issued', 'applied', 'partially-applied', 'voided']),
+    ),
+    reason: Type.Optional(Type.Enum(CREDIT_MEMO_REASONS)),
+    description: Type.Optional(Type.String()),
+    shippingAmount: Type.Optional(Type.Number()),
+    taxAmount: Type.Optional(Type.Number()),
+    totalAmount: Type.Optional(Type.Number()),
+    unusedAmount: Type.Optional(Type.Number()),
+    revision: Type.Optional(Type.Number()),
+    customerId: Type.String(),
+    currency: Type.String(),
+    invoiceId: Type.Optional(OrNull(Type.String())),
+    quoteId: Type.Optional(OrNull(Type.String())),
+    createdTime: Type.Optional(Type.String()),
+    updatedTime: Type.Optional(Type.String()),
+    _links: Type.Optional(Type.Array(Link)),
+    _embedded: Type.Optional(Type.Object({ customer: Type.Optional(Type.Object({})) })),
+  },
+  { title: 'CreditMemo' },
+)
+export type CreditMemo = Static<typeof CreditMemo>
+
+export const CreditMemoTimeline = Type.Object(
+  {
+    id: Type.Optional(Type.String()),
+    type: Type.Optional(
+      Type.Enum([
+        'credit-memo-created',
+        'credit-memo-applied',
+        'credit-memo-partially-applied',
+        'credit-memo-voided',
+      ]),
+    ),
+    triggeredBy: Type.Optional(Type.Enum(['rebilly-side', 'app', 'direct-api'])),
+    message: Type.Optional(Type.String()),
+    extraData: Type.Optional(TimelineExtraData),
+    occurredTime: Type.Optional(Type.String()),
+    createdTime: Type.Optional(Type.String()),
+    updatedTime: Type.Optional(Type.String()),
+    _links: Type.Optional(Type.Array(Link)),
+  },
+  { title: 'CreditMemoTimeline' },
+)
+export type CreditMemoTimeline = Static<typeof CreditMemoTimeline>
+
 export const PaymentCardToken = Type.Object(
   {
     method: Type.Enum(['payment-card']),
@@ -3198,6 +3312,9 @@ export const SHAPES = {
   InvoiceCreditMemoAllocationResponse,
   InvoiceTransaction,
   InvoiceTimeline,
+  CreditMemoTaxItem,
+  CreditMemo,
+  CreditMemoTimeline,
   PaymentCardToken,
   DigitalWalletValidation,
   PaymentCard,

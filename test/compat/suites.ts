@@ -2,6 +2,7 @@
 import type { Suite } from './call.ts'
 import { PLANS, PRODUCTS, SHIPPING_RATES, WEBSITES } from './calls/catalogue.ts'
 import { COUPONS } from './calls/coupons.ts'
+import { CREDIT_MEMOS } from './calls/credit-memos.ts'
 import { CUSTOMER_AUTHENTICATION, CUSTOMERS } from './calls/customers.ts'
 import { INVOICES, ORDER_ACTIONS, ORDERS } from './calls/orders.ts'
 import { API_KEYS, CUSTOM_FIELDS, ORGANIZATION, TAGS } from './calls/organization.ts'
@@ -25,6 +26,7 @@ export const SUITES: readonly Suite[] = [
   { title: 'order actions', calls: ORDER_ACTIONS },
   { title: 'coupons', calls: COUPONS },
   { title: 'invoices', calls: INVOICES },
+  { title: 'credit memos', calls: CREDIT_MEMOS },
   { title: 'payment tokens and wallets', calls: PAYMENT_TOKENS },
   { title: 'payment instruments', calls: PAYMENT_INSTRUMENTS },
   { title: 'transactions', calls: TRANSACTIONS },

@@ -67,6 +67,7 @@ const INVOICE: InvoiceDocument = {
   amount: '18450',
   amountPaid: '5000.5',
   amountRefunded: '0',
+  amountCredited: '0',
   amountDue: '13449.5',
 }
 

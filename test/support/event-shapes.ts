@@ -34,6 +34,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   'coupon-application-removed': REDEMPTION,
   'coupon-redeemed': REDEMPTION,
   'coupon-redemption-canceled': REDEMPTION,
+  'credit-memo-': { ids: ['creditMemoId'], embedded: ['creditMemo'] },
   'webhook-': { ids: ['webhookId'], embedded: ['webhook'] },
 }
 

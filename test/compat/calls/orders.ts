@@ -281,13 +281,6 @@ export const INVOICES: readonly Call[] = [
   { operation: 'POST invoices/{id}/issue', body: 'required', sends: 'InvoiceIssue', of: ['own'] },
   { operation: 'GET invoices/{id}/transaction-allocations', of: ['invoice'] },
   {
-    operation: 'POST invoices/{id}/allocate-credit-balance',
-    body: 'full',
-    case: 'with every member',
-    sends: 'InvoiceCreditMemoAllocationRequest',
-    of: ['own'],
-  },
-  {
     operation: 'POST invoices/{id}/transaction',
     body: 'given',
     sends: 'InvoiceTransaction',

@@ -1,0 +1,137 @@
+import { canonicalJson } from '../../billing/canonical-json.ts'
+import { InvalidFieldsError } from '../../billing/errors.ts'
+import { amountOf, jsonAmount } from '../../billing/money.ts'
+import { allocateCreditBalance } from '../../commands/credit-memos/allocate-credit.ts'
+import {
+  type CreditMemoValues,
+  createCreditMemo,
+  emitCreditMemoChange,
+  updateCreditMemo,
+  voidCreditMemo,
+} from '../../commands/credit-memos/save-credit-memo.ts'
+import { lockSubscription } from '../../commands/orders/advance-order.ts'
+import { creditMemoSearch } from '../../db/entities/credit-memo.ts'
+import { CreditMemo as CreditMemoRow, Customer, Invoice } from '../../db/entities/index.ts'
+import { lockRow } from '../../db/lock-row.ts'
+import { statement } from '../../db/statement.ts'
+import { presentCreditAllocation, presentCreditMemo } from '../../representations/credit-memo.ts'
+import { presentCustomer } from '../../representations/customer.ts'
+import type { OperationContext, OperationResponse } from '../operation.ts'
+import { fieldsOf, reference } from '../query/fields.ts'
+import { changeRow } from '../resources/change-row.ts'
+import { embedding } from '../resources/embedding.ts'
+import { notFound, type Resource, type Writer } from '../resources/resource.ts'
+import { respondWith } from '../resources/respond.ts'
+import { CreditMemo } from '../schemas/credit-memo.ts'
+import type { InvoiceCreditMemoAllocationRequest } from '../schemas/invoice.ts'
+import { customers } from './customers.ts'
+import { invoices } from './invoices.ts'
+
+export const creditMemos: Resource<CreditMemoRow> = {
+  name: 'CreditMemo',
+  label: 'credit memo',
+  path: 'credit-memos',
+  schema: CreditMemo,
+  entity: CreditMemoRow,
+  table: 'credit_memos',
+  search: creditMemoSearch,
+  fields: fieldsOf(CreditMemo, {
+    customerId: reference('customer_id', 'customers'),
+    taxAmount: null,
+  }),
+  present: (row, { baseUrl }) => presentCreditMemo(row, baseUrl),
+  expanders: { customer: embedding(Customer, (row) => row.customerId, presentCustomer) },
+}
+
+export const creditMemoWriter: Writer<CreditMemoRow, CreditMemo> = {
+  create(unit, id, body) {
+    requireAllocations(body, [])
+    return createCreditMemo(unit, id, valuesOf(body))
+  },
+  update(unit, row, body) {
+    requireAllocations(body, presentCreditMemo(row, unit.baseUrl).allocations.invoices)
+    updateCreditMemo(row, valuesOf(body))
+  },
+  changed: (unit, row) => emitCreditMemoChange(unit, row, 'credit-memo-modified'),
+}
+
+/** POST credit-memos/{id}/void: 409 if an invoice uses it, or if it is voided already. */
+export async function postCreditMemoVoid(context: OperationContext): Promise<OperationResponse> {
+  const id = context.params.id ?? ''
+  return await context.commit(async (unit) => {
+    const row = await lockRow(unit, CreditMemoRow, id)
+    if (row === null) throw notFound(creditMemos, id)
+    await changeRow(unit, row, () => voidCreditMemo(unit, row))
+    await emitCreditMemoChange(unit, row, 'credit-memo-voided')
+    return await respondWith(context, creditMemos, row)
+  })
+}
+
+/** GET of the unused credit of a customer, by currency. */
+export async function getCreditBalance(context: OperationContext): Promise<OperationResponse> {
+  const { em, organizationId } = context
+  const id = context.params.id ?? ''
+  if ((await em.count(Customer, { organizationId, id })) === 0) throw notFound(customers, id)
+  const balances = await statement<{ currency: string; left: string }>(
+    em,
+    'read-credit-balance',
+    `select currency, sum(unused_amount)::text as left from credit_memos
+      where organization_id = ? and customer_id = ? and unused_amount > 0 group by currency order by currency`,
+    [organizationId, id],
+  )
+  return {
+    body: {
+      balances: balances.map(({ currency, left }) => ({ currency, unallocatedAmount: jsonAmount(left) })),
+    },
+  }
+}
+
+/** POST invoices/{id}/allocate-credit-balance. */
+export async function postCreditAllocation(context: OperationContext): Promise<OperationResponse> {
+  const id = context.params.id ?? ''
+  return await context.commit(async (unit) => {
+    const { em, organizationId } = unit
+    const invoice = await em.findOne(Invoice, { organizationId, id })
+    const order = invoice === null ? null : await lockSubscription(unit, invoice.subscriptionId)
+    if (invoice === null || order === null) throw notFound(invoices, id)
+    const { amount, allocationOrder } = context.body<InvoiceCreditMemoAllocationRequest>()
+    const used = await allocateCreditBalance(unit, order, invoice, {
+      amount: amount === undefined ? null : amountOf(amount),
+      newestFirst: allocationOrder === 'newest-first',
+    })
+    return { body: presentCreditAllocation(invoice, used) }
+  })
+}
+
+/**
+ * Refuses allocations that differ from what invoices use of a memo: nothing that a caller wants is dropped in silence.
+ *
+ * @throws InvalidFieldsError
+ */
+function requireAllocations({ allocations }: CreditMemo, known: readonly object[]): void {
+  const given = allocations?.invoices ?? []
+  if (given.length === 0 || canonicalJson(given) === canonicalJson(known)) return
+  throw new InvalidFieldsError([
+    {
+      field: 'allocations.invoices',
+      code: 'not-supported',
+      message: 'is not supported yet: name an invoice in invoiceId, or allocate the credit balance to it',
+    },
+  ])
+}
+
+function valuesOf(body: CreditMemo): CreditMemoValues {
+  return {
+    customerId: body.customerId,
+    invoiceId: body.invoiceId ?? null,
+    currency: body.currency,
+    items: (body.items ?? []).map(({ description, unitPrice, quantity }) => ({
+      description: description ?? '',
+      unitPrice: amountOf(unitPrice),
+      quantity,
+    })),
+    shippingAmount: amountOf(body.shippingAmount ?? 0),
+    reason: body.reason ?? 'other',
+    description: body.description ?? '',
+  }
+}

@@ -1,0 +1,47 @@
+import type { CreditAllocation } from '../../billing/credit-memos.ts'
+import { type FieldCode, InvalidFieldsError } from '../../billing/errors.ts'
+import { amountDue } from '../../billing/invoices.ts'
+import { amountProblem, Money, sumOf } from '../../billing/money.ts'
+import { creditInvoice } from '../../billing/order-payments.ts'
+import type { Invoice, Subscription } from '../../db/entities/index.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { actOnOrder } from '../orders/act-on-order.ts'
+
+/**
+ * Applies the customer's credit balance to an open invoice of a locked order.
+ *
+ * @param amount a decimal string; null: as much as is due and left.
+ * @returns what this call allocated, in the order of use.
+ * @throws InvalidFieldsError for an amount above what is due or left, or that the currency cannot express.
+ * @throws ConflictError for an invoice that is not open or is being charged.
+ */
+export async function allocateCreditBalance(
+  unit: UnitOfWork,
+  order: Subscription,
+  invoice: Invoice,
+  { amount, newestFirst }: { readonly amount: string | null; readonly newestFirst: boolean },
+): Promise<readonly CreditAllocation[]> {
+  let used: readonly CreditAllocation[] = []
+  await actOnOrder(unit, order, (record, at) => {
+    const { sequence, currency } = invoice
+    const credit = newestFirst ? record.order.credit.toReversed() : record.order.credit
+    const made = creditInvoice(record.order, at, sequence, credit, amount)
+    const state = record.order.invoices.find((one) => one.sequence === sequence)
+    if (amount !== null && state !== undefined) {
+      const problem = amountProblem(amount, currency)
+      if (problem !== null) refuse(problem.code, problem.message)
+      const due = amountDue(state)
+      if (new Money(amount).greaterThan(due)) refuse('out-of-range', `must not exceed what is due: ${due}`)
+      const left = sumOf(made.used.map((one) => one.amount))
+      if (new Money(amount).greaterThan(left))
+        refuse('out-of-range', `must not exceed the credit balance in ${currency}: ${left}`)
+    }
+    used = made.used
+    return made.transition
+  })
+  return used
+}
+
+function refuse(code: FieldCode, message: string): never {
+  throw new InvalidFieldsError([{ field: 'amount', code, message }])
+}

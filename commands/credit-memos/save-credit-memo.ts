@@ -1,0 +1,185 @@
+/** Credit memos: created, changed and voided by callers; invoices use them by the rules of orders (decisions 6.3). */
+import { canonicalJson } from '../../billing/canonical-json.ts'
+import { type CreditMemoItem, type CreditMemoReason, creditMemoTotal } from '../../billing/credit-memos.ts'
+import { ConflictError, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
+import { isOpen } from '../../billing/invoices.ts'
+import { amountProblem, isZero, Money, plainAmount } from '../../billing/money.ts'
+import { transition } from '../../billing/order.ts'
+import { creditInvoice, requireNoCharge } from '../../billing/order-payments.ts'
+import { CreditMemo, Customer, Invoice } from '../../db/entities/index.ts'
+import { newId } from '../../db/ids.ts'
+import { statement } from '../../db/statement.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { creditMemoEvent } from '../../events/credit-memo-events.ts'
+import { creditEntry } from '../../events/timeline.ts'
+import { actOnOrder } from '../orders/act-on-order.ts'
+import { lockSubscription } from '../orders/advance-order.ts'
+import { renewCredit } from '../orders/credit.ts'
+import { references } from '../references.ts'
+
+export interface CreditMemoValues {
+  readonly customerId: string
+  /** null: for no invoice. */
+  readonly invoiceId: string | null
+  readonly currency: string
+  /** Their unit prices are decimal strings. */
+  readonly items: readonly CreditMemoItem[]
+  /** A decimal string. */
+  readonly shippingAmount: string
+  readonly reason: CreditMemoReason
+  readonly description: string
+}
+
+/**
+ * Creates a credit memo. What the named invoice owes is covered at once; the rest waits for the customer's next invoice of
+ * its currency. Emits `credit-memo-created`.
+ *
+ * @throws InvalidFieldsError for amounts that the currency cannot express or that are zero in all, and for a customer or an
+ * invoice that does not exist or fit.
+ * @throws ConflictError while the invoice is being charged.
+ */
+export async function createCreditMemo(
+  unit: UnitOfWork,
+  id: string,
+  given: CreditMemoValues,
+): Promise<CreditMemo> {
+  const totalAmount = totalOf(given)
+  const invoice = await unit.em.findOne(Invoice, {
+    organizationId: unit.organizationId,
+    id: given.invoiceId ?? '',
+  })
+  // The order is locked before the customer is held.
+  const order = invoice === null ? null : await lockSubscription(unit, invoice.subscriptionId)
+  const found = references(unit)
+  const customer = await found.required(Customer, 'customerId', given.customerId)
+  if (given.invoiceId !== null) {
+    if (invoice === null || order === null) found.missing(Invoice, 'invoiceId')
+    else if (order.customerId !== given.customerId)
+      found.fail('invoiceId', 'mismatch', 'must be an invoice of the customer')
+    else if (invoice.currency !== given.currency)
+      found.fail('invoiceId', 'mismatch', `must have the currency of the credit memo: ${given.currency}`)
+  }
+  found.check()
+  const number = await nextNumber(unit)
+  const websiteId = invoice?.websiteId ?? customer?.websiteId ?? null
+  const create = (time: Date): CreditMemo => {
+    const memo = unit.create(CreditMemo, {
+      id,
+      number,
+      ...given,
+      items: given.items.map((item) => ({ id: newId('item'), ...item })),
+      status: 'issued',
+      totalAmount,
+      unusedAmount: totalAmount,
+      invoiceAllocations: [],
+      voidedTime: null,
+    })
+    unit.emit(creditMemoEvent(memo, 'credit-memo-created', { time, baseUrl: unit.baseUrl, websiteId }))
+    unit.addTimelineEntry(creditEntry('credit-memo-created', memo, { time, cause: 'api' }))
+    return memo
+  }
+  if (invoice === null || order === null) return create(unit.now)
+  let memo: CreditMemo | null = null
+  await actOnOrder(unit, order, (record, at) => {
+    const state = record.order.invoices.find(({ sequence }) => sequence === invoice.sequence)
+    if (state !== undefined && isOpen(state)) requireNoCharge(state)
+    memo = create(new Date(at))
+    record.creditMemos.set(memo.id, memo)
+    record.changedRows.add(memo)
+    renewCredit(record)
+    const own = record.order.credit.filter(({ creditMemoId }) => creditMemoId === id)
+    return state !== undefined && isOpen(state)
+      ? creditInvoice(record.order, at, invoice.sequence, own).transition
+      : transition(record.order, at, 'api', () => {})
+  })
+  if (memo === null) throw new Error('a credit memo that was accepted left no row')
+  return memo
+}
+
+/**
+ * Changes a locked credit memo: its amounts only while no invoice uses it, its customer, invoice and currency never.
+ *
+ * @throws InvalidFieldsError, ConflictError
+ */
+export function updateCreditMemo(memo: CreditMemo, given: CreditMemoValues): void {
+  const totalAmount = totalOf(given)
+  for (const member of ['customerId', 'invoiceId', 'currency'] as const) {
+    if ((memo[member] ?? null) !== given[member])
+      throw new ConflictError(`The ${member} of a credit memo cannot be changed.`)
+  }
+  const { reason, description } = given
+  Object.assign(memo, { reason, description })
+  const known = memo.items.map(({ id: _, ...item }) => item)
+  const isSame =
+    canonicalJson(known) === canonicalJson(given.items) &&
+    plainAmount(memo.shippingAmount) === given.shippingAmount
+  if (isSame) return
+  requireUnused(memo, 'changed')
+  Object.assign(memo, {
+    items: given.items.map((item, index) => ({ id: memo.items[index]?.id ?? newId('item'), ...item })),
+    shippingAmount: given.shippingAmount,
+    totalAmount,
+    unusedAmount: totalAmount,
+  })
+}
+
+/**
+ * Voids a locked credit memo: no invoice will use it.
+ *
+ * @throws ConflictError if an invoice uses it, or if it is voided already.
+ */
+export function voidCreditMemo(unit: UnitOfWork, memo: CreditMemo): void {
+  requireUnused(memo, 'voided')
+  Object.assign(memo, { status: 'voided', unusedAmount: '0', voidedTime: unit.now })
+}
+
+/** Emits that a caller changed or voided a memo. */
+export async function emitCreditMemoChange(
+  unit: UnitOfWork,
+  memo: CreditMemo,
+  type: 'credit-memo-modified' | 'credit-memo-voided',
+): Promise<void> {
+  const { organizationId, baseUrl, now: time } = unit
+  const customer = await unit.em.findOne(Customer, { organizationId, id: memo.customerId })
+  unit.emit(creditMemoEvent(memo, type, { time, baseUrl, websiteId: customer?.websiteId ?? null }))
+  unit.addTimelineEntry(creditEntry(type, memo, { time, cause: 'api' }))
+}
+
+function requireUnused({ status, totalAmount, unusedAmount }: CreditMemo, done: string): void {
+  if (status === 'voided') throw new ConflictError('The credit memo is voided.')
+  if (new Money(unusedAmount).equals(totalAmount)) return
+  throw new ConflictError(`A credit memo that an invoice uses cannot be ${done}.`)
+}
+
+/** @throws InvalidFieldsError */
+function totalOf({ items, shippingAmount, currency }: CreditMemoValues): string {
+  const problems: InvalidField[] = []
+  const check = (field: string, amount: string): void => {
+    const problem = amountProblem(amount, currency)
+    if (problem !== null) problems.push({ field, ...problem })
+  }
+  items.forEach(({ unitPrice }, index) => {
+    check(`items.${index}.unitPrice`, unitPrice)
+  })
+  check('shippingAmount', shippingAmount)
+  const total = creditMemoTotal(items, shippingAmount, currency)
+  if (problems.length === 0) check('items', total)
+  if (problems.length === 0 && isZero(total))
+    problems.push({ field: 'items', code: 'out-of-range', message: 'must credit more than 0' })
+  if (problems.length > 0) throw new InvalidFieldsError(problems)
+  return total
+}
+
+/** Returns the next number; the counter stays locked until the transaction ends, so that a rollback returns it. */
+async function nextNumber({ em, organizationId }: UnitOfWork): Promise<number> {
+  const [given] = await statement<{ last_number: number }>(
+    em,
+    'number-credit-memo',
+    `insert into credit_memo_counters (organization_id, last_number) values (?, 1)
+     on conflict (organization_id) do update set last_number = credit_memo_counters.last_number + 1
+     returning last_number`,
+    [organizationId],
+  )
+  if (given === undefined) throw new Error('a counter returns its number')
+  return given.last_number
+}

@@ -1,0 +1,96 @@
+/** The credit memos of orders' customers: locked with the order, and written with its invoices. */
+import { creditChanges, creditMemoStatus } from '../../billing/credit-memos.ts'
+import type { Invoice as InvoiceState } from '../../billing/invoices.ts'
+import { Money } from '../../billing/money.ts'
+import type { Transition } from '../../billing/order.ts'
+import { CreditMemo, type Invoice, type Subscription } from '../../db/entities/index.ts'
+import { statement } from '../../db/statement.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { creditMemoEvent } from '../../events/credit-memo-events.ts'
+import { creditEntry } from '../../events/timeline.ts'
+import type { OrderRecord } from './order-record.ts'
+import { creditOf } from './rows-to-order.ts'
+
+/**
+ * Locks the customers' credit memos with unused credit, and the memos that the invoices use, until the transaction ends: no
+ * other order of a customer uses a memo meanwhile. Orders are locked before, and memos in the order of their ids.
+ *
+ * @returns the memos of each customer, oldest first.
+ */
+export async function lockCredit(
+  unit: UnitOfWork,
+  orders: readonly Pick<Subscription, 'customerId'>[],
+  invoices: readonly Pick<Invoice, 'credits'>[],
+): Promise<ReadonlyMap<string, CreditMemo[]>> {
+  const { em, organizationId } = unit
+  const used = invoices.flatMap(({ credits }) => credits.map(({ creditMemoId }) => creditMemoId))
+  const locked = await statement<{ id: string }>(
+    em,
+    'lock-credit-memos',
+    `select id from credit_memos
+      where organization_id = ?
+        and ((customer_id in (select jsonb_array_elements_text(?::jsonb)) and unused_amount > 0)
+             or id in (select jsonb_array_elements_text(?::jsonb)))
+      order by id for update`,
+    [
+      organizationId,
+      JSON.stringify([...new Set(orders.map(({ customerId }) => customerId))]),
+      JSON.stringify([...new Set(used)]),
+    ],
+  )
+  if (locked.length === 0) return new Map()
+  // Another order of the same transaction may have used them already.
+  await em.flush()
+  const memos = await em.find(
+    CreditMemo,
+    { organizationId, id: { $in: locked.map(({ id }) => id) } },
+    { orderBy: { createdTime: 'asc', id: 'asc' }, refresh: true },
+  )
+  return Map.groupBy(memos, ({ customerId }) => customerId)
+}
+
+/** Tells the rules of an order what its customer's memos have left, which its other orders may have used meanwhile. */
+export function renewCredit(record: OrderRecord): void {
+  if (record.creditMemos.size === 0) return
+  record.order = { ...record.order, credit: [...record.creditMemos.values()].map(creditOf) }
+}
+
+/** Writes to the memos what an invoice uses of them now, and no longer. */
+export function writeCredit(
+  unit: UnitOfWork,
+  record: OrderRecord,
+  { time, cause }: { readonly time: Date } & Pick<Transition, 'cause'>,
+  invoice: InvoiceState,
+  before: InvoiceState | null,
+): void {
+  if (invoice.credits === before?.credits) return
+  const row = record.invoices.get(invoice.sequence)
+  if (row === undefined) return
+  for (const { creditMemoId, amount } of creditChanges(before?.credits ?? [], invoice.credits)) {
+    const memo = record.creditMemos.get(creditMemoId)
+    if (memo === undefined) throw new Error(`the credit memo ${creditMemoId} of an invoice is not locked`)
+    const left = new Money(memo.unusedAmount).minus(amount)
+    if (left.isNegative()) throw new Error(`the credit memo ${creditMemoId} is used twice`)
+    if (!record.changedRows.has(memo)) {
+      record.changedRows.add(memo)
+      memo.revision += 1
+      memo.updatedTime = unit.now
+    }
+    memo.unusedAmount = left.toFixed()
+    memo.status = creditMemoStatus(memo.totalAmount, memo.unusedAmount)
+    const others = memo.invoiceAllocations.filter(({ invoiceId }) => invoiceId !== row.id)
+    const own = invoice.credits.find((one) => one.creditMemoId === creditMemoId)
+    memo.invoiceAllocations =
+      own === undefined ? others : [...others, { invoiceId: row.id, amount: own.amount }]
+    const isUsed = !new Money(amount).isNegative()
+    const type = !isUsed
+      ? 'credit-memo-modified'
+      : memo.status === 'applied'
+        ? 'credit-memo-applied'
+        : 'credit-memo-partially-applied'
+    unit.emit(creditMemoEvent(memo, type, { time, baseUrl: unit.baseUrl, websiteId: record.row.websiteId }))
+    unit.addTimelineEntry(
+      creditEntry(type, memo, { time, cause, invoiceId: row.id, subscriptionId: record.row.id }),
+    )
+  }
+}

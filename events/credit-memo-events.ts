@@ -1,0 +1,25 @@
+import type { EventType } from '../billing/event-types.ts'
+import type { CreditMemo } from '../db/entities/index.ts'
+import type { NewEvent } from '../db/outbox.ts'
+import { presentCreditMemo } from '../representations/credit-memo.ts'
+
+/** Returns an event about a credit memo, with the memo as it stands now; its website is that of the invoice, if any. */
+export function creditMemoEvent(
+  memo: CreditMemo,
+  type: EventType,
+  {
+    time,
+    baseUrl,
+    websiteId = null,
+  }: { readonly time: Date; readonly baseUrl: string; readonly websiteId?: string | null },
+): NewEvent {
+  const creditMemo = presentCreditMemo(memo, baseUrl)
+  return {
+    type,
+    time,
+    websiteId,
+    ids: { creditMemoId: memo.id },
+    embedded: { creditMemo },
+    links: creditMemo._links.map((link) => (link.rel === 'self' ? { ...link, rel: 'creditMemo' } : link)),
+  }
+}

@@ -1,0 +1,357 @@
+/** Credit memos: what a customer is owed covers an invoice, or waits as credit balance for the next one. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { advanceDueOrders } from '../../commands/orders/advance-order.ts'
+import { inUnitOfWork } from '../../db/unit-of-work.ts'
+import type { ApiClient } from '../support/api-client.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const DAY = 86_400_000
+
+interface Memo extends Record<string, unknown> {
+  readonly id: string
+  readonly unusedAmount: number
+}
+interface Invoice extends Record<string, unknown> {
+  readonly id: string
+  readonly amount: number
+  readonly amountDue: number
+  readonly status: string
+  readonly creditMemoAllocations: readonly { readonly amount: number }[]
+}
+
+describe('a credit memo', () => {
+  let service: TestService
+  let merchant: Catalogue
+  let api: ApiClient
+
+  beforeAll(async () => {
+    service = await startService({ worker: false, settings: { RATE_LIMIT: '1000000' } })
+    merchant = await catalogue(service)
+    api = merchant.api
+  })
+  afterAll(() => service.stop())
+
+  const customer = async () => String((await create(api, 'customers', { firstName: 'Ada' })).id)
+  const read = async <T>(path: string): Promise<T> => (await api.get<T>(path)).body
+  const credit = (customerId: string, amount: number, members: object = {}) =>
+    create(api, 'credit-memos', {
+      customerId,
+      currency: 'EUR',
+      items: [{ description: 'Goodwill', unitPrice: amount, quantity: 1 }],
+      ...members,
+    }) as Promise<unknown> as Promise<Memo>
+  const memoOf = ({ id }: Pick<Memo, 'id'>) => read<Memo>(`credit-memos/${id}`)
+  const balanceOf = async (customerId: string) =>
+    (await read<{ balances: object[] }>(`customers/${customerId}/credit-balance`)).balances
+  const order = async (customerId: string, members: object = {}) =>
+    String((await create(api, 'subscriptions', orderBody(merchant, { customerId, ...members }))).id)
+  /** Issues the first invoice of an order, by a command that advances it. */
+  const begin = async (id: string, customerId: string): Promise<Invoice> => {
+    const body = orderBody(merchant, { customerId, notes: 'Begun.' })
+    const begun = await api.put<Record<string, unknown>>(`subscriptions/${id}`, body)
+    expect(begun.status).toBe(200)
+    return await read<Invoice>(`invoices/${begun.body.initialInvoiceId}`)
+  }
+  const eventsOf = async (memoId: string) =>
+    (
+      (await service.database.orm.em
+        .fork()
+        .getConnection()
+        .execute('select type from events where organization_id = ? and entity_id = ? order by position', [
+          merchant.organizationId,
+          memoId,
+        ])) as { type: string }[]
+    ).map(({ type }) => type)
+  const transactionsOf = (customerId: string) =>
+    read<object[]>(`transactions?filter=customerId:${customerId}`)
+
+  test('is made, read, listed, changed and voided', async () => {
+    const customerId = await customer()
+    const made = (await create(api, 'credit-memos', {
+      customerId,
+      currency: 'EUR',
+      reason: 'return',
+      description: 'Two lamps came back.',
+      items: [{ description: 'Lamp', unitPrice: 12.25, quantity: 2 }],
+      shippingAmount: 4.5,
+    })) as Memo
+    expect(made).toMatchObject({
+      id: expect.stringMatching(/^cm_/),
+      number: expect.any(Number),
+      status: 'issued',
+      items: [
+        { description: 'Lamp', unitPrice: 12.25, quantity: 2, price: 24.5, productId: null, tax: null },
+      ],
+      shippingAmount: 4.5,
+      taxAmount: 0,
+      totalAmount: 29,
+      unusedAmount: 29,
+      allocations: { invoices: [], transactions: [] },
+      invoiceId: null,
+      quoteId: null,
+      revision: 1,
+    })
+    const path = `credit-memos/${made.id}`
+    expect(await read(path)).toEqual(made)
+    const other = await credit(customerId, 3)
+    expect(Number(other.number)).toBe(Number(made.number) + 1)
+    expect(
+      await read(
+        `credit-memos?filter=customerId:${customerId};status:issued;unusedAmount:10..;reason:return&sort=-totalAmount&q=lamps`,
+      ),
+    ).toEqual([made])
+    const held = await api.put(path, made)
+    expect({ status: held.status, body: held.body }).toEqual({ status: 200, body: made })
+    const changed = await api.put(path, {
+      ...made,
+      description: 'One lamp came back.',
+      items: [made.items].flat().map((item) => ({ ...(item as object), quantity: 1 })),
+    })
+    expect(changed.body).toMatchObject({ totalAmount: 16.75, unusedAmount: 16.75, revision: 2 })
+    expectProblem(await api.put(path, { ...made, currency: 'USD' }), 409, 'conflict')
+    expect(
+      (await api.put('credit-memos/welcome', { customerId, currency: 'USD', shippingAmount: 5 })).status,
+    ).toBe(201)
+    expect(await balanceOf(customerId)).toEqual([
+      { currency: 'EUR', unallocatedAmount: 19.75 },
+      { currency: 'USD', unallocatedAmount: 5 },
+    ])
+    const voided = await api.post<Memo>(`${path}/void`, {})
+    expect({ status: voided.status, body: voided.body }).toMatchObject({
+      status: 201,
+      body: { status: 'voided', unusedAmount: 0, totalAmount: 16.75, revision: 3 },
+    })
+    expectProblem(await api.post(`${path}/void`, {}), 409, 'conflict')
+    expect(await eventsOf(made.id)).toEqual([
+      'credit-memo-created',
+      'credit-memo-modified',
+      'credit-memo-voided',
+    ])
+    const comment = await create(api, `${path}/timeline`, { message: 'Agreed by phone.' })
+    const entries = await read<{ type: string }[]>(`${path}/timeline?sort=occurredTime,id`)
+    expect(entries.map(({ type }) => type)).toEqual([
+      'credit-memo-created',
+      'credit-memo-modified',
+      'credit-memo-voided',
+      'timeline-comment-created',
+    ])
+    expect((await api.delete(`${path}/timeline/${comment.id}`)).status).toBe(204)
+    expectProblem(await api.delete(`customers/${customerId}`), 409, 'conflict')
+  })
+
+  test('waits until an invoice is issued: one that it covers is paid without a transaction', async () => {
+    const customerId = await customer()
+    const [old, young, foreign] = [
+      await credit(customerId, 4),
+      await credit(customerId, 20),
+      await credit(customerId, 50, { currency: 'USD' }),
+    ]
+    const id = await order(customerId)
+    const invoice = await begin(id, customerId)
+    expect(invoice).toMatchObject({
+      status: 'paid',
+      amount: 9.9,
+      amountDue: 0,
+      transactions: [],
+      creditMemoAllocations: [
+        { invoiceId: invoice.id, amount: 4, currency: 'EUR' },
+        { invoiceId: invoice.id, amount: 5.9, currency: 'EUR' },
+      ],
+    })
+    expect(await read(`subscriptions/${id}`)).toMatchObject({ status: 'active', billingStatus: 'paid' })
+    expect(await transactionsOf(customerId)).toEqual([])
+    expect(await memoOf(old)).toMatchObject({ status: 'applied', unusedAmount: 0, revision: 2 })
+    expect(await memoOf(young)).toMatchObject({
+      status: 'partially-applied',
+      unusedAmount: 14.1,
+      allocations: { invoices: [{ invoiceId: invoice.id, amount: 5.9, currency: 'EUR' }] },
+    })
+    expect(await memoOf(foreign)).toMatchObject({ status: 'issued', unusedAmount: 50 })
+    expect(await eventsOf(old.id)).toEqual(['credit-memo-created', 'credit-memo-applied'])
+    expect(await eventsOf(young.id)).toEqual(['credit-memo-created', 'credit-memo-partially-applied'])
+    expectProblem(await api.post(`credit-memos/${young.id}/void`, {}), 409, 'conflict')
+    const dearer = { ...(await memoOf(young)), items: [{ unitPrice: 99, quantity: 1 }] }
+    expectProblem(await api.put(`credit-memos/${young.id}`, dearer), 409, 'conflict')
+    const timeline = await read<{ type: string }[]>(`invoices/${invoice.id}/timeline`)
+    expect(timeline.map(({ type }) => type)).toContain('credit-memo-applied')
+  })
+
+  test('for an invoice reduces what that owes, and returns with it when it is voided', async () => {
+    const customerId = await customer()
+    const invoice = await begin(await order(customerId), customerId)
+    expect(invoice).toMatchObject({ status: 'unpaid', amountDue: 9.9 })
+    const part = await credit(customerId, 4, { invoiceId: invoice.id })
+    expect(part).toMatchObject({ status: 'applied', unusedAmount: 0, revision: 1, invoiceId: invoice.id })
+    expect(await read(`invoices/${invoice.id}`)).toMatchObject({
+      status: 'unpaid',
+      amountDue: 5.9,
+      creditMemoAllocations: [{ amount: 4 }],
+    })
+    const sale = {
+      type: 'sale',
+      customerId,
+      currency: 'EUR',
+      paymentInstruction: { method: 'external' },
+      invoiceIds: [invoice.id],
+    }
+    expectProblem(await api.post('transactions', { ...sale, amount: 9.9 }), 422, 'validation-error')
+    expect((await api.post(`invoices/${invoice.id}/void`, {})).status).toBe(201)
+    expect(await read(`invoices/${invoice.id}`)).toMatchObject({ creditMemoAllocations: [], amountDue: 0 })
+    expect(await memoOf(part)).toMatchObject({ status: 'issued', unusedAmount: 4 })
+    expect(await eventsOf(part.id)).toEqual([
+      'credit-memo-created',
+      'credit-memo-applied',
+      'credit-memo-modified',
+    ])
+    expect(await balanceOf(customerId)).toEqual([{ currency: 'EUR', unallocatedAmount: 4 }])
+  })
+
+  test('over what its invoice owes leaves the rest as balance, also where nothing is owed', async () => {
+    const customerId = await customer()
+    const invoice = await begin(await order(customerId), customerId)
+    const memo = await credit(customerId, 12, { invoiceId: invoice.id })
+    expect(memo).toMatchObject({ status: 'partially-applied', unusedAmount: 2.1 })
+    expect(await read(`invoices/${invoice.id}`)).toMatchObject({
+      status: 'paid',
+      amountDue: 0,
+      transactions: [],
+    })
+    const late = await credit(customerId, 3, { invoiceId: invoice.id })
+    expect(late).toMatchObject({ status: 'issued', unusedAmount: 3 })
+    expect(await balanceOf(customerId)).toEqual([{ currency: 'EUR', unallocatedAmount: 5.1 }])
+  })
+
+  test('is allocated to an invoice on request, newest first if that is asked for', async () => {
+    const customerId = await customer()
+    const invoice = await begin(await order(customerId), customerId)
+    const path = `invoices/${invoice.id}/allocate-credit-balance`
+    const nothing = await api.post(path, {})
+    expect({ status: nothing.status, body: nothing.body }).toEqual({
+      status: 200,
+      body: { invoiceId: invoice.id, currency: 'EUR', appliedCreditMemos: [], remainingInvoiceAmount: 9.9 },
+    })
+    const [old, young] = [await credit(customerId, 5), await credit(customerId, 3)]
+    for (const [amount, text] of [
+      [9.91, 'due'],
+      [8.5, 'balance'],
+      [0.001, 'decimals'],
+    ] as const) {
+      const refused = await api.post<{ invalidFields?: object[] }>(path, { amount })
+      expect(expectProblem(refused, 422, 'validation-error')).toEqual(['amount'])
+      expect(JSON.stringify(refused.body)).toContain(text)
+    }
+    const some = await api.post(path, { amount: 4, allocationOrder: 'newest-first' })
+    expect(some.body).toEqual({
+      invoiceId: invoice.id,
+      currency: 'EUR',
+      appliedCreditMemos: [
+        { creditMemoId: young.id, amount: 3 },
+        { creditMemoId: old.id, amount: 1 },
+      ],
+      remainingInvoiceAmount: 5.9,
+    })
+    await credit(customerId, 100)
+    expect((await api.post(path, {})).body).toMatchObject({ remainingInvoiceAmount: 0 })
+    expect(await read(`invoices/${invoice.id}`)).toMatchObject({ status: 'paid' })
+    expect(await memoOf(old)).toMatchObject({ allocations: { invoices: [{ amount: 5 }] }, unusedAmount: 0 })
+    expectProblem(await api.post(path, {}), 409, 'conflict')
+    expectProblem(await api.post('invoices/none/allocate-credit-balance', {}), 404, 'not-found')
+  })
+
+  /** The ledger of a customer: what memos are worth is what invoices use of them and what is left. */
+  const expectLedger = async (customerId: string, invoices: readonly Invoice[], memos: readonly Memo[]) => {
+    const sum = (amounts: readonly number[]) => Math.round(amounts.reduce((all, one) => all + one, 0) * 100)
+    const used = invoices.flatMap((one) => one.creditMemoAllocations.map(({ amount }) => amount))
+    const now = await Promise.all(memos.map(memoOf))
+    expect(sum([...used, ...now.map(({ unusedAmount }) => unusedAmount)])).toBe(
+      sum(now.map(({ totalAmount }) => Number(totalAmount))),
+    )
+    const owed = invoices.map(({ amountDue }) => amountDue)
+    expect(sum([...used, ...owed])).toBe(sum(invoices.map(({ amount }) => amount)))
+    expect(customerId).toMatch(/^cus/)
+  }
+
+  test('is never used twice by invoices of one customer that are issued at once', async () => {
+    const customerId = await customer()
+    const memos = [await credit(customerId, 6), await credit(customerId, 15), await credit(customerId, 7)]
+    const orders = await Promise.all([1, 2, 3, 4, 5].map(() => order(customerId)))
+    const invoices = await Promise.all(orders.map((id) => begin(id, customerId)))
+    await expectLedger(customerId, invoices, memos)
+    expect(await balanceOf(customerId)).toEqual([])
+    expect(invoices.filter(({ status }) => status === 'paid')).toHaveLength(2)
+  })
+
+  test('is never used twice by invoices of one customer that are issued in one batch', async () => {
+    const customerId = await customer()
+    const memos = [await credit(customerId, 6), await credit(customerId, 15)]
+    const orders = await Promise.all([1, 2, 3].map(() => order(customerId)))
+    const now = new Date()
+    await inUnitOfWork(
+      service.database.orm.em.fork(),
+      { organizationId: merchant.organizationId, now, baseUrl: 'http://localhost' },
+      (unit) =>
+        advanceDueOrders(unit, { required: orders, instant: new Date(now.getTime() + DAY), others: 0 }),
+    )
+    const invoices = await read<Invoice[]>(`invoices?filter=customerId:${customerId}`)
+    expect(invoices).toHaveLength(3)
+    await expectLedger(customerId, invoices, memos)
+    expect((await Promise.all(memos.map(memoOf))).map(({ revision }) => revision)).toEqual([2, 2])
+    expect(await balanceOf(customerId)).toEqual([])
+  })
+
+  test('moves to the other customer when customers are merged', async () => {
+    const [duplicate, target] = [await customer(), await customer()]
+    const memo = await credit(duplicate, 4)
+    expect((await api.delete(`customers/${duplicate}?targetCustomerId=${target}`)).status).toBe(204)
+    expect(await memoOf(memo)).toMatchObject({ customerId: target })
+    expect(await balanceOf(target)).toEqual([{ currency: 'EUR', unallocatedAmount: 4 }])
+  })
+
+  test('for an invoice that does not exist or fit is refused: 422, and nothing is written', async () => {
+    const [customerId, other] = [await customer(), await customer()]
+    const invoice = await begin(await order(other), other)
+    const members = { items: [{ unitPrice: 1, quantity: 1 }], currency: 'EUR', customerId }
+    for (const [fields, body] of [
+      [['invoiceId'], { invoiceId: 'none' }],
+      [['invoiceId'], { invoiceId: invoice.id }],
+      [['invoiceId'], { customerId: other, currency: 'USD', invoiceId: invoice.id }],
+      [['customerId'], { customerId: 'none' }],
+    ] as const) {
+      const refused = await api.post('credit-memos', { ...members, ...body })
+      expect(expectProblem(refused, 422, 'validation-error')).toEqual(fields)
+    }
+    expect(await balanceOf(customerId)).toEqual([])
+    expectProblem(await api.get('customers/none/credit-balance'), 404, 'not-found')
+  })
+
+  test.each([
+    ['nothing', {}, ['currency', 'customerId']],
+    ['nothing to credit', { items: [] }, ['items']],
+    ['items of no price', { items: [{ unitPrice: 0, quantity: 3 }] }, ['items']],
+    ['a negative price', { items: [{ unitPrice: -1, quantity: 1 }] }, ['items.0.unitPrice']],
+    [
+      'more decimals than its currency has',
+      { items: [{ unitPrice: 1.005, quantity: 1 }] },
+      ['items.0.unitPrice'],
+    ],
+    ['half a unit', { items: [{ unitPrice: 1, quantity: 0.5 }] }, ['items.0.quantity']],
+    ['an unknown reason', { reason: 'because' }, ['reason']],
+    [
+      'allocations of its own',
+      { allocations: { invoices: [{ invoiceId: 'in_1', amount: 1 }] } },
+      ['allocations.invoices'],
+    ],
+    [
+      'tax, which is not supported yet',
+      { items: [{ unitPrice: 1, quantity: 1, tax: { amount: 1 } }] },
+      ['items.0.tax'],
+    ],
+  ])('is refused with %s: 422', async (name, body, fields) => {
+    const valid = { customerId: merchant.customerId, currency: 'EUR', items: [{ unitPrice: 1, quantity: 1 }] }
+    const response = await api.post('credit-memos', name === 'nothing' ? body : { ...valid, ...body })
+    expect(expectProblem(response, 422, 'validation-error')).toEqual(fields)
+  })
+})
