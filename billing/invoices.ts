@@ -2,6 +2,7 @@
 import { canonicalJson } from './canonical-json.ts'
 import { discountsAt } from './coupons.ts'
 import { type InvoiceDiscount, type Priced, priced } from './discounts.ts'
+import type { Decline } from './dunning.ts'
 import { type Duration, reach } from './durations.ts'
 import { LATEST_INSTANT, orNever } from './instants.ts'
 import { isZero, lineAmount, Money } from './money.ts'
@@ -77,6 +78,8 @@ export interface Invoice {
   readonly attempts: number
   /** When the first charge was declined, or timed out; retries count from it. */
   readonly declinedTime: number | null
+  /** One for each instrument that was declined for it since a new one was last given, the latest last. */
+  readonly declines: readonly Decline[]
   readonly charge: OpenCharge | null
   /** Exact; refunds are not subtracted. */
   readonly amountPaid: string
@@ -150,6 +153,7 @@ export function draftInvoice(
     chargeTime: null,
     attempts: 0,
     declinedTime: null,
+    declines: [],
     charge: null,
     amountPaid: '0',
     amountRefunded: '0',

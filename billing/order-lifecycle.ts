@@ -29,6 +29,7 @@ import {
   issue,
   issueEnding,
   issueRenewal,
+  mayCharge,
   type Order,
   set,
   type Transition,
@@ -341,7 +342,7 @@ function billPeriod(change: Change, boundary: number): void {
   }
   // The early invoice had nothing to charge; an instrument may have been added since.
   const early = invoices.find((one) => one.periodNumber === rebillNumber && isOpen(one))
-  if (early !== undefined && terms.canCharge && isUncharged(early)) {
+  if (early !== undefined && mayCharge(change.order) && isUncharged(early)) {
     changeInvoice(change, early.sequence, { chargeTime: Math.max(boundary, change.at) })
   }
 }

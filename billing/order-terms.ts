@@ -86,8 +86,14 @@ export interface OrderTerms {
   readonly coupons: readonly RedeemedCoupon[]
   /** True with autopay and an instrument to charge. */
   readonly canCharge: boolean
+  /** The instrument that is charged; null without one. */
+  readonly instrumentId: string | null
   /** Times of retries after the first decline; none without autopay. */
   readonly autopayRetries: readonly Duration[]
+  /** Days of the month on which charges that were declined for lack of funds are retried; none: by the schedule. */
+  readonly paydays: readonly number[]
+  /** Renewals declined in a row after which the order waits for another instrument; null: it never does. */
+  readonly declinedRenewalsLimit: number | null
   /** How long before each event reminders are sent. */
   readonly reminders: ReminderTerms
 }

@@ -1,5 +1,6 @@
 /** An order as the rules of its life cycle read it, and the primitive changes they are made of. */
 
+import { type DeclinedRenewals, waitsForInstrument } from './dunning.ts'
 import { ConflictError } from './errors.ts'
 import type { EventType } from './event-types.ts'
 import { LATEST_INSTANT, orNever } from './instants.ts'
@@ -88,6 +89,8 @@ export interface Order {
   readonly invoices: readonly Invoice[]
   /** When a charge was last made more than an hour late. */
   readonly lateChargeTime: number | null
+  /** null: the last automatic charge was approved, or none was declined. */
+  readonly declinedRenewals: DeclinedRenewals | null
   readonly nextInvoice: number
   /** Reminders before this are not sent: they were, or what they remind of was not known then. */
   readonly remindersFrom: number
@@ -156,6 +159,7 @@ export function placeOrder(terms: OrderTerms): Transition {
     pauses: [],
     invoices: [],
     lateChargeTime: null,
+    declinedRenewals: null,
     nextInvoice: 1,
     remindersFrom: terms.createdTime,
     remindersSent: { renewal: 0, trialEnd: 0, abandon: 0 },
@@ -258,9 +262,15 @@ export function issue(change: Change, sequence: number, chargedAt: number): void
   const found = order.invoices.find((one) => one.sequence === sequence)
   if (found === undefined) return
   const draft = { ...found, ...pricedAt(order, found.lines, at, sequence) }
-  changeInvoice(change, sequence, issued(draft, order.terms, at, chargedAt))
+  const terms = { ...order.terms, canCharge: mayCharge(order) }
+  changeInvoice(change, sequence, issued(draft, terms, at, chargedAt))
   emit(change, 'invoice-issued', { invoice: sequence })
   if (isZero(draft.amount)) emit(change, 'invoice-paid', { invoice: sequence })
+}
+
+/** True if the order plans charges: it has an instrument, and does not wait for another one. */
+export function mayCharge(order: Order): boolean {
+  return order.terms.canCharge && !waitsForInstrument(order)
 }
 
 export function issueRenewal(change: Change, number: number, boundary: number): void {

@@ -10,6 +10,11 @@
  * sends a digest, the same for the same id.
  */
 
+import type { DeclineClass } from '../billing/dunning.ts'
+
+/** Why a movement was declined, in the one list that dunning knows. */
+export { DECLINE_CLASSES, type DeclineClass } from '../billing/dunning.ts'
+
 export interface GatewayCard {
   readonly pan: string
   readonly cvv: string | null
@@ -52,21 +57,6 @@ export interface Refund extends MovementOfMoney {
 export type Movement =
   | { readonly kind: 'charge'; readonly charge: Charge }
   | { readonly kind: 'refund'; readonly refund: Refund }
-
-/**
- * Why a movement was declined, in the one list that dunning knows.
- *
- * `hard`: never again with this instrument. `soft`: may succeed later. `lost-or-stolen` is a hard one that the customer
- * should be told nothing of. `needs-action`: only with the customer present.
- */
-export const DECLINE_CLASSES = [
-  'hard',
-  'soft',
-  'lost-or-stolen',
-  'insufficient-funds',
-  'needs-action',
-] as const
-export type DeclineClass = (typeof DECLINE_CLASSES)[number]
 
 export interface GatewayResult {
   readonly result: 'approved' | 'declined' | 'unknown'

@@ -3,6 +3,7 @@ import { createPaymentInstrument } from '../../commands/payments/create-payment-
 import { deactivatePaymentInstrument } from '../../commands/payments/deactivate-payment-instrument.ts'
 import {
   emitInstrumentModified,
+  lockPaymentInstrument,
   updatePaymentInstrument,
 } from '../../commands/payments/update-payment-instrument.ts'
 import { Customer, PaymentInstrument as PaymentInstrumentRow } from '../../db/entities/index.ts'
@@ -60,8 +61,9 @@ export const paymentInstrumentWriter: Pick<Writer<PaymentInstrumentRow, PaymentI
 export async function patchPaymentInstrument(context: OperationContext): Promise<OperationResponse> {
   return await patch<PaymentInstrumentRow, PaymentInstrumentPatch>(context, paymentInstruments, {
     changeable: ['expMonth', 'expYear', 'billingAddress', 'useAsBackup', 'customFields'],
+    lock: lockPaymentInstrument,
     update(unit, row, body) {
-      updatePaymentInstrument(unit, row, {
+      return updatePaymentInstrument(unit, row, {
         expMonth: body.expMonth,
         expYear: body.expYear,
         billingAddress: contactOf(body.billingAddress),

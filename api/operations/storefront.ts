@@ -8,6 +8,7 @@ import { lockOwingOrders } from '../../commands/orders/charge-open-invoices.ts'
 import { createPaymentInstrument } from '../../commands/payments/create-payment-instrument.ts'
 import {
   emitInstrumentModified,
+  lockPaymentInstrument,
   updatePaymentInstrument,
 } from '../../commands/payments/update-payment-instrument.ts'
 import { searchExpression } from '../../db/entities/columns.ts'
@@ -131,9 +132,10 @@ export async function patchStorefrontInstrument(context: OperationContext): Prom
     {
       changeable: ['expMonth', 'expYear', 'billingAddress'],
       isReachable: isOf(customerOf(context)),
+      lock: lockPaymentInstrument,
       update(unit, row, { expMonth, expYear, billingAddress }) {
         const { useAsBackup, customFields } = row
-        updatePaymentInstrument(unit, row, {
+        return updatePaymentInstrument(unit, row, {
           expMonth,
           expYear,
           billingAddress: contactOf(billingAddress),

@@ -93,6 +93,7 @@ function writeOrder(row: Subscription, order: Order): void {
     renewalTime: date(renewalTime(order)),
     nextInvoice: order.nextInvoice,
     lateChargeTime: date(order.lateChargeTime),
+    declinedRenewals: order.declinedRenewals,
     remindersFrom: new Date(order.remindersFrom),
     ...reminderColumns(order),
   })
@@ -125,6 +126,7 @@ function publicFields(order: Order): string {
     anchorNumber,
     periodStart,
     lateChargeTime,
+    declinedRenewals,
     remindersFrom,
     ...visible
   } = order
@@ -137,8 +139,17 @@ function publicFields(order: Order): string {
 }
 
 function publicInvoiceFields(invoice: InvoiceState): string {
-  const { chargeTime, declinedTime, charge, attempts, isDisputed, amountPaid, amountRefunded, ...visible } =
-    invoice
+  const {
+    chargeTime,
+    declinedTime,
+    declines,
+    charge,
+    attempts,
+    isDisputed,
+    amountPaid,
+    amountRefunded,
+    ...visible
+  } = invoice
   return JSON.stringify({
     ...visible,
     autopayScheduledTime: autopayScheduledTime(invoice),
@@ -198,6 +209,7 @@ function writeInvoice(
     autopayRetryNumber: retriesMade(state),
     attempts: state.attempts,
     declinedTime: date(state.declinedTime),
+    declines: state.declines.length === 0 ? null : [...state.declines],
     charge: state.charge,
     amountPaid: state.amountPaid,
     amountRefunded: state.amountRefunded,

@@ -69,12 +69,14 @@ export function orderOf(
       chargeTime: milliseconds(invoice.chargeTime),
       attempts: invoice.attempts,
       declinedTime: milliseconds(invoice.declinedTime),
+      declines: invoice.declines ?? [],
       charge: invoice.charge ?? null,
       amountPaid: invoice.amountPaid,
       amountRefunded: invoice.amountRefunded,
       isDisputed: invoice.isDisputed,
     })),
     lateChargeTime: milliseconds(row.lateChargeTime),
+    declinedRenewals: row.declinedRenewals ?? null,
     nextInvoice: row.nextInvoice,
     remindersFrom: (row.remindersFrom ?? row.advancedTo ?? row.createdTime).getTime(),
     remindersSent: {
@@ -88,7 +90,7 @@ export function orderOf(
 /** Returns the terms in an order's row, with its charge terms and what is redeemed for it. */
 export function orderTerms(
   row: Subscription,
-  { canCharge, autopayRetries, reminders }: Omit<ChargeTerms, 'route'>,
+  charging: Omit<ChargeTerms, 'route'>,
   redeemed: readonly RedeemedCoupon[],
 ): OrderTerms {
   const agreed = agreedTerms(
@@ -105,9 +107,12 @@ export function orderTerms(
     delinquencyPeriod: parseDuration(row.delinquencyPeriod ?? ''),
     shipping: row.shipping?.amount ?? null,
     coupons: redeemed,
-    canCharge,
-    autopayRetries,
-    reminders,
+    canCharge: charging.canCharge,
+    instrumentId: charging.instrumentId,
+    autopayRetries: charging.autopayRetries,
+    paydays: charging.paydays,
+    declinedRenewalsLimit: charging.declinedRenewalsLimit,
+    reminders: charging.reminders,
   }
 }
 

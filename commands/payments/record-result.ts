@@ -35,11 +35,15 @@ export async function pendingMovement(
     movement: await movementOf(em, transaction, transaction.requestId),
     since: transaction.createdTime.getTime(),
     isUnknown: result === 'unknown',
-    // Only the charge of a card that has expired has a reason for its decline before its result.
-    isRefused: result == null && transaction.declineClass != null,
+    isRefused: isOfExpiredCard(transaction),
     isWanted: type === 'refund' || (await areOpen(em, organizationId, invoiceIds)),
   }
   return { transaction, pending }
+}
+
+/** True if a pending transaction charges a card that has expired: only that has a reason for its decline before its result. */
+function isOfExpiredCard({ result, declineClass }: Transaction): boolean {
+  return result == null && declineClass != null
 }
 
 /** Returns what the gateway knows of a transaction that it was asked for. */
@@ -116,6 +120,7 @@ export async function recordResult(
   const next = result === 'unknown' ? nextInquiry(charged, instant) : null
   const wasUnknown = transaction.result === 'unknown'
   const wasCanceled = transaction.result === 'canceled'
+  const isRefused = isOfExpiredCard(transaction)
   const timesOut =
     result === 'unknown' && transaction.timeoutTime == null && instant >= charged + CHARGE_TIMEOUT
   const isOwn = transaction.subscriptionId != null
@@ -164,8 +169,10 @@ export async function recordResult(
     if (result !== 'unknown') await recordRefund(unit, refunded, result === 'approved')
   } else if (wasCanceled) await payInvoices(unit, transaction, invoices.filter(isUncharged))
   else if (result === 'approved') await payInvoices(unit, transaction, invoices)
-  else if (result === 'declined') await declineInvoices(unit, transaction, invoices)
-  else if (result === 'canceled') await cancelCharges(unit, transaction, invoices)
+  else if (result === 'declined') {
+    // Retries of a card that has expired are made: they cost no request, and its new date may be entered.
+    await declineInvoices(unit, transaction, invoices, isRefused ? null : (decline ?? null))
+  } else if (result === 'canceled') await cancelCharges(unit, transaction, invoices)
   return next
 }
 

@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { Contact } from '../../billing/contacts.ts'
+import type { DeclinedRenewals } from '../../billing/dunning.ts'
 import type { InvoiceStatus } from '../../billing/invoices.ts'
 import type { CancelCategory, CanceledBy, OrderStatus } from '../../billing/order.ts'
 import type { DueKind } from '../../billing/order-lifecycle.ts'
@@ -141,6 +142,9 @@ const SubscriptionSchema = defineEntity({
     paymentInstrumentId: id().nullable(),
     /** When a charge was last made more than an hour late. */
     lateChargeTime: instant().nullable(),
+    declinedRenewals: json<DeclinedRenewals>().nullable(),
+    /** When one of its invoices is charged next, on its own clock; null: no charge is planned. */
+    nextChargeTime: instant().nullable(),
     /** Reminders before this are not sent; null: before it was last advanced. */
     remindersFrom: instant().nullable(),
     renewalReminderTime: instant().nullable(),

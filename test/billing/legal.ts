@@ -1,6 +1,7 @@
 /** What holds of every order, whatever happens to it: for property tests. */
 import { expect } from '@jest/globals'
 import { netAmount } from '../../billing/discounts.ts'
+import { isHeld } from '../../billing/dunning.ts'
 import { isOpen } from '../../billing/invoices.ts'
 import { Money, sumOf } from '../../billing/money.ts'
 import { isComing, isLastPeriod, type Order, type Transition } from '../../billing/order.ts'
@@ -150,6 +151,10 @@ export function illegal(order: Order): string[] {
     !['abandoned', 'voided'].includes(order.status) ||
       !order.invoices.some((one) => isOpen(one) || one.status === 'draft'),
     'open invoices',
+  )
+  must(
+    order.invoices.every((one) => one.chargeTime === null || !isHeld(order, one)),
+    'no charge planned that has to wait for another instrument',
   )
   for (const {
     lines,

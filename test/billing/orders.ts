@@ -13,7 +13,7 @@ import {
   voidOrder,
 } from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
-import { beginCallersCharge, chargeOpen, payInvoice } from '../../billing/order-payments.ts'
+import { beginCallersCharge, changeAutopay, chargeOpen, payInvoice } from '../../billing/order-payments.ts'
 import { agreedTerms, NO_REMINDERS, type OrderTerms, type PricedPlan } from '../../billing/order-terms.ts'
 import { changePauseTimes, pauseOrder, removePause } from '../../billing/pauses.ts'
 import { type Period, type PeriodAnchor, WEEKDAYS } from '../../billing/periods.ts'
@@ -49,7 +49,10 @@ export function terms(plan: Partial<PricedPlan> = {}, members: Partial<OrderTerm
     shipping: null,
     coupons: [],
     canCharge: false,
+    instrumentId: null,
     autopayRetries: [],
+    paydays: [],
+    declinedRenewalsLimit: null,
     reminders: NO_REMINDERS,
     ...members,
   }
@@ -151,8 +154,10 @@ export const anyTerms: fc.Arbitrary<OrderTerms> = fc
     shipping: fc.option(prices),
     reminders: fc.record({ renewal: reminders, trialEnd: reminders, abandon: reminders }),
     coupons,
+    paydays: fc.constantFrom([], [], [1, 15], [31]),
+    declinedRenewalsLimit: fc.constantFrom(null, 1, 2, 3),
   })
-  .map(({ plan, quantity, startsIn, abandonsIn, delinquency, shipping, reminders, coupons }) =>
+  .map(({ plan, quantity, startsIn, abandonsIn, delinquency, shipping, ...settings }) =>
     terms(plan, {
       createdTime: START,
       startTime: START + startsIn * DAY,
@@ -160,8 +165,7 @@ export const anyTerms: fc.Arbitrary<OrderTerms> = fc
       delinquencyPeriod: delinquency === null ? null : parseDuration(delinquency),
       items: [{ id: 'item', quantity, plan }],
       shipping,
-      reminders,
-      coupons,
+      ...settings,
     }),
   )
 
@@ -221,6 +225,10 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
   fc.constant<Command['act']>((order, now) => removePause(order, now, `pause-${order.pauses.length}`)),
   fc.constant<Command['act']>((order, now) => voidOrder(order, now)),
   fc.constant<Command['act']>((order, now) => chargeOpen(order, now)),
+  fc.constant<Command['act']>((order, now) => chargeOpen(withInstrument(order, `default-${now}`), now)),
+  fc.constant<Command['act']>((order, now) =>
+    changeAutopay(order, now, withInstrument(order, `own-${now}`).terms, true),
+  ),
   days.map(
     (ahead): Command['act'] =>
       (order, now) =>
@@ -236,6 +244,11 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
     return payInvoice(beginCallersCharge(order, now, sequence).order, now, sequence)
   }),
 )
+
+/** The order as it is read once there is another instrument to charge. */
+export function withInstrument(order: Order, instrumentId: string): Order {
+  return { ...order, terms: { ...order.terms, instrumentId } }
+}
 
 /** Up to a dozen commands over ten months, oldest first. */
 export const anyCommands: fc.Arbitrary<Command[]> = fc
