@@ -1,9 +1,10 @@
-import { jsonAmount } from '../billing/money.ts'
+import { currencySign, jsonAmount } from '../billing/money.ts'
 import type { Subscription } from '../db/entities/index.ts'
-import type { OrderItem, UsageLimits } from '../db/entities/subscription.ts'
+import { isInlinePlan, type OrderItem, type UsageLimits } from '../db/entities/subscription.ts'
 import { presentContact } from './contact.ts'
 import { presentInterval } from './interval.ts'
 import { type Link, resourceUrl } from './links.ts'
+import { presentPricing, presentTrial } from './plan.ts'
 
 export function subscriptionLinks(order: Subscription, baseUrl: string): Link[] {
   const url = (...segments: string[]) => resourceUrl(baseUrl, order.organizationId, ...segments)
@@ -88,14 +89,14 @@ export function presentSubscription(order: Subscription, baseUrl: string) {
 export function presentItem(item: OrderItem, newest: Readonly<Record<string, number>>) {
   return {
     id: item.id,
-    plan: item.plan,
-    planId: item.plan.id,
+    plan: presentItemPlan(item.plan),
+    ...(item.plan.id === undefined ? {} : { planId: item.plan.id }),
     quantity: item.quantity,
     quantityFilled: item.quantityFilled,
     usageLimits: presentUsageLimits(item.usageLimits),
     excludeFromMrr: item.excludeFromMrr ?? false,
     revision: item.revision,
-    isModified: false,
+    isModified: isInlinePlan(item.plan),
     isGrandfathered: isGrandfathered(item, newest),
     _embedded: {},
   }
@@ -112,9 +113,23 @@ function presentUsageLimits(limits: UsageLimits | null) {
   }
 }
 
+/** Returns a plan as it was sent: the id of a reference, or the members of a plan of the item's own. */
+function presentItemPlan(plan: OrderItem['plan']) {
+  if (!isInlinePlan(plan)) return { id: plan.id }
+  const { pricing, recurringInterval, trial, setup, ...others } = plan
+  return {
+    ...others,
+    currencySign: currencySign(plan.currency),
+    ...(pricing === undefined ? {} : { pricing: presentPricing(pricing) }),
+    ...(recurringInterval === undefined ? {} : { recurringInterval: presentInterval(recurringInterval) }),
+    ...(trial === undefined ? {} : { trial: presentTrial(trial) }),
+    ...(setup === undefined ? {} : { setup: { price: jsonAmount(setup.price) } }),
+  }
+}
+
 /** True if the plan has a newer revision than the item was priced with. */
 export function isGrandfathered(item: OrderItem, newest: Readonly<Record<string, number>>): boolean {
-  return (newest[item.plan.id] ?? 0) > item.priced.revision
+  return !isInlinePlan(item.plan) && (newest[item.plan.id] ?? 0) > item.priced.revision
 }
 
 function time(value: Date | null | undefined): string | null {

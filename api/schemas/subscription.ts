@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TOptional, type TSchema } from 'typebox'
 import { INVOICE_STATUSES } from '../../billing/invoices.ts'
 import { CANCEL_CATEGORIES, ORDER_STATUSES } from '../../billing/order.ts'
 import { NullableOrderInterval, NullableTimeShift } from './billing-terms.ts'
@@ -10,6 +10,7 @@ import {
   Inside,
   Instant,
   Nullable,
+  OmittedWhenUnknown,
   OrNull,
   ReadOnly,
   resourceMembers,
@@ -17,6 +18,7 @@ import {
   WriteOnly,
 } from './conventions.ts'
 import { readOnlyNotSupportedYet, writeOnlyNotSupportedYet } from './not-supported.ts'
+import { Plan } from './plan.ts'
 import { RiskMetadata } from './risk-metadata.ts'
 
 const usageLimit = (description: string) =>
@@ -30,43 +32,56 @@ const usageLimit = (description: string) =>
     ),
   )
 
-/** Members of a plan, which an item may have at their neutral value only: a plan of an item's own is not supported yet. */
-const ownPlan = writeOnlyNotSupportedYet({
-  name: null,
-  description: null,
-  richDescription: null,
-  productId: null,
-  productOptions: null,
-  currency: null,
-  currencySign: null,
-  pricing: null,
-  setup: null,
-  customFields: null,
-  isActive: null,
-  revision: null,
-  isTrialOnly: null,
-  recurringInterval: null,
-  trial: null,
-  meteredBilling: null,
-  invoiceTimeShift: null,
-  createdTime: null,
-  updatedTime: null,
-  _links: null,
-})
+/** A member of an item's own plan: without a value, the item's plan does not have it. */
+const own = <T extends TSchema>(schema: T) => {
+  const { default: _, ...rest } = schema as TSchema & { default?: unknown }
+  return OmittedWhenUnknown(Type.Optional(rest)) as unknown as TOptional<T>
+}
+const ownReadOnly = <T extends TSchema>(schema: T) => OmittedWhenUnknown(ReadOnly(schema))
+
+const terms = Plan.properties
+
+/** The plan of an item: the id alone names one, and any other member makes the plan the item's own. */
+export const ItemPlan = Type.Object(
+  {
+    id: own(
+      Id(
+        'Id of the plan. With any other member, the plan that the item has a customized version of, if any.',
+      ),
+    ),
+    name: own(terms.name),
+    description: own(terms.description),
+    richDescription: own(terms.richDescription),
+    productId: own(terms.productId),
+    currency: own(terms.currency),
+    pricing: own(terms.pricing),
+    recurringInterval: own(terms.recurringInterval),
+    trial: own(terms.trial),
+    isTrialOnly: own(terms.isTrialOnly),
+    setup: own(terms.setup),
+    invoiceTimeShift: own(terms.invoiceTimeShift),
+    isActive: own(terms.isActive),
+    customFields: own(terms.customFields),
+    currencySign: ownReadOnly(terms.currencySign),
+    revision: ownReadOnly(terms.revision),
+    createdTime: ownReadOnly(terms.createdTime),
+    updatedTime: ownReadOnly(terms.updatedTime),
+    _links: ownReadOnly(terms._links),
+    ...writeOnlyNotSupportedYet({ productOptions: null, meteredBilling: null }),
+  },
+  {
+    additionalProperties: false,
+    description:
+      "Plan that is ordered. Required unless planId is given. The id alone refers to a plan. Any other member makes it a plan of the item's own, which needs name, currency and, unless it ends with its trial, pricing; without recurringInterval and trial it is a one-time sale.",
+  },
+)
+export type ItemPlan = Static<typeof ItemPlan>
 
 export const SubscriptionItem = Type.Object(
   {
     id: ReadOnly(Id('Id of the item, unique in the order.')),
-    plan: Type.Optional(
-      Type.Object(
-        { id: Id('Id of the plan.'), ...ownPlan },
-        {
-          additionalProperties: false,
-          description: 'Plan that is ordered. Required unless planId is given.',
-        },
-      ),
-    ),
-    planId: Type.Optional(Id('Deprecated: id of the plan. Use `plan` instead.')),
+    plan: Type.Optional(ItemPlan),
+    planId: OmittedWhenUnknown(Type.Optional(Id('Deprecated: id of the plan. Use `plan` instead.'))),
     quantity: Type.Optional(
       Type.Integer({
         minimum: 1,

@@ -5,7 +5,7 @@ import { immutableMembers } from '../../billing/immutable-members.ts'
 import { set, transition } from '../../billing/order.ts'
 import { changeItems, changeTerms, moveRenewal } from '../../billing/order-commands.ts'
 import { changeAutopay } from '../../billing/order-payments.ts'
-import { agreedTerms } from '../../billing/order-terms.ts'
+import { agreedTerms, planField } from '../../billing/order-terms.ts'
 import type { CouponRedemption, Subscription } from '../../db/entities/index.ts'
 import type { OrderItem } from '../../db/entities/subscription.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -64,7 +64,7 @@ export async function updateSubscription(
   if (given.paymentInstrumentId !== (row.paymentInstrumentId ?? null)) await checkInstrument(found, given)
   const items = sameItems(row, given)
     ? row.items
-    : pricedItems((await readForOrder(unit, given)).plans, found, given.items, row.items)
+    : await pricedItems((await readForOrder(unit, given)).plans, found, given.items, row.items)
   const values = {
     items,
     currency: items[0]?.priced.currency ?? row.currency,
@@ -274,12 +274,13 @@ function checkKept(
   const { status } = row
   const isIssued = order.invoices.some((invoice) => invoice.type === 'initial' && invoice.status !== 'draft')
   if (first.priced.currency !== row.currency && isIssued) {
-    found.fail('items.0.plan.id', 'mismatch', `must have the currency of the order: ${row.currency}`)
+    const field = planField(first.priced, 0, 'currency')
+    found.fail(field, 'mismatch', `must have the currency of the order: ${row.currency}`)
   }
   if (status !== 'active' && status !== 'paused') return
   if (canonicalJson(kindOf(row, row.items)) !== canonicalJson(kindOf(row, items))) {
     found.fail(
-      'items.0.plan.id',
+      planField(first.priced, 0, 'recurringInterval'),
       'mismatch',
       'must not change the kind of the order or its service period and limit',
     )
@@ -326,7 +327,7 @@ function unchanged<T extends Partial<Subscription>>(
 /** True if the items are the same, so that they keep their prices. */
 function sameItems(row: Subscription, given: Pick<NewSubscription, 'items'>): boolean {
   const known = row.items.map(({ id: _, revision: __, priced: ___, ...written }) => written)
-  return canonicalJson(known) === canonicalJson(given.items)
+  return canonicalJson(known) === canonicalJson(given.items.map(({ ownTerms: _, ...written }) => written))
 }
 
 /** Returns every member of the row that an update can change, as one text. */

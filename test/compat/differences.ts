@@ -220,6 +220,8 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
   Subscription: {
     notSupported: {
       'recurringInterval.periodAnchorInstruction': 'a day of its own: that of the plans applies',
+      'items.plan.productOptions': NO_OPTIONS,
+      'items.plan.meteredBilling': 'metered billing',
     },
     notReturned: { 'items._embedded.product': NO_ITEM_EXPANSION },
   },
