@@ -152,6 +152,16 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
     ids: ['subscriptionId'],
   },
   {
+    type: 'subscription-upgraded',
+    when: 'A change of items raised what the recurring ones cost over the same time.',
+    ids: ['subscriptionId'],
+  },
+  {
+    type: 'subscription-downgraded',
+    when: 'A change of items lowered what the recurring ones cost over the same time.',
+    ids: ['subscriptionId'],
+  },
+  {
     type: 'subscription-canceled',
     when: 'An order was canceled, by a caller or for delinquency.',
     ids: ['subscriptionId'],

@@ -1,10 +1,12 @@
 import { currencySign, jsonAmount } from '../billing/money.ts'
+import { subtotal } from '../billing/proration.ts'
 import type { Subscription } from '../db/entities/index.ts'
 import { isInlinePlan, type OrderItem, type UsageLimits } from '../db/entities/subscription.ts'
 import { presentContact } from './contact.ts'
 import { presentInterval } from './interval.ts'
 import { type Link, resourceUrl } from './links.ts'
 import { presentPricing, presentTrial } from './plan.ts'
+import { presentQueuedLine } from './queued-line.ts'
 
 export function subscriptionLinks(order: Subscription, baseUrl: string): Link[] {
   const url = (...segments: string[]) => resourceUrl(baseUrl, order.organizationId, ...segments)
@@ -55,8 +57,8 @@ export function presentSubscription(order: Subscription, baseUrl: string) {
     initialInvoiceId: order.initialInvoiceId ?? null,
     recentInvoiceId: order.recentInvoiceId ?? null,
     mrr: jsonAmount(order.mrr),
-    lineItems: [],
-    lineItemSubtotal: { currency: order.currency, amount: 0 },
+    lineItems: order.queuedLines.map((line) => presentQueuedLine(line, order.currency)),
+    lineItemSubtotal: { currency: order.currency, amount: jsonAmount(subtotal(order.queuedLines)) },
     shipping:
       order.shipping == null
         ? null

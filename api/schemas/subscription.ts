@@ -12,6 +12,7 @@ import {
   Nullable,
   OmittedWhenUnknown,
   OrNull,
+  PartlySupported,
   ReadOnly,
   resourceMembers,
   Text,
@@ -19,7 +20,10 @@ import {
 } from './conventions.ts'
 import { readOnlyNotSupportedYet, writeOnlyNotSupportedYet } from './not-supported.ts'
 import { Plan } from './plan.ts'
+import { QueuedLine } from './queued-line.ts'
 import { RiskMetadata } from './risk-metadata.ts'
+
+const RENEWAL_POLICIES = ['retain', 'reset', 'retainRecurring', 'resetToRecurring'] as const
 
 const usageLimit = (description: string) =>
   Nullable(
@@ -156,6 +160,42 @@ export const SubscriptionItemPatch = Type.Object(
 )
 export type SubscriptionItemPatch = Static<typeof SubscriptionItemPatch>
 
+/** A change of an order's items. */
+export const SubscriptionChange = Type.Object(
+  {
+    items: Type.Array(Inside(SubscriptionItem), {
+      minItems: 1,
+      maxItems: 100,
+      description: 'The new items of the order: those that are not repeated go.',
+    }),
+    renewalPolicy: PartlySupported(
+      [...RENEWAL_POLICIES],
+      Type.Enum([...RENEWAL_POLICIES, 'retainTrialThenRecurring', 'retainTrialOnly'], {
+        description:
+          'retain keeps the end of the current period. reset begins a new period now, and ends a trial. retainRecurring and resetToRecurring are deprecated names of these; the others are not supported yet.',
+      }),
+    ),
+    prorated: Type.Boolean({
+      description:
+        'Whether the unused part of the current period is credited, and the rest of it charged at the new prices: what remains at once, or a credit with the next invoice. Otherwise the new items are invoiced from the next invoice on.',
+    }),
+    preview: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Whether nothing is changed. The response shows the order as it would be, with what the change adds to an invoice as lineItems.',
+      }),
+    ),
+    ...writeOnlyNotSupportedYet({ effectiveTime: null, keepTrial: false, ignoreRecurring: false }),
+  },
+  {
+    $id: 'SubscriptionChange',
+    additionalProperties: false,
+    description: "A change of an order's items.",
+  },
+)
+export type SubscriptionChange = Static<typeof SubscriptionChange>
+
 export const Subscription = Type.Object(
   {
     ...resourceMembers,
@@ -258,11 +298,16 @@ export const Subscription = Type.Object(
         'Monthly recurring revenue: the prices of the recurring items for a twelfth of a year, without setup and shipping. Zero unless the order is active and past its trial.',
       ),
     ),
-    lineItems: ReadOnly(Type.Array(Type.Object({}), { description: 'Deprecated; always empty.' })),
+    lineItems: ReadOnly(
+      Type.Array(QueuedLine, {
+        description:
+          'Deprecated. What the next invoice has beside its own items, such as the credit of a change.',
+      }),
+    ),
     lineItemSubtotal: ReadOnly(
       Type.Object(
         { currency: Type.String(), amount: Type.Number() },
-        { description: 'Deprecated; always zero.' },
+        { description: 'Deprecated. Sum of these: negative where credits exceed debits.' },
       ),
     ),
     canceledTime: ReadOnly(OrNull(Instant('When the order was canceled.'))),

@@ -141,6 +141,8 @@ export async function createSubscription(
     anchorNumber: 1,
     invoicedThrough: 0,
     nextInvoice: 1,
+    queuedLines: [],
+    proratesChurn: false,
     clockOffset: 0,
   })
   if (couponIds.length > 0) await changeCoupons(unit, row, coupons)

@@ -75,6 +75,9 @@ export function orderOf(
       isDisputed: invoice.isDisputed,
     })),
     lateChargeTime: milliseconds(row.lateChargeTime),
+    queue: row.queuedLines,
+    paused: row.pausedPeriod ?? null,
+    proratesChurn: row.proratesChurn,
     nextInvoice: row.nextInvoice,
     remindersFrom: (row.remindersFrom ?? row.advancedTo ?? row.createdTime).getTime(),
     remindersSent: {

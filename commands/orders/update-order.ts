@@ -2,8 +2,9 @@ import { canonicalJson } from '../../billing/canonical-json.ts'
 import type { CouponRestriction } from '../../billing/coupons.ts'
 import { ConflictError } from '../../billing/errors.ts'
 import { immutableMembers } from '../../billing/immutable-members.ts'
+import { changeItems, type RenewalPolicy } from '../../billing/item-changes.ts'
 import { set, transition } from '../../billing/order.ts'
-import { changeItems, changeTerms, moveRenewal } from '../../billing/order-commands.ts'
+import { changeTerms, moveRenewal } from '../../billing/order-commands.ts'
 import { changeAutopay } from '../../billing/order-payments.ts'
 import { agreedTerms, planField } from '../../billing/order-terms.ts'
 import type { CouponRedemption, Subscription } from '../../db/entities/index.ts'
@@ -246,8 +247,10 @@ export function applyTerms(
   const terms = orderTerms(record.row, record.charging, record.redeemed)
   if (record.row.status === 'pending')
     applyTransitions(unit, record, [changeTerms(record.order, instant, terms)])
-  else if (areItemsNew) applyTransitions(unit, record, [changeItems(record.order, instant, terms)])
-  else record.order = { ...record.order, terms }
+  else if (areItemsNew) {
+    const change = { terms, prorated: false, renewalPolicy: 'retain' as const }
+    applyTransitions(unit, record, [changeItems(record.order, instant, change)])
+  } else record.order = { ...record.order, terms }
 }
 
 function moveBoundary(
@@ -262,12 +265,13 @@ function moveBoundary(
 
 /**
  * Records what new items may not change: in service the currency, kind and period; before it the currency of
- * an issued invoice.
+ * an issued invoice. A reset begins a period of the new items, which may have another length.
  */
-function checkKept(
+export function checkKept(
   found: ReturnType<typeof references>,
   { row, order }: OrderRecord,
   items: readonly OrderItem[],
+  renewalPolicy: RenewalPolicy = 'retain',
 ): void {
   const [first] = items
   if (first === undefined) return
@@ -278,6 +282,11 @@ function checkKept(
     found.fail(field, 'mismatch', `must have the currency of the order: ${row.currency}`)
   }
   if (status !== 'active' && status !== 'paused') return
+  if (renewalPolicy === 'reset') {
+    if (kindOf(row, items).interval !== null) return
+    found.fail(planField(first.priced, 0, 'recurringInterval'), 'mismatch', 'must recur, to begin a period')
+    return
+  }
   if (canonicalJson(kindOf(row, row.items)) !== canonicalJson(kindOf(row, items))) {
     found.fail(
       planField(first.priced, 0, 'recurringInterval'),

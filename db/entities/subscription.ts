@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { Contact } from '../../billing/contacts.ts'
-import type { InvoiceStatus } from '../../billing/invoices.ts'
+import type { InvoiceLine, InvoiceStatus } from '../../billing/invoices.ts'
 import type { CancelCategory, CanceledBy, OrderStatus } from '../../billing/order.ts'
 import type { DueKind } from '../../billing/order-lifecycle.ts'
 import type { InvoiceTimeShift, PlanTrial, PricedPlan, RecurringInterval } from '../../billing/order-terms.ts'
@@ -160,6 +160,12 @@ const SubscriptionSchema = defineEntity({
     /** Highest period with an issued invoice. */
     invoicedThrough: p.integer().default(0),
     nextInvoice: p.integer().default(1),
+    /** What the next invoice has beside its own lines. Amounts are decimal strings, those of credits negative. */
+    queuedLines: json<InvoiceLine[]>().defaultRaw(EMPTY_ARRAY),
+    /** How long a period was paused in all, in milliseconds. */
+    pausedPeriod: json<{ period: number; time: number }>().nullable(),
+    /** True if the unused part of the last period is credited when its cancellation ends service. */
+    proratesChurn: p.boolean().default(false),
     /** Nothing is due before this; null: its creation. */
     notBefore: instant().nullable(),
     autopay: p.boolean().default(true),

@@ -27,6 +27,7 @@ import { Migration20261122184000_gateway_notifications } from './Migration202611
 import { Migration20261122184100_transactions_by_gateway_id } from './Migration20261122184100_transactions_by_gateway_id.ts'
 import { Migration20261122184200_instruments_by_gateway_reference } from './Migration20261122184200_instruments_by_gateway_reference.ts'
 import { Migration20261122184300_instruments_by_expiry } from './Migration20261122184300_instruments_by_expiry.ts'
+import { Migration20261122185000_prorated_orders } from './Migration20261122185000_prorated_orders.ts'
 import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 import { Migration20261122193100_instants_in_range } from './Migration20261122193100_instants_in_range.ts'
 
@@ -75,6 +76,7 @@ export const migrations = [
     class: Migration20261122183200_organizations_have_a_logo,
   },
   { name: 'Migration20261122183300_shipping_rates', class: Migration20261122183300_shipping_rates },
+  { name: 'Migration20261122185000_prorated_orders', class: Migration20261122185000_prorated_orders },
   {
     name: 'Migration20261122193000_customer_credentials',
     class: Migration20261122193000_customer_credentials,
