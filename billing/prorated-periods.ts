@@ -63,7 +63,7 @@ function dividedPeriod(order: Order, at: number): DividedPeriod | null {
   return { start: periodStart + lost, end, at: now }
 }
 
-/** Returns the invoice of the current period; null if its amount was waived or given back. */
+/** Returns the invoice of the current period; null if its amount was waived or refunded. */
 function billedInvoice({ invoices, rebillNumber }: Order): Invoice | null {
   return (
     invoices.find(({ periodNumber, status }) => periodNumber === rebillNumber && !UNBILLED.has(status)) ??

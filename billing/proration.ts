@@ -66,7 +66,7 @@ export function changeLinesInArrears(
   return new Money(subtotal(lines)).isZero() ? [] : lines
 }
 
-/** Returns the unused shares of lines as credits: what is given back of a period that ends early. */
+/** Returns the unused shares of lines as credits: what is credited of a period that ends early. */
 export function creditLines(
   lines: readonly InvoiceLine[],
   period: DividedPeriod,
