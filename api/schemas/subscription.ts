@@ -75,6 +75,9 @@ export const ItemPlan = Type.Object(
   },
   {
     additionalProperties: false,
+    if: { maxProperties: 0 },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { required: ['id'] },
     description:
       "Plan that is ordered. Required unless planId is given. The id alone refers to a plan. Any other member makes it a plan of the item's own, which needs name, currency and, unless it ends with its trial, pricing; without recurringInterval and trial it is a one-time sale.",
   },

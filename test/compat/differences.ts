@@ -221,6 +221,7 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
       'recurringInterval.periodAnchorInstruction': 'a day of its own: that of the plans applies',
       'items.plan.productOptions': NO_OPTIONS,
       'items.plan.meteredBilling': 'metered billing',
+      'items.plan.recurringInterval.periodAnchorInstruction.time': NO_TIME_OF_ANCHORS,
     },
     notReturned: { 'items._embedded.product': NO_ITEM_EXPANSION },
   },
