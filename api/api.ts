@@ -83,6 +83,7 @@ export async function startApi(
   const gateway = createGateways({
     environment: shared.environment,
     databaseUrl: dependencies.databaseUrl,
+    baseUrl: shared.baseUrl,
     accounts: gatewayAccountSource(() => orm.em.fork(), vault),
     ...(dependencies.stripeHost === undefined ? {} : { stripeHost: dependencies.stripeHost }),
   })

@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import type { Attempt, DueDelivery } from '../delivery/attempt.ts'
 import type { WebhookTargets } from '../delivery/webhook-url.ts'
-import type { GatewayOfAccounts } from '../gateways/accounts.ts'
+import type { Gateways } from '../gateways/gateways.ts'
 import type { Wallet } from '../wallets/port.ts'
 import type { Credential } from './http/authentication.ts'
 import type { Page } from './http/page-links.ts'
@@ -29,7 +29,7 @@ export interface OperationContext {
   readonly webhookTargets: WebhookTargets
   /** Makes one signed attempt that is not logged. */
   readonly sendWebhook: (delivery: DueDelivery) => Promise<Attempt>
-  readonly gateway: GatewayOfAccounts
+  readonly gateway: Gateways
   readonly environment: Config['environment']
   readonly wallet: Wallet
   /** Null if this API has no Temporal. */

@@ -16,7 +16,7 @@ import { inOrganization } from '../db/organization-scope.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import type { Vault } from '../db/vault.ts'
 import type { AddressGuard } from '../delivery/address-guard.ts'
-import type { GatewayOfAccounts } from '../gateways/accounts.ts'
+import type { Gateways } from '../gateways/gateways.ts'
 import type { Wallet } from '../wallets/port.ts'
 import {
   type Credential,
@@ -64,7 +64,7 @@ export interface OperationDependencies {
   readonly installation: InstallationFacts
   readonly vault: Vault
   readonly passwords: PasswordHasher
-  readonly gateway: GatewayOfAccounts
+  readonly gateway: Gateways
   readonly wallet: Wallet
   /** Null if this API has no Temporal. */
   readonly temporal: TemporalService | null

@@ -83,9 +83,10 @@ export function dispatchByAccount(
         : accounts.some(({ takesCardNumbers }) => takesCardNumbers)
     },
 
-    async store(organizationId, card, requestId, currency = null) {
+    async store(organizationId, card, requestId, options = {}) {
+      const { currency = null } = options
       const accounts = await source.active(organizationId)
-      if (accounts.length === 0) return await own.store(organizationId, card, requestId, currency)
+      if (accounts.length === 0) return await own.store(organizationId, card, requestId, options)
       const fitting = accounts.filter(
         ({ takesCardNumbers, acceptedCurrencies, paymentCardSchemes }) =>
           takesCardNumbers &&
@@ -100,7 +101,7 @@ export function dispatchByAccount(
       let refusal: CardRefusal | null = null
       for (const account of fitting) {
         try {
-          const stored = await adapters.of(account).store(organizationId, card, requestId)
+          const stored = await adapters.of(account).store(organizationId, card, requestId, options)
           if (!('refusal' in stored))
             return { ...stored, reference: referenceOf({ account: account.id, reference: stored.reference }) }
           refusal ??= stored
@@ -123,6 +124,12 @@ export function dispatchByAccount(
         return refused('currency-not-accepted', 'hard')
       }
       return await gateway.charge({ ...charge, reference })
+    },
+
+    async abandon(charge, since) {
+      const holder = await holderOf(charge.organizationId, charge.reference)
+      if (holder === null) throw new NoGatewayError('The gateway account of the charge does not exist.')
+      return await holder.gateway.abandon({ ...charge, reference: holder.reference }, since)
     },
 
     async refund(refund) {

@@ -40,8 +40,15 @@ interface MovementOfMoney {
   readonly reference: string
 }
 
-/** Charges an instrument without its owner being present (off session). */
-export interface Charge extends MovementOfMoney {}
+export interface Charge extends MovementOfMoney {
+  /** The customer, who is there to approve the charge (3-D Secure); null: nobody is (off session). */
+  readonly customer: PresentCustomer | null
+}
+
+export interface PresentCustomer {
+  /** Where the bank's page sends the customer back to; null: to a page of this service. */
+  readonly returnUrl: string | null
+}
 
 export interface Refund extends MovementOfMoney {
   readonly chargeRequestId: string
@@ -76,6 +83,16 @@ export interface GatewayResult {
   readonly id?: string | null
   /** Why, if the movement was declined. */
   readonly decline?: DeclineClass | null
+  /** Where the present customer approves a charge, which is `unknown` until then; null: it waits for nobody. */
+  readonly approvalUrl?: string | null
+}
+
+/** What `store` may know of the charge that a card is stored for. */
+export interface StoreOptions {
+  /** That it is to be charged in; null: not known. */
+  readonly currency?: string | null
+  /** True if it is charged once, with the customer present, so that it need not be prepared for later charges. */
+  readonly isForPresentCustomer?: boolean
 }
 
 export interface Gateway {
@@ -86,17 +103,25 @@ export interface Gateway {
   takesCards(organizationId: string): Promise<boolean>
   /**
    * Stores a card with the gateway and returns the reference that charges it. Idempotent for a `requestId`.
-   * @param currency that it is to be charged in, if it is known.
    * @throws GatewayFailedError if it has no result.
    */
   store(
     organizationId: string,
     card: GatewayCard,
     requestId: string,
-    currency?: string | null,
+    options?: StoreOptions,
   ): Promise<StoredCard | CardRefusal>
-  /** @throws NotSentError if the gateway has certainly not carried it out. */
+  /**
+   * Charges an instrument. What its bank wants approved is `unknown` with an `approvalUrl` if the customer is present,
+   * and else declined as `needs-action`.
+   * @throws NotSentError if the gateway has certainly not carried it out.
+   */
   charge(charge: Charge): Promise<GatewayResult>
+  /**
+   * Ends a charge that waits for its customer, so that it can no longer be approved. Returns its outcome: declined, or
+   * approved if the customer was faster; null if the gateway never received the charge.
+   */
+  abandon(charge: Charge, since: number): Promise<GatewayResult | null>
   /** @throws NotSentError as `charge`. */
   refund(refund: Refund): Promise<GatewayResult>
   /**

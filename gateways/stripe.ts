@@ -1,12 +1,12 @@
 /**
- * The gateway port over Stripe, by its own library: payment methods of a Stripe customer, charged off session by payment
- * intents.
+ * The gateway port over Stripe, by its own library: payment methods of a Stripe customer, charged by payment intents,
+ * off session or with the customer present, whom Stripe then sends to the bank's page and back.
  *
  * A reference is `<customer>/<payment method>`. Our request id is a movement's idempotency key and stands in its
  * metadata, by which `find` recognizes it: Stripe forgets idempotency keys after a day and repeats a failure under them,
  * so that a listing, which is consistent, is the only proof that a movement never came.
  */
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import Stripe from 'stripe'
 import { minorUnits } from '../billing/money.ts'
 import {
@@ -41,6 +41,8 @@ export interface StripeOptions {
   readonly takesCards: boolean
   /** What stands on the cardholder's statement, besides the account's own text. */
   readonly descriptor?: string | null
+  /** Where the bank's page sends customers back to, unless a charge says where. */
+  readonly returnUrl: string
   /** Where Stripe is; default on the Internet. */
   readonly host?: { readonly protocol: 'http' | 'https'; readonly host: string; readonly port: number }
   /** Time limit of a call in milliseconds; default 30,000. */
@@ -67,7 +69,7 @@ export interface StripeGateway extends Gateway {
 }
 
 export function createStripeGateway(options: StripeOptions): StripeGateway {
-  const { secretKey, takesCards, descriptor = null, host, timeout = TIMEOUT } = options
+  const { secretKey, takesCards, descriptor = null, returnUrl, host, timeout = TIMEOUT } = options
   const stripe = new Stripe(secretKey, {
     apiVersion: STRIPE_API_VERSION,
     // Repetitions are the caller's, under the same request id.
@@ -78,15 +80,32 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
   })
   const keyOf = (kind: string, requestId: string) => ({ idempotencyKey: digest(`${kind}:${requestId}`) })
 
+  const customerFor = async (organizationId: string, requestId: string): Promise<string> => {
+    const { id } = await stripe.customers.create(
+      { metadata: { organizationId } },
+      keyOf('customer', requestId),
+    )
+    return id
+  }
+
+  /** Keeps a payment method for a charge that its owner may have to approve. */
+  const attachFor = async (
+    organizationId: string,
+    paymentMethod: string,
+    requestId: string,
+  ): Promise<string> => {
+    const customer = await customerFor(organizationId, requestId)
+    await stripe.paymentMethods.attach(paymentMethod, { customer }, keyOf('attach', requestId))
+    return `${customer}/${paymentMethod}`
+  }
+
+  /** Keeps a payment method for charges while its owner is away. */
   const saveFor = async (
     organizationId: string,
     paymentMethod: string,
     requestId: string,
   ): Promise<string> => {
-    const { id: customer } = await stripe.customers.create(
-      { metadata: { organizationId } },
-      keyOf('customer', requestId),
-    )
+    const customer = await customerFor(organizationId, requestId)
     const { status } = await stripe.setupIntents.create(
       {
         customer,
@@ -108,7 +127,12 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
     takesCards: async () => takesCards,
     idempotencyWindow: IDEMPOTENCY_WINDOW,
 
-    async store(organizationId, { pan, cvv, expMonth, expYear }, requestId) {
+    async store(
+      organizationId,
+      { pan, cvv, expMonth, expYear },
+      requestId,
+      { isForPresentCustomer = false } = {},
+    ) {
       if (!takesCards) return { refusal: 'Enter the card in the form of the payment provider.' }
       const stored = storing(async () => {
         const { id } = await stripe.paymentMethods.create(
@@ -123,8 +147,11 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
           },
           keyOf('card', `${organizationId}/${requestId}`),
         )
-        const reference = await saveFor(organizationId, id, `${organizationId}/${requestId}`)
-        return { reference, gatewayName: NAME }
+        const save = isForPresentCustomer ? attachFor : saveFor
+        return {
+          reference: await save(organizationId, id, `${organizationId}/${requestId}`),
+          gatewayName: NAME,
+        }
       })
       return await stored.catch((error: unknown) => {
         if (error instanceof CardRefusedError) return { refusal: error.message }
@@ -156,10 +183,14 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
             currency: charge.currency.toLowerCase(),
             customer,
             payment_method: paymentMethod,
-            automatic_payment_methods: WITHOUT_REDIRECT,
             confirm: true,
-            off_session: true,
-            error_on_requires_action: true,
+            ...(charge.customer === null
+              ? {
+                  automatic_payment_methods: WITHOUT_REDIRECT,
+                  off_session: true,
+                  error_on_requires_action: true,
+                }
+              : { payment_method_types: ['card'], return_url: charge.customer.returnUrl ?? returnUrl }),
             metadata: metadataOf(charge),
             ...(descriptor === null ? {} : { statement_descriptor_suffix: descriptor }),
           },
@@ -167,6 +198,23 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
         )
         return resultOfIntent(intent)
       })
+    },
+
+    async abandon(charge, since) {
+      const waiting = await findIntent(stripe, charge, charge.requestId, since)
+      if (waiting === null) return null
+      try {
+        const ended = await stripe.paymentIntents.cancel(
+          waiting.id,
+          { cancellation_reason: 'abandoned' },
+          keyOf('abandon', randomUUID()),
+        )
+        return resultOfIntent(ended)
+      } catch (error) {
+        // The customer or the bank was faster.
+        if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error
+        return resultOfIntent(await stripe.paymentIntents.retrieve(waiting.id))
+      }
     },
 
     async refund(refund) {
@@ -299,7 +347,11 @@ function resultOfIntent(intent: Stripe.PaymentIntent): GatewayResult {
       return { result: 'approved', raw: rawOf(id, status, null), id }
     case 'processing':
       return { result: 'unknown', raw: rawOf(id, status, null), id }
-    case 'requires_action':
+    case 'requires_action': {
+      const approvalUrl = intent.next_action?.redirect_to_url?.url ?? null
+      if (approvalUrl !== null) return { result: 'unknown', raw: rawOf(id, status, null), id, approvalUrl }
+      return declined(reason, 'needs-action', id)
+    }
     case 'requires_confirmation':
       return declined(reason, 'needs-action', id)
     case 'canceled':
@@ -332,7 +384,11 @@ const DECLINES: Readonly<Record<string, DeclineClass>> = {
     'withdrawal_count_limit_exceeded',
     'card_velocity_exceeded',
   ]),
-  ...classed('needs-action', ['authentication_required', 'authentication_not_handled']),
+  ...classed('needs-action', [
+    'authentication_required',
+    'authentication_not_handled',
+    'payment_intent_authentication_failure',
+  ]),
   ...classed('hard', [
     'account_closed',
     'card_not_supported',

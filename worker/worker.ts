@@ -96,6 +96,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   const gateway = createGateways({
     environment: config.environment,
     databaseUrl,
+    baseUrl: config.baseUrl,
     accounts: gatewayAccountSource(em, vault),
     ...(dependencies.stripeHost === undefined ? {} : { stripeHost: dependencies.stripeHost }),
   })

@@ -7,7 +7,7 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { Vault } from '../../db/vault.ts'
 import { paymentInstrumentEvent } from '../../events/payment-instrument-events.ts'
 import { customerEntry } from '../../events/timeline.ts'
-import type { Gateway, StoredCard } from '../../gateways/port.ts'
+import type { Gateway, StoredCard, StoreOptions } from '../../gateways/port.ts'
 import { references } from '../references.ts'
 import { type UsedCard, usePaymentToken } from './use-payment-token.ts'
 
@@ -109,9 +109,9 @@ export async function storedCard(
   gateway: Pick<Gateway, 'store'>,
   { organizationId }: Pick<UnitOfWork, 'organizationId'>,
   card: UsedCard,
-  { field, token, currency = null }: { field: string; token: string; currency?: string | null },
+  { field, token, options = {} }: { field: string; token: string; options?: StoreOptions },
 ): Promise<StoredCard> {
-  const stored = await gateway.store(organizationId, card, token, currency)
+  const stored = await gateway.store(organizationId, card, token, options)
   if (!('refusal' in stored)) return stored
   throw new InvalidFieldsError([
     { field, code: 'not-allowed', message: `must be a card that can be stored: ${stored.refusal}` },

@@ -54,6 +54,10 @@ export interface Sale extends TransactionDetails {
   readonly invoiceIds: readonly string[]
   /** Default: what was captured with the card. */
   readonly riskMetadata?: RiskInput | null
+  /** True if the customer is not there to approve the charge. */
+  readonly isMerchantInitiated?: boolean
+  /** Where the customer comes back to after approving it; null: to a page of this service. */
+  readonly redirectUrl?: string | null
 }
 
 export interface RefundOf extends TransactionDetails {
@@ -144,6 +148,8 @@ export async function startSale(
     paymentInstruction: sale.paymentInstruction,
     parentTransactionId: null,
     shares: {},
+    isMerchantInitiated: sale.isMerchantInitiated ?? false,
+    redirectUrl: sale.redirectUrl ?? null,
     ...route,
   })
   if (transaction.result === 'approved') await payInvoices(unit, transaction, invoices)
@@ -282,14 +288,21 @@ async function routeOf(
   unit: UnitOfWork,
   { vault, gateway }: CardPath,
   found: References,
-  { customerId, currency, paymentInstruction, instant }: Sale & { readonly instant: number },
+  {
+    customerId,
+    currency,
+    paymentInstruction,
+    isMerchantInitiated = false,
+    instant,
+  }: Sale & { readonly instant: number },
   check: () => void,
 ): Promise<CardRoute> {
   if ('token' in paymentInstruction) {
     check()
     const card = await usePaymentToken(unit, vault, 'paymentInstruction.token', paymentInstruction.token)
     const token = paymentInstruction.token
-    const given = { field: 'paymentInstruction.token', token, currency }
+    const options = { currency, isForPresentCustomer: !isMerchantInitiated }
+    const given = { field: 'paymentInstruction.token', token, options }
     const { reference, gatewayName } = await storedCard(gateway, unit, card, given)
     return {
       gateway: gatewayName,
@@ -364,6 +377,7 @@ function add(
     | 'description'
     | 'customFields'
   > &
+    Partial<Pick<Transaction, 'isMerchantInitiated' | 'redirectUrl'>> &
     Route,
 ): Transaction {
   const isExternal = values.gateway === null

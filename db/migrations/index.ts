@@ -23,6 +23,7 @@ import { Migration20261122183000_invoices_have_numbers } from './Migration202611
 import { Migration20261122183100_invoice_numbers_are_unique } from './Migration20261122183100_invoice_numbers_are_unique.ts'
 import { Migration20261122183200_organizations_have_a_logo } from './Migration20261122183200_organizations_have_a_logo.ts'
 import { Migration20261122183300_shipping_rates } from './Migration20261122183300_shipping_rates.ts'
+import { Migration20261122190000_charges_with_the_customer_present } from './Migration20261122190000_charges_with_the_customer_present.ts'
 import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 import { Migration20261122193100_instants_in_range } from './Migration20261122193100_instants_in_range.ts'
 
@@ -71,6 +72,10 @@ export const migrations = [
     class: Migration20261122183200_organizations_have_a_logo,
   },
   { name: 'Migration20261122183300_shipping_rates', class: Migration20261122183300_shipping_rates },
+  {
+    name: 'Migration20261122190000_charges_with_the_customer_present',
+    class: Migration20261122190000_charges_with_the_customer_present,
+  },
   {
     name: 'Migration20261122193000_customer_credentials',
     class: Migration20261122193000_customer_credentials,

@@ -236,7 +236,6 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
     notSupported: {
       billingDescriptor: 'a descriptor for each sale: that of the gateway account is used',
       notificationUrl: 'notifications to a URL: use webhooks',
-      redirectUrl: '3-D Secure',
       referenceData: NO_REFERENCE_DATA,
     },
   },

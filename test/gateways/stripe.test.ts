@@ -28,6 +28,7 @@ describe('the Stripe adapter', () => {
       secretKey: SECRET_KEY,
       takesCards: true,
       timeout: 3_000,
+      returnUrl: 'https://billing.example.com/returned',
       host: { protocol: 'http', host: '127.0.0.1', port },
       ...members,
     })
@@ -47,6 +48,7 @@ describe('the Stripe adapter', () => {
     requestId: ulid(),
     amount: '12.5',
     currency: 'EUR',
+    customer: null,
     ...members,
   })
   const moved = ({ requestId }: Charge) =>

@@ -33,7 +33,7 @@ describe('payments', () => {
     receiver = await startReceiver()
     merchant = await catalogue(service, { webhook: receiver.url })
     api = merchant.api
-    gateway = createGateway('sandbox', service.databaseUrl)
+    gateway = createGateway('sandbox', service.databaseUrl, service.baseUrl)
   })
   afterAll(async () => {
     await gateway?.close()
@@ -245,7 +245,7 @@ describe('payments', () => {
   })
 
   test('through the test gateway are for the sandbox only', async () => {
-    const live = createGateway('live', service.databaseUrl)
+    const live = createGateway('live', service.databaseUrl, service.baseUrl)
     const card = { pan: TEST_CARDS.approves, cvv: null, expMonth: 1, expYear: 2090 }
     await expect(live.store(merchant.organizationId, card, 'token')).rejects.toThrow(
       'No payment gateway is connected',

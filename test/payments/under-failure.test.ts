@@ -171,6 +171,7 @@ describe('money under failure', () => {
         reference: String(card?.reference),
         amount: '9.9',
         currency: 'EUR',
+        customer: null,
       })
       await inUnit((unit) => recordResult(unit, String(call?.transactionId), response, Date.now()))
       await refundAll(placed)
@@ -254,8 +255,17 @@ describe('money under failure', () => {
     })
 
     test('is known of the test gateway where no connection to it is made', async () => {
-      const away = createTestGateway(`postgres://nobody@127.0.0.1:${await freePort()}/none`)
-      const charge = { organizationId: 'o', requestId: 'r', amount: '1', currency: 'EUR', reference: 'x' }
+      const away = createTestGateway(`postgres://nobody@127.0.0.1:${await freePort()}/none`, {
+        baseUrl: service.baseUrl,
+      })
+      const charge = {
+        organizationId: 'o',
+        requestId: 'r',
+        amount: '1',
+        currency: 'EUR',
+        reference: 'x',
+        customer: null,
+      }
       await expect(away.charge(charge)).rejects.toBeInstanceOf(NotSentError)
       await away.close()
     })
