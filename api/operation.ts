@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import type { PasswordHasher } from '../access/password-hash.ts'
 import type { KeyStore } from '../commands/access/create-api-key.ts'
+import type { TokenCards } from '../commands/payments/token-cards.ts'
 import type { Config } from '../config/config.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import type { Attempt, DueDelivery } from '../delivery/attempt.ts'
@@ -30,6 +31,8 @@ export interface OperationContext {
   /** Makes one signed attempt that is not logged. */
   readonly sendWebhook: (delivery: DueDelivery) => Promise<Attempt>
   readonly gateway: Gateways
+  /** The cards of the payment tokens that commands of this request consume. */
+  readonly cards: TokenCards
   readonly environment: Config['environment']
   readonly wallet: Wallet
   /** Null if this API has no Temporal. */
@@ -55,7 +58,10 @@ export interface OperationContext {
   prefers(mediaType: string): boolean
   /** True if the sent body has a top-level member: a few members distinguish missing from null. */
   has(member: string): boolean
-  /** Runs a command in one transaction and returns its response; under an `Idempotency-Key`, only once. */
+  /**
+   * Runs a command in one transaction and returns its response; under an `Idempotency-Key`, only once. A command that
+   * consumes a payment token is undone and run again once the gateway has stored the card.
+   */
   commit(work: (unit: UnitOfWork) => Promise<OperationResponse>): Promise<OperationResponse>
 }
 

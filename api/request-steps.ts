@@ -4,12 +4,15 @@
  *
  * Each step is a named middleware, so that a stack trace shows where a request was refused.
  */
+import { createHash, randomUUID } from 'node:crypto'
 import type { RouterMiddleware } from '@koa/router'
 import type { MikroORM } from '@mikro-orm/postgresql'
 import type { Context } from 'koa'
 import Type from 'typebox'
 import type { PasswordHasher } from '../access/password-hash.ts'
 import type { InvalidField } from '../billing/errors.ts'
+import { createTokenCards } from '../commands/payments/token-cards.ts'
+import { TokenRefusedError } from '../commands/payments/use-payment-token.ts'
 import type { Config } from '../config/config.ts'
 import type { InstallationFacts } from '../db/installation.ts'
 import { inOrganization } from '../db/organization-scope.ts'
@@ -31,6 +34,7 @@ import {
   readIdempotencyKey,
   replay,
   requestHash,
+  stillRunning,
   storableRefusal,
   storeResponse,
 } from './http/idempotency.ts'
@@ -219,6 +223,14 @@ function operationContext(
     requireNoInvalidFields('validation-error', invalidBody?.(body) ?? [])
     return writablePart(schema, { ...(body as object), ...readOnlyValues }) as object
   }
+  const cards = createTokenCards({
+    em: () => em.fork(),
+    vault,
+    gateway,
+    organizationId,
+    owner: idempotent === null ? randomUUID() : ownerOf(idempotent),
+    now: () => new Date(),
+  })
   return {
     organizationId,
     credential,
@@ -233,6 +245,7 @@ function operationContext(
     webhookTargets: { guard: addressGuard, environment },
     sendWebhook,
     gateway,
+    cards,
     wallet,
     temporal,
     baseUrl,
@@ -247,19 +260,41 @@ function operationContext(
     },
     prefers: (mediaType) => ctx.accepts('application/json', mediaType) === mediaType,
     has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),
-    commit: (work) =>
-      inUnitOfWork(em, { organizationId, baseUrl, now: new Date() }, async (unit) => {
-        if (idempotent === null) return await work(unit)
-        const stored = await claimKey(unit, vault, idempotent)
+    async commit(work) {
+      // An attempt that is undone may have changed what its entity manager holds.
+      const managers = [em]
+      try {
+        return await cards.run(() =>
+          inUnitOfWork(
+            managers.pop() ?? em.fork(),
+            { organizationId, baseUrl, now: new Date() },
+            async (unit) => {
+              if (idempotent === null) return await work(unit)
+              const stored = await claimKey(unit, vault, idempotent)
+              if (stored !== null) return replay(stored)
+              const response = await work(unit)
+              await storeResponse(unit.em, vault, idempotent, {
+                status: response.status ?? route.success,
+                response,
+              })
+              return response
+            },
+          ),
+        )
+      } catch (error) {
+        if (idempotent === null || !(error instanceof TokenRefusedError)) throw error
+        // A repetition of this request may be using the token, or have used it: no lock marks it while the gateway is called.
+        const stored = await findStoredResponse(em.fork(), vault, idempotent)
         if (stored !== null) return replay(stored)
-        const response = await work(unit)
-        await storeResponse(unit.em, vault, idempotent, {
-          status: response.status ?? route.success,
-          response,
-        })
-        return response
-      }),
+        throw error.isOwn ? stillRunning() : error
+      }
+    },
   }
+}
+
+/** Returns the name of a request under an `Idempotency-Key`: the same for its repetitions. */
+function ownerOf({ operation, key, requestHash }: IdempotentRequest): string {
+  return createHash('sha256').update([operation, key, requestHash].join('\n')).digest('base64url')
 }
 
 /** Returns the stored response of the key, or the handler's. Error responses are stored under the key as well. */

@@ -4,7 +4,7 @@
  * A request id names one movement. Within the gateway's `idempotencyWindow`, a repetition under the same id moves
  * nothing and returns the first outcome; `find` knows an id for ever. A call that throws says nothing about the money,
  * so the outcome is queried; only a `NotSentError` guarantees that no money has moved. No call is made while a
- * transaction is open or a row is locked, but `store`, whose token must be used once.
+ * transaction is open or a row is locked (`GATEWAY_CALLS`).
  *
  * A request id has at most 150 characters of `A-Z a-z 0-9 _ @ ~ - . /`. An adapter to a gateway with a lower limit
  * sends a digest, the same for the same id.
@@ -131,6 +131,15 @@ export interface Gateway {
   find(movement: Movement, since: number): Promise<GatewayResult | null>
   close(): Promise<void>
 }
+
+/** What may wait for the gateway, and so must not run in a transaction. */
+export const GATEWAY_CALLS = [
+  'store',
+  'charge',
+  'abandon',
+  'refund',
+  'find',
+] as const satisfies readonly (keyof Gateway)[]
 
 /** A movement was certainly not carried out: not one byte has left, or the gateway turned it away. It can be sent again. */
 export class NotSentError extends Error {

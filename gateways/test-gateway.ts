@@ -4,7 +4,7 @@
  * Of a card it stores the behaviour and the last four digits, never the number. Its ledger has one row for each request
  * id, however often it was requested: the approved rows are the money that moved.
  */
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import pg from 'pg'
 import {
   type Charge,
@@ -161,12 +161,18 @@ export function createTestGateway(
 
     takesCards: async () => true,
 
-    async store(organizationId, { pan }) {
+    async store(organizationId, { pan }, requestId) {
       try {
         const { rows } = await pool.query<{ reference: string }>(
           `insert into test_gateway.cards (organization_id, reference, behaviour, last4)
-           values ($1, 'ref_' || replace(gen_random_uuid()::text, '-', ''), $2, $3) returning reference`,
-          [organizationId, BEHAVIOURS[pan] ?? 'approve', pan.slice(-4)],
+           values ($1, $4, $2, $3)
+           on conflict (organization_id, reference) do update set last4 = excluded.last4 returning reference`,
+          [
+            organizationId,
+            BEHAVIOURS[pan] ?? 'approve',
+            pan.slice(-4),
+            referenceOf(organizationId, requestId),
+          ],
         )
         return { reference: rows[0]?.reference ?? '', gatewayName: NAME }
       } catch {
@@ -284,6 +290,12 @@ export function createTestGateway(
 
     close: () => pool.end(),
   }
+}
+
+/** The same for the same request, so that a repetition stores a card once. */
+function referenceOf(organizationId: string, requestId: string): string {
+  const digest = createHash('sha256').update(`${organizationId}/${requestId}`).digest('hex')
+  return `ref_${digest.slice(0, 32)}`
 }
 
 const RESULT = 'request_id, result, reason, approval_id'

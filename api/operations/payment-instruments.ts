@@ -41,8 +41,8 @@ export const paymentInstruments: Resource<PaymentInstrumentRow> = {
 }
 
 export const paymentInstrumentWriter: Pick<Writer<PaymentInstrumentRow, PaymentInstrument>, 'create'> = {
-  create: (unit, id, body, { keys, gateway }) =>
-    createPaymentInstrument(unit, { vault: keys.vault, gateway }, id, {
+  create: (unit, id, body, { cards }) =>
+    createPaymentInstrument(unit, cards, id, {
       customerId: body.customerId,
       token: body.token,
       billingAddress: contactOf(body.billingAddress),

@@ -213,7 +213,7 @@ async function start(
   unit: UnitOfWork,
   names: Names,
   given: Transaction,
-  { keys, gateway }: OperationContext,
+  { cards }: OperationContext,
 ): Promise<TransactionRow> {
   const body = await withCustomFields(unit, transactions, {}, given, null)
   const { customerId, currency, amount, paymentInstruction, parentTransactionId, invoiceIds = [] } = body
@@ -257,7 +257,7 @@ async function start(
         redirectUrl: body.redirectUrl ?? null,
         ...details,
       }
-      return await startSale(unit, { vault: keys.vault, gateway }, names, sale)
+      return await startSale(unit, cards, names, sale)
     }
     case 'refund': {
       if (invoiceIds.length > 0) {

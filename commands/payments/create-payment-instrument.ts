@@ -1,21 +1,12 @@
 import type { Contact } from '../../billing/contacts.ts'
-import { InvalidFieldsError } from '../../billing/errors.ts'
 import { publicFingerprint } from '../../billing/payment-instruments.ts'
 import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
-import type { Vault } from '../../db/vault.ts'
 import { paymentInstrumentEvent } from '../../events/payment-instrument-events.ts'
 import { customerEntry } from '../../events/timeline.ts'
-import type { Gateway, StoredCard, StoreOptions } from '../../gateways/port.ts'
 import { references } from '../references.ts'
-import { type UsedCard, usePaymentToken } from './use-payment-token.ts'
-
-/** What a command needs to store cards: the vault and the gateway. */
-export interface CardPath {
-  readonly vault: Vault
-  readonly gateway: Gateway
-}
+import type { TokenCards } from './token-cards.ts'
 
 /** What a merchant says of an instrument. */
 export interface InstrumentDetails {
@@ -34,7 +25,7 @@ const NO_DETAILS: InstrumentDetails = { billingAddress: null, useAsBackup: false
  */
 export async function createPaymentInstrument(
   unit: UnitOfWork,
-  path: CardPath,
+  cards: TokenCards,
   id: string,
   {
     customerId,
@@ -45,7 +36,7 @@ export async function createPaymentInstrument(
   const found = references(unit)
   const customer = await found.required(Customer, 'customerId', customerId)
   found.check()
-  return await instrumentOfToken(unit, path, {
+  return await instrumentOfToken(unit, cards, {
     id,
     customerId,
     websiteId: customer?.websiteId ?? null,
@@ -57,13 +48,13 @@ export async function createPaymentInstrument(
 
 /**
  * Consumes a token: the gateway stores the card, the instrument stores the gateway's reference and the public fields.
- * Emits `payment-card-created`. The gateway stores the card before the commit; if that fails, the token stays unused.
+ * Emits `payment-card-created`. If the gateway does not store the card, the token stays unused.
  *
  * @throws InvalidFieldsError naming `field`.
  */
 export async function instrumentOfToken(
   unit: UnitOfWork,
-  { vault, gateway }: CardPath,
+  cards: TokenCards,
   given: {
     readonly id?: string
     readonly customerId: string
@@ -73,8 +64,8 @@ export async function instrumentOfToken(
     readonly details?: InstrumentDetails
   },
 ): Promise<PaymentInstrument> {
-  const card = await usePaymentToken(unit, vault, given.field, given.token)
-  const { reference, gatewayName } = await storedCard(gateway, unit, card, given)
+  const { field, token } = given
+  const card = await cards.use(unit, { field, token })
   const { billingAddress, useAsBackup, customFields } = given.details ?? NO_DETAILS
   const instrument = unit.create(PaymentInstrument, {
     id: given.id ?? newId('inst'),
@@ -90,8 +81,8 @@ export async function instrumentOfToken(
     useAsBackup,
     customFields,
     riskMetadata: card.riskMetadata,
-    gateway: gatewayName,
-    gatewayReference: reference,
+    gateway: card.gatewayName,
+    gatewayReference: card.reference,
     cardFingerprint: card.fingerprint,
     fingerprint: publicFingerprint(unit.organizationId, card.fingerprint),
   })
@@ -99,21 +90,4 @@ export async function instrumentOfToken(
   const message = `Payment instrument ${instrument.id}: ${card.brand} ending in ${card.last4} created.`
   unit.addTimelineEntry(customerEntry(given.customerId, 'payment-instrument-created', message, unit.now))
   return instrument
-}
-
-/**
- * Stores a card with the gateway, under its token's id, so that a repetition stores it once.
- * @throws InvalidFieldsError naming `field`, if the gateway refuses the card.
- */
-export async function storedCard(
-  gateway: Pick<Gateway, 'store'>,
-  { organizationId }: Pick<UnitOfWork, 'organizationId'>,
-  card: UsedCard,
-  { field, token, options = {} }: { field: string; token: string; options?: StoreOptions },
-): Promise<StoredCard> {
-  const stored = await gateway.store(organizationId, card, token, options)
-  if (!('refusal' in stored)) return stored
-  throw new InvalidFieldsError([
-    { field, code: 'not-allowed', message: `must be a card that can be stored: ${stored.refusal}` },
-  ])
 }

@@ -29,10 +29,9 @@ import {
   payInvoices,
   refundInvoices,
 } from './apply-payment.ts'
-import { type CardPath, storedCard } from './create-payment-instrument.ts'
 import { paidOf, recordRefund, refundsOf } from './refund-sales.ts'
+import type { TokenCards } from './token-cards.ts'
 import { aboutInvoices, inheritedBy } from './transaction-members.ts'
-import { usePaymentToken } from './use-payment-token.ts'
 
 /** What a caller may say of a transaction. */
 interface TransactionDetails {
@@ -96,15 +95,14 @@ interface CardRoute extends Route {
 }
 
 /**
- * Starts a sale. With a payment token, the token is consumed and the gateway stores the card before the
- * commit. An external sale is created approved and emits `transaction-processed`.
+ * Starts a sale. A payment token is consumed last. An external sale is created approved and emits `transaction-processed`.
  *
  * @throws InvalidFieldsError
  * @throws ConflictError while a charge of one of its invoices is in progress.
  */
 export async function startSale(
   unit: UnitOfWork,
-  path: CardPath,
+  cards: TokenCards,
   names: Names,
   sale: Sale,
 ): Promise<Transaction> {
@@ -119,7 +117,7 @@ export async function startSale(
   const instant = invoices[0]?.instant ?? unit.now.getTime()
   const { billingAddress, riskMetadata, ...route } = await routeOf(
     unit,
-    path,
+    cards,
     found,
     { ...sale, instant },
     () => {
@@ -286,7 +284,7 @@ function routeOfSale(sale: Transaction): Route {
 /** Validates everything before a token is consumed. */
 async function routeOf(
   unit: UnitOfWork,
-  { vault, gateway }: CardPath,
+  cards: TokenCards,
   found: References,
   {
     customerId,
@@ -299,14 +297,14 @@ async function routeOf(
 ): Promise<CardRoute> {
   if ('token' in paymentInstruction) {
     check()
-    const card = await usePaymentToken(unit, vault, 'paymentInstruction.token', paymentInstruction.token)
-    const token = paymentInstruction.token
-    const options = { currency, isForPresentCustomer: !isMerchantInitiated }
-    const given = { field: 'paymentInstruction.token', token, options }
-    const { reference, gatewayName } = await storedCard(gateway, unit, card, given)
+    const card = await cards.use(unit, {
+      field: 'paymentInstruction.token',
+      token: paymentInstruction.token,
+      options: { currency, isForPresentCustomer: !isMerchantInitiated },
+    })
     return {
-      gateway: gatewayName,
-      gatewayReference: reference,
+      gateway: card.gatewayName,
+      gatewayReference: card.reference,
       cardFingerprint: card.fingerprint,
       bin: card.bin,
       billingAddress: card.billingAddress,

@@ -24,6 +24,7 @@ import { Migration20261122183100_invoice_numbers_are_unique } from './Migration2
 import { Migration20261122183200_organizations_have_a_logo } from './Migration20261122183200_organizations_have_a_logo.ts'
 import { Migration20261122183300_shipping_rates } from './Migration20261122183300_shipping_rates.ts'
 import { Migration20261122190000_charges_with_the_customer_present } from './Migration20261122190000_charges_with_the_customer_present.ts'
+import { Migration20261122190100_payment_tokens_are_leased } from './Migration20261122190100_payment_tokens_are_leased.ts'
 import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 import { Migration20261122193100_instants_in_range } from './Migration20261122193100_instants_in_range.ts'
 
@@ -75,6 +76,10 @@ export const migrations = [
   {
     name: 'Migration20261122190000_charges_with_the_customer_present',
     class: Migration20261122190000_charges_with_the_customer_present,
+  },
+  {
+    name: 'Migration20261122190100_payment_tokens_are_leased',
+    class: Migration20261122190100_payment_tokens_are_leased,
   },
   {
     name: 'Migration20261122193000_customer_credentials',

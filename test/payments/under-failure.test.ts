@@ -18,6 +18,7 @@ import { TEST_CARDS } from '../support/cards.ts'
 import type { Catalogue } from '../support/catalogue.ts'
 import { type Payments, type PlacedOrder, placeCharged, startPayments } from '../support/payments.ts'
 import type { TestService } from '../support/service.ts'
+import { NO_CARDS } from '../support/stored-card.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -117,12 +118,11 @@ describe('money under failure', () => {
     test('is not charged for by a sale of a caller that was not sent', async () => {
       const placed = await place(TEST_CARDS.approves, { autopay: false })
       const id = newId('txn')
-      const path = { vault: service.database.vault, gateway }
       const { customerId, invoiceId, paymentInstrumentId } = placed
       await inUnit((unit) =>
         startSale(
           unit,
-          path,
+          NO_CARDS,
           { id, requestId: id },
           {
             customerId,
