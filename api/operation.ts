@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import type { PasswordHasher } from '../access/password-hash.ts'
 import type { KeyStore } from '../commands/access/create-api-key.ts'
-import type { TokenCards } from '../commands/payments/token-cards.ts'
+import type { RequestCards } from '../commands/payments/request-cards.ts'
 import type { Config } from '../config/config.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import type { Attempt, DueDelivery } from '../delivery/attempt.ts'
@@ -32,7 +32,7 @@ export interface OperationContext {
   readonly sendWebhook: (delivery: DueDelivery) => Promise<Attempt>
   readonly gateway: Gateways
   /** The cards of the payment tokens that commands of this request consume. */
-  readonly cards: TokenCards
+  readonly cards: RequestCards
   readonly environment: Config['environment']
   readonly wallet: Wallet
   /** Null if this API has no Temporal. */

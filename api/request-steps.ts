@@ -11,7 +11,7 @@ import type { Context } from 'koa'
 import Type from 'typebox'
 import type { PasswordHasher } from '../access/password-hash.ts'
 import type { InvalidField } from '../billing/errors.ts'
-import { createTokenCards } from '../commands/payments/token-cards.ts'
+import { createRequestCards } from '../commands/payments/request-cards.ts'
 import { TokenRefusedError } from '../commands/payments/use-payment-token.ts'
 import type { Config } from '../config/config.ts'
 import type { InstallationFacts } from '../db/installation.ts'
@@ -223,11 +223,12 @@ function operationContext(
     requireNoInvalidFields('validation-error', invalidBody?.(body) ?? [])
     return writablePart(schema, { ...(body as object), ...readOnlyValues }) as object
   }
-  const cards = createTokenCards({
+  const cards = createRequestCards({
     em: () => em.fork(),
     vault,
     gateway,
     organizationId,
+    hash: installation.hashKey,
     owner: idempotent === null ? randomUUID() : ownerOf(idempotent),
     now: () => new Date(),
   })

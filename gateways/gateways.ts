@@ -82,6 +82,7 @@ function noGateway(): Gateway {
     idempotencyWindow: 24 * 3_600_000,
     takesCards: async () => false,
     store: refuse,
+    adopt: refuse,
     charge: refuse,
     abandon: refuse,
     refund: refuse,

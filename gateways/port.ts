@@ -10,6 +10,8 @@
  * sends a digest, the same for the same id.
  */
 
+import type { CardBrand } from '../billing/cards.ts'
+
 export interface GatewayCard {
   readonly pan: string
   readonly cvv: string | null
@@ -23,6 +25,16 @@ export interface StoredCard {
   readonly reference: string
   /** Who keeps it, as responses name it. */
   readonly gatewayName: string
+}
+
+/** What is known of a card that the provider's own form stored. */
+export interface AdoptedCard extends StoredCard {
+  readonly last4: string
+  readonly brand: CardBrand
+  readonly expMonth: number
+  readonly expYear: number
+  /** Equal for equal cards of the provider's account. */
+  readonly fingerprint: string
 }
 
 /** Why the gateway does not keep a card, for the one who entered it. */
@@ -112,6 +124,16 @@ export interface Gateway {
     options?: StoreOptions,
   ): Promise<StoredCard | CardRefusal>
   /**
+   * Takes over a card that the provider's own form stored in the browser, by the provider's id of it. Idempotent.
+   * @param account that holds it; default: whichever does.
+   * @throws GatewayFailedError if it has no result.
+   */
+  adopt(
+    organizationId: string,
+    paymentMethod: string,
+    account?: string | null,
+  ): Promise<AdoptedCard | CardRefusal>
+  /**
    * Charges an instrument. What its bank wants approved is `unknown` with an `approvalUrl` if the customer is present,
    * and else declined as `needs-action`.
    * @throws NotSentError if the gateway has certainly not carried it out.
@@ -135,6 +157,7 @@ export interface Gateway {
 /** What may wait for the gateway, and so must not run in a transaction. */
 export const GATEWAY_CALLS = [
   'store',
+  'adopt',
   'charge',
   'abandon',
   'refund',
@@ -153,11 +176,6 @@ export class NoGatewayError extends NotSentError {
 /** The gateway failed and its result is required: it stored no card. */
 export class GatewayFailedError extends Error {
   override readonly name = 'GatewayFailedError'
-}
-
-/** The gateway refuses the card itself. The message says why, for the one who entered it. */
-export class CardRefusedError extends Error {
-  override readonly name = 'CardRefusedError'
 }
 
 /** The provider does not take the credentials. The message says why, and contains no secret. */

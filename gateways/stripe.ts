@@ -8,9 +8,10 @@
  */
 import { createHash, randomUUID } from 'node:crypto'
 import Stripe from 'stripe'
+import type { CardBrand } from '../billing/cards.ts'
 import { minorUnits } from '../billing/money.ts'
 import {
-  CardRefusedError,
+  type CardRefusal,
   type Charge,
   CredentialsRefusedError,
   type DeclineClass,
@@ -35,6 +36,9 @@ const PAGE = 100
 /** Nobody is there to be sent to another page. */
 const WITHOUT_REDIRECT = { enabled: true, allow_redirects: 'never' } as const
 
+/** Stripe or the bank does not keep the card. The message says why, for the one who entered it. */
+class CardRefusedError extends Error {}
+
 export interface StripeOptions {
   readonly secretKey: string
   /** True if the merchant may send card numbers to Stripe from its server. */
@@ -49,21 +53,7 @@ export interface StripeOptions {
   readonly timeout?: number
 }
 
-/** What is known of an instrument that the provider's own form made. */
-export interface AdoptedCard {
-  readonly reference: string
-  readonly last4: string
-  readonly brand: string
-  readonly expMonth: number
-  readonly expYear: number
-}
-
 export interface StripeGateway extends Gateway {
-  /**
-   * Takes over a payment method that Stripe's form made in the browser, and returns what is known of it. Idempotent.
-   * @throws CardRefusedError if it does not exist, is no card or cannot be charged off session.
-   */
-  adopt(organizationId: string, paymentMethod: string): Promise<AdoptedCard>
   /** @throws CredentialsRefusedError; GatewayFailedError if Stripe cannot be reached. */
   probe(): Promise<void>
 }
@@ -134,7 +124,7 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
       { isForPresentCustomer = false } = {},
     ) {
       if (!takesCards) return { refusal: 'Enter the card in the form of the payment provider.' }
-      const stored = storing(async () => {
+      return await storing(async () => {
         const { id } = await stripe.paymentMethods.create(
           {
             type: 'card',
@@ -153,10 +143,6 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
           gatewayName: NAME,
         }
       })
-      return await stored.catch((error: unknown) => {
-        if (error instanceof CardRefusedError) return { refusal: error.message }
-        throw error
-      })
     },
 
     async adopt(organizationId, paymentMethod) {
@@ -167,8 +153,18 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
           customer === null
             ? await saveFor(organizationId, paymentMethod, `${organizationId}/${paymentMethod}`)
             : `${typeof customer === 'string' ? customer : customer.id}/${paymentMethod}`
-        const { last4, brand, exp_month: expMonth, exp_year: expYear } = card
-        return { reference, last4, brand, expMonth, expYear }
+        const brand = BRANDS[card.brand]
+        if (brand === undefined) throw new CardRefusedError('Cards of this brand are not taken.')
+        const { last4, exp_month: expMonth, exp_year: expYear, fingerprint } = card
+        return {
+          reference,
+          gatewayName: NAME,
+          last4,
+          brand,
+          expMonth,
+          expYear,
+          fingerprint: fingerprint ?? paymentMethod,
+        }
       })
     },
 
@@ -300,16 +296,26 @@ async function moving(move: () => Promise<GatewayResult>): Promise<GatewayResult
 /** Codes of a request whose first one under the same key is still under way. */
 const IN_PROGRESS = ['idempotency_key_in_use', 'lock_timeout']
 
-/** Stores an instrument. @throws CardRefusedError for a declined card, GatewayFailedError if there is no result. */
-async function storing<T>(store: () => Promise<T>): Promise<T> {
+/** Stripe's names of the brands that the service knows. */
+const BRANDS: Readonly<Record<string, CardBrand>> = {
+  amex: 'American Express',
+  diners: 'Diners Club',
+  discover: 'Discover',
+  jcb: 'JCB',
+  mastercard: 'MasterCard',
+  visa: 'Visa',
+}
+
+/** Stores an instrument. A declined card is a refusal. @throws GatewayFailedError if there is no result. */
+async function storing<T>(store: () => Promise<T>): Promise<T | CardRefusal> {
   try {
     return await store()
   } catch (error) {
-    if (error instanceof CardRefusedError) throw error
+    if (error instanceof CardRefusedError) return { refusal: error.message }
     const { StripeCardError, StripeInvalidRequestError } = Stripe.errors
-    if (error instanceof StripeCardError) throw new CardRefusedError('The card was declined.')
+    if (error instanceof StripeCardError) return { refusal: 'The card was declined.' }
     if (error instanceof StripeInvalidRequestError && error.code === 'resource_missing') {
-      throw new CardRefusedError('The payment method does not exist.')
+      return { refusal: 'The payment method does not exist.' }
     }
     // The library's error may contain what was sent.
     throw new GatewayFailedError('The gateway could not store the card. Try again later.')

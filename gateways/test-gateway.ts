@@ -10,10 +10,12 @@ import {
   type Charge,
   type DeclineClass,
   type Gateway,
+  type GatewayCard,
   GatewayFailedError,
   type GatewayResult,
   NotSentError,
   type Refund,
+  type StoredCard,
 } from './port.ts'
 import { returnPage } from './return-page.ts'
 
@@ -45,6 +47,15 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   '4000002760003184': 'ask-always',
   '4000003800000446': 'ask-present',
 }
+
+/** Published test payment methods, as the provider's own form would make them, with their cards. */
+const PAYMENT_METHODS: ReadonlyMap<string, string> = new Map([
+  ['pm_card_visa', '4111111111111111'],
+  ['pm_card_mastercard', '5555555555554444'],
+  ['pm_card_visa_chargeDeclined', '4000000000000002'],
+  ['pm_card_visa_chargeDeclinedInsufficientFunds', '4000000000009995'],
+  ['pm_card_authenticationRequired', '4000002760003184'],
+])
 
 /** Why cards that decline every charge do. */
 const ALWAYS_DECLINED: Readonly<Partial<Record<Behaviour, string>>> = {
@@ -155,30 +166,42 @@ export function createTestGateway(
     }
   }
 
+  const keep = async (
+    organizationId: string,
+    { pan }: GatewayCard,
+    requestId: string,
+  ): Promise<StoredCard> => {
+    try {
+      const { rows } = await pool.query<{ reference: string }>(
+        `insert into test_gateway.cards (organization_id, reference, behaviour, last4)
+           values ($1, $4, $2, $3)
+           on conflict (organization_id, reference) do update set last4 = excluded.last4 returning reference`,
+        [organizationId, BEHAVIOURS[pan] ?? 'approve', pan.slice(-4), referenceOf(organizationId, requestId)],
+      )
+      return { reference: rows[0]?.reference ?? '', gatewayName: NAME }
+    } catch {
+      // The driver's message may contain bound values.
+      throw new GatewayFailedError('The gateway could not store the card. Try again later.')
+    }
+  }
+
   return {
     name: NAME,
     idempotencyWindow,
 
     takesCards: async () => true,
 
-    async store(organizationId, { pan }, requestId) {
-      try {
-        const { rows } = await pool.query<{ reference: string }>(
-          `insert into test_gateway.cards (organization_id, reference, behaviour, last4)
-           values ($1, $4, $2, $3)
-           on conflict (organization_id, reference) do update set last4 = excluded.last4 returning reference`,
-          [
-            organizationId,
-            BEHAVIOURS[pan] ?? 'approve',
-            pan.slice(-4),
-            referenceOf(organizationId, requestId),
-          ],
-        )
-        return { reference: rows[0]?.reference ?? '', gatewayName: NAME }
-      } catch {
-        // The driver's message may contain bound values.
-        throw new GatewayFailedError('The gateway could not store the card. Try again later.')
-      }
+    store: keep,
+
+    async adopt(organizationId, paymentMethod) {
+      const pan = PAYMENT_METHODS.get(paymentMethod)
+      if (pan === undefined) return { refusal: 'The payment method does not exist.' }
+      const card = { pan, cvv: null, expMonth: 12, expYear: 2090 }
+      const { reference } = await keep(organizationId, card, paymentMethod)
+      const { expMonth, expYear } = card
+      const brand = pan.startsWith('5') ? 'MasterCard' : 'Visa'
+      const last4 = pan.slice(-4)
+      return { reference, gatewayName: NAME, last4, brand, expMonth, expYear, fingerprint: paymentMethod }
     },
 
     async charge({ organizationId, requestId, reference, amount, currency, customer }: Charge) {

@@ -1,6 +1,7 @@
 import type { PaymentInstrument } from '../db/entities/index.ts'
 import { presentContact } from './contact.ts'
 import { type Link, resourceUrl } from './links.ts'
+import { accountOf } from './transaction.ts'
 
 export function presentPaymentInstrument(instrument: PaymentInstrument, baseUrl: string) {
   const url = (...segments: string[]) => resourceUrl(baseUrl, instrument.organizationId, ...segments)
@@ -12,7 +13,7 @@ export function presentPaymentInstrument(instrument: PaymentInstrument, baseUrl:
     id: instrument.id,
     customerId: instrument.customerId,
     method: instrument.method,
-    bin: instrument.bin,
+    bin: instrument.bin ?? null,
     last4: instrument.last4,
     brand: instrument.brand,
     expMonth: instrument.expMonth,
@@ -23,6 +24,8 @@ export function presentPaymentInstrument(instrument: PaymentInstrument, baseUrl:
     useAsBackup: instrument.useAsBackup,
     customFields: instrument.customFields ?? {},
     lastPaymentTime: instrument.lastPaymentTime?.toISOString() ?? null,
+    referenceData: instrument.referenceData ?? {},
+    stickyGatewayAccountId: accountOf(instrument),
     riskMetadata: instrument.riskMetadata ?? null,
     revision: instrument.revision,
     createdTime: instrument.createdTime.toISOString(),

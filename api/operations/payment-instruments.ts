@@ -1,4 +1,8 @@
-import { createPaymentInstrument } from '../../commands/payments/create-payment-instrument.ts'
+import { InvalidFieldsError } from '../../billing/errors.ts'
+import {
+  createPaymentInstrument,
+  type StoredElsewhere,
+} from '../../commands/payments/create-payment-instrument.ts'
 import { deactivatePaymentInstrument } from '../../commands/payments/deactivate-payment-instrument.ts'
 import {
   emitInstrumentModified,
@@ -32,6 +36,11 @@ export const paymentInstruments: Resource<PaymentInstrumentRow> = {
   fields: fieldsOf(PaymentInstrument, {
     customerId: reference('customer_id', 'customers'),
     lastPaymentTime: { sql: LAST_PAYMENT, type: 'time' },
+    stickyGatewayAccountId: {
+      sql: `substring(row.gateway_reference from '^account/([^/]+)/')`,
+      type: 'text',
+    },
+    'referenceData.paymentMethod': { sql: `(row.reference_data ->> 'paymentMethod')`, type: 'text' },
     'billingAddress.hash': null,
   }),
   // A payment with it changes its last payment time, and not the instrument.
@@ -44,11 +53,35 @@ export const paymentInstrumentWriter: Pick<Writer<PaymentInstrumentRow, PaymentI
   create: (unit, id, body, { cards }) =>
     createPaymentInstrument(unit, cards, id, {
       customerId: body.customerId,
-      token: body.token,
+      source: sourceOf(body),
       billingAddress: contactOf(body.billingAddress),
       useAsBackup: body.useAsBackup ?? false,
       customFields: body.customFields ?? {},
     }),
+}
+
+/** @throws InvalidFieldsError unless the body has either a token or the provider's id of a card. */
+function sourceOf({
+  token,
+  referenceData,
+  stickyGatewayAccountId,
+}: PaymentInstrument): { readonly token: string } | StoredElsewhere {
+  const paymentMethod = referenceData?.paymentMethod
+  const account = stickyGatewayAccountId ?? null
+  if (token === undefined && paymentMethod !== undefined) return { paymentMethod, account }
+  const onlyWithout = {
+    'referenceData.paymentMethod': paymentMethod ?? null,
+    stickyGatewayAccountId: account,
+  }
+  const invalid = Object.entries(onlyWithout).flatMap(([field, given]) =>
+    given === null
+      ? []
+      : [{ field, code: 'not-supported' as const, message: 'is not supported with a payment token' }],
+  )
+  if (token === undefined)
+    throw new InvalidFieldsError([{ field: 'token', code: 'required', message: 'is required' }])
+  if (invalid.length > 0) throw new InvalidFieldsError(invalid)
+  return { token }
 }
 
 /** PATCH: expiry, billing address, use as backup and custom fields. */

@@ -118,7 +118,7 @@ export const storefrontInstrumentWriter: Pick<
 > = {
   create: (unit, id, { token }, context) => {
     const customerId = customerOf(context)
-    return createPaymentInstrument(unit, context.cards, id, { customerId, token })
+    return createPaymentInstrument(unit, context.cards, id, { customerId, source: { token } })
   },
 }
 

@@ -5,7 +5,7 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { customerEvent } from '../../events/customer-events.ts'
 import { customerEntry } from '../../events/timeline.ts'
 import { instrumentOfToken } from '../payments/create-payment-instrument.ts'
-import type { TokenCards } from '../payments/token-cards.ts'
+import type { RequestCards } from '../payments/request-cards.ts'
 import { type References, references } from '../references.ts'
 
 export interface NewCustomer {
@@ -23,7 +23,7 @@ export interface NewCustomer {
 
 export interface TokenPayment {
   readonly token: string
-  readonly cards: TokenCards
+  readonly cards: RequestCards
 }
 
 /**

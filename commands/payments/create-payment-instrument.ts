@@ -1,12 +1,12 @@
 import type { Contact } from '../../billing/contacts.ts'
 import { publicFingerprint } from '../../billing/payment-instruments.ts'
-import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
+import { Customer, GatewayAccount, PaymentInstrument } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { paymentInstrumentEvent } from '../../events/payment-instrument-events.ts'
 import { customerEntry } from '../../events/timeline.ts'
 import { references } from '../references.ts'
-import type { TokenCards } from './token-cards.ts'
+import type { RequestCards, UsedCard } from './request-cards.ts'
 
 /** What a merchant says of an instrument. */
 export interface InstrumentDetails {
@@ -18,32 +18,41 @@ export interface InstrumentDetails {
 
 const NO_DETAILS: InstrumentDetails = { billingAddress: null, useAsBackup: false, customFields: {} }
 
+/** A card of the provider's own form, by the provider's id of it and the gateway account that holds it. */
+export interface StoredElsewhere {
+  readonly paymentMethod: string
+  readonly account: string | null
+}
+
 /**
- * Creates an instrument of an existing customer from a payment token.
+ * Creates an instrument of an existing customer from a payment token, or from a card that the provider's own form stored.
  *
- * @throws InvalidFieldsError naming `customerId` or `token`.
+ * @throws InvalidFieldsError naming `customerId`, `token`, `stickyGatewayAccountId` or `referenceData.paymentMethod`.
  */
 export async function createPaymentInstrument(
   unit: UnitOfWork,
-  cards: TokenCards,
+  cards: RequestCards,
   id: string,
   {
     customerId,
-    token,
+    source,
     ...details
-  }: Partial<InstrumentDetails> & { readonly customerId: string; readonly token: string },
+  }: Partial<InstrumentDetails> & {
+    readonly customerId: string
+    readonly source: { readonly token: string } | StoredElsewhere
+  },
 ): Promise<PaymentInstrument> {
   const found = references(unit)
   const customer = await found.required(Customer, 'customerId', customerId)
+  if (!('token' in source)) await found.optional(GatewayAccount, 'stickyGatewayAccountId', source.account)
   found.check()
-  return await instrumentOfToken(unit, cards, {
-    id,
-    customerId,
-    websiteId: customer?.websiteId ?? null,
-    token,
-    field: 'token',
-    details: { ...NO_DETAILS, ...details },
-  })
+  const owner = { id, customerId, websiteId: customer?.websiteId ?? null }
+  const given = { ...owner, details: { ...NO_DETAILS, ...details } }
+  if ('token' in source) {
+    return await instrumentOfToken(unit, cards, { ...given, token: source.token, field: 'token' })
+  }
+  const card = cards.adopt({ ...source, field: 'referenceData.paymentMethod' })
+  return instrumentOf(unit, card, given, { paymentMethod: source.paymentMethod })
 }
 
 /**
@@ -54,18 +63,26 @@ export async function createPaymentInstrument(
  */
 export async function instrumentOfToken(
   unit: UnitOfWork,
-  cards: TokenCards,
-  given: {
-    readonly id?: string
-    readonly customerId: string
-    readonly websiteId: string | null
-    readonly token: string
-    readonly field: string
-    readonly details?: InstrumentDetails
-  },
+  cards: RequestCards,
+  given: NewInstrument & { readonly token: string; readonly field: string },
 ): Promise<PaymentInstrument> {
   const { field, token } = given
-  const card = await cards.use(unit, { field, token })
+  return instrumentOf(unit, await cards.use(unit, { field, token }), given, null)
+}
+
+interface NewInstrument {
+  readonly id?: string
+  readonly customerId: string
+  readonly websiteId: string | null
+  readonly details?: InstrumentDetails
+}
+
+function instrumentOf(
+  unit: UnitOfWork,
+  card: UsedCard,
+  given: NewInstrument,
+  referenceData: Record<string, string> | null,
+): PaymentInstrument {
   const { billingAddress, useAsBackup, customFields } = given.details ?? NO_DETAILS
   const instrument = unit.create(PaymentInstrument, {
     id: given.id ?? newId('inst'),
@@ -81,6 +98,7 @@ export async function instrumentOfToken(
     useAsBackup,
     customFields,
     riskMetadata: card.riskMetadata,
+    referenceData,
     gateway: card.gatewayName,
     gatewayReference: card.reference,
     cardFingerprint: card.fingerprint,

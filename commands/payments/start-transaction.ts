@@ -30,7 +30,7 @@ import {
   refundInvoices,
 } from './apply-payment.ts'
 import { paidOf, recordRefund, refundsOf } from './refund-sales.ts'
-import type { TokenCards } from './token-cards.ts'
+import type { RequestCards } from './request-cards.ts'
 import { aboutInvoices, inheritedBy } from './transaction-members.ts'
 
 /** What a caller may say of a transaction. */
@@ -102,7 +102,7 @@ interface CardRoute extends Route {
  */
 export async function startSale(
   unit: UnitOfWork,
-  cards: TokenCards,
+  cards: RequestCards,
   names: Names,
   sale: Sale,
 ): Promise<Transaction> {
@@ -284,7 +284,7 @@ function routeOfSale(sale: Transaction): Route {
 /** Validates everything before a token is consumed. */
 async function routeOf(
   unit: UnitOfWork,
-  cards: TokenCards,
+  cards: RequestCards,
   found: References,
   {
     customerId,

@@ -25,6 +25,7 @@ import { Migration20261122183200_organizations_have_a_logo } from './Migration20
 import { Migration20261122183300_shipping_rates } from './Migration20261122183300_shipping_rates.ts'
 import { Migration20261122190000_charges_with_the_customer_present } from './Migration20261122190000_charges_with_the_customer_present.ts'
 import { Migration20261122190100_payment_tokens_are_leased } from './Migration20261122190100_payment_tokens_are_leased.ts'
+import { Migration20261122190200_cards_of_the_providers_form } from './Migration20261122190200_cards_of_the_providers_form.ts'
 import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 import { Migration20261122193100_instants_in_range } from './Migration20261122193100_instants_in_range.ts'
 
@@ -80,6 +81,10 @@ export const migrations = [
   {
     name: 'Migration20261122190100_payment_tokens_are_leased',
     class: Migration20261122190100_payment_tokens_are_leased,
+  },
+  {
+    name: 'Migration20261122190200_cards_of_the_providers_form',
+    class: Migration20261122190200_cards_of_the_providers_form,
   },
   {
     name: 'Migration20261122193000_customer_credentials',

@@ -200,8 +200,7 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
   PaymentCard: {
     notSupported: {
       isPayoutable: NO_PAYOUTS,
-      stickyGatewayAccountId: 'a card stays with the gateway account that stores it',
-      referenceData: NO_REFERENCE_DATA,
+      referenceData: 'members other than paymentMethod, of a card that the form of the provider stored',
       digitalWallet: 'payments by digital wallets',
     },
   },

@@ -96,6 +96,12 @@ describe('the checkout demo', () => {
     const given = JSON.parse(body.replace('cus_…', String(customer.body.id)))
     const sale = await merchant.api.post('transactions', given)
     expect([sale.status, sale.body.result]).toEqual([201, 'approved'])
+    const adopt = ((await page.locator('#adopt').textContent())?.split("-d '")[1] ?? '').replace(/'\s*$/, '')
+    const card = await merchant.api.post(
+      'payment-instruments',
+      JSON.parse(adopt.replace('cus_…', String(customer.body.id))),
+    )
+    expect(card.body).toMatchObject({ last4: '1111', bin: null, stickyGatewayAccountId: null })
   })
 
   test.each([

@@ -16,6 +16,8 @@ interface Adapter {
   readonly gateway: Gateway
   /** The amounts that have moved under a request id, as the provider's own books have them. */
   moved(requestId: string): Promise<number[]>
+  /** A payment method that the provider's own form has made. */
+  formMade(): Promise<string>
   /** Answers the page of a charge that waits, as its customer. */
   answer(approvalUrl: string, approves: boolean): Promise<void>
   close(): Promise<void>
@@ -37,6 +39,7 @@ const ADAPTERS: Readonly<Record<string, () => Promise<Adapter>>> = {
           )
         return rows.map(({ amount }) => amount)
       },
+      formMade: async () => 'pm_card_visa',
       async answer(approvalUrl, approves) {
         const page = `${approvalUrl}/${approves ? 'approve' : 'refuse'}`
         expect((await fetch(page, { method: 'POST', redirect: 'manual' })).status).toBe(303)
@@ -61,6 +64,7 @@ const ADAPTERS: Readonly<Record<string, () => Promise<Adapter>>> = {
         [...provider.charges(), ...provider.refunds()]
           .filter(({ metadata }) => (metadata as { requestId?: string }).requestId === requestId)
           .map(({ amount }) => Number(amount) / 100),
+      formMade: async () => provider.addPaymentMethod(TEST_CARDS.approves),
       answer: async (approvalUrl, approves) => provider.answer(approvalUrl, approves),
       close: () => provider.close(),
     }
@@ -110,6 +114,23 @@ describe.each(Object.keys(ADAPTERS))('%s, behind the gateway port,', (name) => {
     const reference = await store()
     expect(reference).not.toContain(TEST_CARDS.approves.slice(0, 6))
     expect(await adapter.gateway.charge(chargeOf(reference))).toMatchObject({ result: 'approved' })
+  })
+
+  test('store keeps a card once under a request id', async () => {
+    const requestId = ulid()
+    expect(await store(TEST_CARDS.approves, { requestId })).toBe(
+      await store(TEST_CARDS.approves, { requestId }),
+    )
+  })
+
+  test('adopt takes over what the form of the provider made, however often, and refuses what it did not', async () => {
+    const paymentMethod = await adapter.formMade()
+    const card = await adapter.gateway.adopt(ORGANIZATION, paymentMethod)
+    expect(card).toMatchObject({ last4: '1111', brand: 'Visa', expMonth: 12, expYear: 2090 })
+    const again = await adapter.gateway.adopt(ORGANIZATION, paymentMethod)
+    expect(again).toEqual(card)
+    expect(await adapter.gateway.charge(chargeOf(referenceIn(again)))).toMatchObject({ result: 'approved' })
+    expect(await adapter.gateway.adopt(ORGANIZATION, 'pm_none')).toEqual({ refusal: expect.any(String) })
   })
 
   test('charge moves the money once under a request id, and says again what became of it', async () => {

@@ -28,6 +28,8 @@ export interface ScriptedStripe {
   readonly requests: () => readonly string[]
   /** Makes the next request whose method and path match fail. */
   fail(request: RegExp, fault: Fault): void
+  /** Adds a card that Stripe's own form made in the browser, and gives its id. */
+  addPaymentMethod(pan: string): string
   /** Answers the bank's page of an intent that waits, as its customer; one that does not wait stays as it is. */
   answer(approvalUrl: string, approves: boolean): void
   /** Adds intents of others to a customer, which stand before its own in a list. */
@@ -99,7 +101,13 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
         const id = path.split('/').at(-1) ?? ''
         const number = cards.get(id)
         if (number === undefined) return missing('payment_method')
-        const card = { last4: number.slice(-4), brand: 'visa', exp_month: 12, exp_year: 2090 }
+        const card = {
+          last4: number.slice(-4),
+          brand: 'visa',
+          exp_month: 12,
+          exp_year: 2090,
+          fingerprint: `fp${number.slice(-4)}`,
+        }
         return ok({ id, object: 'payment_method', customer: null, card })
       }
       case 'POST /v1/payment_methods/*/attach':
@@ -256,6 +264,11 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
     charges: () => intents.filter(({ status }) => status === 'succeeded'),
     refunds: () => refunds,
     requests: () => requests,
+    addPaymentMethod(pan) {
+      const { id } = made('pm', {})
+      cards.set(id, pan)
+      return id
+    },
     answer(approvalUrl, approves) {
       const intent = intents.find(({ id }) => approvalUrl.endsWith(`/${id}`))
       if (intent?.status !== 'requires_action') return

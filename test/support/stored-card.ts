@@ -1,5 +1,5 @@
 /** What a gateway says to a card that it is to store. */
-import type { TokenCards } from '../../commands/payments/token-cards.ts'
+import type { RequestCards } from '../../commands/payments/request-cards.ts'
 import type { CardRefusal, StoredCard } from '../../gateways/port.ts'
 
 /**
@@ -12,7 +12,10 @@ export function referenceIn(stored: StoredCard | CardRefusal): string {
 }
 
 /** For commands that consume no payment token. */
-export const NO_CARDS: TokenCards = {
+export const NO_CARDS: RequestCards = {
   use: () => Promise.reject(new Error('a payment token was consumed')),
+  adopt() {
+    throw new Error('a card was taken over')
+  },
   run: (command) => command(),
 }

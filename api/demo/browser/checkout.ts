@@ -168,6 +168,10 @@ function showCalls(token: string | null): void {
     'transactions',
     `{\n    "type": "sale",\n    "customerId": "cus_…",\n    "currency": "EUR",\n    "amount": 9.9,\n    "paymentInstruction": {"token": "${id}"},\n    "redirectUrl": "${new URL('?returned', location.href).href}"\n  }`,
   )
+  element('adopt', HTMLElement).textContent = call(
+    'payment-instruments',
+    '{\n    "customerId": "cus_…",\n    "referenceData": {"paymentMethod": "pm_card_visa"}\n  }',
+  )
   element('keep', HTMLElement).textContent = call(
     'payment-instruments',
     `{\n    "customerId": "cus_…",\n    "token": "${id}"\n  }`,

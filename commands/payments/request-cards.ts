@@ -1,12 +1,14 @@
 /**
- * The cards that a request uses by payment token. The gateway stores them between transactions: a command that needs one
- * is undone, its card is stored, and the command runs again, up to that point the same.
+ * The cards that a request uses by payment token, or that the provider's own form stored. The gateway is called between
+ * transactions: a command that needs a card is undone, the card is stored, and the command runs again, up to that point the
+ * same.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { InvalidFieldsError } from '../../billing/errors.ts'
+import { splitReference } from '../../billing/gateway-references.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { Vault } from '../../db/vault.ts'
-import type { Gateway, StoredCard, StoreOptions } from '../../gateways/port.ts'
+import type { CardRefusal, Gateway, StoredCard, StoreOptions } from '../../gateways/port.ts'
 import {
   consumePaymentToken,
   leasePaymentToken,
@@ -23,15 +25,29 @@ export interface TokenUse {
   readonly options?: StoreOptions
 }
 
-/** A card that the gateway has stored; its number is gone. */
-export type UsedCard = Omit<TokenCard, 'pan' | 'cvv'> & StoredCard
+/** A card that the gateway has stored; its number is gone, or never came here. */
+export type UsedCard = Omit<TokenCard, 'pan' | 'cvv' | 'bin'> & StoredCard & { readonly bin: string | null }
 
-export interface TokenCards {
+/** A card of the provider's own form that a command is to take over. */
+export interface Adoption {
+  readonly field: string
+  /** The provider's id of the card. */
+  readonly paymentMethod: string
+  /** The gateway account that holds it; null: whichever does. */
+  readonly account: string | null
+}
+
+export interface RequestCards {
   /**
    * Consumes a token in a command, which has validated everything else before.
    * @throws InvalidFieldsError naming the token's field; CardNotStoredError, for `run`.
    */
   use(unit: UnitOfWork, use: TokenUse): Promise<UsedCard>
+  /**
+   * Takes over a card of the provider's own form.
+   * @throws CardNotStoredError, for `run`.
+   */
+  adopt(adoption: Adoption): UsedCard
   /**
    * Runs a command, and again each time that the gateway has stored a card for it. Tokens that it does not consume in
    * the end can be used again at once.
@@ -41,10 +57,12 @@ export interface TokenCards {
   run<T>(command: () => Promise<T>): Promise<T>
 }
 
-export interface TokenCardsOptions {
+export interface RequestCardsOptions {
   readonly em: () => EntityManager
   readonly vault: Pick<Vault, 'open'>
-  readonly gateway: Pick<Gateway, 'store'>
+  readonly gateway: Pick<Gateway, 'store' | 'adopt'>
+  /** A keyed hash. */
+  readonly hash: (text: string) => string
   readonly organizationId: string
   /** Names the request: equal for repetitions under one `Idempotency-Key`. */
   readonly owner: string
@@ -54,16 +72,17 @@ export interface TokenCardsOptions {
 /** The gateway has to store a card before the command can go on. */
 class CardNotStoredError extends Error {
   override readonly name = 'CardNotStoredError'
-  readonly use: TokenUse
+  readonly need: TokenUse | Adoption
 
-  constructor(use: TokenUse) {
-    super(`The card of token ${use.token} is not stored yet.`)
-    this.use = use
+  constructor(need: TokenUse | Adoption) {
+    super('The card is not stored yet.')
+    this.need = need
   }
 }
 
-export function createTokenCards(options: TokenCardsOptions): TokenCards {
+export function createRequestCards(options: RequestCardsOptions): RequestCards {
   const stored = new Map<string, UsedCard>()
+  const adopted = new Map<string, UsedCard>()
   const leaseOf = (token: string): TokenLease => ({
     organizationId: options.organizationId,
     token,
@@ -72,14 +91,16 @@ export function createTokenCards(options: TokenCardsOptions): TokenCards {
   const release = async (): Promise<void> => {
     for (const token of stored.keys()) await releaseQuietly(options.em(), leaseOf(token))
     stored.clear()
+    adopted.clear()
   }
   const storeAndRetry = async <T>(command: () => Promise<T>): Promise<T> => {
     try {
       return await command()
     } catch (error) {
       if (!(error instanceof CardNotStoredError)) throw error
-      const { use } = error
-      stored.set(use.token, await store(options, use, leaseOf(use.token)))
+      const { need } = error
+      if ('token' in need) stored.set(need.token, await store(options, need, leaseOf(need.token)))
+      else adopted.set(need.paymentMethod, await adopt(options, need))
     }
     return await storeAndRetry(command)
   }
@@ -88,6 +109,11 @@ export function createTokenCards(options: TokenCardsOptions): TokenCards {
       const card = stored.get(use.token)
       if (card === undefined) throw new CardNotStoredError(use)
       await consumePaymentToken(unit, use.field, leaseOf(use.token))
+      return card
+    },
+    adopt(adoption) {
+      const card = adopted.get(adoption.paymentMethod)
+      if (card === undefined) throw new CardNotStoredError(adoption)
       return card
     },
     async run(command) {
@@ -103,7 +129,7 @@ export function createTokenCards(options: TokenCardsOptions): TokenCards {
 
 /** Leases the token, and has the gateway store its card under the token's id, so that a repetition stores it once. */
 async function store(
-  { em, vault, gateway, organizationId, now }: TokenCardsOptions,
+  { em, vault, gateway, organizationId, now }: RequestCardsOptions,
   { field, options }: TokenUse,
   lease: TokenLease,
 ): Promise<UsedCard> {
@@ -116,13 +142,34 @@ async function store(
       lease.token,
       options,
     )
-    if (!('refusal' in stored)) return { ...card, ...stored }
-    const message = `must be a card that can be stored: ${stored.refusal}`
-    throw new InvalidFieldsError([{ field, code: 'not-allowed', message }])
+    if ('refusal' in stored) throw refused(field, stored)
+    return { ...card, ...stored }
   } catch (error) {
     await releaseQuietly(em(), lease)
     throw error
   }
+}
+
+async function adopt(
+  { gateway, organizationId, hash }: RequestCardsOptions,
+  { field, paymentMethod, account }: Adoption,
+): Promise<UsedCard> {
+  const card = await gateway.adopt(organizationId, paymentMethod, account)
+  if ('refusal' in card) throw refused(field, card)
+  const holder = `${organizationId}/${splitReference(card.reference)?.account ?? ''}`
+  return {
+    ...card,
+    bin: null,
+    // The number is not known, so that this is equal for equal cards of one account alone.
+    fingerprint: hash(`adopted:${holder}/${card.fingerprint}`),
+    billingAddress: null,
+    riskMetadata: null,
+  }
+}
+
+function refused(field: string, { refusal }: CardRefusal): InvalidFieldsError {
+  const message = `must be a card that can be stored: ${refusal}`
+  return new InvalidFieldsError([{ field, code: 'not-allowed', message }])
 }
 
 /** A lease that cannot be released ends by itself. */

@@ -1,6 +1,6 @@
 /** The use of payment tokens in requests: no row is held while the gateway stores a card, and one request wins. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createTokenCards, type TokenUse } from '../../commands/payments/token-cards.ts'
+import { createRequestCards, type TokenUse } from '../../commands/payments/request-cards.ts'
 import { outsideTransactions } from '../../db/outside-transactions.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { GATEWAY_CALLS, type Gateway, GatewayFailedError } from '../../gateways/port.ts'
@@ -17,10 +17,11 @@ describe('the card of a payment token', () => {
 
   const cardsBy = (store: Gateway['store'], owner = crypto.randomUUID()) => {
     const { service, merchant } = payments
-    return createTokenCards({
+    return createRequestCards({
       em: () => service.database.orm.em.fork(),
       vault: service.database.vault,
-      gateway: { store },
+      gateway: { store, adopt: payments.gateway.adopt },
+      hash: (text) => text,
       organizationId: merchant.organizationId,
       owner,
       now: () => new Date(),
