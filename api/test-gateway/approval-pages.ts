@@ -7,6 +7,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { plainAmount } from '../../billing/money.ts'
 import { recordFoundResult } from '../../commands/payments/query-transaction.ts'
 import { Transaction } from '../../db/entities/index.ts'
+import { inOrganization } from '../../db/organization-scope.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import type { Approval, Approvals, DecidedCharge } from '../../gateways/test-gateway.ts'
 import { Problem } from '../http/problems.ts'
@@ -49,10 +50,12 @@ export function approvalPages(router: Router<ApiState>, { approvals, em, baseUrl
   }
 
   async function record({ organizationId, requestId, outcome }: DecidedCharge): Promise<void> {
-    await inUnitOfWork(em(), { organizationId, baseUrl, now: new Date() }, async (unit) => {
-      const charged = await unit.em.findOne(Transaction, { organizationId, requestId }, { fields: ['id'] })
-      if (charged !== null) await recordFoundResult(unit, charged.id, outcome)
-    })
+    await inOrganization(organizationId, () =>
+      inUnitOfWork(em(), { organizationId, baseUrl, now: new Date() }, async (unit) => {
+        const charged = await unit.em.findOne(Transaction, { organizationId, requestId }, { fields: ['id'] })
+        if (charged !== null) await recordFoundResult(unit, charged.id, outcome)
+      }),
+    )
   }
 }
 
