@@ -103,12 +103,10 @@ export function dispatchByAccount(
       )
     },
 
-    async adopt(organizationId, paymentMethod, accountId = null) {
+    async adopt(organizationId, paymentMethod) {
       const accounts = await source.active(organizationId)
       if (accounts.length === 0) return await own.adopt(organizationId, paymentMethod)
-      const holders = accounts.filter(({ id }) => accountId === null || id === accountId)
-      if (holders.length === 0) return { refusal: 'The gateway account is not active.' }
-      return await firstToKeep(holders, async (account) => {
+      return await firstToKeep(accounts, async (account) => {
         const card = await adapters.of(account).adopt(organizationId, paymentMethod)
         if ('refusal' in card || accepts(account.paymentCardSchemes, card.brand)) return card
         return { refusal: `The gateway account takes no ${card.brand}.` }

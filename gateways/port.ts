@@ -125,14 +125,9 @@ export interface Gateway {
   ): Promise<StoredCard | CardRefusal>
   /**
    * Takes over a card that the provider's own form stored in the browser, by the provider's id of it. Idempotent.
-   * @param account that holds it; default: whichever does.
    * @throws GatewayFailedError if it has no result.
    */
-  adopt(
-    organizationId: string,
-    paymentMethod: string,
-    account?: string | null,
-  ): Promise<AdoptedCard | CardRefusal>
+  adopt(organizationId: string, paymentMethod: string): Promise<AdoptedCard | CardRefusal>
   /**
    * Charges an instrument. What its bank wants approved is `unknown` with an `approvalUrl` if the customer is present,
    * and else declined as `needs-action`.

@@ -1,7 +1,6 @@
 import type { PaymentInstrument } from '../db/entities/index.ts'
 import { presentContact } from './contact.ts'
 import { type Link, resourceUrl } from './links.ts'
-import { accountOf } from './transaction.ts'
 
 export function presentPaymentInstrument(instrument: PaymentInstrument, baseUrl: string) {
   const url = (...segments: string[]) => resourceUrl(baseUrl, instrument.organizationId, ...segments)
@@ -25,7 +24,6 @@ export function presentPaymentInstrument(instrument: PaymentInstrument, baseUrl:
     customFields: instrument.customFields ?? {},
     lastPaymentTime: instrument.lastPaymentTime?.toISOString() ?? null,
     referenceData: instrument.referenceData ?? {},
-    stickyGatewayAccountId: accountOf(instrument),
     riskMetadata: instrument.riskMetadata ?? null,
     revision: instrument.revision,
     createdTime: instrument.createdTime.toISOString(),

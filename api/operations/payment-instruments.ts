@@ -36,10 +36,6 @@ export const paymentInstruments: Resource<PaymentInstrumentRow> = {
   fields: fieldsOf(PaymentInstrument, {
     customerId: reference('customer_id', 'customers'),
     lastPaymentTime: { sql: LAST_PAYMENT, type: 'time' },
-    stickyGatewayAccountId: {
-      sql: `substring(row.gateway_reference from '^account/([^/]+)/')`,
-      type: 'text',
-    },
     'referenceData.paymentMethod': { sql: `(row.reference_data ->> 'paymentMethod')`, type: 'text' },
     'billingAddress.hash': null,
   }),
@@ -61,27 +57,16 @@ export const paymentInstrumentWriter: Pick<Writer<PaymentInstrumentRow, PaymentI
 }
 
 /** @throws InvalidFieldsError unless the body has either a token or the provider's id of a card. */
-function sourceOf({
-  token,
-  referenceData,
-  stickyGatewayAccountId,
-}: PaymentInstrument): { readonly token: string } | StoredElsewhere {
+function sourceOf({ token, referenceData }: PaymentInstrument): { readonly token: string } | StoredElsewhere {
   const paymentMethod = referenceData?.paymentMethod
-  const account = stickyGatewayAccountId ?? null
-  if (token === undefined && paymentMethod !== undefined) return { paymentMethod, account }
-  const onlyWithout = {
-    'referenceData.paymentMethod': paymentMethod ?? null,
-    stickyGatewayAccountId: account,
+  const fail = (field: string, code: 'required' | 'not-supported', message: string): never => {
+    throw new InvalidFieldsError([{ field, code, message }])
   }
-  const invalid = Object.entries(onlyWithout).flatMap(([field, given]) =>
-    given === null
-      ? []
-      : [{ field, code: 'not-supported' as const, message: 'is not supported with a payment token' }],
-  )
-  if (token === undefined)
-    throw new InvalidFieldsError([{ field: 'token', code: 'required', message: 'is required' }])
-  if (invalid.length > 0) throw new InvalidFieldsError(invalid)
-  return { token }
+  if (token === undefined) {
+    return paymentMethod === undefined ? fail('token', 'required', 'is required') : { paymentMethod }
+  }
+  if (paymentMethod === undefined) return { token }
+  return fail('referenceData.paymentMethod', 'not-supported', 'is not supported with a payment token')
 }
 
 /** PATCH: expiry, billing address, use as backup and custom fields. */

@@ -6,7 +6,6 @@ import {
   CustomFields,
   Id,
   Instant,
-  Nullable,
   OmittedWhenUnknown,
   OrNull,
   PartlySupported,
@@ -74,11 +73,11 @@ const members = {
     billingPortalUrl: null,
     expirationReminderTime: null,
     expirationReminderNumber: null,
+    stickyGatewayAccountId: null,
     digitalWallet: null,
   }),
 }
 
-const Account = Id('Gateway account that holds the card. null for the test gateway of the sandbox.')
 const ReferenceData = Type.Object(
   {
     paymentMethod: OmittedWhenUnknown(
@@ -104,7 +103,6 @@ export const PaymentInstrument = Type.Object(
     ...members,
     token: Type.Optional(Token),
     referenceData: Type.Optional({ ...ReferenceData, default: {} } as typeof ReferenceData),
-    stickyGatewayAccountId: Nullable(Account),
     expMonth: ReadOnly(ExpMonth),
     expYear: ReadOnly(ExpYear),
     billingAddress: BillingAddress('Billing address. If null, that of the payment token.'),
@@ -118,7 +116,6 @@ export const PaymentInstrumentPatch = Type.Object(
   {
     ...members,
     referenceData: ReadOnly(ReferenceData),
-    stickyGatewayAccountId: ReadOnly(OrNull(Account)),
     expMonth: ExpMonth,
     expYear: ExpYear,
     billingAddress: BillingAddress('Billing address.'),

@@ -1,6 +1,6 @@
 import type { Contact } from '../../billing/contacts.ts'
 import { publicFingerprint } from '../../billing/payment-instruments.ts'
-import { Customer, GatewayAccount, PaymentInstrument } from '../../db/entities/index.ts'
+import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { paymentInstrumentEvent } from '../../events/payment-instrument-events.ts'
@@ -18,16 +18,15 @@ export interface InstrumentDetails {
 
 const NO_DETAILS: InstrumentDetails = { billingAddress: null, useAsBackup: false, customFields: {} }
 
-/** A card of the provider's own form, by the provider's id of it and the gateway account that holds it. */
+/** A card of the provider's own form, by the provider's id of it. */
 export interface StoredElsewhere {
   readonly paymentMethod: string
-  readonly account: string | null
 }
 
 /**
  * Creates an instrument of an existing customer from a payment token, or from a card that the provider's own form stored.
  *
- * @throws InvalidFieldsError naming `customerId`, `token`, `stickyGatewayAccountId` or `referenceData.paymentMethod`.
+ * @throws InvalidFieldsError naming `customerId`, `token` or `referenceData.paymentMethod`.
  */
 export async function createPaymentInstrument(
   unit: UnitOfWork,
@@ -44,7 +43,6 @@ export async function createPaymentInstrument(
 ): Promise<PaymentInstrument> {
   const found = references(unit)
   const customer = await found.required(Customer, 'customerId', customerId)
-  if (!('token' in source)) await found.optional(GatewayAccount, 'stickyGatewayAccountId', source.account)
   found.check()
   const owner = { id, customerId, websiteId: customer?.websiteId ?? null }
   const given = { ...owner, details: { ...NO_DETAILS, ...details } }

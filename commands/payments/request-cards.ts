@@ -33,8 +33,6 @@ export interface Adoption {
   readonly field: string
   /** The provider's id of the card. */
   readonly paymentMethod: string
-  /** The gateway account that holds it; null: whichever does. */
-  readonly account: string | null
 }
 
 export interface RequestCards {
@@ -152,9 +150,9 @@ async function store(
 
 async function adopt(
   { gateway, organizationId, hash }: RequestCardsOptions,
-  { field, paymentMethod, account }: Adoption,
+  { field, paymentMethod }: Adoption,
 ): Promise<UsedCard> {
-  const card = await gateway.adopt(organizationId, paymentMethod, account)
+  const card = await gateway.adopt(organizationId, paymentMethod)
   if ('refusal' in card) throw refused(field, card)
   const holder = `${organizationId}/${splitReference(card.reference)?.account ?? ''}`
   return {

@@ -200,7 +200,7 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
   PaymentCard: {
     notSupported: {
       isPayoutable: NO_PAYOUTS,
-      referenceData: 'members other than paymentMethod, of a card that the form of the provider stored',
+      stickyGatewayAccountId: 'a card stays with the gateway account that stores it',
       digitalWallet: 'payments by digital wallets',
     },
   },
