@@ -9,6 +9,8 @@ import type { UnitOfWork } from '../db/unit-of-work.ts'
 import type { Attempt, DueDelivery } from '../delivery/attempt.ts'
 import type { WebhookTargets } from '../delivery/webhook-url.ts'
 import type { Gateways } from '../gateways/gateways.ts'
+import type { SentNotification } from '../gateways/notifications.ts'
+import type { Metrics } from '../ops/metrics.ts'
 import type { Wallet } from '../wallets/port.ts'
 import type { Credential } from './http/authentication.ts'
 import type { Page } from './http/page-links.ts'
@@ -78,3 +80,18 @@ export interface OperationResponse {
 }
 
 export type OperationHandler = (context: OperationContext) => Promise<OperationResponse>
+
+/** What the handler of an operation receives that takes a signature over the body in place of a credential. */
+export interface SignedContext
+  extends Pick<OperationContext, 'organizationId' | 'params' | 'em' | 'gateway' | 'log'> {
+  /** What was sent, byte by byte, and not verified yet. */
+  readonly sent: SentNotification
+  readonly notifications: Pick<Metrics['notifications'], 'inc'>
+  /** Runs a command in one transaction. */
+  commit<T>(work: (unit: UnitOfWork) => Promise<T>): Promise<T>
+}
+
+/** The handler verifies the signature before anything else. */
+export interface SignedHandler {
+  readonly signed: (context: SignedContext) => Promise<OperationResponse>
+}

@@ -20,6 +20,7 @@ import { inUnitOfWork } from '../db/unit-of-work.ts'
 import type { Vault } from '../db/vault.ts'
 import type { AddressGuard } from '../delivery/address-guard.ts'
 import type { Gateways } from '../gateways/gateways.ts'
+import type { Metrics } from '../ops/metrics.ts'
 import type { Wallet } from '../wallets/port.ts'
 import {
   type Credential,
@@ -42,11 +43,11 @@ import { pageHeaders } from './http/page-links.ts'
 import { entityTag, type Preconditions, readPreconditions } from './http/preconditions.ts'
 import { problemOf, requireNoInvalidFields } from './http/problems.ts'
 import { type RateLimit, rateHeaders, requireWithinLimit } from './http/rate-limit.ts'
-import { isStorable, type JsonBody, readJsonBody } from './http/request-body.ts'
+import { isStorable, type JsonBody, readBytes, readJsonBody } from './http/request-body.ts'
 import { operationHeaders } from './http/response-headers.ts'
 import type { ApiState } from './http/state.ts'
 import { createBodyValidator, createQueryValidator, type Validator } from './http/validation.ts'
-import type { OperationContext, OperationResponse } from './operation.ts'
+import type { OperationContext, OperationHandler, OperationResponse, SignedHandler } from './operation.ts'
 import { withJoinedLists } from './query/query-parameters.ts'
 import { selectedMembers, unknownMembers } from './query/selected-members.ts'
 import { differingMembers, mergePatch } from './resources/merge-patch.ts'
@@ -75,6 +76,7 @@ export interface OperationDependencies {
   readonly rateLimit: RateLimit
   readonly addressGuard: AddressGuard
   readonly sendWebhook: OperationContext['sendWebhook']
+  readonly metrics: Pick<Metrics, 'notifications'>
 }
 
 /** What the steps of one request pass on. */
@@ -113,10 +115,10 @@ export function stepsOf(
   shared: SharedSteps,
 ): RouterMiddleware<ApiState>[] {
   const { orm, vault, installation, rateLimit } = dependencies
+  const { handler } = route
+  if (typeof handler !== 'function') return signedSteps(route, handler, dependencies, shared)
   const invalidBody = route.takesBody ? shared.validatorOf(bodySchema(route.body ?? route.resource)) : null
-  const invalidQuery = shared.queryValidatorOf(
-    route.query ?? Type.Object({}, { additionalProperties: false }),
-  )
+  const invalidQuery = shared.queryValidatorOf(route.query ?? NO_PARAMETERS)
 
   const presentSuccess = presenterOf(route)
   // What is accepted for later has a shape of its own.
@@ -177,7 +179,9 @@ export function stepsOf(
     const context = operationContext(ctx, route, dependencies, invalidBody)
     const { idempotent } = ctx.state
     const response =
-      idempotent === null ? await route.handler(context) : await handleOnce(context, route, idempotent, vault)
+      idempotent === null
+        ? await handler(context)
+        : await handleOnce(context, { ...route, handler }, idempotent, vault)
     const present = response.status === 202 ? presentAccepted : presentSuccess
     respond(ctx, route, response, present, dependencies.config.baseUrl)
   }
@@ -191,6 +195,55 @@ export function stepsOf(
     handle,
   ] as unknown as RouterMiddleware<ApiState>[]
 }
+
+/** The steps of an operation that has a signature over the body in place of a credential: the handler verifies it. */
+function signedSteps(
+  route: Route,
+  { signed }: SignedHandler,
+  { orm, gateway, metrics, config }: OperationDependencies,
+  shared: SharedSteps,
+): RouterMiddleware<ApiState>[] {
+  const invalidQuery = shared.queryValidatorOf(route.query ?? NO_PARAMETERS)
+  const present = presenterOf(route)
+
+  const handleSigned: Step = async (ctx) => {
+    const { state } = ctx
+    state.operationId = route.operationId
+    ctx.set({ ...operationHeaders(route) })
+    state.query = { ...ctx.query }
+    requireNoInvalidFields('malformed-request', invalidQuery(state.query))
+    const params = storable(ctx.params as Record<string, string>)
+    const { organizationId = '' } = params
+    const em = orm.em.fork()
+    const sent = {
+      body: await readBytes(ctx),
+      header: (name: string) => ctx.get(name),
+      receivedTime: Date.now(),
+    }
+    const response = await inOrganization(organizationId, () =>
+      signed({
+        organizationId,
+        params,
+        em,
+        gateway,
+        log: state.log,
+        sent,
+        notifications: metrics.notifications,
+        commit: (work) =>
+          inUnitOfWork(
+            em,
+            { organizationId, baseUrl: config.baseUrl, now: new Date(sent.receivedTime) },
+            work,
+          ),
+      }),
+    )
+    respond(ctx, route, response, present, config.baseUrl)
+  }
+
+  return [handleSigned] as unknown as RouterMiddleware<ApiState>[]
+}
+
+const NO_PARAMETERS = Type.Object({}, { additionalProperties: false })
 
 function operationContext(
   ctx: Parameters<Step>[0],
@@ -301,7 +354,7 @@ function ownerOf({ operation, key, requestHash }: IdempotentRequest): string {
 /** Returns the stored response of the key, or the handler's. Error responses are stored under the key as well. */
 async function handleOnce(
   context: OperationContext,
-  route: Route,
+  route: Pick<Route, 'continues'> & { readonly handler: OperationHandler },
   request: IdempotentRequest,
   vault: Vault,
 ): Promise<OperationResponse> {

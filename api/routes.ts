@@ -9,7 +9,7 @@ import type { Config } from '../config/config.ts'
 import type { GatewayAccountStatus } from '../db/entities/gateway-account.ts'
 import { type IdPrefix, newId } from '../db/ids.ts'
 import type { KeyForm } from './http/authentication.ts'
-import type { OperationHandler } from './operation.ts'
+import type { OperationHandler, SignedHandler } from './operation.ts'
 import { apiKeys, apiKeyWriter, deleteApiKey } from './operations/api-keys.ts'
 import { apiTracking } from './operations/api-tracking.ts'
 import { getAuthenticationOptions, putAuthenticationOptions } from './operations/authentication-options.ts'
@@ -52,6 +52,7 @@ import {
   postGatewayAccount,
   putGatewayAccount,
 } from './operations/gateway-accounts.ts'
+import { postNotification } from './operations/gateway-notifications.ts'
 import { getInvoice } from './operations/invoice-document.ts'
 import {
   getInvoiceItem,
@@ -175,6 +176,7 @@ import { CouponExpiration } from './schemas/coupon.ts'
 import { DigitalWalletValidation } from './schemas/digital-wallet.ts'
 import { FastForward } from './schemas/fast-forward.ts'
 import { GatewayAccountPatch } from './schemas/gateway-account.ts'
+import { GatewayNotification, GatewayNotificationEvent } from './schemas/gateway-notification.ts'
 import {
   InvoiceItem,
   InvoiceReissue,
@@ -225,7 +227,8 @@ export interface Route {
    * the caller again before its response is replayed.
    */
   readonly continues?: boolean
-  readonly handler: OperationHandler
+  /** A signed handler goes with no credential at all: `accepts` is empty. */
+  readonly handler: OperationHandler | SignedHandler
 }
 
 const SECRET = ['secret'] as const
@@ -509,6 +512,19 @@ export const ROUTES: readonly Route[] = [
     returns: 'nothing',
     success: 204,
     handler: checkCredentials,
+  },
+  {
+    operationId: 'PostGatewayAccountNotification',
+    method: 'POST',
+    path: 'gateway-accounts/{id}/notifications',
+    summary: 'Receive a signed event of the payment provider',
+    accepts: [],
+    resource: GatewayNotification,
+    takesBody: true,
+    body: GatewayNotificationEvent,
+    returns: 'one',
+    success: 200,
+    handler: { signed: postNotification },
   },
 
   getMany(websites),

@@ -114,14 +114,22 @@ export function cardDigits(written: string): string | null {
   return /^\d+(?:[ -]\d+)*$/.test(written) ? written.replaceAll(/[ -]/g, '') : null
 }
 
-/** True if a card has expired: it is valid through the end of its month, UTC. `now` in milliseconds. */
-export function cardIsExpired(expMonth: number, expYear: number, now: number): boolean {
-  return now >= Date.UTC(expYear, expMonth, 1)
+/** Returns the first instant at which a card is expired, in milliseconds: it is valid through the end of its month, UTC. */
+export function expiryOf(expMonth: number, expYear: number): number {
+  return Date.UTC(expYear, expMonth, 1)
 }
+
+/** True if a card has expired. `now` in milliseconds. */
+export function cardIsExpired(expMonth: number, expYear: number, now: number): boolean {
+  return now >= expiryOf(expMonth, expYear)
+}
+
+/** How long before its expiry it is told that a card is about to expire. Milliseconds. */
+export const EXPIRY_NOTICE = 30 * 86_400_000
 
 /**
  * True if an instrument can be charged at an instant (specification 2.6); else the customer's default one is. Whether a
- * card has expired is a question of its date: `expired` is what a charge found at some instant, on the clock of its order.
+ * card has expired is a question of its date: the status `expired` may be that of another clock.
  */
 export function isUsable(
   instrument: { readonly status: string; readonly expMonth: number; readonly expYear: number },

@@ -248,7 +248,7 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   { type: 'dispute-created', when: 'A dispute was created.', ids: ['disputeId', 'transactionId'] },
   {
     type: 'dispute-modified',
-    when: 'A dispute changed, by a caller or by its deadline.',
+    when: 'A dispute changed, by a caller, by the payment provider or by its deadline.',
     ids: ['disputeId', 'transactionId'],
   },
   { type: 'customer-created', when: 'A customer was created.', ids: ['customerId'] },
@@ -261,7 +261,7 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   { type: 'lead-source-changed', when: 'The lead source of a customer changed.', ids: ['customerId'] },
   {
     type: 'payment-instrument-modified',
-    when: 'A payment instrument was changed or deactivated.',
+    when: 'A payment instrument was changed or deactivated, or the bank renewed its card.',
     ids: ['paymentInstrumentId', 'paymentCardId'],
   },
   {
@@ -293,8 +293,13 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
     ids: ['couponId', 'redemptionId', 'customerId'],
   },
   {
+    type: 'payment-card-expiration-reminder',
+    when: 'A payment card is about to expire: 30 days ahead, or when such a card is added.',
+    ids: ['paymentInstrumentId', 'paymentCardId'],
+  },
+  {
     type: 'payment-card-expired',
-    when: 'A charge found that the card of a payment instrument has expired.',
+    when: 'A payment card has expired: the month in which it was valid has ended, on our clock or on that of an order to be charged.',
     ids: ['paymentInstrumentId', 'paymentCardId'],
   },
   {

@@ -84,9 +84,19 @@ const COUNTED_IN_HUNDREDTHS = ['ISK', 'UGX']
  * @param amount a decimal string in units of the currency.
  */
 export function minorUnits(amount: string, currency: string): number | null {
-  const decimals = COUNTED_IN_HUNDREDTHS.includes(currency) ? 2 : currencyExponent(currency)
+  const decimals = decimalsOf(currency)
   if (decimals === null) return null
   const exact = new Money(amount).times(new Money(10).pow(decimals))
   const isCountable = exact.isInteger() && (decimals < 3 || exact.modulo(10).isZero())
   return isCountable && exact.lessThanOrEqualTo(Number.MAX_SAFE_INTEGER) ? exact.toNumber() : null
+}
+
+/** Returns an amount in minor units as a decimal string, the reverse of `minorUnits`; null for an unknown currency. */
+export function ofMinorUnits(amount: number, currency: string): string | null {
+  const decimals = decimalsOf(currency)
+  return decimals === null ? null : new Money(amount).dividedBy(new Money(10).pow(decimals)).toFixed()
+}
+
+function decimalsOf(currency: string): number | null {
+  return COUNTED_IN_HUNDREDTHS.includes(currency) ? 2 : currencyExponent(currency)
 }

@@ -14,7 +14,7 @@ export interface DisputedSale {
 
 interface DisputeEventOptions {
   readonly time?: Date
-  readonly cause?: 'api' | 'deadline'
+  readonly cause?: 'api' | 'deadline' | 'payment'
   readonly sale?: DisputedSale
 }
 

@@ -6,7 +6,11 @@ import { presentPaymentInstrument } from '../representations/payment-instrument.
 /** Returns an event about a payment instrument as it stands now. `websiteId` is that of its customer. */
 export function paymentInstrumentEvent(
   instrument: PaymentInstrument,
-  type: 'payment-card-created' | 'payment-card-expired' | 'payment-instrument-modified',
+  type:
+    | 'payment-card-created'
+    | 'payment-card-expired'
+    | 'payment-card-expiration-reminder'
+    | 'payment-instrument-modified',
   { baseUrl }: UnitOfWork,
   websiteId: string | null,
 ): NewEvent {

@@ -6,6 +6,7 @@
  * gateway: in the sandbox the test gateway.
  */
 import { referenceOf, splitReference } from '../billing/gateway-references.ts'
+import type { GatewayNotification, SentNotification } from './notifications.ts'
 import {
   type CardRefusal,
   type Gateway,
@@ -33,6 +34,8 @@ export interface GatewayAccountFacts {
   readonly takesCardNumbers: boolean
   readonly descriptor: string | null
   readonly secretKey: string | null
+  /** Verifies what the provider sends; null: it is refused. */
+  readonly webhookSecret: string | null
 }
 
 /** Where the accounts are read. */
@@ -52,11 +55,26 @@ export interface GatewayOfAccounts extends Gateway {
    * @throws CredentialsRefusedError; GatewayFailedError if the provider cannot be reached.
    */
   probe(organizationId: string, account: string | ProbedAccount): Promise<void>
+  /**
+   * Verifies and reads what the provider of an account has sent. Null if the account does not exist.
+   * @throws NotificationRefusedError if it is not the provider's, or too old; ConflictError if the account has no secret
+   * to verify it with.
+   */
+  readNotification(
+    organizationId: string,
+    account: string,
+    sent: SentNotification,
+  ): Promise<GatewayNotification | null>
 }
 
 export interface Adapters {
   of(account: GatewayAccountFacts): Gateway
   probe(account: ProbedAccount): Promise<void>
+  readNotification(
+    organizationId: string,
+    account: GatewayAccountFacts,
+    sent: SentNotification,
+  ): GatewayNotification
 }
 
 export function dispatchByAccount(
@@ -147,6 +165,11 @@ export function dispatchByAccount(
       const probed = typeof account === 'string' ? await source.find(organizationId, account) : account
       if (probed === null) throw new NoGatewayError('The gateway account does not exist.')
       await adapters.probe(probed)
+    },
+
+    async readNotification(organizationId, account, sent) {
+      const found = await source.find(organizationId, account)
+      return found === null ? null : adapters.readNotification(organizationId, found, sent)
     },
 
     close: () => own.close(),

@@ -1,4 +1,5 @@
 /** Returns the gateway of a deployment, which dispatches to the accounts of its organizations. */
+import { ConflictError } from '../billing/errors.ts'
 import {
   dispatchByAccount,
   type GatewayAccountFacts,
@@ -8,6 +9,7 @@ import {
 import { type Gateway, NoGatewayError } from './port.ts'
 import { returnPage } from './return-page.ts'
 import { createStripeGateway, type StripeGateway, type StripeOptions } from './stripe.ts'
+import { readStripeNotification } from './stripe-notifications.ts'
 import { type Approvals, createTestGateway } from './test-gateway.ts'
 
 export interface GatewayOptions {
@@ -40,6 +42,14 @@ export function createGateways({
     async probe({ gatewayName, secretKey }) {
       const unsaved = { secretKey, takesCardNumbers: false, descriptor: null }
       if (gatewayName === 'Stripe') await stripeOf(unsaved, baseUrl, stripeHost).probe()
+    },
+    readNotification(organizationId, { gatewayName, webhookSecret }, sent) {
+      if (gatewayName !== 'Stripe' || webhookSecret === null) {
+        throw new ConflictError(
+          'The gateway account takes no notifications: it has no credentials.webhookSecret.',
+        )
+      }
+      return readStripeNotification(organizationId, webhookSecret, sent)
     },
   })
   return { ...dispatched, approvals: testGateway }

@@ -173,6 +173,11 @@ export class GatewayFailedError extends Error {
   override readonly name = 'GatewayFailedError'
 }
 
+/** What was sent in a provider's name is not the provider's, or too old. The message says why. */
+export class NotificationRefusedError extends Error {
+  override readonly name = 'NotificationRefusedError'
+}
+
 /** The provider does not take the credentials. The message says why, and contains no secret. */
 export class CredentialsRefusedError extends Error {
   override readonly name = 'CredentialsRefusedError'

@@ -345,7 +345,8 @@ function isOf(
   return metadata?.requestId === requestId && metadata.organizationId === organizationId
 }
 
-function resultOfIntent(intent: Stripe.PaymentIntent): GatewayResult {
+/** Returns the outcome that an intent tells of its charge. */
+export function resultOfIntent(intent: Stripe.PaymentIntent): GatewayResult {
   const { id, status, last_payment_error: failure } = intent
   const reason = failure?.decline_code ?? failure?.code ?? status
   switch (status) {
@@ -368,7 +369,7 @@ function resultOfIntent(intent: Stripe.PaymentIntent): GatewayResult {
 }
 
 /** A refund that fails later gives the money back to the merchant, and is told by Stripe's notifications. */
-function resultOfRefund({ id, status, failure_reason: reason }: Stripe.Refund): GatewayResult {
+export function resultOfRefund({ id, status, failure_reason: reason }: Stripe.Refund): GatewayResult {
   if (status === 'failed' || status === 'canceled') return declined(reason ?? status, 'hard', id)
   if (status === 'requires_action') return { result: 'unknown', raw: rawOf(id, status, null), id }
   return { result: 'approved', raw: rawOf(id, status ?? 'succeeded', null), id }

@@ -14,6 +14,8 @@ export interface Metrics {
   readonly late: Counter<'workflow'>
   /** Quarantined records, by workflow: each needs an operator. */
   readonly quarantines: Counter<'workflow'>
+  /** Notifications of payment providers, by their outcome. */
+  readonly notifications: Counter<'outcome'>
   /** Requests that were answered and not logged, because too many waited or could not be stored. */
   readonly untrackedRequests: Counter
 }
@@ -56,6 +58,12 @@ export function createMetrics(): Metrics {
       name: 'billing_quarantines_total',
       help: 'Records set aside because advancing them failed, by workflow.',
       labelNames: ['workflow'],
+      registers: [registry],
+    }),
+    notifications: new Counter({
+      name: 'billing_gateway_notifications_total',
+      help: 'Notifications of payment providers by outcome: received, repeated or refused by the API; applied, ignored, superseded, deferred or failed in the worker.',
+      labelNames: ['outcome'],
       registers: [registry],
     }),
     untrackedRequests: new Counter({

@@ -1,3 +1,4 @@
+import { EXPIRY_NOTICE, expiryOf } from '../billing/cards.ts'
 import type { PaymentInstrument } from '../db/entities/index.ts'
 import { presentContact } from './contact.ts'
 import { type Link, resourceUrl } from './links.ts'
@@ -20,6 +21,8 @@ export function presentPaymentInstrument(instrument: PaymentInstrument, baseUrl:
     status: instrument.status,
     fingerprint: instrument.fingerprint,
     billingAddress: presentContact(instrument.billingAddress),
+    expirationReminderTime: reminderTimeOf(instrument),
+    expirationReminderNumber: instrument.expirationReminderNumber,
     useAsBackup: instrument.useAsBackup,
     customFields: instrument.customFields ?? {},
     lastPaymentTime: instrument.lastPaymentTime?.toISOString() ?? null,
@@ -30,4 +33,10 @@ export function presentPaymentInstrument(instrument: PaymentInstrument, baseUrl:
     updatedTime: instrument.updatedTime.toISOString(),
     _links: links,
   }
+}
+
+/** When it is told that the card is about to expire; null: not any more. */
+function reminderTimeOf({ status, expMonth, expYear, expirationReminderNumber }: PaymentInstrument) {
+  if (status !== 'active' || expirationReminderNumber > 0) return null
+  return new Date(expiryOf(expMonth, expYear) - EXPIRY_NOTICE).toISOString()
 }

@@ -23,6 +23,7 @@ const EXPIRED = {
   authentication_tokens: "expired_time < now() - interval '2 days'",
   password_tokens: "expired_time < now() - interval '2 days'",
   sign_in_failures: "failed_time < now() - interval '1 day'",
+  gateway_notifications: "received_time < now() - interval '30 days'",
   api_requests: "created_time < now() - interval '30 days'",
   rate_limits: 'expire < extract(epoch from now()) * 1000',
   delivery_attempts: `exists (select from deliveries where deliveries.organization_id = delivery_attempts.organization_id

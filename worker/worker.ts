@@ -10,7 +10,7 @@ import type { Config } from '../config/config.ts'
 import { ownPorts } from '../config/own-ports.ts'
 import { RELEASE } from '../config/release.ts'
 import type { TemporalConnection } from '../config/temporal-connection.ts'
-import { DELIVERY_CHANNEL, RESEND_CHANNEL, WAKE_UP_CHANNEL } from '../db/channels.ts'
+import { DELIVERY_CHANNEL, NOTIFICATION_CHANNEL, RESEND_CHANNEL, WAKE_UP_CHANNEL } from '../db/channels.ts'
 import { watchDatabaseClock } from '../db/clock-agreement.ts'
 import type { InstallationFacts } from '../db/installation.ts'
 import { listen } from '../db/listener.ts'
@@ -26,8 +26,10 @@ import type { Metrics } from '../ops/metrics.ts'
 import type { Checks } from '../ops/readiness.ts'
 import { taskQueue } from '../workflows/contract.ts'
 import { startCancellation } from './cancel-unsendable.ts'
+import { startCardExpiry } from './card-expiry.ts'
 import { startDisabling } from './disabling.ts'
 import { startDispatcher } from './dispatcher.ts'
+import { startNotifications } from './notifications.ts'
 import { startRelay } from './relay.ts'
 import { startRetention } from './retention.ts'
 import { startStalledMoves } from './stalled-moves.ts'
@@ -166,12 +168,22 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   const disabling = startDisabling({ em, environment: config.environment, baseUrl: config.baseUrl, now }, log)
   const cancellation = startCancellation({ em: () => statements, log, watchdog })
   const stalledMoves = startStalledMoves({ em, baseUrl: config.baseUrl, now }, log)
+  const notifications = startNotifications({
+    em,
+    baseUrl: config.baseUrl,
+    now,
+    counter: metrics.notifications,
+    log,
+    watchdog,
+  })
+  const cardExpiry = startCardExpiry({ em, baseUrl: config.baseUrl, now, log, watchdog })
   const retention = startRetention(databaseUrl, log)
   const listener = listen(
     databaseUrl,
     {
       [WAKE_UP_CHANNEL]: () => relay.nudge(),
       [DELIVERY_CHANNEL]: () => dispatcher.nudge(),
+      [NOTIFICATION_CHANNEL]: () => notifications.nudge(),
       [RESEND_CHANNEL]: () => dispatcher.nudge(),
     },
     log,
@@ -197,7 +209,16 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
       },
     },
     async stop() {
-      const loops = [sweep, disabling, cancellation, stalledMoves, retention, dispatcher]
+      const loops = [
+        notifications,
+        cardExpiry,
+        sweep,
+        disabling,
+        cancellation,
+        stalledMoves,
+        retention,
+        dispatcher,
+      ]
       const temporal = relay.stop().then(() => polling.stop())
       await Promise.all([...loops.map((loop) => loop.stop()), temporal, listener.close()])
       await clock.stop()

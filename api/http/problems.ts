@@ -6,7 +6,7 @@ import { withoutCardNumbers } from '../../billing/cards.ts'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
 import { isOutdatedStatement } from '../../db/driver.ts'
 import { OwnFaultError } from '../../delivery/own-fault.ts'
-import { GatewayFailedError, NoGatewayError } from '../../gateways/port.ts'
+import { GatewayFailedError, NoGatewayError, NotificationRefusedError } from '../../gateways/port.ts'
 import { NoWalletError, WalletFailedError } from '../../wallets/port.ts'
 import { type ListedField, listed, summary } from './invalid-fields.ts'
 
@@ -186,6 +186,7 @@ export function problemOf(error: unknown): Problem {
     return new Problem('not-configured', error.message)
   if (error instanceof GatewayFailedError || error instanceof WalletFailedError)
     return new Problem('upstream-failed', error.message)
+  if (error instanceof NotificationRefusedError) return new Problem('malformed-request', error.message)
   if (error instanceof ConflictError) return new Problem('conflict', error.message)
   if (isDatabaseUnavailable(error)) {
     return new Problem(

@@ -22,19 +22,7 @@ export async function readJsonBody(ctx: Context): Promise<JsonBody> {
   if (ctx.get('Content-Type') === '' || !ctx.request.is('json', '+json')) {
     throw new Problem('unsupported-media-type', 'Send the body as JSON, with Content-Type: application/json.')
   }
-  const encoding = ctx.get('Content-Encoding')
-  if (encoding !== '' && encoding !== 'identity') {
-    throw new Problem('unsupported-media-type', 'Send the body without a Content-Encoding.')
-  }
-  const bytes = await rawBody(ctx.req, { limit: LARGEST_BODY, length: ctx.request.length ?? null }).catch(
-    (error: unknown) => {
-      const type = Error.isError(error) && 'type' in error ? error.type : ''
-      if (type === 'entity.too.large')
-        throw new Problem('payload-too-large', 'The request body is larger than 1 MiB.')
-      throw new Problem('malformed-request', 'The request body is incomplete.', {}, { cause: error })
-    },
-  )
-  const text = decoded(bytes)
+  const text = decoded(await readBytes(ctx))
   const parsed = parseJson(text)
   const tooDeep = pathTooDeep(parsed, [])
   if (tooDeep !== null) {
@@ -47,6 +35,22 @@ export async function readJsonBody(ctx: Context): Promise<JsonBody> {
     : { value: parsed, inexact: new Map() }
   const problem = invalidFieldsProblem('validation-error', alteredValues(value, [], inexact))
   return { value, problem: problem.extras.invalidFields?.length === 0 ? null : problem }
+}
+
+/** @throws Problem for a body that is encoded, too large or incomplete. */
+export async function readBytes(ctx: Context): Promise<Buffer> {
+  const encoding = ctx.get('Content-Encoding')
+  if (encoding !== '' && encoding !== 'identity') {
+    throw new Problem('unsupported-media-type', 'Send the body without a Content-Encoding.')
+  }
+  return await rawBody(ctx.req, { limit: LARGEST_BODY, length: ctx.request.length ?? null }).catch(
+    (error: unknown) => {
+      const type = Error.isError(error) && 'type' in error ? error.type : ''
+      if (type === 'entity.too.large')
+        throw new Problem('payload-too-large', 'The request body is larger than 1 MiB.')
+      throw new Problem('malformed-request', 'The request body is incomplete.', {}, { cause: error })
+    },
+  )
 }
 
 function decoded(bytes: Buffer): string {

@@ -3,7 +3,7 @@ import type { KeyForm } from '../http/authentication.ts'
 import { KEY_HEADER } from '../http/authentication.ts'
 import { PROBLEMS } from '../http/problems.ts'
 import type { Route } from '../routes.ts'
-import { isConditional, isRevalidated, isUpsert } from './parameters.ts'
+import { isConditional, isRevalidated, isSigned, isUpsert } from './parameters.ts'
 
 /** Returns the introduction of the document. */
 export function introduction(environment: string, baseUrl: string): string {
@@ -50,7 +50,9 @@ const FORMS: Readonly<Record<KeyForm, string>> = {
  */
 export function descriptionOf(route: Route, canPut: boolean): string {
   const { accepts, operationId, rawSecret = false } = route
-  const forms = accepts.map((form) => FORMS[form])
+  const forms = isSigned(route)
+    ? ['the signature of the payment provider in place of a credential']
+    : accepts.map((form) => FORMS[form])
   const accepted = forms.length === 1 ? forms[0] : `${forms.slice(0, -1).join(', ')} or ${forms.at(-1)}`
   return [
     OWN[operationId] ?? TIMELINES.find(([pattern]) => pattern.test(operationId))?.[1],
@@ -144,6 +146,8 @@ const OWN: Readonly<Record<string, string>> = {
   PostGatewayAccountClose: 'Closing an account is final.',
   PostGatewayAccountCheckCredentials:
     'Asks the provider whether it accepts the stored credentials: 204 if it does, 422 if it does not.',
+  PostGatewayAccountNotification:
+    'The URL for the webhook at the payment provider, whose signing secret is `credentials.webhookSecret` of the account. Events are stored before the response, and processed once: outcomes of charges and refunds, disputes, refunds made at the provider, and cards that a bank has renewed. A signature that is wrong or older than five minutes is 400. An account without a `webhookSecret` is 409.',
   DeleteCustomer:
     'A customer with orders, transactions or payment instruments cannot be deleted (409), unless `targetCustomerId` names a customer that takes over all records.',
   GetCustomerLeadSource: 'The response is 404 if the customer has none. `original` is the first one.',

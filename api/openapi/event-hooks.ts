@@ -25,8 +25,8 @@ const MORE: readonly (readonly [RegExp, Readonly<Record<string, JsonSchema>>])[]
     {
       cause: {
         type: 'string',
-        enum: ['api', 'deadline'],
-        description: 'Whether a caller or the deadline changed the dispute.',
+        enum: ['api', 'deadline', 'payment'],
+        description: 'What changed the dispute: a caller, its deadline, or the payment provider (`payment`).',
       },
     },
   ],

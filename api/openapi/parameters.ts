@@ -74,6 +74,15 @@ export const PARAMETERS = {
     { type: 'string', minLength: 1, maxLength: 255 },
     '8e03978e-40d5-43e8-bc93-6894a57f9324',
   ),
+  StripeSignature: {
+    ...header(
+      'Stripe-Signature',
+      'The signature of Stripe over the body, and when it was made.',
+      { type: 'string', minLength: 1 },
+      't=1769850600,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
+    ),
+    required: true,
+  },
 } as const satisfies Record<string, Parameter>
 
 type Reference = { readonly $ref: string }
@@ -189,7 +198,13 @@ function queryParameters(route: Route): (Parameter | Reference)[] {
   })
 }
 
+/** True if a signature over the body takes the place of a credential. */
+export function isSigned({ accepts }: Pick<Route, 'accepts'>): boolean {
+  return accepts.length === 0
+}
+
 function headersOf(route: Route): Reference[] {
+  if (isSigned(route)) return [parameterRef('StripeSignature')]
   return [
     ...(route.method === 'POST' ? [parameterRef('IdempotencyKey')] : []),
     ...(isRevalidated(route) ? [parameterRef('IfNoneMatch')] : []),

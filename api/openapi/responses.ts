@@ -4,7 +4,7 @@ import { ID_PATTERN } from '../../db/ids.ts'
 import { MOST_FIELDS } from '../http/invalid-fields.ts'
 import { PROBLEMS, type ProblemCode } from '../http/problems.ts'
 import { fullPath, type Route } from '../routes.ts'
-import { hasEntityTag, isConditional, isRevalidated, isUpsert } from './parameters.ts'
+import { hasEntityTag, isConditional, isRevalidated, isSigned, isUpsert } from './parameters.ts'
 import { type Components, type JsonSchema, pascal, refToComponent } from './schemas.ts'
 
 export interface ResponseObject {
@@ -168,8 +168,8 @@ export function responsesOf(
   const isRead = method === 'GET'
   const common = headers(
     'RequestId',
-    ...(isRead ? [] : RATE),
-    ...(method === 'POST' ? (['IdempotencyReplayed'] as const) : []),
+    ...(isRead || isSigned(route) ? [] : RATE),
+    ...(method === 'POST' && !isSigned(route) ? (['IdempotencyReplayed'] as const) : []),
   )
   const tag = hasEntityTag(route) && returns === 'one' ? headers('ETag') : {}
   const content = (schema: JsonSchema) => ({
@@ -229,6 +229,7 @@ const SIGN_IN_REFUSED = 'SignInRefused'
 
 /** Returns the statuses of the problems that an operation can respond with. */
 export function problemStatuses(route: Route): number[] {
+  if (isSigned(route)) return [400, 404, 409, 413, 415, 500, 503]
   const { method, takesBody } = route
   const isRead = method === 'GET'
   const names = fullPath(route).match(/\{\w+\}/g) ?? []

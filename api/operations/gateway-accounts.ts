@@ -54,7 +54,7 @@ export const gatewayAccountWriter: Writer<GatewayAccountRow, GatewayAccount> = {
       throw new ConflictError('The gatewayName of a gateway account cannot be changed.')
     }
     Object.assign(row, settingsOf(body))
-    if (body.credentials !== undefined) row.credentialsCipher = await cipherOf(body, context)
+    if (body.credentials !== undefined) await changeCredentials(row, body.credentials, context)
   },
 }
 
@@ -78,7 +78,7 @@ export async function patchGatewayAccount(context: OperationContext): Promise<Op
   return await changed(context, async (unit, row) => {
     const { credentials, ...body } = context.body<GatewayAccountPatch>()
     Object.assign(row, await withCustomFields(unit, gatewayAccounts, gatewayAccountWriter, body, row))
-    if (credentials !== undefined) row.credentialsCipher = await cipherOf({ credentials }, context)
+    if (credentials !== undefined) await changeCredentials(row, credentials, context)
   })
 }
 
@@ -141,11 +141,11 @@ function bodyIfValid<T>(context: OperationContext): T | null {
 
 async function requireAcceptedCredentials(
   { gateway, organizationId }: OperationContext,
-  given: Pick<GatewayAccount, 'gatewayName' | 'credentials'> | null,
+  given: (Pick<GatewayAccountPatch, 'credentials'> & Pick<GatewayAccount, 'gatewayName'>) | null,
 ): Promise<void> {
-  if (given?.credentials === undefined) return
-  const { gatewayName, credentials } = given
-  await refusalAsField(() => gateway.probe(organizationId, { gatewayName, secretKey: credentials.secretKey }))
+  const secretKey = given?.credentials?.secretKey
+  if (given === null || secretKey === undefined) return
+  await refusalAsField(() => gateway.probe(organizationId, { gatewayName: given.gatewayName, secretKey }))
 }
 
 async function refusalAsField(probe: () => Promise<void>): Promise<void> {
@@ -168,6 +168,15 @@ function settingsOf(body: GatewayAccount) {
     descriptor: body.descriptor ?? null,
     customFields: body.customFields ?? {},
   }
+}
+
+/** Those that are not given stay: nobody can send back what is never shown. */
+async function changeCredentials(
+  row: GatewayAccountRow,
+  given: NonNullable<GatewayAccountPatch['credentials']>,
+  { keys }: OperationContext,
+): Promise<void> {
+  row.credentialsCipher = await sealedCredentials(keys.vault, given, row.credentialsCipher ?? null)
 }
 
 async function cipherOf(

@@ -1,3 +1,4 @@
+import { EXPIRY_NOTICE } from '../../billing/cards.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import {
   createPaymentInstrument,
@@ -23,6 +24,9 @@ import { contactOf } from '../schemas/contact.ts'
 import { PaymentInstrument, type PaymentInstrumentPatch } from '../schemas/payment-instrument.ts'
 
 const LAST_PAYMENT = lastPaymentTime('row.organization_id', 'row.customer_id', 'row.id')
+/** As the instrument shows it. */
+const REMINDER_TIME = `case when row.status = 'active' and row.expiration_reminder_number = 0 then
+  (make_date(row.exp_year, row.exp_month, 1) + interval '1 month' - interval '${EXPIRY_NOTICE} milliseconds') at time zone 'UTC' end`
 
 export const paymentInstruments: Resource<PaymentInstrumentRow> = {
   name: 'PaymentInstrument',
@@ -37,6 +41,7 @@ export const paymentInstruments: Resource<PaymentInstrumentRow> = {
     customerId: reference('customer_id', 'customers'),
     lastPaymentTime: { sql: LAST_PAYMENT, type: 'time' },
     'referenceData.paymentMethod': { sql: `(row.reference_data ->> 'paymentMethod')`, type: 'text' },
+    expirationReminderTime: { sql: REMINDER_TIME, type: 'time' },
     'billingAddress.hash': null,
   }),
   // A payment with it changes its last payment time, and not the instrument.

@@ -96,7 +96,7 @@ function known(
 function scalarType({ type, format, enum: values }: Member): FieldType | null {
   const types = [type ?? []].flat().filter((one) => one !== 'null')
   if (values?.some((value) => typeof value === 'string')) return 'text'
-  if (types.length !== 1) return null
+  if (types.length > 1) return types.includes('string') ? 'text' : null
   switch (types[0]) {
     case 'string':
       return format === 'date-time' ? 'time' : 'text'

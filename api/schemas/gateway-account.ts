@@ -71,12 +71,17 @@ export const GatewayAccount = Type.Object(
               writeOnly: true,
             }),
           ),
+          webhookSecret: Type.Optional(
+            secret(
+              "Signing secret of the provider's webhook that points at the notifications of the account. It is encrypted, and never returned.",
+            ),
+          ),
         },
         {
           additionalProperties: false,
           writeOnly: true,
           description:
-            'Credentials at the provider. Required to create an account of Stripe; a PUT without them keeps the present ones.',
+            'Credentials at the provider. Required to create an account of Stripe; those that a PUT does not contain stay.',
         },
       ),
     ),
@@ -127,6 +132,8 @@ const {
   customFields,
 } = GatewayAccount.properties
 
+const { secretKey, publishableKey, webhookSecret } = credentials.properties
+
 /** Members that PATCH changes: those that the body has. */
 export const GatewayAccountPatch = Type.Object(
   {
@@ -135,7 +142,20 @@ export const GatewayAccountPatch = Type.Object(
     priority: withoutDefault(priority),
     takesCardNumbers: withoutDefault(takesCardNumbers),
     descriptor: withoutDefault(descriptor),
-    credentials,
+    credentials: Type.Optional(
+      Type.Object(
+        {
+          secretKey: Type.Optional(secretKey),
+          publishableKey,
+          webhookSecret,
+        },
+        {
+          additionalProperties: false,
+          writeOnly: true,
+          description: 'Credentials at the provider that are changed; the others stay.',
+        },
+      ),
+    ),
     customFields: withoutDefault(customFields),
   },
   {

@@ -60,6 +60,14 @@ const members = {
     }),
   ),
   customFields: CustomFields,
+  expirationReminderTime: ReadOnly(
+    OrNull(
+      Instant('When the event about the expiration of the card is sent: 30 days ahead. Null if it was sent.'),
+    ),
+  ),
+  expirationReminderNumber: ReadOnly(
+    Type.Integer({ description: 'Number of events about the coming expiration of the card.' }),
+  ),
   lastPaymentTime: ReadOnly(OrNull(Instant('When a sale with the payment instrument was last approved.'))),
   riskMetadata: ReadOnly(OrNull(RiskMetadata)),
   // The number reaches the service in payment tokens only.
@@ -71,8 +79,6 @@ const members = {
     bankName: null,
     isPayoutable: false,
     billingPortalUrl: null,
-    expirationReminderTime: null,
-    expirationReminderNumber: null,
     stickyGatewayAccountId: null,
     digitalWallet: null,
   }),

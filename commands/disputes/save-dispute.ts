@@ -35,19 +35,26 @@ export interface DisputeValues {
  * Creates a dispute of a transaction (specification 2.5), emits `dispute-created` and wakes the
  * dispute-deadline workflow.
  *
+ * @param report what a gateway said, if it reports the dispute; else a caller creates it.
  * @throws InvalidFieldsError
  */
-export async function createDispute(unit: UnitOfWork, id: string, values: DisputeValues): Promise<Dispute> {
+export async function createDispute(
+  unit: UnitOfWork,
+  id: string,
+  values: DisputeValues,
+  report: DisputeReport | null = null,
+): Promise<Dispute> {
   const { derived, transaction, websiteId } = await deriveDispute(unit, values)
   const dispute = unit.create(Dispute, {
     id,
     ...derived,
     resolvedTime: resolutionTime(values.status, null, unit.now),
-    source: 'api',
+    ...originOf(report),
   })
   await markDisputed(unit, [transaction])
-  await emitDisputeEvent(unit, dispute, 'dispute-created', { sale: { transaction, websiteId } })
-  unit.addTimelineEntry(disputeEntry(dispute, true, unit.now, 'api'))
+  const cause = causeOf(report)
+  await emitDisputeEvent(unit, dispute, 'dispute-created', { cause, sale: { transaction, websiteId } })
+  unit.addTimelineEntry(disputeEntry(dispute, true, unit.now, cause))
   const dueBy = disputeDeadline(dispute)
   if (dueBy !== null) {
     unit.startWorkflow('dispute-deadline', id, {
@@ -58,19 +65,35 @@ export async function createDispute(unit: UnitOfWork, id: string, values: Disput
   return dispute
 }
 
-/** Changes a locked dispute; any status may follow any other. */
+/** Changes a locked dispute; any status may follow any other. `report` as for `createDispute`. */
 export async function updateDispute(
   unit: UnitOfWork,
   dispute: Dispute,
   values: DisputeValues,
+  report: DisputeReport | null = null,
 ): Promise<void> {
   const { derived, transaction } = await deriveDispute(unit, values)
   const resolvedTime = resolutionTime(values.status, dispute.resolvedTime ?? null, unit.now)
   const { transactionId: before, status } = dispute
-  Object.assign(dispute, { ...derived, resolvedTime })
-  if (values.status !== status) unit.addTimelineEntry(disputeEntry(dispute, false, unit.now, 'api'))
+  Object.assign(dispute, { ...derived, resolvedTime, ...(report === null ? {} : originOf(report)) })
+  if (values.status !== status) {
+    unit.addTimelineEntry(disputeEntry(dispute, false, unit.now, causeOf(report)))
+  }
   const earlier = before === transaction.id ? [] : await salesOf(unit, before)
   await markDisputed(unit, [transaction, ...earlier])
+}
+
+/** What a gateway reports of a dispute. */
+export interface DisputeReport {
+  readonly rawResponse: string
+}
+
+function originOf(report: DisputeReport | null): Pick<Dispute, 'source' | 'rawResponse'> {
+  return { source: report === null ? 'api' : 'webhook', rawResponse: report?.rawResponse ?? null }
+}
+
+function causeOf(report: DisputeReport | null): 'api' | 'payment' {
+  return report === null ? 'api' : 'payment'
 }
 
 async function salesOf(

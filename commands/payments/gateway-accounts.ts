@@ -38,8 +38,7 @@ export function gatewayAccountSource(
 }
 
 async function factsOf(account: GatewayAccount, vault: Pick<Vault, 'open'>): Promise<GatewayAccountFacts> {
-  const { credentialsCipher: cipher } = account
-  const credentials = cipher == null ? null : (JSON.parse(await vault.open(cipher)) as GatewayCredentials)
+  const credentials = await openedCredentials(vault, account.credentialsCipher)
   return {
     id: account.id,
     gatewayName: account.gatewayName,
@@ -50,14 +49,28 @@ async function factsOf(account: GatewayAccount, vault: Pick<Vault, 'open'>): Pro
     takesCardNumbers: account.takesCardNumbers,
     descriptor: account.descriptor ?? null,
     secretKey: credentials?.secretKey ?? null,
+    webhookSecret: credentials?.webhookSecret ?? null,
   }
 }
 
-/** Returns the credentials as a row keeps them. */
+async function openedCredentials(
+  vault: Pick<Vault, 'open'>,
+  cipher: string | null | undefined,
+): Promise<GatewayCredentials | null> {
+  return cipher == null ? null : (JSON.parse(await vault.open(cipher)) as GatewayCredentials)
+}
+
+/** Returns the credentials as a row keeps them; those that are not given stay as `before`, the row's ciphertext, has them. */
 export async function sealedCredentials(
-  vault: Pick<Vault, 'seal'>,
-  { secretKey, publishableKey }: { readonly secretKey: string; readonly publishableKey?: string | null },
+  vault: Pick<Vault, 'seal' | 'open'>,
+  given: Partial<GatewayCredentials>,
+  before: string | null = null,
 ): Promise<string> {
-  const credentials: GatewayCredentials = { secretKey, publishableKey: publishableKey ?? null }
+  const kept = await openedCredentials(vault, before)
+  const credentials: GatewayCredentials = {
+    secretKey: given.secretKey ?? kept?.secretKey ?? '',
+    publishableKey: given.publishableKey ?? kept?.publishableKey ?? null,
+    webhookSecret: given.webhookSecret ?? kept?.webhookSecret ?? null,
+  }
   return await vault.seal(JSON.stringify(credentials))
 }

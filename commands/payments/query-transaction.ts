@@ -6,8 +6,8 @@ import { orderInstant } from '../orders/order-instant.ts'
 import { recordResult } from './record-result.ts'
 
 /**
- * Records an outcome that a caller had the gateway look up, as the transaction's workflow would, and wakes that
- * workflow. A transaction that is no longer pending does not change.
+ * Records an outcome that a caller had the gateway look up, or that the gateway told, as the transaction's workflow would,
+ * and wakes that workflow. A transaction whose outcome is known does not change.
  */
 export async function recordFoundResult(
   unit: UnitOfWork,
@@ -16,7 +16,8 @@ export async function recordFoundResult(
 ): Promise<void> {
   const { em, organizationId, now } = unit
   const found = await em.findOne(Transaction, { organizationId, id })
-  if (found?.status !== 'pending') return
+  // The gateway may have received after all what counts as never sent.
+  if (found?.status !== 'pending' && found?.status !== 'never-sent') return
   const order = found.subscriptionId == null ? null : await lockSubscription(unit, found.subscriptionId)
   const hasWorkflow = found.result === 'unknown'
   await recordResult(unit, id, outcome, order === null ? now.getTime() : orderInstant(unit, order))

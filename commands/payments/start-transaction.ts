@@ -319,9 +319,12 @@ async function routeOf(
   const instrument = await found.required(PaymentInstrument, field, paymentInstruction.paymentInstrumentId)
   if (instrument !== null && instrument.customerId !== customerId) {
     found.fail(field, 'mismatch', 'must be a payment instrument of the customer')
-  } else if (instrument !== null && instrument.status !== 'active') {
+  } else if (instrument !== null && !['active', 'expired'].includes(instrument.status)) {
     found.fail(field, 'inactive', 'must be an active payment instrument')
-  } else if (instrument !== null && cardIsExpired(instrument.expMonth, instrument.expYear, instant)) {
+  } else if (
+    instrument !== null &&
+    (instrument.status === 'expired' || cardIsExpired(instrument.expMonth, instrument.expYear, instant))
+  ) {
     found.fail(field, 'expired', 'must be a card that has not expired')
   }
   check()

@@ -31,6 +31,7 @@ export function updatePaymentInstrument(
       ])
     }
     if (instrument.status === 'expired') instrument.status = 'active'
+    instrument.expirationReminderNumber = 0
   }
   Object.assign(instrument, changes)
 }

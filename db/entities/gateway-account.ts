@@ -7,6 +7,8 @@ export type GatewayAccountStatus = 'active' | 'inactive' | 'closed'
 export interface GatewayCredentials {
   readonly secretKey: string
   readonly publishableKey: string | null
+  /** Verifies the provider's notifications; null or missing: they are refused. */
+  readonly webhookSecret?: string | null
 }
 
 export const gatewayAccountSearch = searchExpression('gateway_name', 'descriptor')

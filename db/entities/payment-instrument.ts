@@ -26,6 +26,12 @@ const PaymentInstrumentSchema = defineEntity({
   indexes: [
     ...listIndexes('payment_instruments', paymentInstrumentSearch),
     { name: 'payment_instruments_customer_index', properties: ['organizationId', 'customerId'] },
+    { name: 'payment_instruments_reference_index', properties: ['organizationId', 'gatewayReference'] },
+    {
+      name: 'payment_instruments_expiry_index',
+      expression:
+        'create index "payment_instruments_expiry_index" on "payment_instruments" (("exp_year" * 12 + "exp_month")) where "status" = \'active\'',
+    },
   ],
   properties: {
     ...tenantKey,
@@ -50,6 +56,8 @@ const PaymentInstrumentSchema = defineEntity({
     cardFingerprint: p.string().length(64),
     /** What the merchant sees in its place; differs between organizations. */
     fingerprint: p.string().length(64),
+    /** How often it was told that the card is about to expire. */
+    expirationReminderNumber: p.integer().default(0),
     useAsBackup: p.boolean().default(false),
     customFields: json<Record<string, unknown>>().nullable(),
     /** Computed when the row is read, because a payment does not change the instrument. */

@@ -76,6 +76,11 @@ const TransactionSchema = defineEntity({
       expression:
         'create index "transactions_card_index" on "transactions" ("organization_id", "card_fingerprint", "created_time") where "card_fingerprint" is not null',
     },
+    {
+      name: 'transactions_gateway_id_index',
+      expression:
+        'create index "transactions_gateway_id_index" on "transactions" ("organization_id", "gateway_transaction_id") where "gateway_transaction_id" is not null',
+    },
     { name: 'transactions_website_index', properties: ['organizationId', 'websiteId'] },
     {
       name: 'transactions_invoice_index',

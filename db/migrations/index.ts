@@ -23,6 +23,10 @@ import { Migration20261122183000_invoices_have_numbers } from './Migration202611
 import { Migration20261122183100_invoice_numbers_are_unique } from './Migration20261122183100_invoice_numbers_are_unique.ts'
 import { Migration20261122183200_organizations_have_a_logo } from './Migration20261122183200_organizations_have_a_logo.ts'
 import { Migration20261122183300_shipping_rates } from './Migration20261122183300_shipping_rates.ts'
+import { Migration20261122184000_gateway_notifications } from './Migration20261122184000_gateway_notifications.ts'
+import { Migration20261122184100_transactions_by_gateway_id } from './Migration20261122184100_transactions_by_gateway_id.ts'
+import { Migration20261122184200_instruments_by_gateway_reference } from './Migration20261122184200_instruments_by_gateway_reference.ts'
+import { Migration20261122184300_instruments_by_expiry } from './Migration20261122184300_instruments_by_expiry.ts'
 import { Migration20261122190000_charges_with_the_customer_present } from './Migration20261122190000_charges_with_the_customer_present.ts'
 import { Migration20261122190100_payment_tokens_are_leased } from './Migration20261122190100_payment_tokens_are_leased.ts'
 import { Migration20261122190200_cards_of_the_providers_form } from './Migration20261122190200_cards_of_the_providers_form.ts'
@@ -91,4 +95,20 @@ export const migrations = [
     class: Migration20261122193000_customer_credentials,
   },
   { name: 'Migration20261122193100_instants_in_range', class: Migration20261122193100_instants_in_range },
+  {
+    name: 'Migration20261122184000_gateway_notifications',
+    class: Migration20261122184000_gateway_notifications,
+  },
+  {
+    name: 'Migration20261122184100_transactions_by_gateway_id',
+    class: Migration20261122184100_transactions_by_gateway_id,
+  },
+  {
+    name: 'Migration20261122184200_instruments_by_gateway_reference',
+    class: Migration20261122184200_instruments_by_gateway_reference,
+  },
+  {
+    name: 'Migration20261122184300_instruments_by_expiry',
+    class: Migration20261122184300_instruments_by_expiry,
+  },
 ]

@@ -117,7 +117,8 @@ describe('every operation', () => {
     const [was, should]: [Record<string, Expected>, Record<string, Expected>] = [{}, {}]
     for (const route of routes) {
       was[route.operationId] = await outcome(route, given(route))
-      should[route.operationId] = expected(route)
+      // A signature in place of a credential: no credential is looked at.
+      should[route.operationId] = route.accepts.length === 0 ? 'accepted' : expected(route)
     }
     expect(was).toEqual(should)
   })

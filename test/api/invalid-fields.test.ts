@@ -83,7 +83,7 @@ describe('a failing field', () => {
   })
 
   test.each<[string, string, unknown, Record<string, string>]>([
-    ['a body that is no object', 'websites', [], { '': 'wrong-type' }],
+    ['a body that is no object', 'websites', ['x'], { '': 'wrong-type' }],
     ['an empty text', 'websites', { name: '' }, { '/name': 'too-short' }],
     ['an empty list', 'api-keys', { description: 'x', allowedIps: [] }, { '/allowedIps': 'too-few' }],
     ['a list too long', 'api-keys', { description: 'x', acl: Array(101).fill(1) }, { '/acl': 'too-many' }],
@@ -244,8 +244,11 @@ describe('the schemas of bodies and queries', () => {
         'examples',
         'readOnly',
         'writeOnly',
+        'title',
         'x-absent-when-unknown',
         'x-answers-only',
+        'x-list-of',
+        'x-variants',
       ],
       ...['properties', 'patternProperties', 'additionalProperties', 'items', 'if', 'then', 'else', 'not'],
     ]

@@ -101,7 +101,8 @@ describe('organizations with equal ids', () => {
     takesBody ? { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } } : {}
 
   // A route of the host names no organization: it is about the credential's.
-  const named = ROUTES.filter((route) => !isOfHost(route))
+  // And a signed one takes no key.
+  const named = ROUTES.filter((route) => !isOfHost(route) && route.accepts.length > 0)
 
   test.each(named.map((route) => [route.operationId, route] as const))(
     "%s refuses the other's key, and changes nothing of either",

@@ -176,7 +176,11 @@ describe('a list', () => {
       name: 'Full',
       currency: 'EUR',
       pricing: { formula: 'fixed-fee', price: 1 },
-      recurringInterval: { unit: 'month', length: 1 },
+      recurringInterval: {
+        unit: 'month',
+        length: 1,
+        periodAnchorInstruction: { method: 'day-of-month', day: 5 },
+      },
       trial: { price: 1, period: { unit: 'day', length: 1 } },
       setup: { price: 1 },
       invoiceTimeShift: {
@@ -404,7 +408,7 @@ describe('over many rows', () => {
       `insert into disputes (organization_id, id, customer_id, transaction_id, currency, amount, reason_code, category, type,
                              status, posted_time, deadline_time, case_id, acquirer_reference_number, source, revision,
                              created_time, updated_time)
-       select organization, 'd' || n, 'c' || n % 1000, 't' || n, 'EUR', n % 1000, 'code ' || n % 500,
+       select organization, 'd' || n, 'c' || n % 1000, 't' || n, 'EUR', 1 + n % 1000, 'code ' || n % 500,
               case n % 9 when 0 then 'fraud' else 'authorization' end, case n % 9 when 0 then 'fraud' else 'arbitration' end,
               (array['won', 'lost', 'under-review'])[1 + n % 3], now() - n * interval '1 minute',
               case when n % 3 = 0 then now() + n * interval '1 minute' end, case when n % 4 = 0 then 'case ' || n end,

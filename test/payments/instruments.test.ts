@@ -128,6 +128,7 @@ describe('a payment instrument', () => {
         ...before,
         expMonth: 3,
         expYear: 2077,
+        expirationReminderTime: '2077-03-02T00:00:00.000Z',
         billingAddress: expect.objectContaining({ city: 'Rome', firstName: null }),
         customFields: { kept: 1, added: 3 },
         revision: 2,

@@ -28,7 +28,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   wallets: { imports: ['delivery/', 'config/'] },
   commands: {
     imports: ['delivery/', 'events/', 'representations/', 'db/', 'billing/', 'access/', 'config/', CONTRACT],
-    types: ['gateways/port.ts', 'gateways/movement.ts', 'gateways/accounts.ts'],
+    types: ['gateways/port.ts', 'gateways/movement.ts', 'gateways/accounts.ts', 'gateways/notifications.ts'],
   },
   activities: {
     imports: ['commands/', 'delivery/', 'gateways/', 'events/', 'db/', 'billing/', 'config/', CONTRACT],

@@ -24,6 +24,8 @@ export interface ScriptedStripe {
   readonly port: number
   /** Every intent that has moved money. */
   readonly charges: () => Resource[]
+  /** Every intent, newest first. */
+  readonly intents: () => Resource[]
   readonly refunds: () => Resource[]
   readonly requests: () => readonly string[]
   /** Makes the next request whose method and path match fail. */
@@ -262,6 +264,7 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
   return {
     port: (server.address() as AddressInfo).port,
     charges: () => intents.filter(({ status }) => status === 'succeeded'),
+    intents: () => intents,
     refunds: () => refunds,
     requests: () => requests,
     addPaymentMethod(pan) {

@@ -1,0 +1,70 @@
+import { canonicalJson } from '../../billing/canonical-json.ts'
+import { jsonAmount, plainAmount } from '../../billing/money.ts'
+import { Dispute } from '../../db/entities/index.ts'
+import { lockRow } from '../../db/lock-row.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { emitDisputeEvent } from '../../events/dispute-events.ts'
+import type { DisputeNotification } from '../../gateways/notifications.ts'
+import { createDispute, type DisputeValues, disputeDeadline, updateDispute } from './save-dispute.ts'
+
+/**
+ * Records a dispute as a gateway reports it (specification 2.5), under the gateway's id of it: creates it, or changes the one that
+ * is known to what it is now. Events and the dispute's deadline are those of a caller's dispute.
+ */
+export async function recordReportedDispute(
+  unit: UnitOfWork,
+  transactionId: string,
+  reported: DisputeNotification,
+): Promise<void> {
+  const dispute = await lockRow(unit, Dispute, reported.disputeId)
+  const values: DisputeValues = {
+    transactionId,
+    currency: reported.currency,
+    amount: jsonAmount(reported.amount),
+    acquirerReferenceNumber: dispute?.acquirerReferenceNumber ?? null,
+    caseId: dispute?.caseId ?? reported.disputeId,
+    reasonCode: reported.reasonCode,
+    type: reported.type,
+    status: reported.status,
+    postedTime: new Date(reported.postedTime),
+    deadlineTime: reported.deadlineTime === null ? null : new Date(reported.deadlineTime),
+  }
+  const report = { rawResponse: reported.raw }
+  if (dispute === null) {
+    await createDispute(unit, reported.disputeId, values, report)
+    return
+  }
+  const before = shown(dispute)
+  await updateDispute(unit, dispute, values, report)
+  if (shown(dispute) === before) return
+  dispute.revision += 1
+  dispute.updatedTime = unit.now
+  await emitDisputeEvent(unit, dispute, 'dispute-modified', { cause: 'payment' })
+  unit.wake('dispute-deadline', dispute.id, { dueBy: disputeDeadline(dispute) })
+}
+
+function shown({
+  transactionId,
+  currency,
+  amount,
+  reasonCode,
+  type,
+  status,
+  postedTime,
+  deadlineTime,
+  rawResponse,
+  source,
+}: Dispute): string {
+  return canonicalJson({
+    transactionId,
+    currency,
+    amount: plainAmount(amount),
+    reasonCode,
+    type,
+    status,
+    postedTime: postedTime.toISOString(),
+    deadlineTime: deadlineTime?.toISOString() ?? null,
+    rawResponse: rawResponse ?? null,
+    source: source ?? null,
+  })
+}

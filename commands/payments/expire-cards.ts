@@ -1,0 +1,58 @@
+/** Cards at the end of their month: announced once, and then expired. */
+import { EXPIRY_NOTICE, expiryOf } from '../../billing/cards.ts'
+import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
+import { statement } from '../../db/statement.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { paymentInstrumentEvent } from '../../events/payment-instrument-events.ts'
+
+/**
+ * Expires those of the instruments whose month has ended, with `payment-card-expired`, and tells of those that expire
+ * within thirty days, once, with `payment-card-expiration-reminder`. An instrument that another transaction is changing
+ * is left for the next time.
+ *
+ * @returns how many changed.
+ */
+export async function expireCards(unit: UnitOfWork, ids: readonly string[]): Promise<number> {
+  const { em, organizationId, now } = unit
+  const locked = await statement<{ id: string }>(
+    em,
+    'lock-expiring-cards',
+    `select id from payment_instruments
+      where organization_id = ? and id in (select jsonb_array_elements_text(?::jsonb)) and status = 'active'
+      order by id for update skip locked`,
+    [organizationId, JSON.stringify(ids)],
+  )
+  const instruments = await em.find(
+    PaymentInstrument,
+    { organizationId, id: { $in: locked.map(({ id }) => id) } },
+    { orderBy: { id: 'asc' }, refresh: true },
+  )
+  const customers = await em.find(
+    Customer,
+    { organizationId, id: { $in: [...new Set(instruments.map(({ customerId }) => customerId))] } },
+    { fields: ['websiteId'] },
+  )
+  const websites = new Map(customers.map(({ id, websiteId }) => [id, websiteId ?? null]))
+  let changed = 0
+  for (const instrument of instruments) {
+    const type = dueOf(instrument, now.getTime())
+    if (type === null) continue
+    changed += 1
+    if (type === 'payment-card-expired') instrument.status = 'expired'
+    else instrument.expirationReminderNumber += 1
+    Object.assign(instrument, { revision: instrument.revision + 1, updatedTime: now })
+    unit.emit(paymentInstrumentEvent(instrument, type, unit, websites.get(instrument.customerId) ?? null))
+  }
+  return changed
+}
+
+function dueOf(
+  { status, expMonth, expYear, expirationReminderNumber }: PaymentInstrument,
+  now: number,
+): 'payment-card-expired' | 'payment-card-expiration-reminder' | null {
+  if (status !== 'active') return null
+  const expiry = expiryOf(expMonth, expYear)
+  if (now >= expiry) return 'payment-card-expired'
+  const isTold = expirationReminderNumber > 0 || now < expiry - EXPIRY_NOTICE
+  return isTold ? null : 'payment-card-expiration-reminder'
+}

@@ -1,0 +1,277 @@
+/** Applies stored notifications of providers (decisions 6.5): each takes effect once, in one transaction. */
+import { referenceOf, splitReference } from '../../billing/gateway-references.ts'
+import { lockText } from '../../db/advisory-locks.ts'
+import { GatewayAccount, PaymentInstrument, Transaction } from '../../db/entities/index.ts'
+import { lockRow } from '../../db/lock-row.ts'
+import { statement } from '../../db/statement.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import type {
+  ChargeNotification,
+  DisputeNotification,
+  NotificationContent,
+  RefundNotification,
+} from '../../gateways/notifications.ts'
+import { recordReportedDispute } from '../disputes/record-reported-dispute.ts'
+import { recordFoundResult } from './query-transaction.ts'
+import { recordForeignRefund, reverseRefund } from './record-foreign-refund.ts'
+import { renewCard } from './renew-card.ts'
+
+/**
+ * `ignored`: it is about nothing of this service. `superseded`: a later one of its object was applied. `deferred`: what it
+ * is about may be known soon.
+ */
+export type NotificationOutcome = 'applied' | 'ignored' | 'superseded' | 'deferred'
+
+/** A notification as it was claimed. */
+export interface ClaimedNotification {
+  readonly gatewayAccountId: string
+  readonly id: string
+}
+
+interface StoredNotification extends ClaimedNotification {
+  readonly record: string
+  readonly object: string
+  readonly content: NotificationContent
+}
+
+/** How long a notification waits for what it is about, after its first try: 1, 2, 4 … minutes, at most an hour. */
+const FIRST_WAIT = 60
+const LONGEST_WAIT = 3_600
+
+/**
+ * Processes the organization's notification that has been due for longest, and that no earlier one of its record is before.
+ * Others that process one of the same record meanwhile are waited for.
+ *
+ * @param onClaim is told which one it is, before anything is done.
+ * @returns null if none is due.
+ */
+export async function processNextNotification(
+  unit: UnitOfWork,
+  onClaim: (claimed: ClaimedNotification) => void,
+): Promise<NotificationOutcome | null> {
+  const { em, organizationId } = unit
+  const [found] = await statement<StoredNotification>(
+    em,
+    'claim-notification',
+    `select gateway_account_id as "gatewayAccountId", id, record, object, content
+       from gateway_notifications candidate
+      where organization_id = ? and status = 'received' and due_time <= now()
+        and not exists (select from gateway_notifications earlier
+              where earlier.organization_id = candidate.organization_id
+                and earlier.gateway_account_id = candidate.gateway_account_id and earlier.record = candidate.record
+                and earlier.status = 'received' and earlier.due_time <= now()
+                and (earlier.occurred_time, earlier.rank, earlier.id) < (candidate.occurred_time, candidate.rank, candidate.id))
+      order by due_time limit 1 for update skip locked`,
+    [organizationId],
+  )
+  if (found === undefined) return null
+  onClaim(found)
+  await lockText(em, `notification/${organizationId}/${found.gatewayAccountId}/${found.record}`)
+  const outcome = (await isSuperseded(unit, found)) ? 'superseded' : await apply(unit, found)
+  // What the ORM holds is written before, so that a failure of it is this notification's.
+  await em.flush()
+  await end(unit, found, outcome)
+  return outcome
+}
+
+async function isSuperseded(
+  { em, organizationId }: UnitOfWork,
+  { gatewayAccountId, id, record, object }: StoredNotification,
+): Promise<boolean> {
+  const [row] = await statement<{ isSuperseded: boolean }>(
+    em,
+    'find-later-notification',
+    `select exists (select from gateway_notifications later
+        where later.organization_id = given.organization_id and later.gateway_account_id = given.gateway_account_id
+          and later.record = ? and later.object = ? and later.status = 'applied'
+          and (later.occurred_time, later.rank) > (given.occurred_time, given.rank)) as "isSuperseded"
+       from gateway_notifications given where organization_id = ? and gateway_account_id = ? and id = ?`,
+    [record, object, organizationId, gatewayAccountId, id],
+  )
+  return row?.isSuperseded === true
+}
+
+async function end(
+  { em, organizationId, now }: UnitOfWork,
+  { gatewayAccountId, id }: ClaimedNotification,
+  outcome: NotificationOutcome,
+): Promise<void> {
+  if (outcome === 'deferred') {
+    await statement(
+      em,
+      'defer-notification',
+      `update gateway_notifications set failures = failures + 1, failure = 'what it is about is not known yet', due_time = ${LATER}
+        where organization_id = ? and gateway_account_id = ? and id = ?`,
+      [organizationId, gatewayAccountId, id],
+    )
+    return
+  }
+  await statement(
+    em,
+    'end-notification',
+    `update gateway_notifications set status = ?, processed_time = ?, due_time = null, failures = 0, failure = null
+      where organization_id = ? and gateway_account_id = ? and id = ?`,
+    [outcome, now, organizationId, gatewayAccountId, id],
+  )
+}
+
+const LATER = `now() + least(${LONGEST_WAIT}, ${FIRST_WAIT} * 2 ^ least(failures, 20)) * interval '1 second'`
+
+/** Quarantines a notification that failed: it is tried again later, and hinders no other. Returns when. */
+export async function quarantineNotification(
+  { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
+  { gatewayAccountId, id }: ClaimedNotification,
+  reason: string,
+): Promise<Date | null> {
+  const [row] = await statement<{ until: Date | string }>(
+    em,
+    'quarantine-notification',
+    `update gateway_notifications set failures = failures + 1, failure = ?, due_time = ${LATER}
+      where organization_id = ? and gateway_account_id = ? and id = ? and status = 'received' returning due_time as until`,
+    [reason.replaceAll('\u0000', '').slice(0, 500), organizationId, gatewayAccountId, id],
+  )
+  return row === undefined ? null : new Date(row.until)
+}
+
+/** Puts a notification off for seconds, because the database failed or another transaction was in its way. */
+export async function postponeNotification(
+  { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
+  { gatewayAccountId, id }: ClaimedNotification,
+): Promise<void> {
+  await statement(
+    em,
+    'postpone-notification',
+    `update gateway_notifications set due_time = now() + interval '5 seconds'
+      where organization_id = ? and gateway_account_id = ? and id = ? and status = 'received'`,
+    [organizationId, gatewayAccountId, id],
+  )
+}
+
+async function apply(unit: UnitOfWork, notification: StoredNotification): Promise<NotificationOutcome> {
+  const { gatewayAccountId, content } = notification
+  switch (content.kind) {
+    case 'charge':
+      return await applyResult(unit, gatewayAccountId, content.requestId, content)
+    case 'refund':
+      return content.requestId === null
+        ? await applyForeignRefund(unit, gatewayAccountId, content)
+        : await applyResult(unit, gatewayAccountId, content.requestId, content)
+    case 'dispute':
+      return await applyDispute(unit, gatewayAccountId, content)
+    case 'card': {
+      const reference = referenceOf({ account: gatewayAccountId, reference: content.reference })
+      const { em, organizationId } = unit
+      const cards = await em.find(PaymentInstrument, { organizationId, gatewayReference: reference })
+      for (const { id } of cards) await renewCard(unit, id, content)
+      return cards.length === 0 ? 'ignored' : 'applied'
+    }
+    case 'deauthorized': {
+      const account = await lockRow(unit, GatewayAccount, gatewayAccountId)
+      if (account?.status !== 'active') return 'ignored'
+      Object.assign(account, {
+        status: 'inactive',
+        revision: account.revision + 1,
+        updatedTime: unit.now,
+      })
+      return 'applied'
+    }
+    case 'other':
+      return 'ignored'
+  }
+}
+
+/** Records the outcome of what the service has requested, as an inquiry would. */
+async function applyResult(
+  unit: UnitOfWork,
+  gatewayAccountId: string,
+  requestId: string,
+  { kind, outcome }: ChargeNotification | RefundNotification,
+): Promise<NotificationOutcome> {
+  if (outcome.result === 'unknown') return 'ignored'
+  const { em, organizationId } = unit
+  const type = kind === 'charge' ? 'sale' : 'refund'
+  const found = await em.findOne(Transaction, { organizationId, requestId, type })
+  if (found === null || accountOf(found) !== gatewayAccountId) return 'ignored'
+  if (kind === 'charge' && found.result === 'declined' && outcome.result === 'approved') {
+    throw new Error(`transaction ${found.id} was approved after it had been declined`)
+  }
+  if (isReversed(found, kind, outcome.result)) await reverseRefund(unit, found.id, outcome)
+  else await recordFoundResult(unit, found.id, outcome)
+  return 'applied'
+}
+
+/** True if a refund that was approved has failed after all. */
+function isReversed(
+  { result }: Transaction,
+  kind: 'charge' | 'refund',
+  reported: 'approved' | 'declined',
+): boolean {
+  return kind === 'refund' && result === 'approved' && reported === 'declined'
+}
+
+/** Records a refund that was made at the provider, and not by this service. */
+async function applyForeignRefund(
+  unit: UnitOfWork,
+  gatewayAccountId: string,
+  refund: RefundNotification,
+): Promise<NotificationOutcome> {
+  const { em, organizationId } = unit
+  const { refundId, chargeId, amount, currency, outcome } = refund
+  const requestId = `elsewhere/${refundId}`
+  const before = await em.findOne(Transaction, { organizationId, requestId })
+  if (before !== null) {
+    if (outcome.result === 'declined' && before.result === 'approved')
+      await reverseRefund(unit, before.id, outcome)
+    return 'applied'
+  }
+  if (outcome.result !== 'approved') return 'ignored'
+  const sale = await saleOf(unit, gatewayAccountId, chargeId)
+  if (sale === null) return await unknownSale(unit, gatewayAccountId)
+  if (sale.status === 'pending') return 'deferred'
+  if (sale.result !== 'approved') throw new Error(`transaction ${sale.id} was refunded and is not approved`)
+  if (sale.currency !== currency) return 'ignored'
+  await recordForeignRefund(unit, sale.id, { requestId, refundId, amount, rawResponse: outcome.raw })
+  return 'applied'
+}
+
+async function applyDispute(
+  unit: UnitOfWork,
+  gatewayAccountId: string,
+  dispute: DisputeNotification,
+): Promise<NotificationOutcome> {
+  const sale = await saleOf(unit, gatewayAccountId, dispute.chargeId)
+  if (sale === null) return await unknownSale(unit, gatewayAccountId)
+  await recordReportedDispute(unit, sale.id, dispute)
+  return 'applied'
+}
+
+async function saleOf(
+  { em, organizationId }: UnitOfWork,
+  gatewayAccountId: string,
+  gatewayTransactionId: string,
+): Promise<Transaction | null> {
+  const found = await em.find(Transaction, { organizationId, gatewayTransactionId, type: 'sale' })
+  return found.find((one) => accountOf(one) === gatewayAccountId) ?? null
+}
+
+function accountOf({ gatewayReference }: Transaction): string | null {
+  return gatewayReference == null ? null : (splitReference(gatewayReference)?.account ?? null)
+}
+
+/**
+ * A charge that no transaction names may be one whose result was lost, as long as the account has pending sales; else the
+ * account's owner has made it by other means.
+ */
+async function unknownSale(
+  { em, organizationId }: UnitOfWork,
+  gatewayAccountId: string,
+): Promise<'deferred' | 'ignored'> {
+  const [row] = await statement<{ isPending: boolean }>(
+    em,
+    'find-pending-sales-of-account',
+    `select exists (select from transactions where organization_id = ? and status = 'pending' and type = 'sale'
+        and starts_with(gateway_reference, 'account/' || ?::text || '/')) as "isPending"`,
+    [organizationId, gatewayAccountId],
+  )
+  return row?.isPending === true ? 'deferred' : 'ignored'
+}

@@ -1,0 +1,129 @@
+/** Refunds that the provider reports: those made there, and those that failed after they were approved. */
+import { Money, sumOf } from '../../billing/money.ts'
+import { sharesOf } from '../../billing/refund-shares.ts'
+import { statusOf } from '../../billing/transactions.ts'
+import { Customer, Transaction } from '../../db/entities/index.ts'
+import { newId } from '../../db/ids.ts'
+import { lockRow } from '../../db/lock-row.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { refundedEntries, transactionEntries } from '../../events/timeline.ts'
+import { transactionEvent } from '../../events/transaction-events.ts'
+import type { GatewayResult } from '../../gateways/port.ts'
+import { orderInstant } from '../orders/order-instant.ts'
+import { type LockedInvoice, lockInvoices, refundInvoices } from './apply-payment.ts'
+import { paidOf, recordRefund, refundsOf } from './refund-sales.ts'
+import { inheritedBy } from './transaction-members.ts'
+
+export interface ForeignRefund {
+  /** Derived from the provider's id, so that the refund is recorded once. */
+  readonly requestId: string
+  readonly refundId: string
+  /** A decimal string. */
+  readonly amount: string
+  readonly rawResponse: string
+}
+
+/**
+ * Records a refund of an approved sale that was made at the provider: an approved transaction, taken from the invoices as a
+ * refund of ours that names none. What was refunded twice is recorded as it happened, and taken from an invoice once.
+ */
+export async function recordForeignRefund(
+  unit: UnitOfWork,
+  saleId: string,
+  { requestId, refundId, amount, rawResponse }: ForeignRefund,
+): Promise<void> {
+  const { em, organizationId, now } = unit
+  const before = await em.findOneOrFail(Transaction, { organizationId, id: saleId })
+  const invoices = await lockInvoices(unit, before.invoiceIds, (row) => orderInstant(unit, row))
+  const sale = await lockRow(unit, Transaction, saleId)
+  if (sale === null) return
+  const refund = unit.create(Transaction, {
+    id: newId('txn'),
+    type: 'refund',
+    customerId: sale.customerId,
+    currency: sale.currency,
+    amount,
+    paymentInstruction: sale.paymentInstruction,
+    parentTransactionId: sale.id,
+    invoiceIds: [],
+    shares: sharesOf(paidOf(sale), await refundsOf(unit, sale.id), amount),
+    gateway: sale.gateway ?? null,
+    gatewayReference: sale.gatewayReference ?? null,
+    cardFingerprint: sale.cardFingerprint ?? null,
+    bin: sale.bin ?? null,
+    ...inheritedBy(sale),
+    childTransactions: [],
+    undelivered: [],
+    status: 'completed',
+    result: 'approved',
+    requestId,
+    rawResponse,
+    gatewayTransactionId: refundId,
+    processedTime: now,
+    nextInquiryTime: null,
+  })
+  const { revision } = sale
+  sale.childTransactions = [...sale.childTransactions, refund.id]
+  const { time, websiteId } = await scopeOf(unit, sale, invoices)
+  unit.emit(transactionEvent(refund, 'transaction-processed', unit, time, websiteId))
+  for (const entry of [
+    ...transactionEntries(refund, 'transaction-approved', time),
+    ...refundedEntries(sale, refund, time),
+  ]) {
+    unit.addTimelineEntry(entry)
+  }
+  await refundInvoices(unit, refund, invoices)
+  await recordRefund(unit, sale, true)
+  if (sale.revision === revision) sale.revision += 1
+  sale.updatedTime = now
+}
+
+/**
+ * Records that an approved refund has failed after all: the money is the merchant's again, the invoices show it, and what
+ * the service owes is refunded anew. Emits `transaction-declined`.
+ */
+export async function reverseRefund(
+  unit: UnitOfWork,
+  refundId: string,
+  { raw, decline = null }: GatewayResult,
+): Promise<void> {
+  const { em, organizationId, now } = unit
+  const found = await em.findOneOrFail(Transaction, { organizationId, id: refundId })
+  const saleId = found.parentTransactionId ?? ''
+  const before = await em.findOneOrFail(Transaction, { organizationId, id: saleId })
+  const invoices = await lockInvoices(unit, before.invoiceIds, (row) => orderInstant(unit, row))
+  const sale = await lockRow(unit, Transaction, saleId)
+  const refund = await lockRow(unit, Transaction, refundId)
+  if (sale === null || refund?.result !== 'approved') return
+  Object.assign(refund, {
+    result: 'declined',
+    status: statusOf('declined', refund.amount, '0'),
+    rawResponse: raw,
+    declineClass: decline,
+    revision: refund.revision + 1,
+    updatedTime: now,
+  })
+  const { time, websiteId } = await scopeOf(unit, sale, invoices)
+  unit.emit(transactionEvent(refund, 'transaction-declined', unit, time, websiteId))
+  for (const entry of transactionEntries(refund, 'transaction-declined', time)) unit.addTimelineEntry(entry)
+  const shares = Object.entries(refund.shares).map(([id, share]) => [
+    id,
+    new Money(share).negated().toFixed(),
+  ])
+  await refundInvoices(unit, { ...refund, shares: Object.fromEntries(shares) }, invoices)
+  await em.flush()
+  const moved = (await refundsOf(unit, sale.id)).filter(({ result }) => result === 'approved')
+  sale.status = statusOf('approved', sale.amount, sumOf(moved.map(({ amount }) => amount)))
+  Object.assign(sale, { revision: sale.revision + 1, updatedTime: now })
+  await recordRefund(unit, sale, false)
+}
+
+async function scopeOf(
+  { em, organizationId, now }: UnitOfWork,
+  { customerId }: Transaction,
+  [invoice]: readonly LockedInvoice[],
+): Promise<{ readonly time: Date; readonly websiteId: string | null }> {
+  if (invoice !== undefined) return { time: new Date(invoice.instant), websiteId: invoice.row.websiteId }
+  const customer = await em.findOne(Customer, { organizationId, id: customerId }, { fields: ['websiteId'] })
+  return { time: now, websiteId: customer?.websiteId ?? null }
+}

@@ -1,0 +1,41 @@
+import { cardIsExpired } from '../../billing/cards.ts'
+import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
+import { lockRow } from '../../db/lock-row.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { emitInstrumentModified } from './update-payment-instrument.ts'
+
+/** What a card shows after its bank renewed or replaced it. */
+export interface RenewedCard {
+  readonly last4: string
+  readonly expMonth: number
+  readonly expYear: number
+}
+
+/**
+ * Records that the bank of a card has renewed or replaced it, and emits `payment-instrument-modified` if the instrument
+ * shows that. One that had expired is active again. The rest of a replaced number is not known here.
+ */
+export async function renewCard(unit: UnitOfWork, id: string, card: RenewedCard): Promise<void> {
+  const { em, organizationId, now } = unit
+  const found = await em.findOne(PaymentInstrument, { organizationId, id })
+  if (found === null) return
+  // The customer is locked before its instruments, as everywhere.
+  await lockRow(unit, Customer, found.customerId)
+  const instrument = await lockRow(unit, PaymentInstrument, id)
+  if (instrument === null || instrument.status === 'deactivated') return
+  const { last4, expMonth, expYear } = card
+  const isSame =
+    instrument.last4 === last4 && instrument.expMonth === expMonth && instrument.expYear === expYear
+  if (isSame) return
+  const isValid = !cardIsExpired(expMonth, expYear, now.getTime())
+  Object.assign(instrument, {
+    last4,
+    expMonth,
+    expYear,
+    expirationReminderNumber: 0,
+    status: instrument.status === 'expired' && isValid ? 'active' : instrument.status,
+    revision: instrument.revision + 1,
+    updatedTime: now,
+  })
+  await emitInstrumentModified(unit, instrument)
+}

@@ -1,0 +1,14 @@
+import { Migration } from '@mikro-orm/migrations'
+
+/** The index that finds a transaction by the id that its gateway knows it by. */
+export class Migration20261122184100_transactions_by_gateway_id extends Migration {
+  override isTransactional(): boolean {
+    return false
+  }
+
+  override up(): void {
+    this.addSql(
+      `create index concurrently transactions_gateway_id_index on transactions (organization_id, gateway_transaction_id) where gateway_transaction_id is not null`,
+    )
+  }
+}

@@ -1,0 +1,606 @@
+/** What a payment provider tells: taken from the provider alone, stored before it is answered, and done once. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { processDueNotifications } from '../../worker/notifications.ts'
+import { removeExpired } from '../../worker/retention.ts'
+import { TEST_CARDS } from '../support/cards.ts'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
+import { type ScriptedStripe, startScriptedStripe } from '../support/scripted-stripe.ts'
+import { startService, type TestService } from '../support/service.ts'
+import {
+  type Sending,
+  type StripeEvent,
+  sendEvent,
+  stripeDispute,
+  stripeEvent,
+} from '../support/stripe-events.ts'
+import { makeToken } from '../support/tokens.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const SECRET_KEY = 'sk_test_of_the_scripted_provider'
+const [SECRET, OTHER_SECRET] = ['whsec_of_the_first_merchant', 'whsec_of_the_other_merchant']
+const ACCOUNT = {
+  gatewayName: 'Stripe',
+  method: 'payment-card',
+  acceptedCurrencies: ['EUR'],
+  takesCardNumbers: true,
+  credentials: { secretKey: SECRET_KEY },
+}
+const INTENT = /^POST \/v1\/payment_intents$/
+/** The provider did what it was asked, and we never learn of it. */
+const LOST = { after: { status: 500, error: { type: 'api_error' } } }
+
+describe('the notifications of a gateway account', () => {
+  let provider: ScriptedStripe
+  let service: TestService
+  let merchant: Catalogue
+  let other: Catalogue
+
+  beforeAll(async () => {
+    provider = await startScriptedStripe(SECRET_KEY)
+    const stripeHost = { protocol: 'http', host: '127.0.0.1', port: provider.port } as const
+    service = await startService({ worker: false, stripeHost })
+    merchant = await catalogue(service)
+    other = await catalogue(service)
+    for (const [of, webhookSecret] of [
+      [merchant, SECRET],
+      [other, OTHER_SECRET],
+    ] as const) {
+      expect((await of.api.put('gateway-accounts/main', ACCOUNT)).status).toBe(201)
+      const patched = await of.api.send('PATCH', 'gateway-accounts/main', {
+        body: JSON.stringify({ credentials: { webhookSecret } }),
+        headers: { 'Content-Type': 'application/json' },
+      })
+      expect(patched.status).toBe(200)
+      expect(JSON.stringify(patched.body)).not.toContain('whsec')
+    }
+  }, 60_000)
+  afterAll(async () => {
+    await service?.stop()
+    await provider?.close()
+  })
+
+  const sql = <T>(text: string, values: unknown[] = []) =>
+    service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
+  const send = async (
+    event: object,
+    {
+      of = merchant,
+      account = 'main',
+      ...sending
+    }: Partial<Sending> & { of?: Catalogue; account?: string } = {},
+  ) =>
+    await sendEvent(
+      `${service.baseUrl}/organizations/${of.organizationId}/gateway-accounts/${account}/notifications`,
+      event,
+      { secret: SECRET, ...sending },
+    )
+  /** Runs what a worker runs, until nothing is due. */
+  const processAll = async () => {
+    const options = {
+      em: () => service.database.orm.em.fork(),
+      baseUrl: service.baseUrl,
+      now: () => Date.now(),
+      counter: service.metrics.notifications,
+      log: { error() {} } as never,
+    }
+    while (await processDueNotifications(options));
+  }
+  const tell = async (event: StripeEvent) => {
+    expect((await send(event)).status).toBe(200)
+    await processAll()
+  }
+  const stored = async (event: StripeEvent) =>
+    (
+      await sql<{ status: string; failures: number; failure: string | null }>(
+        'select status, failures, failure from gateway_notifications where organization_id = ? and id = ?',
+        [merchant.organizationId, event.id],
+      )
+    )[0] ?? null
+  const storedNumber = async () =>
+    Number((await sql<{ n: string }>('select count(*) as n from gateway_notifications'))[0]?.n)
+  const counted = async (outcome: string) =>
+    (await service.metrics.notifications.get()).values.find(({ labels }) => labels.outcome === outcome)
+      ?.value ?? 0
+  const eventsOf = async (type: string, id: string) =>
+    (
+      await sql<{ payload: string }>(
+        'select payload from events where type = ? and entity_id = ? order by position',
+        [type, id],
+      )
+    ).map(({ payload }) => JSON.parse(payload) as Record<string, unknown>)
+
+  const instrument = async (pan: string = TEST_CARDS.approves) => {
+    const token = await makeToken(merchant.api, pan)
+    return await create(merchant.api, 'payment-instruments', { customerId: merchant.customerId, token })
+  }
+  const sale = async (members: object = {}, pan?: string) =>
+    await create(merchant.api, 'transactions', {
+      type: 'sale',
+      customerId: merchant.customerId,
+      currency: 'EUR',
+      amount: 12.5,
+      paymentInstruction: { paymentInstrumentId: (await instrument(pan)).id },
+      ...members,
+    })
+  const read = async (path: string) => (await merchant.api.get(path)).body
+  /** The intent of a request, whatever became of it. */
+  const intentOf = (requestId: unknown) => {
+    const found = provider
+      .intents()
+      .find(({ metadata }) => (metadata as { requestId?: string }).requestId === requestId)
+    if (found === undefined) throw new Error(`the provider has no intent of ${requestId}`)
+    return found
+  }
+  /** A sale whose result was lost on its way to us. */
+  const lostSale = async (pan?: string) => {
+    provider.fail(INTENT, LOST)
+    const made = await sale({}, pan)
+    expect(made).toMatchObject({ status: 'pending', result: 'unknown' })
+    return made
+  }
+
+  describe('are refused', () => {
+    test.each<[string, Partial<Sending>]>([
+      ['without a signature', { signature: null }],
+      ['with a signature of nobody', { signature: 't=1,v1=00' }],
+      ['with a header that is no signature', { signature: 'Bearer x' }],
+      ["with another account's secret", { secret: OTHER_SECRET }],
+      ['when they were signed six minutes ago', { age: 360 }],
+    ])('%s: 400, and nothing is written', async (_, sending) => {
+      const [before, refused] = [await storedNumber(), await counted('refused')]
+      const response = await send(stripeEvent('payment_intent.succeeded', {}), sending)
+      expect(response).toMatchObject({ status: 400, body: { code: 'malformed-request' } })
+      expect(String(response.body.detail)).toContain('Stripe-Signature')
+      expect(await storedNumber()).toBe(before)
+      expect(await counted('refused')).toBe(refused + 1)
+    })
+
+    test.each([
+      ['is not JSON', 'not json'],
+      ['is no object', '"text"'],
+      ['has no id', '{"type":"x","created":1}'],
+      ['is of no time', '{"id":"evt_1","type":"x","created":-1}'],
+      ['cannot be stored', '{"id":"evt_\\u0000","type":"x","created":1}'],
+    ])('when the signed body %s: 400', async (_, body) => {
+      const before = await storedNumber()
+      expect(await send({}, { body })).toMatchObject({ status: 400, body: { code: 'malformed-request' } })
+      expect(await storedNumber()).toBe(before)
+    })
+
+    test('when they are larger than 1 MiB: 413', async () => {
+      const body = JSON.stringify({ ...stripeEvent('x', {}), filler: 'x'.repeat(1024 * 1024) })
+      expect(await send({}, { body })).toMatchObject({ status: 413, body: { code: 'payload-too-large' } })
+    })
+
+    test('of an account that does not exist: 404', async () => {
+      const event = stripeEvent('payment_intent.succeeded', {})
+      expect(await send(event, { account: 'nobody' })).toMatchObject({ status: 404 })
+      const nowhere = { ...other, organizationId: 'nowhere' }
+      expect(await send(event, { of: nowhere })).toMatchObject({ status: 404 })
+    })
+
+    test("of another organization's account under the same id, and reach it under its own secret alone", async () => {
+      const made = await lostSale()
+      const event = stripeEvent('payment_intent.succeeded', intentOf(made.requestId))
+      expect(await send(event, { of: other })).toMatchObject({ status: 400 })
+      expect(await send(event, { of: other, secret: OTHER_SECRET })).toMatchObject({ status: 200 })
+      await processAll()
+      expect(await read(`transactions/${made.id}`)).toMatchObject({ status: 'pending' })
+    })
+
+    test('of an account without webhookSecret: 409 that names it', async () => {
+      const test = { ...ACCOUNT, gatewayName: 'TestGateway', credentials: undefined }
+      expect((await merchant.api.put('gateway-accounts/bare', ACCOUNT)).status).toBe(201)
+      expect((await merchant.api.put('gateway-accounts/test', { ...test, priority: 9 })).status).toBe(201)
+      for (const account of ['bare', 'test']) {
+        const response = await send(stripeEvent('x', {}), { account })
+        expect(response).toMatchObject({ status: 409, body: { code: 'conflict' } })
+        expect(String(response.body.detail)).toContain('webhookSecret')
+        expect((await merchant.api.post(`gateway-accounts/${account}/close`, {})).status).toBe(201)
+      }
+    })
+  })
+
+  test('take a late outcome as an inquiry does, when the process dies before it is processed too', async () => {
+    const made = await lostSale()
+    const event = stripeEvent('payment_intent.succeeded', intentOf(made.requestId))
+    // Nothing processes here: the process that stored it is gone.
+    expect(await send(event)).toEqual({
+      status: 200,
+      body: { id: event.id, type: event.type, isRepeated: false },
+    })
+    expect(await read(`transactions/${made.id}`)).toMatchObject({ status: 'pending' })
+    await processAll()
+    expect(await read(`transactions/${made.id}`)).toMatchObject({
+      status: 'completed',
+      result: 'approved',
+      nextInquiryTime: null,
+      gatewayTransactionId: intentOf(made.requestId).id,
+    })
+    expect(await eventsOf('transaction-processed', String(made.id))).toHaveLength(1)
+  })
+
+  test('are done once, however often and at once they come', async () => {
+    const made = await lostSale()
+    const event = stripeEvent('payment_intent.succeeded', intentOf(made.requestId))
+    const responses = await Promise.all(Array.from({ length: 8 }, () => send(event)))
+    expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200))
+    expect(responses.filter(({ body }) => body.isRepeated === false)).toHaveLength(1)
+    await Promise.all([processAll(), processAll(), processAll()])
+    const before = await read(`transactions/${made.id}`)
+    expect(before).toMatchObject({ result: 'approved' })
+    await tell(event)
+    await tell({ ...event, id: `${event.id}again` })
+    expect(await read(`transactions/${made.id}`)).toEqual(before)
+    expect(await eventsOf('transaction-processed', String(made.id))).toHaveLength(1)
+  })
+
+  test('tell that a charge was declined, and why', async () => {
+    const made = await lostSale(TEST_CARDS.lacksFunds)
+    await tell(stripeEvent('payment_intent.payment_failed', intentOf(made.requestId)))
+    expect(await read(`transactions/${made.id}`)).toMatchObject({ status: 'completed', result: 'declined' })
+    const [row] = await sql<{ decline_class: string }>(
+      'select decline_class from transactions where organization_id = ? and id = ?',
+      [merchant.organizationId, made.id],
+    )
+    expect(row?.decline_class).toBe('insufficient-funds')
+    expect(await eventsOf('transaction-declined', String(made.id))).toHaveLength(1)
+  })
+
+  test('that concern nothing of ours are ignored', async () => {
+    const ours = intentOf((await sale()).requestId)
+    const events = [
+      stripeEvent('customer.created', { id: 'cus_1' }),
+      stripeEvent('payment_intent.succeeded', { ...ours, metadata: {} }),
+      stripeEvent('payment_intent.succeeded', {
+        ...ours,
+        metadata: { ...(ours.metadata as object), requestId: 'unknown' },
+      }),
+      stripeEvent('payment_intent.succeeded', { metadata: 7 }),
+      stripeEvent('charge.dispute.created', { id: 'du_1', payment_intent: null }),
+      stripeEvent('charge.dispute.created', { id: 'du_1', payment_intent: 'pi_x', amount: 'many' }),
+      stripeEvent('payment_method.automatically_updated', {
+        id: 'pm_x',
+        customer: 'cus_x',
+        card: { last4: '1', exp_month: 1, exp_year: 2050 },
+      }),
+    ]
+    for (const event of events) await tell(event)
+    for (const event of events) expect(await stored(event)).toMatchObject({ status: 'ignored' })
+  })
+
+  describe('of refunds', () => {
+    const refundOf = (intent: unknown, members: object = {}) => ({
+      id: `re_${Math.random().toString(36).slice(2)}`,
+      object: 'refund',
+      payment_intent: intent,
+      amount: 500,
+      currency: 'eur',
+      status: 'succeeded',
+      metadata: {},
+      ...members,
+    })
+    const childrenOf = async (id: unknown) =>
+      (
+        await merchant.api.get<Record<string, unknown>[]>(
+          `transactions?filter=parentTransactionId:${id}&sort=createdTime`,
+        )
+      ).body
+
+    test("record once what was refunded in the provider's dashboard", async () => {
+      const made = await sale()
+      const refund = refundOf(made.gatewayTransactionId)
+      await tell(stripeEvent('refund.created', refund))
+      await tell(stripeEvent('refund.updated', refund))
+      await tell(stripeEvent('charge.refund.updated', refund))
+      expect(await childrenOf(made.id)).toMatchObject([
+        {
+          type: 'refund',
+          amount: 5,
+          status: 'completed',
+          result: 'approved',
+          gatewayTransactionId: refund.id,
+        },
+      ])
+      const after = await read(`transactions/${made.id}`)
+      expect(after).toMatchObject({ status: 'partially-refunded', childTransactions: [expect.any(String)] })
+      const [child] = await childrenOf(made.id)
+      expect(await eventsOf('transaction-processed', String(child?.id))).toHaveLength(1)
+      // The rest can be refunded, and not more.
+      const rest = await create(merchant.api, `transactions/${made.id}/refund`, {})
+      expect(rest).toMatchObject({ amount: 7.5 })
+    })
+
+    test('are not taken for foreign ones where the service has made them', async () => {
+      const made = await sale()
+      await create(merchant.api, `transactions/${made.id}/refund`, { amount: 2 })
+      await tell(stripeEvent('refund.created', { ...provider.refunds()[0], currency: 'eur' }))
+      expect(await childrenOf(made.id)).toHaveLength(1)
+    })
+
+    test('give back to the merchant what failed later', async () => {
+      const made = await sale()
+      const foreign = refundOf(made.gatewayTransactionId)
+      const failed = { ...foreign, status: 'failed', failure_reason: 'lost_or_stolen_card' }
+      const at = Math.floor(Date.now() / 1000)
+      await tell(stripeEvent('refund.created', foreign, { created: at - 9 }))
+      await tell(stripeEvent('refund.failed', failed, { created: at }))
+      expect(await childrenOf(made.id)).toMatchObject([{ result: 'declined', status: 'completed' }])
+      expect(await read(`transactions/${made.id}`)).toMatchObject({ status: 'completed' })
+      // What was true before comes late.
+      const late = stripeEvent('refund.updated', foreign, { created: at - 5 })
+      await tell(late)
+      expect(await stored(late)).toMatchObject({ status: 'superseded' })
+      expect(await childrenOf(made.id)).toMatchObject([{ result: 'declined' }])
+    })
+  })
+
+  describe('of disputes', () => {
+    test('open a dispute with all that is known of it, and nothing personal', async () => {
+      const made = await sale()
+      const dispute = stripeDispute(String(made.gatewayTransactionId))
+      await tell(stripeEvent('charge.dispute.created', dispute))
+      const shown = await read(`disputes/${dispute.id}`)
+      expect(shown).toMatchObject({
+        transactionId: made.id,
+        customerId: merchant.customerId,
+        amount: 12.5,
+        currency: 'EUR',
+        reasonCode: '10.4',
+        reasonDescription: 'Other Fraud: Card-Absent Environment',
+        category: 'fraud',
+        type: 'first-chargeback',
+        status: 'response-needed',
+        source: 'webhook',
+        caseId: dispute.id,
+        resolvedTime: null,
+        revision: 1,
+      })
+      expect(JSON.parse(String(shown.rawResponse))).toMatchObject({
+        id: dispute.id,
+        status: 'needs_response',
+      })
+      expect(await read(`transactions/${made.id}`)).toMatchObject({ status: 'disputed' })
+      expect(await eventsOf('dispute-created', String(dispute.id))).toMatchObject([{ cause: 'payment' }])
+      expect(
+        await sql('select due_by from wake_ups where workflow = ? and record_id = ?', [
+          'dispute-deadline',
+          dispute.id,
+        ]),
+      ).toEqual([{ due_by: shown.deadlineTime }])
+      const rows = await sql<{ row: string }>(
+        'select to_jsonb(row)::text as row from gateway_notifications row union all select to_jsonb(row)::text from disputes row',
+      )
+      expect(rows.map(({ row }) => row).join()).not.toMatch(/Hopper|grace@/)
+    })
+
+    test('follow it to its end, one change each, and change nothing without one', async () => {
+      const made = await sale()
+      const dispute = stripeDispute(String(made.gatewayTransactionId))
+      const at = Math.floor(Date.now() / 1000) - 100
+      const steps = ['needs_response', 'under_review', 'under_review', 'won']
+      for (const [index, status] of steps.entries()) {
+        const type = index === 0 ? 'created' : index === 3 ? 'closed' : 'updated'
+        await tell(stripeEvent(`charge.dispute.${type}`, { ...dispute, status }, { created: at + index }))
+      }
+      const shown = await read(`disputes/${dispute.id}`)
+      expect(shown).toMatchObject({ status: 'won', resolvedTime: expect.any(String), revision: 3 })
+      expect(await eventsOf('dispute-modified', String(dispute.id))).toHaveLength(2)
+      expect(await read(`transactions/${made.id}`)).toMatchObject({ status: 'completed' })
+    })
+
+    test.each([
+      ['created', 1],
+      ['created', 0],
+    ])('closed before they are %s (%i s apart) stay closed', async (_, apart) => {
+      const made = await sale()
+      const dispute = stripeDispute(String(made.gatewayTransactionId))
+      const at = Math.floor(Date.now() / 1000)
+      const [created, closed] = [
+        stripeEvent('charge.dispute.created', dispute, { created: at - apart }),
+        stripeEvent('charge.dispute.closed', { ...dispute, status: 'lost' }, { created: at }),
+      ]
+      await tell(closed)
+      await tell(created)
+      expect(await read(`disputes/${dispute.id}`)).toMatchObject({ status: 'lost', revision: 1 })
+      expect([await stored(closed), await stored(created)]).toMatchObject([
+        { status: 'applied' },
+        { status: 'superseded' },
+      ])
+    })
+
+    test.each([
+      [
+        { reason: 'general', status: 'warning_needs_response', payment_method_details: {} },
+        {
+          type: 'information-request',
+          status: 'response-needed',
+          category: 'uncategorized',
+          reasonCode: 'general',
+        },
+      ],
+      [
+        { reason: 'debit_not_authorized', status: 'lost', payment_method_details: { type: 'sepa_debit' } },
+        {
+          type: 'bank-return',
+          status: 'lost',
+          category: 'bank-return',
+          reasonCode: 'debit_not_authorized',
+        },
+      ],
+      [
+        { reason: 'product_not_received', status: 'something_new', evidence_details: { due_by: null } },
+        {
+          type: 'first-chargeback',
+          status: 'unknown',
+          category: 'fraud',
+          deadlineTime: null,
+        },
+      ],
+    ])('map %j', async (members, expected) => {
+      const made = await sale()
+      const dispute = stripeDispute(String(made.gatewayTransactionId), members)
+      await tell(stripeEvent('charge.dispute.created', dispute))
+      expect(await read(`disputes/${dispute.id}`)).toMatchObject(expected)
+    })
+
+    test('of a sale whose result is not known yet wait for it', async () => {
+      const made = await lostSale()
+      const intent = intentOf(made.requestId)
+      const dispute = stripeDispute(intent.id)
+      const event = stripeEvent('charge.dispute.created', dispute)
+      await tell(event)
+      expect(await stored(event)).toMatchObject({ status: 'received', failures: 1 })
+      await tell(stripeEvent('payment_intent.succeeded', intent))
+      await sql(
+        "update gateway_notifications set due_time = now() - interval '1 second' where status = 'received'",
+      )
+      await processAll()
+      expect(await stored(event)).toMatchObject({ status: 'applied' })
+      expect(await read(`disputes/${dispute.id}`)).toMatchObject({ transactionId: made.id })
+    })
+  })
+
+  test('that fail are quarantined by themselves, and tried again', async () => {
+    const [first, second] = [await sale(), await sale()]
+    const poisoned = stripeDispute(String(first.gatewayTransactionId), { amount: 10 ** 15 })
+    const at = Math.floor(Date.now() / 1000) - 10
+    const event = stripeEvent('charge.dispute.created', poisoned, { created: at })
+    expect((await send(event)).status).toBe(200)
+    const next = stripeEvent('charge.dispute.updated', { ...poisoned, amount: 1250 }, { created: at + 1 })
+    const others = stripeDispute(String(second.gatewayTransactionId))
+    expect((await send(next)).status).toBe(200)
+    expect((await send(stripeEvent('charge.dispute.created', others))).status).toBe(200)
+    await processAll()
+    expect(await stored(event)).toMatchObject({
+      status: 'received',
+      failures: 1,
+      failure: expect.stringContaining('InvalidFieldsError'),
+    })
+    expect(await read(`disputes/${poisoned.id}`)).toMatchObject({ amount: 12.5 })
+    expect(await read(`disputes/${others.id}`)).toMatchObject({ amount: 12.5 })
+    await sql(
+      "update gateway_notifications set due_time = now() - interval '1 second' where status = 'received'",
+    )
+    await processAll()
+    expect(await stored(event)).toMatchObject({ status: 'superseded', failures: 0 })
+  })
+
+  test('of a card that its bank renewed change the instrument, and revive one that had expired', async () => {
+    const card = await instrument()
+    const [row] = await sql<{ gateway_reference: string }>(
+      "update payment_instruments set status = 'expired', exp_year = 2020 where organization_id = ? and id = ? returning gateway_reference",
+      [merchant.organizationId, card.id],
+    )
+    const [, , customer, id] = String(row?.gateway_reference).split('/')
+    const object = {
+      id,
+      object: 'payment_method',
+      customer,
+      card: { last4: '4242', exp_month: 3, exp_year: 2091 },
+    }
+    await tell(stripeEvent('payment_method.automatically_updated', object))
+    await tell(stripeEvent('payment_method.automatically_updated', object))
+    expect(await read(`payment-instruments/${card.id}`)).toMatchObject({
+      last4: '4242',
+      expMonth: 3,
+      expYear: 2091,
+      status: 'active',
+      revision: 2,
+    })
+    expect(await eventsOf('payment-instrument-modified', String(card.id))).toHaveLength(1)
+  })
+
+  test('that the account was taken from the service disable it, once', async () => {
+    const application = { id: 'ca_1', object: 'application' }
+    await tell(stripeEvent('account.application.deauthorized', application))
+    expect(await read('gateway-accounts/main')).toMatchObject({ status: 'inactive', revision: 3 })
+    await tell(stripeEvent('account.application.deauthorized', application))
+    expect(await read('gateway-accounts/main')).toMatchObject({ revision: 3 })
+    expect((await merchant.api.post('gateway-accounts/main/enable', {})).body).toMatchObject({
+      status: 'active',
+    })
+  })
+
+  test('are kept for thirty days', async () => {
+    const [old, young] = [stripeEvent('x', {}), stripeEvent('x', {})]
+    for (const event of [old, young]) expect((await send(event)).status).toBe(200)
+    await sql("update gateway_notifications set received_time = now() - interval '31 days' where id = ?", [
+      old.id,
+    ])
+    await removeExpired(service.database.orm.em.fork())
+    expect([await stored(old), await stored(young)]).toEqual([null, expect.anything()])
+  })
+
+  test("leave no secret in a log or a row, and the account's are never shown", async () => {
+    expect(service.log.join('')).not.toContain('whsec')
+    const rows = await sql<{ row: string }>('select to_jsonb(row)::text as row from gateway_accounts row')
+    expect(rows.map(({ row }) => row).join()).not.toContain('whsec')
+    expect(JSON.stringify(await read('gateway-accounts/main'))).not.toContain('whsec')
+  })
+
+  describe('reach the order, with a worker', () => {
+    beforeAll(() => service.startWorker())
+    const place = async () => {
+      const paymentInstrumentId = (await instrument()).id
+      const order = await create(merchant.api, 'subscriptions', orderBody(merchant, { paymentInstrumentId }))
+      return `subscriptions/${order.id}`
+    }
+    const invoiceOf = async (order: string) =>
+      (
+        (await read(`${order}?expand=initialInvoice`))._embedded as {
+          initialInvoice: Record<string, unknown>
+        }
+      ).initialInvoice
+    const until = async (order: string, status: string) =>
+      await waitFor(`the invoice of ${order} to be ${status}`, async () =>
+        (await invoiceOf(order)).status === status ? true : null,
+      )
+
+    test('a charge whose result was lost activates it at once, before the first inquiry', async () => {
+      provider.fail(INTENT, LOST)
+      const order = await place()
+      const requestId = `${order.split('/')[1]}.1.1`
+      await waitFor('the charge to be unknown', async () => {
+        const { body } = await merchant.api.get<object[]>(
+          `transactions?filter=result:unknown;requestId:${requestId}`,
+        )
+        return body.length > 0 || null
+      })
+      expect((await send(stripeEvent('payment_intent.succeeded', intentOf(requestId)))).status).toBe(200)
+      await waitFor('the order to be active', async () =>
+        (await read(order)).status === 'active' ? true : null,
+      )
+      expect(await invoiceOf(order)).toMatchObject({ status: 'paid' })
+    }, 60_000)
+
+    test('its invoice shows a dispute, its end, a refund made elsewhere and the failure of that', async () => {
+      const order = await place()
+      await until(order, 'paid')
+      const { body } = await merchant.api.get<Record<string, unknown>[]>(
+        `transactions?filter=result:approved;type:sale&limit=1`,
+      )
+      const intent = String(body[0]?.gatewayTransactionId)
+      const at = Math.floor(Date.now() / 1000) - 100
+      const dispute = stripeDispute(intent, { amount: 990 })
+      expect((await send(stripeEvent('charge.dispute.created', dispute, { created: at }))).status).toBe(200)
+      await until(order, 'disputed')
+      const won = { ...dispute, status: 'won' }
+      expect((await send(stripeEvent('charge.dispute.closed', won, { created: at + 1 }))).status).toBe(200)
+      await until(order, 'paid')
+      const refund = {
+        id: 're_dashboard',
+        payment_intent: intent,
+        amount: 990,
+        currency: 'eur',
+        status: 'succeeded',
+      }
+      expect((await send(stripeEvent('refund.created', refund, { created: at + 2 }))).status).toBe(200)
+      await until(order, 'refunded')
+      const failed = { ...refund, status: 'failed', failure_reason: 'declined' }
+      expect((await send(stripeEvent('refund.failed', failed, { created: at + 3 }))).status).toBe(200)
+      await until(order, 'paid')
+    }, 60_000)
+  })
+})
