@@ -246,6 +246,11 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
     ids: ['transactionId'],
   },
   {
+    type: 'offsite-payment-completed',
+    when: 'A customer who was asked to approve a sale approved or refused it.',
+    ids: ['transactionId'],
+  },
+  {
     type: 'transaction-timeout-resolved',
     when: 'The outcome of a transaction became known after it had been unknown.',
     ids: ['transactionId'],

@@ -200,7 +200,6 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
     notSupported: {
       isPayoutable: NO_PAYOUTS,
       stickyGatewayAccountId: 'a card stays with the gateway account that stores it',
-      referenceData: NO_REFERENCE_DATA,
       digitalWallet: 'payments by digital wallets',
     },
   },
@@ -244,7 +243,6 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
     notSupported: {
       billingDescriptor: 'a descriptor for each sale: that of the gateway account is used',
       notificationUrl: 'notifications to a URL: use webhooks',
-      redirectUrl: '3-D Secure',
       referenceData: NO_REFERENCE_DATA,
     },
   },
