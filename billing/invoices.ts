@@ -23,11 +23,15 @@ export const INVOICE_STATUSES = [
 ] as const
 export type InvoiceStatus = (typeof INVOICE_STATUSES)[number]
 
-export type InvoiceType = 'initial' | 'renewal'
+/** `interim`: what a change of items costs within a period. */
+export type InvoiceType = 'initial' | 'renewal' | 'interim'
 
 export interface InvoiceLine {
-  /** `plan` is for a period of service, `one-time` for a one-time sale. */
-  readonly type: 'setup' | 'trial' | 'plan' | 'one-time' | 'shipping'
+  /**
+   * `plan` is for a period of service, `one-time` for a one-time sale, `proration` for a part of a period: a credit, whose
+   * amount is negative, or a debit.
+   */
+  readonly type: 'setup' | 'trial' | 'plan' | 'one-time' | 'shipping' | 'proration'
   /** The item of the order; null for shipping. */
   readonly itemId: string | null
   readonly planId: string | null
@@ -40,6 +44,11 @@ export interface InvoiceLine {
   readonly amount: string
   /** What discounts take off the amount; left out where they take nothing. */
   readonly discount?: string
+  /** Of a proration: the time that it is for. */
+  readonly periodStart?: number
+  readonly periodEnd?: number
+  /** True if the line was queued before the invoice was made. Left out otherwise. */
+  readonly isQueued?: true
 }
 
 /** A charge whose outcome is unknown. Until it is known, no other charge of the invoice starts. */
@@ -130,6 +139,20 @@ export function pricedAt(
       others.filter((one) => one.discounts.some((discount) => discount.redemptionId === redemptionId)).length,
   )
   return priced(lines, discounts, terms.currency)
+}
+
+/** Returns the lines of the one-time sales among some items of an order. */
+export function oneTimeLines(terms: OrderTerms, items: readonly PricedItem[]): InvoiceLine[] {
+  return items.filter(isOneTime).flatMap((item) => planLines(terms, item))
+}
+
+/**
+ * Returns what the items cost for a period under the terms: the trial, or a period of service. Without what is charged
+ * once or by delivery.
+ */
+export function periodLines(terms: OrderTerms, inTrial: boolean): InvoiceLine[] {
+  const type = inTrial ? 'trial' : 'plan'
+  return (inTrial ? initialLines(terms) : renewalLines(terms)).filter((line) => line.type === type)
 }
 
 export function draftInvoice(

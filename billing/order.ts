@@ -17,6 +17,7 @@ import {
 import { isZero } from './money.ts'
 import { isPostpaid, type OrderTerms, trialEnd } from './order-terms.ts'
 import { anchorFrom, endOfPeriod } from './periods.ts'
+import { drawCredits, queuedDebits, returnedLines } from './proration.ts'
 
 export const ORDER_STATUSES = [
   'pending',
@@ -96,6 +97,12 @@ export interface Order {
   readonly remindersFrom: number
   /** How many were sent: of the next renewal, of the end of the trial, of the abandonment. */
   readonly remindersSent: Readonly<Record<'renewal' | 'trialEnd' | 'abandon', number>>
+  /** What the next invoice has beside its own lines: credits, whose amounts are negative, and debits. */
+  readonly queue: readonly InvoiceLine[]
+  /** How long a period was paused in all, in milliseconds; null: no period was. */
+  readonly paused: { readonly period: number; readonly time: number } | null
+  /** True if the unused part of the last period is credited when a cancellation ends service. */
+  readonly proratesChurn: boolean
 }
 
 export type Cause = 'api' | 'timer' | 'payment' | 'deadline'
@@ -105,6 +112,8 @@ export interface DomainEvent {
   readonly type: EventType
   readonly invoice?: number
   readonly pause?: string
+  /** What the end of service credits. */
+  readonly credit?: readonly InvoiceLine[]
   /** True if it also concerns the transaction whose result caused the transition. */
   readonly ofTransaction?: boolean
 }
@@ -163,6 +172,9 @@ export function placeOrder(terms: OrderTerms): Transition {
     nextInvoice: 1,
     remindersFrom: terms.createdTime,
     remindersSent: { renewal: 0, trialEnd: 0, abandon: 0 },
+    queue: [],
+    paused: null,
+    proratesChurn: false,
   }
   return transition(blank, terms.createdTime, 'api', (change) => {
     emit(change, 'subscription-created')
@@ -294,7 +306,7 @@ function issuePeriod(
   const sequence = addInvoice(
     change,
     'renewal',
-    renewalLines(change.order.terms),
+    takeQueue(change, renewalLines(change.order.terms)),
     { periodNumber: number, periodStart: start, periodEnd: end },
     change.at,
   )
@@ -317,7 +329,37 @@ export function voidAll(change: Change): void {
   for (const { sequence, status } of change.order.invoices) if (status !== 'voided') voidOne(change, sequence)
 }
 
+/**
+ * Returns lines with those of the queue, as far as the next invoice, made of them at an instant, can bear its credits; and
+ * what stays queued.
+ */
+export function withQueue(
+  order: Order,
+  own: readonly InvoiceLine[],
+  at: number,
+): { readonly lines: readonly InvoiceLine[]; readonly left: readonly InvoiceLine[] } {
+  const { queue, nextInvoice } = order
+  if (queue.length === 0) return { lines: own, left: [] }
+  const lines = [...own, ...queuedDebits(queue)]
+  const drawn = drawCredits(queue, pricedAt(order, lines, at, nextInvoice).amount)
+  return { lines: [...lines, ...drawn.lines], left: drawn.left }
+}
+
+/** As `withQueue`; what is taken is no longer queued. */
+export function takeQueue(change: Change, own: readonly InvoiceLine[]): readonly InvoiceLine[] {
+  const { lines, left } = withQueue(change.order, own, change.at)
+  if (change.order.queue.length > 0) set(change, { queue: left })
+  return lines
+}
+
+export function enqueue(change: Change, lines: readonly InvoiceLine[]): void {
+  if (lines.length > 0) set(change, { queue: [...change.order.queue, ...lines] })
+}
+
+/** Voids an invoice. What it had from the queue returns there. */
 function voidOne(change: Change, sequence: number): void {
+  const voided = change.order.invoices.find((one) => one.sequence === sequence)
+  enqueue(change, returnedLines(voided?.lines ?? []))
   changeInvoice(change, sequence, {
     status: 'voided',
     voidedTime: change.at,

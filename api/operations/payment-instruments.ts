@@ -1,5 +1,9 @@
 import { EXPIRY_NOTICE } from '../../billing/cards.ts'
-import { createPaymentInstrument } from '../../commands/payments/create-payment-instrument.ts'
+import { InvalidFieldsError } from '../../billing/errors.ts'
+import {
+  createPaymentInstrument,
+  type StoredElsewhere,
+} from '../../commands/payments/create-payment-instrument.ts'
 import { deactivatePaymentInstrument } from '../../commands/payments/deactivate-payment-instrument.ts'
 import {
   emitInstrumentModified,
@@ -37,6 +41,7 @@ export const paymentInstruments: Resource<PaymentInstrumentRow> = {
   fields: fieldsOf(PaymentInstrument, {
     customerId: reference('customer_id', 'customers'),
     lastPaymentTime: { sql: LAST_PAYMENT, type: 'time' },
+    'referenceData.paymentMethod': { sql: `(row.reference_data ->> 'paymentMethod')`, type: 'text' },
     expirationReminderTime: { sql: REMINDER_TIME, type: 'time' },
     'billingAddress.hash': null,
   }),
@@ -47,14 +52,27 @@ export const paymentInstruments: Resource<PaymentInstrumentRow> = {
 }
 
 export const paymentInstrumentWriter: Pick<Writer<PaymentInstrumentRow, PaymentInstrument>, 'create'> = {
-  create: (unit, id, body, { keys, gateway }) =>
-    createPaymentInstrument(unit, { vault: keys.vault, gateway }, id, {
+  create: (unit, id, body, { cards }) =>
+    createPaymentInstrument(unit, cards, id, {
       customerId: body.customerId,
-      token: body.token,
+      source: sourceOf(body),
       billingAddress: contactOf(body.billingAddress),
       useAsBackup: body.useAsBackup ?? false,
       customFields: body.customFields ?? {},
     }),
+}
+
+/** @throws InvalidFieldsError unless the body has either a token or the provider's id of a card. */
+function sourceOf({ token, referenceData }: PaymentInstrument): { readonly token: string } | StoredElsewhere {
+  const paymentMethod = referenceData?.paymentMethod
+  const fail = (field: string, code: 'required' | 'not-supported', message: string): never => {
+    throw new InvalidFieldsError([{ field, code, message }])
+  }
+  if (token === undefined) {
+    return paymentMethod === undefined ? fail('token', 'required', 'is required') : { paymentMethod }
+  }
+  if (paymentMethod === undefined) return { token }
+  return fail('referenceData.paymentMethod', 'not-supported', 'is not supported with a payment token')
 }
 
 /** PATCH: expiry, billing address, use as backup and custom fields. */

@@ -118,9 +118,8 @@ export const storefrontInstrumentWriter: Pick<
   'create'
 > = {
   create: (unit, id, { token }, context) => {
-    const { keys, gateway } = context
     const customerId = customerOf(context)
-    return createPaymentInstrument(unit, { vault: keys.vault, gateway }, id, { customerId, token })
+    return createPaymentInstrument(unit, context.cards, id, { customerId, source: { token } })
   },
 }
 

@@ -14,7 +14,7 @@ export interface ChargeRoute {
   readonly gateway: string
   readonly gatewayReference: string
   readonly cardFingerprint: string
-  readonly bin: string
+  readonly bin: string | null
   readonly billingAddress: Contact | null
   /** True if its card has expired: a charge is declined without a request. */
   readonly isExpired: boolean
@@ -94,7 +94,7 @@ interface InstrumentRow {
   readonly status: string
   readonly exp_month: number
   readonly exp_year: number
-  readonly bin: string
+  readonly bin: string | null
   readonly billing_address: Contact | null
 }
 

@@ -77,6 +77,9 @@ export function orderOf(
     })),
     lateChargeTime: milliseconds(row.lateChargeTime),
     declinedRenewals: row.declinedRenewals ?? null,
+    queue: row.queuedLines,
+    paused: row.pausedPeriod ?? null,
+    proratesChurn: row.proratesChurn,
     nextInvoice: row.nextInvoice,
     remindersFrom: (row.remindersFrom ?? row.advancedTo ?? row.createdTime).getTime(),
     remindersSent: {

@@ -2,11 +2,11 @@
 import fc from 'fast-check'
 import { type Duration, parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
+import { changeItems } from '../../billing/item-changes.ts'
 import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
 import {
   cancelOrder,
   changeCancellation,
-  changeItems,
   changeTerms,
   reactivateOrder,
   voidInvoice,
@@ -177,17 +177,6 @@ export interface Command {
 
 const days = fc.integer({ min: 0, max: 90 })
 const acts: fc.Arbitrary<Command['act']> = fc.oneof(
-  fc.tuple(fc.option(days), fc.constantFrom(null, null, 'now' as const, 'at-next-renewal' as const)).map(
-    ([churnsIn, churnTimePolicy]): Command['act'] =>
-      (order, now) =>
-        cancelOrder(order, now, {
-          churnTime: churnsIn === null ? null : now + churnsIn * DAY,
-          churnTimePolicy,
-          canceledBy: 'merchant',
-          reason: null,
-          description: null,
-        }),
-  ),
   days.map(
     (churnsIn): Command['act'] =>
       (order, now) =>
@@ -198,6 +187,39 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
           { churnTime: now + churnsIn * DAY, churnTimePolicy: null },
         ),
   ),
+  fc
+    .tuple(
+      fc.option(days),
+      fc.constantFrom(null, null, 'now' as const, 'at-next-renewal' as const),
+      fc.boolean(),
+    )
+    .map(
+      ([churnsIn, churnTimePolicy, prorated]): Command['act'] =>
+        (order, now) =>
+          cancelOrder(order, now, {
+            churnTime: churnsIn === null ? null : now + churnsIn * DAY,
+            churnTimePolicy,
+            canceledBy: 'merchant',
+            reason: null,
+            description: null,
+            prorated,
+          }),
+    ),
+  fc
+    .record({
+      price: prices,
+      quantity: fc.integer({ min: 1, max: 3 }),
+      prorated: fc.boolean(),
+      renewalPolicy: fc.constantFrom('retain' as const, 'reset' as const),
+    })
+    .map(({ price, quantity, ...policy }): Command['act'] => (order, now) => {
+      const items = order.terms.items.map((item) => ({
+        ...item,
+        quantity,
+        plan: { ...item.plan, pricing: { formula: 'flat-rate' as const, price } },
+      }))
+      return changeItems(order, now, { terms: { ...order.terms, items }, ...policy })
+    }),
   fc.option(days).map(
     (renewsIn): Command['act'] =>
       (order, now) =>
@@ -236,7 +258,8 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
   ),
   coupons.map((changed): Command['act'] => (order, now) => {
     const agreed = { ...order.terms, coupons: changed }
-    return order.status === 'pending' ? changeTerms(order, now, agreed) : changeItems(order, now, agreed)
+    if (order.status === 'pending') return changeTerms(order, now, agreed)
+    return changeItems(order, now, { terms: agreed, prorated: false, renewalPolicy: 'retain' })
   }),
   fc.constant<Command['act']>((order, now) => voidInvoice(order, now, order.nextInvoice - 1)),
   fc.constant<Command['act']>((order, now) => {
