@@ -252,34 +252,49 @@ async function readOrder(
   { em }: Pick<Advancing, 'em'>,
   { organizationId, recordId }: AdvanceInput,
 ): Promise<OrderState | null> {
-  const [row] = await statement<Omit<OrderState, 'nextDeadline'> & { nextDeadline: string | null }>(
+  type Read = Omit<OrderState, 'nextDeadline' | 'nextChargeTime'> & {
+    readonly nextDeadline: string | null
+    readonly nextChargeTime: string | null
+  }
+  const [row] = await statement<Read>(
     em(),
     'read-order-state',
     `select organization_id as "organizationId", id, customer_id as "customerId", status,
             billing_status as "billingStatus", next_deadline as "nextDeadline", next_due_kind as "nextDueKind",
-            quarantined_until is not null as "isQuarantined", clock_offset <> 0 or moving_to is not null as "hasMoved"
+            next_charge_time as "nextChargeTime", quarantined_until is not null as "isQuarantined", clock_offset <> 0 or moving_to is not null as "hasMoved"
        from subscriptions where organization_id = ? and id = ?`,
     [organizationId, recordId],
   )
   if (row === undefined) return null
-  return { ...row, nextDeadline: row.nextDeadline === null ? null : new Date(row.nextDeadline) }
+  const date = (text: string | null) => (text === null ? null : new Date(text))
+  return { ...row, nextDeadline: date(row.nextDeadline), nextChargeTime: date(row.nextChargeTime) }
 }
 
 type Visible = Pick<
   Subscription,
-  'organizationId' | 'id' | 'customerId' | 'status' | 'billingStatus' | 'nextDeadline' | 'nextDueKind'
+  | 'organizationId'
+  | 'id'
+  | 'customerId'
+  | 'status'
+  | 'billingStatus'
+  | 'nextDeadline'
+  | 'nextDueKind'
+  | 'nextChargeTime'
 >
 
 interface OrderState extends Visible {
   readonly nextDeadline: Date | null
+  readonly nextChargeTime: Date | null
   readonly hasMoved: boolean
   readonly isQuarantined: boolean
 }
 
 function orderVisibility(order: Visible): Visibility {
   const next = order.nextDeadline?.toISOString() ?? null
+  const charge = order.nextChargeTime
+  const planned = charge == null ? '' : ` Its next charge is planned for ${charge.toISOString()}.`
   return {
-    details: `Order **${order.id}** of customer ${order.customerId} is **${order.status}**, its latest invoice **${order.billingStatus}**.`,
+    details: `Order **${order.id}** of customer ${order.customerId} is **${order.status}**, its latest invoice **${order.billingStatus}**.${planned}`,
     timer: next === null ? 'nothing due' : `${order.nextDueKind ?? 'next'} at ${next}`,
     attributes: searchAttributesOf({
       organizationId: order.organizationId,

@@ -28,7 +28,7 @@ export async function inquireTransaction(
   const instant = instantOf(dependencies, input)
   const readAt = now()
   const tenant = () => ({ organizationId, baseUrl, now: new Date(now()) })
-  const found = await pendingMovement(em(), organizationId, recordId)
+  const found = await pendingMovement(em(), organizationId, recordId, instant)
   if (found === null) {
     const next = await inUnitOfWork(em(), tenant(), (unit) =>
       retryOwedRefunds(unit, recordId, instant, (sale) => reportUnpaidRefund(dependencies, sale)),

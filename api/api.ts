@@ -8,12 +8,14 @@ import type { MerchantIdentity } from '../config/merchant-identity.ts'
 import { ownPorts } from '../config/own-ports.ts'
 import { RELEASE } from '../config/release.ts'
 import type { TemporalConnection } from '../config/temporal-connection.ts'
+import { outsideTransactions } from '../db/outside-transactions.ts'
 import type { ApiAccess } from '../db/row-security.ts'
 import { createAddressGuard } from '../delivery/address-guard.ts'
 import { attemptDelivery } from '../delivery/attempt.ts'
 import { signingKeyCache } from '../delivery/key-cache.ts'
 import { createSender } from '../delivery/sender.ts'
 import { createGateways, type GatewayOptions } from '../gateways/gateways.ts'
+import { GATEWAY_CALLS } from '../gateways/port.ts'
 import type { ApplePayConnection } from '../wallets/apple-pay.ts'
 import { createWallet } from '../wallets/wallets.ts'
 import { createRateLimit } from './http/rate-limit.ts'
@@ -80,12 +82,14 @@ export async function startApi(
     connectTimeout: dependencies.connectTimeout,
   })
   const { orm, vault, config: shared } = dependencies
-  const gateway = createGateways({
+  const gateways = createGateways({
     environment: shared.environment,
     databaseUrl: dependencies.databaseUrl,
+    baseUrl: shared.baseUrl,
     accounts: gatewayAccountSource(() => orm.em.fork(), vault),
     ...(dependencies.stripeHost === undefined ? {} : { stripeHost: dependencies.stripeHost }),
   })
+  const gateway = outsideTransactions(gateways, GATEWAY_CALLS)
   // Loaded on demand, so that an API without Temporal does not load its client.
   const temporal =
     dependencies.temporal === null

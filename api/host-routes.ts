@@ -4,6 +4,7 @@ import type { MikroORM } from '@mikro-orm/postgresql'
 import type { Config } from '../config/config.ts'
 import { RELEASE } from '../config/release.ts'
 import { publishedKeys } from '../delivery/signing-keys.ts'
+import type { Gateways } from '../gateways/gateways.ts'
 import type { Readiness } from '../ops/readiness.ts'
 import { demoPages } from './demo/demo-pages.ts'
 import { type Compressible, compressible, respondCompressed } from './http/compressible.ts'
@@ -11,20 +12,28 @@ import { PROBLEMS, Problem, type ProblemCode } from './http/problems.ts'
 import type { ApiState } from './http/state.ts'
 import { openApiDocument } from './openapi.ts'
 import { docsPages } from './pages/docs-page.ts'
+import { PLAIN_PAGE_HEADERS, plainPage } from './pages/plain-page.ts'
 import { problemPage } from './pages/problem-page.ts'
 import { routesOf } from './routes.ts'
+import { approvalPages } from './test-gateway/approval-pages.ts'
 
 export interface HostDependencies {
   readonly config: Pick<Config, 'environment' | 'baseUrl'>
   readonly orm: MikroORM
   readonly readiness: Readiness
+  readonly gateway: Pick<Gateways, 'approvals'>
 }
 
-export function hostRoutes(router: Router<ApiState>, { config, orm, readiness }: HostDependencies): void {
+export function hostRoutes(
+  router: Router<ApiState>,
+  { config, orm, readiness, gateway: { approvals } }: HostDependencies,
+): void {
   // Made at its first request, so that a start does not wait for it.
   let document: Compressible | null = null
 
   if (config.environment === 'sandbox') demoPages(router)
+  if (approvals !== null)
+    approvalPages(router, { approvals, em: () => orm.em.fork(), baseUrl: config.baseUrl })
   router.get(['/status', '/organizations/:organizationId/status'], (ctx) => {
     ctx.body = { status: 'ok', time: new Date().toISOString(), release: RELEASE }
   })
@@ -59,15 +68,13 @@ export function hostRoutes(router: Router<ApiState>, { config, orm, readiness }:
   router.get('/problems/:slug', (ctx) => {
     const { slug = '' } = ctx.params
     if (!Object.hasOwn(PROBLEMS, slug)) throw new Problem('not-found', 'No problem type has this name.')
-    ctx.set(PAGE_HEADERS)
+    ctx.set(PLAIN_PAGE_HEADERS)
     ctx.type = 'text/html; charset=utf-8'
     ctx.body = problemPage(slug as ProblemCode)
   })
-}
-
-/** For pages of text and an inline style. */
-const PAGE_HEADERS = {
-  'Content-Security-Policy':
-    "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
-  'Referrer-Policy': 'no-referrer',
+  router.get('/returned', (ctx) => {
+    ctx.set(PLAIN_PAGE_HEADERS)
+    ctx.type = 'text/html; charset=utf-8'
+    ctx.body = plainPage('Thank you', '<p>Your bank has answered. You can close this page.</p>')
+  })
 }

@@ -3,11 +3,12 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import type { PasswordHasher } from '../access/password-hash.ts'
 import type { KeyStore } from '../commands/access/create-api-key.ts'
+import type { RequestCards } from '../commands/payments/request-cards.ts'
 import type { Config } from '../config/config.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import type { Attempt, DueDelivery } from '../delivery/attempt.ts'
 import type { WebhookTargets } from '../delivery/webhook-url.ts'
-import type { GatewayOfAccounts } from '../gateways/accounts.ts'
+import type { Gateways } from '../gateways/gateways.ts'
 import type { SentNotification } from '../gateways/notifications.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Wallet } from '../wallets/port.ts'
@@ -31,7 +32,9 @@ export interface OperationContext {
   readonly webhookTargets: WebhookTargets
   /** Makes one signed attempt that is not logged. */
   readonly sendWebhook: (delivery: DueDelivery) => Promise<Attempt>
-  readonly gateway: GatewayOfAccounts
+  readonly gateway: Gateways
+  /** The cards of the payment tokens that commands of this request consume. */
+  readonly cards: RequestCards
   readonly environment: Config['environment']
   readonly wallet: Wallet
   /** Null if this API has no Temporal. */
@@ -57,7 +60,10 @@ export interface OperationContext {
   prefers(mediaType: string): boolean
   /** True if the sent body has a top-level member: a few members distinguish missing from null. */
   has(member: string): boolean
-  /** Runs a command in one transaction and returns its response; under an `Idempotency-Key`, only once. */
+  /**
+   * Runs a command in one transaction and returns its response; under an `Idempotency-Key`, only once. A command that
+   * consumes a payment token is undone and run again once the gateway has stored the card.
+   */
   commit(work: (unit: UnitOfWork) => Promise<OperationResponse>): Promise<OperationResponse>
 }
 

@@ -4,19 +4,22 @@
  *
  * Each step is a named middleware, so that a stack trace shows where a request was refused.
  */
+import { createHash, randomUUID } from 'node:crypto'
 import type { RouterMiddleware } from '@koa/router'
 import type { MikroORM } from '@mikro-orm/postgresql'
 import type { Context } from 'koa'
 import Type from 'typebox'
 import type { PasswordHasher } from '../access/password-hash.ts'
 import type { InvalidField } from '../billing/errors.ts'
+import { createRequestCards } from '../commands/payments/request-cards.ts'
+import { TokenRefusedError } from '../commands/payments/use-payment-token.ts'
 import type { Config } from '../config/config.ts'
 import type { InstallationFacts } from '../db/installation.ts'
 import { inOrganization } from '../db/organization-scope.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 import type { Vault } from '../db/vault.ts'
 import type { AddressGuard } from '../delivery/address-guard.ts'
-import type { GatewayOfAccounts } from '../gateways/accounts.ts'
+import type { Gateways } from '../gateways/gateways.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Wallet } from '../wallets/port.ts'
 import {
@@ -32,6 +35,7 @@ import {
   readIdempotencyKey,
   replay,
   requestHash,
+  stillRunning,
   storableRefusal,
   storeResponse,
 } from './http/idempotency.ts'
@@ -65,7 +69,7 @@ export interface OperationDependencies {
   readonly installation: InstallationFacts
   readonly vault: Vault
   readonly passwords: PasswordHasher
-  readonly gateway: GatewayOfAccounts
+  readonly gateway: Gateways
   readonly wallet: Wallet
   /** Null if this API has no Temporal. */
   readonly temporal: TemporalService | null
@@ -272,6 +276,15 @@ function operationContext(
     requireNoInvalidFields('validation-error', invalidBody?.(body) ?? [])
     return writablePart(schema, { ...(body as object), ...readOnlyValues }) as object
   }
+  const cards = createRequestCards({
+    em: () => em.fork(),
+    vault,
+    gateway,
+    organizationId,
+    hash: installation.hashKey,
+    owner: idempotent === null ? randomUUID() : ownerOf(idempotent),
+    now: () => new Date(),
+  })
   return {
     organizationId,
     credential,
@@ -286,6 +299,7 @@ function operationContext(
     webhookTargets: { guard: addressGuard, environment },
     sendWebhook,
     gateway,
+    cards,
     wallet,
     temporal,
     baseUrl,
@@ -300,19 +314,41 @@ function operationContext(
     },
     prefers: (mediaType) => ctx.accepts('application/json', mediaType) === mediaType,
     has: (member) => typeof given === 'object' && given !== null && Object.hasOwn(given, member),
-    commit: (work) =>
-      inUnitOfWork(em, { organizationId, baseUrl, now: new Date() }, async (unit) => {
-        if (idempotent === null) return await work(unit)
-        const stored = await claimKey(unit, vault, idempotent)
+    async commit(work) {
+      // An attempt that is undone may have changed what its entity manager holds.
+      const managers = [em]
+      try {
+        return await cards.run(() =>
+          inUnitOfWork(
+            managers.pop() ?? em.fork(),
+            { organizationId, baseUrl, now: new Date() },
+            async (unit) => {
+              if (idempotent === null) return await work(unit)
+              const stored = await claimKey(unit, vault, idempotent)
+              if (stored !== null) return replay(stored)
+              const response = await work(unit)
+              await storeResponse(unit.em, vault, idempotent, {
+                status: response.status ?? route.success,
+                response,
+              })
+              return response
+            },
+          ),
+        )
+      } catch (error) {
+        if (idempotent === null || !(error instanceof TokenRefusedError)) throw error
+        // A repetition of this request may be using the token, or have used it: no lock marks it while the gateway is called.
+        const stored = await findStoredResponse(em.fork(), vault, idempotent)
         if (stored !== null) return replay(stored)
-        const response = await work(unit)
-        await storeResponse(unit.em, vault, idempotent, {
-          status: response.status ?? route.success,
-          response,
-        })
-        return response
-      }),
+        throw error.isOwn ? stillRunning() : error
+      }
+    },
   }
+}
+
+/** Returns the name of a request under an `Idempotency-Key`: the same for its repetitions. */
+function ownerOf({ operation, key, requestHash }: IdempotentRequest): string {
+  return createHash('sha256').update([operation, key, requestHash].join('\n')).digest('base64url')
 }
 
 /** Returns the stored response of the key, or the handler's. Error responses are stored under the key as well. */

@@ -20,6 +20,7 @@ import {
   getAuthenticationToken,
   postAuthenticationToken,
 } from './operations/authentication-tokens.ts'
+import { postChangeItems } from './operations/change-items.ts'
 import {
   couponRedemptions,
   couponRedemptionWriter,
@@ -86,6 +87,7 @@ import {
   reactivationWriter,
   upcomingInvoices,
 } from './operations/order-actions.ts'
+import { previewOrderOf } from './operations/order-previews.ts'
 import { deleteOrder, patchItem, subscriptions, subscriptionWriter } from './operations/orders.ts'
 import {
   getOrganization,
@@ -195,10 +197,11 @@ import {
   UpcomingInvoice,
 } from './schemas/invoice.ts'
 import { CustomerLeadSource } from './schemas/lead-source.ts'
+import { OrderPreview } from './schemas/order-preview.ts'
 import { Organization } from './schemas/organization.ts'
 import { PaymentInstrumentPatch } from './schemas/payment-instrument.ts'
 import { StorefrontPaymentInstrumentPatch } from './schemas/storefront.ts'
-import { SubscriptionItem, SubscriptionItemPatch } from './schemas/subscription.ts'
+import { SubscriptionChange, SubscriptionItem, SubscriptionItemPatch } from './schemas/subscription.ts'
 import { SubscriptionCancellationPatch } from './schemas/subscription-actions.ts'
 import { TagChange, TaggedCustomers } from './schemas/tag.ts'
 import { TransactionQuery, TransactionRefund } from './schemas/transaction.ts'
@@ -687,6 +690,19 @@ export const ROUTES: readonly Route[] = [
     handler: previewWebhook,
   },
 
+  {
+    operationId: 'PostOrderPreview',
+    method: 'POST',
+    path: 'previews/orders',
+    summary: 'Preview what an order would cost',
+    accepts: SECRET,
+    resource: OrderPreview,
+    takesBody: true,
+    returns: 'one',
+    success: 200,
+    handler: previewOrderOf,
+  },
+
   getMany(webhookTracking),
   getOne(webhookTracking),
   {
@@ -746,6 +762,19 @@ export const ROUTES: readonly Route[] = [
     body: SubscriptionItemPatch,
     query: expandQuerySchema({}),
     handler: patchItem,
+  },
+  {
+    ...getOne(subscriptions),
+    ...action(
+      'PostSubscriptionChangeItems',
+      'POST',
+      'subscriptions/{id}/change-items',
+      'Change the items of a subscription',
+    ),
+    takesBody: true,
+    body: SubscriptionChange,
+    query: expandQuerySchema(subscriptions),
+    handler: postChangeItems,
   },
   {
     ...getOne(subscriptions),

@@ -16,6 +16,10 @@ export interface BillingSettings {
   readonly pendingOrderTtl: string | null
   readonly reminders: Reminders
   readonly autopayRetries: readonly string[]
+  /** Days of the month, 1 to 31: the last day of a shorter month. */
+  readonly paydays: readonly number[]
+  /** Renewals declined in a row after which an order is not charged by the same instrument; null: never. */
+  readonly declinedRenewalsLimit: number | null
 }
 
 export type GivenBillingSettings = Optional<Omit<BillingSettings, 'reminders'>> & {
@@ -35,11 +39,14 @@ export const DEFAULT_BILLING_SETTINGS: BillingSettings = {
   pendingOrderTtl: null,
   reminders: { renewal: [], trialEnd: [], abandon: [] },
   autopayRetries: ['P1D', 'P3D', 'P5D'],
+  paydays: [],
+  declinedRenewalsLimit: 3,
 }
 
 /** Returns the settings in force: a default replaces each setting that was never set. */
 export function billingSettings(given: GivenBillingSettings = {}): BillingSettings {
-  const { pendingOrderTtl, reminders, autopayRetries } = DEFAULT_BILLING_SETTINGS
+  const { pendingOrderTtl, reminders, autopayRetries, paydays, declinedRenewalsLimit } =
+    DEFAULT_BILLING_SETTINGS
   return {
     pendingOrderTtl: given.pendingOrderTtl ?? pendingOrderTtl,
     reminders: {
@@ -48,5 +55,8 @@ export function billingSettings(given: GivenBillingSettings = {}): BillingSettin
       abandon: given.reminders?.abandon ?? reminders.abandon,
     },
     autopayRetries: given.autopayRetries ?? autopayRetries,
+    paydays: given.paydays ?? paydays,
+    declinedRenewalsLimit:
+      given.declinedRenewalsLimit === undefined ? declinedRenewalsLimit : given.declinedRenewalsLimit,
   }
 }

@@ -2,6 +2,7 @@
  * When an order needs the payment gateway: charges due, outcomes to ask for, and what waits for them. The
  * rules are pure; the charges themselves are made elsewhere.
  */
+import { isForNewInstrument, isHeld, paydayRetry } from './dunning.ts'
 import { reach } from './durations.ts'
 import { type Invoice, isOpen } from './invoices.ts'
 import type { Order } from './order.ts'
@@ -30,6 +31,14 @@ export function nextGatewayCall(order: Order): GatewayCall | null {
   })
   const [first] = calls.sort((a, b) => a.at - b.at || a.since - b.since || a.invoice - b.invoice)
   return first === undefined ? null : { invoice: first.invoice, at: first.at }
+}
+
+/** Returns when an invoice of the order is charged next, due or in the future; null: no charge is planned. */
+export function nextCharge(order: Order): number | null {
+  const times = order.invoices.flatMap((invoice) =>
+    isChargeable(order, invoice) ? allowed(order, invoice.chargeTime) : [],
+  )
+  return times.length === 0 ? null : Math.min(...times)
 }
 
 /** A charge without its initial result: it is due, or was made and has no result yet. */
@@ -61,15 +70,23 @@ export function waitsFor(
 }
 
 /**
- * Returns when a declined charge is retried: after `after`, and not before the start of a pending order;
- * null: it is not retried automatically.
+ * Returns when a declined charge is retried: after `after`, at `after` by an instrument that was not declined for it, and
+ * not before the start of a pending order; null: it is not retried automatically.
  */
-export function nextRetry(order: Order, { declinedTime, status }: Invoice, after: number): number | null {
-  if (declinedTime === null || !isOpen({ status }) || !isRetrying(order)) return null
+export function nextRetry(order: Order, invoice: Invoice, after: number): number | null {
+  if (!isOpen(invoice) || !isRetrying(order)) return null
+  const time = retryAfter(order, invoice, after)
+  if (time === null) return null
+  return Math.max(time, order.status === 'pending' ? order.terms.startTime : after)
+}
+
+function retryAfter(order: Order, invoice: Invoice, after: number): number | null {
+  const { declinedTime } = invoice
+  if (declinedTime === null || isHeld(order, invoice)) return null
+  if (isForNewInstrument(order, invoice)) return after
   const times = order.terms.autopayRetries.flatMap((wait) => reach(declinedTime, wait) ?? [])
   const ahead = times.filter((time) => time > after)
-  if (ahead.length === 0) return null
-  return Math.max(Math.min(...ahead), order.status === 'pending' ? order.terms.startTime : after)
+  return paydayRetry(order, invoice, after) ?? (ahead.length === 0 ? null : Math.min(...ahead))
 }
 
 /** True if the order retries charges that moved no money. */

@@ -107,7 +107,7 @@ export interface OrderToDiscount {
 
 export interface QuantityOfPlan {
   readonly quantity: number
-  readonly plan: { readonly id: string; readonly productId?: string | null }
+  readonly plan: { readonly id: string | null; readonly productId?: string | null }
 }
 
 /** Returns what a discount takes off, for the invoice of a coupon without a description. */
@@ -301,7 +301,7 @@ function isWithin(
 function hasQuantity(restriction: OfPlans | OfProducts, items: readonly QuantityOfPlan[]): boolean {
   const counted = items.filter(({ plan }) =>
     restriction.type === 'restrict-to-plans'
-      ? restriction.planIds.includes(plan.id)
+      ? restriction.planIds.includes(plan.id ?? '')
       : restriction.productIds.includes(plan.productId ?? ''),
   )
   const quantity = counted.reduce((sum, item) => sum + item.quantity, 0)

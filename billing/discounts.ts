@@ -80,9 +80,13 @@ export function netAmount({ amount, discount }: Pick<PriceableLine, 'amount' | '
   return new Money(amount).minus(discount ?? 0).toFixed()
 }
 
-/** Returns the sum of the lines that a discount can reduce: all but shipping. */
+/** Returns the sum of the lines that a discount can reduce: all but shipping, and prorations, which are discounted already. */
 export function discountable(lines: readonly Pick<PriceableLine, 'type' | 'amount'>[]): string {
-  return sumOf(lines.flatMap(({ type, amount }) => (type === 'shipping' ? [] : [amount])))
+  return sumOf(lines.filter(isDiscountable).map(({ amount }) => amount))
+}
+
+function isDiscountable({ type }: Pick<PriceableLine, 'type'>): boolean {
+  return type !== 'shipping' && type !== 'proration'
 }
 
 const ZERO = new Money(0)
@@ -93,7 +97,7 @@ function inOrder(discounts: readonly Discount[]): readonly Discount[] {
 }
 
 function covers({ planIds, productIds }: Discount, line: PriceableLine): boolean {
-  if (line.type === 'shipping') return false
+  if (!isDiscountable(line)) return false
   if (planIds !== null && !planIds.includes(line.planId ?? '')) return false
   return productIds === null || productIds.includes(line.productId ?? '')
 }

@@ -152,6 +152,16 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
     ids: ['subscriptionId'],
   },
   {
+    type: 'subscription-upgraded',
+    when: 'A change of items raised what the recurring ones cost over the same time.',
+    ids: ['subscriptionId'],
+  },
+  {
+    type: 'subscription-downgraded',
+    when: 'A change of items lowered what the recurring ones cost over the same time.',
+    ids: ['subscriptionId'],
+  },
+  {
     type: 'subscription-canceled',
     when: 'An order was canceled, by a caller or for delinquency.',
     ids: ['subscriptionId'],
@@ -250,6 +260,11 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   {
     type: 'transaction-declined',
     when: 'A sale or refund was declined or canceled.',
+    ids: ['transactionId'],
+  },
+  {
+    type: 'offsite-payment-completed',
+    when: 'A customer who was asked to approve a sale approved or refused it.',
     ids: ['transactionId'],
   },
   {

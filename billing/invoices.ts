@@ -3,6 +3,7 @@ import { canonicalJson } from './canonical-json.ts'
 import { discountsAt } from './coupons.ts'
 import { type CreditAllocation, creditedAmount } from './credit-memos.ts'
 import { type InvoiceDiscount, type Priced, priced } from './discounts.ts'
+import type { Decline } from './dunning.ts'
 import { type Duration, reach } from './durations.ts'
 import { LATEST_INSTANT, orNever } from './instants.ts'
 import { isZero, lineAmount, Money } from './money.ts'
@@ -23,11 +24,15 @@ export const INVOICE_STATUSES = [
 ] as const
 export type InvoiceStatus = (typeof INVOICE_STATUSES)[number]
 
-export type InvoiceType = 'initial' | 'renewal'
+/** `interim`: what a change of items costs within a period. */
+export type InvoiceType = 'initial' | 'renewal' | 'interim'
 
 export interface InvoiceLine {
-  /** `plan` is for a period of service, `one-time` for a one-time sale. */
-  readonly type: 'setup' | 'trial' | 'plan' | 'one-time' | 'shipping'
+  /**
+   * `plan` is for a period of service, `one-time` for a one-time sale, `proration` for a part of a period: a credit, whose
+   * amount is negative, or a debit.
+   */
+  readonly type: 'setup' | 'trial' | 'plan' | 'one-time' | 'shipping' | 'proration'
   /** The item of the order; null for shipping. */
   readonly itemId: string | null
   readonly planId: string | null
@@ -40,6 +45,11 @@ export interface InvoiceLine {
   readonly amount: string
   /** What discounts take off the amount; left out where they take nothing. */
   readonly discount?: string
+  /** Of a proration: the time that it is for. */
+  readonly periodStart?: number
+  readonly periodEnd?: number
+  /** True if the line was queued before the invoice was made. Left out otherwise. */
+  readonly isQueued?: true
 }
 
 /** A charge whose outcome is unknown. Until it is known, no other charge of the invoice starts. */
@@ -78,6 +88,8 @@ export interface Invoice {
   readonly attempts: number
   /** When the first charge was declined, or timed out; retries count from it. */
   readonly declinedTime: number | null
+  /** One for each instrument that was declined for it since a new one was last given, the latest last. */
+  readonly declines: readonly Decline[]
   readonly charge: OpenCharge | null
   /** Exact; refunds are not subtracted. */
   readonly amountPaid: string
@@ -132,6 +144,20 @@ export function pricedAt(
   return priced(lines, discounts, terms.currency)
 }
 
+/** Returns the lines of the one-time sales among some items of an order. */
+export function oneTimeLines(terms: OrderTerms, items: readonly PricedItem[]): InvoiceLine[] {
+  return items.filter(isOneTime).flatMap((item) => planLines(terms, item))
+}
+
+/**
+ * Returns what the items cost for a period under the terms: the trial, or a period of service. Without what is charged
+ * once or by delivery.
+ */
+export function periodLines(terms: OrderTerms, inTrial: boolean): InvoiceLine[] {
+  const type = inTrial ? 'trial' : 'plan'
+  return (inTrial ? initialLines(terms) : renewalLines(terms)).filter((line) => line.type === type)
+}
+
 export function draftInvoice(
   sequence: number,
   type: InvoiceType,
@@ -153,6 +179,7 @@ export function draftInvoice(
     chargeTime: null,
     attempts: 0,
     declinedTime: null,
+    declines: [],
     charge: null,
     amountPaid: '0',
     amountRefunded: '0',

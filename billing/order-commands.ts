@@ -48,6 +48,8 @@ export interface Cancellation {
   readonly canceledBy: Exclude<CanceledBy, 'rebilly-side'>
   readonly reason: CancelCategory | null
   readonly description: string | null
+  /** True if the unused part of the last period is credited; left out: false. */
+  readonly prorated?: boolean
 }
 
 /**
@@ -62,7 +64,8 @@ export function cancelOrder(order: Order, at: number, cancellation: Cancellation
   return transition(order, at, 'api', (change) => {
     endPauses(change)
     const churnTime = churnTimeOf(change.order, at, cancellation)
-    set(change, { status: 'canceled', canceledTime: at, churnTime, ...reasonOf(cancellation) })
+    const { prorated: proratesChurn = false } = cancellation
+    set(change, { status: 'canceled', canceledTime: at, churnTime, proratesChurn, ...reasonOf(cancellation) })
     emit(change, 'subscription-canceled')
     if (!hasNextPeriod(change.order)) voidComing(change)
     stopRetries(change)
@@ -87,7 +90,9 @@ export function changeCancellation(
   return transition(order, at, 'api', (change) => {
     set(change, reasonOf(cancellation))
     emit(change, 'subscription-modified')
-    if (end === null || !isServed(order)) return
+    if (!isServed(order)) return
+    set(change, { proratesChurn: cancellation.prorated ?? false })
+    if (end === null) return
     const churnTime = churnTimeOf(order, at, end)
     set(change, { churnTime, notBefore: at, remindersFrom: at })
     if (!hasNextPeriod(change.order)) voidComing(change)
@@ -118,6 +123,7 @@ export function reactivateOrder(order: Order, at: number, renewalTime: number | 
       remindersFrom: at,
       canceledTime: null,
       churnTime: null,
+      proratesChurn: false,
       canceledBy: null,
       cancelCategory: null,
       cancelDescription: null,
@@ -181,14 +187,6 @@ export function changeTerms(order: Order, at: number, terms: OrderTerms): Transi
     const paid = payInvoice(change.order, at, free)
     set(change, paid.order)
     change.events.push(...paid.events)
-  })
-}
-
-export function changeItems(order: Order, at: number, terms: OrderTerms): Transition {
-  requireStatus(order, ['active', 'paused'], 'changed')
-  return transition(order, at, 'api', (change) => {
-    set(change, { terms })
-    emit(change, 'subscription-items-changed')
   })
 }
 
@@ -300,7 +298,11 @@ function churnTimeOf(
   return Math.max(churnTime ?? at, at)
 }
 
-function reasonOf({ canceledBy, reason, description }: Omit<Cancellation, 'churnTime' | 'churnTimePolicy'>) {
+function reasonOf({
+  canceledBy,
+  reason,
+  description,
+}: Pick<Cancellation, 'canceledBy' | 'reason' | 'description'>) {
   return { canceledBy, cancelCategory: reason, cancelDescription: description }
 }
 

@@ -23,12 +23,14 @@ import {
   type Change,
   changeInvoice,
   emit,
+  enqueue,
   hasNextPeriod,
   isComing,
   isServed,
   issue,
   issueEnding,
   issueRenewal,
+  mayCharge,
   type Order,
   releaseCredit,
   set,
@@ -36,10 +38,12 @@ import {
   transition,
   voidAll,
   voidComing,
+  withQueue,
 } from './order.ts'
 import { isPostpaid } from './order-terms.ts'
 import { beginPause, endPauses, resume, revokePauses } from './pauses.ts'
 import { endOfPeriod } from './periods.ts'
+import { unusedPart } from './prorated-periods.ts'
 import { nextReminder, remind } from './reminders.ts'
 
 /** What is due at the same instant is applied in this order. */
@@ -342,7 +346,7 @@ function billPeriod(change: Change, boundary: number): void {
   }
   // The early invoice had nothing to charge; an instrument may have been added since.
   const early = invoices.find((one) => one.periodNumber === rebillNumber && isOpen(one))
-  if (early !== undefined && terms.canCharge && isUncharged(early)) {
+  if (early !== undefined && mayCharge(change.order) && isUncharged(early)) {
     changeInvoice(change, early.sequence, { chargeTime: Math.max(boundary, change.at) })
   }
 }
@@ -359,6 +363,8 @@ export function complete(change: Change): void {
  * by then are not made.
  */
 export function churn(change: Change): void {
+  const credit = change.order.proratesChurn ? unusedPart(change.order, change.at) : []
+  enqueue(change, credit)
   set(change, { status: 'churned' })
   for (const { sequence, chargeTime } of change.order.invoices) {
     if (chargeTime !== null && chargeTime >= change.at) changeInvoice(change, sequence, { chargeTime: null })
@@ -368,7 +374,7 @@ export function churn(change: Change): void {
   issueEnding(change)
   set(change, { periodEnd: null })
   endDelinquency(change)
-  emit(change, 'subscription-churned')
+  emit(change, 'subscription-churned', credit.length === 0 ? {} : { credit })
 }
 
 function endDelinquency(change: Change): void {
@@ -421,7 +427,7 @@ export function upcomingInvoice(order: Order): Invoice | null {
   if (boundary === null || (limit !== null && number > limit)) return null
   if (order.churnTime !== null && boundary >= order.churnTime) return null
   const at = Math.max(earlyIssue(terms, boundary) ?? boundary, order.periodStart ?? boundary, order.notBefore)
-  const price = pricedAt(order, renewalLines(terms), at, nextInvoice)
+  const price = pricedAt(order, withQueue(order, renewalLines(terms), at).lines, at, nextInvoice)
   const draft = draftInvoice(nextInvoice, 'renewal', price, {
     periodNumber: number,
     periodStart: boundary,
@@ -438,7 +444,8 @@ function upcomingEnding(order: Order): Invoice | null {
   const [start, end] = inTrial ? [periodEnd, endOfPeriod(order, 1)] : [periodStart, periodEnd]
   if (start === null || end === null) return null
   const at = Math.max(Math.min(end, churnTime ?? end), order.notBefore)
-  const price = pricedAt(order, renewalLines(terms), at, order.nextInvoice)
+  const { lines } = withQueue(order, renewalLines(terms), at)
+  const price = pricedAt(order, lines, at, order.nextInvoice)
   const draft = draftInvoice(order.nextInvoice, 'renewal', price, {
     periodNumber: number,
     periodStart: start,

@@ -5,6 +5,17 @@
 
 import { isRetrying, LATENESS, nextRetry } from './charging.ts'
 import { allocateCredit, type CreditAllocation, mergedCredit, withoutCredit } from './credit-memos.ts'
+import {
+  type DeclinedCharge,
+  declinedRenewalsAfter,
+  declinesAfter,
+  endsWait,
+  isForNewInstrument,
+  isHeld,
+  NO_INSTRUMENT,
+  paydayRetry,
+  waitsForInstrument,
+} from './dunning.ts'
 import { ConflictError } from './errors.ts'
 import {
   amountDue,
@@ -23,6 +34,7 @@ import {
   emit,
   isComing,
   isServed,
+  mayCharge,
   type Order,
   set,
   type Transition,
@@ -83,27 +95,38 @@ export function leaveChargeUnknown(
   })
 }
 
-/** Counts a charge as declined that was unknown for a day. No other charge starts before its outcome is known. */
+/**
+ * Counts a charge as declined that was unknown for a day, for no reason that is known. No other charge starts before its
+ * outcome is known.
+ */
 export function timeOutCharge(
   order: Order,
   at: number,
   sequence: number,
   askTime: number | null,
+  instrumentId: string | null = null,
 ): Transition {
   return transition(order, at, 'deadline', (change) => {
     changeCharge(change, sequence, { answer: 'timed-out', askTime })
-    countDecline(change, sequence)
+    countDecline(change, sequence, { class: null, instrumentId })
   })
 }
 
-/** Records that the open charge moved no money; the next attempt follows the schedule. */
-export function declineCharge(order: Order, at: number, sequence: number): Transition {
+/** Records that the open charge moved no money; the next attempt follows from why, and from the schedule. */
+export function declineCharge(
+  order: Order,
+  at: number,
+  sequence: number,
+  declined: DeclinedCharge = NO_INSTRUMENT,
+): Transition {
   return transition(order, at, 'payment', (change) => {
     const invoice = change.order.invoices.find((one) => one.sequence === sequence)
     if (invoice === undefined) return
     const { charge, chargeTime } = invoice
     changeInvoice(change, sequence, { charge: null })
-    if (charge === null || (charge.isOwn && charge.answer !== 'timed-out')) countDecline(change, sequence)
+    if (charge === null || (charge.isOwn && charge.answer !== 'timed-out')) {
+      countDecline(change, sequence, declined)
+    } else if (charge.isOwn) learnDecline(change, sequence, declined)
     // A retry that waited for this result is due now.
     else if (chargeTime !== null) {
       changeInvoice(change, sequence, { chargeTime: Math.max(chargeTime, at) })
@@ -126,7 +149,7 @@ export function cancelCharge(order: Order, at: number, sequence: number): Transi
     const isDue = charge?.isOwn === true && charge.answer !== 'timed-out' && isOpen(invoice)
     if (isDue) {
       const isRetried = isRetrying(order) || (isServed(order) && invoice.declinedTime === null)
-      const isAgain = isRetried && order.terms.canCharge
+      const isAgain = isRetried && mayCharge(order)
       changeInvoice(change, sequence, { charge: null, chargeTime: isAgain ? at : null })
     } else {
       const waited = chargeTime === null ? null : Math.max(chargeTime, at)
@@ -154,6 +177,7 @@ export function receivePayment(order: Order, at: number, sequence: number, amoun
   const made = transition(order, at, 'payment', (change) => {
     if (invoice === undefined) return
     changeInvoice(change, sequence, { charge: null })
+    if (invoice.charge?.isOwn && !waitsForInstrument(order)) set(change, { declinedRenewals: null })
     if (isOpen(invoice) && (!isZero(used) || isZero(amountDue(invoice)))) applyPayment(change, invoice, used)
   })
   return { transition: made, used }
@@ -213,19 +237,21 @@ export function disputeInvoice(order: Order, at: number, sequence: number, isDis
 }
 
 /**
- * Switches automatic charges on or off. Without autopay nothing is charged or retried; with it, declined
- * invoices are retried again.
+ * Switches automatic charges on or off, or charges another instrument. Without autopay nothing is charged or retried; with
+ * it, declined invoices are retried again: at once by an instrument that was not declined for them.
  */
 export function changeAutopay(order: Order, at: number, terms: Order['terms'], autopay: boolean): Transition {
   return transition(order, at, 'api', (change) => {
     set(change, { terms })
     for (const invoice of order.invoices) {
       if (invoice.charge !== null || !isOpen(invoice)) continue
-      const chargeTime = autopay
-        ? (invoice.chargeTime ?? (terms.canCharge ? nextRetry(change.order, invoice, at) : null))
-        : null
+      const retry = autopay && terms.canCharge ? nextRetry(change.order, invoice, at) : null
+      const isMoved = isForNewInstrument(change.order, invoice) && (invoice.chargeTime ?? at) >= at
+      const kept = isMoved || isHeld(change.order, invoice) ? null : invoice.chargeTime
+      const chargeTime = autopay ? (kept ?? retry) : null
       if (chargeTime !== invoice.chargeTime) changeInvoice(change, invoice.sequence, { chargeTime })
     }
+    if (autopay && endsWait(order, terms)) chargeAllOpen(change)
     const initial = change.order.invoices.find(({ type }) => type === 'initial')
     // An initial invoice that is never going to be charged does not delay the start.
     if (order.status !== 'pending' || initial === undefined || terms.startTime > at) return
@@ -239,15 +265,27 @@ export function changeAutopay(order: Order, at: number, terms: Order['terms'], a
  */
 export function chargeOpen(order: Order, at: number): Transition {
   return transition(order, at, 'api', (change) => {
-    if (!order.terms.canCharge || !isRetrying(order)) return
-    const earliest = order.status === 'pending' ? Math.max(order.terms.startTime, at) : at
-    for (const invoice of order.invoices) {
-      const { sequence, charge, chargeTime } = invoice
-      if (!isOpen(invoice) || charge !== null || isComing(order, invoice)) continue
-      if (chargeTime === null || chargeTime > earliest)
-        changeInvoice(change, sequence, { chargeTime: earliest })
+    if (!order.terms.canCharge) return
+    for (const { sequence, declines } of order.invoices.filter(isOpen)) {
+      if (declines.length > 0) changeInvoice(change, sequence, { declines: [] })
     }
+    chargeAllOpen(change)
   })
+}
+
+function chargeAllOpen(change: Change): void {
+  const { at } = change
+  if (!change.order.terms.canCharge) return
+  set(change, { declinedRenewals: null })
+  const { order } = change
+  if (!isRetrying(order)) return
+  const earliest = order.status === 'pending' ? Math.max(order.terms.startTime, at) : at
+  for (const invoice of order.invoices) {
+    const { sequence, charge, chargeTime } = invoice
+    if (!isOpen(invoice) || charge !== null || isComing(order, invoice) || isHeld(order, invoice)) continue
+    if (chargeTime === null || chargeTime > earliest)
+      changeInvoice(change, sequence, { chargeTime: earliest })
+  }
 }
 
 function applyPayment(change: Change, invoice: Invoice, amount: string): void {
@@ -291,14 +329,39 @@ function beginService(change: Change, { declinedTime, charge, issuedTime }: Invo
 }
 
 /** Counts a decline, or a timeout, of an automatic charge: the first one starts the retry schedule. */
-function countDecline(change: Change, sequence: number): void {
+function countDecline(change: Change, sequence: number, charge: DeclinedCharge): void {
   const invoice = change.order.invoices.find((one) => one.sequence === sequence)
   if (invoice === undefined || !isOpen(invoice)) return
-  const declined = { ...invoice, declinedTime: invoice.declinedTime ?? change.at }
-  changeInvoice(change, sequence, {
-    declinedTime: declined.declinedTime,
-    chargeTime: nextRetry(change.order, declined, change.at),
-  })
+  const declinedTime = invoice.declinedTime ?? change.at
+  const declines = declinesAfter(invoice.declines, charge)
+  const chargeTime = nextRetry(change.order, { ...invoice, declinedTime, declines }, change.at)
+  changeInvoice(change, sequence, { declinedTime, declines, chargeTime })
+  if (chargeTime === null) countRenewal(change, invoice, charge)
+}
+
+/** Records that a charge was declined which had counted as that: a retry that waited for it is due now, or is not made. */
+function learnDecline(change: Change, sequence: number, charge: DeclinedCharge): void {
+  const invoice = change.order.invoices.find((one) => one.sequence === sequence)
+  if (invoice === undefined || !isOpen(invoice)) return
+  const declines = declinesAfter(invoice.declines, charge)
+  const known = { ...invoice, declines }
+  const { order, at } = change
+  const waited = invoice.chargeTime === null ? null : Math.max(invoice.chargeTime, at)
+  const isOtherwise = isHeld(order, known) || isForNewInstrument(order, known)
+  const moved = waited === null ? null : (paydayRetry(order, known, at) ?? waited)
+  const chargeTime = isOtherwise ? nextRetry(order, known, at) : moved
+  changeInvoice(change, sequence, { declines, chargeTime })
+  if (chargeTime === null && waited !== null) countRenewal(change, invoice, charge)
+}
+
+/** Counts a renewal whose charges were all declined. Where that is one too many, nothing is charged any more. */
+function countRenewal(change: Change, { type }: Invoice, { instrumentId }: DeclinedCharge): void {
+  if (type !== 'renewal' || instrumentId === null) return
+  set(change, { declinedRenewals: declinedRenewalsAfter(change.order.declinedRenewals, instrumentId) })
+  if (!waitsForInstrument(change.order)) return
+  for (const { sequence, chargeTime } of change.order.invoices) {
+    if (chargeTime !== null) changeInvoice(change, sequence, { chargeTime: null })
+  }
 }
 
 /** Sets the status that follows from an invoice's payments, refunds and disputes. */

@@ -40,7 +40,10 @@ export interface InvoiceTimeShift {
 }
 
 export interface PricedPlan {
-  readonly id: string
+  /** null: a plan of the item's own, which no other record has. */
+  readonly id: string | null
+  /** True if the item has its own plan, of another plan's id or of none. */
+  readonly isInline?: true
   readonly name: string
   /** The product that the plan sells, if any. */
   readonly productId?: string | null
@@ -86,8 +89,14 @@ export interface OrderTerms {
   readonly coupons: readonly RedeemedCoupon[]
   /** True with autopay and an instrument to charge. */
   readonly canCharge: boolean
+  /** The instrument that is charged; null without one. */
+  readonly instrumentId: string | null
   /** Times of retries after the first decline; none without autopay. */
   readonly autopayRetries: readonly Duration[]
+  /** Days of the month on which charges that were declined for lack of funds are retried; none: by the schedule. */
+  readonly paydays: readonly number[]
+  /** Renewals declined in a row after which the order waits for another instrument; null: it never does. */
+  readonly declinedRenewalsLimit: number | null
   /** How long before each event reminders are sent. */
   readonly reminders: ReminderTerms
 }
@@ -140,17 +149,20 @@ export function termsProblems(
   const lasting = plans.filter((plan) => plan.recurringInterval !== null)
   const ongoing = plans.filter((plan) => plan.recurringInterval !== null || plan.trial !== null)
   for (const [index, plan] of plans.entries()) {
-    const mismatch = (message: string) =>
-      void problems.push({ field: `items.${index}.plan.id`, code: 'mismatch', message })
+    const mismatch = (member: 'currency' | 'recurringInterval' | 'trial', message: string) =>
+      void problems.push({ field: planField(plan, index, member), code: 'mismatch', message })
     if (first !== undefined && plan.currency !== first.currency) {
-      mismatch(`must have the currency of the first plan: ${first.currency}`)
+      mismatch('currency', `must have the currency of the first plan: ${first.currency}`)
     }
     const period = lasting[0]?.recurringInterval
     if (plan.recurringInterval !== null && period != null) {
       if (!sameSchedule(plan.recurringInterval, period))
-        mismatch('must have the same service period as the other plans of the order')
+        mismatch('recurringInterval', 'must have the same service period as the other plans of the order')
       else if (choices.recurringInterval === null && plan.recurringInterval.limit !== period.limit) {
-        mismatch('must have the same limit as the other plans, unless the order sets recurringInterval')
+        mismatch(
+          'recurringInterval',
+          'must have the same limit as the other plans, unless the order sets recurringInterval',
+        )
       }
     }
     if (
@@ -158,7 +170,7 @@ export function termsProblems(
       ongoing.includes(plan) &&
       !sameTrial(plan.trial, ongoing[0]?.trial ?? null)
     ) {
-      mismatch('must have the same trial as the other plans, unless the order sets trial')
+      mismatch('trial', 'must have the same trial as the other plans, unless the order sets trial')
     }
   }
   if (choices.trial?.enabled === true) {
@@ -199,6 +211,15 @@ export function termsProblems(
     })
   }
   return problems
+}
+
+/** Returns the field of a plan's member in the body of an order: a plan that the item refers to is named by its id. */
+export function planField(
+  { isInline }: Pick<PricedPlan, 'isInline'>,
+  index: number,
+  member: 'currency' | 'recurringInterval' | 'trial',
+): string {
+  return `items.${index}.plan.${isInline === true ? member : 'id'}`
 }
 
 /**

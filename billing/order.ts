@@ -1,6 +1,7 @@
 /** An order as the rules of its life cycle read it, and the primitive changes they are made of. */
 
 import { allocateCredit, type Credit, mergedCredit, withCredit, withoutCredit } from './credit-memos.ts'
+import { type DeclinedRenewals, waitsForInstrument } from './dunning.ts'
 import { ConflictError } from './errors.ts'
 import type { EventType } from './event-types.ts'
 import { LATEST_INSTANT, orNever } from './instants.ts'
@@ -18,6 +19,7 @@ import {
 import { isZero } from './money.ts'
 import { isPostpaid, type OrderTerms, trialEnd } from './order-terms.ts'
 import { anchorFrom, endOfPeriod } from './periods.ts'
+import { drawCredits, queuedDebits, returnedLines } from './proration.ts'
 
 export const ORDER_STATUSES = [
   'pending',
@@ -92,11 +94,19 @@ export interface Order {
   readonly lateChargeTime: number | null
   /** The customer's credit memos, oldest first, used up ones that its invoices name included. */
   readonly credit: readonly Credit[]
+  /** null: the last automatic charge was approved, or none was declined. */
+  readonly declinedRenewals: DeclinedRenewals | null
   readonly nextInvoice: number
   /** Reminders before this are not sent: they were, or what they remind of was not known then. */
   readonly remindersFrom: number
   /** How many were sent: of the next renewal, of the end of the trial, of the abandonment. */
   readonly remindersSent: Readonly<Record<'renewal' | 'trialEnd' | 'abandon', number>>
+  /** What the next invoice has beside its own lines: credits, whose amounts are negative, and debits. */
+  readonly queue: readonly InvoiceLine[]
+  /** How long a period was paused in all, in milliseconds; null: no period was. */
+  readonly paused: { readonly period: number; readonly time: number } | null
+  /** True if the unused part of the last period is credited when a cancellation ends service. */
+  readonly proratesChurn: boolean
 }
 
 export type Cause = 'api' | 'timer' | 'payment' | 'deadline'
@@ -106,6 +116,8 @@ export interface DomainEvent {
   readonly type: EventType
   readonly invoice?: number
   readonly pause?: string
+  /** What the end of service credits. */
+  readonly credit?: readonly InvoiceLine[]
   /** True if it also concerns the transaction whose result caused the transition. */
   readonly ofTransaction?: boolean
 }
@@ -161,9 +173,13 @@ export function placeOrder(terms: OrderTerms): Transition {
     invoices: [],
     lateChargeTime: null,
     credit: [],
+    declinedRenewals: null,
     nextInvoice: 1,
     remindersFrom: terms.createdTime,
     remindersSent: { renewal: 0, trialEnd: 0, abandon: 0 },
+    queue: [],
+    paused: null,
+    proratesChurn: false,
   }
   return transition(blank, terms.createdTime, 'api', (change) => {
     emit(change, 'subscription-created')
@@ -269,9 +285,15 @@ export function issue(change: Change, sequence: number, chargedAt: number): void
   useCredit(change, sequence)
   const { order } = change
   const draft = order.invoices.find((one) => one.sequence === sequence) ?? found
-  changeInvoice(change, sequence, issued(draft, order.terms, at, chargedAt))
+  const terms = { ...order.terms, canCharge: mayCharge(order) }
+  changeInvoice(change, sequence, issued(draft, terms, at, chargedAt))
   emit(change, 'invoice-issued', { invoice: sequence })
   if (isZero(amountDue(draft))) emit(change, 'invoice-paid', { invoice: sequence })
+}
+
+/** True if the order plans charges: it has an instrument, and does not wait for another one. */
+export function mayCharge(order: Order): boolean {
+  return order.terms.canCharge && !waitsForInstrument(order)
 }
 
 export function issueRenewal(change: Change, number: number, boundary: number): void {
@@ -295,7 +317,7 @@ function issuePeriod(
   const sequence = addInvoice(
     change,
     'renewal',
-    renewalLines(change.order.terms),
+    takeQueue(change, renewalLines(change.order.terms)),
     { periodNumber: number, periodStart: start, periodEnd: end },
     change.at,
   )
@@ -338,8 +360,38 @@ export function releaseCredit(change: Change, sequence: number): void {
   changeInvoice(change, sequence, { credits: [] })
 }
 
+/**
+ * Returns lines with those of the queue, as far as the next invoice, made of them at an instant, can bear its credits; and
+ * what stays queued.
+ */
+export function withQueue(
+  order: Order,
+  own: readonly InvoiceLine[],
+  at: number,
+): { readonly lines: readonly InvoiceLine[]; readonly left: readonly InvoiceLine[] } {
+  const { queue, nextInvoice } = order
+  if (queue.length === 0) return { lines: own, left: [] }
+  const lines = [...own, ...queuedDebits(queue)]
+  const drawn = drawCredits(queue, pricedAt(order, lines, at, nextInvoice).amount)
+  return { lines: [...lines, ...drawn.lines], left: drawn.left }
+}
+
+/** As `withQueue`; what is taken is no longer queued. */
+export function takeQueue(change: Change, own: readonly InvoiceLine[]): readonly InvoiceLine[] {
+  const { lines, left } = withQueue(change.order, own, change.at)
+  if (change.order.queue.length > 0) set(change, { queue: left })
+  return lines
+}
+
+export function enqueue(change: Change, lines: readonly InvoiceLine[]): void {
+  if (lines.length > 0) set(change, { queue: [...change.order.queue, ...lines] })
+}
+
+/** Voids an invoice. What it had from the queue returns there. */
 function voidOne(change: Change, sequence: number): void {
   releaseCredit(change, sequence)
+  const voided = change.order.invoices.find((one) => one.sequence === sequence)
+  enqueue(change, returnedLines(voided?.lines ?? []))
   changeInvoice(change, sequence, {
     status: 'voided',
     voidedTime: change.at,

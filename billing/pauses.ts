@@ -122,6 +122,9 @@ export function endPause(change: Change, pause: Pause): void {
   const { order, at } = change
   const { periodEnd } = order
   changePause(change, pause.id, { status: 'finished', endTime: at })
+  const period = order.rebillNumber ?? 0
+  const earlier = order.paused?.period === period ? order.paused.time : 0
+  set(change, { paused: { period, time: earlier + at - pause.effectiveTime } })
   if (periodEnd !== null) {
     const remaining = pause.timeRemaining ?? periodEnd - pause.effectiveTime
     moveBoundary(change, at + remaining)

@@ -3,6 +3,9 @@
 /** From creation to expiry of an unused token (specification 8). */
 export const TOKEN_LIFETIME = 30 * 60_000
 
+/** How long a request may take to have the gateway store the card, before another may use the token. */
+export const TOKEN_LEASE = 2 * 60_000
+
 export interface TokenState {
   readonly holdsCard: boolean
   readonly expirationTime: number

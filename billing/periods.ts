@@ -42,7 +42,7 @@ export function anchorFrom(
   if (instruction === null) return { anchor: begins, anchorNumber: number }
   const first =
     instruction.method === 'day-of-month'
-      ? dayOfMonth(begins, instruction.day)
+      ? nextDayOfMonth(begins, instruction.day)
       : dayOfWeek(begins, instruction.day)
   const isMonthly =
     instruction.method === 'day-of-month' && (interval.unit === 'month' || interval.unit === 'year')
@@ -57,7 +57,7 @@ export function anchorFrom(
 }
 
 /** Returns the first instant after `begins` at that day of a month, or at the last day of a shorter one. */
-function dayOfMonth(begins: number, day: number): number {
+export function nextDayOfMonth(begins: number, day: number): number {
   const same = onDay(begins, day)
   return same > begins ? same : onDay(addDuration(begins, { ...NONE, months: 1 }), day)
 }

@@ -2,6 +2,7 @@
 import { isOneTime } from './invoices.ts'
 import { lineAmount, Money, sumOf } from './money.ts'
 import type { Order } from './order.ts'
+import type { OrderTerms } from './order-terms.ts'
 import type { PeriodUnit } from './periods.ts'
 import { priceOf } from './pricing.ts'
 
@@ -19,11 +20,16 @@ const PERIODS_IN_A_YEAR: Readonly<Record<PeriodUnit, Money>> = {
  * shipping, one-time sales and excluded items do not count.
  */
 export function monthlyRecurringRevenue({ terms, status, inTrial }: Order): string {
-  const { interval, currency } = terms
-  if (interval === null || status !== 'active' || inTrial) return '0'
-  const prices = terms.items
-    .filter((item) => !isOneTime(item) && item.excludeFromMrr !== true)
+  if (status !== 'active' || inTrial) return '0'
+  const counted = terms.items.filter((item) => item.excludeFromMrr !== true)
+  return lineAmount(pricePerYear({ ...terms, items: counted }).div(12), terms.currency)
+}
+
+/** Returns what the recurring items cost for a year of 365 days, without rounding; zero where nothing recurs. */
+export function pricePerYear({ interval, items, currency }: OrderTerms): Money {
+  if (interval === null) return new Money(0)
+  const prices = items
+    .filter((item) => !isOneTime(item))
     .map(({ plan, quantity }) => priceOf(plan.pricing, quantity, currency))
-  const perYear = new Money(sumOf(prices)).times(PERIODS_IN_A_YEAR[interval.unit]).div(interval.length)
-  return lineAmount(perYear.div(12), currency)
+  return new Money(sumOf(prices)).times(PERIODS_IN_A_YEAR[interval.unit]).div(interval.length)
 }

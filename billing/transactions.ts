@@ -38,9 +38,17 @@ export const TRANSACTION_STATUSES = [
 /** `pending` until the outcome is known; `never-sent` if the gateway never received the request. */
 export type TransactionStatus = 'pending' | 'completed' | 'never-sent' | 'refunded' | 'partially-refunded'
 
+/** How long a present customer has to approve a charge, in milliseconds. */
+export const APPROVAL_WINDOW = 3_600_000
+
+/** True if a customer who was asked at `charged` can no longer approve the charge at `instant`. */
+export function approvalIsOverdue(charged: number, instant: number): boolean {
+  return instant >= charged + APPROVAL_WINDOW
+}
+
 /** Returns the status of a transaction whose outcome is known; `refunded` is what approved refunds have returned. */
 export function statusOf(
-  result: 'approved' | 'declined' | 'canceled',
+  result: 'approved' | 'declined' | 'canceled' | 'abandoned',
   amount: string,
   refunded: string,
 ): TransactionStatus {

@@ -109,7 +109,14 @@ const REFERRERS = {
       condition: `starts_with(gateway_reference, 'account/' || ?::text || '/')`,
     },
   ],
-  products: [{ label: 'a plan', table: 'plans', condition: 'product_id = ?' }],
+  products: [
+    { label: 'a plan', table: 'plans', condition: 'product_id = ?' },
+    {
+      label: 'a subscription',
+      table: 'subscriptions',
+      condition: `items @> jsonb_build_array(jsonb_build_object('plan', jsonb_build_object('productId', ?::text)))`,
+    },
+  ],
 } as const
 
 /**

@@ -90,6 +90,21 @@ export async function inUnitOfWork<T>(
   return result
 }
 
+/** Runs `work` in a transaction that is undone at its end: nothing is written, emitted or woken. */
+export async function inDryRun<T>(
+  em: EntityManager,
+  options: UnitOfWorkOptions,
+  work: (unit: UnitOfWork) => Promise<T>,
+): Promise<T> {
+  const trx = em.fork()
+  await trx.begin()
+  try {
+    return await work(collecting(trx, options).unit)
+  } finally {
+    await trx.rollback()
+  }
+}
+
 function collecting(
   em: EntityManager,
   options: UnitOfWorkOptions,

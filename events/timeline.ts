@@ -59,6 +59,8 @@ type TransactionEntry =
   | 'transaction-approved'
   | 'transaction-declined'
   | 'transaction-canceled'
+  | 'transaction-abandoned'
+  | 'transaction-waiting-approval'
   | 'transaction-waiting-gateway'
   | 'transaction-timeout-resolved'
   | 'transaction-refunded'
@@ -67,6 +69,8 @@ const SAID: Readonly<Record<TransactionEntry, string>> = {
   'transaction-approved': 'approved',
   'transaction-declined': 'declined',
   'transaction-canceled': 'canceled, because the gateway never received it',
+  'transaction-abandoned': 'abandoned, because the customer did not approve it in time',
+  'transaction-waiting-approval': 'the customer is asked to approve it',
   'transaction-waiting-gateway': 'the outcome is unknown, and the gateway is asked again',
   'transaction-timeout-resolved': 'the outcome has been unknown for a day',
   'transaction-refunded': 'refunded',

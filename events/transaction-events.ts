@@ -6,7 +6,11 @@ import { presentTransaction } from '../representations/transaction.ts'
 /** Returns an event about a transaction as it stands now. `time` is on the clock that decided. */
 export function transactionEvent(
   transaction: Transaction,
-  type: 'transaction-processed' | 'transaction-declined' | 'transaction-timeout-resolved',
+  type:
+    | 'transaction-processed'
+    | 'transaction-declined'
+    | 'transaction-timeout-resolved'
+    | 'offsite-payment-completed',
   { baseUrl }: UnitOfWork,
   time: Date,
   websiteId: string | null,

@@ -14,6 +14,7 @@ import {
   type GatewayResult,
   type Movement,
   NoGatewayError,
+  type StoredCard,
 } from './port.ts'
 
 export const GATEWAY_NAMES = ['TestGateway', 'Stripe'] as const
@@ -101,9 +102,10 @@ export function dispatchByAccount(
         : accounts.some(({ takesCardNumbers }) => takesCardNumbers)
     },
 
-    async store(organizationId, card, requestId, currency = null) {
+    async store(organizationId, card, requestId, options = {}) {
+      const { currency = null } = options
       const accounts = await source.active(organizationId)
-      if (accounts.length === 0) return await own.store(organizationId, card, requestId, currency)
+      if (accounts.length === 0) return await own.store(organizationId, card, requestId, options)
       const fitting = accounts.filter(
         ({ takesCardNumbers, acceptedCurrencies, paymentCardSchemes }) =>
           takesCardNumbers &&
@@ -114,22 +116,19 @@ export function dispatchByAccount(
         const where = currency === null ? '' : ` in ${currency}`
         return { refusal: `No gateway account takes ${card.brand ?? 'this card'}${where}.` }
       }
-      let failure: GatewayFailedError | null = null
-      let refusal: CardRefusal | null = null
-      for (const account of fitting) {
-        try {
-          const stored = await adapters.of(account).store(organizationId, card, requestId)
-          if (!('refusal' in stored))
-            return { ...stored, reference: referenceOf({ account: account.id, reference: stored.reference }) }
-          refusal ??= stored
-        } catch (error) {
-          if (!(error instanceof GatewayFailedError)) throw error
-          failure ??= error
-        }
-      }
-      // A card that one account refuses may be kept by the next; one that could not be reached may keep it later.
-      if (failure !== null || refusal === null) throw failure ?? new GatewayFailedError('No gateway account.')
-      return refusal
+      return await firstToKeep(fitting, (account) =>
+        adapters.of(account).store(organizationId, card, requestId, options),
+      )
+    },
+
+    async adopt(organizationId, paymentMethod) {
+      const accounts = await source.active(organizationId)
+      if (accounts.length === 0) return await own.adopt(organizationId, paymentMethod)
+      return await firstToKeep(accounts, async (account) => {
+        const card = await adapters.of(account).adopt(organizationId, paymentMethod)
+        if ('refusal' in card || accepts(account.paymentCardSchemes, card.brand)) return card
+        return { refusal: `The gateway account takes no ${card.brand}.` }
+      })
     },
 
     async charge(charge) {
@@ -141,6 +140,12 @@ export function dispatchByAccount(
         return refused('currency-not-accepted', 'hard')
       }
       return await gateway.charge({ ...charge, reference })
+    },
+
+    async abandon(charge, since) {
+      const holder = await holderOf(charge.organizationId, charge.reference)
+      if (holder === null) throw new NoGatewayError('The gateway account of the charge does not exist.')
+      return await holder.gateway.abandon({ ...charge, reference: holder.reference }, since)
     },
 
     async refund(refund) {
@@ -169,6 +174,29 @@ export function dispatchByAccount(
 
     close: () => own.close(),
   }
+}
+
+/** Returns the card of the first account that keeps it, with a reference that names the account. */
+async function firstToKeep<Card extends StoredCard>(
+  accounts: readonly GatewayAccountFacts[],
+  keep: (account: GatewayAccountFacts) => Promise<Card | CardRefusal>,
+): Promise<Card | CardRefusal> {
+  let failure: GatewayFailedError | null = null
+  let refusal: CardRefusal | null = null
+  for (const account of accounts) {
+    try {
+      const kept = await keep(account)
+      if (!('refusal' in kept))
+        return { ...kept, reference: referenceOf({ account: account.id, reference: kept.reference }) }
+      refusal ??= kept
+    } catch (error) {
+      if (!(error instanceof GatewayFailedError)) throw error
+      failure ??= error
+    }
+  }
+  // A card that one account refuses may be kept by the next; one that could not be reached may keep it later.
+  if (failure !== null || refusal === null) throw failure ?? new GatewayFailedError('No gateway account.')
+  return refusal
 }
 
 const SHORTEST_WINDOW = 23 * 3_600_000

@@ -7,31 +7,41 @@ import {
   type GatewayOfAccounts,
 } from './accounts.ts'
 import { type Gateway, NoGatewayError } from './port.ts'
+import { returnPage } from './return-page.ts'
 import { createStripeGateway, type StripeGateway, type StripeOptions } from './stripe.ts'
 import { readStripeNotification } from './stripe-notifications.ts'
-import { createTestGateway } from './test-gateway.ts'
+import { type Approvals, createTestGateway } from './test-gateway.ts'
 
 export interface GatewayOptions {
   readonly environment: 'sandbox' | 'live'
   readonly databaseUrl: string
+  /** Where browsers reach the service. */
+  readonly baseUrl: string
   readonly accounts: GatewayAccountSource
   /** Where Stripe is; default on the Internet. */
   readonly stripeHost?: StripeOptions['host']
+}
+
+export interface Gateways extends GatewayOfAccounts {
+  /** The charges of the test gateway that wait for their customers; null in live. */
+  readonly approvals: Approvals | null
 }
 
 /** Organizations without accounts have the test gateway in the sandbox, and none in live. */
 export function createGateways({
   environment,
   databaseUrl,
+  baseUrl,
   accounts,
   stripeHost,
-}: GatewayOptions): GatewayOfAccounts {
-  const own = createGateway(environment, databaseUrl)
-  return dispatchByAccount(own, accounts, {
-    of: (account) => (account.gatewayName === 'Stripe' ? stripeOf(account, stripeHost) : own),
+}: GatewayOptions): Gateways {
+  const testGateway = environment === 'sandbox' ? createTestGateway(databaseUrl, { baseUrl }) : null
+  const own = testGateway ?? noGateway()
+  const dispatched = dispatchByAccount(own, accounts, {
+    of: (account) => (account.gatewayName === 'Stripe' ? stripeOf(account, baseUrl, stripeHost) : own),
     async probe({ gatewayName, secretKey }) {
       const unsaved = { secretKey, takesCardNumbers: false, descriptor: null }
-      if (gatewayName === 'Stripe') await stripeOf(unsaved, stripeHost).probe()
+      if (gatewayName === 'Stripe') await stripeOf(unsaved, baseUrl, stripeHost).probe()
     },
     readNotification(organizationId, { gatewayName, webhookSecret }, sent) {
       if (gatewayName !== 'Stripe' || webhookSecret === null) {
@@ -42,11 +52,16 @@ export function createGateways({
       return readStripeNotification(organizationId, webhookSecret, sent)
     },
   })
+  return { ...dispatched, approvals: testGateway }
 }
 
 /** Returns the deployment's own gateway: the sandbox's test gateway, or in live one that refuses. */
-export function createGateway(environment: 'sandbox' | 'live', databaseUrl: string): Gateway {
-  return environment === 'sandbox' ? createTestGateway(databaseUrl) : noGateway()
+export function createGateway(
+  environment: 'sandbox' | 'live',
+  databaseUrl: string,
+  baseUrl: string,
+): Gateway {
+  return environment === 'sandbox' ? createTestGateway(databaseUrl, { baseUrl }) : noGateway()
 }
 
 /** Returns the adapter of an account at Stripe. It holds nothing that must be closed. */
@@ -56,12 +71,14 @@ export function stripeOf(
     takesCardNumbers,
     descriptor,
   }: Pick<GatewayAccountFacts, 'secretKey' | 'takesCardNumbers' | 'descriptor'>,
+  baseUrl: string,
   host: StripeOptions['host'],
 ): StripeGateway {
   return createStripeGateway({
     secretKey: secretKey ?? '',
     takesCards: takesCardNumbers,
     descriptor,
+    returnUrl: returnPage(baseUrl),
     ...(host === undefined ? {} : { host }),
   })
 }
@@ -75,7 +92,9 @@ function noGateway(): Gateway {
     idempotencyWindow: 24 * 3_600_000,
     takesCards: async () => false,
     store: refuse,
+    adopt: refuse,
     charge: refuse,
+    abandon: refuse,
     refund: refuse,
     find: refuse,
     close: async () => {},

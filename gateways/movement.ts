@@ -1,6 +1,13 @@
 /** Requests a movement of money, and repeats the request. It returns outcomes and throws nothing. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { type DeclineClass, type Gateway, type GatewayResult, type Movement, NotSentError } from './port.ts'
+import {
+  type Charge,
+  type DeclineClass,
+  type Gateway,
+  type GatewayResult,
+  type Movement,
+  NotSentError,
+} from './port.ts'
 
 export interface PendingMovement {
   readonly movement: Movement
@@ -12,15 +19,21 @@ export interface PendingMovement {
   readonly isWanted: boolean
   /** True if its card has expired: it is declined and never sent. */
   readonly isRefused?: boolean
+  /** True if its customer had time enough to approve it. */
+  readonly isOverdue?: boolean
 }
 
-/** `canceled`: the gateway never received it and it will not be sent again. */
+/**
+ * `canceled`: the gateway never received it and it will not be sent again. `abandoned`: the customer did not approve it,
+ * and no longer can.
+ */
 export interface MovementOutcome {
-  readonly result: GatewayResult['result'] | 'canceled'
+  readonly result: GatewayResult['result'] | 'canceled' | 'abandoned'
   /** The gateway's own text, or why it was not asked; holds no card data. */
   readonly raw: string
   readonly id?: string | null
   readonly decline?: DeclineClass | null
+  readonly approvalUrl?: string | null
 }
 
 const NO_RESULT = outcome('unknown', 'no-answer')
@@ -44,7 +57,7 @@ const FRESH = 10_000
  */
 export async function carryOut(
   gateway: Gateway,
-  { movement, since, isUnknown, isWanted, isRefused = false }: PendingMovement,
+  { movement, since, isUnknown, isWanted, isRefused = false, isOverdue = false }: PendingMovement,
   readAt: number,
   now: () => number,
 ): Promise<MovementOutcome> {
@@ -54,6 +67,9 @@ export async function carryOut(
   const found = await find(gateway, movement, since)
   if (found !== null && found.result !== 'unknown') return found
   if (found === NO_RESULT) return NO_RESULT
+  if (found?.approvalUrl != null && movement.kind === 'charge') {
+    return isOverdue || !isWanted ? await abandon(gateway, movement.charge, since) : found
+  }
   if (maySend()) return await send(gateway, movement, () => now() < readAt + FRESH)
   return found ?? NEVER_SENT
 }
@@ -81,6 +97,16 @@ async function move(gateway: Gateway, movement: Movement): Promise<GatewayResult
 async function find(gateway: Gateway, movement: Movement, since: number): Promise<MovementOutcome | null> {
   try {
     return await gateway.find(movement, since)
+  } catch {
+    return NO_RESULT
+  }
+}
+
+async function abandon(gateway: Gateway, charge: Charge, since: number): Promise<MovementOutcome> {
+  try {
+    const ended = await gateway.abandon(charge, since)
+    if (ended === null) return NO_RESULT
+    return ended.result === 'declined' ? { ...ended, result: 'abandoned', decline: null } : ended
   } catch {
     return NO_RESULT
   }

@@ -4,11 +4,18 @@
  * A request id names one movement. Within the gateway's `idempotencyWindow`, a repetition under the same id moves
  * nothing and returns the first outcome; `find` knows an id for ever. A call that throws says nothing about the money,
  * so the outcome is queried; only a `NotSentError` guarantees that no money has moved. No call is made while a
- * transaction is open or a row is locked, but `store`, whose token must be used once.
+ * transaction is open or a row is locked (`GATEWAY_CALLS`).
  *
  * A request id has at most 150 characters of `A-Z a-z 0-9 _ @ ~ - . /`. An adapter to a gateway with a lower limit
  * sends a digest, the same for the same id.
  */
+
+import type { DeclineClass } from '../billing/dunning.ts'
+
+/** Why a movement was declined, in the one list that dunning knows. */
+export { DECLINE_CLASSES, type DeclineClass } from '../billing/dunning.ts'
+
+import type { CardBrand } from '../billing/cards.ts'
 
 export interface GatewayCard {
   readonly pan: string
@@ -23,6 +30,16 @@ export interface StoredCard {
   readonly reference: string
   /** Who keeps it, as responses name it. */
   readonly gatewayName: string
+}
+
+/** What is known of a card that the provider's own form stored. */
+export interface AdoptedCard extends StoredCard {
+  readonly last4: string
+  readonly brand: CardBrand
+  readonly expMonth: number
+  readonly expYear: number
+  /** Equal for equal cards of the provider's account. */
+  readonly fingerprint: string
 }
 
 /** Why the gateway does not keep a card, for the one who entered it. */
@@ -40,8 +57,15 @@ interface MovementOfMoney {
   readonly reference: string
 }
 
-/** Charges an instrument without its owner being present (off session). */
-export interface Charge extends MovementOfMoney {}
+export interface Charge extends MovementOfMoney {
+  /** The customer, who is there to approve the charge (3-D Secure); null: nobody is (off session). */
+  readonly customer: PresentCustomer | null
+}
+
+export interface PresentCustomer {
+  /** Where the bank's page sends the customer back to; null: to a page of this service. */
+  readonly returnUrl: string | null
+}
 
 export interface Refund extends MovementOfMoney {
   readonly chargeRequestId: string
@@ -53,21 +77,6 @@ export type Movement =
   | { readonly kind: 'charge'; readonly charge: Charge }
   | { readonly kind: 'refund'; readonly refund: Refund }
 
-/**
- * Why a movement was declined, in the one list that dunning knows.
- *
- * `hard`: never again with this instrument. `soft`: may succeed later. `lost-or-stolen` is a hard one that the customer
- * should be told nothing of. `needs-action`: only with the customer present.
- */
-export const DECLINE_CLASSES = [
-  'hard',
-  'soft',
-  'lost-or-stolen',
-  'insufficient-funds',
-  'needs-action',
-] as const
-export type DeclineClass = (typeof DECLINE_CLASSES)[number]
-
 export interface GatewayResult {
   readonly result: 'approved' | 'declined' | 'unknown'
   /** The gateway's own text; holds no card data. */
@@ -76,6 +85,16 @@ export interface GatewayResult {
   readonly id?: string | null
   /** Why, if the movement was declined. */
   readonly decline?: DeclineClass | null
+  /** Where the present customer approves a charge, which is `unknown` until then; null: it waits for nobody. */
+  readonly approvalUrl?: string | null
+}
+
+/** What `store` may know of the charge that a card is stored for. */
+export interface StoreOptions {
+  /** That it is to be charged in; null: not known. */
+  readonly currency?: string | null
+  /** True if it is charged once, with the customer present, so that it need not be prepared for later charges. */
+  readonly isForPresentCustomer?: boolean
 }
 
 export interface Gateway {
@@ -86,17 +105,30 @@ export interface Gateway {
   takesCards(organizationId: string): Promise<boolean>
   /**
    * Stores a card with the gateway and returns the reference that charges it. Idempotent for a `requestId`.
-   * @param currency that it is to be charged in, if it is known.
    * @throws GatewayFailedError if it has no result.
    */
   store(
     organizationId: string,
     card: GatewayCard,
     requestId: string,
-    currency?: string | null,
+    options?: StoreOptions,
   ): Promise<StoredCard | CardRefusal>
-  /** @throws NotSentError if the gateway has certainly not carried it out. */
+  /**
+   * Takes over a card that the provider's own form stored in the browser, by the provider's id of it. Idempotent.
+   * @throws GatewayFailedError if it has no result.
+   */
+  adopt(organizationId: string, paymentMethod: string): Promise<AdoptedCard | CardRefusal>
+  /**
+   * Charges an instrument. What its bank wants approved is `unknown` with an `approvalUrl` if the customer is present,
+   * and else declined as `needs-action`.
+   * @throws NotSentError if the gateway has certainly not carried it out.
+   */
   charge(charge: Charge): Promise<GatewayResult>
+  /**
+   * Ends a charge that waits for its customer, so that it can no longer be approved. Returns its outcome: declined, or
+   * approved if the customer was faster; null if the gateway never received the charge.
+   */
+  abandon(charge: Charge, since: number): Promise<GatewayResult | null>
   /** @throws NotSentError as `charge`. */
   refund(refund: Refund): Promise<GatewayResult>
   /**
@@ -106,6 +138,16 @@ export interface Gateway {
   find(movement: Movement, since: number): Promise<GatewayResult | null>
   close(): Promise<void>
 }
+
+/** What may wait for the gateway, and so must not run in a transaction. */
+export const GATEWAY_CALLS = [
+  'store',
+  'adopt',
+  'charge',
+  'abandon',
+  'refund',
+  'find',
+] as const satisfies readonly (keyof Gateway)[]
 
 /** A movement was certainly not carried out: not one byte has left, or the gateway turned it away. It can be sent again. */
 export class NotSentError extends Error {
@@ -119,11 +161,6 @@ export class NoGatewayError extends NotSentError {
 /** The gateway failed and its result is required: it stored no card. */
 export class GatewayFailedError extends Error {
   override readonly name = 'GatewayFailedError'
-}
-
-/** The gateway refuses the card itself. The message says why, for the one who entered it. */
-export class CardRefusedError extends Error {
-  override readonly name = 'CardRefusedError'
 }
 
 /** What was sent in a provider's name is not the provider's, or too old. The message says why. */

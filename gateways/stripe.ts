@@ -1,16 +1,17 @@
 /**
- * The gateway port over Stripe, by its own library: payment methods of a Stripe customer, charged off session by payment
- * intents.
+ * The gateway port over Stripe, by its own library: payment methods of a Stripe customer, charged by payment intents,
+ * off session or with the customer present, whom Stripe then sends to the bank's page and back.
  *
  * A reference is `<customer>/<payment method>`. Our request id is a movement's idempotency key and stands in its
  * metadata, by which `find` recognizes it: Stripe forgets idempotency keys after a day and repeats a failure under them,
  * so that a listing, which is consistent, is the only proof that a movement never came.
  */
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import Stripe from 'stripe'
+import type { CardBrand } from '../billing/cards.ts'
 import { minorUnits } from '../billing/money.ts'
 import {
-  CardRefusedError,
+  type CardRefusal,
   type Charge,
   CredentialsRefusedError,
   type DeclineClass,
@@ -35,39 +36,30 @@ const PAGE = 100
 /** Nobody is there to be sent to another page. */
 const WITHOUT_REDIRECT = { enabled: true, allow_redirects: 'never' } as const
 
+/** Stripe or the bank does not keep the card. The message says why, for the one who entered it. */
+class CardRefusedError extends Error {}
+
 export interface StripeOptions {
   readonly secretKey: string
   /** True if the merchant may send card numbers to Stripe from its server. */
   readonly takesCards: boolean
   /** What stands on the cardholder's statement, besides the account's own text. */
   readonly descriptor?: string | null
+  /** Where the bank's page sends customers back to, unless a charge says where. */
+  readonly returnUrl: string
   /** Where Stripe is; default on the Internet. */
   readonly host?: { readonly protocol: 'http' | 'https'; readonly host: string; readonly port: number }
   /** Time limit of a call in milliseconds; default 30,000. */
   readonly timeout?: number
 }
 
-/** What is known of an instrument that the provider's own form made. */
-export interface AdoptedCard {
-  readonly reference: string
-  readonly last4: string
-  readonly brand: string
-  readonly expMonth: number
-  readonly expYear: number
-}
-
 export interface StripeGateway extends Gateway {
-  /**
-   * Takes over a payment method that Stripe's form made in the browser, and returns what is known of it. Idempotent.
-   * @throws CardRefusedError if it does not exist, is no card or cannot be charged off session.
-   */
-  adopt(organizationId: string, paymentMethod: string): Promise<AdoptedCard>
   /** @throws CredentialsRefusedError; GatewayFailedError if Stripe cannot be reached. */
   probe(): Promise<void>
 }
 
 export function createStripeGateway(options: StripeOptions): StripeGateway {
-  const { secretKey, takesCards, descriptor = null, host, timeout = TIMEOUT } = options
+  const { secretKey, takesCards, descriptor = null, returnUrl, host, timeout = TIMEOUT } = options
   const stripe = new Stripe(secretKey, {
     apiVersion: STRIPE_API_VERSION,
     // Repetitions are the caller's, under the same request id.
@@ -78,15 +70,32 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
   })
   const keyOf = (kind: string, requestId: string) => ({ idempotencyKey: digest(`${kind}:${requestId}`) })
 
+  const customerFor = async (organizationId: string, requestId: string): Promise<string> => {
+    const { id } = await stripe.customers.create(
+      { metadata: { organizationId } },
+      keyOf('customer', requestId),
+    )
+    return id
+  }
+
+  /** Keeps a payment method for a charge that its owner may have to approve. */
+  const attachFor = async (
+    organizationId: string,
+    paymentMethod: string,
+    requestId: string,
+  ): Promise<string> => {
+    const customer = await customerFor(organizationId, requestId)
+    await stripe.paymentMethods.attach(paymentMethod, { customer }, keyOf('attach', requestId))
+    return `${customer}/${paymentMethod}`
+  }
+
+  /** Keeps a payment method for charges while its owner is away. */
   const saveFor = async (
     organizationId: string,
     paymentMethod: string,
     requestId: string,
   ): Promise<string> => {
-    const { id: customer } = await stripe.customers.create(
-      { metadata: { organizationId } },
-      keyOf('customer', requestId),
-    )
+    const customer = await customerFor(organizationId, requestId)
     const { status } = await stripe.setupIntents.create(
       {
         customer,
@@ -108,9 +117,14 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
     takesCards: async () => takesCards,
     idempotencyWindow: IDEMPOTENCY_WINDOW,
 
-    async store(organizationId, { pan, cvv, expMonth, expYear }, requestId) {
+    async store(
+      organizationId,
+      { pan, cvv, expMonth, expYear },
+      requestId,
+      { isForPresentCustomer = false } = {},
+    ) {
       if (!takesCards) return { refusal: 'Enter the card in the form of the payment provider.' }
-      const stored = storing(async () => {
+      return await storing(async () => {
         const { id } = await stripe.paymentMethods.create(
           {
             type: 'card',
@@ -123,12 +137,11 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
           },
           keyOf('card', `${organizationId}/${requestId}`),
         )
-        const reference = await saveFor(organizationId, id, `${organizationId}/${requestId}`)
-        return { reference, gatewayName: NAME }
-      })
-      return await stored.catch((error: unknown) => {
-        if (error instanceof CardRefusedError) return { refusal: error.message }
-        throw error
+        const save = isForPresentCustomer ? attachFor : saveFor
+        return {
+          reference: await save(organizationId, id, `${organizationId}/${requestId}`),
+          gatewayName: NAME,
+        }
       })
     },
 
@@ -140,8 +153,18 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
           customer === null
             ? await saveFor(organizationId, paymentMethod, `${organizationId}/${paymentMethod}`)
             : `${typeof customer === 'string' ? customer : customer.id}/${paymentMethod}`
-        const { last4, brand, exp_month: expMonth, exp_year: expYear } = card
-        return { reference, last4, brand, expMonth, expYear }
+        const brand = BRANDS[card.brand]
+        if (brand === undefined) throw new CardRefusedError('Cards of this brand are not taken.')
+        const { last4, exp_month: expMonth, exp_year: expYear, fingerprint } = card
+        return {
+          reference,
+          gatewayName: NAME,
+          last4,
+          brand,
+          expMonth,
+          expYear,
+          fingerprint: fingerprint ?? paymentMethod,
+        }
       })
     },
 
@@ -156,10 +179,14 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
             currency: charge.currency.toLowerCase(),
             customer,
             payment_method: paymentMethod,
-            automatic_payment_methods: WITHOUT_REDIRECT,
             confirm: true,
-            off_session: true,
-            error_on_requires_action: true,
+            ...(charge.customer === null
+              ? {
+                  automatic_payment_methods: WITHOUT_REDIRECT,
+                  off_session: true,
+                  error_on_requires_action: true,
+                }
+              : { payment_method_types: ['card'], return_url: charge.customer.returnUrl ?? returnUrl }),
             metadata: metadataOf(charge),
             ...(descriptor === null ? {} : { statement_descriptor_suffix: descriptor }),
           },
@@ -167,6 +194,23 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
         )
         return resultOfIntent(intent)
       })
+    },
+
+    async abandon(charge, since) {
+      const waiting = await findIntent(stripe, charge, charge.requestId, since)
+      if (waiting === null) return null
+      try {
+        const ended = await stripe.paymentIntents.cancel(
+          waiting.id,
+          { cancellation_reason: 'abandoned' },
+          keyOf('abandon', randomUUID()),
+        )
+        return resultOfIntent(ended)
+      } catch (error) {
+        // The customer or the bank was faster.
+        if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error
+        return resultOfIntent(await stripe.paymentIntents.retrieve(waiting.id))
+      }
     },
 
     async refund(refund) {
@@ -252,16 +296,26 @@ async function moving(move: () => Promise<GatewayResult>): Promise<GatewayResult
 /** Codes of a request whose first one under the same key is still under way. */
 const IN_PROGRESS = ['idempotency_key_in_use', 'lock_timeout']
 
-/** Stores an instrument. @throws CardRefusedError for a declined card, GatewayFailedError if there is no result. */
-async function storing<T>(store: () => Promise<T>): Promise<T> {
+/** Stripe's names of the brands that the service knows. */
+const BRANDS: Readonly<Record<string, CardBrand>> = {
+  amex: 'American Express',
+  diners: 'Diners Club',
+  discover: 'Discover',
+  jcb: 'JCB',
+  mastercard: 'MasterCard',
+  visa: 'Visa',
+}
+
+/** Stores an instrument. A declined card is a refusal. @throws GatewayFailedError if there is no result. */
+async function storing<T>(store: () => Promise<T>): Promise<T | CardRefusal> {
   try {
     return await store()
   } catch (error) {
-    if (error instanceof CardRefusedError) throw error
+    if (error instanceof CardRefusedError) return { refusal: error.message }
     const { StripeCardError, StripeInvalidRequestError } = Stripe.errors
-    if (error instanceof StripeCardError) throw new CardRefusedError('The card was declined.')
+    if (error instanceof StripeCardError) return { refusal: 'The card was declined.' }
     if (error instanceof StripeInvalidRequestError && error.code === 'resource_missing') {
-      throw new CardRefusedError('The payment method does not exist.')
+      return { refusal: 'The payment method does not exist.' }
     }
     // The library's error may contain what was sent.
     throw new GatewayFailedError('The gateway could not store the card. Try again later.')
@@ -300,7 +354,11 @@ export function resultOfIntent(intent: Stripe.PaymentIntent): GatewayResult {
       return { result: 'approved', raw: rawOf(id, status, null), id }
     case 'processing':
       return { result: 'unknown', raw: rawOf(id, status, null), id }
-    case 'requires_action':
+    case 'requires_action': {
+      const approvalUrl = intent.next_action?.redirect_to_url?.url ?? null
+      if (approvalUrl !== null) return { result: 'unknown', raw: rawOf(id, status, null), id, approvalUrl }
+      return declined(reason, 'needs-action', id)
+    }
     case 'requires_confirmation':
       return declined(reason, 'needs-action', id)
     case 'canceled':
@@ -333,7 +391,11 @@ const DECLINES: Readonly<Record<string, DeclineClass>> = {
     'withdrawal_count_limit_exceeded',
     'card_velocity_exceeded',
   ]),
-  ...classed('needs-action', ['authentication_required', 'authentication_not_handled']),
+  ...classed('needs-action', [
+    'authentication_required',
+    'authentication_not_handled',
+    'payment_intent_authentication_failure',
+  ]),
   ...classed('hard', [
     'account_closed',
     'card_not_supported',

@@ -4,18 +4,34 @@
  * Of a card it stores the behaviour and the last four digits, never the number. Its ledger has one row for each request
  * id, however often it was requested: the approved rows are the money that moved.
  */
+import { createHash, randomUUID } from 'node:crypto'
 import pg from 'pg'
 import {
   type Charge,
   type DeclineClass,
   type Gateway,
+  type GatewayCard,
   GatewayFailedError,
   type GatewayResult,
   NotSentError,
   type Refund,
+  type StoredCard,
 } from './port.ts'
+import { returnPage } from './return-page.ts'
 
-type Behaviour = 'approve' | 'decline' | 'lack-funds' | 'answer-late' | 'decline-renewals'
+type Behaviour =
+  | 'approve'
+  | 'decline'
+  | 'lack-funds'
+  | 'expired'
+  | 'lost'
+  | 'stolen'
+  | 'answer-late'
+  | 'decline-renewals'
+  /** Approved by its present customer at every charge. */
+  | 'ask-always'
+  /** As `ask-always`, but charged off session without being asked. */
+  | 'ask-present'
 
 /** What the published test cards do; any other number is approved. */
 const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
@@ -23,23 +39,79 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   '5555555555554444': 'approve',
   '4000000000000002': 'decline',
   '4000000000009995': 'lack-funds',
+  '4000000000000069': 'expired',
+  '4000000000009987': 'lost',
+  '4000000000009979': 'stolen',
   '4000000000000119': 'answer-late',
   '4000000000000341': 'decline-renewals',
+  '4000002760003184': 'ask-always',
+  '4000003800000446': 'ask-present',
+}
+
+/** Published test payment methods, as the provider's own form would make them, with their cards. */
+const PAYMENT_METHODS: ReadonlyMap<string, string> = new Map([
+  ['pm_card_visa', '4111111111111111'],
+  ['pm_card_mastercard', '5555555555554444'],
+  ['pm_card_visa_chargeDeclined', '4000000000000002'],
+  ['pm_card_visa_chargeDeclinedInsufficientFunds', '4000000000009995'],
+  ['pm_card_authenticationRequired', '4000002760003184'],
+])
+
+/** Why cards that decline every charge do. */
+const ALWAYS_DECLINED: Readonly<Partial<Record<Behaviour, string>>> = {
+  decline: 'do-not-honor',
+  'lack-funds': 'insufficient-funds',
+  expired: 'expired-card',
+  lost: 'lost-card',
+  stolen: 'stolen-card',
 }
 
 interface LedgerRow {
   request_id: string
-  result: GatewayResult['result']
+  /** `waiting`: for the customer's approval. */
+  result: GatewayResult['result'] | 'waiting'
   reason: string | null
+  approval_id: string | null
 }
 
 /** The reasons of the ledger in the list of the port. */
 const DECLINES: Readonly<Record<string, DeclineClass>> = {
   'do-not-honor': 'soft',
   'insufficient-funds': 'insufficient-funds',
+  'expired-card': 'hard',
+  'lost-card': 'lost-or-stolen',
+  'stolen-card': 'lost-or-stolen',
+  'approval-required': 'needs-action',
+  'approval-refused': 'needs-action',
   'exceeds-charge': 'hard',
   'unknown-reference': 'hard',
 }
+
+/** A charge that waits, or waited, for its customer. */
+export interface Approval {
+  /** A decimal string in units of the currency. */
+  readonly amount: string
+  readonly currency: string
+  readonly last4: string
+  readonly isWaiting: boolean
+  readonly returnUrl: string
+}
+
+/** What a bank's page would ask customers. */
+export interface Approvals {
+  /** Returns the charge of an approval page; null if there is none. */
+  approval(id: string): Promise<Approval | null>
+  /** Approves or refuses a waiting charge, and returns its outcome; null if it does not wait. */
+  decide(id: string, approves: boolean): Promise<DecidedCharge | null>
+}
+
+export interface DecidedCharge {
+  readonly organizationId: string
+  readonly requestId: string
+  readonly outcome: GatewayResult
+}
+
+export interface TestGateway extends Gateway, Approvals {}
 
 const NAME = 'TestGateway'
 /** Time limit of a query. Milliseconds. */
@@ -50,8 +122,15 @@ const IDEMPOTENCY_WINDOW = 24 * 3_600_000
 
 export function createTestGateway(
   databaseUrl: string,
-  { idempotencyWindow = IDEMPOTENCY_WINDOW }: { readonly idempotencyWindow?: number } = {},
-): Gateway {
+  {
+    baseUrl,
+    idempotencyWindow = IDEMPOTENCY_WINDOW,
+  }: {
+    /** Where browsers reach its pages. */
+    readonly baseUrl: string
+    readonly idempotencyWindow?: number
+  },
+): TestGateway {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     application_name: 'test gateway',
@@ -71,7 +150,7 @@ export function createTestGateway(
     let failure: Error | undefined
     try {
       const [row] = (await client.query<LedgerRow>(text, values)).rows
-      return row === undefined ? null : resultOf(row)
+      return row === undefined ? null : resultOf(row, baseUrl)
     } catch (error) {
       failure = error as Error
       throw error
@@ -87,47 +166,89 @@ export function createTestGateway(
     }
   }
 
+  const keep = async (
+    organizationId: string,
+    { pan }: GatewayCard,
+    requestId: string,
+  ): Promise<StoredCard> => {
+    try {
+      const { rows } = await pool.query<{ reference: string }>(
+        `insert into test_gateway.cards (organization_id, reference, behaviour, last4)
+           values ($1, $4, $2, $3)
+           on conflict (organization_id, reference) do update set last4 = excluded.last4 returning reference`,
+        [organizationId, BEHAVIOURS[pan] ?? 'approve', pan.slice(-4), referenceOf(organizationId, requestId)],
+      )
+      return { reference: rows[0]?.reference ?? '', gatewayName: NAME }
+    } catch {
+      // The driver's message may contain bound values.
+      throw new GatewayFailedError('The gateway could not store the card. Try again later.')
+    }
+  }
+
   return {
     name: NAME,
     idempotencyWindow,
 
     takesCards: async () => true,
 
-    async store(organizationId, { pan }) {
-      try {
-        const { rows } = await pool.query<{ reference: string }>(
-          `insert into test_gateway.cards (organization_id, reference, behaviour, last4)
-           values ($1, 'ref_' || replace(gen_random_uuid()::text, '-', ''), $2, $3) returning reference`,
-          [organizationId, BEHAVIOURS[pan] ?? 'approve', pan.slice(-4)],
-        )
-        return { reference: rows[0]?.reference ?? '', gatewayName: NAME }
-      } catch {
-        // The driver's message may contain bound values.
-        throw new GatewayFailedError('The gateway could not store the card. Try again later.')
-      }
+    store: keep,
+
+    async adopt(organizationId, paymentMethod) {
+      const pan = PAYMENT_METHODS.get(paymentMethod)
+      if (pan === undefined) return { refusal: 'The payment method does not exist.' }
+      const card = { pan, cvv: null, expMonth: 12, expYear: 2090 }
+      const { reference } = await keep(organizationId, card, paymentMethod)
+      const { expMonth, expYear } = card
+      const brand = pan.startsWith('5') ? 'MasterCard' : 'Visa'
+      const last4 = pan.slice(-4)
+      return { reference, gatewayName: NAME, last4, brand, expMonth, expYear, fingerprint: paymentMethod }
     },
 
-    async charge({ organizationId, requestId, reference, amount, currency }: Charge) {
+    async charge({ organizationId, requestId, reference, amount, currency, customer }: Charge) {
       return resultOrDeclined(
         await ask(
           `insert into test_gateway.ledger
-             (organization_id, request_id, kind, reference, amount, currency, result, reason)
+             (organization_id, request_id, kind, reference, amount, currency, result, reason, approval_id, return_url)
            select card.organization_id, $2, 'charge', card.reference, $4, $5,
-                  case when card.behaviour in ('decline', 'lack-funds') then 'declined'
+                  case when declined.reason is not null then 'declined'
+                       when asked.customer then 'waiting'
                        when card.behaviour = 'answer-late' then 'unknown'
-                       when card.behaviour = 'decline-renewals' and charged.before then 'declined'
                        else 'approved' end,
-                  case when card.behaviour = 'lack-funds' then 'insufficient-funds'
-                       when card.behaviour = 'decline' then 'do-not-honor'
-                       when card.behaviour = 'decline-renewals' and charged.before then 'do-not-honor' end
+                  declined.reason, case when asked.customer then $7 end, case when asked.customer then $8 end
              from test_gateway.cards card,
                   lateral (select exists (select from test_gateway.ledger earlier
                      where earlier.organization_id = card.organization_id and earlier.reference = card.reference
-                       and earlier.result = 'approved') as before) charged
+                       and earlier.result = 'approved') as before) charged,
+                  lateral (select case
+                       when card.behaviour = 'decline-renewals' and charged.before then 'do-not-honor'
+                       when card.behaviour = 'ask-always' and not $6 then 'approval-required'
+                       else $9::jsonb ->> card.behaviour end as reason) declined,
+                  lateral (select $6 and card.behaviour in ('ask-always', 'ask-present') as customer) asked
             where card.organization_id = $1 and card.reference = $3
            ${ASKED_AGAIN}`,
-          [organizationId, requestId, reference, amount, currency],
+          [
+            organizationId,
+            requestId,
+            reference,
+            amount,
+            currency,
+            customer !== null,
+            randomUUID(),
+            customer?.returnUrl ?? returnPage(baseUrl),
+            JSON.stringify(ALWAYS_DECLINED),
+          ],
         ),
+      )
+    },
+
+    async abandon({ organizationId, requestId }) {
+      return await ask(
+        `update test_gateway.ledger
+            set calls = calls + 1,
+                reason = case when result = 'waiting' then 'abandoned' else reason end,
+                result = case when result = 'waiting' then 'declined' else result end
+          where organization_id = $1 and request_id = $2 returning ${RESULT}`,
+        [organizationId, requestId],
       )
     },
 
@@ -156,22 +277,66 @@ export function createTestGateway(
       return await ask(
         `update test_gateway.ledger set calls = calls + 1,
                 result = case when result = 'unknown' then 'approved' else result end
-          where organization_id = $1 and request_id = $2 returning request_id, result, reason`,
+          where organization_id = $1 and request_id = $2 returning ${RESULT}`,
         [organizationId, requestId],
       )
+    },
+
+    async approval(id) {
+      const { rows } = await pool.query<Approval>(
+        `select charge.amount::text as amount, charge.currency, card.last4, charge.return_url as "returnUrl",
+                charge.result = 'waiting' as "isWaiting"
+           from test_gateway.ledger charge
+           join test_gateway.cards card on card.organization_id = charge.organization_id and card.reference = charge.reference
+          where charge.approval_id = $1`,
+        [id],
+      )
+      return rows[0] ?? null
+    },
+
+    async decide(id, approves) {
+      const { rows } = await pool.query<LedgerRow & { organization_id: string }>(
+        `update test_gateway.ledger
+            set result = case when $2 then 'approved' else 'declined' end,
+                reason = case when $2 then null else 'approval-refused' end
+          where approval_id = $1 and result = 'waiting' returning organization_id, ${RESULT}`,
+        [id, approves],
+      )
+      const [row] = rows
+      if (row === undefined) return null
+      return {
+        organizationId: row.organization_id,
+        requestId: row.request_id,
+        outcome: resultOf(row, baseUrl),
+      }
     },
 
     close: () => pool.end(),
   }
 }
 
+/** The same for the same request, so that a repetition stores a card once. */
+function referenceOf(organizationId: string, requestId: string): string {
+  const digest = createHash('sha256').update(`${organizationId}/${requestId}`).digest('hex')
+  return `ref_${digest.slice(0, 32)}`
+}
+
+const RESULT = 'request_id, result, reason, approval_id'
+
 /** A repeated request id moves nothing more. If its first result was late, it is available by now. */
 const ASKED_AGAIN = `on conflict (organization_id, request_id) do update
    set calls = test_gateway.ledger.calls + 1,
        result = case when test_gateway.ledger.result = 'unknown' then 'approved' else test_gateway.ledger.result end
- returning request_id, result, reason`
+ returning ${RESULT}`
 
-function resultOf({ request_id: id, result, reason }: LedgerRow): GatewayResult {
+function resultOf(
+  { request_id: id, result, reason, approval_id: approvalId }: LedgerRow,
+  baseUrl: string,
+): GatewayResult {
+  if (result === 'waiting') {
+    const approvalUrl = `${baseUrl}/test-gateway/approvals/${approvalId}`
+    return { result: 'unknown', raw: JSON.stringify({ result, reason }), id, approvalUrl }
+  }
   const decline = result === 'declined' ? (DECLINES[reason ?? ''] ?? 'soft') : null
   return { result, raw: JSON.stringify({ result, reason }), id, decline }
 }

@@ -1,6 +1,6 @@
-import { discountable } from '../billing/discounts.ts'
 import { autopayScheduledTime, type Invoice as InvoiceState } from '../billing/invoices.ts'
-import { jsonAmount, sumOf } from '../billing/money.ts'
+import { jsonAmount, Money, sumOf } from '../billing/money.ts'
+import { isCredit, subtotal } from '../billing/proration.ts'
 import type { Invoice, Subscription, Transaction } from '../db/entities/index.ts'
 import { presentContact } from './contact.ts'
 import { type Link, resourceUrl } from './links.ts'
@@ -75,7 +75,6 @@ export function presentInvoiceItems(invoice: Invoice, baseUrl: string) {
     const item = presentLine(line, invoice, url)
     return {
       id,
-      type: 'debit' as const,
       ...item,
       createdTime: invoice.createdTime.toISOString(),
       updatedTime: invoice.updatedTime.toISOString(),
@@ -147,22 +146,31 @@ function presentLine(
 ) {
   const { planId, productId = null, unitPrice } = line
   const isForPeriod = line.type === 'plan' || line.type === 'trial'
+  const ofCredit = isCredit(line.amount)
+  const [periodStart, periodEnd] =
+    line.periodStart === undefined || line.periodEnd === undefined
+      ? [period.periodStart, period.periodEnd]
+      : [new Date(line.periodStart), new Date(line.periodEnd)]
+  const hasTimes = isForPeriod || line.type === 'proration'
+  // The type says what is credited: prices are not negative.
+  const shown = (amount: string) => jsonAmount(new Money(amount).abs().toFixed())
   const links: [string, string | null, string][] = [
     ['product', productId, 'products'],
     ['plan', planId, 'plans'],
     ['subscription', period.subscriptionId, 'subscriptions'],
   ]
   return {
+    type: ofCredit ? ('credit' as const) : ('debit' as const),
     description: line.description,
     // A line without a unit price is of an earlier release: its amount stands for all of its units.
-    unitPrice: jsonAmount(unitPrice ?? line.amount),
+    unitPrice: shown(unitPrice ?? line.amount),
     quantity: unitPrice === undefined ? 1 : line.quantity,
-    price: jsonAmount(line.amount),
+    price: shown(line.amount),
     productId,
     planId,
     subscriptionId: period.subscriptionId,
-    periodStartTime: isForPeriod ? time(period.periodStart) : null,
-    periodEndTime: isForPeriod ? time(period.periodEnd) : null,
+    periodStartTime: hasTimes ? time(periodStart) : null,
+    periodEndTime: hasTimes ? time(periodEnd) : null,
     periodNumber: isForPeriod ? (period.periodNumber ?? null) : null,
     _links: links.flatMap(([rel, id, path]) => (id === null ? [] : [{ rel, href: url(path, id) }])),
   }
@@ -174,7 +182,7 @@ function amountsOf({ amount, lines, discounts }: Pick<InvoiceState, 'amount' | '
   const shippingAmount = sumOf(shipping)
   return {
     amount: jsonAmount(amount),
-    subtotalAmount: jsonAmount(discountable(lines)),
+    subtotalAmount: jsonAmount(subtotal(lines.filter(({ type }) => type !== 'shipping'))),
     discountAmount: jsonAmount(sumOf(discounts.map((discount) => discount.amount))),
     discounts: discounts.map((discount) => ({
       couponId: discount.couponId,

@@ -1,4 +1,5 @@
 import { currencySign, jsonAmount } from '../billing/money.ts'
+import type { PlanTrial } from '../billing/order-terms.ts'
 import type { Pricing } from '../billing/pricing.ts'
 import type { Plan } from '../db/entities/index.ts'
 import { presentInterval } from './interval.ts'
@@ -20,7 +21,7 @@ export function presentPlan(plan: Plan, baseUrl: string) {
     currencySign: currencySign(plan.currency),
     pricing: presentPricing(plan.pricing),
     recurringInterval: presentInterval(plan.recurringInterval),
-    trial: plan.trial == null ? null : { ...plan.trial, price: jsonAmount(plan.trial.price) },
+    trial: plan.trial == null ? null : presentTrial(plan.trial),
     isTrialOnly: plan.isTrialOnly,
     setup: plan.setup == null ? null : { price: jsonAmount(plan.setup.price) },
     invoiceTimeShift: plan.invoiceTimeShift ?? null,
@@ -33,7 +34,11 @@ export function presentPlan(plan: Plan, baseUrl: string) {
   }
 }
 
-function presentPricing(pricing: Pricing) {
+export function presentTrial(trial: PlanTrial) {
+  return { ...trial, price: jsonAmount(trial.price) }
+}
+
+export function presentPricing(pricing: Pricing) {
   if (!('brackets' in pricing)) {
     const { formula } = pricing
     const price = jsonAmount(pricing.price)

@@ -1,10 +1,13 @@
 /** Representations of an order's cancellations, reactivations and pauses. */
+import { jsonAmount } from '../billing/money.ts'
+import { subtotal } from '../billing/proration.ts'
 import type {
   SubscriptionCancellation,
   SubscriptionPause,
   SubscriptionReactivation,
 } from '../db/entities/index.ts'
 import { resourceUrl } from './links.ts'
+import { presentQueuedLine } from './queued-line.ts'
 
 export function presentCancellation(row: SubscriptionCancellation, baseUrl: string) {
   return {
@@ -17,6 +20,11 @@ export function presentCancellation(row: SubscriptionCancellation, baseUrl: stri
     canceledBy: row.canceledBy,
     reason: row.reason ?? null,
     description: row.description ?? null,
+    prorated: row.prorated,
+    lineItems: row.creditLines.map((line) => presentQueuedLine(line, row.currency ?? '')),
+    lineItemSubtotal:
+      row.currency == null ? null : { currency: row.currency, amount: jsonAmount(subtotal(row.creditLines)) },
+    proratedInvoiceId: row.proratedInvoiceId ?? null,
     ...resource(row, 'subscription-cancellations', baseUrl),
   }
 }

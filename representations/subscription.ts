@@ -1,9 +1,12 @@
-import { jsonAmount } from '../billing/money.ts'
+import { currencySign, jsonAmount } from '../billing/money.ts'
+import { subtotal } from '../billing/proration.ts'
 import type { Subscription } from '../db/entities/index.ts'
-import type { OrderItem, UsageLimits } from '../db/entities/subscription.ts'
+import { isInlinePlan, type OrderItem, type UsageLimits } from '../db/entities/subscription.ts'
 import { presentContact } from './contact.ts'
 import { presentInterval } from './interval.ts'
 import { type Link, resourceUrl } from './links.ts'
+import { presentPricing, presentTrial } from './plan.ts'
+import { presentQueuedLine } from './queued-line.ts'
 
 export function subscriptionLinks(order: Subscription, baseUrl: string): Link[] {
   const url = (...segments: string[]) => resourceUrl(baseUrl, order.organizationId, ...segments)
@@ -54,8 +57,8 @@ export function presentSubscription(order: Subscription, baseUrl: string) {
     initialInvoiceId: order.initialInvoiceId ?? null,
     recentInvoiceId: order.recentInvoiceId ?? null,
     mrr: jsonAmount(order.mrr),
-    lineItems: [],
-    lineItemSubtotal: { currency: order.currency, amount: 0 },
+    lineItems: order.queuedLines.map((line) => presentQueuedLine(line, order.currency)),
+    lineItemSubtotal: { currency: order.currency, amount: jsonAmount(subtotal(order.queuedLines)) },
     shipping:
       order.shipping == null
         ? null
@@ -88,14 +91,14 @@ export function presentSubscription(order: Subscription, baseUrl: string) {
 export function presentItem(item: OrderItem, newest: Readonly<Record<string, number>>) {
   return {
     id: item.id,
-    plan: item.plan,
-    planId: item.plan.id,
+    plan: presentItemPlan(item.plan),
+    ...(item.plan.id === undefined ? {} : { planId: item.plan.id }),
     quantity: item.quantity,
     quantityFilled: item.quantityFilled,
     usageLimits: presentUsageLimits(item.usageLimits),
     excludeFromMrr: item.excludeFromMrr ?? false,
     revision: item.revision,
-    isModified: false,
+    isModified: isInlinePlan(item.plan),
     isGrandfathered: isGrandfathered(item, newest),
     _embedded: {},
   }
@@ -112,9 +115,23 @@ function presentUsageLimits(limits: UsageLimits | null) {
   }
 }
 
+/** Returns a plan as it was sent: the id of a reference, or the members of a plan of the item's own. */
+function presentItemPlan(plan: OrderItem['plan']) {
+  if (!isInlinePlan(plan)) return { id: plan.id }
+  const { pricing, recurringInterval, trial, setup, ...others } = plan
+  return {
+    ...others,
+    currencySign: currencySign(plan.currency),
+    ...(pricing === undefined ? {} : { pricing: presentPricing(pricing) }),
+    ...(recurringInterval === undefined ? {} : { recurringInterval: presentInterval(recurringInterval) }),
+    ...(trial === undefined ? {} : { trial: presentTrial(trial) }),
+    ...(setup === undefined ? {} : { setup: { price: jsonAmount(setup.price) } }),
+  }
+}
+
 /** True if the plan has a newer revision than the item was priced with. */
 export function isGrandfathered(item: OrderItem, newest: Readonly<Record<string, number>>): boolean {
-  return (newest[item.plan.id] ?? 0) > item.priced.revision
+  return !isInlinePlan(item.plan) && (newest[item.plan.id] ?? 0) > item.priced.revision
 }
 
 function time(value: Date | null | undefined): string | null {

@@ -41,12 +41,14 @@ export function presentTransaction(transaction: Transaction, baseUrl: string) {
     rebillNumber: transaction.rebillNumber ?? null,
     retryNumber: transaction.retryNumber,
     isRetry: transaction.retryNumber > 0,
-    isMerchantInitiated: transaction.subscriptionId != null,
+    isMerchantInitiated: transaction.subscriptionId != null || transaction.isMerchantInitiated,
     isProcessedOutside: transaction.gateway == null,
     description: transaction.description ?? null,
     customFields: transaction.customFields ?? {},
     riskMetadata: transaction.riskMetadata ?? null,
-    status: dispute?.isOpen === true ? ('disputed' as const) : transaction.status,
+    has3ds: transaction.approvalUrl != null,
+    redirectUrl: transaction.redirectUrl ?? null,
+    status: shownStatus(transaction),
     result: transaction.result ?? null,
     gatewayName: transaction.gateway ?? null,
     gatewayAccountId: accountOf(transaction),
@@ -66,6 +68,15 @@ export function presentTransaction(transaction: Transaction, baseUrl: string) {
   }
 }
 
+function shownStatus(transaction: Transaction) {
+  if (transaction.dispute?.isOpen === true) return 'disputed' as const
+  return waitsForCustomer(transaction) ? ('waiting-approval' as const) : transaction.status
+}
+
+function waitsForCustomer({ status, approvalUrl }: Pick<Transaction, 'status' | 'approvalUrl'>): boolean {
+  return status === 'pending' && approvalUrl != null
+}
+
 function linksOf(transaction: Transaction, baseUrl: string): Link[] {
   const url = (...segments: string[]) => resourceUrl(baseUrl, transaction.organizationId, ...segments)
   const to = (rel: string, path: string, id: string | null | undefined): Link[] =>
@@ -81,6 +92,9 @@ function linksOf(transaction: Transaction, baseUrl: string): Link[] {
     ...to('gatewayAccount', 'gateway-accounts', accountOf(transaction)),
     ...to('parentTransaction', 'transactions', transaction.parentTransactionId),
     ...transaction.invoiceIds.flatMap((id) => to('invoice', 'invoices', id)),
+    ...(waitsForCustomer(transaction) && transaction.approvalUrl != null
+      ? [{ rel: 'approvalUrl', href: transaction.approvalUrl }]
+      : []),
     { rel: 'queryUrl', href: url('transactions', transaction.id, 'query') },
     ...(transaction.type === 'sale'
       ? [{ rel: 'refundUrl', href: url('transactions', transaction.id, 'refund') }]

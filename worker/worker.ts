@@ -14,12 +14,14 @@ import { DELIVERY_CHANNEL, NOTIFICATION_CHANNEL, RESEND_CHANNEL, WAKE_UP_CHANNEL
 import { watchDatabaseClock } from '../db/clock-agreement.ts'
 import type { InstallationFacts } from '../db/installation.ts'
 import { listen } from '../db/listener.ts'
+import { outsideTransactions } from '../db/outside-transactions.ts'
 import type { Vault } from '../db/vault.ts'
 import { createAddressGuard } from '../delivery/address-guard.ts'
 import type { AttemptDependencies } from '../delivery/attempt.ts'
 import { signingKeyCache } from '../delivery/key-cache.ts'
 import { createSender } from '../delivery/sender.ts'
 import { createGateways, type GatewayOptions } from '../gateways/gateways.ts'
+import { GATEWAY_CALLS } from '../gateways/port.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Checks } from '../ops/readiness.ts'
 import { taskQueue } from '../workflows/contract.ts'
@@ -95,12 +97,14 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   const sender = createSender(
     createAddressGuard(config.webhookAllowedCidrs, ownPorts(config, databaseUrl, temporal.address)),
   )
-  const gateway = createGateways({
+  const gateways = createGateways({
     environment: config.environment,
     databaseUrl,
+    baseUrl: config.baseUrl,
     accounts: gatewayAccountSource(em, vault),
     ...(dependencies.stripeHost === undefined ? {} : { stripeHost: dependencies.stripeHost }),
   })
+  const gateway = outsideTransactions(gateways, GATEWAY_CALLS)
   const attempts: AttemptDependencies = {
     sender,
     signingKey: signingKeyCache(em, vault, now),

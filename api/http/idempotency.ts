@@ -101,7 +101,7 @@ export async function claimKey(
 ): Promise<StoredResponse | null> {
   const name = `${request.organizationId}\n${request.operation}\n${request.key}`
   if (!(await tryLockText(unit.em, name))) {
-    throw new StillRunning('conflict', 'A request with this Idempotency-Key is still in progress.')
+    throw stillRunning()
   }
   return await findStoredResponse(unit.em, vault, request)
 }
@@ -162,3 +162,8 @@ export function replay({ response, problem }: StoredResponse): OperationResponse
 const REPLAYED = { 'Idempotency-Replayed': 'true' }
 
 class StillRunning extends Problem {}
+
+/** Returns the problem of a repetition while the first request is in progress. */
+export function stillRunning(): Problem {
+  return new StillRunning('conflict', 'A request with this Idempotency-Key is still in progress.')
+}

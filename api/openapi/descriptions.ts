@@ -184,6 +184,9 @@ const OWN: Readonly<Record<string, string>> = {
   PatchSubscriptionItem: 'Items are added and removed by a PUT of the order.',
   GetSubscriptionUpcomingInvoiceCollection:
     'The list has one item, or none if the order has no next invoice.',
+  PostOrderPreview: 'The order would begin now. Nothing is saved.',
+  PostSubscriptionChangeItems:
+    'The order has to be pending or in service. A credit waits in `lineItems` for the next invoice; what is owed is invoiced and charged at once.',
   PostSubscriptionVoid: 'Only a pending order can be voided; any other is canceled.',
   GetSubscriptionUpcomingInvoice: 'The response is 404 if the order has no next invoice.',
   PostSubscriptionFastForward:

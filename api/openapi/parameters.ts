@@ -126,7 +126,7 @@ export function isConditional(route: Route): boolean {
     case 'GET':
       return false
     case 'POST':
-      return /^((Storefront)?PostPaymentInstrumentDeactivation|PostGatewayAccount(Enable|Disable|Close))$/.test(
+      return /^((Storefront)?PostPaymentInstrumentDeactivation|PostGatewayAccount(Enable|Disable|Close)|PostSubscriptionChangeItems)$/.test(
         operationId,
       )
     default:

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { type FieldCode, InvalidFieldsError } from '../../billing/errors.ts'
+import { type FieldCode, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
 import type { InvoiceTimeShift, RecurringInterval, TimeShift } from '../../billing/order-terms.ts'
 import { type PeriodAnchor, WEEKDAYS } from '../../billing/periods.ts'
 import type { InvoiceTimeShiftSchema, RecurringIntervalSchema } from '../schemas/billing-terms.ts'
@@ -26,6 +26,17 @@ export function intervalOf(body: GivenInterval | null | undefined): RecurringInt
     limit: body.limit ?? null,
     ...(isPostpaid ? { billingTiming: 'postpaid' } : {}),
     ...(anchor === null ? {} : { periodAnchorInstruction: anchor }),
+  }
+}
+
+/** Returns why a body's interval is invalid, each by its field. */
+export function intervalProblems(body: GivenInterval | null | undefined): readonly InvalidField[] {
+  try {
+    intervalOf(body)
+    return []
+  } catch (error) {
+    if (error instanceof InvalidFieldsError) return error.fields
+    throw error
   }
 }
 

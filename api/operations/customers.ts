@@ -177,8 +177,8 @@ function givenOf(
   return [valuesOf(body, context, row), tokenOf(body, context), field]
 }
 
-function tokenOf({ paymentToken }: Customer, { keys, gateway }: OperationContext): TokenPayment | null {
-  return paymentToken == null ? null : { token: paymentToken, path: { vault: keys.vault, gateway } }
+function tokenOf({ paymentToken }: Customer, { cards }: OperationContext): TokenPayment | null {
+  return paymentToken == null ? null : { token: paymentToken, cards }
 }
 
 function valuesOf(body: Customer, context: OperationContext, row: CustomerRow | null): NewCustomer {

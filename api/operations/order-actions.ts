@@ -1,5 +1,6 @@
 /** Actions on orders beside PUT (void, cancellation, pause, reactivation) and reads beside GET. */
 import type { EntityClass } from '@mikro-orm/core'
+import { canonicalJson } from '../../billing/canonical-json.ts'
 import { parseDuration, reach } from '../../billing/durations.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import {
@@ -75,7 +76,14 @@ export const cancellationWriter: Writer<CancellationRow, SubscriptionCancellatio
   update: (unit, row, body) => changeCancellation(unit, row, cancellationOf(body, row)),
 }
 
+/** @throws InvalidFieldsError for line items that are not the cancellation's own. */
 function cancellationOf(body: SubscriptionCancellation, row: CancellationRow | null): CancellationChange {
+  const { lineItems = [] } = body
+  const stored = row === null ? [] : presentCancellation(row, '').lineItems
+  if (lineItems.length > 0 && canonicalJson(lineItems) !== canonicalJson(stored)) {
+    const message = 'is not supported yet: leave it out or send []'
+    throw new InvalidFieldsError([{ field: 'lineItems', code: 'not-supported', message }])
+  }
   return {
     subscriptionId: body.subscriptionId,
     status: body.status ?? null,
@@ -84,6 +92,7 @@ function cancellationOf(body: SubscriptionCancellation, row: CancellationRow | n
     canceledBy: body.canceledBy === 'customer' ? 'customer' : 'merchant',
     reason: body.reason ?? null,
     description: body.description ?? null,
+    prorated: body.prorated ?? false,
   }
 }
 
@@ -164,6 +173,7 @@ export async function patchCancellation(context: OperationContext): Promise<Oper
       canceledBy: row.canceledBy === 'customer' ? 'customer' : 'merchant',
       reason: row.reason ?? null,
       description: row.description ?? null,
+      prorated: row.prorated,
     }
     const given = Object.entries(context.body<Partial<SubscriptionCancellation>>(row)).filter(([name]) =>
       context.has(name),

@@ -1,6 +1,11 @@
+import { InvalidFieldsError } from '../../billing/errors.ts'
 import { amountOf } from '../../billing/money.ts'
 import { lockSubscription } from '../../commands/orders/advance-order.ts'
-import { createSubscription, type NewSubscription } from '../../commands/orders/create-order.ts'
+import {
+  createSubscription,
+  type NewSubscription,
+  type SubscriptionItem,
+} from '../../commands/orders/create-order.ts'
 import { deleteSubscription } from '../../commands/orders/delete-order.ts'
 import { updateItem, updateSubscription } from '../../commands/orders/update-order.ts'
 import { Subscription as SubscriptionRow } from '../../db/entities/index.ts'
@@ -22,6 +27,7 @@ import { Subscription, type SubscriptionItemPatch } from '../schemas/subscriptio
 import { intervalOf, timeShiftOf } from './billing-terms.ts'
 import { subscriptionExpanders } from './expand-order.ts'
 import { instantOf } from './instants.ts'
+import { itemPlanOf, itemPlanProblems } from './item-plans.ts'
 
 export const subscriptions: Resource<SubscriptionRow> = {
   name: 'Subscription',
@@ -95,7 +101,7 @@ function valuesOf(body: Subscription, row: SubscriptionRow | null): Omit<NewSubs
     orderType: body.orderType as NewSubscription['orderType'],
     customerId: body.customerId,
     websiteId: body.websiteId,
-    items: body.items.map(itemOf),
+    items: itemsOf(body.items),
     startTime: instantOf(body.startTime, row?.startTime),
     abandonTime: instantOf(body.abandonTime, row?.abandonTime),
     trial: trialOf(body.trial, row),
@@ -123,6 +129,17 @@ function trialOf(body: Subscription['trial'], row: SubscriptionRow | null): NewS
   return { enabled: body.enabled ?? endTime !== null, endTime }
 }
 
+/**
+ * Returns the items of a checked body.
+ *
+ * @throws InvalidFieldsError naming each member that a plan of an item's own lacks, or that breaks a rule of plans.
+ */
+export function itemsOf(items: Subscription['items']): SubscriptionItem[] {
+  const problems = items.flatMap((item, index) => itemPlanProblems(item.plan, item.planId, index))
+  if (problems.length > 0) throw new InvalidFieldsError(problems)
+  return items.map(itemOf)
+}
+
 function itemOf({
   plan,
   planId,
@@ -130,10 +147,9 @@ function itemOf({
   quantityFilled,
   usageLimits,
   excludeFromMrr,
-}: Subscription['items'][number]) {
+}: Subscription['items'][number]): SubscriptionItem {
   return {
-    // The schema guarantees the plan's id.
-    plan: { id: plan?.id ?? planId ?? '' },
+    ...itemPlanOf(plan, planId),
     quantity: quantity ?? 1,
     quantityFilled: quantityFilled ?? 0,
     usageLimits: usageLimitsOf(usageLimits),

@@ -1,8 +1,13 @@
 import { EXPIRY_NOTICE } from '../../billing/cards.ts'
-import { createPaymentInstrument } from '../../commands/payments/create-payment-instrument.ts'
+import { InvalidFieldsError } from '../../billing/errors.ts'
+import {
+  createPaymentInstrument,
+  type StoredElsewhere,
+} from '../../commands/payments/create-payment-instrument.ts'
 import { deactivatePaymentInstrument } from '../../commands/payments/deactivate-payment-instrument.ts'
 import {
   emitInstrumentModified,
+  lockPaymentInstrument,
   updatePaymentInstrument,
 } from '../../commands/payments/update-payment-instrument.ts'
 import { Customer, PaymentInstrument as PaymentInstrumentRow } from '../../db/entities/index.ts'
@@ -36,6 +41,7 @@ export const paymentInstruments: Resource<PaymentInstrumentRow> = {
   fields: fieldsOf(PaymentInstrument, {
     customerId: reference('customer_id', 'customers'),
     lastPaymentTime: { sql: LAST_PAYMENT, type: 'time' },
+    'referenceData.paymentMethod': { sql: `(row.reference_data ->> 'paymentMethod')`, type: 'text' },
     expirationReminderTime: { sql: REMINDER_TIME, type: 'time' },
     'billingAddress.hash': null,
   }),
@@ -46,22 +52,36 @@ export const paymentInstruments: Resource<PaymentInstrumentRow> = {
 }
 
 export const paymentInstrumentWriter: Pick<Writer<PaymentInstrumentRow, PaymentInstrument>, 'create'> = {
-  create: (unit, id, body, { keys, gateway }) =>
-    createPaymentInstrument(unit, { vault: keys.vault, gateway }, id, {
+  create: (unit, id, body, { cards }) =>
+    createPaymentInstrument(unit, cards, id, {
       customerId: body.customerId,
-      token: body.token,
+      source: sourceOf(body),
       billingAddress: contactOf(body.billingAddress),
       useAsBackup: body.useAsBackup ?? false,
       customFields: body.customFields ?? {},
     }),
 }
 
+/** @throws InvalidFieldsError unless the body has either a token or the provider's id of a card. */
+function sourceOf({ token, referenceData }: PaymentInstrument): { readonly token: string } | StoredElsewhere {
+  const paymentMethod = referenceData?.paymentMethod
+  const fail = (field: string, code: 'required' | 'not-supported', message: string): never => {
+    throw new InvalidFieldsError([{ field, code, message }])
+  }
+  if (token === undefined) {
+    return paymentMethod === undefined ? fail('token', 'required', 'is required') : { paymentMethod }
+  }
+  if (paymentMethod === undefined) return { token }
+  return fail('referenceData.paymentMethod', 'not-supported', 'is not supported with a payment token')
+}
+
 /** PATCH: expiry, billing address, use as backup and custom fields. */
 export async function patchPaymentInstrument(context: OperationContext): Promise<OperationResponse> {
   return await patch<PaymentInstrumentRow, PaymentInstrumentPatch>(context, paymentInstruments, {
     changeable: ['expMonth', 'expYear', 'billingAddress', 'useAsBackup', 'customFields'],
+    lock: lockPaymentInstrument,
     update(unit, row, body) {
-      updatePaymentInstrument(unit, row, {
+      return updatePaymentInstrument(unit, row, {
         expMonth: body.expMonth,
         expYear: body.expYear,
         billingAddress: contactOf(body.billingAddress),

@@ -8,6 +8,7 @@ import { lockOwingOrders } from '../../commands/orders/charge-open-invoices.ts'
 import { createPaymentInstrument } from '../../commands/payments/create-payment-instrument.ts'
 import {
   emitInstrumentModified,
+  lockPaymentInstrument,
   updatePaymentInstrument,
 } from '../../commands/payments/update-payment-instrument.ts'
 import { searchExpression } from '../../db/entities/columns.ts'
@@ -117,9 +118,8 @@ export const storefrontInstrumentWriter: Pick<
   'create'
 > = {
   create: (unit, id, { token }, context) => {
-    const { keys, gateway } = context
     const customerId = customerOf(context)
-    return createPaymentInstrument(unit, { vault: keys.vault, gateway }, id, { customerId, token })
+    return createPaymentInstrument(unit, context.cards, id, { customerId, source: { token } })
   },
 }
 
@@ -131,9 +131,10 @@ export async function patchStorefrontInstrument(context: OperationContext): Prom
     {
       changeable: ['expMonth', 'expYear', 'billingAddress'],
       isReachable: isOf(customerOf(context)),
+      lock: lockPaymentInstrument,
       update(unit, row, { expMonth, expYear, billingAddress }) {
         const { useAsBackup, customFields } = row
-        updatePaymentInstrument(unit, row, {
+        return updatePaymentInstrument(unit, row, {
           expMonth,
           expYear,
           billingAddress: contactOf(billingAddress),

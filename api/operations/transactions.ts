@@ -45,7 +45,12 @@ export const transactions: Resource<TransactionRow> = {
     requestCurrency: CURRENCY,
     orderId: { sql: '(row.subscription_ids ->> 0)', type: 'text' },
     isRetry: { sql: '(row.retry_number > 0)', type: 'boolean', always: true },
-    isMerchantInitiated: { sql: '(row.subscription_id is not null)', type: 'boolean', always: true },
+    isMerchantInitiated: {
+      sql: '(row.subscription_id is not null or row.is_merchant_initiated)',
+      type: 'boolean',
+      always: true,
+    },
+    has3ds: { sql: '(row.approval_url is not null)', type: 'boolean', always: true },
     isProcessedOutside: { sql: '(row.gateway is null)', type: 'boolean', always: true },
     method: {
       sql: "coalesce(row.payment_instruction ->> 'method', 'payment-card')",
@@ -63,7 +68,9 @@ export const transactions: Resource<TransactionRow> = {
     gateway: null,
     'billingAddress.hash': null,
     status: {
-      sql: `case when ${IS_DISPUTED} then 'disputed' else row.status end`,
+      sql: `case when ${IS_DISPUTED} then 'disputed'
+                 when row.status = 'pending' and row.approval_url is not null then 'waiting-approval'
+                 else row.status end`,
       type: 'text',
       folded: 'lower',
       always: true,
@@ -206,7 +213,7 @@ async function start(
   unit: UnitOfWork,
   names: Names,
   given: Transaction,
-  { keys, gateway }: OperationContext,
+  { cards }: OperationContext,
 ): Promise<TransactionRow> {
   const body = await withCustomFields(unit, transactions, {}, given, null)
   const { customerId, currency, amount, paymentInstruction, parentTransactionId, invoiceIds = [] } = body
@@ -246,13 +253,22 @@ async function start(
         paymentInstruction: instruction,
         invoiceIds,
         riskMetadata: riskOf(body.riskMetadata),
+        isMerchantInitiated: body.isMerchantInitiated ?? false,
+        redirectUrl: body.redirectUrl ?? null,
         ...details,
       }
-      return await startSale(unit, { vault: keys.vault, gateway }, names, sale)
+      return await startSale(unit, cards, names, sale)
     }
     case 'refund': {
       if (invoiceIds.length > 0) {
         invalid.push({ field: 'invoiceIds', code: 'not-supported', message: 'is supported for sales only' })
+      }
+      const ofSalesOnly = {
+        isMerchantInitiated: body.isMerchantInitiated === true,
+        redirectUrl: body.redirectUrl != null,
+      }
+      for (const [field, isGiven] of Object.entries(ofSalesOnly)) {
+        if (isGiven) invalid.push({ field, code: 'not-supported', message: 'is supported for sales only' })
       }
       if (parentTransactionId == null) {
         invalid.push({ field: 'parentTransactionId', code: 'required', message: 'is required' })

@@ -7,7 +7,8 @@ import { withCustomFields } from './custom-fields.ts'
 import { notFound, type Resource, type ResourceRow, type Writer } from './resource.ts'
 import { requireKnownExpansions, respondWith } from './respond.ts'
 
-interface Patch<Row extends ResourceRow, Body> extends Pick<Writer<Row, Body>, 'update' | 'changed'> {
+interface Patch<Row extends ResourceRow, Body>
+  extends Pick<Writer<Row, Body>, 'lock' | 'update' | 'changed'> {
   readonly changeable: readonly string[]
   /** False for a record that does not exist for the caller. */
   readonly isReachable?: (row: Row) => boolean
@@ -21,12 +22,12 @@ interface Patch<Row extends ResourceRow, Body> extends Pick<Writer<Row, Body>, '
 export async function patch<Row extends ResourceRow, Body>(
   context: OperationContext,
   resource: Resource<Row>,
-  { changeable, isReachable = () => true, update, changed: emit }: Patch<Row, Body>,
+  { changeable, isReachable = () => true, lock, update, changed: emit }: Patch<Row, Body>,
 ): Promise<OperationResponse> {
   const id = context.params.id ?? ''
   requireKnownExpansions(context, resource)
   return await context.commit(async (unit) => {
-    const row = await lockRow(unit, resource.entity, id)
+    const row = await (lock?.(unit, id) ?? lockRow(unit, resource.entity, id))
     if (row === null || !isReachable(row)) throw notFound(resource, id)
     requirePreconditions(context.preconditions, row.revision)
     const { body: patched, changed } = context.patchedBody<Body>(await resource.present(row, context))

@@ -104,7 +104,7 @@ const addresses = {
   ),
   deliveryAddress: ReadOnly(OrNull(Contact, { description: 'Delivery address of the order.' })),
 }
-const type = ReadOnly(Type.Enum(['initial', 'renewal']))
+const type = ReadOnly(Type.Enum(['initial', 'renewal', 'interim']))
 const status = ReadOnly(Type.Enum([...INVOICE_STATUSES]))
 const parties = {
   organizationId: ReadOnly(Id('Organization that issues the invoice.')),
@@ -275,6 +275,11 @@ export const UpcomingInvoice = Type.Object(
       Type.Array(
         Type.Object(
           {
+            type: ReadOnly(
+              Type.Enum(['debit', 'credit'], {
+                description: 'Whether the item raises or reduces the amount.',
+              }),
+            ),
             ...itemMembers,
             isInterim: ReadOnly(
               Type.Boolean({ description: 'Whether the item is invoiced between renewals.' }),

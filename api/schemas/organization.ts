@@ -12,7 +12,7 @@ const durations = (defaults: readonly string[], description: string) =>
     Type.Array(Duration('ISO 8601 duration.'), { maxItems: 20, default: [...defaults], description }),
   )
 
-const { autopayRetries } = DEFAULT_BILLING_SETTINGS
+const { autopayRetries, paydays, declinedRenewalsLimit } = DEFAULT_BILLING_SETTINGS
 
 const Reminders = Type.Object(
   {
@@ -37,7 +37,23 @@ const Billing = Type.Object(
     reminders: Type.Optional(Reminders),
     autopayRetries: durations(
       autopayRetries,
-      'When a declined charge of an invoice is retried, counted from the first decline.',
+      'When a declined charge of an invoice is retried, counted from the first decline. Charges that were declined for good are not retried until there is another payment instrument.',
+    ),
+    paydays: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 1, maximum: 31, description: 'Day of the month.' }), {
+        maxItems: 31,
+        uniqueItems: true,
+        default: [...paydays],
+        description:
+          'Days of the month on which a charge that was declined for insufficient funds is retried, in place of `autopayRetries` and as often. In a shorter month, its last day. If none comes before the invoice is delinquent, `autopayRetries` apply.',
+      }),
+    ),
+    declinedRenewalsLimit: Type.Optional(
+      OrNull(Type.Integer({ minimum: 1, maximum: 1000 }), {
+        default: declinedRenewalsLimit,
+        description:
+          'Number of renewal invoices in a row whose charges were all declined, after which an order is no longer charged until there is another payment instrument. Its invoices are still issued. If null, it is always charged.',
+      }),
     ),
     ...notSupportedYet({
       orderDelinquencyPeriod: null,

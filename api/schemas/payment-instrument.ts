@@ -6,6 +6,7 @@ import {
   CustomFields,
   Id,
   Instant,
+  OmittedWhenUnknown,
   OrNull,
   PartlySupported,
   ReadOnly,
@@ -43,7 +44,13 @@ const members = {
       description: 'Digest of the card number. Equal cards of one organization have equal fingerprints.',
     }),
   ),
-  bin: ReadOnly(Type.String({ description: 'First six digits of the card number.' })),
+  bin: ReadOnly(
+    OrNull(
+      Type.String({
+        description: "First six digits of the card number. null for a card from the provider's own form.",
+      }),
+    ),
+  ),
   last4: ReadOnly(Type.String({ description: 'Last four digits of the card number.' })),
   brand: ReadOnly(Type.Enum([...CARD_BRANDS])),
   useAsBackup: Type.Optional(
@@ -73,15 +80,35 @@ const members = {
     isPayoutable: false,
     billingPortalUrl: null,
     stickyGatewayAccountId: null,
-    referenceData: {},
     digitalWallet: null,
   }),
 }
 
+const ReferenceData = Type.Object(
+  {
+    paymentMethod: OmittedWhenUnknown(
+      Type.String({
+        pattern: '^[A-Za-z0-9_]+$',
+        maxLength: 255,
+        description: 'Id of a payment method at the provider.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description:
+      "What identifies the card at the payment provider. Given in place of a token, it makes a payment instrument of a card that the customer entered in the provider's own form.",
+  },
+)
+export const Token = Id('Payment token, which is consumed to create the payment instrument.', {
+  writeOnly: true,
+})
+
 export const PaymentInstrument = Type.Object(
   {
     ...members,
-    token: Id('Payment token, which is consumed to create the payment instrument.', { writeOnly: true }),
+    token: Type.Optional(Token),
+    referenceData: Type.Optional({ ...ReferenceData, default: {} } as typeof ReferenceData),
     expMonth: ReadOnly(ExpMonth),
     expYear: ReadOnly(ExpYear),
     billingAddress: BillingAddress('Billing address. If null, that of the payment token.'),
@@ -92,7 +119,13 @@ export type PaymentInstrument = Static<typeof PaymentInstrument>
 
 /** What PATCH changes; members that are missing keep their values. */
 export const PaymentInstrumentPatch = Type.Object(
-  { ...members, expMonth: ExpMonth, expYear: ExpYear, billingAddress: BillingAddress('Billing address.') },
+  {
+    ...members,
+    referenceData: ReadOnly(ReferenceData),
+    expMonth: ExpMonth,
+    expYear: ExpYear,
+    billingAddress: BillingAddress('Billing address.'),
+  },
   {
     $id: 'PaymentInstrumentPatch',
     additionalProperties: false,

@@ -6,7 +6,7 @@ import Type, { type Static } from 'typebox'
 import { ReadOnly } from './conventions.ts'
 import { Customer } from './customer.ts'
 import { Invoice } from './invoice.ts'
-import { PaymentInstrument, PaymentInstrumentPatch } from './payment-instrument.ts'
+import { PaymentInstrument, PaymentInstrumentPatch, Token } from './payment-instrument.ts'
 import { Plan } from './plan.ts'
 import { Product } from './product.ts'
 import { Subscription } from './subscription.ts'
@@ -114,7 +114,6 @@ export const StorefrontPaymentInstrument = Type.Object(
   {
     ...Type.Pick(PaymentInstrument, [
       ...RESOURCE,
-      'token',
       'method',
       'bin',
       'last4',
@@ -124,6 +123,7 @@ export const StorefrontPaymentInstrument = Type.Object(
       'status',
       'billingAddress',
     ]).properties,
+    token: Token,
     customerId: ReadOnly(PaymentInstrument.properties.customerId),
   },
   options('StorefrontPaymentInstrument', 'A payment card, as its customer sees it.'),

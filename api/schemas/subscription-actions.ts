@@ -12,7 +12,8 @@ import {
   resourceMembers,
   Text,
 } from './conventions.ts'
-import { notSupportedYet, readOnlyNotSupportedYet } from './not-supported.ts'
+import { readOnlyNotSupportedYet } from './not-supported.ts'
+import { QueuedLine } from './queued-line.ts'
 
 const subscriptionId = Id('Order of this resource.')
 
@@ -39,12 +40,30 @@ export const SubscriptionCancellation = Type.Object(
     reason: Nullable(Type.Enum([...CANCEL_CATEGORIES])),
     description: Nullable(Text('Reason in free text.')),
     canceledTime: ReadOnly(OrNull(Instant('When the order was canceled. Null for a draft.'))),
-    ...notSupportedYet({ prorated: false, lineItems: [] }),
-    ...readOnlyNotSupportedYet({
-      proratedInvoiceId: null,
-      appliedInvoiceId: null,
-      lineItemSubtotal: null,
-    }),
+    prorated: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Whether the unused part of the last period is credited when the service ends.',
+      }),
+    ),
+    lineItems: Type.Optional(
+      Type.Array(QueuedLine, {
+        default: [],
+        maxItems: 1000,
+        description:
+          'What was credited when the service ended. The next invoice of the order has it. Lines of your own are not supported yet.',
+      }),
+    ),
+    lineItemSubtotal: ReadOnly(
+      OrNull(
+        Type.Object(
+          { currency: Type.String(), amount: Type.Number() },
+          { description: 'Sum of the line items, negative for a credit. Null until the order is canceled.' },
+        ),
+      ),
+    ),
+    proratedInvoiceId: ReadOnly(OrNull(Id('Invoice of the period that was credited.'))),
+    ...readOnlyNotSupportedYet({ appliedInvoiceId: null }),
   },
   {
     $id: 'SubscriptionCancellation',

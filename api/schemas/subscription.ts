@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TOptional, type TSchema } from 'typebox'
 import { INVOICE_STATUSES } from '../../billing/invoices.ts'
 import { CANCEL_CATEGORIES, ORDER_STATUSES } from '../../billing/order.ts'
 import { NullableOrderInterval, NullableTimeShift } from './billing-terms.ts'
@@ -10,14 +10,20 @@ import {
   Inside,
   Instant,
   Nullable,
+  OmittedWhenUnknown,
   OrNull,
+  PartlySupported,
   ReadOnly,
   resourceMembers,
   Text,
   WriteOnly,
 } from './conventions.ts'
 import { readOnlyNotSupportedYet, writeOnlyNotSupportedYet } from './not-supported.ts'
+import { Plan } from './plan.ts'
+import { QueuedLine } from './queued-line.ts'
 import { RiskMetadata } from './risk-metadata.ts'
+
+const RENEWAL_POLICIES = ['retain', 'reset', 'retainRecurring', 'resetToRecurring'] as const
 
 const usageLimit = (description: string) =>
   Nullable(
@@ -30,43 +36,59 @@ const usageLimit = (description: string) =>
     ),
   )
 
-/** Members of a plan, which an item may have at their neutral value only: a plan of an item's own is not supported yet. */
-const ownPlan = writeOnlyNotSupportedYet({
-  name: null,
-  description: null,
-  richDescription: null,
-  productId: null,
-  productOptions: null,
-  currency: null,
-  currencySign: null,
-  pricing: null,
-  setup: null,
-  customFields: null,
-  isActive: null,
-  revision: null,
-  isTrialOnly: null,
-  recurringInterval: null,
-  trial: null,
-  meteredBilling: null,
-  invoiceTimeShift: null,
-  createdTime: null,
-  updatedTime: null,
-  _links: null,
-})
+/** A member of an item's own plan: without a value, the item's plan does not have it. */
+const own = <T extends TSchema>(schema: T) => {
+  const { default: _, ...rest } = schema as TSchema & { default?: unknown }
+  return OmittedWhenUnknown(Type.Optional(rest)) as unknown as TOptional<T>
+}
+const ownReadOnly = <T extends TSchema>(schema: T) => OmittedWhenUnknown(ReadOnly(schema))
+
+const terms = Plan.properties
+
+/** The plan of an item: the id alone names one, and any other member makes the plan the item's own. */
+export const ItemPlan = Type.Object(
+  {
+    id: own(
+      Id(
+        'Id of the plan. With any other member, the plan that the item has a customized version of, if any.',
+      ),
+    ),
+    name: own(terms.name),
+    description: own(terms.description),
+    richDescription: own(terms.richDescription),
+    productId: own(terms.productId),
+    currency: own(terms.currency),
+    pricing: own(terms.pricing),
+    recurringInterval: own(terms.recurringInterval),
+    trial: own(terms.trial),
+    isTrialOnly: own(terms.isTrialOnly),
+    setup: own(terms.setup),
+    invoiceTimeShift: own(terms.invoiceTimeShift),
+    isActive: own(terms.isActive),
+    customFields: own(terms.customFields),
+    currencySign: ownReadOnly(terms.currencySign),
+    revision: ownReadOnly(terms.revision),
+    createdTime: ownReadOnly(terms.createdTime),
+    updatedTime: ownReadOnly(terms.updatedTime),
+    _links: ownReadOnly(terms._links),
+    ...writeOnlyNotSupportedYet({ productOptions: null, meteredBilling: null }),
+  },
+  {
+    additionalProperties: false,
+    if: { maxProperties: 0 },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { required: ['id'] },
+    description:
+      "Plan that is ordered. Required unless planId is given. The id alone refers to a plan. Any other member makes it a plan of the item's own, which needs name, currency and, unless it ends with its trial, pricing; without recurringInterval and trial it is a one-time sale.",
+  },
+)
+export type ItemPlan = Static<typeof ItemPlan>
 
 export const SubscriptionItem = Type.Object(
   {
     id: ReadOnly(Id('Id of the item, unique in the order.')),
-    plan: Type.Optional(
-      Type.Object(
-        { id: Id('Id of the plan.'), ...ownPlan },
-        {
-          additionalProperties: false,
-          description: 'Plan that is ordered. Required unless planId is given.',
-        },
-      ),
-    ),
-    planId: Type.Optional(Id('Deprecated: id of the plan. Use `plan` instead.')),
+    plan: Type.Optional(ItemPlan),
+    planId: OmittedWhenUnknown(Type.Optional(Id('Deprecated: id of the plan. Use `plan` instead.'))),
     quantity: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -140,6 +162,42 @@ export const SubscriptionItemPatch = Type.Object(
   },
 )
 export type SubscriptionItemPatch = Static<typeof SubscriptionItemPatch>
+
+/** A change of an order's items. */
+export const SubscriptionChange = Type.Object(
+  {
+    items: Type.Array(Inside(SubscriptionItem), {
+      minItems: 1,
+      maxItems: 100,
+      description: 'The new items of the order: those that are not repeated go.',
+    }),
+    renewalPolicy: PartlySupported(
+      [...RENEWAL_POLICIES],
+      Type.Enum([...RENEWAL_POLICIES, 'retainTrialThenRecurring', 'retainTrialOnly'], {
+        description:
+          'retain keeps the end of the current period. reset begins a new period now, and ends a trial. retainRecurring and resetToRecurring are deprecated names of these; the others are not supported yet.',
+      }),
+    ),
+    prorated: Type.Boolean({
+      description:
+        'Whether the unused part of the current period is credited, and the rest of it charged at the new prices: what remains at once, or a credit with the next invoice. Otherwise the new items are invoiced from the next invoice on.',
+    }),
+    preview: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Whether nothing is changed. The response shows the order as it would be, with what the change adds to an invoice as lineItems.',
+      }),
+    ),
+    ...writeOnlyNotSupportedYet({ effectiveTime: null, keepTrial: false, ignoreRecurring: false }),
+  },
+  {
+    $id: 'SubscriptionChange',
+    additionalProperties: false,
+    description: "A change of an order's items.",
+  },
+)
+export type SubscriptionChange = Static<typeof SubscriptionChange>
 
 export const Subscription = Type.Object(
   {
@@ -243,11 +301,16 @@ export const Subscription = Type.Object(
         'Monthly recurring revenue: the prices of the recurring items for a twelfth of a year, without setup and shipping. Zero unless the order is active and past its trial.',
       ),
     ),
-    lineItems: ReadOnly(Type.Array(Type.Object({}), { description: 'Deprecated; always empty.' })),
+    lineItems: ReadOnly(
+      Type.Array(QueuedLine, {
+        description:
+          'Deprecated. What the next invoice has beside its own items, such as the credit of a change.',
+      }),
+    ),
     lineItemSubtotal: ReadOnly(
       Type.Object(
         { currency: Type.String(), amount: Type.Number() },
-        { description: 'Deprecated; always zero.' },
+        { description: 'Deprecated. Sum of these: negative where credits exceed debits.' },
       ),
     ),
     canceledTime: ReadOnly(OrNull(Instant('When the order was canceled.'))),

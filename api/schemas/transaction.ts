@@ -27,11 +27,11 @@ const ReadOnlyText = (description: string) => ReadOnly(OrNull(Type.String({ desc
 const Description = Nullable(Type.String({ maxLength: 1000, description: 'Description of the transaction.' }))
 const Status = Type.Enum([...TRANSACTION_STATUSES], {
   description:
-    'Status of the transaction: pending until its outcome is known, never-sent if the request never reached the gateway. A sale is refunded, partially-refunded or disputed after its completion.',
+    'Status of the transaction: pending until its outcome is known, waiting-approval while the customer is asked to approve it, never-sent if the request never reached the gateway. A sale is refunded, partially-refunded or disputed after its completion.',
 })
 const Result = Type.Enum([...TRANSACTION_RESULTS], {
   description:
-    'Outcome of the transaction. canceled: the request never reached the gateway, and no money moved.',
+    'Outcome of the transaction. canceled: the request never reached the gateway, and no money moved. abandoned: the customer did not approve it within an hour.',
 })
 
 const codeMembers = {
@@ -121,6 +121,22 @@ export const Transaction = Type.Object(
         { default: null },
       ),
     ),
+    isMerchantInitiated: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Whether the card is charged without the customer being present. If false, the bank may ask the customer to approve the charge: the transaction is waiting-approval until then, with the link approvalUrl. If true, such a charge is declined. Always true for automatic charges.',
+      }),
+    ),
+    redirectUrl: Nullable(
+      Type.String({
+        format: 'uri',
+        pattern: '^https?://',
+        maxLength: 2083,
+        description:
+          'Where the customer returns after approving the charge. By default, a page of this service that says so.',
+      }),
+    ),
     riskMetadata: Type.Optional(OrNull(RiskMetadata, { default: null })),
     customFields: CustomFields,
     status: ReadOnly(Status),
@@ -142,9 +158,6 @@ export const Transaction = Type.Object(
       Type.Integer({ description: 'Number of automatic charges of the invoice before this one.' }),
     ),
     isRetry: ReadOnly(Type.Boolean({ description: 'Whether an earlier charge of the invoice failed.' })),
-    isMerchantInitiated: ReadOnly(
-      Type.Boolean({ description: 'Whether the service charged automatically, without a request.' }),
-    ),
     purchaseAmount: ReadOnly(Amount('Amount of the purchase.')),
     purchaseCurrency: ReadOnly(Type.String({ description: 'Currency of the purchase.' })),
     requestAmount: ReadOnly(Amount('Requested amount.')),
@@ -172,10 +185,11 @@ export const Transaction = Type.Object(
     disputeStatus: ReadOnly(
       OrNull(Type.Enum([...DISPUTE_STATUSES], { description: 'Status of the latest dispute.' })),
     ),
+    has3ds: ReadOnly(
+      Type.Boolean({ description: 'Whether the bank asked the customer to approve the charge.' }),
+    ),
     ...notSupportedYet({
-      has3ds: false,
       '3ds': null,
-      redirectUrl: null,
       notificationUrl: null,
       billingDescriptor: null,
       hasAmountAdjustment: false,

@@ -4,7 +4,8 @@ import { Customer, PaymentInstrument, Website } from '../../db/entities/index.ts
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { customerEvent } from '../../events/customer-events.ts'
 import { customerEntry } from '../../events/timeline.ts'
-import { type CardPath, instrumentOfToken } from '../payments/create-payment-instrument.ts'
+import { instrumentOfToken } from '../payments/create-payment-instrument.ts'
+import type { RequestCards } from '../payments/request-cards.ts'
 import { type References, references } from '../references.ts'
 
 export interface NewCustomer {
@@ -22,7 +23,7 @@ export interface NewCustomer {
 
 export interface TokenPayment {
   readonly token: string
-  readonly path: CardPath
+  readonly cards: RequestCards
 }
 
 /**
@@ -70,7 +71,7 @@ export async function checkedCustomer(
   await requireOwnInstrument(found, id, values.defaultPaymentInstrumentId, instrumentField)
   found.check()
   if (payment === null) return values
-  const made = await instrumentOfToken(unit, payment.path, {
+  const made = await instrumentOfToken(unit, payment.cards, {
     customerId: id,
     websiteId: values.websiteId,
     token: payment.token,

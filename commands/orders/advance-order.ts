@@ -6,6 +6,7 @@
  * All use the same rules, so that early, late, repeated and partial calls give the same record.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { nextCharge } from '../../billing/charging.ts'
 import { orNever } from '../../billing/instants.ts'
 import { type Advance, advanceThrough } from '../../billing/order-lifecycle.ts'
 import { Subscription } from '../../db/entities/index.ts'
@@ -271,6 +272,8 @@ export function scheduleNext(record: OrderRecord): void {
   const first = at === undefined ? null : orNever(at)
   record.row.nextDeadline = first === null ? null : new Date(first)
   record.row.nextDueKind = first === null ? null : isCall ? 'charge' : (next?.kind ?? null)
+  const charge = nextCharge(record.order)
+  record.row.nextChargeTime = charge === null ? null : new Date(charge)
 }
 
 /** Returns the order's next deadline in real time, for its wake-up. */

@@ -1,4 +1,5 @@
 /** Writes transitions of an order: columns, invoices, pauses, timeline and events. */
+import { canonicalJson } from '../../billing/canonical-json.ts'
 import { amountDue, autopayScheduledTime, type Invoice as InvoiceState } from '../../billing/invoices.ts'
 import { isZero, Money, plainAmount, sumOf } from '../../billing/money.ts'
 import {
@@ -49,7 +50,7 @@ export function applyTransitions(
     for (const pause of transition.order.pauses) {
       if (!before.pauses.includes(pause)) writePause(unit, record, pause)
     }
-    endCancellation(unit, record, before)
+    endCancellation(unit, record, before, transition)
     writeSummary(record)
     const unemitted = modified(before, transition, transaction)
     const events = [...transition.events, ...unemitted]
@@ -96,9 +97,13 @@ function writeOrder(row: Subscription, order: Order): void {
     renewalTime: date(renewalTime(order)),
     nextInvoice: order.nextInvoice,
     lateChargeTime: date(order.lateChargeTime),
+    declinedRenewals: order.declinedRenewals,
     remindersFrom: new Date(order.remindersFrom),
     ...reminderColumns(order),
+    pausedPeriod: order.paused,
+    proratesChurn: order.proratesChurn,
   })
+  if (canonicalJson(row.queuedLines) !== canonicalJson(order.queue)) row.queuedLines = [...order.queue]
   const mrr = monthlyRecurringRevenue(order)
   if (plainAmount(row.mrr) !== mrr) row.mrr = mrr
 }
@@ -123,11 +128,14 @@ function publicFields(order: Order): string {
   const {
     terms,
     notBefore,
+    proratesChurn,
+    paused,
     invoicedThrough,
     anchor,
     anchorNumber,
     periodStart,
     lateChargeTime,
+    declinedRenewals,
     remindersFrom,
     credit,
     ...visible
@@ -141,8 +149,17 @@ function publicFields(order: Order): string {
 }
 
 function publicInvoiceFields(invoice: InvoiceState): string {
-  const { chargeTime, declinedTime, charge, attempts, isDisputed, amountPaid, amountRefunded, ...visible } =
-    invoice
+  const {
+    chargeTime,
+    declinedTime,
+    declines,
+    charge,
+    attempts,
+    isDisputed,
+    amountPaid,
+    amountRefunded,
+    ...visible
+  } = invoice
   return JSON.stringify({
     ...visible,
     autopayScheduledTime: autopayScheduledTime(invoice),
@@ -202,6 +219,7 @@ function writeInvoice(
     autopayRetryNumber: retriesMade(state),
     attempts: state.attempts,
     declinedTime: date(state.declinedTime),
+    declines: state.declines.length === 0 ? null : [...state.declines],
     charge: state.charge,
     amountPaid: state.amountPaid,
     amountRefunded: state.amountRefunded,
@@ -284,12 +302,24 @@ function writePause(unit: UnitOfWork, record: OrderRecord, { id, ...state }: Pau
 }
 
 /** Completes the cancellation of an order whose service has ended, or revokes that of an order that goes on. */
-function endCancellation(unit: UnitOfWork, record: OrderRecord, before: Order): void {
+function endCancellation(unit: UnitOfWork, record: OrderRecord, before: Order, transition: Transition): void {
   const { row, order, cancellation } = record
   if (order.canceledTime === null) row.cancellationId = null
   if (cancellation === null || order.status === 'canceled' || before.status !== 'canceled') return
   incrementRevision(unit, record, cancellation)
   cancellation.status = order.status === 'churned' ? 'completed' : 'revoked'
+  Object.assign(cancellation, creditOf(record, transition))
+}
+
+/** Returns the columns of a cancellation for what the end of service credits. */
+export function creditOf({ row, order, invoices }: OrderRecord, { events }: Transition) {
+  const credit = events.find(({ type }) => type === 'subscription-churned')?.credit ?? []
+  const billed = order.invoices.findLast(({ periodNumber }) => periodNumber === order.rebillNumber)
+  return {
+    creditLines: [...credit],
+    currency: row.currency,
+    proratedInvoiceId: credit.length === 0 ? null : (invoices.get(billed?.sequence ?? 0)?.id ?? null),
+  }
 }
 
 /** Copies the order's changed notes, purchase order number and addresses to invoices that are not issued yet. */

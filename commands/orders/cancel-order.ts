@@ -1,5 +1,6 @@
 /** Cancellations of orders: drafted, confirmed, changed and revoked, each in the transaction of its order. */
 import { ConflictError } from '../../billing/errors.ts'
+import type { Transition } from '../../billing/order.ts'
 import {
   type Cancellation,
   cancelOrder,
@@ -10,6 +11,7 @@ import { type Subscription, SubscriptionCancellation } from '../../db/entities/i
 import type { CancellationStatus } from '../../db/entities/subscription-cancellation.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { actOnOrder, requiredOrder } from './act-on-order.ts'
+import { creditOf } from './apply-transitions.ts'
 
 export interface CancellationChange extends Cancellation {
   readonly subscriptionId: string
@@ -78,6 +80,7 @@ export async function changeCancellation(
     if (isEndNew) {
       row.churnTime = order.churnTime ?? null
       row.churnTimePolicy = given.churnTimePolicy
+      row.prorated = given.prorated ?? false
     }
   }
   const { canceledBy, reason, description } = given
@@ -104,16 +107,30 @@ export async function revokeCancellation(unit: UnitOfWork, row: SubscriptionCanc
 }
 
 async function confirm(unit: UnitOfWork, order: Subscription, given: Cancellation) {
-  await actOnOrder(unit, order, (record, instant) => cancelOrder(record.order, instant, given))
+  let canceled: Transition | null = null
+  const record = await actOnOrder(unit, order, (found, instant) => {
+    canceled = cancelOrder(found.order, instant, given)
+    return canceled
+  })
   return {
+    ...(canceled === null ? {} : creditOf(record, canceled)),
     status: order.status === 'churned' ? ('completed' as const) : ('confirmed' as const),
     canceledTime: order.canceledTime ?? null,
     churnTime: order.churnTime ?? null,
   }
 }
 
-function valuesOf({ churnTime, churnTimePolicy, canceledBy, reason, description }: Cancellation) {
+function valuesOf({
+  churnTime,
+  churnTimePolicy,
+  canceledBy,
+  reason,
+  description,
+  prorated = false,
+}: Cancellation) {
   return {
+    prorated,
+    creditLines: [],
     churnTime: churnTime === null ? null : new Date(churnTime),
     churnTimePolicy,
     canceledTime: null,
@@ -125,7 +142,8 @@ function valuesOf({ churnTime, churnTimePolicy, canceledBy, reason, description 
 
 /** True if service is to end at another time. What has ended at once stays so under a null. */
 function isAnotherEnd(row: SubscriptionCancellation, given: Cancellation): boolean {
-  const { churnTime, churnTimePolicy } = given
+  const { churnTime, churnTimePolicy, prorated = false } = given
+  if (prorated !== row.prorated) return true
   const isOver = row.status === 'completed' || row.status === 'revoked'
   if (isOver && churnTime === null && churnTimePolicy === null) return false
   if (churnTimePolicy !== (row.churnTimePolicy ?? null)) return true

@@ -55,7 +55,10 @@ export function checkTerms(
     shipping: given.shipping?.amount ?? null,
     coupons: [],
     canCharge: false,
+    instrumentId: null,
     autopayRetries: [],
+    paydays: [],
+    declinedRenewalsLimit: null,
     reminders: NO_REMINDERS,
   }
   const invoices = [initialLines(terms), renewalLines(terms)]

@@ -2,7 +2,7 @@
 import { billingSettings, reminderTerms } from '../../billing/billing-settings.ts'
 import { isUsable } from '../../billing/cards.ts'
 import type { Contact } from '../../billing/contacts.ts'
-import { type Duration, parseDuration } from '../../billing/durations.ts'
+import { parseDuration } from '../../billing/durations.ts'
 import { NO_REMINDERS, type OrderTerms } from '../../billing/order-terms.ts'
 import type { Subscription } from '../../db/entities/index.ts'
 import type { OrganizationSettings } from '../../db/entities/organization.ts'
@@ -14,13 +14,17 @@ export interface ChargeRoute {
   readonly gateway: string
   readonly gatewayReference: string
   readonly cardFingerprint: string
-  readonly bin: string
+  readonly bin: string | null
   readonly billingAddress: Contact | null
   /** True if its card has expired: a charge is declined without a request. */
   readonly isExpired: boolean
 }
 
-export interface ChargeTerms extends Pick<OrderTerms, 'canCharge' | 'autopayRetries' | 'reminders'> {
+export interface ChargeTerms
+  extends Pick<
+    OrderTerms,
+    'canCharge' | 'instrumentId' | 'autopayRetries' | 'paydays' | 'declinedRenewalsLimit' | 'reminders'
+  > {
   /** null: no instrument can be charged. */
   readonly route: ChargeRoute | null
 }
@@ -28,7 +32,10 @@ export interface ChargeTerms extends Pick<OrderTerms, 'canCharge' | 'autopayRetr
 /** The terms of an order without automatic charges and reminders. */
 export const UNCHARGED: ChargeTerms = {
   canCharge: false,
+  instrumentId: null,
   autopayRetries: [],
+  paydays: [],
+  declinedRenewalsLimit: null,
   reminders: NO_REMINDERS,
   route: null,
 }
@@ -87,7 +94,7 @@ interface InstrumentRow {
   readonly status: string
   readonly exp_month: number
   readonly exp_year: number
-  readonly bin: string
+  readonly bin: string | null
   readonly billing_address: Contact | null
 }
 
@@ -101,7 +108,8 @@ function termsOf(rows: readonly InstrumentRow[], instant: number): Omit<ChargeTe
   const chosen = usable ?? expired
   return {
     canCharge: chosen !== undefined,
-    autopayRetries: retriesOf(rows[0]?.settings),
+    instrumentId: chosen?.id ?? null,
+    ...dunningOf(rows[0]?.settings),
     route:
       chosen === undefined
         ? null
@@ -117,6 +125,10 @@ function termsOf(rows: readonly InstrumentRow[], instant: number): Omit<ChargeTe
   }
 }
 
-function retriesOf(settings: OrganizationSettings | undefined): Duration[] {
-  return billingSettings(settings?.billing).autopayRetries.flatMap((text) => parseDuration(text) ?? [])
+function dunningOf(
+  settings: OrganizationSettings | undefined,
+): Pick<OrderTerms, 'autopayRetries' | 'paydays' | 'declinedRenewalsLimit'> {
+  const { autopayRetries, paydays, declinedRenewalsLimit } = billingSettings(settings?.billing)
+  const retries = autopayRetries.flatMap((text) => parseDuration(text) ?? [])
+  return { autopayRetries: retries, paydays, declinedRenewalsLimit }
 }

@@ -6,6 +6,7 @@ import { placeOrder } from '../../billing/order.ts'
 import {
   defaultAbandonTime,
   type InvoiceTimeShift,
+  type PricedPlan,
   type RecurringInterval,
 } from '../../billing/order-terms.ts'
 import type { RiskInput } from '../../billing/risk.ts'
@@ -14,10 +15,16 @@ import {
   type Organization,
   PaymentInstrument,
   Plan,
+  Product,
   Subscription,
   Website,
 } from '../../db/entities/index.ts'
-import type { OrderItem, OrderType } from '../../db/entities/subscription.ts'
+import {
+  type InlinePlan,
+  isInlinePlan,
+  type OrderItem,
+  type OrderType,
+} from '../../db/entities/subscription.ts'
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { changeCoupons, checkCoupons, NO_COUPONS, readCoupons } from '../coupons/order-coupons.ts'
@@ -33,6 +40,15 @@ import { orderTerms, termsItem } from './rows-to-order.ts'
 
 export type SubscriptionItem = Readonly<
   Pick<OrderItem, 'plan' | 'quantity' | 'quantityFilled' | 'usageLimits' | 'excludeFromMrr'>
+> & {
+  /** The terms of a plan of the item's own; null: the plan is a reference. */
+  readonly ownTerms: OwnTerms | null
+}
+
+/** What the price of an item's own plan depends on, with defaults for members that were not sent. */
+export type OwnTerms = Pick<
+  PricedPlan,
+  'pricing' | 'recurringInterval' | 'trial' | 'isTrialOnly' | 'setup' | 'invoiceTimeShift'
 >
 
 export interface NewSubscription {
@@ -81,7 +97,7 @@ export async function createSubscription(
   if (!known.hasCustomer) found.missing(Customer, 'customerId')
   if (!known.hasWebsite) found.missing(Website, 'websiteId')
   await checkInstrument(found, given)
-  const items = pricedItems(known.plans, found, given.items)
+  const items = await pricedItems(known.plans, found, given.items)
   const startTime = given.startTime ?? now
   const invoices = checkTerms(found, items, given, {
     start: startTime,
@@ -125,6 +141,8 @@ export async function createSubscription(
     anchorNumber: 1,
     invoicedThrough: 0,
     nextInvoice: 1,
+    queuedLines: [],
+    proratesChurn: false,
     clockOffset: 0,
   })
   if (couponIds.length > 0) await changeCoupons(unit, row, coupons)
@@ -161,21 +179,33 @@ export async function checkInstrument(
   }
 }
 
-/** Returns items with their current plans. An item that named the same plan before keeps its priced version. */
-export function pricedItems(
+/**
+ * Returns items with their current plans. An item that named the same plan before keeps its priced version, and one with
+ * an equal plan of its own stays the same item.
+ */
+export async function pricedItems(
   plans: readonly Plan[],
   found: References,
   items: readonly SubscriptionItem[],
   known: readonly OrderItem[] = [],
-): OrderItem[] {
+): Promise<OrderItem[]> {
   const byId = new Map(plans.map((plan) => [plan.id, plan]))
   const kept = [...known]
-  return items.flatMap((given, index) => {
-    const { id } = given.plan
-    const before = kept.findIndex(({ plan }) => plan.id === id)
+  for (const [index, { plan }] of items.entries()) {
+    if (isInlinePlan(plan))
+      await found.optional(Product, `items.${index}.plan.productId`, plan.productId ?? null)
+  }
+  return items.flatMap(({ ownTerms, ...given }, index) => {
+    const written = canonicalJson(given.plan)
+    const before = kept.findIndex(({ plan }) => canonicalJson(plan) === written)
     const [item] = before < 0 ? [] : kept.splice(before, 1)
     if (item !== undefined) return [changedItem(item, given)]
-    const plan = byId.get(id)
+    const { id } = given.plan
+    const plan = byId.get(id ?? '')
+    if (ownTerms !== null && isInlinePlan(given.plan)) {
+      if (id !== undefined && plan === undefined) found.missing(Plan, `items.${index}.plan.id`)
+      return [{ ...given, id: newId('item'), revision: 1, priced: pricedInline(given.plan, ownTerms) }]
+    }
     if (plan === undefined) {
       found.missing(Plan, `items.${index}.plan.id`)
       return []
@@ -186,7 +216,10 @@ export function pricedItems(
 }
 
 /** Returns the item as now written, with the plan as it was priced. */
-export function changedItem(item: OrderItem, { plan: _, ...given }: SubscriptionItem): OrderItem {
+export function changedItem(
+  item: OrderItem,
+  { plan: _, ...given }: Omit<SubscriptionItem, 'ownTerms'>,
+): OrderItem {
   const { excludeFromMrr: __, ...kept } = item
   const changed = { ...kept, ...given }
   return canonicalJson(changed) === canonicalJson(item) ? item : { ...changed, revision: item.revision + 1 }
@@ -210,6 +243,11 @@ function priced(plan: Plan): OrderItem['priced'] {
     setup: plan.setup ?? null,
     invoiceTimeShift: plan.invoiceTimeShift ?? null,
   }
+}
+
+function pricedInline(plan: InlinePlan, terms: OwnTerms): OrderItem['priced'] {
+  const { id = null, name, productId = null, currency } = plan
+  return { id, revision: 1, isInline: true, name, productId, currency, ...terms }
 }
 
 function abandonTimeOf(settings: Organization['settings'], created: Date, start: Date): Date | null {

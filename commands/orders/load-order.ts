@@ -45,7 +45,7 @@ export async function loadOrders(
     OPEN.includes(status) ||
     type === 'initial' ||
     charge != null ||
-    // That of the current period shows where it ends; that of a future one is voided if it never begins.
+    // That of the current period shows where it ends, and is prorated; that of a future one is voided if it never begins.
     (periodNumber ?? 0) >= (rebillNumber ?? LAST_PERIOD) ||
     invoiceIds.includes(id)
   const leastPeriod = Math.min(...rows.map(({ rebillNumber }) => rebillNumber ?? LAST_PERIOD))

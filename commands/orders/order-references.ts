@@ -29,10 +29,10 @@ export async function readForOrder(
     readonly customerId: string
     readonly websiteId: string
     readonly paymentInstrumentId: string | null
-    readonly items: readonly { readonly plan: { readonly id: string } }[]
+    readonly items: readonly { readonly plan: { readonly id?: string } }[]
   },
 ): Promise<ForOrder> {
-  const planIds = JSON.stringify(order.items.map(({ plan }) => plan.id))
+  const planIds = JSON.stringify(order.items.flatMap(({ plan }) => plan.id ?? []))
   const [found] = await statement<{
     customer: { hasDefaultInstrument: boolean } | null
     website: boolean

@@ -73,6 +73,7 @@ export function orderOf(
       chargeTime: milliseconds(invoice.chargeTime),
       attempts: invoice.attempts,
       declinedTime: milliseconds(invoice.declinedTime),
+      declines: invoice.declines ?? [],
       charge: invoice.charge ?? null,
       amountPaid: invoice.amountPaid,
       amountRefunded: invoice.amountRefunded,
@@ -81,6 +82,10 @@ export function orderOf(
     })),
     lateChargeTime: milliseconds(row.lateChargeTime),
     credit: creditMemos.map(creditOf),
+    declinedRenewals: row.declinedRenewals ?? null,
+    queue: row.queuedLines,
+    paused: row.pausedPeriod ?? null,
+    proratesChurn: row.proratesChurn,
     nextInvoice: row.nextInvoice,
     remindersFrom: (row.remindersFrom ?? row.advancedTo ?? row.createdTime).getTime(),
     remindersSent: {
@@ -99,7 +104,7 @@ export function creditOf({ id, currency, unusedAmount }: CreditMemo): Credit {
 /** Returns the terms in an order's row, with its charge terms and what is redeemed for it. */
 export function orderTerms(
   row: Subscription,
-  { canCharge, autopayRetries, reminders }: Omit<ChargeTerms, 'route'>,
+  charging: Omit<ChargeTerms, 'route'>,
   redeemed: readonly RedeemedCoupon[],
 ): OrderTerms {
   const agreed = agreedTerms(
@@ -116,9 +121,12 @@ export function orderTerms(
     delinquencyPeriod: parseDuration(row.delinquencyPeriod ?? ''),
     shipping: row.shipping?.amount ?? null,
     coupons: redeemed,
-    canCharge,
-    autopayRetries,
-    reminders,
+    canCharge: charging.canCharge,
+    instrumentId: charging.instrumentId,
+    autopayRetries: charging.autopayRetries,
+    paydays: charging.paydays,
+    declinedRenewalsLimit: charging.declinedRenewalsLimit,
+    reminders: charging.reminders,
   }
 }
 

@@ -2,10 +2,11 @@ import { canonicalJson } from '../../billing/canonical-json.ts'
 import type { CouponRestriction } from '../../billing/coupons.ts'
 import { ConflictError } from '../../billing/errors.ts'
 import { immutableMembers } from '../../billing/immutable-members.ts'
+import { changeItems, type RenewalPolicy } from '../../billing/item-changes.ts'
 import { set, transition } from '../../billing/order.ts'
-import { changeItems, changeTerms, moveRenewal } from '../../billing/order-commands.ts'
+import { changeTerms, moveRenewal } from '../../billing/order-commands.ts'
 import { changeAutopay } from '../../billing/order-payments.ts'
-import { agreedTerms } from '../../billing/order-terms.ts'
+import { agreedTerms, planField } from '../../billing/order-terms.ts'
 import type { CouponRedemption, Subscription } from '../../db/entities/index.ts'
 import type { OrderItem } from '../../db/entities/subscription.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -64,7 +65,7 @@ export async function updateSubscription(
   if (given.paymentInstrumentId !== (row.paymentInstrumentId ?? null)) await checkInstrument(found, given)
   const items = sameItems(row, given)
     ? row.items
-    : pricedItems((await readForOrder(unit, given)).plans, found, given.items, row.items)
+    : await pricedItems((await readForOrder(unit, given)).plans, found, given.items, row.items)
   const values = {
     items,
     currency: items[0]?.priced.currency ?? row.currency,
@@ -246,8 +247,10 @@ export function applyTerms(
   const terms = orderTerms(record.row, record.charging, record.redeemed)
   if (record.row.status === 'pending')
     applyTransitions(unit, record, [changeTerms(record.order, instant, terms)])
-  else if (areItemsNew) applyTransitions(unit, record, [changeItems(record.order, instant, terms)])
-  else record.order = { ...record.order, terms }
+  else if (areItemsNew) {
+    const change = { terms, prorated: false, renewalPolicy: 'retain' as const }
+    applyTransitions(unit, record, [changeItems(record.order, instant, change)])
+  } else record.order = { ...record.order, terms }
 }
 
 function moveBoundary(
@@ -262,24 +265,31 @@ function moveBoundary(
 
 /**
  * Records what new items may not change: in service the currency, kind and period; before it the currency of
- * an issued invoice.
+ * an issued invoice. A reset begins a period of the new items, which may have another length.
  */
-function checkKept(
+export function checkKept(
   found: ReturnType<typeof references>,
   { row, order }: OrderRecord,
   items: readonly OrderItem[],
+  renewalPolicy: RenewalPolicy = 'retain',
 ): void {
   const [first] = items
   if (first === undefined) return
   const { status } = row
   const isIssued = order.invoices.some((invoice) => invoice.type === 'initial' && invoice.status !== 'draft')
   if (first.priced.currency !== row.currency && isIssued) {
-    found.fail('items.0.plan.id', 'mismatch', `must have the currency of the order: ${row.currency}`)
+    const field = planField(first.priced, 0, 'currency')
+    found.fail(field, 'mismatch', `must have the currency of the order: ${row.currency}`)
   }
   if (status !== 'active' && status !== 'paused') return
+  if (renewalPolicy === 'reset') {
+    if (kindOf(row, items).interval !== null) return
+    found.fail(planField(first.priced, 0, 'recurringInterval'), 'mismatch', 'must recur, to begin a period')
+    return
+  }
   if (canonicalJson(kindOf(row, row.items)) !== canonicalJson(kindOf(row, items))) {
     found.fail(
-      'items.0.plan.id',
+      planField(first.priced, 0, 'recurringInterval'),
       'mismatch',
       'must not change the kind of the order or its service period and limit',
     )
@@ -326,7 +336,7 @@ function unchanged<T extends Partial<Subscription>>(
 /** True if the items are the same, so that they keep their prices. */
 function sameItems(row: Subscription, given: Pick<NewSubscription, 'items'>): boolean {
   const known = row.items.map(({ id: _, revision: __, priced: ___, ...written }) => written)
-  return canonicalJson(known) === canonicalJson(given.items)
+  return canonicalJson(known) === canonicalJson(given.items.map(({ ownTerms: _, ...written }) => written))
 }
 
 /** Returns every member of the row that an update can change, as one text. */

@@ -1,4 +1,5 @@
 /** Applies a gateway result to the invoices of a transaction and to their orders. */
+import type { DeclineClass } from '../../billing/dunning.ts'
 import { isZero, Money } from '../../billing/money.ts'
 import type { Transition } from '../../billing/order.ts'
 import {
@@ -99,15 +100,21 @@ export async function payInvoices(
   if (left.greaterThan(0)) await refundOwed(unit, transaction)
 }
 
-/** Records on the invoices of a charge that it moved no money. */
+/** Records on the invoices of a charge that it moved no money, for a reason; null: an unknown one. */
 export async function declineInvoices(
   unit: UnitOfWork,
   transaction: Transaction,
   invoices: readonly LockedInvoice[],
+  reason: DeclineClass | null,
 ): Promise<void> {
+  const declined = { class: reason, instrumentId: instrumentOf(transaction) }
   await applyToInvoices(unit, invoices, transaction, ({ record, sequence, instant }) =>
-    declineCharge(record.order, instant, sequence),
+    declineCharge(record.order, instant, sequence, declined),
   )
+}
+
+function instrumentOf({ paymentInstruction }: Transaction): string | null {
+  return 'paymentInstrumentId' in paymentInstruction ? paymentInstruction.paymentInstrumentId : null
 }
 
 /** Records on the invoices of a charge that the gateway never received it, and never will. */
@@ -128,9 +135,10 @@ export async function suspendInvoices(
   invoices: readonly LockedInvoice[],
   { timesOut, askTime }: { readonly timesOut: boolean; readonly askTime: number | null },
 ): Promise<void> {
-  const suspend = timesOut ? timeOutCharge : leaveChargeUnknown
   await applyToInvoices(unit, invoices, transaction, ({ record, sequence, instant }) =>
-    suspend(record.order, instant, sequence, askTime),
+    timesOut
+      ? timeOutCharge(record.order, instant, sequence, askTime, instrumentOf(transaction))
+      : leaveChargeUnknown(record.order, instant, sequence, askTime),
   )
 }
 

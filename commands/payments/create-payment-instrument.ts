@@ -1,21 +1,12 @@
 import type { Contact } from '../../billing/contacts.ts'
-import { InvalidFieldsError } from '../../billing/errors.ts'
 import { publicFingerprint } from '../../billing/payment-instruments.ts'
 import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
-import type { Vault } from '../../db/vault.ts'
 import { paymentInstrumentEvent } from '../../events/payment-instrument-events.ts'
 import { customerEntry } from '../../events/timeline.ts'
-import type { Gateway, StoredCard } from '../../gateways/port.ts'
 import { references } from '../references.ts'
-import { type UsedCard, usePaymentToken } from './use-payment-token.ts'
-
-/** What a command needs to store cards: the vault and the gateway. */
-export interface CardPath {
-  readonly vault: Vault
-  readonly gateway: Gateway
-}
+import type { RequestCards, UsedCard } from './request-cards.ts'
 
 /** What a merchant says of an instrument. */
 export interface InstrumentDetails {
@@ -27,54 +18,69 @@ export interface InstrumentDetails {
 
 const NO_DETAILS: InstrumentDetails = { billingAddress: null, useAsBackup: false, customFields: {} }
 
+/** A card of the provider's own form, by the provider's id of it. */
+export interface StoredElsewhere {
+  readonly paymentMethod: string
+}
+
 /**
- * Creates an instrument of an existing customer from a payment token.
+ * Creates an instrument of an existing customer from a payment token, or from a card that the provider's own form stored.
  *
- * @throws InvalidFieldsError naming `customerId` or `token`.
+ * @throws InvalidFieldsError naming `customerId`, `token` or `referenceData.paymentMethod`.
  */
 export async function createPaymentInstrument(
   unit: UnitOfWork,
-  path: CardPath,
+  cards: RequestCards,
   id: string,
   {
     customerId,
-    token,
+    source,
     ...details
-  }: Partial<InstrumentDetails> & { readonly customerId: string; readonly token: string },
+  }: Partial<InstrumentDetails> & {
+    readonly customerId: string
+    readonly source: { readonly token: string } | StoredElsewhere
+  },
 ): Promise<PaymentInstrument> {
   const found = references(unit)
   const customer = await found.required(Customer, 'customerId', customerId)
   found.check()
-  return await instrumentOfToken(unit, path, {
-    id,
-    customerId,
-    websiteId: customer?.websiteId ?? null,
-    token,
-    field: 'token',
-    details: { ...NO_DETAILS, ...details },
-  })
+  const owner = { id, customerId, websiteId: customer?.websiteId ?? null }
+  const given = { ...owner, details: { ...NO_DETAILS, ...details } }
+  if ('token' in source) {
+    return await instrumentOfToken(unit, cards, { ...given, token: source.token, field: 'token' })
+  }
+  const card = cards.adopt({ ...source, field: 'referenceData.paymentMethod' })
+  return instrumentOf(unit, card, given, { paymentMethod: source.paymentMethod })
 }
 
 /**
  * Consumes a token: the gateway stores the card, the instrument stores the gateway's reference and the public fields.
- * Emits `payment-card-created`. The gateway stores the card before the commit; if that fails, the token stays unused.
+ * Emits `payment-card-created`. If the gateway does not store the card, the token stays unused.
  *
  * @throws InvalidFieldsError naming `field`.
  */
 export async function instrumentOfToken(
   unit: UnitOfWork,
-  { vault, gateway }: CardPath,
-  given: {
-    readonly id?: string
-    readonly customerId: string
-    readonly websiteId: string | null
-    readonly token: string
-    readonly field: string
-    readonly details?: InstrumentDetails
-  },
+  cards: RequestCards,
+  given: NewInstrument & { readonly token: string; readonly field: string },
 ): Promise<PaymentInstrument> {
-  const card = await usePaymentToken(unit, vault, given.field, given.token)
-  const { reference, gatewayName } = await storedCard(gateway, unit, card, given)
+  const { field, token } = given
+  return instrumentOf(unit, await cards.use(unit, { field, token }), given, null)
+}
+
+interface NewInstrument {
+  readonly id?: string
+  readonly customerId: string
+  readonly websiteId: string | null
+  readonly details?: InstrumentDetails
+}
+
+function instrumentOf(
+  unit: UnitOfWork,
+  card: UsedCard,
+  given: NewInstrument,
+  referenceData: Record<string, string> | null,
+): PaymentInstrument {
   const { billingAddress, useAsBackup, customFields } = given.details ?? NO_DETAILS
   const instrument = unit.create(PaymentInstrument, {
     id: given.id ?? newId('inst'),
@@ -90,8 +96,9 @@ export async function instrumentOfToken(
     useAsBackup,
     customFields,
     riskMetadata: card.riskMetadata,
-    gateway: gatewayName,
-    gatewayReference: reference,
+    referenceData,
+    gateway: card.gatewayName,
+    gatewayReference: card.reference,
     cardFingerprint: card.fingerprint,
     fingerprint: publicFingerprint(unit.organizationId, card.fingerprint),
   })
@@ -99,21 +106,4 @@ export async function instrumentOfToken(
   const message = `Payment instrument ${instrument.id}: ${card.brand} ending in ${card.last4} created.`
   unit.addTimelineEntry(customerEntry(given.customerId, 'payment-instrument-created', message, unit.now))
   return instrument
-}
-
-/**
- * Stores a card with the gateway, under its token's id, so that a repetition stores it once.
- * @throws InvalidFieldsError naming `field`, if the gateway refuses the card.
- */
-export async function storedCard(
-  gateway: Pick<Gateway, 'store'>,
-  { organizationId }: Pick<UnitOfWork, 'organizationId'>,
-  card: UsedCard,
-  { field, token, currency = null }: { field: string; token: string; currency?: string | null },
-): Promise<StoredCard> {
-  const stored = await gateway.store(organizationId, card, token, currency)
-  if (!('refusal' in stored)) return stored
-  throw new InvalidFieldsError([
-    { field, code: 'not-allowed', message: `must be a card that can be stored: ${stored.refusal}` },
-  ])
 }

@@ -2,7 +2,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { isOpen } from '../../billing/invoices.ts'
-import { statusOf } from '../../billing/transactions.ts'
+import { approvalIsOverdue, statusOf } from '../../billing/transactions.ts'
 import { Customer, Invoice, Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -22,11 +22,15 @@ import {
 } from './apply-payment.ts'
 import { recordRefund } from './refund-sales.ts'
 
-/** Returns a pending transaction with what a gateway call needs; null when it is not pending, or does not exist. */
+/**
+ * Returns a pending transaction with what a gateway call needs; null when it is not pending, or does not exist.
+ * @param instant of the transaction's workflow, by which a customer's time to approve it ends; null: it does not end.
+ */
 export async function pendingMovement(
   em: EntityManager,
   organizationId: string,
   id: string,
+  instant: number | null = null,
 ): Promise<{ readonly transaction: Transaction; readonly pending: PendingMovement } | null> {
   const transaction = await em.findOne(Transaction, { organizationId, id }, { refresh: true })
   if (transaction?.status !== 'pending' || transaction.requestId == null) return null
@@ -35,11 +39,16 @@ export async function pendingMovement(
     movement: await movementOf(em, transaction, transaction.requestId),
     since: transaction.createdTime.getTime(),
     isUnknown: result === 'unknown',
-    // Only the charge of a card that has expired has a reason for its decline before its result.
-    isRefused: result == null && transaction.declineClass != null,
+    isRefused: isOfExpiredCard(transaction),
     isWanted: type === 'refund' || (await areOpen(em, organizationId, invoiceIds)),
+    isOverdue: instant !== null && approvalIsOverdue(chargedAt(transaction), instant),
   }
   return { transaction, pending }
+}
+
+/** True if a pending transaction charges a card that has expired: only that has a reason for its decline before its result. */
+function isOfExpiredCard({ result, declineClass }: Transaction): boolean {
+  return result == null && declineClass != null
 }
 
 /** Returns what the gateway knows of a transaction that it was asked for. */
@@ -50,7 +59,11 @@ export async function movementOf(
 ): Promise<Movement> {
   const { organizationId, amount, currency, gatewayReference } = transaction
   const shared = { organizationId, requestId, amount, currency, reference: gatewayReference ?? '' }
-  if (transaction.type === 'sale') return { kind: 'charge', charge: shared }
+  if (transaction.type === 'sale') {
+    const isOffSession = transaction.subscriptionId != null || transaction.isMerchantInitiated
+    const customer = isOffSession ? null : { returnUrl: transaction.redirectUrl ?? null }
+    return { kind: 'charge', charge: { ...shared, customer } }
+  }
   const parent = await em.findOneOrFail(Transaction, {
     organizationId,
     id: transaction.parentTransactionId ?? '',
@@ -85,7 +98,8 @@ export function chargedAt({ chargedTime, createdTime }: Transaction): number {
 
 /**
  * Records an outcome of a pending transaction, applies it to its invoices, and emits `transaction-processed`,
- * or `transaction-declined` where no money moved.
+ * or `transaction-declined` where no money moved; before these `offsite-payment-completed` if a customer was asked to
+ * approve it, and has answered.
  *
  * `unknown` leaves the transaction pending, and its workflow asks again. After a day of that
  * `transaction-timeout-resolved` is emitted, once; a later outcome still counts. `instant` is the caller's
@@ -96,7 +110,7 @@ export function chargedAt({ chargedTime, createdTime }: Transaction): number {
 export async function recordResult(
   unit: UnitOfWork,
   id: string,
-  { result, raw, id: gatewayId, decline }: MovementOutcome,
+  { result, raw, id: gatewayId, decline, approvalUrl = null }: MovementOutcome,
   instant: number,
 ): Promise<number | null> {
   const { em, organizationId } = unit
@@ -116,6 +130,9 @@ export async function recordResult(
   const next = result === 'unknown' ? nextInquiry(charged, instant) : null
   const wasUnknown = transaction.result === 'unknown'
   const wasCanceled = transaction.result === 'canceled'
+  const isRefused = isOfExpiredCard(transaction)
+  const wasAsked = transaction.approvalUrl != null
+  const isAsked = result === 'unknown' && approvalUrl !== null && !wasAsked
   const timesOut =
     result === 'unknown' && transaction.timeoutTime == null && instant >= charged + CHARGE_TIMEOUT
   const isOwn = transaction.subscriptionId != null
@@ -124,7 +141,7 @@ export async function recordResult(
   if (isOwn && result === 'unknown' && (!wasUnknown || !timesOut)) {
     await suspendInvoices(unit, transaction, invoices, { timesOut: false, askTime: next })
   }
-  if (wasUnknown && result === 'unknown' && !timesOut) {
+  if (wasUnknown && result === 'unknown' && !timesOut && !isAsked) {
     if (isMoved) incrementRevision(transaction, unit)
     return next
   }
@@ -133,6 +150,7 @@ export async function recordResult(
   transaction.rawResponse = raw
   transaction.gatewayTransactionId = gatewayId ?? transaction.gatewayTransactionId ?? null
   transaction.declineClass = decline ?? null
+  if (isAsked) transaction.approvalUrl = approvalUrl
   if (result !== 'unknown') {
     transaction.status = statusOf(result, transaction.amount, '0')
     transaction.processedTime = unit.now
@@ -143,9 +161,14 @@ export async function recordResult(
   const emit = (type: Parameters<typeof transactionEvent>[1]) =>
     unit.emit(transactionEvent(transaction, type, unit, time, websiteId))
   if (timesOut) emit('transaction-timeout-resolved')
+  if (wasAsked && (result === 'approved' || result === 'declined')) emit('offsite-payment-completed')
   if (result === 'approved') emit('transaction-processed')
-  if (result === 'declined' || result === 'canceled') emit('transaction-declined')
-  const type = timesOut ? 'transaction-timeout-resolved' : ENTRIES[result]
+  else if (result !== 'unknown') emit('transaction-declined')
+  const type = timesOut
+    ? 'transaction-timeout-resolved'
+    : isAsked
+      ? 'transaction-waiting-approval'
+      : ENTRIES[result]
   for (const entry of [
     ...transactionEntries(transaction, type, time),
     ...(refunded !== null && result === 'approved' ? refundedEntries(refunded, transaction, time) : []),
@@ -164,8 +187,10 @@ export async function recordResult(
     if (result !== 'unknown') await recordRefund(unit, refunded, result === 'approved')
   } else if (wasCanceled) await payInvoices(unit, transaction, invoices.filter(isUncharged))
   else if (result === 'approved') await payInvoices(unit, transaction, invoices)
-  else if (result === 'declined') await declineInvoices(unit, transaction, invoices)
-  else if (result === 'canceled') await cancelCharges(unit, transaction, invoices)
+  else if (result === 'declined' || result === 'abandoned') {
+    // Retries of a card that has expired are made: they cost no request, and its new date may be entered.
+    await declineInvoices(unit, transaction, invoices, isRefused ? null : (decline ?? null))
+  } else if (result === 'canceled') await cancelCharges(unit, transaction, invoices)
   return next
 }
 
@@ -173,6 +198,7 @@ const ENTRIES = {
   approved: 'transaction-approved',
   declined: 'transaction-declined',
   canceled: 'transaction-canceled',
+  abandoned: 'transaction-abandoned',
   unknown: 'transaction-waiting-gateway',
 } as const
 

@@ -2,6 +2,7 @@ import { cardIsExpired } from '../../billing/cards.ts'
 import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { chargeOpenInvoices, lockOwingOrders } from '../orders/charge-open-invoices.ts'
 import { emitInstrumentModified } from './update-payment-instrument.ts'
 
 /** What a card shows after its bank renewed or replaced it. */
@@ -13,13 +14,15 @@ export interface RenewedCard {
 
 /**
  * Records that the bank of a card has renewed or replaced it, and emits `payment-instrument-modified` if the instrument
- * shows that. One that had expired is active again. The rest of a replaced number is not known here.
+ * shows that. One that had expired is active again, and charged for what its customer's orders owe. The rest of a replaced
+ * number is not known here.
  */
 export async function renewCard(unit: UnitOfWork, id: string, card: RenewedCard): Promise<void> {
   const { em, organizationId, now } = unit
   const found = await em.findOne(PaymentInstrument, { organizationId, id })
   if (found === null) return
-  // The customer is locked before its instruments, as everywhere.
+  // Orders are locked before the customer, and the customer before its instruments, as everywhere.
+  await lockOwingOrders(unit, found.customerId)
   await lockRow(unit, Customer, found.customerId)
   const instrument = await lockRow(unit, PaymentInstrument, id)
   if (instrument === null || instrument.status === 'deactivated') return
@@ -38,4 +41,7 @@ export async function renewCard(unit: UnitOfWork, id: string, card: RenewedCard)
     updatedTime: now,
   })
   await emitInstrumentModified(unit, instrument)
+  if (!isValid) return
+  await em.flush()
+  await chargeOpenInvoices(unit, instrument.customerId, instrument.id)
 }

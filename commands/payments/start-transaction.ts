@@ -29,10 +29,9 @@ import {
   payInvoices,
   refundInvoices,
 } from './apply-payment.ts'
-import { type CardPath, storedCard } from './create-payment-instrument.ts'
 import { paidOf, recordRefund, refundsOf } from './refund-sales.ts'
+import type { RequestCards } from './request-cards.ts'
 import { aboutInvoices, inheritedBy } from './transaction-members.ts'
-import { usePaymentToken } from './use-payment-token.ts'
 
 /** What a caller may say of a transaction. */
 interface TransactionDetails {
@@ -54,6 +53,10 @@ export interface Sale extends TransactionDetails {
   readonly invoiceIds: readonly string[]
   /** Default: what was captured with the card. */
   readonly riskMetadata?: RiskInput | null
+  /** True if the customer is not there to approve the charge. */
+  readonly isMerchantInitiated?: boolean
+  /** Where the customer comes back to after approving it; null: to a page of this service. */
+  readonly redirectUrl?: string | null
 }
 
 export interface RefundOf extends TransactionDetails {
@@ -92,15 +95,14 @@ interface CardRoute extends Route {
 }
 
 /**
- * Starts a sale. With a payment token, the token is consumed and the gateway stores the card before the
- * commit. An external sale is created approved and emits `transaction-processed`.
+ * Starts a sale. A payment token is consumed last. An external sale is created approved and emits `transaction-processed`.
  *
  * @throws InvalidFieldsError
  * @throws ConflictError while a charge of one of its invoices is in progress.
  */
 export async function startSale(
   unit: UnitOfWork,
-  path: CardPath,
+  cards: RequestCards,
   names: Names,
   sale: Sale,
 ): Promise<Transaction> {
@@ -115,7 +117,7 @@ export async function startSale(
   const instant = invoices[0]?.instant ?? unit.now.getTime()
   const { billingAddress, riskMetadata, ...route } = await routeOf(
     unit,
-    path,
+    cards,
     found,
     { ...sale, instant },
     () => {
@@ -144,6 +146,8 @@ export async function startSale(
     paymentInstruction: sale.paymentInstruction,
     parentTransactionId: null,
     shares: {},
+    isMerchantInitiated: sale.isMerchantInitiated ?? false,
+    redirectUrl: sale.redirectUrl ?? null,
     ...route,
   })
   if (transaction.result === 'approved') await payInvoices(unit, transaction, invoices)
@@ -280,20 +284,27 @@ function routeOfSale(sale: Transaction): Route {
 /** Validates everything before a token is consumed. */
 async function routeOf(
   unit: UnitOfWork,
-  { vault, gateway }: CardPath,
+  cards: RequestCards,
   found: References,
-  { customerId, currency, paymentInstruction, instant }: Sale & { readonly instant: number },
+  {
+    customerId,
+    currency,
+    paymentInstruction,
+    isMerchantInitiated = false,
+    instant,
+  }: Sale & { readonly instant: number },
   check: () => void,
 ): Promise<CardRoute> {
   if ('token' in paymentInstruction) {
     check()
-    const card = await usePaymentToken(unit, vault, 'paymentInstruction.token', paymentInstruction.token)
-    const token = paymentInstruction.token
-    const given = { field: 'paymentInstruction.token', token, currency }
-    const { reference, gatewayName } = await storedCard(gateway, unit, card, given)
+    const card = await cards.use(unit, {
+      field: 'paymentInstruction.token',
+      token: paymentInstruction.token,
+      options: { currency, isForPresentCustomer: !isMerchantInitiated },
+    })
     return {
-      gateway: gatewayName,
-      gatewayReference: reference,
+      gateway: card.gatewayName,
+      gatewayReference: card.reference,
       cardFingerprint: card.fingerprint,
       bin: card.bin,
       billingAddress: card.billingAddress,
@@ -367,6 +378,7 @@ function add(
     | 'description'
     | 'customFields'
   > &
+    Partial<Pick<Transaction, 'isMerchantInitiated' | 'redirectUrl'>> &
     Route,
 ): Transaction {
   const isExternal = values.gateway === null

@@ -1,9 +1,11 @@
 import { cardIsExpired } from '../../billing/cards.ts'
 import type { Contact } from '../../billing/contacts.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
-import { Customer, type PaymentInstrument } from '../../db/entities/index.ts'
+import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
+import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { paymentInstrumentEvent } from '../../events/payment-instrument-events.ts'
+import { chargeOpenInvoices, lockOwingOrders } from '../orders/charge-open-invoices.ts'
 
 export interface InstrumentChanges {
   readonly expMonth: number
@@ -13,19 +15,30 @@ export interface InstrumentChanges {
   readonly customFields: Record<string, unknown>
 }
 
+/** Locks an instrument for a change, and first what its customer's orders owe; null: it does not exist. */
+export async function lockPaymentInstrument(unit: UnitOfWork, id: string): Promise<PaymentInstrument | null> {
+  const { em, organizationId } = unit
+  const found = await em.findOne(PaymentInstrument, { organizationId, id })
+  if (found === null) return null
+  await lockOwingOrders(unit, found.customerId)
+  return await lockRow(unit, PaymentInstrument, id)
+}
+
 /**
- * Changes a locked instrument. One that had expired is active again under a new expiry.
+ * Changes an instrument that `lockPaymentInstrument` has locked. Under a new expiry, one that had expired is active again,
+ * and the orders that are charged by it are charged for what they owe, as by a new one.
  *
  * @throws InvalidFieldsError naming `expYear` if a new expiry has passed.
  */
-export function updatePaymentInstrument(
-  { now }: Pick<UnitOfWork, 'now'>,
+export async function updatePaymentInstrument(
+  unit: UnitOfWork,
   instrument: PaymentInstrument,
   changes: InstrumentChanges,
-): void {
+): Promise<void> {
   const { expMonth, expYear } = changes
-  if (expMonth !== instrument.expMonth || expYear !== instrument.expYear) {
-    if (cardIsExpired(expMonth, expYear, now.getTime())) {
+  const isRenewed = expMonth !== instrument.expMonth || expYear !== instrument.expYear
+  if (isRenewed) {
+    if (cardIsExpired(expMonth, expYear, unit.now.getTime())) {
       throw new InvalidFieldsError([
         { field: 'expYear', code: 'expired', message: 'must not be in the past' },
       ])
@@ -34,6 +47,9 @@ export function updatePaymentInstrument(
     instrument.expirationReminderNumber = 0
   }
   Object.assign(instrument, changes)
+  if (!isRenewed) return
+  await unit.em.flush()
+  await chargeOpenInvoices(unit, instrument.customerId, instrument.id)
 }
 
 /** Emits `payment-instrument-modified`. */

@@ -1,13 +1,20 @@
+/**
+ * The use of a payment token in three steps, none of which holds a row while the gateway stores the card: a lease, the
+ * gateway's call, and the consumption in the transaction that needs the card. A lease that its process leaves behind ends
+ * by itself, and the token can be used again.
+ */
+import type { EntityManager } from '@mikro-orm/postgresql'
 import type { CardBrand } from '../../billing/cards.ts'
 import type { Contact } from '../../billing/contacts.ts'
 import { type FieldProblem, InvalidFieldsError } from '../../billing/errors.ts'
+import { TOKEN_LEASE } from '../../billing/payment-tokens.ts'
 import type { DerivedRisk, RiskInput } from '../../billing/risk.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { Vault } from '../../db/vault.ts'
 
-/** The card of a consumed token; it exists only in memory. */
-export interface UsedCard {
+/** The card of a token; number and security code exist only in memory. */
+export interface TokenCard {
   readonly pan: string
   readonly cvv: string | null
   readonly bin: string
@@ -20,53 +27,65 @@ export interface UsedCard {
   readonly riskMetadata: (RiskInput & DerivedRisk) | null
 }
 
-/**
- * Consumes a token. One statement checks it, marks it used and erases its card data, so that exactly one of several
- * simultaneous uses succeeds; a rollback restores the token. Wakes the token-expiry workflow, which then ends.
- *
- * @throws InvalidFieldsError naming `field`, for a token that is unknown, used, expired or without a card number.
- */
-export async function usePaymentToken(
-  unit: UnitOfWork,
-  vault: Vault,
-  field: string,
-  id: string,
-): Promise<UsedCard> {
-  const { em, organizationId, now } = unit
-  const [used] = await statement<UsedRow>(
-    em,
-    'use-payment-token',
-    `with held as (
-       select organization_id, id, card_cipher from payment_tokens
-        where organization_id = ? and id = ? and not is_used and expiration_time > ?
-          and card_cipher is not null and last4 is not null
-          for update
-     )
-     update payment_tokens token
-        set is_used = true, usage_time = ?, card_cipher = null, revision = revision + 1, updated_time = ?
-       from held where token.organization_id = held.organization_id and token.id = held.id
-     returning held.card_cipher, token.bin, token.last4, token.brand, token.exp_month, token.exp_year,
-               token.card_fingerprint, token.billing_address, token.risk_metadata`,
-    [organizationId, id, now, now, now],
-  )
-  if (used === undefined) throw new InvalidFieldsError([{ field, ...(await refusalOf(unit, id)) }])
-  unit.wake('token-expiry', id, { dueBy: null })
-  const { pan, cvv } = JSON.parse(await vault.open(used.card_cipher)) as { pan: string; cvv: string | null }
-  return {
-    pan,
-    cvv,
-    bin: used.bin,
-    last4: used.last4,
-    brand: used.brand,
-    expMonth: used.exp_month,
-    expYear: used.exp_year,
-    fingerprint: used.card_fingerprint,
-    billingAddress: used.billing_address,
-    riskMetadata: used.risk_metadata,
+/** A token, and the one who leases it. */
+export interface TokenLease {
+  readonly organizationId: string
+  readonly token: string
+  /** Names the request: equal for repetitions under one `Idempotency-Key`. */
+  readonly owner: string
+}
+
+/** A token that cannot be leased. */
+export class TokenRefusedError extends InvalidFieldsError {
+  /** True if the same request holds the token already. */
+  readonly isOwn: boolean
+
+  constructor(field: string, problem: FieldProblem, isOwn: boolean) {
+    super([{ field, ...problem }])
+    this.isOwn = isOwn
   }
 }
 
-interface UsedRow {
+/**
+ * Leases a token and returns its card. One statement checks and leases it, so that exactly one of several simultaneous
+ * uses succeeds.
+ *
+ * @throws TokenRefusedError naming `field`, for a token that is unknown, used, being used, expired or without a card number.
+ */
+export async function leasePaymentToken(
+  em: EntityManager,
+  vault: Pick<Vault, 'open'>,
+  field: string,
+  lease: TokenLease,
+  now: Date,
+): Promise<TokenCard> {
+  const { organizationId, token, owner } = lease
+  const [leased] = await statement<LeasedRow>(
+    em,
+    'lease-payment-token',
+    `update payment_tokens set lease_owner = ?, leased_until = ?
+      where organization_id = ? and id = ? and not is_used and expiration_time > ?
+        and card_cipher is not null and last4 is not null and (leased_until is null or leased_until <= ?)
+     returning card_cipher, bin, last4, brand, exp_month, exp_year, card_fingerprint, billing_address, risk_metadata`,
+    [owner, new Date(now.getTime() + TOKEN_LEASE), organizationId, token, now, now],
+  )
+  if (leased === undefined) throw await refusalOf(em, field, lease)
+  const { pan, cvv } = JSON.parse(await vault.open(leased.card_cipher)) as { pan: string; cvv: string | null }
+  return {
+    pan,
+    cvv,
+    bin: leased.bin,
+    last4: leased.last4,
+    brand: leased.brand,
+    expMonth: leased.exp_month,
+    expYear: leased.exp_year,
+    fingerprint: leased.card_fingerprint,
+    billingAddress: leased.billing_address,
+    riskMetadata: leased.risk_metadata,
+  }
+}
+
+interface LeasedRow {
   card_cipher: string
   bin: string
   last4: string
@@ -78,16 +97,64 @@ interface UsedRow {
   risk_metadata: (RiskInput & DerivedRisk) | null
 }
 
-async function refusalOf({ em, organizationId }: UnitOfWork, id: string): Promise<FieldProblem> {
-  const [token] = await statement<{ is_used: boolean; last4: string | null }>(
+/**
+ * Consumes a leased token and erases its card data; a rollback restores it. Whether it was still usable is decided by
+ * the lease. Wakes the token-expiry workflow, which then ends.
+ *
+ * @throws InvalidFieldsError naming `field`, if the lease ended and another request took the token.
+ */
+export async function consumePaymentToken(unit: UnitOfWork, field: string, lease: TokenLease): Promise<void> {
+  const { em, organizationId, now } = unit
+  const { token, owner } = lease
+  const consumed = await statement<object>(
+    em,
+    'consume-payment-token',
+    `update payment_tokens
+        set is_used = true, usage_time = ?, card_cipher = null, lease_owner = null, leased_until = null,
+            revision = revision + 1, updated_time = ?
+      where organization_id = ? and id = ? and not is_used and lease_owner = ?
+     returning 1`,
+    [now, now, organizationId, token, owner],
+  )
+  if (consumed.length === 0) throw await refusalOf(em, field, { organizationId, token, owner })
+  unit.wake('token-expiry', token, { dueBy: null })
+}
+
+/** Ends a lease whose token was not consumed. */
+export async function releasePaymentToken(
+  em: EntityManager,
+  { organizationId, token, owner }: TokenLease,
+): Promise<void> {
+  await statement(
+    em,
+    'release-payment-token',
+    `update payment_tokens set lease_owner = null, leased_until = null
+      where organization_id = ? and id = ? and lease_owner = ?`,
+    [organizationId, token, owner],
+  )
+}
+
+async function refusalOf(
+  em: EntityManager,
+  field: string,
+  { organizationId, token: id, owner }: TokenLease,
+): Promise<TokenRefusedError> {
+  const [token] = await statement<{ is_used: boolean; last4: string | null; lease_owner: string | null }>(
     em,
     'read-unusable-token',
-    'select is_used, last4 from payment_tokens where organization_id = ? and id = ?',
+    'select is_used, last4, lease_owner from payment_tokens where organization_id = ? and id = ?',
     [organizationId, id],
   )
-  if (token === undefined)
-    return { code: 'not-found', message: 'must be the id of an existing payment token' }
-  if (token.is_used) return { code: 'used', message: 'must be an unused payment token' }
-  if (token.last4 === null) return { code: 'inactive', message: 'must be a payment token with a card number' }
-  return { code: 'expired', message: 'must be a payment token that has not expired' }
+  const refusal = (problem: FieldProblem) =>
+    new TokenRefusedError(field, problem, token?.lease_owner === owner)
+  if (token === undefined) {
+    return refusal({ code: 'not-found', message: 'must be the id of an existing payment token' })
+  }
+  if (token.is_used || token.lease_owner !== null) {
+    return refusal({ code: 'used', message: 'must be an unused payment token' })
+  }
+  if (token.last4 === null) {
+    return refusal({ code: 'inactive', message: 'must be a payment token with a card number' })
+  }
+  return refusal({ code: 'expired', message: 'must be a payment token that has not expired' })
 }

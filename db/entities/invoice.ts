@@ -2,6 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core'
 import type { Contact, Reachable } from '../../billing/contacts.ts'
 import type { CreditAllocation } from '../../billing/credit-memos.ts'
 import type { InvoiceDiscount } from '../../billing/discounts.ts'
+import type { Decline } from '../../billing/dunning.ts'
 import type { InvoiceLine, InvoiceStatus, InvoiceType, OpenCharge } from '../../billing/invoices.ts'
 import {
   EMPTY_ARRAY,
@@ -103,6 +104,7 @@ const InvoiceSchema = defineEntity({
     attempts: p.integer().default(0),
     /** When the first charge was declined. */
     declinedTime: instant().nullable(),
+    declines: json<Decline[]>().nullable(),
     charge: json<OpenCharge>().nullable(),
     /** Decimal strings: payments, and what was refunded of them. */
     amountPaid: p.decimal().precision(18).scale(6).default('0').$type<string>(),

@@ -37,7 +37,10 @@ const PaymentInstrumentSchema = defineEntity({
     ...tenantKey,
     customerId: id(),
     method: p.string().length(20).$type<'payment-card'>(),
-    bin: p.string().length(6),
+    /** null for a card that the provider's own form stored. */
+    bin: p.string().length(6).nullable(),
+    /** What identifies a card that the provider's own form stored. */
+    referenceData: json<Record<string, string>>().nullable(),
     last4: p.string().length(4),
     brand: p.string().length(20).$type<CardBrand>(),
     expMonth: p.smallint(),

@@ -56,6 +56,9 @@ const PaymentTokenSchema = defineEntity({
     leadSource: json<Record<string, string | null>>().nullable(),
     isUsed: p.boolean().default(false),
     usageTime: instant().nullable(),
+    /** The request that uses it now, until it is consumed or the lease ends. */
+    leaseOwner: p.string().length(100).nullable(),
+    leasedUntil: instant().nullable(),
     expirationTime: instant(),
     ...quarantineColumns,
     ...resourceColumns,

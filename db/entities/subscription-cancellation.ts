@@ -1,7 +1,17 @@
 import { defineEntity, p } from '@mikro-orm/core'
+import type { InvoiceLine } from '../../billing/invoices.ts'
 import type { CancelCategory, CanceledBy } from '../../billing/order.ts'
 import type { ChurnTimePolicy } from '../../billing/order-commands.ts'
-import { id, instant, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+import {
+  EMPTY_ARRAY,
+  id,
+  instant,
+  json,
+  listIndexes,
+  resourceColumns,
+  searchExpression,
+  tenantKey,
+} from './columns.ts'
 
 export type CancellationStatus = 'draft' | 'confirmed' | 'completed' | 'revoked'
 
@@ -23,6 +33,13 @@ const SubscriptionCancellationSchema = defineEntity({
     canceledBy: p.string().length(20).$type<CanceledBy>(),
     reason: p.string().length(30).nullable().$type<CancelCategory | null>(),
     description: p.string().nullable(),
+    /** True if the unused part of the last period is credited when service ends. */
+    prorated: p.boolean().default(false),
+    /** The credit of a completed one. Amounts are decimal strings, and negative. */
+    creditLines: json<InvoiceLine[]>().defaultRaw(EMPTY_ARRAY),
+    currency: p.string().length(3).nullable(),
+    /** The invoice of the period that is credited. */
+    proratedInvoiceId: id().nullable(),
     ...resourceColumns,
   },
 })

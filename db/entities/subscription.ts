@@ -1,9 +1,11 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { Contact } from '../../billing/contacts.ts'
-import type { InvoiceStatus } from '../../billing/invoices.ts'
+import type { DeclinedRenewals } from '../../billing/dunning.ts'
+import type { InvoiceLine, InvoiceStatus } from '../../billing/invoices.ts'
 import type { CancelCategory, CanceledBy, OrderStatus } from '../../billing/order.ts'
 import type { DueKind } from '../../billing/order-lifecycle.ts'
-import type { InvoiceTimeShift, PricedPlan, RecurringInterval } from '../../billing/order-terms.ts'
+import type { InvoiceTimeShift, PlanTrial, PricedPlan, RecurringInterval } from '../../billing/order-terms.ts'
+import type { Pricing } from '../../billing/pricing.ts'
 import type { DerivedRisk, RiskInput } from '../../billing/risk.ts'
 import {
   EMPTY_ARRAY,
@@ -32,9 +34,29 @@ export interface UsageLimits {
 
 export type OrderType = 'subscription-order' | 'one-time-order'
 
+/** A plan of an item's own, with the members that were sent. Its terms are in the item's priced plan. */
+export interface InlinePlan {
+  /** The plan that it is a version of. */
+  id?: string
+  name: string
+  description?: string
+  richDescription?: string
+  productId?: string
+  currency: string
+  pricing?: Pricing
+  recurringInterval?: RecurringInterval
+  trial?: PlanTrial
+  isTrialOnly?: boolean
+  setup?: { price: string }
+  invoiceTimeShift?: InvoiceTimeShift
+  isActive?: boolean
+  customFields?: Record<string, unknown>
+}
+
 export interface OrderItem {
   id: string
-  plan: { id: string }
+  /** A reference, or a plan of the item's own. */
+  plan: { id: string } | InlinePlan
   quantity: number
   quantityFilled: number
   usageLimits: UsageLimits | null
@@ -42,8 +64,13 @@ export interface OrderItem {
   excludeFromMrr?: true
   /** Counts changes of the members above, from 1. */
   revision: number
-  /** The plan as it was when the item was priced. */
+  /** The plan as it was when the item was priced. An item's own has the revision 1. */
   priced: PricedPlan & { readonly revision: number }
+}
+
+/** True if an item has a plan of its own. */
+export function isInlinePlan(plan: OrderItem['plan']): plan is InlinePlan {
+  return 'name' in plan
 }
 
 export const subscriptionSearch = searchExpression(
@@ -134,6 +161,12 @@ const SubscriptionSchema = defineEntity({
     /** Highest period with an issued invoice. */
     invoicedThrough: p.integer().default(0),
     nextInvoice: p.integer().default(1),
+    /** What the next invoice has beside its own lines. Amounts are decimal strings, those of credits negative. */
+    queuedLines: json<InvoiceLine[]>().defaultRaw(EMPTY_ARRAY),
+    /** How long a period was paused in all, in milliseconds. */
+    pausedPeriod: json<{ period: number; time: number }>().nullable(),
+    /** True if the unused part of the last period is credited when its cancellation ends service. */
+    proratesChurn: p.boolean().default(false),
     /** Nothing is due before this; null: its creation. */
     notBefore: instant().nullable(),
     autopay: p.boolean().default(true),
@@ -141,6 +174,9 @@ const SubscriptionSchema = defineEntity({
     paymentInstrumentId: id().nullable(),
     /** When a charge was last made more than an hour late. */
     lateChargeTime: instant().nullable(),
+    declinedRenewals: json<DeclinedRenewals>().nullable(),
+    /** When one of its invoices is charged next, on its own clock; null: no charge is planned. */
+    nextChargeTime: instant().nullable(),
     /** Reminders before this are not sent; null: before it was last advanced. */
     remindersFrom: instant().nullable(),
     renewalReminderTime: instant().nullable(),

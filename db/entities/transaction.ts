@@ -17,8 +17,8 @@ import {
 } from './columns.ts'
 
 export type TransactionType = 'sale' | 'refund'
-/** `canceled`: the gateway never received it. */
-export type TransactionResult = 'approved' | 'declined' | 'unknown' | 'canceled'
+/** `canceled`: the gateway never received it. `abandoned`: its customer did not approve it in time. */
+export type TransactionResult = 'approved' | 'declined' | 'unknown' | 'canceled' | 'abandoned'
 export type PaymentInstruction =
   | { readonly method: 'external' }
   | { readonly token: string }
@@ -136,7 +136,13 @@ const TransactionSchema = defineEntity({
     subscriptionId: id().nullable(),
     /** When that order made it, on the order's own clock. */
     chargedTime: instant().nullable(),
-    /** As stored; a sale with an open dispute is shown as `disputed`. */
+    /** True if a caller charged without the customer being present. */
+    isMerchantInitiated: p.boolean().default(false),
+    /** Where the customer comes back to after approving it; null: to a page of this service. */
+    redirectUrl: p.text().nullable(),
+    /** Where the customer approves it; null: its bank has not asked for that. */
+    approvalUrl: p.text().nullable(),
+    /** As stored; shown as `waiting-approval` while the customer is asked, and as `disputed` with an open dispute. */
     status: p.string().length(20).$type<TransactionStatus>().default('completed'),
     /** null until the gateway was called, or could respond. */
     result: p.string().length(20).$type<TransactionResult>().nullable(),

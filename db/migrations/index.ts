@@ -27,7 +27,12 @@ import { Migration20261122184000_gateway_notifications } from './Migration202611
 import { Migration20261122184100_transactions_by_gateway_id } from './Migration20261122184100_transactions_by_gateway_id.ts'
 import { Migration20261122184200_instruments_by_gateway_reference } from './Migration20261122184200_instruments_by_gateway_reference.ts'
 import { Migration20261122184300_instruments_by_expiry } from './Migration20261122184300_instruments_by_expiry.ts'
+import { Migration20261122185000_prorated_orders } from './Migration20261122185000_prorated_orders.ts'
+import { Migration20261122190000_charges_with_the_customer_present } from './Migration20261122190000_charges_with_the_customer_present.ts'
+import { Migration20261122190100_payment_tokens_are_leased } from './Migration20261122190100_payment_tokens_are_leased.ts'
+import { Migration20261122190200_cards_of_the_providers_form } from './Migration20261122190200_cards_of_the_providers_form.ts'
 import { Migration20261122191000_credit_memos } from './Migration20261122191000_credit_memos.ts'
+import { Migration20261122192000_declines_of_invoices } from './Migration20261122192000_declines_of_invoices.ts'
 import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 import { Migration20261122193100_instants_in_range } from './Migration20261122193100_instants_in_range.ts'
 
@@ -76,7 +81,24 @@ export const migrations = [
     class: Migration20261122183200_organizations_have_a_logo,
   },
   { name: 'Migration20261122183300_shipping_rates', class: Migration20261122183300_shipping_rates },
+  { name: 'Migration20261122185000_prorated_orders', class: Migration20261122185000_prorated_orders },
+  {
+    name: 'Migration20261122190000_charges_with_the_customer_present',
+    class: Migration20261122190000_charges_with_the_customer_present,
+  },
+  {
+    name: 'Migration20261122190100_payment_tokens_are_leased',
+    class: Migration20261122190100_payment_tokens_are_leased,
+  },
+  {
+    name: 'Migration20261122190200_cards_of_the_providers_form',
+    class: Migration20261122190200_cards_of_the_providers_form,
+  },
   { name: 'Migration20261122191000_credit_memos', class: Migration20261122191000_credit_memos },
+  {
+    name: 'Migration20261122192000_declines_of_invoices',
+    class: Migration20261122192000_declines_of_invoices,
+  },
   {
     name: 'Migration20261122193000_customer_credentials',
     class: Migration20261122193000_customer_credentials,

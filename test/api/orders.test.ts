@@ -87,13 +87,7 @@ describe('an order and its callers', () => {
     expect(await order(id)).toMatchObject({ status: 'active', rebillNumber: 2, billingStatus: 'unpaid' })
   })
 
-  test('refuses cancellations that are prorated or of no order', async () => {
-    const { id } = await place()
-    const prorated = await merchant.api.post('subscription-cancellations', {
-      subscriptionId: id,
-      prorated: true,
-    })
-    expect(expectProblem(prorated, 422, 'validation-error')).toEqual(['prorated'])
+  test('refuses cancellations of no order', async () => {
     const unknown = await merchant.api.post('subscription-cancellations', { subscriptionId: 'none' })
     expect(expectProblem(unknown, 422, 'validation-error')).toEqual(['subscriptionId'])
   })

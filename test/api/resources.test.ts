@@ -34,6 +34,8 @@ describe('supporting resources', () => {
         pendingOrderTtl: null,
         reminders: { renewal: [], trialEnd: [], abandon: [] },
         autopayRetries: ['P1D', 'P3D', 'P5D'],
+        paydays: [],
+        declinedRenewalsLimit: 3,
         orderDelinquencyPeriod: null,
         subtractRecurringDiscountsFromMrr: false,
         subtractOneTimeDiscountsFromMrr: false,
@@ -90,6 +92,8 @@ describe('supporting resources', () => {
           pendingOrderTtl: 'P14D',
           reminders: { renewal: ['P7D', 'P1D'], trialEnd: ['P3D'], abandon: ['PT1H'] },
           autopayRetries: ['PT12H', 'P2D'],
+          paydays: [1, 15],
+          declinedRenewalsLimit: null,
         },
       }
       const put = await api.put('', { name: 'Ada & Co', settings }, { 'If-Match': '"1"' })
@@ -214,6 +218,13 @@ describe('supporting resources', () => {
         'a retry in days',
         { billing: { autopayRetries: ['P1D', '3'] } },
         ['settings.billing.autopayRetries.1'],
+      ],
+      ['a payday after the month', { billing: { paydays: [1, 32] } }, ['settings.billing.paydays.1']],
+      ['a payday twice', { billing: { paydays: [1, 1] } }, ['settings.billing.paydays']],
+      [
+        'a limit of no declined renewal',
+        { billing: { declinedRenewalsLimit: 0 } },
+        ['settings.billing.declinedRenewalsLimit'],
       ],
       ['retries of nothing', { billing: { autopayRetries: [null] } }, ['settings.billing.autopayRetries.0']],
       [

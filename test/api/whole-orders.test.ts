@@ -507,7 +507,7 @@ describe('whole shapes', () => {
       [
         'subscription-cancellations',
         { subscriptionId, prorated: true, lineItems: [{ type: 'credit' }] },
-        ['lineItems', 'prorated'],
+        ['lineItems'],
       ],
       ['subscription-reactivations', { subscriptionId, effectiveTime: later(1) }, ['effectiveTime']],
     ]

@@ -1,12 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { nextGatewayCall } from '../../billing/charging.ts'
+import { DECLINE_CLASSES } from '../../billing/dunning.ts'
 import { parseDuration } from '../../billing/durations.ts'
-import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
-import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { amountDue, isOpen } from '../../billing/invoices.ts'
 import { Money } from '../../billing/money.ts'
-import { type Order, placeOrder, renewalTime, type Transition } from '../../billing/order.ts'
+import { type Order, renewalTime } from '../../billing/order.ts'
 import {
   cancelOrder,
   changeCancellation,
@@ -14,149 +12,27 @@ import {
   reactivateOrder,
   voidOrder,
 } from '../../billing/order-commands.ts'
-import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
+import { advanceThrough } from '../../billing/order-lifecycle.ts'
 import {
   beginCharge,
   cancelCharge,
   changeAutopay,
   chargeOpen,
-  declineCharge,
   disputeInvoice,
-  leaveChargeUnknown,
   payInvoice,
   receivePayment,
   refundInvoice,
-  timeOutCharge,
 } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
 import { pauseOrder } from '../../billing/pauses.ts'
+import { type Answer, AUTOPAY, ChargedOrder } from './charged-order.ts'
 import { expectEventsOfTransitions, expectPeriodsBilledOnce, illegal } from './legal.ts'
 import { anyCommands, anyTerms, at, type Command, day, END, terms } from './orders.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-const RETRIES = ['P1D', 'P3D', 'P5D'].flatMap((text) => parseDuration(text) ?? [])
 const DELINQUENT_AFTER_3_DAYS = { delinquencyPeriod: parseDuration('P3D') }
-
-/** What the gateway says; `lost`: the service died before it could write that down. */
-type Answer = 'approved' | 'declined' | 'unknown' | 'lost'
-
-interface Asked {
-  readonly invoice: number
-  readonly attempt: number
-  /** When the charge was begun, and how much later than it was due. */
-  readonly now: number
-  readonly late: number
-}
-
-/** An order with a gateway that answers as told, and then approves. */
-class ChargedOrder {
-  order: Order
-  readonly transitions: Transition[]
-  readonly charges: Asked[] = []
-  /** What the gateway moved, by request id: once each. */
-  readonly moved = new Map<string, string>()
-  /** Exact; what no invoice could use, and so has to go back. */
-  leftOver = '0'
-  readonly #answers: Answer[]
-
-  constructor(agreed: OrderTerms, responses: readonly Answer[] = []) {
-    const placed = placeOrder({ ...agreed, canCharge: true, autopayRetries: RETRIES })
-    this.order = placed.order
-    this.transitions = [placed]
-    this.#answers = [...responses]
-  }
-
-  /** Looks once, as the timer does: settles, and asks the gateway for all that is due. */
-  look(now: number): this {
-    for (;;) {
-      const { transitions, order } = advanceThrough(this.order, now)
-      this.transitions.push(...transitions)
-      this.order = order
-      if (!this.#ask(now)) return this
-    }
-  }
-
-  /** Looks at each deadline until the instant, as much too late each time as told. */
-  live(through: number, lateness: () => number = () => 0): this {
-    for (;;) {
-      const next = this.nextDeadline()
-      if (next === null || next > through) return this.look(through)
-      this.look(Math.min(through, next + lateness()))
-    }
-  }
-
-  command({ at: now, act }: Command): this {
-    const { transitions, order } = advanceBefore(this.order, now)
-    this.transitions.push(...transitions)
-    this.order = order
-    try {
-      this.#take(act(this.order, now))
-    } catch (error) {
-      if (!(error instanceof ConflictError || error instanceof InvalidFieldsError)) throw error
-    }
-    return this
-  }
-
-  nextDeadline(): number | null {
-    const { next, gatewayCall: call } = advanceThrough(this.order, Number.NEGATIVE_INFINITY)
-    const first = Math.min(next?.at ?? Number.POSITIVE_INFINITY, call?.at ?? Number.POSITIVE_INFINITY)
-    return Number.isFinite(first) ? first : null
-  }
-
-  invoice(sequence: number) {
-    const found = this.order.invoices.find((one) => one.sequence === sequence)
-    if (found === undefined) throw new Error('there is no such invoice')
-    return found
-  }
-
-  #ask(now: number): boolean {
-    const call = nextGatewayCall(this.order)
-    if (call === null || call.at > now) return false
-    const sequence = call.invoice
-    const { chargeTime, charge } = this.invoice(sequence)
-    if (charge === null) {
-      this.#take(beginCharge(this.order, now, sequence))
-      const { attempts } = this.invoice(sequence)
-      this.charges.push({ invoice: sequence, attempt: attempts, now, late: now - (chargeTime ?? now) })
-    }
-    const open = this.invoice(sequence).charge
-    if (open === null) throw new Error('no charge was begun')
-    const request = `${sequence}.${this.invoice(sequence).attempts}`
-    const amount = this.invoice(sequence).amount
-    const isFirst = open.answer === 'none'
-    const instant = isFirst ? open.at : now
-    const response = this.moved.has(request) ? 'approved' : (this.#answers.shift() ?? 'approved')
-    switch (response) {
-      case 'lost':
-        // The money has moved; nobody here knows yet.
-        this.moved.set(request, amount)
-        return false
-      case 'declined':
-        this.#take(declineCharge(this.order, instant, sequence))
-        return true
-      case 'unknown': {
-        const askTime = nextInquiry(open.at, now)
-        const timesOut = open.answer !== 'timed-out' && now >= open.at + CHARGE_TIMEOUT
-        this.#take((timesOut ? timeOutCharge : leaveChargeUnknown)(this.order, instant, sequence, askTime))
-        return true
-      }
-      case 'approved': {
-        this.moved.set(request, amount)
-        const { transition: step, used } = receivePayment(this.order, instant, sequence, amount)
-        this.#take(step)
-        this.leftOver = new Money(this.leftOver).plus(amount).minus(used).toFixed()
-        return true
-      }
-    }
-  }
-
-  #take(step: Transition): void {
-    this.transitions.push(step)
-    this.order = step.order
-  }
-}
 
 const charged = (members: Partial<OrderTerms> = {}, responses: readonly Answer[] = []) =>
   new ChargedOrder(terms({}, members), responses)
@@ -507,7 +383,7 @@ describe('an order whose start is moved ahead after its first charge was due', (
       order.order = advanceThrough(order.order, START).order
       order.command({ at: START + 1, act: move(ahead) })
       for (const isOn of autopay) {
-        const members = isOn ? { canCharge: true, autopayRetries: RETRIES } : NO_AUTOPAY
+        const members = isOn ? AUTOPAY : NO_AUTOPAY
         order.command({
           at: START + 2,
           act: (before, now) => changeAutopay(before, now, { ...before.terms, ...members }, isOn),
@@ -619,12 +495,7 @@ describe('an invoice that is issued early', () => {
 
   test('while there was nothing to charge is charged at its boundary where there is by then', () => {
     const autopay = (isOn: boolean) => (before: Order, now: number) =>
-      changeAutopay(
-        before,
-        now,
-        { ...before.terms, ...(isOn ? { canCharge: true, autopayRetries: RETRIES } : NO_AUTOPAY) },
-        isOn,
-      )
+      changeAutopay(before, now, { ...before.terms, ...(isOn ? AUTOPAY : NO_AUTOPAY) }, isOn)
     const order = new ChargedOrder(early(5)).live(at('2027-02-01'))
     order.command({ at: at('2027-02-01'), act: autopay(false) }).live(at('2027-02-24'))
     expect(order.invoice(2)).toMatchObject({ status: 'unpaid', chargeTime: null })
@@ -812,7 +683,7 @@ describe('autopay', () => {
       order.command({
         at: now,
         act: (before) => {
-          const members = autopay ? { canCharge: true, autopayRetries: RETRIES } : NO_AUTOPAY
+          const members = autopay ? AUTOPAY : NO_AUTOPAY
           return changeAutopay(before, now, { ...before.terms, ...members }, autopay)
         },
       })
@@ -851,7 +722,10 @@ describe('autopay', () => {
 
 describe('for any terms, commands, answers and outages', () => {
   const responses = fc.array(
-    fc.constantFrom<Answer>('approved', 'approved', 'declined', 'declined', 'unknown', 'lost'),
+    fc.oneof(
+      fc.constantFrom<Answer>('approved', 'approved', 'declined', 'declined', 'unknown', 'lost'),
+      fc.constantFrom<Answer>('approved', ...DECLINE_CLASSES),
+    ),
     { maxLength: 60 },
   )
   const looks = fc.array(
@@ -935,7 +809,9 @@ describe('for any terms, commands, answers and outages', () => {
   })
 
   test('a timer that is up to an hour late gives the same record as one on time', () => {
-    const known = fc.array(fc.constantFrom<Answer>('approved', 'declined'), { maxLength: 40 })
+    const known = fc.array(fc.constantFrom<Answer>('approved', 'approved', 'declined', ...DECLINE_CLASSES), {
+      maxLength: 60,
+    })
     const delays = fc.infiniteStream(fc.integer({ min: 0, max: 50 * MINUTE }))
     fc.assert(
       fc.property(anyTerms, known, delays, (agreed, given, late) => {
@@ -984,7 +860,7 @@ describe('for any terms, commands, answers and outages', () => {
   })
 })
 
-const NO_AUTOPAY = { canCharge: false, autopayRetries: [] }
+const NO_AUTOPAY = { canCharge: false, instrumentId: null, autopayRetries: [] }
 
 /** An order without what only says how it came to be. */
 function recordOf(order: Order) {

@@ -2,9 +2,10 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { RedeemedCoupon } from '../../billing/coupons.ts'
+import { changeItems } from '../../billing/item-changes.ts'
 import { Money, sumOf } from '../../billing/money.ts'
 import { type Order, placeOrder } from '../../billing/order.ts'
-import { changeItems, changeTerms, voidInvoice } from '../../billing/order-commands.ts'
+import { changeTerms, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceThrough, upcomingInvoice } from '../../billing/order-lifecycle.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
 import { monthlyRecurringRevenue } from '../../billing/recurring-revenue.ts'
@@ -119,7 +120,11 @@ describe('a coupon', () => {
 
   test('that an active order gets applies from the next invoice on, and leaves the recurring revenue', () => {
     const order = through(placed([]), '2027-02-01')
-    const changed = changeItems(order, at('2027-02-01'), { ...order.terms, coupons: [redeemed()] }).order
+    const changed = changeItems(order, at('2027-02-01'), {
+      terms: { ...order.terms, coupons: [redeemed()] },
+      prorated: false,
+      renewalPolicy: 'retain',
+    }).order
     expect(monthlyRecurringRevenue(changed)).toBe(monthlyRecurringRevenue(order))
     const renewed = through(changed, '2027-03-01')
     expect(amounts(renewed)).toEqual(['9.9', '4.95'])

@@ -1,6 +1,7 @@
 /** What holds of every order, whatever happens to it: for property tests. */
 import { expect } from '@jest/globals'
 import { netAmount } from '../../billing/discounts.ts'
+import { isHeld } from '../../billing/dunning.ts'
 import { isOpen } from '../../billing/invoices.ts'
 import { Money, sumOf } from '../../billing/money.ts'
 import { isComing, isLastPeriod, type Order, type Transition } from '../../billing/order.ts'
@@ -47,12 +48,14 @@ export function expectNoHoles({ invoices }: Order, transitions: readonly Transit
     )
   )
     return
+  // An interim invoice is of no period.
+  const ofPeriods = invoices.filter(({ periodNumber }) => periodNumber !== null)
   const ends = new Map(
-    invoices
+    ofPeriods
       .filter(({ status }) => status !== 'voided')
       .map(({ periodNumber, periodEnd }) => [periodNumber ?? Number.NaN, periodEnd]),
   )
-  for (const { status, periodNumber, periodStart } of invoices) {
+  for (const { status, periodNumber, periodStart } of ofPeriods) {
     const end = ends.get((periodNumber ?? Number.NaN) - 1)
     if (status !== 'voided' && end !== undefined) expect(periodStart).toBe(end)
   }
@@ -150,6 +153,10 @@ export function illegal(order: Order): string[] {
     !['abandoned', 'voided'].includes(order.status) ||
       !order.invoices.some((one) => isOpen(one) || one.status === 'draft'),
     'open invoices',
+  )
+  must(
+    order.invoices.every((one) => one.chargeTime === null || !isHeld(order, one)),
+    'no charge planned that has to wait for another instrument',
   )
   for (const {
     lines,

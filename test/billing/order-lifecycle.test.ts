@@ -2,14 +2,9 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { parseDuration } from '../../billing/durations.ts'
 import { ConflictError } from '../../billing/errors.ts'
+import { changeItems } from '../../billing/item-changes.ts'
 import { type Order, placeOrder, renewalTime, type Transition } from '../../billing/order.ts'
-import {
-  cancelOrder,
-  changeItems,
-  moveRenewal,
-  reactivateOrder,
-  voidInvoice,
-} from '../../billing/order-commands.ts'
+import { cancelOrder, moveRenewal, reactivateOrder, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceThrough, upcomingInvoice } from '../../billing/order-lifecycle.ts'
 import { payInvoice, receivePayment } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
@@ -199,7 +194,11 @@ describe('the life of an order', () => {
   test('a trial is converted by the first payment after it, whatever the plans are by then', () => {
     const trial = { price: '1', period: { unit: 'day', length: 10 } } as const
     const converted = (began: OrderTerms, becomes: OrderTerms) => {
-      const { order } = changeItems(settled(began, '2027-02-01'), at('2027-02-01'), becomes)
+      const { order } = changeItems(settled(began, '2027-02-01'), at('2027-02-01'), {
+        terms: becomes,
+        prorated: false,
+        renewalPolicy: 'retain',
+      })
       const renewed = advanceThrough(order, at('2027-03-01')).order
       const { order: paid, events: happenings } = payInvoice(renewed, at('2027-03-01'), 2)
       const told = happenings.some(({ type }) => type === 'subscription-trial-converted')

@@ -2,18 +2,18 @@
 import fc from 'fast-check'
 import { type Duration, parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
+import { changeItems } from '../../billing/item-changes.ts'
 import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
 import {
   cancelOrder,
   changeCancellation,
-  changeItems,
   changeTerms,
   reactivateOrder,
   voidInvoice,
   voidOrder,
 } from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
-import { beginCallersCharge, chargeOpen, payInvoice } from '../../billing/order-payments.ts'
+import { beginCallersCharge, changeAutopay, chargeOpen, payInvoice } from '../../billing/order-payments.ts'
 import { agreedTerms, NO_REMINDERS, type OrderTerms, type PricedPlan } from '../../billing/order-terms.ts'
 import { changePauseTimes, pauseOrder, removePause } from '../../billing/pauses.ts'
 import { type Period, type PeriodAnchor, WEEKDAYS } from '../../billing/periods.ts'
@@ -49,7 +49,10 @@ export function terms(plan: Partial<PricedPlan> = {}, members: Partial<OrderTerm
     shipping: null,
     coupons: [],
     canCharge: false,
+    instrumentId: null,
     autopayRetries: [],
+    paydays: [],
+    declinedRenewalsLimit: null,
     reminders: NO_REMINDERS,
     ...members,
   }
@@ -151,8 +154,10 @@ export const anyTerms: fc.Arbitrary<OrderTerms> = fc
     shipping: fc.option(prices),
     reminders: fc.record({ renewal: reminders, trialEnd: reminders, abandon: reminders }),
     coupons,
+    paydays: fc.constantFrom([], [], [1, 15], [31]),
+    declinedRenewalsLimit: fc.constantFrom(null, 1, 2, 3),
   })
-  .map(({ plan, quantity, startsIn, abandonsIn, delinquency, shipping, reminders, coupons }) =>
+  .map(({ plan, quantity, startsIn, abandonsIn, delinquency, shipping, ...settings }) =>
     terms(plan, {
       createdTime: START,
       startTime: START + startsIn * DAY,
@@ -160,8 +165,7 @@ export const anyTerms: fc.Arbitrary<OrderTerms> = fc
       delinquencyPeriod: delinquency === null ? null : parseDuration(delinquency),
       items: [{ id: 'item', quantity, plan }],
       shipping,
-      reminders,
-      coupons,
+      ...settings,
     }),
   )
 
@@ -173,17 +177,6 @@ export interface Command {
 
 const days = fc.integer({ min: 0, max: 90 })
 const acts: fc.Arbitrary<Command['act']> = fc.oneof(
-  fc.tuple(fc.option(days), fc.constantFrom(null, null, 'now' as const, 'at-next-renewal' as const)).map(
-    ([churnsIn, churnTimePolicy]): Command['act'] =>
-      (order, now) =>
-        cancelOrder(order, now, {
-          churnTime: churnsIn === null ? null : now + churnsIn * DAY,
-          churnTimePolicy,
-          canceledBy: 'merchant',
-          reason: null,
-          description: null,
-        }),
-  ),
   days.map(
     (churnsIn): Command['act'] =>
       (order, now) =>
@@ -194,6 +187,39 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
           { churnTime: now + churnsIn * DAY, churnTimePolicy: null },
         ),
   ),
+  fc
+    .tuple(
+      fc.option(days),
+      fc.constantFrom(null, null, 'now' as const, 'at-next-renewal' as const),
+      fc.boolean(),
+    )
+    .map(
+      ([churnsIn, churnTimePolicy, prorated]): Command['act'] =>
+        (order, now) =>
+          cancelOrder(order, now, {
+            churnTime: churnsIn === null ? null : now + churnsIn * DAY,
+            churnTimePolicy,
+            canceledBy: 'merchant',
+            reason: null,
+            description: null,
+            prorated,
+          }),
+    ),
+  fc
+    .record({
+      price: prices,
+      quantity: fc.integer({ min: 1, max: 3 }),
+      prorated: fc.boolean(),
+      renewalPolicy: fc.constantFrom('retain' as const, 'reset' as const),
+    })
+    .map(({ price, quantity, ...policy }): Command['act'] => (order, now) => {
+      const items = order.terms.items.map((item) => ({
+        ...item,
+        quantity,
+        plan: { ...item.plan, pricing: { formula: 'flat-rate' as const, price } },
+      }))
+      return changeItems(order, now, { terms: { ...order.terms, items }, ...policy })
+    }),
   fc.option(days).map(
     (renewsIn): Command['act'] =>
       (order, now) =>
@@ -221,6 +247,10 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
   fc.constant<Command['act']>((order, now) => removePause(order, now, `pause-${order.pauses.length}`)),
   fc.constant<Command['act']>((order, now) => voidOrder(order, now)),
   fc.constant<Command['act']>((order, now) => chargeOpen(order, now)),
+  fc.constant<Command['act']>((order, now) => chargeOpen(withInstrument(order, `default-${now}`), now)),
+  fc.constant<Command['act']>((order, now) =>
+    changeAutopay(order, now, withInstrument(order, `own-${now}`).terms, true),
+  ),
   days.map(
     (ahead): Command['act'] =>
       (order, now) =>
@@ -228,7 +258,8 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
   ),
   coupons.map((changed): Command['act'] => (order, now) => {
     const agreed = { ...order.terms, coupons: changed }
-    return order.status === 'pending' ? changeTerms(order, now, agreed) : changeItems(order, now, agreed)
+    if (order.status === 'pending') return changeTerms(order, now, agreed)
+    return changeItems(order, now, { terms: agreed, prorated: false, renewalPolicy: 'retain' })
   }),
   fc.constant<Command['act']>((order, now) => voidInvoice(order, now, order.nextInvoice - 1)),
   fc.constant<Command['act']>((order, now) => {
@@ -236,6 +267,11 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
     return payInvoice(beginCallersCharge(order, now, sequence).order, now, sequence)
   }),
 )
+
+/** The order as it is read once there is another instrument to charge. */
+export function withInstrument(order: Order, instrumentId: string): Order {
+  return { ...order, terms: { ...order.terms, instrumentId } }
+}
 
 /** Up to a dozen commands over ten months, oldest first. */
 export const anyCommands: fc.Arbitrary<Command[]> = fc

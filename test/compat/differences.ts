@@ -5,11 +5,9 @@ import type { ShapeName } from './shapes.ts'
 /** Operations that this release does not have, and why. */
 export const PENDING: Partial<Record<Operation, string>> = {
   'POST customers/{id}/compliance-screening-report': 'compliance reports',
-  'POST subscriptions/{id}/change-items': 'proration',
   'POST subscriptions/{id}/interim-invoice': 'interim invoices',
   'POST subscriptions/{id}/upcoming-invoice/issue': 'upcoming invoices beyond the next one',
   'POST subscriptions/{id}/upcoming-invoices/{invoiceId}/issue': 'upcoming invoices beyond the next one',
-  'POST previews/orders': 'previews of orders',
   'POST invoices': "a merchant's own invoices",
   'PUT invoices/{id}': "a merchant's own invoices",
   'POST invoices/{id}/items': "a merchant's own invoices",
@@ -207,6 +205,7 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
     otherwise: { status: 'active from the start of the order until its invoice is paid' },
   },
   OrderItemUpdate: { notSupported: { 'plan.productOptions': NO_OPTIONS } },
+  OrderPreview: { notReturned: { couponIds: 'only what each takes off is shown, in discounts' } },
   OrderTimeline: {
     notReturned: {
       'extraData.author': NO_AUTHOR,
@@ -218,7 +217,6 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
     notSupported: {
       isPayoutable: NO_PAYOUTS,
       stickyGatewayAccountId: 'a card stays with the gateway account that stores it',
-      referenceData: NO_REFERENCE_DATA,
       digitalWallet: 'payments by digital wallets',
     },
   },
@@ -237,10 +235,19 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
   Subscription: {
     notSupported: {
       'recurringInterval.periodAnchorInstruction': 'a day of its own: that of the plans applies',
+      'items.plan.productOptions': NO_OPTIONS,
+      'items.plan.meteredBilling': 'metered billing',
+      'items.plan.recurringInterval.periodAnchorInstruction.time': NO_TIME_OF_ANCHORS,
     },
     notReturned: { 'items._embedded.product': NO_ITEM_EXPANSION },
   },
-  SubscriptionCancellation: { notSupported: { prorated: 'proration' } },
+  SubscriptionChange: {
+    notSupported: {
+      effectiveTime: 'changes at a time ahead',
+      keepTrial: 'a new period behind the trial',
+      ignoreRecurring: 'changes that end with the trial',
+    },
+  },
   SubscriptionOrOneTimeSaleItem: { notReturned: { '_embedded.product': NO_ITEM_EXPANSION } },
   SubscriptionPlan: {
     notSupported: {
@@ -253,7 +260,6 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
     notSupported: {
       billingDescriptor: 'a descriptor for each sale: that of the gateway account is used',
       notificationUrl: 'notifications to a URL: use webhooks',
-      redirectUrl: '3-D Secure',
       referenceData: NO_REFERENCE_DATA,
     },
   },

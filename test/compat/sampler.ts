@@ -84,6 +84,7 @@ export function daysAhead(days: number): string {
 
 /** Plausible values by the name of the member, with that of its object where that matters. */
 const VALUES: Readonly<Record<string, Json>> = {
+  redirectUrl: 'https://www.example.com/thanks',
   // records that the calls have made before
   websiteId: '{website}',
   customerId: '{customer}',

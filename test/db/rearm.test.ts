@@ -56,7 +56,7 @@ test('more records than a batch are all found, and the same id of two organizati
   await sql('delete from wake_ups')
   const template = await sql<{ columns: string }>(`
     select string_agg(quote_ident(column_name), ', ') as columns from information_schema.columns
-     where table_name = 'payment_tokens' and column_name not in ('organization_id', 'id')`)
+     where table_schema = 'public' and table_name = 'payment_tokens' and column_name not in ('organization_id', 'id')`)
   const columns = template[0]?.columns
   await sql(`
     insert into payment_tokens (organization_id, id, ${columns})

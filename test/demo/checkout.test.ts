@@ -96,6 +96,38 @@ describe('the checkout demo', () => {
     const given = JSON.parse(body.replace('cus_…', String(customer.body.id)))
     const sale = await merchant.api.post('transactions', given)
     expect([sale.status, sale.body.result]).toEqual([201, 'approved'])
+    const adopt = ((await page.locator('#adopt').textContent())?.split("-d '")[1] ?? '').replace(/'\s*$/, '')
+    const card = await merchant.api.post(
+      'payment-instruments',
+      JSON.parse(adopt.replace('cus_…', String(customer.body.id))),
+    )
+    expect(card.body).toMatchObject({ last4: '1111', bin: null })
+  })
+
+  test.each([
+    ['Approve', 'approved'],
+    ['Refuse', 'declined'],
+  ])('leads a payer whose bank asks to its page and back: %s', async (answer, result) => {
+    const customer = await merchant.api.post('customers', {})
+    await fillCard('4000003800000446')
+    await submit()
+    await page.getByRole('status').filter({ hasText: 'is now the token' }).waitFor()
+    const body = ((await page.locator('#charge').textContent())?.split("-d '")[1] ?? '').replace(/'\s*$/, '')
+    const given = JSON.parse(body.replace('cus_…', String(customer.body.id)))
+    const sale = await merchant.api.post('transactions', given)
+    expect(sale.body).toMatchObject({ status: 'waiting-approval', result: 'unknown' })
+    const links = sale.body._links as { rel: string; href: string }[]
+    await page.goto(links.find(({ rel }) => rel === 'approvalUrl')?.href ?? '')
+    expect(await page.getByText('EUR 9.9 with the card ending in 0446').count()).toBe(1)
+    await page.getByRole('button', { name: answer }).click()
+    await page.getByRole('status').filter({ hasText: 'The payer is back from the bank' }).waitFor()
+    expect(page.url()).toBe(`${service.baseUrl}/demo/checkout?returned`)
+    expect((await merchant.api.get(`transactions/${sale.body.id}`)).body).toMatchObject({
+      status: 'completed',
+      result,
+      has3ds: true,
+    })
+    expect(browser.complaints).toEqual([])
   })
 
   test('says what is wrong with a number as one types, politely', async () => {

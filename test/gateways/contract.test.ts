@@ -16,13 +16,17 @@ interface Adapter {
   readonly gateway: Gateway
   /** The amounts that have moved under a request id, as the provider's own books have them. */
   moved(requestId: string): Promise<number[]>
+  /** A payment method that the provider's own form has made. */
+  formMade(): Promise<string>
+  /** Answers the page of a charge that waits, as its customer. */
+  answer(approvalUrl: string, approves: boolean): Promise<void>
   close(): Promise<void>
 }
 
 const ADAPTERS: Readonly<Record<string, () => Promise<Adapter>>> = {
   async 'the test gateway'() {
     const service = await startService({ worker: false })
-    const gateway = createGateway('sandbox', service.databaseUrl)
+    const gateway = createGateway('sandbox', service.databaseUrl, service.baseUrl)
     return {
       gateway,
       async moved(requestId) {
@@ -35,6 +39,11 @@ const ADAPTERS: Readonly<Record<string, () => Promise<Adapter>>> = {
           )
         return rows.map(({ amount }) => amount)
       },
+      formMade: async () => 'pm_card_visa',
+      async answer(approvalUrl, approves) {
+        const page = `${approvalUrl}/${approves ? 'approve' : 'refuse'}`
+        expect((await fetch(page, { method: 'POST', redirect: 'manual' })).status).toBe(303)
+      },
       async close() {
         await gateway.close()
         await service.stop()
@@ -45,11 +54,18 @@ const ADAPTERS: Readonly<Record<string, () => Promise<Adapter>>> = {
     const provider = await startScriptedStripe(SECRET_KEY)
     const host = { protocol: 'http', host: '127.0.0.1', port: provider.port } as const
     return {
-      gateway: createStripeGateway({ secretKey: SECRET_KEY, takesCards: true, host }),
+      gateway: createStripeGateway({
+        secretKey: SECRET_KEY,
+        takesCards: true,
+        returnUrl: 'https://billing.example.com/returned',
+        host,
+      }),
       moved: async (requestId) =>
         [...provider.charges(), ...provider.refunds()]
           .filter(({ metadata }) => (metadata as { requestId?: string }).requestId === requestId)
           .map(({ amount }) => Number(amount) / 100),
+      formMade: async () => provider.addPaymentMethod(TEST_CARDS.approves),
+      answer: async (approvalUrl, approves) => provider.answer(approvalUrl, approves),
       close: () => provider.close(),
     }
   },
@@ -65,12 +81,16 @@ describe.each(Object.keys(ADAPTERS))('%s, behind the gateway port,', (name) => {
   afterAll(() => adapter?.close())
 
   const since = Date.now() - 60_000
-  const store = async (pan: string = TEST_CARDS.approves, requestId = ulid()) =>
+  const store = async (
+    pan: string = TEST_CARDS.approves,
+    { requestId = ulid(), isForPresentCustomer = false } = {},
+  ) =>
     referenceIn(
       await adapter.gateway.store(
         ORGANIZATION,
         { pan, cvv: TEST_CVV, expMonth: 12, expYear: 2090 },
         requestId,
+        { isForPresentCustomer },
       ),
     )
   const chargeOf = (reference: string, requestId = ulid(), members: Partial<Charge> = {}): Charge => ({
@@ -79,6 +99,7 @@ describe.each(Object.keys(ADAPTERS))('%s, behind the gateway port,', (name) => {
     requestId,
     amount: '12.5',
     currency: 'EUR',
+    customer: null,
     ...members,
   })
   const refundOf = (charge: Charge, chargeId: string | null, members: Partial<Refund> = {}): Refund => ({
@@ -95,6 +116,23 @@ describe.each(Object.keys(ADAPTERS))('%s, behind the gateway port,', (name) => {
     expect(await adapter.gateway.charge(chargeOf(reference))).toMatchObject({ result: 'approved' })
   })
 
+  test('store keeps a card once under a request id', async () => {
+    const requestId = ulid()
+    expect(await store(TEST_CARDS.approves, { requestId })).toBe(
+      await store(TEST_CARDS.approves, { requestId }),
+    )
+  })
+
+  test('adopt takes over what the form of the provider made, however often, and refuses what it did not', async () => {
+    const paymentMethod = await adapter.formMade()
+    const card = await adapter.gateway.adopt(ORGANIZATION, paymentMethod)
+    expect(card).toMatchObject({ last4: '1111', brand: 'Visa', expMonth: 12, expYear: 2090 })
+    const again = await adapter.gateway.adopt(ORGANIZATION, paymentMethod)
+    expect(again).toEqual(card)
+    expect(await adapter.gateway.charge(chargeOf(referenceIn(again)))).toMatchObject({ result: 'approved' })
+    expect(await adapter.gateway.adopt(ORGANIZATION, 'pm_none')).toEqual({ refusal: expect.any(String) })
+  })
+
   test('charge moves the money once under a request id, and says again what became of it', async () => {
     const charge = chargeOf(await store())
     const first = await adapter.gateway.charge(charge)
@@ -108,6 +146,10 @@ describe.each(Object.keys(ADAPTERS))('%s, behind the gateway port,', (name) => {
     for (const [pan, decline] of [
       [TEST_CARDS.declines, 'soft'],
       [TEST_CARDS.lacksFunds, 'insufficient-funds'],
+      [TEST_CARDS.expired, 'hard'],
+      [TEST_CARDS.lost, 'lost-or-stolen'],
+      [TEST_CARDS.stolen, 'lost-or-stolen'],
+      [TEST_CARDS.asksAlways, 'needs-action'],
     ] as const) {
       const charge = chargeOf(await store(pan))
       expect(await adapter.gateway.charge(charge)).toMatchObject({ result: 'declined', decline })
@@ -118,6 +160,52 @@ describe.each(Object.keys(ADAPTERS))('%s, behind the gateway port,', (name) => {
       })
       expect(await adapter.moved(charge.requestId)).toEqual([])
     }
+  })
+
+  describe('where the bank asks the customer', () => {
+    const present = { returnUrl: 'https://shop.example.com/thanks' }
+    /** A charge that waits for its customer. */
+    const waiting = async () => {
+      const reference = await store(TEST_CARDS.asksIfPresent, { isForPresentCustomer: true })
+      const charge = chargeOf(reference, ulid(), { customer: present })
+      const { result, approvalUrl } = await adapter.gateway.charge(charge)
+      expect([result, approvalUrl]).toEqual(['unknown', expect.stringMatching(/^https?:/)])
+      return { charge, approvalUrl: approvalUrl ?? '' }
+    }
+    const find = (charge: Charge) => adapter.gateway.find({ kind: 'charge', charge }, since)
+
+    test('charge waits for the customer, and moves the money once it is approved', async () => {
+      const { charge, approvalUrl } = await waiting()
+      expect(await adapter.moved(charge.requestId)).toEqual([])
+      expect(await find(charge)).toMatchObject({ result: 'unknown', approvalUrl })
+      await adapter.answer(approvalUrl, true)
+      expect(await find(charge)).toMatchObject({ result: 'approved', id: expect.any(String) })
+      expect(await adapter.moved(charge.requestId)).toEqual([12.5])
+    })
+
+    test('a refusal is a decline that needs action, and moves nothing', async () => {
+      const { charge, approvalUrl } = await waiting()
+      await adapter.answer(approvalUrl, false)
+      expect(await find(charge)).toMatchObject({ result: 'declined', decline: 'needs-action' })
+      expect(await adapter.moved(charge.requestId)).toEqual([])
+    })
+
+    test('abandon ends the wait for good, unless the customer was faster', async () => {
+      const { charge, approvalUrl } = await waiting()
+      expect(await adapter.gateway.abandon(charge, since)).toMatchObject({ result: 'declined' })
+      await adapter.answer(approvalUrl, true)
+      expect(await find(charge)).toMatchObject({ result: 'declined' })
+      expect(await adapter.moved(charge.requestId)).toEqual([])
+      const answered = await waiting()
+      await adapter.answer(answered.approvalUrl, true)
+      expect(await adapter.gateway.abandon(answered.charge, since)).toMatchObject({ result: 'approved' })
+      expect(await adapter.gateway.abandon(chargeOf(charge.reference), since)).toBeNull()
+    })
+
+    test('a charge off session waits for nobody', async () => {
+      const charge = chargeOf(await store(TEST_CARDS.asksIfPresent))
+      expect(await adapter.gateway.charge(charge)).toMatchObject({ result: 'approved' })
+    })
   })
 
   test('declines a reference that it does not know for good, and moves nothing', async () => {
@@ -183,6 +271,7 @@ describe('the test gateway', () => {
         requestId: ulid(),
         amount: '12.5',
         currency: 'EUR',
+        customer: null,
       }
       expect(await gateway.charge(charge)).toMatchObject({ result: 'unknown' })
       expect(await gateway.find({ kind: 'charge', charge }, 0)).toMatchObject({ result: 'approved' })

@@ -15,7 +15,13 @@ describe('the requests of the Stripe adapter', () => {
   beforeAll(async () => {
     mock = await startStripeMock()
     const host = { protocol: 'http', host: '127.0.0.1', port: mock.port } as const
-    gateway = createStripeGateway({ secretKey: SECRET_KEY, takesCards: true, descriptor: 'Example', host })
+    gateway = createStripeGateway({
+      secretKey: SECRET_KEY,
+      takesCards: true,
+      descriptor: 'Example',
+      returnUrl: 'https://billing.example.com/returned',
+      host,
+    })
   }, 600_000)
   afterAll(() => mock?.stop())
 
@@ -25,9 +31,10 @@ describe('the requests of the Stripe adapter', () => {
     requestId: ulid(),
     amount: '12.5',
     currency: 'EUR',
+    customer: null,
   })
 
-  test('are those of its document: store, charge, refund, find, adopt and probe', async () => {
+  test('are those of its document: store, charge, abandon, refund, find, adopt and probe', async () => {
     // Its answers are fixtures, so only what is refused can be told from what is taken.
     const card = { pan: TEST_CARDS.approves, cvv: TEST_CVV, expMonth: 12, expYear: 2090 }
     const refusals: unknown[] = []
@@ -39,9 +46,12 @@ describe('the requests of the Stripe adapter', () => {
       }
     }
     await taken(() => gateway.store('org_mock', card, ulid()))
+    await taken(() => gateway.store('org_mock', card, ulid(), { isForPresentCustomer: true }))
     await taken(() => gateway.adopt('org_mock', 'pm_1'))
     const charge = movement('cus_1/pm_1')
     await taken(() => gateway.charge(charge))
+    await taken(() => gateway.charge({ ...charge, requestId: ulid(), customer: { returnUrl: null } }))
+    await taken(() => gateway.abandon(charge, Date.now()))
     await taken(() => gateway.find({ kind: 'charge', charge }, Date.now()))
     const refund = { ...movement('cus_1/pm_1'), chargeRequestId: charge.requestId, chargeId: 'pi_1' }
     await taken(() => gateway.refund(refund))

@@ -95,6 +95,53 @@ describe('a gateway account', () => {
     expect((await merchant.api.get<object[]>('gateway-accounts')).body).toHaveLength(before)
   })
 
+  describe("whose provider's own form stored a card", () => {
+    const adopt = (members: object) =>
+      merchant.api.post('payment-instruments', { customerId: merchant.customerId, ...members })
+
+    test('makes an instrument of it, and charges it by the account that holds it', async () => {
+      const paymentMethod = provider.addPaymentMethod(TEST_CARDS.approves)
+      const { status, body } = await adopt({
+        referenceData: { paymentMethod },
+      })
+      expect(status).toBe(201)
+      expect(body).toMatchObject({
+        bin: null,
+        last4: '1111',
+        brand: 'Visa',
+        expMonth: 12,
+        expYear: 2090,
+        status: 'active',
+        referenceData: { paymentMethod },
+      })
+      const sale = await saleOf({ paymentInstrumentId: body.id })
+      expect(sale.body).toMatchObject({ result: 'approved', gatewayAccountId: accountId, bin: null })
+      expect(chargedFor(sale.body.requestId)).toHaveLength(1)
+      const found = await merchant.api.get<object[]>(
+        `payment-instruments?filter=referenceData.paymentMethod:${paymentMethod}`,
+      )
+      expect(found.body).toHaveLength(1)
+      const again = await adopt({ referenceData: { paymentMethod } })
+      expect(again.body).toMatchObject({ fingerprint: body.fingerprint })
+    })
+
+    test.each([
+      ['neither a token nor a card of the form', {}, ['token']],
+      [
+        'a card that it did not store',
+        { referenceData: { paymentMethod: 'pm_none' } },
+        ['referenceData.paymentMethod'],
+      ],
+      [
+        'a token beside it',
+        { token: 'tok_1', referenceData: { paymentMethod: 'pm_1' } },
+        ['referenceData.paymentMethod'],
+      ],
+    ])('refuses %s: 422', async (_, members, fields) => {
+      expect(expectProblem(await adopt(members), 422, 'validation-error')).toEqual(fields)
+    })
+  })
+
   test('whose provider cannot be reached is told as its failure: 502', async () => {
     provider.fail(/^GET \/v1\/balance$/, { before: { status: 500, error: { type: 'api_error' } } })
     expectProblem(await merchant.api.post('gateway-accounts', ACCOUNT), 502, 'upstream-failed')

@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { usePaymentToken } from '../../commands/payments/use-payment-token.ts'
-import { inUnitOfWork } from '../../db/unit-of-work.ts'
+import { TOKEN_LEASE } from '../../billing/payment-tokens.ts'
+import { consumePaymentToken, leasePaymentToken } from '../../commands/payments/use-payment-token.ts'
+import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import { eraseExpiredCards } from '../../worker/sweep.ts'
 import { type ApiClient, apiClient } from '../support/api-client.ts'
 import { TEST_CARDS, TEST_CVV } from '../support/cards.ts'
@@ -30,12 +31,33 @@ describe('payment tokens', () => {
     (
       await sql<{ card_cipher: string | null }>('select card_cipher from payment_tokens where id = ?', [id])
     )[0]?.card_cipher
-  const use = (id: string) =>
+  const inUnit = <T>(work: (unit: UnitOfWork) => Promise<T>) =>
     inUnitOfWork(
       service.database.orm.em.fork(),
       { organizationId: merchant.organizationId, baseUrl: service.baseUrl, now: new Date() },
-      (unit) => usePaymentToken(unit, service.database.vault, 'token', id),
+      work,
     )
+  const leaseOf = (token: string, owner: string) => ({
+    organizationId: merchant.organizationId,
+    token,
+    owner,
+  })
+  const lease = (id: string, owner: string = randomUUID(), now = new Date()) =>
+    leasePaymentToken(
+      service.database.orm.em.fork(),
+      service.database.vault,
+      'token',
+      leaseOf(id, owner),
+      now,
+    )
+  const consume = (id: string, owner: string) =>
+    inUnit((unit) => consumePaymentToken(unit, 'token', leaseOf(id, owner)))
+  const use = async (id: string) => {
+    const owner = randomUUID()
+    const card = await lease(id, owner)
+    await consume(id, owner)
+    return card
+  }
 
   test('show what the card is, and neither number nor code', async () => {
     const { status, headers, body } = await merchant.api.post(
@@ -361,16 +383,26 @@ describe('payment tokens', () => {
 
   test('whose use is undone can be used again', async () => {
     const id = await makeToken(merchant.api)
-    const undone = inUnitOfWork(
-      service.database.orm.em.fork(),
-      { organizationId: merchant.organizationId, baseUrl: service.baseUrl, now: new Date() },
-      async (unit) => {
-        await usePaymentToken(unit, service.database.vault, 'token', id)
-        throw new Error('undone')
-      },
-    )
+    await lease(id, 'first')
+    const undone = inUnit(async (unit) => {
+      await consumePaymentToken(unit, 'token', leaseOf(id, 'first'))
+      throw new Error('undone')
+    })
     await expect(undone).rejects.toThrow('undone')
-    expect(await use(id)).toMatchObject({ last4: '1111' })
+    await consume(id, 'first')
+    await expect(consume(id, 'first')).rejects.toThrow('unused payment token')
+  })
+
+  test('whose user died can be used again when the lease ends, by one only', async () => {
+    const id = await makeToken(merchant.api)
+    await lease(id, 'dead')
+    await expect(lease(id, 'other')).rejects.toThrow('unused payment token')
+    const later = new Date(Date.now() + TOKEN_LEASE)
+    expect(await lease(id, 'other', later)).toMatchObject({ last4: '1111' })
+    // It lives after all, and is too late.
+    await expect(consume(id, 'dead')).rejects.toThrow('unused payment token')
+    await consume(id, 'other')
+    expect(await cipherOf(id)).toBeNull()
   })
 
   test('of another organization cannot be used', async () => {

@@ -17,6 +17,7 @@ import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { NO_CARDS } from '../support/stored-card.ts'
 import { skipTime } from '../support/time-skipping.ts'
 import { makeToken, tokenBody } from '../support/tokens.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -33,7 +34,7 @@ describe('payments', () => {
     receiver = await startReceiver()
     merchant = await catalogue(service, { webhook: receiver.url })
     api = merchant.api
-    gateway = createGateway('sandbox', service.databaseUrl)
+    gateway = createGateway('sandbox', service.databaseUrl, service.baseUrl)
   })
   afterAll(async () => {
     await gateway?.close()
@@ -245,7 +246,7 @@ describe('payments', () => {
   })
 
   test('through the test gateway are for the sandbox only', async () => {
-    const live = createGateway('live', service.databaseUrl)
+    const live = createGateway('live', service.databaseUrl, service.baseUrl)
     const card = { pan: TEST_CARDS.approves, cvv: null, expMonth: 1, expYear: 2090 }
     await expect(live.store(merchant.organizationId, card, 'token')).rejects.toThrow(
       'No payment gateway is connected',
@@ -353,13 +354,13 @@ describe('payments', () => {
       await inUnit(async (unit) =>
         startSale(
           unit,
-          { vault: service.database.vault, gateway },
+          NO_CARDS,
           { id, requestId: id },
           {
             customerId: merchant.customerId,
             currency: 'EUR',
             amount: '1',
-            paymentInstruction: { token: await makeToken(api) },
+            paymentInstruction: { paymentInstrumentId: String((await instrument(TEST_CARDS.approves)).id) },
             invoiceIds: [],
           },
         ),
@@ -385,13 +386,13 @@ describe('payments', () => {
       await inUnit(async (unit) =>
         startSale(
           unit,
-          { vault: service.database.vault, gateway },
+          NO_CARDS,
           { id, requestId: id },
           {
             customerId: merchant.customerId,
             currency: 'EUR',
             amount: '1',
-            paymentInstruction: { token: await makeToken(api) },
+            paymentInstruction: { paymentInstrumentId: String((await instrument(TEST_CARDS.approves)).id) },
             invoiceIds: [],
           },
         ),
@@ -468,7 +469,7 @@ describe('payments', () => {
           await inUnit((unit) =>
             startSale(
               unit,
-              { vault: service.database.vault, gateway },
+              NO_CARDS,
               { id, requestId: id },
               {
                 customerId: merchant.customerId,

@@ -18,6 +18,7 @@ import { TEST_CARDS } from '../support/cards.ts'
 import type { Catalogue } from '../support/catalogue.ts'
 import { type Payments, type PlacedOrder, placeCharged, startPayments } from '../support/payments.ts'
 import type { TestService } from '../support/service.ts'
+import { NO_CARDS } from '../support/stored-card.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -117,12 +118,11 @@ describe('money under failure', () => {
     test('is not charged for by a sale of a caller that was not sent', async () => {
       const placed = await place(TEST_CARDS.approves, { autopay: false })
       const id = newId('txn')
-      const path = { vault: service.database.vault, gateway }
       const { customerId, invoiceId, paymentInstrumentId } = placed
       await inUnit((unit) =>
         startSale(
           unit,
-          path,
+          NO_CARDS,
           { id, requestId: id },
           {
             customerId,
@@ -171,6 +171,7 @@ describe('money under failure', () => {
         reference: String(card?.reference),
         amount: '9.9',
         currency: 'EUR',
+        customer: null,
       })
       await inUnit((unit) => recordResult(unit, String(call?.transactionId), response, Date.now()))
       await refundAll(placed)
@@ -254,8 +255,17 @@ describe('money under failure', () => {
     })
 
     test('is known of the test gateway where no connection to it is made', async () => {
-      const away = createTestGateway(`postgres://nobody@127.0.0.1:${await freePort()}/none`)
-      const charge = { organizationId: 'o', requestId: 'r', amount: '1', currency: 'EUR', reference: 'x' }
+      const away = createTestGateway(`postgres://nobody@127.0.0.1:${await freePort()}/none`, {
+        baseUrl: service.baseUrl,
+      })
+      const charge = {
+        organizationId: 'o',
+        requestId: 'r',
+        amount: '1',
+        currency: 'EUR',
+        reference: 'x',
+        customer: null,
+      }
       await expect(away.charge(charge)).rejects.toBeInstanceOf(NotSentError)
       await away.close()
     })

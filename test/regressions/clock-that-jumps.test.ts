@@ -21,7 +21,7 @@ let activities: ActivityDependencies
 beforeAll(async () => {
   service = await startService({ worker: false })
   merchant = await catalogue(service)
-  gateway = createGateway('sandbox', service.databaseUrl)
+  gateway = createGateway('sandbox', service.databaseUrl, service.baseUrl)
   activities = activityDependencies(service, { gateway })
 })
 afterAll(async () => {

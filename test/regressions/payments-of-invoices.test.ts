@@ -6,29 +6,26 @@ import { startOrderCall } from '../../commands/orders/start-order-call.ts'
 import { recordResult } from '../../commands/payments/record-result.ts'
 import { startSale } from '../../commands/payments/start-transaction.ts'
 import { newId } from '../../db/ids.ts'
-import type { Gateway } from '../../gateways/port.ts'
 import { TEST_CARDS, TEST_CVV } from '../support/cards.ts'
 import { type Catalogue, orderBody } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'
 import { disputeBody } from '../support/dispute.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { makePayer, type Payments, startPayments } from '../support/payments.ts'
-import type { TestService } from '../support/service.ts'
+import { NO_CARDS } from '../support/stored-card.ts'
 import { tokenBody } from '../support/tokens.ts'
 
 type Body = Record<string, unknown>
 
 describe('invoices', () => {
   let payments: Payments
-  let service: TestService
   let merchant: Catalogue
-  let gateway: Gateway
   let sql: Payments['sql']
   let inUnit: Payments['inUnit']
 
   beforeAll(async () => {
     payments = await startPayments()
-    ;({ service, merchant, gateway, sql, inUnit } = payments)
+    ;({ merchant, sql, inUnit } = payments)
   })
   afterAll(() => payments.stop())
 
@@ -52,9 +49,8 @@ describe('invoices', () => {
   /** A sale that the gateway has not answered yet; gives its id. */
   const unanswered = async (from: Payer, invoiceIds: string[], amount: number): Promise<string> => {
     const id = newId('txn')
-    const path = { vault: service.database.vault, gateway }
     const sale = { ...from, currency: 'EUR', amount: amountOf(amount), invoiceIds }
-    await inUnit((unit) => startSale(unit, path, { id, requestId: id }, sale))
+    await inUnit((unit) => startSale(unit, NO_CARDS, { id, requestId: id }, sale))
     return id
   }
   const answer = (id: string, result: 'approved' | 'declined' | 'unknown', instant = Date.now()) =>

@@ -52,6 +52,14 @@ describe('orders that are charged, on a clock that skips', () => {
     })
     expect(changed.status).toBe(200)
   }
+  /** The current details of an order's execution, as the Temporal UI shows them. */
+  const details = async ({ id }: Story) => {
+    const execution = service.temporal.workflow.getHandle(`subscription/${merchant.organizationId}/${id}`)
+    const { currentDetails } = await execution.query<{ currentDetails: string }>(
+      '__temporal_workflow_metadata',
+    )
+    return currentDetails
+  }
   const approvals = async (story: Story) =>
     (await story.ledger()).filter(({ result }) => result === 'approved').map(({ amount }) => amount)
 
@@ -228,6 +236,33 @@ describe('orders that are charged, on a clock that skips', () => {
         [renewal?.periodStart, merchant.organizationId, `${order.id}.2.%`],
       )
     expect(times.map(({ days }) => days)).toEqual([0, 1, 3, 5])
+  })
+
+  test('a card that declines renewals is not charged after three of them; another one is, at once and for all', async () => {
+    const story = await charged(TEST_CARDS.declinesRenewals)
+    await active(story)
+    const { renewalTime } = await story.order()
+    await story.forwardTo(time(renewalTime) + HOUR)
+    const [, renewal] = await story.invoices()
+    const next = new Date(time(renewalTime) + DAY).toISOString()
+    expect(renewal).toMatchObject({ status: 'unpaid', autopayScheduledTime: next })
+    await waitFor('the retry in the details of the execution', async () =>
+      (await details(story)).includes(`Its next charge is planned for ${next}.`) ? true : null,
+    )
+    await story.skip(200 * DAY)
+    // The first payment, and each of three renewals four times.
+    expect(await story.ledger()).toHaveLength(1 + 3 * 4)
+    const owed = (await story.invoices()).filter(({ status }) => status !== 'paid')
+    expect(owed.length).toBeGreaterThanOrEqual(5)
+    expect(owed.every(({ autopayScheduledTime }) => autopayScheduledTime === null)).toBe(true)
+    await giveCard(story, TEST_CARDS.approves)
+    await until(story, ({ billingStatus }) => billingStatus === 'paid')
+    await waitFor('the payment of all', async () =>
+      (await story.invoices()).every(({ status }) => status === 'paid') ? true : null,
+    )
+    expect(await approvals(story)).toEqual([10, ...owed.map(() => 10)])
+    const paid = await story.skip(40 * DAY)
+    expect(paid).toMatchObject({ billingStatus: 'paid' })
   })
 
   test('a card that declines renewals, where the organization has other retries: tried again after those', async () => {

@@ -16,6 +16,7 @@ export interface ShownInvoice {
   readonly type: string
   readonly paidTime: string | null
   readonly autopayRetryNumber: number
+  readonly autopayScheduledTime: string | null
 }
 
 /** A movement of money as the gateway's own ledger has it. */

@@ -92,6 +92,28 @@ describe('orders on a clock that skips', () => {
     expect(await story.ledger()).toMatchObject([{ requestId: `${story.id}.1.2`, result: 'approved' }])
   })
 
+  test('a card that has expired is charged at once when its new expiry is entered', async () => {
+    const { customerId, paymentInstrumentId } = await makePayer(merchant.api, TEST_CARDS.approves)
+    const connection = service.database.orm.em.fork().getConnection()
+    await connection.execute('update payment_instruments set exp_year = 2020 where id = ?', [
+      paymentInstrumentId,
+    ])
+    const story = await placeOrder(service, merchant, await makePlan(merchant), { customerId })
+    const path = `transactions?filter=customerId:${customerId};result:declined`
+    await waitFor('the decline', async () => (await merchant.api.get<object[]>(path)).body[0] ?? null)
+    // A day before its next retry.
+    const renewed = await merchant.api.send('PATCH', `payment-instruments/${paymentInstrumentId}`, {
+      body: JSON.stringify({ expYear: 2088 }),
+      headers: { 'Content-Type': 'application/json' },
+    })
+    expect({ status: renewed.status, body: renewed.body }).toMatchObject({
+      status: 200,
+      body: { status: 'active' },
+    })
+    expect(await until(story, 'active')).toMatchObject({ billingStatus: 'paid' })
+    expect(await story.ledger()).toMatchObject([{ requestId: `${story.id}.1.2`, result: 'approved' }])
+  })
+
   test('reminders are shown, sent and counted as the settings of the organization say', async () => {
     const settings = (renewal: string[]) =>
       merchant.api.put('', { name: 'Merchant', settings: { billing: { reminders: { renewal } } } })

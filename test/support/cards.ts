@@ -6,6 +6,11 @@ export const TEST_CARDS = {
   lacksFunds: '4000000000009995',
   answersLate: '4000000000000119',
   declinesRenewals: '4000000000000341',
+  expired: '4000000000000069',
+  lost: '4000000000009987',
+  stolen: '4000000000009979',
+  asksAlways: '4000002760003184',
+  asksIfPresent: '4000003800000446',
 } as const
 
 /** A security code that no other number of the tests holds. */

@@ -24,6 +24,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   'renewal-invoice-payment-': { ids: ['transactionId', 'invoiceId'], embedded: ['transaction', 'invoice'] },
   'invoice-': INVOICE,
   'transaction-': TRANSACTION,
+  'offsite-payment-': TRANSACTION,
   'dispute-': { ids: ['disputeId', 'transactionId'], embedded: ['dispute', 'transaction'] },
   'customer-': { ids: ['customerId'], embedded: ['customer'] },
   'lead-source-changed': { ids: ['customerId'], embedded: ['customer'] },

@@ -66,7 +66,7 @@ export interface Payments {
 export async function startPayments(): Promise<Payments> {
   const service = await startService({ worker: false, settings: { RATE_LIMIT: '1000000' } })
   const merchant = await catalogue(service)
-  const gateway = createGateway('sandbox', service.databaseUrl)
+  const gateway = createGateway('sandbox', service.databaseUrl, service.baseUrl)
   const { organizationId } = merchant
   const em = () => service.database.orm.em.fork()
   return {

@@ -30,6 +30,10 @@ export interface ScriptedStripe {
   readonly requests: () => readonly string[]
   /** Makes the next request whose method and path match fail. */
   fail(request: RegExp, fault: Fault): void
+  /** Adds a card that Stripe's own form made in the browser, and gives its id. */
+  addPaymentMethod(pan: string): string
+  /** Answers the bank's page of an intent that waits, as its customer; one that does not wait stays as it is. */
+  answer(approvalUrl: string, approves: boolean): void
   /** Adds intents of others to a customer, which stand before its own in a list. */
   addIntents(customer: string, count: number): void
   close(): Promise<void>
@@ -40,8 +44,12 @@ const DECLINES: Readonly<Record<string, string>> = {
   '4000000000009995': 'insufficient_funds',
   '4000000000009987': 'lost_card',
   '4000000000000069': 'expired_card',
+  '4000000000009979': 'stolen_card',
   '4000002760003184': 'authentication_required',
 }
+
+/** Cards whose bank asks a present customer. */
+const ASKING = ['4000002760003184', '4000003800000446']
 
 export async function startScriptedStripe(secretKey: string): Promise<ScriptedStripe> {
   const cards = new Map<string, string>()
@@ -95,9 +103,19 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
         const id = path.split('/').at(-1) ?? ''
         const number = cards.get(id)
         if (number === undefined) return missing('payment_method')
-        const card = { last4: number.slice(-4), brand: 'visa', exp_month: 12, exp_year: 2090 }
+        const card = {
+          last4: number.slice(-4),
+          brand: 'visa',
+          exp_month: 12,
+          exp_year: 2090,
+          fingerprint: `fp${number.slice(-4)}`,
+        }
         return ok({ id, object: 'payment_method', customer: null, card })
       }
+      case 'POST /v1/payment_methods/*/attach':
+        return cards.has(path.split('/').at(-2) ?? '')
+          ? ok({ id: path.split('/').at(-2), object: 'payment_method', customer: form.customer })
+          : missing('payment_method')
       case 'POST /v1/setup_intents':
         return ok(made('seti', { object: 'setup_intent', status: 'succeeded' }))
       case 'POST /v1/payment_intents': {
@@ -107,6 +125,24 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
         if (Number(form.amount) < 50) {
           const error = { type: 'invalid_request_error', code: 'amount_too_small', message: 'Too small.' }
           return { status: 400, body: { error } }
+        }
+        const isPresent = form.off_session !== 'true'
+        if (isPresent && ASKING.includes(number)) {
+          const id = `pi_${randomUUID().replaceAll('-', '')}`
+          const url = `https://hooks.stripe.example.com/redirect/authenticate/${id}`
+          const waiting = made('pi', {
+            id,
+            object: 'payment_intent',
+            customer: form.customer,
+            amount: Number(form.amount),
+            currency: form.currency,
+            metadata: metadataOf(form),
+            status: 'requires_action',
+            next_action: { type: 'redirect_to_url', redirect_to_url: { url, return_url: form.return_url } },
+            last_payment_error: null,
+          })
+          intents.unshift(waiting)
+          return ok(waiting)
         }
         const code = DECLINES[number]
         const intent = made('pi', {
@@ -120,6 +156,28 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
         })
         intents.unshift(intent)
         return code === undefined ? ok(intent) : declined(code, intent)
+      }
+      case 'GET /v1/payment_intents/*': {
+        const intent = intents.find(({ id }) => path.endsWith(`/${id}`))
+        return intent === undefined ? missing('payment_intent') : ok(intent)
+      }
+      case 'POST /v1/payment_intents/*/cancel': {
+        const intent = intents.find(({ id }) => path.endsWith(`/${id}/cancel`))
+        if (intent === undefined) return missing('payment_intent')
+        if (intent.status !== 'requires_action') {
+          const error = {
+            type: 'invalid_request_error',
+            code: 'payment_intent_unexpected_state',
+            message: 'Ended.',
+          }
+          return { status: 400, body: { error } }
+        }
+        Object.assign(intent, {
+          status: 'canceled',
+          cancellation_reason: form.cancellation_reason,
+          next_action: null,
+        })
+        return ok(intent)
       }
       case 'GET /v1/payment_intents': {
         const since = Number(query.get('created[gte]') ?? 0)
@@ -209,6 +267,21 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
     intents: () => intents,
     refunds: () => refunds,
     requests: () => requests,
+    addPaymentMethod(pan) {
+      const { id } = made('pm', {})
+      cards.set(id, pan)
+      return id
+    },
+    answer(approvalUrl, approves) {
+      const intent = intents.find(({ id }) => approvalUrl.endsWith(`/${id}`))
+      if (intent?.status !== 'requires_action') return
+      const code = 'payment_intent_authentication_failure'
+      Object.assign(intent, {
+        status: approves ? 'succeeded' : 'requires_payment_method',
+        last_payment_error: approves ? null : { code },
+        next_action: null,
+      })
+    },
     fail: (request, fault) => void faults.push({ request, fault }),
     addIntents(customer, count) {
       for (let added = 0; added < count; added += 1) {

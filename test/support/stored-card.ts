@@ -1,4 +1,5 @@
 /** What a gateway says to a card that it is to store. */
+import type { RequestCards } from '../../commands/payments/request-cards.ts'
 import type { CardRefusal, StoredCard } from '../../gateways/port.ts'
 
 /**
@@ -8,4 +9,13 @@ import type { CardRefusal, StoredCard } from '../../gateways/port.ts'
 export function referenceIn(stored: StoredCard | CardRefusal): string {
   if ('refusal' in stored) throw new Error(stored.refusal)
   return stored.reference
+}
+
+/** For commands that consume no payment token. */
+export const NO_CARDS: RequestCards = {
+  use: () => Promise.reject(new Error('a payment token was consumed')),
+  adopt() {
+    throw new Error('a card was taken over')
+  },
+  run: (command) => command(),
 }

@@ -55,6 +55,7 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-c
   button.addEventListener('click', () => void copy(button.dataset.copies ?? ''))
 }
 showCalls(null)
+if (new URLSearchParams(location.search).has('returned')) showReturn()
 
 async function submit(): Promise<void> {
   const button = element('submit', HTMLButtonElement)
@@ -165,12 +166,25 @@ function showCalls(token: string | null): void {
   const id = token ?? 'tok_…'
   element('charge', HTMLElement).textContent = call(
     'transactions',
-    `{\n    "type": "sale",\n    "customerId": "cus_…",\n    "currency": "EUR",\n    "amount": 9.9,\n    "paymentInstruction": {"token": "${id}"}\n  }`,
+    `{\n    "type": "sale",\n    "customerId": "cus_…",\n    "currency": "EUR",\n    "amount": 9.9,\n    "paymentInstruction": {"token": "${id}"},\n    "redirectUrl": "${new URL('?returned', location.href).href}"\n  }`,
+  )
+  element('adopt', HTMLElement).textContent = call(
+    'payment-instruments',
+    '{\n    "customerId": "cus_…",\n    "referenceData": {"paymentMethod": "pm_card_visa"}\n  }',
   )
   element('keep', HTMLElement).textContent = call(
     'payment-instruments',
     `{\n    "customerId": "cus_…",\n    "token": "${id}"\n  }`,
   )
+}
+
+/** Shows what a shop does with a payer who comes back from the bank's page. */
+function showReturn(): void {
+  const text =
+    'The payer is back from the bank. Your server now reads the transaction, or waits for its webhook '
+  const made = tagged('p', text)
+  made.append(tagged('code', 'offsite-payment-completed'), '.')
+  element('returned', HTMLElement).replaceChildren(made)
 }
 
 async function copy(id: string): Promise<void> {

@@ -62,7 +62,6 @@ export const ORDERS: readonly Call[] = [
       body: 'required',
       case: `with a plan of its own (${plan})`,
       with: { items: [{ quantity: 2, plan: full(plan) }] },
-      notYet: "an order's own plans",
     }),
   ),
   { operation: 'GET subscriptions' },

@@ -31,7 +31,8 @@ export const PAYMENT_INSTRUMENTS: readonly Call[] = [
     body: 'full',
     case: 'of a payment token, with every member',
     with: instrument,
-    omit: ['pan', 'cvv', 'expMonth', 'expYear'],
+    // What identifies a card of the provider's own form stands in place of the token.
+    omit: ['pan', 'cvv', 'expMonth', 'expYear', 'referenceData'],
     as: 'card',
   },
   { operation: 'POST tokens', body: 'full', case: 'with every member', as: 'token' },

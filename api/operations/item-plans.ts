@@ -1,0 +1,63 @@
+/** The plan of an order's item in a body: a reference to a plan, or a plan of the item's own. */
+import type { FieldCode, InvalidField } from '../../billing/errors.ts'
+import type { SubscriptionItem } from '../../commands/orders/create-order.ts'
+import type { InlinePlan } from '../../db/entities/subscription.ts'
+import type { ItemPlan } from '../schemas/subscription.ts'
+import { planProblems, planTerms } from './plan-terms.ts'
+
+/** Returns what keeps a body's plan from being ordered, each by its field; nothing for a reference. */
+export function itemPlanProblems(
+  plan: ItemPlan | undefined,
+  planId: string | undefined,
+  index: number,
+): InvalidField[] {
+  const failure = (member: string, code: FieldCode, message: string): InvalidField => ({
+    field: `items.${index}.plan.${member}`,
+    code,
+    message,
+  })
+  const isRequired = (member: string) => failure(member, 'required', 'is required')
+  if (plan === undefined || !isInline(plan)) {
+    return (plan?.id ?? planId) === undefined ? [isRequired('id')] : []
+  }
+  const missing = (['name', 'currency'] as const).filter((member) => plan[member] == null)
+  const problems = planProblems({ ...plan, currency: plan.currency ?? '' })
+  return [
+    ...missing.map(isRequired),
+    ...problems.map(({ field, code, message }) => failure(field, code, message)),
+  ]
+}
+
+/** Returns the plan of an item without problems, and the terms of one of the item's own. */
+export function itemPlanOf(
+  plan: ItemPlan | undefined,
+  planId: string | undefined,
+): Pick<SubscriptionItem, 'plan' | 'ownTerms'> {
+  const id = plan?.id ?? planId
+  if (plan === undefined || !isInline(plan)) return { plan: { id: id ?? '' }, ownTerms: null }
+  const terms = planTerms({ ...plan, currency: plan.currency ?? '' })
+  const { pricing, recurringInterval, trial, setup, invoiceTimeShift } = terms
+  const sent = {
+    id,
+    name: plan.name ?? '',
+    description: plan.description,
+    richDescription: plan.richDescription,
+    productId: plan.productId,
+    currency: plan.currency ?? '',
+    pricing: plan.pricing == null ? null : pricing,
+    recurringInterval,
+    trial,
+    isTrialOnly: plan.isTrialOnly,
+    setup,
+    invoiceTimeShift,
+    isActive: plan.isActive,
+    customFields: plan.customFields,
+  }
+  const members = Object.entries(sent).filter(([, value]) => value != null)
+  return { plan: Object.fromEntries(members) as unknown as InlinePlan, ownTerms: terms }
+}
+
+/** True if the plan has any member but its id. */
+function isInline(plan: ItemPlan): boolean {
+  return Object.entries(plan).some(([name, value]) => name !== 'id' && value != null)
+}

@@ -1,0 +1,127 @@
+/** Changes of the items of an order in service, as a pure function (decisions 6.1, 6.3). */
+import { ConflictError } from './errors.ts'
+import { oneTimeLines, pricedAt } from './invoices.ts'
+import { Money } from './money.ts'
+import {
+  addInvoice,
+  type Change,
+  changeInvoice,
+  emit,
+  enqueue,
+  isLastPeriod,
+  issue,
+  issueEnding,
+  issueRenewal,
+  type Order,
+  requireStatus,
+  set,
+  type Transition,
+  takeQueue,
+  transition,
+  voidComing,
+} from './order.ts'
+import { isPostpaid, type OrderTerms } from './order-terms.ts'
+import { anchorFrom, endOfPeriod } from './periods.ts'
+import { changedPart, unusedPart } from './prorated-periods.ts'
+import { pricePerYear } from './recurring-revenue.ts'
+
+/** `retain` keeps the boundary, `reset` begins a new period at once. */
+export type RenewalPolicy = 'retain' | 'reset'
+
+export interface ItemsChange {
+  readonly terms: OrderTerms
+  /** False: the new items are billed from the next invoice on. */
+  readonly prorated: boolean
+  readonly renewalPolicy: RenewalPolicy
+}
+
+/**
+ * Changes the items of an active or paused order. With proration the unused part of the current period is credited and the
+ * rest of it is owed at the new prices: what remains is charged at once on an invoice of its own, or queued for the next
+ * invoice where it is a credit, and while the order is paused. A one-time sale that is added is billed with that, or with
+ * the next invoice. A reset bills a whole new period at once.
+ *
+ * @throws ConflictError in any other state, and for a reset without a further period.
+ */
+export function changeItems(
+  order: Order,
+  at: number,
+  { terms, prorated, renewalPolicy }: ItemsChange,
+): Transition {
+  requireStatus(order, ['active', 'paused'], 'changed')
+  const isReset = renewalPolicy === 'reset'
+  if (isReset) requireNextPeriod(order, terms)
+  const known = new Set(order.terms.items.map(({ id }) => id))
+  const added = oneTimeLines(
+    terms,
+    terms.items.filter(({ id }) => !known.has(id)),
+  )
+  return transition(order, at, 'api', (change) => {
+    const part = !prorated ? [] : isReset ? unusedPart(order, at) : changedPart(order, at, terms)
+    emit(change, 'subscription-items-changed')
+    emitDirection(change, order.terms, terms)
+    if (isReset) {
+      enqueue(change, part)
+      // What a postpaid order has served is billed at the prices of then.
+      issueEnding(change)
+      set(change, { terms })
+      enqueue(change, added)
+      beginPeriodNow(change)
+      return
+    }
+    set(change, { terms })
+    if (prorated) charge(change, [...part, ...added])
+    else enqueue(change, added)
+  })
+}
+
+/** Charges what lines and the queue come to, if that is owed now; otherwise the lines wait in the queue. */
+function charge(change: Change, lines: Order['queue']): void {
+  const { order, at } = change
+  const isOwed = new Money(
+    pricedAt(order, [...order.queue, ...lines], at, order.nextInvoice).amount,
+  ).greaterThan(0)
+  if (order.status !== 'active' || isPostpaid(order.terms) || !isOwed || lines.length === 0) {
+    enqueue(change, lines)
+    return
+  }
+  const period = { periodNumber: null, periodStart: at, periodEnd: order.periodEnd }
+  const sequence = addInvoice(change, 'interim', takeQueue(change, lines), period, at)
+  issue(change, sequence, at)
+}
+
+/** Begins the next period at once. The current one is shown as ending there. */
+function beginPeriodNow(change: Change): void {
+  const { at, order } = change
+  const { interval } = order.terms
+  if (interval === null) return
+  voidComing(change)
+  for (const { sequence, periodNumber, status, periodEnd } of change.order.invoices) {
+    if (periodNumber !== order.rebillNumber || status === 'voided' || periodEnd === null) continue
+    changeInvoice(change, sequence, { periodEnd: at })
+  }
+  const number = (order.rebillNumber ?? 0) + 1
+  set(change, { inTrial: false, rebillNumber: number, periodStart: at, ...anchorFrom(interval, at, number) })
+  set(change, {
+    periodEnd: endOfPeriod(change.order, number),
+    remindersFrom: at,
+    remindersSent: { ...order.remindersSent, renewal: 0 },
+  })
+  emit(change, order.inTrial ? 'subscription-trial-ended' : 'subscription-renewed')
+  if (!isPostpaid(order.terms)) issueRenewal(change, number, at)
+}
+
+/** Reports whether the recurring items cost more now, or less, over the same time. */
+function emitDirection(change: Change, before: OrderTerms, after: OrderTerms): void {
+  const [was, is] = [pricePerYear(before), pricePerYear(after)]
+  if (is.greaterThan(was)) emit(change, 'subscription-upgraded')
+  else if (is.lessThan(was)) emit(change, 'subscription-downgraded')
+}
+
+function requireNextPeriod(order: Order, terms: OrderTerms): void {
+  requireStatus(order, ['active'], 'reset')
+  if (!order.inTrial && isLastPeriod({ terms, rebillNumber: order.rebillNumber })) {
+    throw new ConflictError('The order has no further service period.')
+  }
+  if (terms.interval === null) throw new ConflictError('The order has no service period to begin.')
+}

@@ -1,0 +1,23 @@
+import { TransactionContext } from '@mikro-orm/core'
+
+/**
+ * Returns the object with those of its methods refusing to run in a transaction: what they wait for must not hold rows
+ * or a connection.
+ *
+ * @throws Error from a call within a transaction, before the method runs.
+ */
+export function outsideTransactions<T extends object>(target: T, methods: readonly (keyof T & string)[]): T {
+  return new Proxy(target, {
+    get(object, name, receiver) {
+      const member: unknown = Reflect.get(object, name, receiver)
+      if (typeof member !== 'function' || !(methods as readonly (string | symbol)[]).includes(name))
+        return member
+      return async (...given: unknown[]) => {
+        if (TransactionContext.getEntityManager()?.isInTransaction()) {
+          throw new Error(`${String(name)} was called within a transaction`)
+        }
+        return await Reflect.apply(member, object, given)
+      }
+    },
+  })
+}

@@ -1,0 +1,286 @@
+/** Changes of an order's items: what is invoiced, queued, previewed and refused. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+type Body = Record<string, unknown>
+
+const DAY = 86_400_000
+
+// Without a worker: commands settle an order up to their own instant first, and so find it begun.
+describe('a change of items', () => {
+  let service: TestService
+  let merchant: Catalogue
+
+  beforeAll(async () => {
+    service = await startService({ worker: false, settings: { RATE_LIMIT: '1000000' } })
+    merchant = await catalogue(service)
+  })
+  afterAll(() => service.stop())
+
+  const sql = <T = Body>(text: string, values: unknown[] = []) =>
+    service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
+  const read = async (path: string) => (await merchant.api.get(path)).body
+  const plan = (price: number, members: object = {}) => ({
+    name: `Plan for ${price}`,
+    currency: 'EUR',
+    pricing: { formula: 'flat-rate', price },
+    recurringInterval: { unit: 'day', length: 30 },
+    ...members,
+  })
+  /** An order of a plan that began fifteen days ago: half of its period is left. */
+  const begun = async (price: number, members: object = {}): Promise<Body> => {
+    const startTime = new Date(Date.now() - 15 * DAY).toISOString()
+    const { id } = await create(
+      merchant.api,
+      'subscriptions',
+      orderBody(merchant, { items: [{ plan: plan(price) }], startTime, ...members }),
+    )
+    const far = { effectiveTime: new Date(Date.now() + 800 * DAY).toISOString() }
+    const pause = await create(merchant.api, 'subscription-pauses', { subscriptionId: id, ...far })
+    await merchant.api.delete(`subscription-pauses/${pause.id}`)
+    return await read(`subscriptions/${id}`)
+  }
+  const change = (order: Body, items: object[], members: object = {}) =>
+    merchant.api.post(`subscriptions/${order.id}/change-items`, {
+      items,
+      renewalPolicy: 'retain',
+      prorated: true,
+      ...members,
+    })
+  const eventTypesOf = async (order: Body) =>
+    (
+      await sql<{ type: string }>('select type from events where payload::text like ? order by position', [
+        `%${order.id}%`,
+      ])
+    ).map(({ type }) => type)
+  const timelineOf = async (order: Body) =>
+    ((await merchant.api.get(`subscriptions/${order.id}/timeline?limit=100`)).body as unknown as Body[]).map(
+      ({ type }) => type,
+    )
+  /** Half of a price, within the cent that the seconds of the test may take. */
+  const near = (amount: number) => ({
+    asymmetricMatch: (value: unknown) => Math.abs(Number(value) - amount) <= 0.01,
+  })
+
+  test('to a dearer plan invoices the difference at once, by a credit and a debit line', async () => {
+    const order = await begun(10)
+    const changed = await change(order, [{ plan: plan(20) }])
+    expect(changed).toMatchObject({
+      status: 201,
+      body: {
+        items: [{ plan: plan(20), isModified: true }],
+        renewalTime: order.renewalTime,
+        rebillNumber: 1,
+        lineItems: [],
+        lineItemSubtotal: { currency: 'EUR', amount: 0 },
+      },
+    })
+    const invoice = await read(`invoices/${changed.body.recentInvoiceId}`)
+    expect(invoice).toMatchObject({
+      type: 'interim',
+      status: 'unpaid',
+      amount: near(5),
+      items: [
+        { type: 'credit', description: 'Unused time on Plan for 10', price: near(5), quantity: 1 },
+        { type: 'debit', description: 'Remaining time on Plan for 20', price: near(10), quantity: 1 },
+      ],
+    })
+    const [credit] = invoice.items as Body[]
+    expect(credit).toMatchObject({ unitPrice: credit?.price, periodEndTime: order.renewalTime })
+    expect(await eventTypesOf(order)).toEqual(
+      expect.arrayContaining([
+        'subscription-items-changed',
+        'subscription-upgraded',
+        'subscription-modified',
+      ]),
+    )
+    expect(await timelineOf(order)).toEqual(expect.arrayContaining(['order-items-changed']))
+    expect(await read(`subscriptions/${order.id}/upcoming-invoice`)).toMatchObject({ amount: 20 })
+  })
+
+  test('to a cheaper plan queues the credit, which the upcoming invoice shows', async () => {
+    const order = await begun(20)
+    const changed = await change(order, [{ plan: plan(10) }])
+    expect(changed).toMatchObject({
+      status: 201,
+      body: {
+        recentInvoiceId: order.recentInvoiceId,
+        lineItems: [
+          { type: 'credit', unitPriceAmount: near(10), unitPriceCurrency: 'EUR', quantity: 1 },
+          { type: 'debit', unitPriceAmount: near(5), periodEndTime: order.renewalTime },
+        ],
+        lineItemSubtotal: { currency: 'EUR', amount: near(-5) },
+      },
+    })
+    expect(await read(`subscriptions/${order.id}/upcoming-invoice`)).toMatchObject({
+      amount: near(5),
+      items: [
+        { type: 'debit', price: 10 },
+        { type: 'debit', price: near(5) },
+        { type: 'credit', price: near(10) },
+      ],
+    })
+    expect(await eventTypesOf(order)).toContain('subscription-downgraded')
+    // What was read is taken unchanged, and leaves the credit.
+    expect(await merchant.api.put(`subscriptions/${order.id}`, changed.body)).toMatchObject({
+      status: 200,
+      body: { revision: changed.body.revision, lineItems: changed.body.lineItems },
+    })
+  })
+
+  test('without proration is invoiced from the next invoice on', async () => {
+    const order = await begun(10)
+    const changed = await change(order, [{ plan: plan(20) }], { prorated: false })
+    expect(changed.body).toMatchObject({ recentInvoiceId: order.recentInvoiceId, lineItems: [] })
+    expect(await read(`subscriptions/${order.id}/upcoming-invoice`)).toMatchObject({ amount: 20 })
+  })
+
+  test.each([
+    ['reset', near(15)],
+    ['resetToRecurring', near(15)],
+  ])('with %s begins a new period now, of another length too', async (renewalPolicy, amount) => {
+    const order = await begun(10)
+    const yearly = plan(20, { recurringInterval: { unit: 'year', length: 1 } })
+    const { body } = await change(order, [{ plan: yearly }], { renewalPolicy })
+    const began = Date.parse(String(body.currentPeriodStart))
+    expect(body).toMatchObject({ rebillNumber: 2, lineItems: [] })
+    expect(Math.abs(Date.now() - began)).toBeLessThan(60_000)
+    expect((Date.parse(String(body.renewalTime)) - began) / DAY).toBeGreaterThanOrEqual(365)
+    expect(await read(`invoices/${body.recentInvoiceId}`)).toMatchObject({
+      type: 'renewal',
+      amount,
+      periodNumber: 2,
+    })
+  })
+
+  test.each([
+    ['that is charged at once', 10, 20, {}, near(5)],
+    ['that is queued', 20, 10, {}, near(-5)],
+    ['with a reset', 10, 20, { renewalPolicy: 'reset' }, near(15)],
+    ['without proration', 10, 20, { prorated: false }, 0],
+  ])('is shown as a preview %s, and no row is written', async (_, from, to, members, amount) => {
+    const order = await begun(from)
+    const tables = (
+      await sql<{ name: string }>(
+        `select table_name as name from information_schema.tables where table_schema = current_schema()
+        and table_type = 'BASE TABLE' and table_name not in ('api_requests', 'rate_limits')`,
+      )
+    ).map(({ name }) => name)
+    const count = async () =>
+      Object.fromEntries(
+        await Promise.all(
+          tables.map(
+            async (name) => [name, (await sql(`select count(*) as n from "${name}"`))[0]?.n] as const,
+          ),
+        ),
+      )
+    const before = await count()
+    expect(tables).toEqual(expect.arrayContaining(['subscriptions', 'invoices', 'events', 'wake_ups']))
+    const preview = await change(order, [{ plan: plan(to) }], { preview: true, ...members })
+    expect(preview).toMatchObject({
+      status: 201,
+      body: { items: [{ plan: plan(to) }], lineItemSubtotal: { currency: 'EUR', amount } },
+    })
+    expect(await count()).toEqual(before)
+    expect(await read(`subscriptions/${order.id}`)).toEqual(order)
+    const made = await change(order, [{ plan: plan(to) }], members)
+    expect(made.body.items).toMatchObject([{ plan: plan(to) }])
+  })
+
+  test('of a pending order prices its initial invoice anew', async () => {
+    const startTime = new Date(Date.now() + DAY).toISOString()
+    const order = await create(
+      merchant.api,
+      'subscriptions',
+      orderBody(merchant, { items: [{ plan: plan(10) }], startTime }),
+    )
+    const { body } = await change(order, [{ plan: plan(20) }])
+    expect(await read(`invoices/${body.initialInvoiceId}`)).toMatchObject({ status: 'draft', amount: 20 })
+  })
+
+  test('of a canceled order: 409, and nothing is written', async () => {
+    const order = await begun(10)
+    await create(merchant.api, 'subscription-cancellations', { subscriptionId: order.id })
+    const canceled = await read(`subscriptions/${order.id}`)
+    expectProblem(await change(order, [{ plan: plan(20) }]), 409, 'conflict')
+    expectProblem(await change(order, [{ plan: plan(20) }], { preview: true }), 409, 'conflict')
+    expect(await read(`subscriptions/${order.id}`)).toEqual(canceled)
+  })
+
+  test.each<[string, object, string]>([
+    ['no items', { items: [] }, 'items'],
+    ['an unknown plan', { items: [{ plan: { id: 'absent' } }] }, 'items.0.plan.id'],
+    ['no policy', { renewalPolicy: undefined }, 'renewalPolicy'],
+    ['a policy that is not supported yet', { renewalPolicy: 'retainTrialOnly' }, 'renewalPolicy'],
+    ['no choice of proration', { prorated: undefined }, 'prorated'],
+    ['another time', { effectiveTime: '2099-01-01T00:00:00Z' }, 'effectiveTime'],
+    ['another currency', { items: [{ plan: plan(1, { currency: 'USD' }) }] }, 'items.0.plan.currency'],
+    [
+      'another period that is to begin later',
+      { items: [{ plan: plan(1, { recurringInterval: { unit: 'year', length: 1 } }) }] },
+      'items.0.plan.recurringInterval',
+    ],
+    [
+      'a one-time sale that is to recur',
+      { items: [{ plan: plan(1, { recurringInterval: null }) }], renewalPolicy: 'reset' },
+      'items.0.plan.recurringInterval',
+    ],
+  ])('is refused by its field: %s', async (_, members, field) => {
+    const order = await begun(10)
+    const refused = await change(order, [{ plan: plan(20) }], members)
+    expectProblem(refused, 422, 'validation-error')
+    expect(refused.body.invalidFields).toMatchObject([{ field }])
+    expect(await read(`subscriptions/${order.id}`)).toEqual(order)
+  })
+
+  test('of an unknown order: 404, whatever the body', async () => {
+    expectProblem(await merchant.api.post('subscriptions/absent/change-items', {}), 404, 'not-found')
+  })
+
+  describe('a cancellation with proration', () => {
+    test('credits the unused part of the period, and shows it', async () => {
+      const order = await begun(10)
+      const cancellation = await create(merchant.api, 'subscription-cancellations', {
+        subscriptionId: order.id,
+        prorated: true,
+      })
+      expect(cancellation).toMatchObject({
+        status: 'completed',
+        prorated: true,
+        lineItems: [{ type: 'credit', unitPriceAmount: near(5), periodEndTime: order.renewalTime }],
+        lineItemSubtotal: { currency: 'EUR', amount: near(-5) },
+        proratedInvoiceId: order.initialInvoiceId,
+      })
+      expect(await read(`subscriptions/${order.id}`)).toMatchObject({
+        status: 'churned',
+        lineItemSubtotal: { amount: near(-5) },
+      })
+      // What was read is taken unchanged.
+      const put = await merchant.api.put(`subscription-cancellations/${cancellation.id}`, cancellation)
+      expect(put).toMatchObject({ status: 200, body: { revision: cancellation.revision } })
+      await create(merchant.api, 'subscription-reactivations', { subscriptionId: order.id })
+      const reactivated = await read(`subscriptions/${order.id}`)
+      expect(reactivated).toMatchObject({ status: 'active', lineItems: [] })
+      expect(await read(`invoices/${reactivated.recentInvoiceId}`)).toMatchObject({ amount: near(5) })
+    })
+
+    test('credits nothing before its churn time, and can be changed until then', async () => {
+      const order = await begun(10)
+      const cancellation = await create(merchant.api, 'subscription-cancellations', {
+        subscriptionId: order.id,
+        churnTimePolicy: 'at-next-renewal',
+        prorated: true,
+      })
+      expect(cancellation).toMatchObject({ status: 'confirmed', prorated: true, lineItems: [] })
+      const path = `subscription-cancellations/${cancellation.id}`
+      const now = { ...cancellation, churnTimePolicy: 'now' }
+      expect((await merchant.api.put(path, now)).body).toMatchObject({
+        status: 'completed',
+        lineItemSubtotal: { amount: near(-5) },
+      })
+    })
+  })
+})

@@ -1,0 +1,158 @@
+/** An order that is charged, for tests of the pure rules. */
+import { nextGatewayCall } from '../../billing/charging.ts'
+import type { DeclineClass } from '../../billing/dunning.ts'
+import { parseDuration } from '../../billing/durations.ts'
+import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
+import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/inquiry-schedule.ts'
+import { Money } from '../../billing/money.ts'
+import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
+import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
+import {
+  beginCharge,
+  declineCharge,
+  leaveChargeUnknown,
+  receivePayment,
+  timeOutCharge,
+} from '../../billing/order-payments.ts'
+import type { OrderTerms } from '../../billing/order-terms.ts'
+import type { Command } from './orders.ts'
+
+export const RETRIES = ['P1D', 'P3D', 'P5D'].flatMap((text) => parseDuration(text) ?? [])
+export const AUTOPAY = { canCharge: true, instrumentId: 'card', autopayRetries: RETRIES }
+
+/** What the gateway says, or why it declines; `lost`: the service died before it could write that down. */
+export type Answer = 'approved' | 'declined' | DeclineClass | 'unknown' | 'lost'
+
+interface Asked {
+  readonly invoice: number
+  readonly attempt: number
+  /** When the charge was begun, and how much later than it was due. */
+  readonly now: number
+  readonly late: number
+  readonly instrumentId: string | null
+  answer?: Answer
+}
+
+/** An order with a gateway that answers as told, and then approves. */
+export class ChargedOrder {
+  order: Order
+  readonly transitions: Transition[]
+  readonly charges: Asked[] = []
+  /** What the gateway moved, by request id: once each. */
+  readonly moved = new Map<string, string>()
+  /** Exact; what no invoice could use, and so has to go back. */
+  leftOver = '0'
+  readonly #answers: Answer[]
+
+  constructor(agreed: OrderTerms, responses: readonly Answer[] = []) {
+    const placed = placeOrder({ ...agreed, ...AUTOPAY })
+    this.order = placed.order
+    this.transitions = [placed]
+    this.#answers = [...responses]
+  }
+
+  /** Looks once, as the timer does: settles, and asks the gateway for all that is due. */
+  look(now: number): this {
+    for (;;) {
+      const { transitions, order } = advanceThrough(this.order, now)
+      this.transitions.push(...transitions)
+      this.order = order
+      if (!this.#ask(now)) return this
+    }
+  }
+
+  /** Looks at each deadline until the instant, as much too late each time as told. */
+  live(through: number, lateness: () => number = () => 0): this {
+    for (;;) {
+      const next = this.nextDeadline()
+      if (next === null || next > through) return this.look(through)
+      this.look(Math.min(through, next + lateness()))
+    }
+  }
+
+  command({ at: now, act }: Command): this {
+    const { transitions, order } = advanceBefore(this.order, now)
+    this.transitions.push(...transitions)
+    this.order = order
+    try {
+      this.#take(act(this.order, now))
+    } catch (error) {
+      if (!(error instanceof ConflictError || error instanceof InvalidFieldsError)) throw error
+    }
+    return this
+  }
+
+  nextDeadline(): number | null {
+    const { next, gatewayCall: call } = advanceThrough(this.order, Number.NEGATIVE_INFINITY)
+    const first = Math.min(next?.at ?? Number.POSITIVE_INFINITY, call?.at ?? Number.POSITIVE_INFINITY)
+    return Number.isFinite(first) ? first : null
+  }
+
+  invoice(sequence: number) {
+    const found = this.order.invoices.find((one) => one.sequence === sequence)
+    if (found === undefined) throw new Error('there is no such invoice')
+    return found
+  }
+
+  #ask(now: number): boolean {
+    const call = nextGatewayCall(this.order)
+    if (call === null || call.at > now) return false
+    const sequence = call.invoice
+    const { chargeTime, charge } = this.invoice(sequence)
+    if (charge === null) {
+      this.#take(beginCharge(this.order, now, sequence))
+      const { attempts } = this.invoice(sequence)
+      const { instrumentId } = this.order.terms
+      const late = now - (chargeTime ?? now)
+      this.charges.push({ invoice: sequence, attempt: attempts, now, late, instrumentId })
+    }
+    const open = this.invoice(sequence).charge
+    if (open === null) throw new Error('no charge was begun')
+    const request = `${sequence}.${this.invoice(sequence).attempts}`
+    const made = this.charges.findLast(({ invoice }) => invoice === sequence)
+    const instrumentId = made?.instrumentId ?? null
+    const amount = this.invoice(sequence).amount
+    const isFirst = open.answer === 'none'
+    const instant = isFirst ? open.at : now
+    const response = this.moved.has(request) ? 'approved' : (this.#answers.shift() ?? 'approved')
+    if (made !== undefined) made.answer = response
+    switch (response) {
+      case 'lost':
+        // The money has moved; nobody here knows yet.
+        this.moved.set(request, amount)
+        return false
+      case 'declined':
+      case 'hard':
+      case 'soft':
+      case 'lost-or-stolen':
+      case 'insufficient-funds':
+      case 'needs-action': {
+        const reason = response === 'declined' ? null : response
+        this.#take(declineCharge(this.order, instant, sequence, { class: reason, instrumentId }))
+        return true
+      }
+      case 'unknown': {
+        const askTime = nextInquiry(open.at, now)
+        const timesOut = open.answer !== 'timed-out' && now >= open.at + CHARGE_TIMEOUT
+        this.#take(
+          timesOut
+            ? timeOutCharge(this.order, instant, sequence, askTime, instrumentId)
+            : leaveChargeUnknown(this.order, instant, sequence, askTime),
+        )
+        return true
+      }
+      case 'approved': {
+        this.moved.set(request, amount)
+        const { transition: step, used } = receivePayment(this.order, instant, sequence, amount)
+        this.#take(step)
+        this.leftOver = new Money(this.leftOver).plus(amount).minus(used).toFixed()
+        return true
+      }
+    }
+  }
+
+  #take(step: Transition): void {
+    this.transitions.push(step)
+    this.order = step.order
+  }
+}

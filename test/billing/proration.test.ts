@@ -1,0 +1,508 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import type { RedeemedCoupon } from '../../billing/coupons.ts'
+import type { InvoiceLine } from '../../billing/invoices.ts'
+import { changeItems, type ItemsChange } from '../../billing/item-changes.ts'
+import { Money, sumOf } from '../../billing/money.ts'
+import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
+import { cancelOrder, reactivateOrder, voidInvoice } from '../../billing/order-commands.ts'
+import { advanceBefore, advanceThrough, upcomingInvoice } from '../../billing/order-lifecycle.ts'
+import type { OrderTerms, PricedItem } from '../../billing/order-terms.ts'
+import { pauseOrder } from '../../billing/pauses.ts'
+import {
+  changeLines,
+  changeLinesInArrears,
+  drawCredits,
+  queuedDebits,
+  subtotal,
+  unusedShare,
+  usedShare,
+} from '../../billing/proration.ts'
+import { anyCommands, anyTerms, at, day, live, MONTHLY, terms } from './orders.ts'
+
+const RUNS = { numRuns: 2_000 }
+const SECOND = 1000
+const START = at('2027-01-31')
+
+const amounts = fc.integer({ min: 0, max: 10_000_000 }).map((cents) => (cents / 100).toString())
+/** Periods of whole seconds, and an instant before, in or after them. */
+const divided = fc
+  .tuple(fc.integer({ min: 1, max: 40_000_000 }), fc.double({ min: -0.2, max: 1.2, noNaN: true }))
+  .map(([seconds, share]) => ({
+    start: START,
+    end: START + seconds * SECOND,
+    at: START + Math.round(seconds * share * SECOND),
+  }))
+const line = (amount: string, description = 'Plan'): InvoiceLine => ({
+  type: 'plan',
+  itemId: 'item',
+  planId: 'plan',
+  productId: null,
+  description,
+  quantity: 1,
+  unitPrice: amount,
+  amount,
+})
+const lists = fc.array(amounts, { maxLength: 4 }).map((list) => list.map((amount) => line(amount)))
+const isIn = (amount: string, low: string, high: string) =>
+  new Money(amount).greaterThanOrEqualTo(low) && new Money(amount).lessThanOrEqualTo(high)
+
+describe('the unused share of a period', () => {
+  test.each([
+    ['10', 30, 15, '5'],
+    ['9.99', 31, 10, '6.77'],
+    ['0.01', 2, 1, '0.01'],
+    ['0.01', 3, 2, '0'],
+    ['10', 30, 0, '10'],
+    ['10', 30, 30, '0'],
+  ])('of %s over %i days, after %i of them, is %s', (amount, days, used, expected) => {
+    const period = { start: START, end: START + days * 86_400_000, at: START + used * 86_400_000 }
+    expect(unusedShare(amount, period, 'EUR')).toBe(expected)
+  })
+
+  test('counts seconds: one that has begun is not used yet', () => {
+    const of = (instant: number) =>
+      unusedShare('100', { start: START, end: START + 100 * SECOND, at: START + instant }, 'EUR')
+    expect([0, 999, 1000, 1001, 50_000, 99_999, 100_000].map(of)).toEqual([
+      '100',
+      '100',
+      '99',
+      '99',
+      '50',
+      '1',
+      '0',
+    ])
+  })
+
+  test('has the decimals of the currency, rounded half-up once', () => {
+    const half = { start: START, end: START + 2 * SECOND, at: START + SECOND }
+    expect([unusedShare('5', half, 'JPY'), unusedShare('0.001', half, 'KWD')]).toEqual(['3', '0.001'])
+  })
+
+  test('and the used share sum to the whole, and neither exceeds it', () => {
+    fc.assert(
+      fc.property(amounts, divided, (amount, period) => {
+        const [unused, used] = [unusedShare(amount, period, 'EUR'), usedShare(amount, period, 'EUR')]
+        expect(sumOf([unused, used])).toBe(new Money(amount).toFixed())
+        expect(isIn(unused, '0', amount) && isIn(used, '0', amount)).toBe(true)
+      }),
+      RUNS,
+    )
+  })
+
+  test('never grows as time passes', () => {
+    fc.assert(
+      fc.property(amounts, divided, fc.nat(86_400_000), (amount, period, later) => {
+        const then = unusedShare(amount, { ...period, at: period.at + later }, 'EUR')
+        expect(isIn(then, '0', unusedShare(amount, period, 'EUR'))).toBe(true)
+      }),
+      RUNS,
+    )
+  })
+})
+
+describe('the lines of a change', () => {
+  test.each([
+    ['in advance', changeLines],
+    ['in arrears', changeLinesInArrears],
+  ])('are none where nothing changes, and those of the way back take them back: %s', (_, linesOf) => {
+    fc.assert(
+      fc.property(lists, lists, divided, (before, after, period) => {
+        expect(linesOf(before, before, period, 'EUR')).toEqual([])
+        const there = linesOf(before, after, period, 'EUR')
+        const back = linesOf(after, before, period, 'EUR')
+        expect(sumOf([subtotal(there), subtotal(back)])).toBe('0')
+      }),
+      RUNS,
+    )
+  })
+
+  test('are shares of the prices: credits of the old, debits of the new, each no more than its price', () => {
+    fc.assert(
+      fc.property(lists, lists, divided, (before, after, period) => {
+        for (const { amount, unitPrice, quantity, type } of changeLines(before, after, period, 'EUR')) {
+          const prices = (new Money(amount).isNegative() ? before : after).map((one) => one.amount)
+          const highest = Money.max(0, ...prices).toFixed()
+          expect(isIn(new Money(amount).abs().toFixed(), '0', highest)).toBe(true)
+          expect({ unitPrice, quantity, type }).toEqual({ unitPrice: amount, quantity: 1, type: 'proration' })
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  test('in advance and in arrears charge the period alike', () => {
+    fc.assert(
+      fc.property(amounts, amounts, divided, (before, after, period) => {
+        const [old, fresh] = [[line(before)], [line(after)]]
+        const inAdvance = sumOf([before, subtotal(changeLines(old, fresh, period, 'EUR'))])
+        const inArrears = sumOf([after, subtotal(changeLinesInArrears(old, fresh, period, 'EUR'))])
+        expect(inAdvance).toBe(inArrears)
+      }),
+      RUNS,
+    )
+  })
+})
+
+describe('a queue of credits and debits', () => {
+  const queues = fc
+    .array(fc.integer({ min: -5000, max: 2000 }), { maxLength: 6 })
+    .map((cents) => cents.filter((one) => one !== 0).map((one) => line((one / 100).toString())))
+
+  test('gives an invoice what it can bear, and keeps the rest: nothing is lost or given twice', () => {
+    fc.assert(
+      fc.property(queues, amounts, (queue, amount) => {
+        const debits = queuedDebits(queue)
+        const own = sumOf([amount, subtotal(debits)])
+        const { lines, left } = drawCredits(queue, own)
+        const total = new Money(own).plus(subtotal(lines))
+        expect(sumOf([subtotal(debits), subtotal(lines), subtotal(left)])).toBe(subtotal(queue))
+        expect(total.greaterThanOrEqualTo(0)).toBe(true)
+        expect(left.length === 0 || total.isZero()).toBe(true)
+        expect(lines.every(({ isQueued }) => isQueued)).toBe(true)
+      }),
+      RUNS,
+    )
+  })
+})
+
+describe('an order whose items change', () => {
+  const price = (amount: string, quantity = 1): PricedItem => ({
+    id: 'item',
+    quantity,
+    plan: { ...MONTHLY, pricing: { formula: 'flat-rate', price: amount } },
+  })
+  const monthly = (amount: string, members: Partial<OrderTerms> = {}) =>
+    terms({ pricing: { formula: 'flat-rate', price: amount } }, { createdTime: at('2027-04-01'), ...members })
+  /** April has thirty days: the sixteenth is its middle. */
+  const MIDDLE = at('2027-04-16')
+  const begun = (amount: string, through = MIDDLE, members: Partial<OrderTerms> = {}) =>
+    advanceBefore(placeOrder(monthly(amount, members)).order, through).order
+  const to = (
+    order: Order,
+    amount: string,
+    policy: Partial<Omit<ItemsChange, 'terms'>> = {},
+    instant = MIDDLE,
+  ): Transition =>
+    changeItems(order, instant, {
+      terms: { ...order.terms, items: [price(amount)] },
+      prorated: true,
+      renewalPolicy: 'retain',
+      ...policy,
+    })
+  const told = ({ events }: Transition) => events.map(({ type }) => type)
+  const linesOf = (lines: readonly InvoiceLine[]) =>
+    lines.map(({ description, amount }) => [description, amount])
+
+  test('to dearer ones pays the difference for the rest of the period at once, and keeps the boundary', () => {
+    const before = begun('10')
+    const change = to({ ...before, terms: { ...before.terms, canCharge: true } }, '20')
+    expect(change.order).toMatchObject({ periodEnd: at('2027-05-01') })
+    expect(change.order.invoices[1]).toMatchObject({
+      type: 'interim',
+      status: 'unpaid',
+      amount: '5',
+      chargeTime: MIDDLE,
+      periodNumber: null,
+    })
+  })
+
+  test('reports what changed, and bills the parts as lines', () => {
+    const change = to(begun('10'), '20')
+    expect(told(change)).toEqual([
+      'subscription-items-changed',
+      'subscription-upgraded',
+      'invoice-created',
+      'invoice-issued',
+    ])
+    const { order } = change
+    expect(linesOf(order.invoices[1]?.lines ?? [])).toEqual([
+      ['Unused time on Monthly', '-5'],
+      ['Remaining time on Monthly', '10'],
+    ])
+    expect(order).toMatchObject({ queue: [], rebillNumber: 1, periodEnd: at('2027-05-01') })
+    expect(upcomingInvoice(order)).toMatchObject({ amount: '20', periodStart: at('2027-05-01') })
+  })
+
+  test('to cheaper ones queues the credit, which the next invoice has', () => {
+    const change = to(begun('20'), '10')
+    expect(told(change)).toEqual(['subscription-items-changed', 'subscription-downgraded'])
+    const { order } = change
+    expect(linesOf(order.queue)).toEqual([
+      ['Unused time on Monthly', '-10'],
+      ['Remaining time on Monthly', '5'],
+    ])
+    expect(order.invoices).toHaveLength(1)
+    expect(upcomingInvoice(order)).toMatchObject({ amount: '5' })
+    const renewed = advanceThrough(order, at('2027-05-01')).order
+    expect(renewed.invoices[1]).toMatchObject({ type: 'renewal', amount: '5' })
+    expect(linesOf(renewed.invoices[1]?.lines ?? [])).toEqual([
+      ['Monthly', '10'],
+      ['Remaining time on Monthly', '5'],
+      ['Unused time on Monthly', '-10'],
+    ])
+    expect(renewed.queue).toEqual([])
+  })
+
+  test('a credit above the next invoice is used up by the following ones', () => {
+    const { order } = to(begun('100'), '10')
+    const later = advanceThrough(order, at('2027-09-01')).order
+    expect(later.invoices.slice(1).map(({ amount, status }) => [amount, status])).toEqual([
+      ['0', 'paid'],
+      ['0', 'paid'],
+      ['0', 'paid'],
+      ['0', 'paid'],
+      ['5', 'unpaid'],
+    ])
+    expect(later.queue).toEqual([])
+  })
+
+  test('without proration costs nothing before the next invoice', () => {
+    const change = to(begun('10'), '20', { prorated: false })
+    expect(told(change)).toEqual(['subscription-items-changed', 'subscription-upgraded'])
+    expect(change.order).toMatchObject({ queue: [], invoices: [{ type: 'initial' }] })
+  })
+
+  test('of equal price changes nothing that is owed, and is neither an upgrade nor a downgrade', () => {
+    const order = begun('10')
+    const change = changeItems(order, MIDDLE, {
+      terms: { ...order.terms, items: [price('5', 2)] },
+      prorated: true,
+      renewalPolicy: 'retain',
+    })
+    expect(told(change)).toEqual(['subscription-items-changed'])
+    expect(change.order).toMatchObject({ queue: [], invoices: [{ type: 'initial' }] })
+  })
+
+  test('there and back at one instant comes to nothing', () => {
+    fc.assert(
+      fc.property(amounts, amounts, fc.integer({ min: 0, max: 30 * 86_400 - 1 }), (first, second, passed) => {
+        const instant = at('2027-04-01') + passed * SECOND
+        const order = begun(first, instant)
+        if (order.status !== 'active') return
+        const there = to(order, second, {}, instant).order
+        const back = to(there, first, {}, instant).order
+        const billed = back.invoices.slice(1).map(({ amount }) => amount)
+        expect(sumOf([...billed, subtotal(back.queue)])).toBe('0')
+      }),
+      RUNS,
+    )
+  })
+
+  test('with a reset begins a new period at once, on whose invoice the unused part is credited', () => {
+    const change = to(begun('10'), '20', { renewalPolicy: 'reset' })
+    expect(told(change)).toEqual([
+      'subscription-items-changed',
+      'subscription-upgraded',
+      'subscription-renewed',
+      'invoice-created',
+      'invoice-issued',
+      'renewal-invoice-issued',
+    ])
+    expect(change.order).toMatchObject({ rebillNumber: 2, periodStart: MIDDLE, periodEnd: at('2027-05-16') })
+    expect(change.order.invoices[1]).toMatchObject({ type: 'renewal', amount: '15', periodNumber: 2 })
+    const full = to(begun('10'), '20', { renewalPolicy: 'reset', prorated: false })
+    expect(full.order.invoices[1]).toMatchObject({ amount: '20' })
+  })
+
+  test('a one-time sale that is added is sold once: at once with proration, otherwise on the next invoice', () => {
+    const order = begun('10')
+    const sale: PricedItem = {
+      id: 'sale',
+      quantity: 1,
+      plan: {
+        ...MONTHLY,
+        name: 'Installation',
+        pricing: { formula: 'fixed-fee', price: '49' },
+        recurringInterval: null,
+      },
+    }
+    const withSale = { ...order.terms, items: [...order.terms.items, sale] }
+    const now = changeItems(order, MIDDLE, { terms: withSale, prorated: true, renewalPolicy: 'retain' }).order
+    expect(now.invoices[1]).toMatchObject({ type: 'interim', amount: '49' })
+    const next = changeItems(order, MIDDLE, {
+      terms: withSale,
+      prorated: false,
+      renewalPolicy: 'retain',
+    }).order
+    expect(next.invoices).toHaveLength(1)
+    const later = advanceThrough(next, at('2027-06-01')).order
+    expect(later.invoices.slice(1).map(({ amount }) => amount)).toEqual(['59', '10'])
+  })
+
+  test('of a period that nobody is billed for has no parts', () => {
+    const order = begun('10')
+    const voided = voidInvoice(order, MIDDLE, 1).order
+    expect(to(voided, '20').order).toMatchObject({ queue: [], invoices: [{ status: 'voided' }] })
+  })
+
+  test('while it is paused has the parts of the time that is left then, and waits with them', () => {
+    const paused = pauseOrder(begun('10'), MIDDLE, { id: 'pause', effectiveTime: null, endTime: null }).order
+    const change = to(paused, '20', {}, at('2027-08-01'))
+    expect(change.order.invoices).toHaveLength(1)
+    expect(subtotal(change.order.queue)).toBe('5')
+    expect(() => to(paused, '20', { renewalPolicy: 'reset' }, at('2027-08-01'))).toThrow(
+      'paused cannot be reset',
+    )
+  })
+
+  test('canceled: 409', () => {
+    const canceled = cancelOrder(begun('10'), MIDDLE, CANCELLATION).order
+    expect(() => to(canceled, '20')).toThrow('cannot be changed')
+  })
+
+  test('in its last period has none to begin with a reset', () => {
+    const last = begun('10', MIDDLE, { interval: { unit: 'month', length: 1, limit: 1 } })
+    expect(() => to(last, '20', { renewalPolicy: 'reset' })).toThrow('no further service period')
+    expect(to(last, '20').order.invoices[1]).toMatchObject({ amount: '5' })
+  })
+
+  const CANCELLATION = {
+    churnTime: null,
+    churnTimePolicy: null,
+    canceledBy: 'merchant' as const,
+    reason: null,
+    description: null,
+    prorated: true,
+  }
+
+  test.each([
+    ['at once', null, '-5'],
+    ['later', at('2027-04-25'), '-2'],
+    ['with its period', at('2027-05-01'), '0'],
+  ])('canceled with proration, is credited the unused part when service ends: %s', (_, churnTime, credit) => {
+    const canceled = cancelOrder(begun('10'), MIDDLE, { ...CANCELLATION, churnTime }).order
+    const churned = advanceThrough(canceled, at('2027-05-01')).order
+    expect(churned.status).toBe('churned')
+    expect(subtotal(churned.queue)).toBe(credit)
+    const without = cancelOrder(begun('10'), MIDDLE, { ...CANCELLATION, churnTime, prorated: false }).order
+    expect(advanceThrough(without, at('2027-05-01')).order.queue).toEqual([])
+  })
+
+  const POSTPAID = {
+    interval: { unit: 'month' as const, length: 1, limit: null, billingTiming: 'postpaid' as const },
+  }
+
+  test('billed at its end, a period has both prices, each for its time', () => {
+    const order = begun('10', MIDDLE, POSTPAID)
+    const changed = to(order, '20').order
+    expect(changed.invoices).toHaveLength(1)
+    expect(linesOf(changed.queue)).toEqual([
+      ['Used time on Monthly', '-10'],
+      ['Used time on Monthly', '5'],
+    ])
+    expect(upcomingInvoice(changed)).toMatchObject({ amount: '15', periodNumber: 1 })
+    const later = advanceThrough(changed, at('2027-06-01')).order
+    expect(later.invoices.slice(1).map(({ amount }) => amount)).toEqual(['15', '20'])
+  })
+
+  test('billed at its end, a period that a reset or a cancellation ends is billed for its time', () => {
+    const order = begun('10', MIDDLE, POSTPAID)
+    const reset = to(order, '20', { renewalPolicy: 'reset' }).order
+    expect(reset).toMatchObject({ rebillNumber: 2, periodStart: MIDDLE, queue: [] })
+    expect(reset.invoices.slice(1)).toMatchObject([{ amount: '5', periodNumber: 1 }])
+    const ended = cancelOrder(order, MIDDLE, CANCELLATION).order
+    expect(ended).toMatchObject({ status: 'churned', queue: [] })
+    expect(ended.invoices.slice(1)).toMatchObject([{ amount: '5', periodNumber: 1 }])
+  })
+
+  test('reactivated after that, uses the credit', () => {
+    const churned = cancelOrder(begun('10'), MIDDLE, CANCELLATION).order
+    const { order } = reactivateOrder(churned, at('2027-04-20'))
+    expect(order.invoices.at(-1)).toMatchObject({ amount: '5', periodNumber: 2 })
+    expect(order).toMatchObject({ queue: [], proratesChurn: false })
+    expect(day(order.periodEnd)).toBe('2027-05-20')
+  })
+})
+
+/** What is queued, and what invoices that are not voided have had from the queue. */
+function queuedValue({ queue, invoices }: Order): string {
+  const drawn = invoices
+    .filter(({ status }) => status !== 'voided')
+    .flatMap(({ lines }) => lines.filter(({ isQueued }) => isQueued === true))
+  return sumOf([subtotal(queue), subtotal(drawn)])
+}
+
+describe('a discounted order whose items change', () => {
+  const coupon = (discount: RedeemedCoupon['discount'], quantity: number | null = null): RedeemedCoupon => ({
+    couponId: 'coupon',
+    redemptionId: 'redemption',
+    description: 'Discount',
+    discount,
+    restrictions: quantity === null ? [] : [{ type: 'discounts-per-redemption', quantity }],
+    expiredTime: null,
+    discountsBefore: 0,
+  })
+  const MIDDLE = at('2027-04-16')
+
+  test.each<[string, RedeemedCoupon, string, string]>([
+    ['by a share', coupon({ type: 'percent', value: '50' }), '-2.5', '5'],
+    ['by an amount', coupon({ type: 'fixed', amount: '4', currency: 'EUR' }), '-3', '8'],
+    ['for the first invoice alone', coupon({ type: 'percent', value: '100' }, 1), '0', '0'],
+  ])(
+    '%s is credited what it was billed, and the discount holds for the period',
+    (_, redeemed, credit, debit) => {
+      const agreed = terms(
+        { pricing: { formula: 'flat-rate', price: '10' } },
+        { createdTime: at('2027-04-01'), coupons: [redeemed] },
+      )
+      const order = advanceBefore(placeOrder(agreed).order, MIDDLE).order
+      const items = order.terms.items.map((item) => ({ ...item, quantity: 2 }))
+      const policy = { prorated: true, renewalPolicy: 'retain' as const }
+      const changed = changeItems(order, MIDDLE, { terms: { ...order.terms, items }, ...policy }).order
+      const net = sumOf([credit, debit])
+      expect(changed.invoices.slice(1).map(({ amount }) => amount)).toEqual(net === '0' ? [] : [net])
+      const ended = cancelOrder(order, MIDDLE, { ...AT_ONCE, prorated: true }).order
+      expect(subtotal(ended.queue)).toBe(credit)
+    },
+  )
+})
+
+const AT_ONCE = {
+  churnTime: null,
+  churnTimePolicy: null,
+  canceledBy: 'merchant' as const,
+  reason: null,
+  description: null,
+}
+
+describe('whatever becomes of an order', () => {
+  test('what is queued is used once: only changes and prorated ends of service add to it', () => {
+    fc.assert(
+      fc.property(anyTerms, anyCommands, (agreed, commands) => {
+        const { transitions } = live(agreed, commands)
+        let before = '0'
+        for (const { order, events } of transitions) {
+          const mayAdd = events.some(
+            ({ type }) => type === 'subscription-items-changed' || type === 'subscription-churned',
+          )
+          const value = queuedValue(order)
+          if (!mayAdd) expect(value).toBe(before)
+          before = value
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  test('no invoice falls below zero, and a credit stays queued only beside one of zero', () => {
+    fc.assert(
+      fc.property(anyTerms, anyCommands, (agreed, commands) => {
+        for (const { order, events } of live(agreed, commands).transitions) {
+          for (const { amount, lines } of order.invoices) {
+            expect(new Money(amount).isNegative() && !new Money(amount).isZero()).toBe(false)
+            const net = lines.map(({ amount: gross, discount = '0' }) =>
+              new Money(gross).minus(discount).toFixed(),
+            )
+            expect(amount).toBe(sumOf(net))
+          }
+          const issued = events.find(({ type }) => type === 'renewal-invoice-issued')?.invoice
+          const renewal = order.invoices.find(({ sequence }) => sequence === issued)
+          const credit = order.queue.some(({ amount }) => new Money(amount).isNegative())
+          if (renewal !== undefined && credit) expect(renewal.amount).toBe('0')
+        }
+      }),
+      RUNS,
+    )
+  })
+})

@@ -1,0 +1,142 @@
+/** The use of payment tokens in requests: no row is held while the gateway stores a card, and one request wins. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createRequestCards, type TokenUse } from '../../commands/payments/request-cards.ts'
+import { outsideTransactions } from '../../db/outside-transactions.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { GATEWAY_CALLS, type Gateway, GatewayFailedError } from '../../gateways/port.ts'
+import { create } from '../support/create.ts'
+import { type Payments, startPayments } from '../support/payments.ts'
+import { makeToken } from '../support/tokens.ts'
+
+describe('the card of a payment token', () => {
+  let payments: Payments
+  beforeAll(async () => {
+    payments = await startPayments()
+  })
+  afterAll(() => payments?.stop())
+
+  const cardsBy = (store: Gateway['store'], owner = crypto.randomUUID()) => {
+    const { service, merchant } = payments
+    return createRequestCards({
+      em: () => service.database.orm.em.fork(),
+      vault: service.database.vault,
+      gateway: { store, adopt: payments.gateway.adopt },
+      hash: (text) => text,
+      organizationId: merchant.organizationId,
+      owner,
+      now: () => new Date(),
+    })
+  }
+  const tokenOf = async (): Promise<TokenUse> => ({
+    field: 'token',
+    token: await makeToken(payments.merchant.api),
+  })
+  /** Uses a token in a command that then does something more. */
+  const use = (given: TokenUse, store: Gateway['store'], then: (unit: UnitOfWork) => void = () => {}) => {
+    const cards = cardsBy(store)
+    return cards.run(() =>
+      payments.inUnit(async (unit) => {
+        const card = await cards.use(unit, given)
+        then(unit)
+        return card
+      }),
+    )
+  }
+  const isUsed = async ({ token }: TokenUse) =>
+    (await payments.merchant.api.get(`tokens/${token}`)).body.isUsed
+  const stored = async () => ({ reference: 'ref_1', gatewayName: 'TestGateway' })
+
+  test('is stored while no row is locked and no transaction is open', async () => {
+    const given = await tokenOf()
+    const locked: unknown[] = []
+    const card = await use(given, async (...call) => {
+      locked.push(
+        ...(await payments.sql(
+          `select token.id from payment_tokens token where token.id = ? and token.id not in
+             (select id from payment_tokens where id = ? for update skip locked)`,
+          [given.token, given.token],
+        )),
+        ...(await payments.sql(
+          `select pid, state, query from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`,
+        )),
+      )
+      return await outsideTransactions(payments.gateway, GATEWAY_CALLS).store(...call)
+    })
+    expect(locked).toEqual([])
+    expect(card).toMatchObject({ last4: '1111', gatewayName: 'TestGateway' })
+    expect(card).not.toHaveProperty('pan')
+    expect(card).not.toHaveProperty('cvv')
+    expect(await isUsed(given)).toBe(true)
+  })
+
+  test.each(GATEWAY_CALLS)('is not reached from within a transaction: %s', async (method) => {
+    const called: string[] = []
+    const call = async (): Promise<never> => {
+      called.push(method)
+      throw new Error('reached')
+    }
+    const guarded = outsideTransactions({ ...payments.gateway, [method]: call }, GATEWAY_CALLS)
+    const reach = guarded[method] as () => Promise<unknown>
+    await expect(payments.inUnit(() => reach())).rejects.toThrow(`${method} was called within a transaction`)
+    expect(called).toEqual([])
+    await expect(reach()).rejects.toThrow('reached')
+  })
+
+  test('that the gateway does not store leaves the token unused, for another at once', async () => {
+    const given = await tokenOf()
+    const refuses = async () => ({ refusal: 'The card was declined.' })
+    await expect(use(given, refuses)).rejects.toThrow('token: must be a card that can be stored')
+    const fails = () => Promise.reject(new GatewayFailedError('The gateway failed.'))
+    await expect(use(given, fails)).rejects.toBeInstanceOf(GatewayFailedError)
+    expect(await isUsed(given)).toBe(false)
+    expect(await use(given, stored)).toMatchObject({ reference: 'ref_1' })
+  })
+
+  test('whose command fails in the end leaves the token unused, for another at once', async () => {
+    const given = await tokenOf()
+    const failing = use(given, stored, () => {
+      throw new Error('the invoice was paid meanwhile')
+    })
+    await expect(failing).rejects.toThrow('the invoice was paid meanwhile')
+    expect(await isUsed(given)).toBe(false)
+    expect(await use(given, stored)).toMatchObject({ reference: 'ref_1' })
+  })
+
+  test('is stored once under the id of its token, however often it is asked for', async () => {
+    const { organizationId } = payments.merchant
+    const card = { pan: '4111111111111111', cvv: null, expMonth: 12, expYear: 2090 }
+    const references = await Promise.all(
+      Array.from({ length: 3 }, () => payments.gateway.store(organizationId, card, 'tok_again')),
+    )
+    expect(new Set(references.map((one) => 'reference' in one && one.reference)).size).toBe(1)
+  })
+
+  test('is not asked for while anything else of the request is wrong', async () => {
+    const { api } = payments.merchant
+    const given = await tokenOf()
+    const { status, body } = await api.post('transactions', {
+      type: 'sale',
+      customerId: 'nobody',
+      currency: 'EUR',
+      amount: 1.001,
+      paymentInstruction: { token: given.token },
+      invoiceIds: ['in_none'],
+    })
+    expect(status).toBe(422)
+    const fields = (body.invalidFields as { field: string }[]).map(({ field }) => field)
+    expect(fields.toSorted()).toEqual(['amount', 'customerId', 'invoiceIds.0'])
+    expect(await isUsed(given)).toBe(false)
+  })
+
+  test('under one Idempotency-Key makes one instrument, and every answer is that one or 409', async () => {
+    const { api } = payments.merchant
+    const { id: customerId } = await create(api, 'customers', {})
+    const { token } = await tokenOf()
+    const post = () =>
+      api.post('payment-instruments', { customerId, token }, { 'Idempotency-Key': `once-${token}` })
+    const responses = await Promise.all(Array.from({ length: 12 }, post))
+    const made = responses.filter(({ status }) => status === 201)
+    expect(responses.filter(({ status }) => status !== 201 && status !== 409)).toEqual([])
+    expect(new Set([...made, await post()].map(({ body }) => body.id)).size).toBe(1)
+  })
+})
