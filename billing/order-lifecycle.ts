@@ -145,8 +145,17 @@ function* candidates(order: Order): Generator<Due> {
       if (!isServed(order)) break
       yield* churns(order)
       if (hasNextPeriod(order)) yield* ofService(order)
+      else yield* lastPostpaidEnd(order)
       break
   }
+}
+
+/** The end of the last period of a canceled postpaid order, if service would have ended there without the cancellation. */
+function* lastPostpaidEnd(order: Order): Generator<Due> {
+  const { terms, inTrial, periodEnd, churnTime, rebillNumber, invoicedThrough, notBefore } = order
+  if (!isPostpaid(terms) || inTrial || periodEnd === null || churnTime === null) return
+  if (periodEnd >= churnTime || invoicedThrough >= (rebillNumber ?? 0)) return
+  yield { at: Math.max(periodEnd, notBefore), kind: 'boundary', cause: 'timer', work: issueEnding }
 }
 
 function* ofPending(order: Order): Generator<Due> {

@@ -609,6 +609,17 @@ describe('a cancellation with a churn time far ahead', () => {
     expect(order.invoice(2)).toMatchObject({ charge: null, chargeTime: at('2027-02-28') + 2 })
   })
 
+  test('invoices the last period of a postpaid order at its end, not at a later churn time', () => {
+    const agreed = terms({
+      recurringInterval: { unit: 'month', length: 1, limit: 1, billingTiming: 'postpaid' },
+    })
+    const order = new ChargedOrder(agreed).live(START)
+    order.command({ at: START + DAY, act: cancel(START + 60 * DAY) }).live(END)
+    const last = order.order.invoices.find(({ periodNumber }) => periodNumber === 1)
+    expect(last?.issuedTime).toBe(last?.periodEnd)
+    expect(order.order).toMatchObject({ status: 'churned', churnTime: START + 60 * DAY })
+  })
+
   test('undone, it leaves the periods of an order that was never canceled, whatever the commands before', () => {
     const times = fc.tuple(
       fc.integer({ min: 1, max: 100 }),
