@@ -3,7 +3,7 @@ import { subtotal } from '../billing/proration.ts'
 import type { Subscription } from '../db/entities/index.ts'
 import { isInlinePlan, type OrderItem, type UsageLimits } from '../db/entities/subscription.ts'
 import { presentContact } from './contact.ts'
-import { presentInterval } from './interval.ts'
+import { presentInterval, presentOrderInterval } from './interval.ts'
 import { type Link, resourceUrl } from './links.ts'
 import { presentPricing, presentTrial } from './plan.ts'
 import { presentQueuedLine } from './queued-line.ts'
@@ -40,7 +40,7 @@ export function presentSubscription(order: Subscription, baseUrl: string) {
     inTrial: order.inTrial,
     isTrialConverted: order.isTrialConverted,
     trialConversionTime: time(order.trialConversionTime),
-    recurringInterval: presentInterval(order.recurringInterval),
+    recurringInterval: presentOrderInterval(order.recurringInterval),
     invoiceTimeShift: order.invoiceTimeShift ?? null,
     delinquencyPeriod: order.delinquencyPeriod ?? null,
     autopay: order.autopay,

@@ -182,6 +182,8 @@ export const PATTERNS: Readonly<Record<string, string>> = {
   [PERMISSION_PATTERN]: 'must be * or an operation id, such as GetDisputeCollection',
   '^[A-Z]{2}$': 'must be two capital letters',
   '^[^<>"\'\\\\*]+$': 'must not contain < > " \' \\ or *',
+  '^[A-Za-z0-9_]+$': 'must be letters, digits and _',
+  '^https?://': 'must be an http or https URL',
   '^[\\x21-\\x7e]+$': 'must be printable characters without spaces',
   '^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$': 'must be letters and digits in parts joined by _ or -',
   '^[a-z0-9]+(-[a-z0-9]+)*$': 'must be lower-case letters and digits in parts joined by -',

@@ -1,4 +1,5 @@
 /** The plan of an order's item in a body: a reference to a plan, or a plan of the item's own. */
+import { canonicalJson } from '../../billing/canonical-json.ts'
 import type { FieldCode, InvalidField } from '../../billing/errors.ts'
 import type { SubscriptionItem } from '../../commands/orders/create-order.ts'
 import type { InlinePlan } from '../../db/entities/subscription.ts'
@@ -57,7 +58,11 @@ export function itemPlanOf(
   return { plan: Object.fromEntries(members) as unknown as InlinePlan, ownTerms: terms }
 }
 
-/** True if the plan has any member but its id. */
+/** True if a member besides the id says something: null, false and an empty value do not. */
 function isInline(plan: ItemPlan): boolean {
-  return Object.entries(plan).some(([name, value]) => name !== 'id' && value != null)
+  return Object.entries(plan).some(
+    ([name, value]) => name !== 'id' && !NEUTRAL.includes(canonicalJson(value ?? null)),
+  )
 }
+
+const NEUTRAL = ['null', 'false', '""', '{}', '[]']
