@@ -64,6 +64,10 @@ const NOT_OF_THE_API = /^\/(demo|docs)\//
 /** Statuses of HTTP itself, which any request can have. */
 const OF_HTTP = [405, 408, 417, 431]
 const ROOT = 'https://contract.test/'
+/** In live, their paths do not exist. */
+const SANDBOX_ONLY = new Set(
+  ROUTES.filter(({ sandboxOnly = false }) => sandboxOnly).map(({ operationId }) => operationId),
+)
 
 /** Compiles nothing until it is needed: a test file needs few of the operations. */
 export function readContract(document: object = openApiDocument('https://contract.test', ROUTES)): Contract {
@@ -98,6 +102,9 @@ export function readContract(document: object = openApiDocument('https://contrac
     const wanted = method === 'HEAD' ? 'get' : method.toLowerCase()
     return {
       isPath: known.length > 0,
+      isSandboxOnly: known.every(({ methods }) =>
+        Object.values(methods).every(({ operationId }) => SANDBOX_ONLY.has(operationId)),
+      ),
       operation: known.find(({ methods }) => methods[wanted])?.methods[wanted],
     }
   }
@@ -125,8 +132,9 @@ export function readContract(document: object = openApiDocument('https://contrac
       const { method, path, status, headers } = exchange
       const [pathname = '/'] = path.split('?')
       if (NOT_OF_THE_API.test(pathname) || method === 'OPTIONS') return null
-      const { isPath, operation } = find(method, pathname)
-      const isRefusedEarly = operation === undefined ? [isPath ? 405 : 404, 400] : OF_HTTP
+      const { isPath, isSandboxOnly, operation } = find(method, pathname)
+      const early = isSandboxOnly ? [400, 404, 405] : [400, isPath ? 405 : 404]
+      const isRefusedEarly = operation === undefined ? early : OF_HTTP
       const response = operation?.responses[status]
       const problem =
         response !== undefined
