@@ -20,6 +20,7 @@ const MORE: readonly (readonly [RegExp, Readonly<Record<string, JsonSchema>>])[]
     /^customer-merged$/,
     { duplicateCustomerId: idSchema('Id of the customer that was merged, and no longer exists.') },
   ],
+  [/^webhook-delivery-exhausted$/, { deliveryId: idSchema('Id of the delivery.') }],
   [
     /^dispute-/,
     {

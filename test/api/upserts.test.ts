@@ -39,7 +39,22 @@ describe('an upsert', () => {
         'subscriptions',
         orderBody(merchant, { customFields: { a: 1 }, startTime: '2999-01-01T00:00:00Z' }),
       ),
+      await merchant.api.post('shipping-rates', { name: 'Standard', price: 4.9, currency: 'EUR' }),
+      await merchant.api.post('coupons', {
+        description: 'Spring',
+        discount: { type: 'percent', value: 10 },
+        restrictions: [{ type: 'minimum-order-amount', amount: 5, currency: 'EUR' }],
+      }),
     ]
+    const { body: creditor } = await merchant.api.post('customers', {})
+    made.push(
+      await merchant.api.post('credit-memos', {
+        customerId: creditor.id,
+        currency: 'EUR',
+        reason: 'return',
+        items: [{ description: 'Goodwill', unitPrice: 5, quantity: 1 }],
+      }),
+    )
     const credential = { username: 'ada', password: 'a secret', customerId: merchant.customerId }
     made.push(await merchant.api.post('credentials', credential))
     const { body: order } = await merchant.api.post('subscriptions', orderBody(merchant))
