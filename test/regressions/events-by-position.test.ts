@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { statement } from '../../db/statement.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import type { ApiClient } from '../support/api-client.ts'
+import { create } from '../support/create.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -16,10 +17,19 @@ interface Listed {
 describe('events by position', () => {
   let service: TestService
   let merchant: { readonly organizationId: string; readonly api: ApiClient }
+  let customer: Record<string, unknown>
 
   beforeAll(async () => {
     service = await startService({ worker: false, settings: { RATE_LIMIT: '1000000' } })
     merchant = await service.organization()
+    // Of another organization, so that no event of it is among those that are counted.
+    const other = await service.organization()
+    await create(other.api, 'customers', {})
+    type Created = { readonly payload: { readonly _embedded: { readonly customer: typeof customer } } }
+    customer = await waitFor('the event of a customer', async () => {
+      const { body } = await other.api.get<Created[]>('events?filter=eventType:customer-created')
+      return body[0]?.payload._embedded.customer ?? null
+    })
   })
   afterAll(() => service.stop())
 
@@ -53,7 +63,7 @@ describe('events by position', () => {
       time: unit.now,
       websiteId: null,
       ids: { customerId: entityId },
-      embedded: { customer: { id: entityId, revision: 1 } },
+      embedded: { customer: { ...customer, id: entityId } },
       links: [],
     })
 
