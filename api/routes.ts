@@ -236,6 +236,10 @@ export interface Route {
   readonly accepted?: TSchema
   /** True if the operation exists only in the sandbox. */
   readonly sandboxOnly?: boolean
+  /** True of a POST that is carried out only for the revision that `If-Match` names. */
+  readonly conditional?: boolean
+  /** True if it calls a gateway or a wallet, whose failure is 502. */
+  readonly callsProvider?: boolean
   /**
    * True if a repetition under an `Idempotency-Key` runs the handler, which continues the first request, or checks
    * the caller again before its response is replayed.
@@ -336,6 +340,7 @@ export const ROUTES: readonly Route[] = [
     takesBody: true,
     returns: 'one',
     success: 201,
+    callsProvider: true,
     handler: postDigitalWalletValidation,
   },
 
@@ -430,7 +435,7 @@ export const ROUTES: readonly Route[] = [
   { ...del(passwordTokens), summary: 'Revoke a password token', handler: deletePasswordToken },
 
   getMany(paymentInstruments),
-  post(paymentInstruments, paymentInstrumentWriter, 'inst'),
+  { ...post(paymentInstruments, paymentInstrumentWriter, 'inst'), callsProvider: true },
   getOne(paymentInstruments),
   {
     ...getOne(paymentInstruments),
@@ -447,6 +452,7 @@ export const ROUTES: readonly Route[] = [
       'payment-instruments/{id}/deactivation',
       'Deactivate a payment instrument',
     ),
+    conditional: true,
     handler: deactivateInstrument,
   },
 
@@ -463,6 +469,7 @@ export const ROUTES: readonly Route[] = [
     query: expandQuerySchema(transactions),
     success: 201,
     creates: true,
+    callsProvider: true,
     handler: postTransaction,
     continues: true,
   },
@@ -481,6 +488,7 @@ export const ROUTES: readonly Route[] = [
     body: TransactionRefund,
     query: expandQuerySchema(transactions),
     continues: true,
+    callsProvider: true,
     handler: postRefund,
   },
   {
@@ -493,6 +501,7 @@ export const ROUTES: readonly Route[] = [
     ),
     resource: TransactionQuery,
     query: NO_QUERY,
+    callsProvider: true,
     handler: queryTransaction,
   },
   ...timelineOf(transactionTimeline),
@@ -500,15 +509,17 @@ export const ROUTES: readonly Route[] = [
   getMany(gatewayAccounts),
   {
     ...post(gatewayAccounts, gatewayAccountWriter, 'gwa'),
+    callsProvider: true,
     handler: (context) => postGatewayAccount(context, () => newId('gwa')),
   },
   getOne(gatewayAccounts),
-  { ...put(gatewayAccounts, gatewayAccountWriter), handler: putGatewayAccount },
+  { ...put(gatewayAccounts, gatewayAccountWriter), callsProvider: true, handler: putGatewayAccount },
   {
     ...getOne(gatewayAccounts),
     ...action('PatchGatewayAccount', 'PATCH', 'gateway-accounts/{id}', 'Change members of a gateway account'),
     takesBody: true,
     body: GatewayAccountPatch,
+    callsProvider: true,
     handler: patchGatewayAccount,
   },
   { ...del(gatewayAccounts), handler: deleteGatewayAccount },
@@ -525,6 +536,7 @@ export const ROUTES: readonly Route[] = [
     ),
     returns: 'nothing',
     success: 204,
+    callsProvider: true,
     handler: checkCredentials,
   },
   {
@@ -548,9 +560,9 @@ export const ROUTES: readonly Route[] = [
   { ...del(websites), handler: deleteWebsite },
 
   getMany(customers),
-  post(customers, customerWriter, 'cus'),
+  { ...post(customers, customerWriter, 'cus'), callsProvider: true },
   getOne(customers),
-  put(customers, customerWriter),
+  { ...put(customers, customerWriter), callsProvider: true },
   {
     ...del(customers),
     summary: 'Delete a customer, or merge it into another',
@@ -774,6 +786,7 @@ export const ROUTES: readonly Route[] = [
     takesBody: true,
     body: SubscriptionChange,
     query: expandQuerySchema(subscriptions),
+    conditional: true,
     handler: postChangeItems,
   },
   {
@@ -963,7 +976,10 @@ export const ROUTES: readonly Route[] = [
   inStorefront(getMany(storefrontInvoices)),
   inStorefront({ ...getOne(storefrontInvoices), ...invoiceDocument(storefrontInvoices) }),
   inStorefront(getMany(storefrontPaymentInstruments)),
-  inStorefront(post(storefrontPaymentInstruments, storefrontInstrumentWriter, 'inst')),
+  inStorefront({
+    ...post(storefrontPaymentInstruments, storefrontInstrumentWriter, 'inst'),
+    callsProvider: true,
+  }),
   inStorefront(getOne(storefrontPaymentInstruments)),
   inStorefront({
     ...getOne(storefrontPaymentInstruments),
@@ -985,6 +1001,7 @@ export const ROUTES: readonly Route[] = [
       'storefront/payment-instruments/{id}/deactivation',
       'Deactivate a payment instrument',
     ),
+    conditional: true,
     handler: deactivateStorefrontInstrument,
   }),
   inStorefront(getMany(storefrontTransactions)),
@@ -1006,6 +1023,7 @@ function gatewayAccountStatus(
   return {
     ...getOne(gatewayAccounts),
     ...action(`PostGatewayAccount${verb}`, 'POST', path, summary),
+    conditional: true,
     handler: (context) => changeStatus(context, status),
   }
 }

@@ -121,14 +121,12 @@ export function isRevalidated(route: Route): boolean {
 
 /** True if a change is carried out only for the revision that `If-Match` names. */
 export function isConditional(route: Route): boolean {
-  const { method, operationId } = route
+  const { method, operationId, conditional = false } = route
   switch (method) {
     case 'GET':
       return false
     case 'POST':
-      return /^((Storefront)?PostPaymentInstrumentDeactivation|PostGatewayAccount(Enable|Disable|Close)|PostSubscriptionChangeItems)$/.test(
-        operationId,
-      )
+      return conditional
     default:
       return (
         operationId === 'PatchSubscriptionItem' ||

@@ -151,10 +151,6 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailable',
 }
 
-/** Operations that call a gateway or a wallet, whose failure is 502. */
-const CALLS_PROVIDER =
-  /^(PostTransaction(Refund|Query)?|(Storefront)?PostPaymentInstrument|(Post|Put)Customer|(Post|Put|Patch)GatewayAccount|PostGatewayAccountCheckCredentials|PostDigitalWalletValidation)$/
-
 /** A deletion whose parameter names another record. */
 const MERGES = /^DeleteCustomer$/
 
@@ -230,7 +226,7 @@ const SIGN_IN_REFUSED = 'SignInRefused'
 /** Returns the statuses of the problems that an operation can respond with. */
 export function problemStatuses(route: Route): number[] {
   if (isSigned(route)) return [400, 404, 409, 413, 415, 500, 503]
-  const { method, takesBody } = route
+  const { method, takesBody, callsProvider = false } = route
   const isRead = method === 'GET'
   const names = fullPath(route).match(/\{\w+\}/g) ?? []
   // An upsert finds no resource missing, but what its path names besides.
@@ -247,7 +243,7 @@ export function problemStatuses(route: Route): number[] {
     429,
     500,
     ...(route.accepted === undefined ? [] : [501]),
-    ...(CALLS_PROVIDER.test(route.operationId) ? [502] : []),
+    ...(callsProvider ? [502] : []),
     503,
   ]
 }
