@@ -35,8 +35,7 @@ export function createGateways({
   accounts,
   stripeHost,
 }: GatewayOptions): Gateways {
-  const testGateway = environment === 'sandbox' ? createTestGateway(databaseUrl, { baseUrl }) : null
-  const own = testGateway ?? noGateway()
+  const own = createGateway(environment, databaseUrl, baseUrl)
   const dispatched = dispatchByAccount(own, accounts, {
     of: (account) => (account.gatewayName === 'Stripe' ? stripeOf(account, baseUrl, stripeHost) : own),
     async probe({ gatewayName, secretKey }) {
@@ -52,7 +51,7 @@ export function createGateways({
       return readStripeNotification(organizationId, webhookSecret, sent)
     },
   })
-  return { ...dispatched, approvals: testGateway }
+  return { ...dispatched, approvals: own.approvals }
 }
 
 /** Returns the deployment's own gateway: the sandbox's test gateway, or in live one that refuses. */
@@ -60,8 +59,10 @@ export function createGateway(
   environment: 'sandbox' | 'live',
   databaseUrl: string,
   baseUrl: string,
-): Gateway {
-  return environment === 'sandbox' ? createTestGateway(databaseUrl, { baseUrl }) : noGateway()
+): Gateway & Pick<Gateways, 'approvals'> {
+  if (environment !== 'sandbox') return { ...noGateway(), approvals: null }
+  const testGateway = createTestGateway(databaseUrl, { baseUrl })
+  return { ...testGateway, approvals: testGateway }
 }
 
 /** Returns the adapter of an account at Stripe. It holds nothing that must be closed. */
