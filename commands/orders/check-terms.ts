@@ -1,7 +1,7 @@
 /** The check of an order's terms before they are written: those of a new order and those of a change. */
 import { type InvoiceLine, initialLines, renewalLines } from '../../billing/invoices.ts'
 import { amountProblem, currencyExponent, sumOf } from '../../billing/money.ts'
-import { agreedTerms, NO_REMINDERS, termsProblems } from '../../billing/order-terms.ts'
+import { agreedTerms, NO_REMINDERS, type OrderTerms, termsProblems } from '../../billing/order-terms.ts'
 import { quantityProblem } from '../../billing/pricing.ts'
 import type { OrderItem, OrderType } from '../../db/entities/subscription.ts'
 import type { References } from '../references.ts'
@@ -44,23 +44,7 @@ export function checkTerms(
   const problem = given.shipping === null ? null : amountProblem(given.shipping.amount, currency)
   if (problem !== null) found.fail('shipping.amount', problem.code, problem.message)
   if (currencyExponent(currency) === null || problem !== null) return null
-  const terms = {
-    currency,
-    createdTime: now,
-    startTime: now,
-    abandonTime: null,
-    items: items.map(termsItem),
-    ...agreed,
-    delinquencyPeriod: null,
-    shipping: given.shipping?.amount ?? null,
-    coupons: [],
-    canCharge: false,
-    instrumentId: null,
-    autopayRetries: [],
-    paydays: [],
-    declinedRenewalsLimit: null,
-    reminders: NO_REMINDERS,
-  }
+  const terms = newOrderTerms(items, agreed, { now, shipping: given.shipping, coupons: [] })
   const invoices = [initialLines(terms), renewalLines(terms)]
   for (const lines of invoices) {
     const sum = amountProblem(sumOf(lines.map(({ amount }) => amount)), currency)
@@ -70,4 +54,37 @@ export function checkTerms(
     }
   }
   return invoices
+}
+
+/** Returns the terms of an order that begins at `now` and is not charged automatically. */
+export function newOrderTerms(
+  items: readonly OrderItem[],
+  agreed: ReturnType<typeof agreedTerms>,
+  {
+    now,
+    shipping,
+    coupons,
+  }: {
+    readonly now: number
+    readonly shipping: GivenTerms['shipping']
+    readonly coupons: OrderTerms['coupons']
+  },
+): OrderTerms {
+  return {
+    currency: items[0]?.priced.currency ?? '',
+    createdTime: now,
+    startTime: now,
+    abandonTime: null,
+    items: items.map(termsItem),
+    ...agreed,
+    delinquencyPeriod: null,
+    shipping: shipping?.amount ?? null,
+    coupons,
+    canCharge: false,
+    instrumentId: null,
+    autopayRetries: [],
+    paydays: [],
+    declinedRenewalsLimit: null,
+    reminders: NO_REMINDERS,
+  }
 }

@@ -14,12 +14,12 @@ import {
   pricedAt,
   renewalLines,
 } from '../../billing/invoices.ts'
-import { agreedTerms, NO_REMINDERS } from '../../billing/order-terms.ts'
+import { agreedTerms } from '../../billing/order-terms.ts'
 import { Coupon, Website } from '../../db/entities/index.ts'
 import type { OrderItem } from '../../db/entities/subscription.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { type References, references } from '../references.ts'
-import { checkTerms } from './check-terms.ts'
+import { checkTerms, newOrderTerms } from './check-terms.ts'
 import { pricedItems, type SubscriptionItem } from './create-order.ts'
 import { readForOrder } from './order-references.ts'
 import { orderChoices, termsItem } from './rows-to-order.ts'
@@ -68,26 +68,11 @@ export async function previewOrder(unit: UnitOfWork, given: OrderToPreview): Pro
   const order = invoices && { id: '', currency, items: items.map(termsItem), invoices }
   const coupons = await redeemable(unit, found, given, order)
   found.check()
-  const terms = {
-    currency,
-    createdTime: now,
-    startTime: now,
-    abandonTime: null,
-    items: items.map(termsItem),
-    ...agreedTerms(
-      items.map(({ priced }) => priced),
-      orderChoices(own),
-    ),
-    delinquencyPeriod: null,
-    shipping: shipping?.amount ?? null,
-    coupons,
-    reminders: NO_REMINDERS,
-    canCharge: false,
-    instrumentId: null,
-    autopayRetries: [],
-    paydays: [],
-    declinedRenewalsLimit: null,
-  }
+  const agreed = agreedTerms(
+    items.map(({ priced }) => priced),
+    orderChoices(own),
+  )
+  const terms = newOrderTerms(items, agreed, { now, shipping, coupons })
   const initial = pricedAt({ terms, invoices: [] }, initialLines(terms), now, 1)
   const first = draftInvoice(1, 'initial', initial, { periodNumber: 1, periodStart: null, periodEnd: null })
   const isRenewed = terms.interval !== null && terms.interval.limit !== 1

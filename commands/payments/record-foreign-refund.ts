@@ -12,7 +12,7 @@ import type { GatewayResult } from '../../gateways/port.ts'
 import { orderInstant } from '../orders/order-instant.ts'
 import { type LockedInvoice, lockInvoices, refundInvoices } from './apply-payment.ts'
 import { paidOf, recordRefund, refundsOf } from './refund-sales.ts'
-import { inheritedBy } from './transaction-members.ts'
+import { refundOf } from './transaction-members.ts'
 
 export interface ForeignRefund {
   /** Derived from the provider's id, so that the refund is recorded once. */
@@ -39,21 +39,9 @@ export async function recordForeignRefund(
   if (sale === null) return
   const refund = unit.create(Transaction, {
     id: newId('txn'),
-    type: 'refund',
-    customerId: sale.customerId,
-    currency: sale.currency,
+    ...refundOf(sale),
     amount,
-    paymentInstruction: sale.paymentInstruction,
-    parentTransactionId: sale.id,
-    invoiceIds: [],
     shares: sharesOf(paidOf(sale), await refundsOf(unit, sale.id), amount),
-    gateway: sale.gateway ?? null,
-    gatewayReference: sale.gatewayReference ?? null,
-    cardFingerprint: sale.cardFingerprint ?? null,
-    bin: sale.bin ?? null,
-    ...inheritedBy(sale),
-    childTransactions: [],
-    undelivered: [],
     status: 'completed',
     result: 'approved',
     requestId,

@@ -12,7 +12,7 @@ import { lockRow } from '../../db/lock-row.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { OrderRecord } from '../orders/order-record.ts'
-import { inheritedBy } from './transaction-members.ts'
+import { refundOf } from './transaction-members.ts'
 
 /**
  * Begins the refunds of invoices that were voided with payments; each refund has its own workflow. Payments
@@ -185,21 +185,9 @@ function addRefund(
   sale.childTransactions = [...sale.childTransactions, id]
   unit.create(Transaction, {
     id,
-    type: 'refund',
-    customerId: sale.customerId,
-    currency: sale.currency,
+    ...refundOf(sale),
     amount,
-    paymentInstruction: sale.paymentInstruction,
-    parentTransactionId: sale.id,
-    invoiceIds: [],
     shares: { ...shares },
-    gateway: sale.gateway ?? null,
-    gatewayReference: sale.gatewayReference ?? null,
-    cardFingerprint: sale.cardFingerprint ?? null,
-    bin: sale.bin ?? null,
-    ...inheritedBy(sale),
-    childTransactions: [],
-    undelivered: [],
     status: 'pending',
     result: null,
     requestId,

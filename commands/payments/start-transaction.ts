@@ -31,7 +31,7 @@ import {
 } from './apply-payment.ts'
 import { paidOf, recordRefund, refundsOf } from './refund-sales.ts'
 import type { RequestCards } from './request-cards.ts'
-import { aboutInvoices, inheritedBy } from './transaction-members.ts'
+import { aboutInvoices, inheritedBy, routeOfSale } from './transaction-members.ts'
 
 /** What a caller may say of a transaction. */
 interface TransactionDetails {
@@ -270,15 +270,6 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   if (parent.revision === revision) parent.revision += 1
   parent.updatedTime = unit.now
   return transaction
-}
-
-function routeOfSale(sale: Transaction): Route {
-  return {
-    gateway: sale.gateway ?? null,
-    gatewayReference: sale.gatewayReference ?? null,
-    cardFingerprint: sale.cardFingerprint ?? null,
-    bin: sale.bin ?? null,
-  }
 }
 
 /** Validates everything before a token is consumed. */

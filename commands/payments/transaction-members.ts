@@ -15,6 +15,32 @@ export function aboutInvoices(
   }
 }
 
+/** Returns how the sale reached the gateway: a refund of it goes the same way. */
+export function routeOfSale(sale: Transaction) {
+  return {
+    gateway: sale.gateway ?? null,
+    gatewayReference: sale.gatewayReference ?? null,
+    cardFingerprint: sale.cardFingerprint ?? null,
+    bin: sale.bin ?? null,
+  }
+}
+
+/** Returns the members that every refund of a sale has through the gateway, before it has an outcome. */
+export function refundOf(sale: Transaction) {
+  return {
+    type: 'refund' as const,
+    customerId: sale.customerId,
+    currency: sale.currency,
+    paymentInstruction: sale.paymentInstruction,
+    parentTransactionId: sale.id,
+    invoiceIds: [],
+    ...routeOfSale(sale),
+    ...inheritedBy(sale),
+    childTransactions: [],
+    undelivered: [],
+  }
+}
+
 /** Returns what a refund shows as its sale does. */
 export function inheritedBy(sale: Transaction) {
   return {
