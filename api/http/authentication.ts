@@ -1,4 +1,4 @@
-/** Authenticates and authorizes requests by API keys and customers' JWTs, read from the database for every request. */
+/** Authenticates and authorizes requests. Credentials are read from the database on every request. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Context } from 'koa'
 import { type AccessRule, grantedPermissions, permits } from '../../access/access-lists.ts'
@@ -10,7 +10,6 @@ import { statement } from '../../db/statement.ts'
 import type { customerTokenReader } from './customer-jwt.ts'
 import { Problem } from './problems.ts'
 
-/** Forms of credential: a secret or publishable API key, or a customer token. */
 export type KeyForm = 'secret' | 'publishable' | 'customer'
 
 const FORMS: Readonly<Record<KeyForm, string>> = {
@@ -25,9 +24,9 @@ export interface Credential {
   readonly form: KeyForm
   readonly organizationId: string
   readonly id: string
-  /** The customer for whom it acts; null for API keys. */
+  /** Null for API keys. */
   readonly customerId: string | null
-  /** Null permits everything that its form may call. */
+  /** Null permits everything that the form may call. */
   readonly acl: readonly AccessRule[] | null
   /** Null permits every address. */
   readonly allowedIps: readonly string[] | null
@@ -46,11 +45,7 @@ interface KeyRow {
   allowed_ips: string[] | null
 }
 
-/**
- * Returns the credential of a request.
- * @throws Problem `unauthorized`, with `WWW-Authenticate`, if there is none or more than one, or if it is unknown or
- * sent in the wrong place.
- */
+/** Throws `unauthorized` unless the request has exactly one credential, known and in its place. */
 export async function authenticate(
   ctx: Context,
   em: EntityManager,
@@ -92,13 +87,12 @@ export async function authenticate(
   }
 }
 
-/** Returns the challenges of an operation (RFC 9110): the schemes of the credentials that it accepts. */
+/** Returns the challenges (RFC 9110) for the credentials that an operation accepts. */
 function challenge(accepts: readonly KeyForm[]): string {
   const apiKey = `ApiKey realm="organization", header="${KEY_HEADER}"`
   return accepts.includes('customer') ? `${apiKey}, Bearer realm="organization"` : apiKey
 }
 
-/** Returns the credential of a customer's JWT; null if it is not valid now. */
 async function customerCredential(
   em: EntityManager,
   read: CredentialSources['readCustomerToken'],
@@ -121,11 +115,7 @@ async function customerCredential(
   return { form: 'customer', ...name, customerId: row.customer_id, acl: row.acl, allowedIps: null }
 }
 
-/**
- * Checks that the credential permits the operation.
- * @throws Problem `forbidden` for another organization, existing or not, an address that is not allowed, a form that
- * the operation does not accept, and an operation that its access list does not name.
- */
+/** Throws `forbidden` for another organization, existing or not, or an operation, form or address not allowed. */
 export function authorize(
   credential: Credential,
   organizationId: string,

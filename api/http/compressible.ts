@@ -1,4 +1,3 @@
-/** Large texts that do not change, sent compressed to those who accept it. */
 import { gzipSync } from 'node:zlib'
 import type { Context } from 'koa'
 

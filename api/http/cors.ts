@@ -1,7 +1,4 @@
-/**
- * Cross-origin requests (Fetch standard) are open to every origin on operations that a browser's credential may call,
- * and closed on all others. Keys travel in a header of their own and never in cookies, so any origin is safe.
- */
+/** Operations for a browser's credential are open to every origin: keys travel in a header, never in cookies. */
 import type { Route } from '../routes.ts'
 
 export function crossOriginHeaders(route: Pick<Route, 'accepts'>): Readonly<Record<string, string>> {

@@ -1,8 +1,6 @@
 /**
- * Customers' JWTs, with which a browser acts for a customer.
- *
- * They have their own keys, type and audience, so that no webhook signature or other JWT passes for one. A JWT only
- * names its row: the permissions and the validity are read there on every request.
+ * JWTs of customers. Keys, type and audience are their own, so that no other JWT passes for one. A JWT only
+ * names its row: permissions and validity are read there on every request.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
@@ -38,17 +36,14 @@ export async function signCustomerToken(
     .sign(secret)
 }
 
-/**
- * Returns a reader of JWTs. The reader returns null unless the JWT is a customer's, of this deployment, signed by a
- * published key, and valid now.
- */
+/** Returns a reader, which returns null unless our published key signed the customer's JWT and it is valid now. */
 export function customerTokenReader(
   vault: Vault,
   baseUrl: string,
 ): (em: EntityManager, jwt: string, now: Date) => Promise<CustomerTokenName | null> {
   const keys = new Map<string, Uint8Array>()
   const keyOf = async (em: EntityManager, kid: unknown): Promise<Uint8Array> => {
-    // The signature is not verified yet, so the header may contain anything.
+    // The signature is not verified yet: the header may contain anything.
     if (typeof kid !== 'string' || !KID.test(kid)) throw new errors.JWKSNoMatchingKey()
     const key = keys.get(kid) ?? (await customerTokenKey(em, vault, kid))
     if (key === null) throw new errors.JWKSNoMatchingKey()

@@ -1,8 +1,6 @@
 /**
- * `Idempotency-Key` on POST: the first response is stored and replayed for a day.
- *
- * A success is written in the transaction of its change. A lock of that transaction marks the request as in progress,
- * so the mark ends with the process that held it.
+ * `Idempotency-Key` on POST. The response is stored in the transaction of its change, and replayed for a day.
+ * A lock of that transaction marks the request as in progress, so the mark ends with the process.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Context } from 'koa'
@@ -17,9 +15,8 @@ import { Problem } from './problems.ts'
 import { headerOf } from './request-headers.ts'
 
 const STORED_FOR = 24 * 3_600_000
-/** Error responses that depend on the request and not on the moment. */
 const STORED_STATUSES = [409, 422]
-/** Error responses from so many bytes on are not stored. */
+/** Error responses of this many bytes or more are not stored. */
 const LARGEST_REFUSAL = 16 * 1024
 
 export interface StoredResponse {
@@ -39,14 +36,11 @@ export interface IdempotentRequest {
   readonly requestHash: string
 }
 
-/** Printable ASCII; in quotes as the draft of the header writes it, or without. */
+/** The key is quoted, as in the draft of the header, or bare. */
 const KEY = /^(?:"(?:[^"\\]|\\["\\])+"|[^"].*)$/
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/
 
-/**
- * Returns the `Idempotency-Key`; null if none was sent.
- * @throws Problem `malformed-request` for an empty or malformed one.
- */
+/** Returns null if no key was sent. Throws `malformed-request` for an empty or malformed one. */
 export function readIdempotencyKey(ctx: Context): string | null {
   const key = headerOf(ctx, 'Idempotency-Key')
   if (key === null) return null
@@ -55,18 +49,12 @@ export function readIdempotencyKey(ctx: Context): string | null {
   throw new Problem('malformed-request', 'Send one Idempotency-Key, of 1 to 255 printable ASCII characters.')
 }
 
-/**
- * Returns a digest of the path and the content, whatever the order of members. `hash` must be keyed: a body may contain
- * a card number, which a plain digest would reveal to an attacker who tries all of them.
- */
+/** `hash` must be keyed: from a plain digest, an attacker who tries all card numbers learns the right one. */
 export function requestHash(hash: (text: string) => string, path: string, content: unknown): string {
   return hash(`request:${path}\n${canonicalJson(content)}`)
 }
 
-/**
- * Returns the stored response of the key, or null if there is none.
- * @throws Problem `idempotency-key-reused` if it belongs to another request.
- */
+/** Returns null if none is stored. Throws `idempotency-key-reused` if the key belongs to another request. */
 export async function findStoredResponse(
   em: EntityManager,
   vault: Vault,
@@ -90,9 +78,8 @@ export async function findStoredResponse(
 }
 
 /**
- * Claims the key for the unit's transaction.
- * @returns the stored response if another request was faster.
- * @throws Problem `conflict` while the first request is in progress.
+ * Claims the key for the unit's transaction. Returns the stored response if another request was faster.
+ * Throws `conflict` while the first request is in progress.
  */
 export async function claimKey(
   unit: UnitOfWork,
@@ -131,7 +118,7 @@ export async function storeResponse(
   )
 }
 
-/** Returns the problem as it is stored; null if a repetition may have another outcome, and for a large one. */
+/** Returns null for a large problem, and if a repetition may have another outcome. */
 export function storableRefusal(problem: Problem): StoredResponse | null {
   if (
     !STORED_STATUSES.includes(problem.status) ||
@@ -147,7 +134,7 @@ export function storableRefusal(problem: Problem): StoredResponse | null {
   return Buffer.byteLength(JSON.stringify(stored)) < LARGEST_REFUSAL ? stored : null
 }
 
-/** Replays a stored response: returns it, or throws it if it was an error. Its headers say that it is a replay. */
+/** Returns a stored response, or throws it if it was an error. Its headers mark the replay. */
 export function replay({ response, problem }: StoredResponse): OperationResponse {
   if (problem !== undefined) {
     const { extras } = problem
@@ -163,7 +150,6 @@ const REPLAYED = { 'Idempotency-Replayed': 'true' }
 
 class StillRunning extends Problem {}
 
-/** Returns the problem of a repetition while the first request is in progress. */
 export function stillRunning(): Problem {
   return new StillRunning('conflict', 'A request with this Idempotency-Key is still in progress.')
 }

@@ -1,4 +1,3 @@
-/** Failing fields as problems list them: bounded in number and length, each with its path in two notations. */
 import { withoutCardNumbers } from '../../billing/cards.ts'
 import type { FieldCode, FieldProblem, InvalidField } from '../../billing/errors.ts'
 
@@ -10,11 +9,9 @@ export interface ListedField extends FieldProblem {
   readonly pointer: string
 }
 
-/** A problem lists at most so many failing fields. */
 export const MOST_FIELDS = 100
-/** Most characters of a path, and of a message. */
+/** Characters of a path, and of a message. */
 const LONGEST = 500
-/** Failing fields that the detail names. */
 const NAMED_IN_DETAIL = 10
 
 /** Returns a failing field by its path, whose names may contain dots. */
@@ -24,7 +21,7 @@ export function fieldAt(path: Path, code: FieldCode, message: string): InvalidFi
   return { field: names.join('.'), pointer, code, message }
 }
 
-/** Returns the first failing fields, with their paths and messages shortened and card numbers in them masked. */
+/** Returns the first failing fields: bounded in number and length, with card numbers masked. */
 export function listed(fields: Iterable<InvalidField>): ListedField[] {
   const result: ListedField[] = []
   for (const { field, pointer, code, message } of fields) {
@@ -41,7 +38,6 @@ export function listed(fields: Iterable<InvalidField>): ListedField[] {
   return result
 }
 
-/** Returns a sentence that names the first of the fields. */
 export function summary(fields: readonly ListedField[]): string {
   const named = fields
     .slice(0, NAMED_IN_DETAIL)
@@ -55,7 +51,7 @@ function publicText(text: string): string {
   return masked.length <= LONGEST ? masked : `${masked.slice(0, LONGEST - 1).toWellFormed()}…`
 }
 
-/** Returns more of a text than is shown: a card number at the end of what is shown is still recognized. */
+/** Returns more than is shown, so that a card number that the end cuts is still recognized. */
 function beginning(text: string): string {
   return text.slice(0, 2 * LONGEST)
 }

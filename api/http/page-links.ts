@@ -1,16 +1,13 @@
-/** The headers of a page: what is counted, and `Link` (RFC 8288) to the other pages. */
-
-/** A page of a list. All are numbers of items. */
 export interface Page {
   readonly total: number
   readonly limit: number
   readonly offset: number
 }
 
-/** The largest offset that a list accepts (specification 4). */
+/** Specification 4. */
 const LARGEST_OFFSET = 1000
 
-/** Returns the headers of a page. `url` is that of the request, with its query. */
+/** Returns the counts and `Link` (RFC 8288). `url` is that of the request, with its query. */
 export function pageHeaders(page: Page, url: string): Record<string, string> {
   const links = pageLinks(page, url)
   return {
@@ -21,7 +18,7 @@ export function pageHeaders(page: Page, url: string): Record<string, string> {
   }
 }
 
-/** A page that does not exist, or that cannot be requested, has no link. A page of no items has none to others. */
+/** A page that does not exist, or that cannot be requested, has no link. */
 function pageLinks({ total, limit, offset }: Page, url: string): string[] {
   if (limit === 0) return []
   const last = Math.max(0, Math.ceil(total / limit) - 1) * limit

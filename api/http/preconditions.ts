@@ -1,9 +1,7 @@
-/** `If-Match` and `If-None-Match` (RFC 9110) against a resource's revision. */
 import type { Context } from 'koa'
 import { Problem } from './problems.ts'
 import { headerOf } from './request-headers.ts'
 
-/** The entity tags of a header, as they were sent; `*` is any. */
 export type EntityTags = '*' | readonly string[]
 
 export interface Preconditions {
@@ -13,15 +11,12 @@ export interface Preconditions {
 
 export const entityTag = (revision: number): string => `"${revision}"`
 
-/** @throws Problem `malformed-request` for a header that is neither `*` nor a list of entity tags. */
+/** Throws `malformed-request` for a header that is neither `*` nor a list of entity tags (RFC 9110). */
 export function readPreconditions(ctx: Context): Preconditions {
   return { ifMatch: readEntityTags(ctx, 'If-Match'), ifNoneMatch: readEntityTags(ctx, 'If-None-Match') }
 }
 
-/**
- * Checks the preconditions of a change; a null revision means that the resource does not exist.
- * @throws Problem `precondition-failed`
- */
+/** Throws `precondition-failed`. A null revision means that the resource does not exist. */
 export function requirePreconditions({ ifMatch, ifNoneMatch }: Preconditions, revision: number | null): void {
   if (ifMatch !== null && (revision === null || !matchesStrongly(ifMatch, revision))) {
     throw new Problem(
@@ -34,7 +29,6 @@ export function requirePreconditions({ ifMatch, ifNoneMatch }: Preconditions, re
   }
 }
 
-/** True if the reader has this revision already (304). */
 export function isNotModified({ ifNoneMatch }: Preconditions, revision: number): boolean {
   return ifNoneMatch !== null && matchesWeakly(ifNoneMatch, revision)
 }
@@ -49,7 +43,7 @@ function readEntityTags(ctx: Context, name: string): EntityTags | null {
   throw new Problem('malformed-request', `${name} must be * or a list of entity tags in quotes, such as "3".`)
 }
 
-/** A weak tag (`W/"3"`) never matches a change of the resource. */
+/** A weak tag (`W/"3"`) never permits a change. */
 function matchesStrongly(tags: EntityTags, revision: number): boolean {
   return tags === '*' || tags.includes(entityTag(revision))
 }

@@ -1,7 +1,4 @@
-/**
- * The problem catalogue (RFC 9457), the only place where an error becomes a body. `/problems/{slug}` and the OpenAPI
- * document are made from `PROBLEMS`.
- */
+/** The problem catalogue (RFC 9457). Problem pages and the OpenAPI document are made from `PROBLEMS`. */
 import { withoutCardNumbers } from '../../billing/cards.ts'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
 import { isOutdatedStatement } from '../../db/driver.ts'
@@ -141,7 +138,7 @@ export interface ProblemExtras {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An error response. The detail is public: it says what to change and contains nothing internal. */
+/** An error response. The detail is public: what to change, and nothing internal. */
 export class Problem extends Error {
   override readonly name = 'Problem'
   readonly code: ProblemCode
@@ -158,7 +155,6 @@ export class Problem extends Error {
   }
 }
 
-/** Returns the problem of a request with failing fields, of which it lists the first. */
 export function invalidFieldsProblem(
   code: 'validation-error' | 'malformed-request',
   fields: Iterable<InvalidField>,
@@ -167,7 +163,6 @@ export function invalidFieldsProblem(
   return new Problem(code, summary(invalidFields), { invalidFields })
 }
 
-/** @throws Problem that lists the first of the fields, if there are any. */
 export function requireNoInvalidFields(
   code: 'validation-error' | 'malformed-request',
   fields: Iterable<InvalidField>,
@@ -176,7 +171,7 @@ export function requireNoInvalidFields(
   if (problem.extras.invalidFields?.length !== 0) throw problem
 }
 
-/** Returns the problem of an error: a refusal, an unavailable database, or an internal error with a fixed text. */
+/** Returns the problem of any error. An internal error has a fixed text. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof InvalidFieldsError) {
@@ -231,15 +226,11 @@ export function problemOf(error: unknown): Problem {
   return new Problem('internal-error', 'The request could not be completed.', {}, { cause: error })
 }
 
-/** Most bytes of a problem's body. */
 const LARGEST_BODY = 64 * 1024
-/** Most characters of a detail, which may repeat a name that the caller sent. */
+/** The detail may repeat a name that the caller sent. */
 const LONGEST_DETAIL = 2_000
 
-/**
- * Returns a problem's body as JSON of at most 64 KiB: failing fields that do not fit are left out. Card numbers in ids
- * and names, which come from the caller, are masked.
- */
+/** Returns JSON of at most 64 KiB; fields that do not fit are left out. Card numbers from the caller are masked. */
 export function problemBody(problem: Problem, baseUrl: string, requestId: string): string {
   const { status, title } = PROBLEMS[problem.code]
   const body = {
@@ -274,12 +265,9 @@ const UNREACHABLE = new Set([
   'ENOENT',
 ])
 
-/**
- * PostgreSQL's serialization_failure, deadlock_detected and lock_not_available: one of two conflicting transactions was
- * rolled back.
- */
+/** serialization_failure, deadlock_detected, lock_not_available: one of two transactions was rolled back. */
 const LOCK_CONFLICT = ['40001', '40P01', '55P03']
-/** PostgreSQL's query_canceled: a statement ran into its timeout. */
+/** query_canceled: a statement ran into its timeout. */
 const TOO_SLOW = ['57014']
 
 function hasCode(error: unknown, codes: readonly string[]): boolean {
@@ -289,10 +277,7 @@ function hasCode(error: unknown, codes: readonly string[]): boolean {
   return false
 }
 
-/**
- * True for connection failures and PostgreSQL's classes 08 (connection), 53 (resources), 57P (shutting down, starting)
- * and 25P03 (an idle transaction was ended).
- */
+/** Connection failures, and PostgreSQL's classes 08, 53 (resources), 57P (shutdown, start) and 25P03 (idle). */
 function isDatabaseUnavailable(error: unknown): boolean {
   for (let cause = error; Error.isError(cause); cause = cause.cause) {
     const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : ''

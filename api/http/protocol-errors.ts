@@ -1,10 +1,8 @@
-/** Violations of HTTP itself (RFC 9110 and 9112), answered by problem documents like everything else. */
 import { randomUUID } from 'node:crypto'
 import type { Middleware } from 'koa'
 import { PROBLEMS, Problem, problemBody } from './problems.ts'
 import type { ApiState } from './state.ts'
 
-/** Refuses an expectation other than `100-continue`, and a request of HTTP/1.1 without `Host`. */
 export const requireProtocol: Middleware<ApiState> = async (ctx, next) => {
   const { headers, httpVersion } = ctx.req
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
@@ -16,7 +14,7 @@ export const requireProtocol: Middleware<ApiState> = async (ctx, next) => {
   await next()
 }
 
-/** Returns the whole response to a request that the server could not read, by the code of the server's error. */
+/** Returns the raw response to a request that the server could not read, by the server's error code. */
 export function unreadResponse(
   code: string | undefined,
   baseUrl: string,

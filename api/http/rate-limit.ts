@@ -1,7 +1,4 @@
-/**
- * The limits on an organization's requests (D 2). Writes are counted in PostgreSQL, shared by every API process; reads
- * in the memory of each process.
- */
+/** Limits of an organization's requests (D 2): writes counted in PostgreSQL, reads in each process's memory. */
 import pg from 'pg'
 import {
   type RateLimiterAbstract,
@@ -15,14 +12,12 @@ import { Problem } from './problems.ts'
 export interface Usage {
   readonly limit: number
   readonly remaining: number
-  /** Length of the window. Seconds. */
+  /** Seconds. */
   readonly window: number
-  /** When the window ends. */
   readonly until: Date
   readonly isExceeded: boolean
 }
 
-/** What a request counts against. */
 export interface Caller {
   readonly organizationId: string
   readonly id: string
@@ -30,32 +25,25 @@ export interface Caller {
 }
 
 export interface RateLimit {
-  /**
-   * Counts a write that the credential permits: against the organization, and before that, for forms that a browser
-   * holds, against the tenth of the limit that these may use together.
-   */
+  /** Counts a write against the organization. Forms that a browser holds first count against their shared tenth. */
   countWrite(caller: Caller): Promise<Usage>
-  /** Counts a write that was refused to the credential: against this credential alone. */
+  /** Counts a write that was refused to the credential, against this credential alone. */
   countRefused(caller: Caller): Promise<Usage>
-  /** Counts a read against the organization, in the memory of this process. */
   countRead(caller: Caller): Promise<Usage>
   close(): Promise<void>
 }
 
 export interface RateLimitOptions {
   readonly databaseUrl: string
-  /** As in `connectionOptions`. */
   readonly role?: string | null
-  /** Writes of an organization in a window. */
   readonly limit: number
-  /** Reads of an organization in a window, by one process. */
   readonly readLimit: number
   readonly windowSeconds: number
-  /** How long a request waits for a connection, in milliseconds; default 3,000. */
+  /** Longest wait for a connection, in milliseconds; default 3,000. */
   readonly connectTimeout?: number | undefined
 }
 
-/** Creates a counter with its own connections, outside the transactions of commands. */
+/** Counts on connections of its own, outside the transactions of commands. */
 export function createRateLimit({
   databaseUrl,
   role,
@@ -64,7 +52,7 @@ export function createRateLimit({
   windowSeconds,
   connectTimeout = 3_000,
 }: RateLimitOptions): RateLimit {
-  // Asynchronous commit: a count lost in a crash of the database only lets a few more requests through.
+  // Asynchronous commit: a count lost in a crash only lets a few more requests through.
   const pool = new pg.Pool({
     ...connectionOptions({
       databaseUrl,
@@ -121,10 +109,10 @@ export function createRateLimit({
   }
 }
 
-/** Forms that a browser holds may use this part of the limit together: anyone can have a publishable key. */
+/** Browsers share this part of the limit, because anyone can have a publishable key. */
 const BROWSER_SHARE = 10
 
-/** Returns the headers of the contract, and those of the IETF draft with the seconds until the window ends. */
+/** Returns the headers of the contract and of the IETF draft (seconds until the window ends). */
 export function rateHeaders({ limit, remaining, window, until }: Usage): Record<string, string> {
   const seconds = Math.max(0, Math.ceil((until.getTime() - Date.now()) / 1000))
   return {
@@ -135,7 +123,6 @@ export function rateHeaders({ limit, remaining, window, until }: Usage): Record<
   }
 }
 
-/** @throws Problem `rate-limit-exceeded` with the end of the window. */
 export function requireWithinLimit({ limit, isExceeded, until }: Usage, now: Date): void {
   if (!isExceeded) return
   throw new Problem(
@@ -145,7 +132,6 @@ export function requireWithinLimit({ limit, isExceeded, until }: Usage, now: Dat
   )
 }
 
-/** The headers of a problem `rate-limit-exceeded`: when the request may be repeated. */
 export function retryHeaders(until: Date, now: Date): Record<string, string> {
   const seconds = Math.ceil((until.getTime() - now.getTime()) / 1000)
   return {

@@ -1,4 +1,3 @@
-/** Reads a JSON body after checks of its type, size, depth, numbers and texts. */
 import type { Context } from 'koa'
 import rawBody from 'raw-body'
 import type { InvalidField } from '../../billing/errors.ts'
@@ -7,17 +6,17 @@ import { fieldAt, type Path } from './invalid-fields.ts'
 import { invalidFieldsProblem, Problem } from './problems.ts'
 
 const LARGEST_BODY = 1024 * 1024
-/** Objects and arrays within each other, the body included. */
+/** Levels of objects and arrays, the body included. */
 const DEEPEST = 32
 
 export interface JsonBody {
   /** Null if it is nested too deeply. */
   readonly value: unknown
-  /** The problem of a value that no operation accepts: too deep, or with what would be returned differently. */
+  /** Set if the value is too deep, or would be returned differently. */
   readonly problem: Problem | null
 }
 
-/** @throws Problem for a body that is not JSON or too large. */
+/** Throws a problem for a body that is not JSON or that `readBytes` refuses. */
 export async function readJsonBody(ctx: Context): Promise<JsonBody> {
   if (ctx.get('Content-Type') === '' || !ctx.request.is('json', '+json')) {
     throw new Problem('unsupported-media-type', 'Send the body as JSON, with Content-Type: application/json.')
@@ -37,7 +36,7 @@ export async function readJsonBody(ctx: Context): Promise<JsonBody> {
   return { value, problem: problem.extras.invalidFields?.length === 0 ? null : problem }
 }
 
-/** @throws Problem for a body that is encoded, too large or incomplete. */
+/** Throws a problem for a body that is encoded, too large or incomplete. */
 export async function readBytes(ctx: Context): Promise<Buffer> {
   const encoding = ctx.get('Content-Encoding')
   if (encoding !== '' && encoding !== 'identity') {
@@ -69,7 +68,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Returns the path of an object or array that is nested too deeply; null if there is none. */
 function pathTooDeep(value: unknown, path: Path): Path | null {
   if (!isContainer(value)) return null
   if (path.length === DEEPEST) return path
@@ -84,16 +82,15 @@ function pathTooDeep(value: unknown, path: Path): Path | null {
 /** Every double keeps 15 significant digits. */
 const MAY_BE_INEXACT = /\d[\d.]{15}|\d[eE]/
 
-/** The names of a container's inexact numbers. */
 type InexactNumbers = ReadonlyMap<object, ReadonlySet<string>>
 
-/** `JSON.parse` of the runtime, which also passes the text of a number. */
+/** `JSON.parse` of the runtime also passes the text of a number. */
 const parseWithSource = JSON.parse as (
   text: string,
   reviver: (this: object, name: string, value: unknown, context: { readonly source?: string }) => unknown,
 ) => unknown
 
-/** Parses JSON, and finds the numbers whose shortest double notation is another number than their text. */
+/** Finds the numbers whose shortest double notation is another number than their text. */
 function withInexactNumbers(text: string): { readonly value: unknown; readonly inexact: InexactNumbers } {
   const inexact = new Map<object, Set<string>>()
   const document = parseWithSource(text, function (name, value, { source = '' }) {
@@ -105,17 +102,13 @@ function withInexactNumbers(text: string): { readonly value: unknown; readonly i
   return { value: document, inexact }
 }
 
-/** True if the double is numerically equal to the text, when written with the fewest digits that identify it. */
 function isExact(source: string, value: number): boolean {
   if (!Number.isFinite(value)) return false
   // An exponent can be too small for the decimal as well.
   return value === 0 ? /^[-0.]+(e|$)/i.test(source) : new Money(source).equals(value)
 }
 
-/**
- * Yields what would be returned differently: numbers that no double keeps, and texts that the database cannot store,
- * with a NUL character or half a surrogate pair.
- */
+/** Yields numbers that no double keeps, and texts that PostgreSQL cannot store (NUL, half a surrogate pair). */
 function* alteredValues(value: unknown, path: Path, inexact: InexactNumbers): Generator<InvalidField> {
   if (typeof value === 'string' && !isStorable(value)) {
     yield fieldAt(path, 'wrong-format', 'must not contain a NUL character or an unpaired surrogate')

@@ -1,9 +1,6 @@
 /**
- * Why a value does not fit a JSON schema: a walk over both that names one reason per field.
- *
- * The validator itself either stops at the first reason or collects every one of a million. Here objects and arrays are
- * walked one member at a time and only their own keywords are left to it. A value of the wrong type or with too many
- * items is not entered.
+ * Finds one reason per field why a value does not fit. AJV stops at the first, or collects all of a million;
+ * here each member is checked in turn. A value of the wrong type or with too many items is not entered.
  */
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { PERMISSION_PATTERN } from '../../access/access-lists.ts'
@@ -24,10 +21,7 @@ interface Schema {
 
 type Visit = (value: unknown, path: Path) => Generator<InvalidField>
 
-/**
- * Returns a function that finds the failing fields of a value, in the order of the body: at least one, that of the
- * validator's own `errors`.
- */
+/** The function yields at least one field, in the order of the body: that of AJV's own `errors`. */
 export function invalidFieldsOf(
   schema: object,
   compile: (part: object) => ValidateFunction,
@@ -121,7 +115,6 @@ const outOfRange = (relation: string): Explanation => {
   return ({ limit }) => ({ code: 'out-of-range', message: `must be ${relation} ${limit}` })
 }
 
-/** What a failure of each keyword means to a caller. */
 export const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   required: () => ({ code: 'required', message: 'is required' }),
   dependentRequired: ({ property }) => ({
@@ -163,7 +156,6 @@ function formatProblem(format: string, value: unknown): FieldProblem {
   return { code: 'wrong-format', message: FORMATS[format] ?? 'has the wrong format' }
 }
 
-/** The texts of formats and patterns, by their names in the schemas. */
 export const FORMATS: Readonly<Record<string, string>> = {
   'date-time': 'must be an ISO 8601 date-time with an offset, such as 2026-01-31T09:00:00Z',
   date: 'must be an ISO 8601 date, such as 2026-01-31',
@@ -174,7 +166,6 @@ export const FORMATS: Readonly<Record<string, string>> = {
   hostname: 'must be a domain name, such as shop.example',
   ip: 'must be an IPv4 or IPv6 address',
 }
-/** What an id consists of. */
 export const ID_RULE = 'must be 1 to 50 letters, digits, or any of . _ - @ ~'
 
 export const PATTERNS: Readonly<Record<string, string>> = {
@@ -205,7 +196,6 @@ function wordsOf(type: string | readonly string[]): string {
     .join(' or ')
 }
 
-/** The first so many values of an enumeration are named. */
 const NAMED_CHOICES = 20
 
 function choices(values: readonly unknown[]): string {

@@ -1,7 +1,4 @@
-/**
- * AJV with the schemas of the route table. It decides whether a value is valid; `invalidFieldsOf` finds out why, and
- * stops when its caller has enough.
- */
+/** AJV decides whether a value is valid; `invalidFieldsOf` finds why, until its caller has enough. */
 import { isIP } from 'node:net'
 import type { SchemaValidateFunction } from 'ajv'
 import { Ajv2020, type Options } from 'ajv/dist/2020.js'
@@ -16,21 +13,21 @@ import { invalidFieldsOf } from './schema-walk.ts'
 
 const { email, uri, date, hostname } = fullFormats
 
-/** Returns the failing fields of a value, found one by one as they are asked for; none if the value is valid. */
+/** Yields the failing fields of a value, found one by one on demand; none if the value is valid. */
 export type Validator = (value: unknown) => Iterable<InvalidField>
 
-/** Returns a validator for bodies, which sets defaults and coerces no types. */
+/** Sets defaults and coerces no types. */
 export function createBodyValidator(): (schema: TSchema) => Validator {
   return compiler({ useDefaults: true, strict: true, allowUnionTypes: true, strictRequired: false })
 }
 
-/** Returns a validator for query parameters, which all arrive as text. */
+/** Coerces types, because query parameters arrive as text. */
 export function createQueryValidator(): (schema: TSchema) => Validator {
   return compiler({ useDefaults: true, coerceTypes: true, strict: true, allowUnionTypes: true })
 }
 
 function compiler(options: Options): (schema: TSchema) => Validator {
-  // Without `allErrors` it stops at the first failure, and finds an array too long before it looks at the items.
+  // Without `allErrors` AJV stops at the first failure, and finds an array too long before it checks items.
   const ajv = new Ajv2020({
     ...options,
     formats: {
@@ -59,7 +56,7 @@ function compiler(options: Options): (schema: TSchema) => Validator {
   }
 }
 
-/** Validates a choice of which only some values are supported. What is no choice at all is left to the other keywords. */
+/** Refuses known values that are not supported; other keywords refuse unknown ones. */
 const supportedOnly: SchemaValidateFunction = (supported: readonly unknown[], value: unknown, parent) => {
   const known = parent?.enum as readonly unknown[] | undefined
   supportedOnly.errors = [{ keyword: 'x-supported', params: { supported } }]
