@@ -1,11 +1,9 @@
-/** Texts of the document: its introduction, and what each operation does. */
 import type { KeyForm } from '../http/authentication.ts'
 import { KEY_HEADER } from '../http/authentication.ts'
 import { PROBLEMS } from '../http/problems.ts'
 import type { Route } from '../routes.ts'
 import { isConditional, isRevalidated, isSigned, isUpsert } from './parameters.ts'
 
-/** Returns the introduction of the document. */
 export function introduction(environment: string, baseUrl: string): string {
   return `Customers, orders, invoices and payments of a merchant, and signed webhooks for what happens to them. This is the ${environment} environment.
 
@@ -44,10 +42,7 @@ const FORMS: Readonly<Record<KeyForm, string>> = {
   customer: 'a customer JWT',
 }
 
-/**
- * Returns the description of an operation: its own sentences, then what its method means, then who may call it.
- * `canPut`: whether the same resource can be created under an id of the caller's.
- */
+/** `canPut`: whether the same resource can be created under an id of the caller's. */
 export function descriptionOf(route: Route, canPut: boolean): string {
   const { accepts, operationId, rawSecret = false } = route
   const forms = isSigned(route)
@@ -89,14 +84,12 @@ function meaning(route: Route, canPut: boolean): string {
   }
 }
 
-/** Sentences of the operations of each timeline. */
 const TIMELINES: readonly (readonly [RegExp, string])[] = [
   [/^Get\w+TimelineCollection$/, 'Entries of the service, and comments, newest first.'],
   [/^Post\w+Timeline$/, "Adds a comment at the present of the record's clock."],
   [/^Delete\w+Timeline$/, 'Only comments can be deleted (409).'],
 ]
 
-/** Sentences of a single operation. */
 const OWN: Readonly<Record<string, string>> = {
   PutOrganization: 'Settings apply to all orders from the next event on.',
   PatchOrganization: 'Members of `settings` that are missing keep their values too.',

@@ -14,7 +14,6 @@ const EMBEDDED: Readonly<Record<string, string | null>> = {
 /** Types that embed the first of their records alone. */
 const EMBEDS_FIRST = /^coupon-/
 
-/** Members of the payloads of some types. */
 const MORE: readonly (readonly [RegExp, Readonly<Record<string, JsonSchema>>])[] = [
   [
     /^customer-merged$/,
@@ -33,7 +32,7 @@ const MORE: readonly (readonly [RegExp, Readonly<Record<string, JsonSchema>>])[]
   ],
 ]
 
-/** Returns the webhooks by event type, and adds the schemas of their payloads. `resources` are the schemas by name. */
+/** Returns the webhooks by event type, and adds their payloads. `resources` are the schemas by name. */
 export function eventHooks(
   components: Components,
   resources: ReadonlyMap<string, TSchema>,
@@ -48,10 +47,7 @@ export function eventHooks(
   )
 }
 
-/**
- * Returns the callbacks of the operation that creates a webhook: any of the events. Generators that look at paths only
- * find the payloads there. Call it after `eventHooks`.
- */
+/** Callbacks repeat the events for generators that read paths only. Call it after `eventHooks`. */
 export function eventCallbacks(components: Components): object {
   const refs = EMITTED_EVENTS.map(({ type }) => [type, refToComponent(`${pascal(type)}Event`)] as const)
   const schema = components.add('EventPayload', {

@@ -1,7 +1,4 @@
-/**
- * Examples of the document, sampled from its schemas: the same at every start, and valid whatever members a schema
- * gains. Members that the tables below name have realistic values; the records refer to each other.
- */
+/** Samples of the schemas: the same at every start, and valid whatever members a schema gains. */
 import { ID_PATTERN } from '../../db/ids.ts'
 import type { JsonSchema } from './schemas.ts'
 
@@ -10,7 +7,7 @@ export interface Example {
   readonly value: unknown
 }
 
-/** Values by the name of a member; by `Component.member` where a name means different things. */
+/** By name of a member, or by `Component.member` where a name means different things. */
 const VALUES: Readonly<Record<string, unknown>> = {
   organizationId: 'org_01K3Z9V6T4Q8W2E5R7Y1X0C3B6',
   customerId: 'cus_01K3ZA1M5H7J9K2N4P6Q8R0S2T',
@@ -227,7 +224,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   'EventDelivery.attempts': 1,
 }
 
-/** The id of a record, by its component. */
+/** By component. */
 const IDS: Readonly<Record<string, string>> = {
   ApiKey: 'api_key_01K3ZAE5A7B9C1D3E5F7G9H1J3',
   CustomerToken: 'cust_01K3ZAMP1Q3R5S7T9V1W3X5Y7Z',
@@ -274,7 +271,7 @@ const VARIANT_OF: Readonly<Record<string, string>> = {
 
 const { customerId, websiteId, planId, paymentInstrumentId, transactionId } = VALUES
 
-/** Bodies of which a sample of the schema would not show the point. */
+/** Bodies of which a sample would not show the point. */
 const BODIES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
   SubscriptionBody: {
     order: {
@@ -331,14 +328,12 @@ const BODIES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
 }
 
 export interface ExampleSources {
-  /** Components of the document. */
   readonly schemas: Readonly<Record<string, JsonSchema>>
   readonly baseUrl: string
-  /** Paths of resources below the organization, with `{id}` in them, by component. */
+  /** Paths below the organization, with `{id}` in them, by component. */
   readonly paths: ReadonlyMap<string, string>
 }
 
-/** Returns examples of a response or a body, by name. */
 export function examplesOf(schema: JsonSchema, sources: ExampleSources): Readonly<Record<string, Example>> {
   const { schemas } = sources
   const name = componentOf(schema) ?? componentOf(schema.items) ?? ''
@@ -415,7 +410,6 @@ function sampler({ schemas, baseUrl, paths }: ExampleSources, isBody: boolean): 
     const segments = ['organizations', String(VALUES.organizationId), ...(below === '' ? [] : [below])]
     return [{ rel: 'self', href: [baseUrl, ...segments].join('/') }]
   }
-  /** True if an optional member belongs into the example of a body. */
   const isTold = (component: string, name: string, member: JsonSchema): boolean => {
     if (isUnsupported(member) || member.deprecated === true || member.type === 'null') return false
     const known = knownValue(component, name)
@@ -424,7 +418,6 @@ function sampler({ schemas, baseUrl, paths }: ExampleSources, isBody: boolean): 
   return sample
 }
 
-/** Returns the word for one of the records that a path is about. */
 function singular(resource: string): string {
   return resource.replace(/s$/, '')
 }
@@ -436,7 +429,6 @@ function knownValue(component: string, member: string): unknown {
   return own === undefined ? VALUES[member] : own
 }
 
-/** True if a value of the tables has a type, and is one of the values, that the schema accepts. */
 function fits(value: unknown, { type, enum: values, oneOf, anyOf, items }: JsonSchema): boolean {
   if (values !== undefined) return values.includes(value)
   const alternatives = oneOf ?? anyOf
@@ -481,7 +473,7 @@ function isUnsupported({ description = '' }: JsonSchema): boolean {
   return description.includes('Not supported yet')
 }
 
-/** False for items of which nothing is said, because there are none. */
+/** False for items of any shape. */
 function isKnown(items: JsonSchema | undefined): boolean {
   return items !== undefined && items.additionalProperties !== true
 }
@@ -490,7 +482,6 @@ function componentOf(schema: JsonSchema | undefined): string | null {
   return schema?.$ref?.split('/').at(-1) ?? null
 }
 
-/** Bodies and embedded records have the values of the record itself. */
 function bare(component: string): string {
   return component.replace(/^Embedded/, '').replace(/Body$/, '')
 }

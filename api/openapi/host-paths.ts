@@ -1,11 +1,10 @@
-/** Paths of the service itself, which need no credential: status, public keys and documents. */
 import { PROBLEMS } from '../http/problems.ts'
 import { PARAMETERS, parameterRef } from './parameters.ts'
 import { headers } from './responses.ts'
 import { type Components, type JsonSchema, refToComponent } from './schemas.ts'
 import { HOST_TAG } from './tags.ts'
 
-/** Returns the operations by path and method, and adds their schemas. */
+/** Adds the schemas, and returns the operations by path and method. */
 export function hostPaths(components: Components): Record<string, Record<string, HostOperation>> {
   for (const [name, schema] of Object.entries(SCHEMAS)) components.add(name, schema)
   const status = json('The service is running.', 'Status', {

@@ -1,4 +1,3 @@
-/** Parameters of operations: those of the path, of the query and of the request header. */
 import { ID_PATTERN } from '../../db/ids.ts'
 import { isOfHost, type Route, resourcesWithCustomFields } from '../routes.ts'
 import { responseSchema } from '../schemas/conventions.ts'
@@ -26,7 +25,6 @@ const header = (name: string, description: string, schema: JsonSchema, example: 
 
 const ID: JsonSchema = { type: 'string', pattern: ID_PATTERN, minLength: 1, maxLength: 50 }
 
-/** Parameters that operations refer to. */
 export const PARAMETERS = {
   OrganizationId: {
     name: 'organizationId',
@@ -91,7 +89,6 @@ export const parameterRef = (name: keyof typeof PARAMETERS): Reference => ({
   $ref: `#/components/parameters/${name}`,
 })
 
-/** Returns the parameters of an operation. */
 export function parametersOf(route: Route): (Parameter | Reference)[] {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
   return [
@@ -102,13 +99,12 @@ export function parametersOf(route: Route): (Parameter | Reference)[] {
   ]
 }
 
-/** True if responses with the resource have an entity tag. */
 export function hasEntityTag({ resource, operationId }: Pick<Route, 'resource' | 'operationId'>): boolean {
   const hasRevision = 'revision' in propertiesOf(resource) || operationId.endsWith('CustomerLeadSource')
   return hasRevision && !WITHOUT_TAG.test(operationId)
 }
 
-/** Tokens are not changed, and the others are a part of a record or computed from one. */
+/** Tokens never change; the others are a part of a record or computed from one. */
 const WITHOUT_TAG =
   /^(GetSubscriptionFastForward|GetSubscriptionUpcomingInvoice|PatchSubscriptionItem|\w+(AuthenticationToken|PasswordToken))$/
 
@@ -119,7 +115,6 @@ export function isRevalidated(route: Route): boolean {
   return method === 'GET' && returns === 'one' && hasEntityTag(route) && !isAlwaysNew
 }
 
-/** True if a change is carried out only for the revision that `If-Match` names. */
 export function isConditional(route: Route): boolean {
   const { method, operationId, conditional = false } = route
   switch (method) {
@@ -135,7 +130,6 @@ export function isConditional(route: Route): boolean {
   }
 }
 
-/** True if the caller chooses the id: the operation changes the resource, or creates it. */
 export function isUpsert({ method, success, creates = false }: Route): boolean {
   return method === 'PUT' && creates && success === 200
 }
@@ -149,7 +143,7 @@ function pathParameter(name: string, { path }: Route): Parameter {
 
 interface PathParameter {
   readonly description: string
-  /** A function, because the resources with custom fields are read off the route table. An id unless given. */
+  /** A function, because the resources with custom fields are read from the route table. Default: an id. */
   readonly schema?: () => JsonSchema
 }
 
@@ -196,7 +190,6 @@ function queryParameters(route: Route): (Parameter | Reference)[] {
   })
 }
 
-/** True if a signature over the body takes the place of a credential. */
 export function isSigned({ accepts }: Pick<Route, 'accepts'>): boolean {
   return accepts.length === 0
 }

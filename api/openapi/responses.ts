@@ -1,4 +1,3 @@
-/** Responses of operations: what succeeds, each problem that can occur, and the headers of both. */
 import { FIELD_CODES } from '../../billing/errors.ts'
 import { ID_PATTERN } from '../../db/ids.ts'
 import { MOST_FIELDS } from '../http/invalid-fields.ts'
@@ -19,7 +18,7 @@ const INTEGER: JsonSchema = { type: 'integer', minimum: 0 }
 const TEXT: JsonSchema = { type: 'string' }
 const REQUEST_ID = 'req_01K3ZAP3T5V7X9Z1B3D5F7H9K1'
 
-/** Headers that responses refer to. Those of `ALWAYS` are in every response that lists them. */
+/** Headers of `ALWAYS` are in every response that lists them. */
 export const HEADERS = {
   RequestId: {
     description:
@@ -107,7 +106,6 @@ export const HEADERS = {
   },
 } as const satisfies Record<string, object>
 
-/** Names of the headers on the wire, where they are not the component's. */
 const WIRE_NAMES: Readonly<Partial<Record<keyof typeof HEADERS, string>>> = {
   RequestId: 'Request-Id',
   StatusLocation: 'Location',
@@ -151,10 +149,8 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailable',
 }
 
-/** A deletion whose parameter names another record. */
 const MERGES = /^DeleteCustomer$/
 
-/** Returns the responses of an operation by status. */
 export function responsesOf(
   route: Route,
   components: Components,
@@ -223,7 +219,6 @@ const DESCRIPTIONS: Readonly<Record<Route['success'], string>> = {
 /** A wrong password is refused after the request has been counted, a wrong key before. */
 const SIGN_IN_REFUSED = 'SignInRefused'
 
-/** Returns the statuses of the problems that an operation can respond with. */
 export function problemStatuses(route: Route): number[] {
   if (isSigned(route)) return [400, 404, 409, 413, 415, 500, 503]
   const { method, takesBody, callsProvider = false } = route
@@ -248,7 +243,6 @@ export function problemStatuses(route: Route): number[] {
   ]
 }
 
-/** Returns the responses that operations refer to, and adds the schemas of all problems. */
 export function problemResponses(components: Components, baseUrl: string): Record<string, ResponseObject> {
   const codes = Object.keys(PROBLEMS) as ProblemCode[]
   components.add('InvalidField', INVALID_FIELD)

@@ -1,9 +1,4 @@
-/**
- * The components of the document: the schemas of the route table in the dialect that generators understand.
- *
- * Every object has a name and is referred to. A response shows all members of a resource that can be read, a body those
- * that can be written; a record that is embedded elsewhere is without the members that are not supported yet.
- */
+/** The components: every object of the route table's schemas, named, in the dialect of generators. */
 import type { TSchema } from 'typebox'
 import { responseSchema, writableValues } from '../schemas/conventions.ts'
 import type { Variant, Variants } from '../schemas/variants.ts'
@@ -41,14 +36,13 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown
 }
 
-/** `response`: as a read of the resource shows it. `embedded`: as another resource or an event shows it. */
+/** `response`: as a read shows it. `embedded`: as another resource or an event shows it. */
 export type Form = 'body' | 'response' | 'embedded'
 
 export interface Components {
   readonly schemas: Readonly<Record<string, JsonSchema>>
-  /** Adds a component as it is. */
   add(name: string, schema: JsonSchema): JsonSchema
-  /** Returns a reference to a schema of the route table, which becomes a component with all objects in it. */
+  /** Adds a schema with all objects in it, and returns a reference. */
   refTo(schema: TSchema, form: Form): JsonSchema
 }
 
@@ -80,12 +74,11 @@ export function createComponents(
     return ref
   }
 
-  /** Returns an object's schema, or the union of its variants. */
   const objectSchema = (schema: JsonSchema, form: Form, base: string): JsonSchema => {
     const choice = schema['x-variants']
     const members = membersOf(schema, form, base)
     if (choice === undefined) return plain(schema, members)
-    // A body need not say what a variant excludes: it fits one only if each requires a member that no other has.
+    // A body may omit what a variant excludes: it fits one only if each requires a member that no other has.
     const isExclusive =
       form !== 'body' ||
       choice.by !== null ||
@@ -160,7 +153,7 @@ export function createComponents(
     })
   }
 
-  /** A shared object has its title as its name; any other is named after its place. */
+  /** A shared object is named by its title, any other by its place. */
   const refToObject = (schema: JsonSchema, form: Form, base: string): JsonSchema => {
     const { title = base } = schema
     const shown = form === 'embedded' && !isEmbeddedInPart(schema) ? 'response' : form
@@ -214,7 +207,6 @@ export function refToComponent(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-/** Returns a schema that accepts null as well. */
 export function orNull(schema: JsonSchema): JsonSchema {
   const { type, enum: values, description, ...rest } = schema
   const described = description === undefined ? {} : { description }
@@ -255,10 +247,7 @@ function hasNull({ type, oneOf, anyOf }: JsonSchema): boolean {
   return [type ?? []].flat().includes('null') || (oneOf ?? anyOf ?? []).some((part) => part.type === 'null')
 }
 
-/**
- * What a variant has it always has. What it excludes is missing, or null where null is a value and nothing else tells
- * the variants apart.
- */
+/** What a variant excludes is missing, or null if null is a value and nothing else tells the variants apart. */
 function variantOf(
   { properties, required, nullable }: Members,
   { has = [] }: Variant,
@@ -289,7 +278,7 @@ function plain({ description }: JsonSchema, { properties, required }: Omit<Membe
   }
 }
 
-/** Read-only members of a body are ignored, and the members of a body that begin with an underscore as well. */
+/** A body shows neither read-only members nor names that begin with an underscore: both are ignored. */
 function isShown(name: string, member: JsonSchema, form: Form): boolean {
   switch (form) {
     case 'body':
@@ -301,25 +290,23 @@ function isShown(name: string, member: JsonSchema, form: Form): boolean {
   }
 }
 
-/** True for a member that an embedded record does not have. */
 function isLeftOut(member: JsonSchema): boolean {
   return 'x-neutral' in member || 'x-not-embedded' in member
 }
 
-/** True if some members of a record are left out where it is embedded. */
 function isEmbeddedInPart(schema: JsonSchema): boolean {
   if (isLeftOut(schema)) return true
   const { properties = {}, items } = schema
   return Object.values(properties).some(isEmbeddedInPart) || (items !== undefined && isEmbeddedInPart(items))
 }
 
-/** Formats of this service's own, as patterns that any validator knows. */
+/** Formats of this service, as patterns that any validator knows. */
 const FORMATS: Readonly<Record<string, JsonSchema>> = {
   currency: { pattern: '^[A-Z]{3}$', minLength: 3, maxLength: 3 },
   ip: { minLength: 2, maxLength: 45 },
 }
 
-/** Returns a schema without private keywords, with the types of its values and the formats of its numbers. */
+/** Removes private keywords, and adds types of values and formats of numbers. */
 function scalar(schema: JsonSchema): JsonSchema {
   const {
     $id,
@@ -353,13 +340,11 @@ function scalar(schema: JsonSchema): JsonSchema {
   ) as JsonSchema
 }
 
-/** The values that this release supports; the others are refused, and no response has them. */
 function supportedValues({ 'x-supported': supported, type }: JsonSchema): unknown[] | undefined {
   if (!Array.isArray(supported)) return undefined
   return [...supported, ...([type ?? []].flat().includes('null') ? [null] : [])]
 }
 
-/** Of an inclusive and an exclusive limit, the stricter one. */
 function strictestRange(schema: JsonSchema): JsonSchema {
   const { minimum, exclusiveMinimum, maximum, exclusiveMaximum } = schema as Record<
     string,
@@ -384,7 +369,7 @@ function isObjectDefault({ default: value }: JsonSchema): boolean {
   return value === null || (typeof value === 'object' && !Array.isArray(value))
 }
 
-/** Members of free choice: a pattern that every name matches is what `additionalProperties` says. */
+/** A pattern that every name matches becomes `additionalProperties`. */
 function freeMembers(
   { type, properties, patternProperties, additionalProperties }: JsonSchema,
   convert: (schema: JsonSchema) => JsonSchema,
@@ -411,7 +396,6 @@ function nameIn(form: Form, base: string): string {
   return form === 'body' ? `${base}Body` : base
 }
 
-/** Returns words or a member's name as they are written in the name of a component. */
 export function pascal(text: string): string {
   return text
     .split(/[^A-Za-z0-9]+/)

@@ -1,5 +1,3 @@
-/** The tags of the document: one per resource, by the first segment of a path. */
-
 export interface Tag {
   readonly name: string
   readonly description: string
@@ -81,7 +79,7 @@ export const HOST_TAG: Tag = {
   description: 'Status, public keys and documents of the service. They need no credential.',
 }
 
-/** Returns the tag of a path below the organization; a resource that the table does not name has its own words. */
+/** Returns the tag of a path below the organization. Default: the words of the path's resource. */
 export function tagOf(path: string): Tag {
   const segment = path.split('/')[0] ?? ''
   const words = segment.replaceAll('-', ' ')
