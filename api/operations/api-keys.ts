@@ -48,7 +48,7 @@ export const apiKeyWriter: Writer<ApiKeyRow, ApiKey> = {
       acl: context.has('acl') ? (body.acl ?? null) : present.acl,
       allowedIps: context.has('allowedIps') ? (body.allowedIps ?? null) : present.allowedIps,
     }
-    // Also as it stands: otherwise a weaker key could reduce a stronger one to its own level and then read its value.
+    // Also as it stands: else a weaker key could reduce a stronger one to its own level and read its value.
     requireNoEscalation(present, context)
     requireNoEscalation(reach, context)
     requireValid(reach, unit.organizationId)
@@ -63,7 +63,7 @@ export async function deleteApiKey(context: OperationContext): Promise<Operation
   return await remove(context, apiKeys, (unit, row) => requireAnotherUnrestricted(unit, row))
 }
 
-/** Returns a key as its reader may see it: with its value only if the reader's credential permits as much. */
+/** The value is shown only if the reader's credential permits as much. */
 async function presentApiKey(
   row: ApiKeyRow,
   { keys, baseUrl, credential }: OperationContext,
@@ -87,7 +87,6 @@ async function presentApiKey(
   }
 }
 
-/** Returns the rules whose scope excludes this organization. */
 export function scopeProblems(acl: readonly AccessRule[], organizationId: string): InvalidField[] {
   return acl.flatMap(({ scope }, index) =>
     scope?.organizationId === undefined || scope.organizationId.includes(organizationId)
@@ -102,12 +101,11 @@ export function scopeProblems(acl: readonly AccessRule[], organizationId: string
   )
 }
 
-/** True if the calling credential's access list names the operation. */
 export function mayCall({ credential, organizationId }: OperationContext, operationId: string): boolean {
   return permits(grantedPermissions(credential.acl, organizationId), operationId)
 }
 
-/** @throws Problem `forbidden` for rules that exceed the calling credential's. */
+/** Throws `forbidden` for rules that exceed the calling credential's. */
 export function requireGrantable(
   acl: readonly AccessRule[],
   { credential, organizationId }: OperationContext,
@@ -136,7 +134,7 @@ function requireNoEscalation(wanted: Reach, { credential, organizationId }: Oper
   }
 }
 
-/** Keeps at least one unrestricted secret key, also under concurrency: no organization locks itself out. */
+/** Keeps one unrestricted secret key, also under concurrency: no organization locks itself out. */
 async function requireAnotherUnrestricted(unit: UnitOfWork, row: ApiKeyRow): Promise<void> {
   if (row.type !== 'secret' || !isUnrestricted({ acl: row.acl ?? null, allowedIps: row.allowedIps ?? null }))
     return

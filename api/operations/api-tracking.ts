@@ -1,4 +1,3 @@
-/** The log of the organization's requests to the API. */
 import { apiRequestSearch } from '../../db/entities/api-request.ts'
 import { ApiRequest, Organization } from '../../db/entities/index.ts'
 import { presentApiRequest } from '../../representations/api-request.ts'

@@ -1,4 +1,3 @@
-/** The organization's options of customer authentication: one document, which exists from the beginning. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { patternProblem } from '../../access/password-pattern.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
@@ -20,7 +19,6 @@ export async function getAuthenticationOptions(context: OperationContext): Promi
   return { body: presentAuthenticationOptions(row, baseUrl), revision: row.revision }
 }
 
-/** PUT: a missing option returns to its default. */
 export async function putAuthenticationOptions(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const organization = await lockOrganization(unit)
@@ -50,7 +48,6 @@ async function findOptions(em: EntityManager, organizationId: string): Promise<O
   return await em.findOne(OptionsRow, { organizationId })
 }
 
-/** Returns the options of an organization that has set none, which have no row. */
 function defaultsOf({ id: organizationId, createdTime }: Organization): OptionsRow {
   const stamps = { revision: 1, createdTime, updatedTime: createdTime }
   return Object.assign(new OptionsRow(), { organizationId, ...DEFAULT_OPTIONS, ...stamps })

@@ -1,7 +1,3 @@
-/**
- * Authentication tokens: the merchant's server creates one for a customer, or a customer's browser with username and
- * password, and the browser exchanges it for a JWT.
- */
 import { customerTokenExpiry } from '../../access/credential-lifetimes.ts'
 import { type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
 import {
@@ -55,7 +51,6 @@ export async function postAuthenticationToken(context: OperationContext): Promis
   })
 }
 
-/** GET: 404 unless the token is still valid. */
 export async function getAuthenticationToken(context: OperationContext): Promise<OperationResponse> {
   const value = context.params.token ?? ''
   const row = await findAuthenticationToken(context, context.keys.installation, value)
@@ -73,7 +68,7 @@ export async function deleteAuthenticationToken(context: OperationContext): Prom
   })
 }
 
-/** POST …/exchange: of simultaneous exchanges of a token, one succeeds. */
+/** Of simultaneous exchanges of a token, one succeeds. */
 export async function exchangeToken(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const row = await locked(unit, context)
@@ -115,7 +110,7 @@ function modeOf({ mode, customerId, username, password }: AuthenticationToken) {
     : 'password'
 }
 
-/** @throws Problem `forbidden` for a publishable key, which anyone can read. */
+/** Throws `forbidden` for a publishable key, which anyone can read. */
 function passwordless(context: OperationContext, body: AuthenticationToken): CreateToken {
   const { customerId, username, password } = body
   if (context.credential.form !== 'secret') {
@@ -132,10 +127,7 @@ function passwordless(context: OperationContext, body: AuthenticationToken): Cre
   return (unit) => createPasswordlessToken(unit, context.keys, customerId)
 }
 
-/**
- * Compares username and password.
- * @throws Problem `unauthorized` if they are wrong, `rate-limit-exceeded` after too many failures.
- */
+/** Throws `unauthorized` for wrong values, and `rate-limit-exceeded` after too many failures. */
 async function signIn(context: OperationContext, body: AuthenticationToken): Promise<CreateToken> {
   const { em, organizationId, passwords, address, keys } = context
   const { username, password } = body

@@ -7,11 +7,7 @@ import type { InvoiceTimeShiftSchema, RecurringIntervalSchema } from '../schemas
 type GivenInterval = Partial<Static<typeof RecurringIntervalSchema>>
 type GivenAnchor = GivenInterval['periodAnchorInstruction']
 
-/**
- * Returns the interval of a checked body; null for none, and for one without a period.
- *
- * @throws InvalidFieldsError for a day that does not exist, and without a period for one.
- */
+/** Returns null without a period. Throws InvalidFieldsError for a nonexistent day, or one without a period. */
 export function intervalOf(body: GivenInterval | null | undefined): RecurringInterval | null {
   const anchor = anchorOf(body?.periodAnchorInstruction)
   const isPostpaid = body?.billingTiming === 'postpaid'
@@ -29,7 +25,6 @@ export function intervalOf(body: GivenInterval | null | undefined): RecurringInt
   }
 }
 
-/** Returns why a body's interval is invalid, each by its field. */
 export function intervalProblems(body: GivenInterval | null | undefined): readonly InvalidField[] {
   try {
     intervalOf(body)

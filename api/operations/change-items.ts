@@ -9,7 +9,7 @@ import { respondWith } from '../resources/respond.ts'
 import type { SubscriptionChange } from '../schemas/subscription.ts'
 import { itemsOf, subscriptions } from './orders.ts'
 
-/** POST subscriptions/{id}/change-items. A preview responds as the change would, and writes nothing. */
+/** A preview responds as the change would, and writes nothing. */
 export async function postChangeItems(context: OperationContext): Promise<OperationResponse> {
   const { em, organizationId, baseUrl, now, params, preconditions } = context
   const id = params.id ?? ''

@@ -82,12 +82,11 @@ export const couponRedemptionWriter: Pick<Writer<RedemptionRow, CouponRedemption
   },
 }
 
-/** DELETE: 409 while a redemption, even a canceled one, refers to it. */
+/** Responds with 409 while a redemption, even a canceled one, refers to it. */
 export async function deleteCoupon(context: OperationContext): Promise<OperationResponse> {
   return await remove(context, coupons, (unit, row) => requireUnreferenced(unit, 'coupons', row.id))
 }
 
-/** POST coupons/{id}/expiration. */
 export async function postCouponExpiration(context: OperationContext): Promise<OperationResponse> {
   const id = context.params.id ?? ''
   return await context.commit(async (unit) => {
@@ -101,7 +100,7 @@ export async function postCouponExpiration(context: OperationContext): Promise<O
   })
 }
 
-/** POST coupons-redemptions/{id}/cancel: 409 if it is canceled already. */
+/** Responds with 409 if it is canceled already. */
 export async function postRedemptionCancellation(context: OperationContext): Promise<OperationResponse> {
   const id = context.params.id ?? ''
   return await context.commit(async (unit) => {
@@ -111,7 +110,6 @@ export async function postRedemptionCancellation(context: OperationContext): Pro
   })
 }
 
-/** @throws InvalidFieldsError for amounts that the currency cannot express and members that do not fit the type. */
 function valuesOf(body: Coupon, row: CouponRow | null) {
   const problems: InvalidField[] = []
   const discount = discountOf(body.discount, problems)
@@ -152,7 +150,7 @@ function discountOf(
 type Restriction = NonNullable<Coupon['restrictions']>[number]
 type RestrictionMember = Exclude<keyof Restriction, 'type'>
 
-/** The members of each restriction: those that it needs, and those that it may have. */
+/** The members that each restriction needs, and those that it may have. */
 const RESTRICTIONS: Readonly<
   Record<
     string,
@@ -173,7 +171,7 @@ const RESTRICTIONS: Readonly<
   'restrict-to-exclusive-application': { required: [] },
 }
 
-/** Those that a redemption may add: the others say who can redeem the coupon. */
+/** The other restrictions say who can redeem the coupon. */
 const ADDITIONAL_RESTRICTIONS = Object.fromEntries(
   Object.entries(RESTRICTIONS).filter(([type]) =>
     [
@@ -238,7 +236,6 @@ function restrictionOf({ type, ...members }: Restriction): CouponRestriction {
   }
 }
 
-/** Records members that a type lacks, and those that it does not have. */
 function checkMembers(
   field: string,
   type: string,

@@ -1,4 +1,4 @@
-/** Credentials of customers. The password is hashed before the transaction, which would wait for it otherwise. */
+/** Passwords are hashed before the transaction, which would wait for the hash otherwise. */
 import { endTokensOfCredential } from '../../commands/access/end-access.ts'
 import {
   type CheckedPassword,
@@ -48,7 +48,7 @@ export async function putCredential(context: OperationContext): Promise<Operatio
   )
 }
 
-/** DELETE: its password tokens and the customer's authentication tokens end. */
+/** Ends the credential's password tokens and the customer's authentication tokens. */
 export async function deleteCredential(context: OperationContext): Promise<OperationResponse> {
   return await remove(context, credentials, endTokensOfCredential)
 }

@@ -55,7 +55,7 @@ export const creditMemoWriter: Writer<CreditMemoRow, CreditMemo> = {
   changed: (unit, row) => emitCreditMemoChange(unit, row, 'credit-memo-modified'),
 }
 
-/** POST credit-memos/{id}/void: 409 if an invoice uses it, or if it is voided already. */
+/** Responds with 409 if an invoice uses it, or if it is voided already. */
 export async function postCreditMemoVoid(context: OperationContext): Promise<OperationResponse> {
   const id = context.params.id ?? ''
   return await context.commit(async (unit) => {
@@ -67,7 +67,6 @@ export async function postCreditMemoVoid(context: OperationContext): Promise<Ope
   })
 }
 
-/** GET of the unused credit of a customer, by currency. */
 export async function getCreditBalance(context: OperationContext): Promise<OperationResponse> {
   const { em, organizationId } = context
   const id = context.params.id ?? ''
@@ -86,7 +85,6 @@ export async function getCreditBalance(context: OperationContext): Promise<Opera
   }
 }
 
-/** POST invoices/{id}/allocate-credit-balance. */
 export async function postCreditAllocation(context: OperationContext): Promise<OperationResponse> {
   const id = context.params.id ?? ''
   return await context.commit(async (unit) => {
@@ -103,11 +101,7 @@ export async function postCreditAllocation(context: OperationContext): Promise<O
   })
 }
 
-/**
- * Refuses allocations that differ from what invoices use of a memo: nothing that a caller wants is dropped in silence.
- *
- * @throws InvalidFieldsError
- */
+/** Refuses allocations that differ from what invoices use of a memo: no wish of a caller is dropped in silence. */
 function requireAllocations({ allocations }: CreditMemo, known: readonly object[]): void {
   const given = allocations?.invoices ?? []
   if (given.length === 0 || canonicalJson(given) === canonicalJson(known)) return

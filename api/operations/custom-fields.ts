@@ -1,4 +1,3 @@
-/** Definitions of custom fields, named by the path of their resource and their name. */
 import { LockMode } from '@mikro-orm/core'
 import {
   type CustomFieldType,
@@ -46,7 +45,7 @@ export const getCustomField = async (
 ): Promise<OperationResponse> =>
   await readOne(context, at(context, resources), { id: nameOf(context), within: within(context) })
 
-/** PUT: 409 for another type, because records may have values of the first one. */
+/** Responds with 409 for another type, because records may have values of the first one. */
 export async function putCustomField(
   context: OperationContext,
   resources: readonly string[],
@@ -76,7 +75,7 @@ function invalidName(): Problem {
   return invalidFieldsProblem('validation-error', [{ field: 'name', code: 'wrong-format', message }])
 }
 
-/** Returns the resource at the path of the requested one. @throws Problem `not-found` for one without custom fields. */
+/** Throws `not-found` for a resource without custom fields. */
 function at(context: OperationContext, resources: readonly string[]): Resource<CustomFieldRow> {
   const resource = resourceOf(context)
   if (resources.includes(resource)) return { ...customFields, path: `custom-fields/${resource}` }
@@ -98,7 +97,6 @@ async function lockedField(
   )
 }
 
-/** @throws InvalidFieldsError for constraints that do not belong to the type or contradict each other. */
 function valuesOf({ type, description, isEnabled, additionalSchema }: CustomField) {
   const given = {
     type: type as CustomFieldType,

@@ -92,9 +92,8 @@ export const customerWriter: Writer<CustomerRow, Customer> = {
 }
 
 /**
- * DELETE: 409 while the customer has an order, a transaction or an instrument. The customer's credentials and
- * tokens end. With `targetCustomerId`
- * its records move to that customer instead.
+ * 409 while the customer has an order, a transaction or an instrument. Credentials and tokens end. With
+ * `targetCustomerId`, records move to that customer instead.
  */
 export async function deleteCustomer(context: OperationContext): Promise<OperationResponse> {
   const { targetCustomerId } = context.query
@@ -118,7 +117,7 @@ async function mergeInto(context: OperationContext, targetId: string): Promise<O
   })
 }
 
-/** GET of a customer's lead source, which has the customer's revision; 404 without one. */
+/** The lead source has the customer's revision. */
 export async function getLeadSource(context: OperationContext): Promise<OperationResponse> {
   const { em, organizationId, baseUrl, preconditions } = context
   const id = context.params.id ?? ''
@@ -131,7 +130,7 @@ export async function getLeadSource(context: OperationContext): Promise<Operatio
   return isNotModified(preconditions, revision) ? { status: 304, revision } : { body, revision }
 }
 
-/** PUT of a customer's lead source: 201, whether or not there was one. */
+/** Responds with 201, whether or not there was a lead source. */
 export async function putLeadSource(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const row = await lockedCustomer(context, unit)
@@ -207,10 +206,8 @@ function valuesOf(body: Customer, context: OperationContext, row: CustomerRow | 
 }
 
 /**
- * Returns the default instrument, which a body names in one of two members. If it has both, the one that differs from the stored
- * one counts, so that a response can be sent back with a change of either.
- *
- * @throws InvalidFieldsError if both differ, and from each other.
+ * A body names the instrument in two members. The one that differs from the stored instrument counts. Throws
+ * InvalidFieldsError if both differ, and from each other.
  */
 function defaultInstrumentOf(
   body: Customer,

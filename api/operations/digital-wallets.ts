@@ -3,7 +3,6 @@ import { sessionHost } from '../../wallets/session-hosts.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import type { DigitalWalletValidation } from '../schemas/digital-wallet.ts'
 
-/** POST digital-wallets/validation: without `Location`, because no resource is created. */
 export async function postDigitalWalletValidation(context: OperationContext): Promise<OperationResponse> {
   const { type, validationRequest } = context.body<DigitalWalletValidation>()
   const { validationUrl, domainName, displayName } = validationRequest

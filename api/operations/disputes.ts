@@ -33,7 +33,7 @@ export const disputes: Resource<DisputeRow> = {
 }
 
 export const disputeWriter: Writer<DisputeRow, Dispute> = {
-  // Up to, but not including, the instant of the command: a response exactly at the deadline is in time.
+  // Excludes the instant of the command: a response exactly at the deadline is in time.
   advance: async (unit, row) => void (await advanceDispute(unit, row, unit.now.getTime() - 1)),
   create: (unit, id, body) => createDispute(unit, id, valuesOf(body)),
   update: (unit, row, body) => updateDispute(unit, row, valuesOf(body)),

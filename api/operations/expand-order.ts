@@ -1,4 +1,3 @@
-/** What `expand` embeds in orders, in their invoices and in items of those. */
 import { isUsable } from '../../billing/cards.ts'
 import type { Invoice as InvoiceState } from '../../billing/invoices.ts'
 import { upcomingInvoice } from '../../billing/order-lifecycle.ts'
@@ -21,7 +20,7 @@ import type { OperationContext } from '../operation.ts'
 import { embedding } from '../resources/embedding.ts'
 import type { Expander } from '../resources/resource.ts'
 
-/** Returns the preview of each order's next invoice, by order; null: none follows. */
+/** Returns the preview of each order's next invoice, by order; null if none follows. */
 export async function upcomingOf(
   rows: readonly Subscription[],
   tenant: Pick<OperationContext, 'em' | 'organizationId'>,
@@ -35,7 +34,6 @@ export async function upcomingOf(
   )
 }
 
-/** For what a record never has: null for each. */
 const nothing: Expander<object> = async () => new Map()
 
 const parties = {
@@ -48,7 +46,6 @@ const parties = {
   website: embedding(Website, (row: { websiteId: string }) => row.websiteId, presentWebsite),
 }
 
-/** The organization of the request, for each row. */
 const organization: Expander<{ id: string }> = async (rows, { em, organizationId, baseUrl }) => {
   const found = await em.findOneOrFail(Organization, { id: organizationId })
   return new Map(rows.map((row) => [row.id, presentOrganization(found, baseUrl)]))
@@ -79,7 +76,7 @@ export const subscriptionExpanders: Readonly<Record<string, Expander<Subscriptio
       }),
     )
   },
-  /** The instrument that would be charged now: the order's own if it is usable, otherwise the customer's default. */
+  /** The order's own instrument if it is usable, otherwise the customer's default. */
   paymentInstrument: async (rows, { em, organizationId, baseUrl, now }) => {
     const byId = <T extends { id: string }>(found: readonly T[]) => new Map(found.map((one) => [one.id, one]))
     const customers = byId(

@@ -1,4 +1,3 @@
-/** What `expand` embeds in transactions. */
 import {
   Customer,
   Dispute,
@@ -24,7 +23,7 @@ import type { Expander } from '../resources/resource.ts'
 
 type Expanders = Readonly<Record<string, Expander<Transaction>>>
 
-/** For members that transactions never have: null for each. */
+/** For members that transactions never have. */
 const nothing: Expander<Transaction> = async () => new Map()
 
 export const transactionExpanders: Expanders = {
@@ -61,7 +60,7 @@ export const transactionExpanders: Expanders = {
     const organization = await em.findOneOrFail(Organization, { id: organizationId })
     return new Map(rows.map(({ id }) => [id, presentOrganization(organization, baseUrl)]))
   },
-  /** The latest one. */
+  /** The latest dispute. */
   async dispute(rows, { em, organizationId, baseUrl }) {
     const found = await statement<Record<string, unknown>>(
       em,
@@ -87,7 +86,6 @@ function byId<T extends { id: string }>(found: readonly T[]): ReadonlyMap<string
   return new Map(found.map((one) => [one.id, one]))
 }
 
-/** Returns the embedded records of each row, in the order of its ids. */
 function many<T>(
   rows: readonly Transaction[],
   idsOf: (row: Transaction) => readonly string[],

@@ -1,4 +1,3 @@
-/** The sandbox's clock of one order: POST moves it, and GET returns the progress of a long move. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lockSubscription } from '../../commands/orders/advance-order.ts'
 import { beginFastForward, failFastForward } from '../../commands/orders/fast-forward.ts'
@@ -17,22 +16,19 @@ import type { FastForward } from '../schemas/fast-forward.ts'
 import type { TemporalService } from '../temporal.ts'
 import { subscriptions } from './orders.ts'
 
-/** After this time a move responds with 202 and continues. Milliseconds. */
+/** After this time, in milliseconds, a move responds with 202 and continues. */
 const TIMEOUT = 10_000
-/** Poll interval of the clock. Milliseconds. */
+/** Milliseconds. */
 const POLL_INTERVAL = 25
 
-/**
- * POST subscriptions/{id}/fast-forward: returns the order at that time, or 202 with where to poll. A repetition under
- * an `Idempotency-Key` continues the same move.
- */
+/** Returns the order, or 202 with where to poll. A repetition under an `Idempotency-Key` continues the move. */
 export async function postFastForward(context: OperationContext): Promise<OperationResponse> {
   const until = performance.now() + TIMEOUT
   const id = context.params.id ?? ''
   const temporal = context.temporal
   if ((await context.em.count(Subscription, { organizationId: context.organizationId, id })) === 0)
     throw notFound(subscriptions, id)
-  // Checked before the order is locked, because a lock must not wait for Temporal; thrown only if a move needs it.
+  // Checked before the order is locked, because a lock must not wait for Temporal; thrown only for a move.
   const unavailable = await unavailability(temporal)
   const begun = await context.commit(async (unit) => {
     const row = await lockSubscription(unit, id)
@@ -55,7 +51,6 @@ export async function postFastForward(context: OperationContext): Promise<Operat
   }
 }
 
-/** Returns why clocks cannot be moved, or null if they can. */
 async function unavailability(temporal: TemporalService | null): Promise<Problem | null> {
   if (temporal === null) {
     return new Problem('unavailable', 'This API is not connected to Temporal, which moves the clocks.', {
@@ -79,7 +74,7 @@ export async function getFastForward(context: OperationContext): Promise<Operati
   return { body: presentFastForward(await readMove(context, id, fastForwardId), baseUrl, context.now()) }
 }
 
-/** Makes Temporal skip the time from the order's clock to the target, once the order has an execution. */
+/** Waits for an execution, and makes it skip the time from the order's clock to the target. */
 async function skipTime(
   context: OperationContext,
   temporal: TemporalService,

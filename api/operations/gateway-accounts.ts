@@ -58,19 +58,17 @@ export const gatewayAccountWriter: Writer<GatewayAccountRow, GatewayAccount> = {
   },
 }
 
-/** POST: the provider is asked whether it takes the credentials, before anything is written. */
+/** The provider checks the credentials before anything is written. */
 export async function postGatewayAccount(context: OperationContext, newId: () => string) {
   await requireAcceptedCredentials(context, context.body<GatewayAccount>())
   return await create(context, gatewayAccounts, gatewayAccountWriter, newId)
 }
 
-/** PUT: as POST for new credentials. */
 export async function putGatewayAccount(context: OperationContext): Promise<OperationResponse> {
   await requireAcceptedCredentials(context, bodyIfValid<GatewayAccount>(context))
   return await upsert(context, gatewayAccounts, gatewayAccountWriter)
 }
 
-/** PATCH: changes only the members that the body has. */
 export async function patchGatewayAccount(context: OperationContext): Promise<OperationResponse> {
   const { gatewayName } = await readAccount(context)
   const given = bodyIfValid<GatewayAccountPatch>(context)
@@ -82,7 +80,7 @@ export async function patchGatewayAccount(context: OperationContext): Promise<Op
   })
 }
 
-/** POST …/enable, …/disable and …/close. A closed account stays closed. */
+/** A closed account stays closed. */
 export async function changeStatus(
   context: OperationContext,
   status: GatewayAccountStatus,
@@ -95,14 +93,14 @@ export async function changeStatus(
   })
 }
 
-/** POST …/check-credentials: 204 if the provider takes the stored credentials. */
+/** Responds with 204 if the provider takes the stored credentials. */
 export async function checkCredentials(context: OperationContext): Promise<OperationResponse> {
   const account = await readAccount(context)
   await refusalAsField(() => context.gateway.probe(context.organizationId, account.id))
   return {}
 }
 
-/** DELETE: 409 while an instrument or a transaction is with the account. */
+/** Responds with 409 while an instrument or a transaction is with the account. */
 export async function deleteGatewayAccount(context: OperationContext): Promise<OperationResponse> {
   return await remove(context, gatewayAccounts, (unit, row) =>
     requireUnreferenced(unit, 'gateway_accounts', row.id),
@@ -130,7 +128,7 @@ async function readAccount({ em, organizationId, params }: OperationContext): Pr
   return row
 }
 
-/** Returns the body, or null where the operation will refuse it: what is asked of others comes after. */
+/** Returns null where the operation will refuse the body: providers are asked about valid bodies only. */
 function bodyIfValid<T>(context: OperationContext): T | null {
   try {
     return context.body<T>()
@@ -170,7 +168,7 @@ function settingsOf(body: GatewayAccount) {
   }
 }
 
-/** Those that are not given stay: nobody can send back what is never shown. */
+/** Keeps credentials that are not in the body: nobody can send back what is never shown. */
 async function changeCredentials(
   row: GatewayAccountRow,
   given: NonNullable<GatewayAccountPatch['credentials']>,

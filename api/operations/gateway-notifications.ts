@@ -4,11 +4,7 @@ import type { OperationResponse, SignedContext } from '../operation.ts'
 import { notFound } from '../resources/resource.ts'
 import { gatewayAccounts } from './gateway-accounts.ts'
 
-/**
- * POST …/notifications: stores what the provider tells, once, and responds. A worker processes it.
- *
- * Nothing is written for a sender that does not know the account's `webhookSecret`.
- */
+/** Stores a notification once; a worker processes it. A sender without the `webhookSecret` writes nothing. */
 export async function postNotification(context: SignedContext): Promise<OperationResponse> {
   const { organizationId, params, gateway, notifications, sent } = context
   const account = params.id ?? ''

@@ -1,4 +1,3 @@
-/** Invoices as documents: GET of an invoice with `Accept: application/pdf`. */
 import { creditedAmount } from '../../billing/credit-memos.ts'
 import { type Invoice, Organization } from '../../db/entities/index.ts'
 import { type DocumentLine, type InvoiceDocument, invoicePdf } from '../../documents/invoice-document.ts'
@@ -7,7 +6,7 @@ import type { OperationContext, OperationResponse } from '../operation.ts'
 import { readOne, readRow } from '../resources/read.ts'
 import type { Resource } from '../resources/resource.ts'
 
-/** GET of an invoice: JSON, or a PDF document for a caller that prefers one. */
+/** JSON, or a PDF document for a caller that prefers one. */
 export async function getInvoice(
   context: OperationContext,
   resource: Resource<Invoice>,
@@ -29,7 +28,7 @@ export async function getInvoice(
   }
 }
 
-/** Returns what the document of an invoice shows. The logo is today's, and so are the parties of a draft. */
+/** The logo is today's, and so are the parties of a draft. */
 function documentOf(invoice: Invoice, organization: Organization): InvoiceDocument {
   const logo = organization.logo == null ? null : readLogo(organization.logo)
   return {
@@ -80,7 +79,7 @@ function lineOf(
   const isForPeriod = line.type === 'plan' || line.type === 'trial'
   return {
     description: line.description,
-    // A line without a unit price is of an earlier release: its amount stands for all of its units.
+    // A line without a unit price is of an earlier release: its amount stands for all units.
     quantity: line.unitPrice === undefined ? 1 : line.quantity,
     unitPrice: line.unitPrice ?? line.amount,
     amount: line.amount,

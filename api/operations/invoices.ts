@@ -26,10 +26,9 @@ import { presentAll, respondWith } from '../resources/respond.ts'
 import { Invoice, type InvoiceReissue } from '../schemas/invoice.ts'
 import { invoiceExpanders } from './expand-order.ts'
 
-/** The shipping of an invoice in SQL; null: none. */
 const SHIPPING = `(select sum((line ->> 'amount')::numeric) from jsonb_array_elements(row.lines) line
    where line ->> 'type' = 'shipping')`
-/** As `autopayScheduledTime` has it. */
+/** The member `autopayScheduledTime` in SQL. */
 const SCHEDULED = `coalesce(row.charge_time, case when (row.charge ->> 'isOwn')::boolean and row.charge ->> 'answer' <> 'timed-out'
    then to_timestamp((row.charge ->> 'at')::numeric / 1000) end)`
 /** Whole days from an instant to the payment, as `presentInvoice` counts them. */
@@ -78,7 +77,7 @@ async function presentInvoices(
   }))
 }
 
-/** Returns the sales for invoices and the refunds of those, oldest first, by invoice. */
+/** Sales for invoices and their refunds, oldest first, by invoice. */
 async function transactionsOf(
   invoices: readonly Pick<InvoiceRow, 'id'>[],
   { em, organizationId }: Pick<OperationContext, 'em' | 'organizationId'>,
@@ -134,7 +133,6 @@ export async function getInvoiceItem(context: OperationContext): Promise<Operati
   return { body }
 }
 
-/** GET of what approved sales have paid of an invoice, oldest first. */
 export async function getTransactionAllocations(context: OperationContext): Promise<OperationResponse> {
   const invoice = await readInvoice(context)
   const transactions = (await transactionsOf([invoice], context)).get(invoice.id) ?? []
@@ -162,7 +160,7 @@ export async function postInvoiceReissue(context: OperationContext): Promise<Ope
   })
 }
 
-/** Runs a command on the invoice of the path, under the lock of its order. The body is read once the invoice is found. */
+/** Locks the order of the invoice. The body is read once the invoice is found. */
 async function actOnInvoice(
   context: OperationContext,
   read: () => (order: Order, at: number, sequence: number) => Transition,

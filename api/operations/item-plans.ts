@@ -1,4 +1,3 @@
-/** The plan of an order's item in a body: a reference to a plan, or a plan of the item's own. */
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import type { FieldCode, InvalidField } from '../../billing/errors.ts'
 import type { SubscriptionItem } from '../../commands/orders/create-order.ts'
@@ -6,7 +5,7 @@ import type { InlinePlan } from '../../db/entities/subscription.ts'
 import type { ItemPlan } from '../schemas/subscription.ts'
 import { planProblems, planTerms } from './plan-terms.ts'
 
-/** Returns what keeps a body's plan from being ordered, each by its field; nothing for a reference. */
+/** Returns why a plan cannot be ordered, by field; a reference to a plan only needs an id. */
 export function itemPlanProblems(
   plan: ItemPlan | undefined,
   planId: string | undefined,
@@ -29,7 +28,7 @@ export function itemPlanProblems(
   ]
 }
 
-/** Returns the plan of an item without problems, and the terms of one of the item's own. */
+/** Returns a reference to a plan, or the item's own plan with its terms. The item has no problems. */
 export function itemPlanOf(
   plan: ItemPlan | undefined,
   planId: string | undefined,
@@ -58,7 +57,7 @@ export function itemPlanOf(
   return { plan: Object.fromEntries(members) as unknown as InlinePlan, ownTerms: terms }
 }
 
-/** True if a member besides the id says something: null, false and an empty value do not. */
+/** True if a member besides the id has a value: null, false and empty values have none. */
 function isInline(plan: ItemPlan): boolean {
   return Object.entries(plan).some(
     ([name, value]) => name !== 'id' && !NEUTRAL.includes(canonicalJson(value ?? null)),

@@ -1,4 +1,3 @@
-/** Actions on orders beside PUT (void, cancellation, pause, reactivation) and reads beside GET. */
 import type { EntityClass } from '@mikro-orm/core'
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import { parseDuration, reach } from '../../billing/durations.ts'
@@ -76,7 +75,6 @@ export const cancellationWriter: Writer<CancellationRow, SubscriptionCancellatio
   update: (unit, row, body) => changeCancellation(unit, row, cancellationOf(body, row)),
 }
 
-/** @throws InvalidFieldsError for line items that are not the cancellation's own. */
 function cancellationOf(body: SubscriptionCancellation, row: CancellationRow | null): CancellationChange {
   const { lineItems = [] } = body
   const stored = row === null ? [] : presentCancellation(row, '').lineItems
@@ -161,7 +159,6 @@ export const reactivationWriter: Pick<Writer<ReactivationRow, SubscriptionReacti
     }),
 }
 
-/** PATCH of a cancellation: members that are not sent keep their values. */
 export async function patchCancellation(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const row = await lockedAction(context, unit, cancellations)
@@ -184,7 +181,7 @@ export async function patchCancellation(context: OperationContext): Promise<Oper
   })
 }
 
-/** DELETE of a cancellation before its churn time: the order goes on. */
+/** A cancellation can be deleted before its churn time: the order goes on. */
 export async function deleteCancellation(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const row = await lockedAction(context, unit, cancellations)
@@ -194,7 +191,7 @@ export async function deleteCancellation(context: OperationContext): Promise<Ope
   })
 }
 
-/** DELETE of a pause: resumes the order, or revokes a pause that has not begun. */
+/** Resumes the order, or revokes a pause that has not begun. */
 export async function deletePause(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const row = await lockedAction(context, unit, pauses)
@@ -214,7 +211,6 @@ export async function postVoid(context: OperationContext): Promise<OperationResp
   })
 }
 
-/** The preview of an order's next invoice, which is no record. */
 export const upcomingInvoices: Presentable<Subscription> = {
   async present(row, { baseUrl, ...context }) {
     const invoice = (await upcomingOf([row], context)).get(row.id) ?? null
@@ -224,13 +220,12 @@ export const upcomingInvoices: Presentable<Subscription> = {
   expanders: upcomingInvoiceExpanders,
 }
 
-/** GET subscriptions/{id}/upcoming-invoice: 404 if there will be none. */
+/** Responds with 404 if there will be no next invoice. */
 export async function getUpcomingInvoice(context: OperationContext): Promise<OperationResponse> {
   const [body] = await presentAll(context, upcomingInvoices, [await readOrder(context)])
   return { body }
 }
 
-/** GET subscriptions/{id}/upcoming-invoices: the one that will be next, if any. */
 export async function getUpcomingInvoices(context: OperationContext): Promise<OperationResponse> {
   const row = await readOrder(context)
   const rows = (await upcomingOf([row], context)).get(row.id) == null ? [] : [row]
@@ -244,7 +239,6 @@ async function readOrder({ em, organizationId, params }: OperationContext): Prom
   return row
 }
 
-/** Returns the cancellation or pause of the path, with its order locked. */
 async function lockedAction<Row extends OrderAction>(
   context: OperationContext,
   unit: UnitOfWork,
@@ -258,7 +252,7 @@ async function lockedAction<Row extends OrderAction>(
 
 type OrderAction = ResourceRow & { subscriptionId: string }
 
-/** Returns the current row of an action. The order's row is always locked before the action's. */
+/** The order's row is always locked before the action's. */
 async function lockOfOrder<Row extends OrderAction>(
   unit: UnitOfWork,
   entity: EntityClass<Row>,

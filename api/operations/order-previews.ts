@@ -8,7 +8,6 @@ import { contactOf } from '../schemas/contact.ts'
 import type { OrderPreview } from '../schemas/order-preview.ts'
 import { itemsOf } from './orders.ts'
 
-/** POST previews/orders: what an order would cost, which is not placed. */
 export async function previewOrderOf(context: OperationContext): Promise<OperationResponse> {
   const { em, organizationId, baseUrl, now } = context
   const body = context.body<OrderPreview>()

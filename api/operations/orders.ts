@@ -74,7 +74,6 @@ export const subscriptionWriter: Writer<SubscriptionRow, Subscription> = {
   },
 }
 
-/** PATCH of an item: members that are not sent keep their values. */
 export async function patchItem(context: OperationContext): Promise<OperationResponse> {
   const { id = '', itemId = '' } = context.params
   return await context.commit(async (unit) => {
@@ -91,7 +90,7 @@ export async function patchItem(context: OperationContext): Promise<OperationRes
   })
 }
 
-/** DELETE: 409 for an order that was ever due. */
+/** Responds with 409 for an order that was ever due. */
 export async function deleteOrder(context: OperationContext): Promise<OperationResponse> {
   return await remove(context, subscriptions, deleteSubscription)
 }
@@ -121,7 +120,7 @@ function valuesOf(body: Subscription, row: SubscriptionRow | null): Omit<NewSubs
   }
 }
 
-/** Returns the trial that an order sets itself; one without members sets nothing. */
+/** A trial without members sets nothing. */
 function trialOf(body: Subscription['trial'], row: SubscriptionRow | null): NewSubscription['trial'] {
   if (body == null || (body.enabled == null && body.endTime == null)) return null
   const stored = row?.trial?.endTime == null ? null : new Date(row.trial.endTime)
@@ -129,11 +128,7 @@ function trialOf(body: Subscription['trial'], row: SubscriptionRow | null): NewS
   return { enabled: body.enabled ?? endTime !== null, endTime }
 }
 
-/**
- * Returns the items of a checked body.
- *
- * @throws InvalidFieldsError naming each member that a plan of an item's own lacks, or that breaks a rule of plans.
- */
+/** Throws InvalidFieldsError for members that an item's own plan needs, or that break a rule of plans. */
 export function itemsOf(items: Subscription['items']): SubscriptionItem[] {
   const problems = items.flatMap((item, index) => itemPlanProblems(item.plan, item.planId, index))
   if (problems.length > 0) throw new InvalidFieldsError(problems)

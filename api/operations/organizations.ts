@@ -1,4 +1,3 @@
-/** The caller's organization: who it is, and the settings of its orders. */
 import type { EntityClass } from '@mikro-orm/core'
 import { billingSettings } from '../../billing/billing-settings.ts'
 import { canonicalJson } from '../../billing/canonical-json.ts'
@@ -26,7 +25,6 @@ export const organizations: Resource<ListedOrganization> = {
   schema: Organization,
   entity: OrganizationRow as unknown as EntityClass<ListedOrganization>,
   table: 'organizations',
-  // An organization belongs to itself.
   rows: '(select *, id as organization_id from organizations)',
   search: organizationSearch,
   fields: fieldsOf(Organization),
@@ -40,12 +38,10 @@ export async function getOrganization(context: OperationContext): Promise<Operat
   return { body: presentOrganization(row, baseUrl), revision: row.revision }
 }
 
-/** PUT: a missing member returns to its default. */
 export async function putOrganization(context: OperationContext): Promise<OperationResponse> {
   return await change(context, () => context.body<Organization>())
 }
 
-/** PATCH: a missing member keeps its value. */
 export async function patchOrganization(context: OperationContext): Promise<OperationResponse> {
   return await change(context, (current) => context.patchedBody<Organization>(current).body)
 }
@@ -100,7 +96,6 @@ function assign(row: OrganizationRow, body: Organization): void {
     row.settings = { billing }
 }
 
-/** @throws InvalidFieldsError for a new logo that documents cannot have. */
 function logoOf({ settings }: Organization, row: OrganizationRow): string | null {
   const logo = settings?.documents?.logo ?? null
   const read = logo === null || logo === row.logo ? null : readLogo(logo)

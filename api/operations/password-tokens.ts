@@ -1,4 +1,3 @@
-/** Password tokens: the merchant's server sends one by mail, and checks it when the customer chooses a new password. */
 import { createPasswordToken, findPasswordToken } from '../../commands/access/create-password-token.ts'
 import { PasswordToken as PasswordTokenRow } from '../../db/entities/index.ts'
 import { presentPasswordToken } from '../../representations/issued-tokens.ts'
@@ -35,7 +34,6 @@ export async function postPasswordToken(context: OperationContext): Promise<Oper
   })
 }
 
-/** GET: 404 unless the token is still valid. */
 export async function getPasswordToken(context: OperationContext): Promise<OperationResponse> {
   const { em, organizationId, keys, params, baseUrl } = context
   const scope = { em, organizationId, now: context.now() }

@@ -25,7 +25,6 @@ import { contactOf } from '../schemas/contact.ts'
 import { PaymentInstrument, type PaymentInstrumentPatch } from '../schemas/payment-instrument.ts'
 
 const LAST_PAYMENT = lastPaymentTime('row.organization_id', 'row.customer_id', 'row.id')
-/** As the instrument shows it. */
 const REMINDER_TIME = `case when row.status = 'active' and row.expiration_reminder_number = 0 then
   (make_date(row.exp_year, row.exp_month, 1) + interval '1 month' - interval '${EXPIRY_NOTICE} milliseconds') at time zone 'UTC' end`
 
@@ -62,7 +61,7 @@ export const paymentInstrumentWriter: Pick<Writer<PaymentInstrumentRow, PaymentI
     }),
 }
 
-/** @throws InvalidFieldsError unless the body has either a token or the provider's id of a card. */
+/** Throws InvalidFieldsError unless the body has either a token or the provider's id of a card. */
 function sourceOf({ token, referenceData }: PaymentInstrument): { readonly token: string } | StoredElsewhere {
   const paymentMethod = referenceData?.paymentMethod
   const fail = (field: string, code: 'required' | 'not-supported', message: string): never => {
@@ -75,7 +74,6 @@ function sourceOf({ token, referenceData }: PaymentInstrument): { readonly token
   return fail('referenceData.paymentMethod', 'not-supported', 'is not supported with a payment token')
 }
 
-/** PATCH: expiry, billing address, use as backup and custom fields. */
 export async function patchPaymentInstrument(context: OperationContext): Promise<OperationResponse> {
   return await patch<PaymentInstrumentRow, PaymentInstrumentPatch>(context, paymentInstruments, {
     changeable: ['expMonth', 'expYear', 'billingAddress', 'useAsBackup', 'customFields'],
@@ -93,12 +91,12 @@ export async function patchPaymentInstrument(context: OperationContext): Promise
   })
 }
 
-/** POST payment-instruments/{id}/deactivation: 409 if it is deactivated already. */
+/** Responds with 409 if it is deactivated already. */
 export async function deactivateInstrument(context: OperationContext): Promise<OperationResponse> {
   return await deactivate(context, paymentInstruments, () => true)
 }
 
-/** Deactivates an instrument; 404 for one that the caller does not reach. */
+/** Responds with 404 for an instrument that the caller does not reach. */
 export async function deactivate(
   context: OperationContext,
   resource: Resource<PaymentInstrumentRow>,

@@ -25,7 +25,7 @@ export const paymentTokens: Resource<PaymentTokenRow> = {
 
 export const paymentTokenWriter: Pick<Writer<PaymentTokenRow, PaymentToken>, 'create'> = {
   create: async (unit, id, body, { keys, gateway }) => {
-    // A card that nobody can charge is not kept.
+    // A card that nobody can charge is not stored.
     if (!(await gateway.takesCards(unit.organizationId)))
       throw new NoGatewayError('No payment gateway that takes cards is connected.')
     return await createPaymentToken(unit, keys, id, {
@@ -43,10 +43,7 @@ export const paymentTokenWriter: Pick<Writer<PaymentTokenRow, PaymentToken>, 'cr
   },
 }
 
-/**
- * A browser, whose key anyone can have, sees neither what is derived of the risk nor, when it reads a token, personal
- * data (D 3).
- */
+/** Anyone can have a browser's key: it shows no derived risk and, on a read, no personal data (D 3). */
 function presentToCaller(row: PaymentTokenRow, { baseUrl, credential, params }: OperationContext) {
   const token = presentPaymentToken(row, baseUrl)
   if (credential.form === 'secret') return token
@@ -54,6 +51,5 @@ function presentToCaller(row: PaymentTokenRow, { baseUrl, credential, params }: 
   return { ...token, riskMetadata: null, ...(isRead ? { billingAddress: null } : {}) }
 }
 
-/** GET of one: the path calls the id `token`. */
 export const readPaymentToken: OperationHandler = (context) =>
   readOne({ ...context, params: { ...context.params, id: context.params.token ?? '' } }, paymentTokens)

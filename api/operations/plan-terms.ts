@@ -1,4 +1,3 @@
-/** The terms in the body of a plan: of the catalogue, or of an order's item alone. */
 import type { Static } from 'typebox'
 import type { FieldCode, InvalidField } from '../../billing/errors.ts'
 import { amountOf, amountProblem } from '../../billing/money.ts'
@@ -19,7 +18,6 @@ export type PlanTerms = Pick<
   'pricing' | 'recurringInterval' | 'trial' | 'isTrialOnly' | 'setup' | 'invoiceTimeShift'
 >
 
-/** Returns the terms of a body without problems. */
 export function planTerms(body: GivenPlan): PlanTerms {
   return {
     pricing: pricingOf(pricingOrFree(body) ?? FREE),
@@ -37,7 +35,7 @@ export function planTerms(body: GivenPlan): PlanTerms {
   }
 }
 
-/** The price of a plan that ends with its trial: it has no other. */
+/** The price of a plan that ends with its trial. */
 const FREE: GivenPricing = { formula: 'fixed-fee', price: 0 }
 
 function pricingOrFree(body: GivenPlan): GivenPricing | null {
@@ -69,7 +67,6 @@ function pricingOf({ formula, price, brackets, minQuantity, maxQuantity }: Given
   }
 }
 
-/** Returns amounts that the currency cannot express, and prices that do not fit the formula, each by its field. */
 export function planProblems(body: GivenPlan): InvalidField[] {
   const { currency, trial, setup, isTrialOnly } = body
   const pricing = pricingOrFree(body)

@@ -33,12 +33,11 @@ export const planWriter: Writer<PlanRow, Plan> = {
   },
 }
 
-/** DELETE: 409 while an order, even an ended one, refers to it. */
+/** Responds with 409 while an order, even an ended one, refers to it. */
 export async function deletePlan(context: OperationContext): Promise<OperationResponse> {
   return await remove(context, plans, (unit, row) => requireUnreferenced(unit, 'plans', row.id))
 }
 
-/** @throws InvalidFieldsError for amounts that the currency cannot express and prices that do not fit the formula. */
 function valuesOf(body: Plan): NewPlan {
   const problems = planProblems(body)
   if (problems.length > 0) throw new InvalidFieldsError(problems)
@@ -54,7 +53,6 @@ function valuesOf(body: Plan): NewPlan {
   }
 }
 
-/** Returns the sign of a plan's currency in SQL. */
 function signExpression(): string {
   const signs = currencies().map((code) => `when '${code}' then '${currencySign(code)}'`)
   return `(case row.currency ${signs.join(' ')} else row.currency end)`

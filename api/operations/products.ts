@@ -26,7 +26,6 @@ export const productWriter: Writer<ProductRow, Product> = {
   update: (_, row, body) => void Object.assign(row, valuesOf(body)),
 }
 
-/** DELETE: 409 while a plan refers to it. */
 export async function deleteProduct(context: OperationContext): Promise<OperationResponse> {
   return await remove(context, products, (unit, row) => requireUnreferenced(unit, 'products', row.id))
 }

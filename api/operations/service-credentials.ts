@@ -44,10 +44,10 @@ export const serviceCredentialWriter: Pick<Writer<ServiceCredentialRow, ServiceC
   },
 }
 
-/** Returns 160 random bits that identify a credential and reveal nothing about it. */
+/** Returns 160 random bits, which reveal nothing about the credential. */
 export const newCredentialHash = (): string => randomBytes(20).toString('hex')
 
-/** PATCH: changes only the status; another host or password is another credential. */
+/** Only the status: another host or password is another credential. */
 export async function patchServiceCredential(context: OperationContext): Promise<OperationResponse> {
   return await patch<ServiceCredentialRow, ServiceCredential>(context, serviceCredentials, {
     changeable: ['status'],
@@ -84,7 +84,7 @@ function checked({ host, auth = { type: 'none' } }: ServiceCredential): { host: 
   }
 }
 
-/** Returns the host name that a text is or, as a URL, has; null for any other text. */
+/** Accepts a host name or a URL. */
 function hostNameOf(text: string): string | null {
   const isUrl = /^https?:\/\//i.test(text)
   const url = isUrl ? text : `https://${text}/`

@@ -1,7 +1,4 @@
-/**
- * The storefront: the resources of merchants as a customer's browser sees them. A customer reaches only the records of
- * that customer; those of others do not exist. Catalogue records belong to no customer.
- */
+/** Resources as a customer's browser sees them. Records of other customers do not exist for it. */
 
 import { updateAccount } from '../../commands/catalog/update-account.ts'
 import { lockOwingOrders } from '../../commands/orders/charge-open-invoices.ts'
@@ -66,7 +63,7 @@ export const storefrontOrders = storefront(subscriptions, {
   restriction: ofCustomer,
 })
 
-/** A draft is not yet the customer's business. */
+/** Customers see no drafts. */
 export const storefrontInvoices = storefront(invoices, {
   path: 'storefront/invoices',
   schema: StorefrontInvoice,
@@ -123,7 +120,6 @@ export const storefrontInstrumentWriter: Pick<
   },
 }
 
-/** PATCH of an own card: expiry and billing address. */
 export async function patchStorefrontInstrument(context: OperationContext): Promise<OperationResponse> {
   return await patch<PaymentInstrumentRow, StorefrontPaymentInstrumentPatch>(
     context,
@@ -147,7 +143,7 @@ export async function patchStorefrontInstrument(context: OperationContext): Prom
   )
 }
 
-/** POST payment-instruments/{id}/deactivation of an own card: 409 if it is deactivated already. */
+/** Responds with 409 if it is deactivated already. */
 export async function deactivateStorefrontInstrument(context: OperationContext): Promise<OperationResponse> {
   return await deactivate(context, storefrontPaymentInstruments, isOf(customerOf(context)))
 }
@@ -188,7 +184,7 @@ function customerOf({ credential }: OperationContext): string {
   return credential.customerId
 }
 
-/** Returns a merchant's resource with the members of another schema, which are also all that can be searched for. */
+/** Only the members of the storefront's schema can be searched for. */
 function storefront<Row extends ResourceRow>(
   base: Resource<Row>,
   own: Pick<Resource<Row>, 'path' | 'schema'> &

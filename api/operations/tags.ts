@@ -1,4 +1,3 @@
-/** Tags, which a path names by id or by name, and the customers that have them. */
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import {
   createTag,
@@ -49,7 +48,6 @@ export async function getTag(context: OperationContext): Promise<OperationRespon
   return await readOne({ ...context, params: { ...context.params, id } }, tags)
 }
 
-/** PATCH: only the name changes. */
 export async function patchTag(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const tag = await lockedTag(context, unit, 'update')
@@ -61,7 +59,7 @@ export async function patchTag(context: OperationContext): Promise<OperationResp
   })
 }
 
-/** DELETE: the tag leaves every customer that has it. */
+/** The tag leaves every customer that has it. */
 export async function deleteTag(context: OperationContext): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const tag = await lockedTag(context, unit, 'update')
@@ -71,7 +69,7 @@ export async function deleteTag(context: OperationContext): Promise<OperationRes
   })
 }
 
-/** POST and DELETE tags/{tag}/customers: all of the customers, or none if one is unknown. */
+/** All of the customers, or none if one is unknown. */
 export function changeTagOf(isAdded: boolean): (context: OperationContext) => Promise<OperationResponse> {
   return (context) =>
     context.commit(async (unit) => {
@@ -91,7 +89,6 @@ export function changeTagOf(isAdded: boolean): (context: OperationContext) => Pr
     })
 }
 
-/** POST and DELETE tags/{tag}/customers/{customerId}. */
 export function changeTagOfOne(isAdded: boolean): (context: OperationContext) => Promise<OperationResponse> {
   return (context) =>
     context.commit(async (unit) => {

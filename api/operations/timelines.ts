@@ -1,4 +1,3 @@
-/** Timelines of customers, orders, invoices, transactions and credit memos: one mechanism, with comments. */
 import type { TSchema } from 'typebox'
 import { ConflictError } from '../../billing/errors.ts'
 import { TimelineEntry as TimelineRow } from '../../db/entities/index.ts'
@@ -23,19 +22,18 @@ import {
 } from '../schemas/timeline.ts'
 
 export interface Timeline {
-  /** Its resource; the path is that of the record's timeline. */
+  /** The path is that of the record's timeline. */
   readonly resource: Resource<TimelineRow>
   readonly label: string
   readonly comment: TSchema
   readonly commentType: string
-  /** The member and the column of an entry that name the record. */
+  /** Names the record in an entry. */
   readonly member: 'customerId' | 'subscriptionId' | 'invoiceId' | 'transactionId' | 'creditMemoId'
   readonly column: string
   /** Finds the record by organization and id, with how far its clock is ahead, in milliseconds. */
   readonly record: string
 }
 
-/** How far the clock of the order of a record is ahead. */
 const clockOfOrder = `coalesce((select clock_offset from subscriptions subscription
   where subscription.organization_id = record.organization_id and subscription.id = record.subscription_id), 0)`
 
@@ -64,7 +62,6 @@ export const creditMemoTimeline = timeline('CreditMemo', 'credit memo', {
   record: 'select 0 as clock from credit_memos record where organization_id = ? and id = ?',
 })
 
-/** GET of many: newest first. */
 export async function listTimeline(
   context: OperationContext,
   timeline: Timeline,
@@ -74,7 +71,7 @@ export async function listTimeline(
   return await list({ ...context, query }, at(context, timeline), within(context, timeline))
 }
 
-/** POST: a comment, at the present of the record's clock. */
+/** The comment is at the present of the record's clock. */
 export async function postComment(context: OperationContext, timeline: Timeline): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
     const clock = await clockOf(context, timeline, unit.em, isDeletable(timeline))
@@ -96,7 +93,6 @@ export async function getEntry(context: OperationContext, timeline: Timeline): P
   return await readOne(context, at(context, timeline), { id, within: within(context, timeline) })
 }
 
-/** DELETE: comments only. */
 export async function deleteComment(
   context: OperationContext,
   timeline: Timeline,
@@ -153,7 +149,6 @@ function timeline(
   }
 }
 
-/** Returns the path of the records: `credit-memos`. */
 function collectionOf(label: string): string {
   return `${label.replaceAll(' ', '-')}s`
 }
@@ -166,7 +161,6 @@ function recordId({ params }: OperationContext): string {
   return params.id ?? ''
 }
 
-/** Returns the timeline's resource at the path of its record. */
 function at(context: OperationContext, { resource, label }: Timeline): Resource<TimelineRow> {
   return { ...resource, path: `${collectionOf(label)}/${recordId(context)}/timeline` }
 }
@@ -175,16 +169,12 @@ function within(context: OperationContext, { column }: Timeline) {
   return { text: `row.${column} = ?`, values: [recordId(context)] }
 }
 
-/** True if the records of the timeline can be deleted, so that a comment has to hold its own. */
+/** True if the records can be deleted, so that a comment has to hold its own. */
 function isDeletable({ member }: Timeline): boolean {
   return member === 'customerId'
 }
 
-/**
- * Returns how far the record's clock is ahead, in milliseconds; the record is held until the transaction ends if it `isHeld`.
- *
- * @throws Problem `not-found` if there is no such record.
- */
+/** Returns how far the record's clock is ahead, in milliseconds. `isHeld` locks the record. Throws `not-found`. */
 async function clockOf(
   context: OperationContext,
   { label, record }: Timeline,

@@ -85,16 +85,13 @@ export const transactions: Resource<TransactionRow> = {
   expanders: transactionExpanders,
 }
 
-/**
- * POST of one, in the three steps of a payment. The first step stores the `Idempotency-Key`: a repetition continues
- * that transaction where it stopped and never creates another.
- */
+/** The first step stores the `Idempotency-Key`: a repetition continues the transaction and creates no other. */
 export const postTransaction: OperationHandler = async (context) => {
   const body = context.body<Transaction>()
   return await pay(context, ['PostTransaction'], body, (unit, names) => start(unit, names, body, context))
 }
 
-/** POST transactions/{id}/refund: 409 unless the transaction is an approved sale. */
+/** 409 unless the transaction is an approved sale. */
 export const postRefund: OperationHandler = async (context) => {
   const { organizationId, params, em } = context
   const id = params.id ?? ''
@@ -116,7 +113,6 @@ export const postRefund: OperationHandler = async (context) => {
   )
 }
 
-/** PATCH: description and custom fields. */
 export async function patchTransaction(context: OperationContext): Promise<OperationResponse> {
   return await patch<TransactionRow, Transaction>(context, transactions, {
     changeable: ['description', 'customFields'],
@@ -127,7 +123,7 @@ export async function patchTransaction(context: OperationContext): Promise<Opera
   })
 }
 
-/** POST transactions/{id}/query: asks the gateway for the outcome, and records it if the transaction waits for it. */
+/** Asks the gateway for the outcome, and records it if the transaction waits for it. */
 export async function queryTransaction(context: OperationContext): Promise<OperationResponse> {
   const { organizationId, params, em, gateway, baseUrl } = context
   const id = params.id ?? ''
@@ -157,7 +153,7 @@ export async function queryTransaction(context: OperationContext): Promise<Opera
 
 type Start = (unit: UnitOfWork, names: Names) => Promise<TransactionRow>
 
-/** Starts a transaction, makes its gateway call and returns 201 with the outcome. `request` names the operation. */
+/** Starts a transaction, makes its gateway call and returns 201. `request` names the operation. */
 async function pay(
   context: OperationContext,
   request: readonly string[],
@@ -288,10 +284,7 @@ async function start(
   }
 }
 
-/**
- * Returns the gateway's request id of a request under an `Idempotency-Key`, or null without one. It is derived from the
- * request alone, so that a repetition moves no money twice even if its records are lost.
- */
+/** Derived from the request alone: a repetition moves no money twice, even if its records are lost. */
 function requestIdOf(
   { organizationId, idempotencyKey }: Pick<OperationContext, 'organizationId' | 'idempotencyKey'>,
   [operation = '', ...about]: readonly string[],

@@ -1,4 +1,3 @@
-/** The log of webhook requests and their outcomes, and the events themselves for receivers that missed some. */
 import { resendDelivery } from '../../commands/webhooks/resend-delivery.ts'
 import { deliveryAttemptSearch } from '../../db/entities/delivery.ts'
 import { COMMITTED_EVENTS, eventSearch } from '../../db/entities/event.ts'
@@ -43,7 +42,6 @@ export const events: Resource<EventRow> = {
   presentPage: presentEvents,
 }
 
-/** POST tracking/webhooks/{id}/resend: attempts the same delivery again at once. */
 export async function resendWebhook(context: OperationContext): Promise<OperationResponse> {
   const { organizationId, params } = context
   const id = params.id ?? ''

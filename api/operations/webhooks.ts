@@ -40,7 +40,7 @@ export const webhookWriter: Writer<WebhookRow, Webhook> = {
   },
 }
 
-/** DELETE: waiting deliveries are canceled (`delivery/cancel-unsendable.ts`). */
+/** Waiting deliveries are canceled (`delivery/cancel-unsendable.ts`). */
 export async function deleteWebhook(context: OperationContext): Promise<OperationResponse> {
   return await remove(context, webhooks)
 }
@@ -73,7 +73,7 @@ function valuesOf(body: Webhook): WebhookValues {
   }
 }
 
-/** POST previews/webhooks: sends one signed sample to the receiver of a webhook that need not exist. */
+/** Sends one signed sample to the receiver of a webhook that need not exist. */
 export async function previewWebhook(context: OperationContext): Promise<OperationResponse> {
   const { organizationId, now, sendWebhook } = context
   const body = context.body<Webhook>()

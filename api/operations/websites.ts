@@ -26,7 +26,6 @@ export const websiteWriter: Writer<WebsiteRow, Website> = {
   update: (_, row, body) => void Object.assign(row, valuesOf(body)),
 }
 
-/** DELETE: 409 while a customer, an order or a webhook refers to it. */
 export async function deleteWebsite(context: OperationContext): Promise<OperationResponse> {
   return await remove(context, websites, (unit, row) => requireUnreferenced(unit, 'websites', row.id))
 }
