@@ -1,4 +1,3 @@
-/** Runs the API: it listens, and when stopped lets requests in progress finish. */
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createPasswordHasher } from '../access/password-hash.ts'
@@ -22,9 +21,9 @@ import { createRateLimit } from './http/rate-limit.ts'
 import { type ApiDependencies, createServer } from './server.ts'
 import { createRequestLog } from './tracking/request-log.ts'
 
-/** Time for requests in progress after a stop. Milliseconds. */
+/** How long requests in progress may take after a stop, in milliseconds. */
 const DRAIN = 25_000
-/** How long before its end a certificate is reported. Milliseconds. */
+/** How long before its end a certificate is reported, in milliseconds. */
 const EXPIRES_SOON = 30 * 86_400_000
 
 type ApiConfig = Pick<
@@ -42,26 +41,20 @@ type ApiConfig = Pick<
 
 export interface RunningApi {
   readonly port: number
-  /** Accepts no more requests, lets those in progress finish, and ends. */
   stop(): Promise<void>
 }
 
-/**
- * Starts listening.
- * @throws Error with code EADDRINUSE if the port is in use.
- */
+/** Starts listening. Throws an error with code EADDRINUSE if the port is in use. */
 export async function startApi(
   dependencies: ApiDependencies & {
     readonly databaseUrl: string
     readonly access: ApiAccess
-    /** How long a request waits for the rate limit's connection. Milliseconds. */
+    /** Longest wait of a request for the rate limit's connection, in milliseconds. */
     readonly connectTimeout?: number
-    /** Where Stripe is; default on the Internet. */
     readonly stripeHost?: GatewayOptions['stripeHost']
-    /** How Temporal is reached; null if this API has none. Only fast-forwarding in the sandbox needs it. */
+    /** Null if this API has no Temporal. Only fast-forwarding in the sandbox needs it. */
     readonly temporal: TemporalConnection | null
     readonly merchantIdentity: MerchantIdentity | null
-    /** How Apple Pay is reached. */
     readonly applePay?: ApplePayConnection | undefined
   },
   config: ApiConfig,

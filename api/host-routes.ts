@@ -42,7 +42,7 @@ export function hostRoutes(
   })
   router.get('/readyz', async (ctx) => {
     const { status, checks } = await readiness.report()
-    // Names only: the reasons can contain addresses, and are on the operators' port.
+    // Names only: reasons can contain addresses, and are on the operators' port.
     const failing = Object.keys(checks).filter((name) => checks[name] !== 'ok')
     if (status === 'not ready') {
       throw new Problem('unavailable', `Not ready: ${failing.join(', ')}.`, {

@@ -1,4 +1,4 @@
-/** The API as a process of its own: `npm run api`. It needs DATABASE_URL (migrated) and MASTER_KEY. */
+/** `npm run api`. It needs DATABASE_URL (migrated) and MASTER_KEY. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bootstrap } from '../commands/access/bootstrap.ts'
 import { ConfigurationError, differentBaseUrl, loadConfig } from '../config/config.ts'

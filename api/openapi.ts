@@ -1,4 +1,3 @@
-/** The OpenAPI 3.1 document, made from the route table and its schemas. */
 import type { TSchema } from 'typebox'
 import { VERSION } from '../config/release.ts'
 import type { KeyForm } from './http/authentication.ts'
@@ -26,7 +25,7 @@ export interface OpenApiDocument {
   readonly [member: string]: unknown
 }
 
-/** Returns the document of the routes of one environment. The same routes give the same document. */
+/** Returns the document of one environment. The same routes give the same document. */
 export function openApiDocument(
   baseUrl: string,
   routes: readonly Route[],
@@ -141,7 +140,7 @@ function operationOf(
   }
 }
 
-/** Returns the examples of a schema as references, so that the document contains each once. */
+/** Returns a schema's examples as references, so that the document contains each once. */
 function referredExamples(
   schema: JsonSchema,
   examplesFor: (schema: JsonSchema) => Readonly<Record<string, Example>>,
@@ -158,13 +157,11 @@ function referredExamples(
   return { examples: Object.fromEntries(own) }
 }
 
-/** Returns the paths at which one of each resource is read. */
 function readPaths(routes: readonly Route[]): ReadonlyMap<string, string> {
   const reads = routes.filter(({ method, returns }) => method === 'GET' && returns === 'one')
   return new Map(reads.reverse().map(({ resource, path }) => [idOf(resource), path]))
 }
 
-/** What `expand` can embed, by the name of the resource. */
 function expansionsOf(routes: readonly Route[]): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, Set<string>>()
   for (const { resource, query } of routes) {
@@ -177,7 +174,7 @@ function expansionsOf(routes: readonly Route[]): ReadonlyMap<string, readonly st
   return new Map([...found].map(([resource, names]) => [resource, [...names]]))
 }
 
-/** The resources of embedded records that are not named after theirs; null: always null in this release. */
+/** Embedded records whose resource has another name; null: always null in this release. */
 const EMBEDDED: Readonly<Record<string, string | null>> = {
   initialInvoice: 'Invoice',
   recentInvoice: 'Invoice',
@@ -194,7 +191,6 @@ const EMBEDDED: Readonly<Record<string, string | null>> = {
 const LISTS = ['invoices', 'childTransactions']
 const SHARED: Readonly<Record<string, TSchema>> = { MarketingSource: LeadSource }
 
-/** Returns the schema of what `expand` embeds in a resource under a name. */
 function embeddedSchema(
   owner: string,
   name: string,

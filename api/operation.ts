@@ -1,4 +1,3 @@
-/** What an operation's handler receives and returns. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import type { PasswordHasher } from '../access/password-hash.ts'
@@ -23,14 +22,11 @@ export interface OperationContext {
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, unknown>>
   readonly preconditions: Preconditions
-  /** An entity manager of this request alone. */
   readonly em: EntityManager
   readonly keys: KeyStore
   readonly passwords: PasswordHasher
-  /** The caller's IP address. */
   readonly address: string
   readonly webhookTargets: WebhookTargets
-  /** Makes one signed attempt that is not logged. */
   readonly sendWebhook: (delivery: DueDelivery) => Promise<Attempt>
   readonly gateway: Gateways
   /** The cards of the payment tokens that commands of this request consume. */
@@ -41,28 +37,23 @@ export interface OperationContext {
   readonly temporal: TemporalService | null
   readonly baseUrl: string
   readonly now: () => Date
-  /** The key under which the request's response is stored for at least 24 hours. */
+  /** The response is stored under it for at least 24 hours. */
   readonly idempotencyKey: string | null
   readonly log: Logger
   /**
-   * Returns the body's writable members, validated and with defaults. Call it after the resource is found and the
-   * preconditions hold, because those problems come first. A read-only value is accepted if `stored` has the same.
-   * @throws Problem `validation-error` with every invalid member.
+   * Returns the writable members, with defaults. Call it after the resource is found and the preconditions
+   * hold: those problems come first. A read-only choice has to equal `stored`. Throws `validation-error`.
    */
   body<T>(stored?: object): T
-  /**
-   * Returns what `body` would, had the caller sent a resource's representation with the body merged into it (RFC 7396),
-   * and the names of the top-level members that change by that.
-   * @throws Problem as `body`.
-   */
+  /** As `body`, for `current` merged with the sent body (RFC 7396). `changed` names top-level members. */
   patchedBody<T>(current: object): { readonly body: T; readonly changed: readonly string[] }
-  /** True if the caller would rather have this media type than JSON. */
+  /** True if the caller prefers the media type to JSON. */
   prefers(mediaType: string): boolean
-  /** True if the sent body has a top-level member: a few members distinguish missing from null. */
+  /** True if the sent body has the member: a few members distinguish missing from null. */
   has(member: string): boolean
   /**
-   * Runs a command in one transaction and returns its response; under an `Idempotency-Key`, only once. A command that
-   * consumes a payment token is undone and run again once the gateway has stored the card.
+   * Runs a command in one transaction, once per `Idempotency-Key`. A command that consumes a payment token is
+   * undone, and runs again once the gateway has stored the card.
    */
   commit(work: (unit: UnitOfWork) => Promise<OperationResponse>): Promise<OperationResponse>
 }
@@ -74,20 +65,18 @@ export interface OperationResponse {
   readonly location?: string
   /** Revision of the resource in the body, for `ETag`. */
   readonly revision?: number
-  /** Of a list: which page the body is. */
   readonly page?: Page
   readonly headers?: Readonly<Record<string, string>>
 }
 
 export type OperationHandler = (context: OperationContext) => Promise<OperationResponse>
 
-/** What the handler of an operation receives that takes a signature over the body in place of a credential. */
+/** For operations that a signature over the body authenticates. */
 export interface SignedContext
   extends Pick<OperationContext, 'organizationId' | 'params' | 'em' | 'gateway' | 'log'> {
-  /** What was sent, byte by byte, and not verified yet. */
+  /** Not verified yet. */
   readonly sent: SentNotification
   readonly notifications: Pick<Metrics['notifications'], 'inc'>
-  /** Runs a command in one transaction. */
   commit<T>(work: (unit: UnitOfWork) => Promise<T>): Promise<T>
 }
 

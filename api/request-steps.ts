@@ -1,8 +1,6 @@
 /**
- * The steps of an operation, in the order of the contract: credential, rate, permission, body, query, idempotency key.
- * Then its handler finds the resource, checks the preconditions and validates the body.
- *
- * Each step is a named middleware, so that a stack trace shows where a request was refused.
+ * The steps of an operation, in the order of the contract: credential, rate, permission, body, query,
+ * idempotency key. Named middleware shows in a stack trace where a request was refused.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import type { RouterMiddleware } from '@koa/router'
@@ -71,7 +69,6 @@ export interface OperationDependencies {
   readonly passwords: PasswordHasher
   readonly gateway: Gateways
   readonly wallet: Wallet
-  /** Null if this API has no Temporal. */
   readonly temporal: TemporalService | null
   readonly rateLimit: RateLimit
   readonly addressGuard: AddressGuard
@@ -79,7 +76,6 @@ export interface OperationDependencies {
   readonly metrics: Pick<Metrics, 'notifications'>
 }
 
-/** What the steps of one request pass on. */
 interface RequestState extends ApiState {
   credential: NonNullable<ApiState['credential']>
   em: OperationContext['em']
@@ -196,7 +192,7 @@ export function stepsOf(
   ] as unknown as RouterMiddleware<ApiState>[]
 }
 
-/** The steps of an operation that has a signature over the body in place of a credential: the handler verifies it. */
+/** The handler verifies the signature over the body, in place of a credential. */
 function signedSteps(
   route: Route,
   { signed }: SignedHandler,
@@ -337,7 +333,7 @@ function operationContext(
         )
       } catch (error) {
         if (idempotent === null || !(error instanceof TokenRefusedError)) throw error
-        // A repetition of this request may be using the token, or have used it: no lock marks it while the gateway is called.
+        // No lock marks the request during the gateway call: a repetition may use the token, or have used it.
         const stored = await findStoredResponse(em.fork(), vault, idempotent)
         if (stored !== null) return replay(stored)
         throw error.isOwn ? stillRunning() : error
@@ -346,12 +342,12 @@ function operationContext(
   }
 }
 
-/** Returns the name of a request under an `Idempotency-Key`: the same for its repetitions. */
+/** Returns the same name for every repetition of a request. */
 function ownerOf({ operation, key, requestHash }: IdempotentRequest): string {
   return createHash('sha256').update([operation, key, requestHash].join('\n')).digest('base64url')
 }
 
-/** Returns the stored response of the key, or the handler's. Error responses are stored under the key as well. */
+/** Error responses are stored under the key as well. */
 async function handleOnce(
   context: OperationContext,
   route: Pick<Route, 'continues'> & { readonly handler: OperationHandler },
@@ -369,7 +365,7 @@ async function handleOnce(
   }
 }
 
-/** Returns the path parameters in a form that PostgreSQL accepts: a text that no id can contain must not make a query fail. */
+/** Returns path parameters that PostgreSQL accepts: a text that no id can contain must not make a query fail. */
 function storable(params: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(params).map(([name, value]) => [name, value.toWellFormed().replaceAll('\0', '\uFFFD')]),
@@ -393,21 +389,18 @@ function idempotentRequest(
     organizationId: credential.organizationId,
     operation: holderOf(credential) + route.operationId,
     key,
-    // The caller's permissions are part of the request: a stored response can contain more than another caller may see.
+    // Permissions are part of the request: a stored response can contain more than another caller may see.
     requestHash: requestHash(hash, ctx.path + ctx.search, [given, credential.acl, credential.allowedIps]),
   }
 }
 
-/**
- * Returns whose keys they are, beside the organization's: those of one form of credential are no concern of another,
- * and a customer's are the customer's own.
- */
+/** Each form of credential has keys of its own, and each customer too. */
 function holderOf({ form, customerId }: Credential): string {
   if (form === 'secret') return ''
   return customerId === null ? `${form}/` : `${form}/${customerId}/`
 }
 
-/** Returns what a response shows of a body: with the members that are not supported yet, and only the requested ones. */
+/** Adds members that are not supported yet, and keeps only the requested ones. */
 function presenterOf({
   resource,
   returns,

@@ -1,9 +1,4 @@
-/**
- * The route table: all operations of the API, one row per operation.
- *
- * A row states who may call the operation and what goes in and out. The middleware enforces the row, and the OpenAPI
- * document is made from it.
- */
+/** The route table: one row per operation. Middleware enforces it, and the OpenAPI document is made from it. */
 import Type, { type TSchema } from 'typebox'
 import type { Config } from '../config/config.ts'
 import type { GatewayAccountStatus } from '../db/entities/gateway-account.ts'
@@ -210,58 +205,47 @@ export interface Route {
   /** Also the permission that an access list names. */
   readonly operationId: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /**
-   * Below `/organizations/{organizationId}`, empty for the organization itself; with a leading slash, of the host, for
-   * the organization of the credential.
-   */
+  /** Below `/organizations/{organizationId}`; with a leading slash, the credential names the organization. */
   readonly path: string
   readonly summary: string
   readonly accepts: readonly KeyForm[]
   /** True if a secret key may also come raw in `Authorization`. */
   readonly rawSecret?: boolean
-  /** The resource's schema: its writable members are the body, and its readable ones the response. */
+  /** Its writable members are the body, its readable ones the response. */
   readonly resource: TSchema
   readonly takesBody: boolean
-  /** The body, unless it is the resource's writable members. */
+  /** Default: the resource's writable members. */
   readonly body?: TSchema
-  /** What the response contains: the resource, a list of it, or nothing. */
   readonly returns: 'one' | 'many' | 'nothing'
   readonly query?: TSchema
-  /** Another media type in which the response can be had. */
+  /** Another media type of the response. */
   readonly alternative?: 'application/pdf'
   readonly success: 200 | 201 | 202 | 204
-  /** True if it creates a resource, whose URL is in `Location`. Such a PUT responds with 201 if it created one. */
+  /** True if it creates a resource, with `Location`. Such a PUT responds with 201 if it created one. */
   readonly creates?: boolean
   /** Schema of a 202 response, if the operation can take longer than a caller waits. */
   readonly accepted?: TSchema
-  /** True if the operation exists only in the sandbox. */
   readonly sandboxOnly?: boolean
   /** True of a POST that is carried out only for the revision that `If-Match` names. */
   readonly conditional?: boolean
   /** True if it calls a gateway or a wallet, whose failure is 502. */
   readonly callsProvider?: boolean
-  /**
-   * True if a repetition under an `Idempotency-Key` runs the handler, which continues the first request, or checks
-   * the caller again before its response is replayed.
-   */
+  /** True if the handler also runs for a repetition: it continues the request, or checks the caller again. */
   readonly continues?: boolean
-  /** A signed handler goes with no credential at all: `accepts` is empty. */
+  /** With a signed handler, `accepts` is empty. */
   readonly handler: OperationHandler | SignedHandler
 }
 
 const SECRET = ['secret'] as const
-/** The query of an operation without parameters. */
 const NO_QUERY = Type.Object({}, { additionalProperties: false })
 const BROWSER: readonly KeyForm[] = ['publishable', 'customer']
 const CUSTOMER: readonly KeyForm[] = ['customer']
 
-/** Returns a route's whole path, with its parameters in braces. */
 export function fullPath({ path }: Pick<Route, 'path'>): string {
   if (isOfHost({ path })) return path
   return ['/organizations/{organizationId}', ...(path === '' ? [] : [path])].join('/')
 }
 
-/** True if the path does not name the organization. */
 export function isOfHost({ path }: Pick<Route, 'path'>): boolean {
   return path.startsWith('/')
 }
@@ -1028,7 +1012,6 @@ function gatewayAccountStatus(
   }
 }
 
-/** Resources whose records have custom fields, as paths name them. */
 export function resourcesWithCustomFields(): string[] {
   return [
     ...new Set(
@@ -1044,7 +1027,6 @@ export function resourcesWithCustomFields(): string[] {
   ]
 }
 
-/** Returns the operations of a timeline. */
 function timelineOf(timeline: Timeline): Route[] {
   const { resource, label, comment } = timeline
   const one = { ...getOne(resource), path: `${resource.path}/{messageId}` }
@@ -1098,7 +1080,6 @@ function leadSource(method: 'GET' | 'PUT' | 'DELETE', summary: string) {
   } as const
 }
 
-/** Returns the change of a tag of the customers that the body names. */
 function taggedCustomers(method: 'POST' | 'DELETE', summary: string): Route {
   return {
     operationId: `${method === 'POST' ? 'Post' : 'Delete'}TagCustomerCollection`,
@@ -1115,7 +1096,6 @@ function taggedCustomers(method: 'POST' | 'DELETE', summary: string): Route {
   }
 }
 
-/** Returns the change of a tag of the customer that the path names. */
 function taggedCustomer(method: 'POST' | 'DELETE', summary: string): Route {
   return {
     ...taggedCustomers(method, summary),
@@ -1138,12 +1118,11 @@ function authenticationToken(method: 'GET' | 'POST' | 'DELETE', below: string) {
   } as const
 }
 
-/** GET of an invoice, as a document too. */
 function invoiceDocument(resource: typeof invoices): Pick<Route, 'alternative' | 'handler'> {
   return { alternative: 'application/pdf', handler: (context) => getInvoice(context, resource) }
 }
 
-/** Returns an operation for customers alone, with a permission of its own. */
+/** For customers alone, with a permission of its own. */
 function inStorefront(route: Route): Route {
   return {
     ...route,
@@ -1153,7 +1132,6 @@ function inStorefront(route: Route): Route {
   }
 }
 
-/** Returns an additional operation of a resource. POST responds with 201. */
 function action(operationId: string, method: Route['method'], path: string, summary: string) {
   return { operationId, method, path, summary, success: method === 'POST' ? 201 : 200 } as const
 }

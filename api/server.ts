@@ -1,4 +1,3 @@
-/** The HTTP server: middleware for every request, and the steps of each operation of the route table. */
 import {
   createServer as createHttpServer,
   type Server,
@@ -74,7 +73,7 @@ export function createServer(dependencies: ServerDependencies): Server {
 
 const UNREAD_TIMEOUT = 30_000
 
-/** No browser guesses another type of a response, and one that is not read ends, so that it holds no memory. */
+/** Browsers guess no other type, and an unread response ends, so that it holds no memory. */
 function protectResponse(unreadTimeout: number): Koa.Middleware<ApiState> {
   return async (ctx, next) => {
     ctx.set('X-Content-Type-Options', 'nosniff')
@@ -95,13 +94,10 @@ const HTTP_OPTIONS: ServerOptions = {
   requireHostHeader: false,
 }
 
-/** Milliseconds in which a caller can read the response to a request that could not be read to its end. */
+/** Milliseconds in which a caller can read the response to an unfinished request. */
 const LINGER = 1_000
 
-/**
- * Answers requests that the parser of the server cannot read, that are too large or too slow, and closes their
- * connections. A response in progress to an earlier request of the connection is completed first.
- */
+/** Responds to requests that cannot be read, and closes each connection after an earlier response on it. */
 export function answerUnreadRequests(server: Server, baseUrl: string, log: Logger): void {
   const latest = new WeakMap<Duplex, ServerResponse>()
   const answered = new WeakSet<Duplex>()
@@ -123,12 +119,11 @@ export function answerUnreadRequests(server: Server, baseUrl: string, log: Logge
     const { requestId, status, text } = unreadResponse(code, baseUrl)
     log.info({ requestId, status, reason: code }, 'request')
     socket.end(text)
-    // At once, what the caller still sends would reset the connection before the caller has read the response.
+    // At once, data that the caller still sends would reset the connection before the response is read.
     setTimeout(() => socket.destroy(), LINGER).unref()
   }
 }
 
-/** Adds every authenticated request to the log of requests, once its response is on its way. */
 function tracked(requestLog: RequestLog, baseUrl: string): Koa.Middleware<ApiState> {
   const paths = new Map(ROUTES.map((route) => [route.operationId, fullPath(route)]))
   return async (ctx, next) => {
@@ -163,7 +158,7 @@ function problems(baseUrl: string): Koa.Middleware<ApiState> {
   }
 }
 
-/** Drops one trailing slash of the path, which many clients send (D 2, Paths). */
+/** Many clients send one (D 2, Paths). */
 const oneTrailingSlash: Koa.Middleware<ApiState> = async (ctx, next) => {
   if (ctx.path.length > 1 && ctx.path.endsWith('/') && !ctx.path.endsWith('//'))
     ctx.path = ctx.path.slice(0, -1)
@@ -192,9 +187,9 @@ function preflight(router: Router<ApiState>, ctx: Context): Readonly<Record<stri
   return route === undefined ? {} : preflightHeaders(route, wanted)
 }
 
-/** Logs one line per request, with the operation instead of the path, because ids in a path may be secrets. */
+/** Logs the operation instead of the path, because ids in a path may be secrets. */
 function logged(log: Logger, metrics: Metrics): Koa.Middleware<ApiState> {
-  // These lines contain only the members below, none of which is secret, so redaction would only cost time.
+  // These lines contain no secret, so redaction would only cost time.
   const lines = log.child({}, { redact: [] })
   return async (ctx, next) => {
     const started = performance.now()

@@ -1,28 +1,23 @@
-/** The API's side of Temporal: it only lets an execution skip time. Writes never wait for it. */
+/** Lets executions skip time. Writes never wait for Temporal. */
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client'
 import { msToTs } from '@temporalio/common/lib/time.js'
 import { clientConnection, type TemporalConnection } from '../config/temporal-connection.ts'
 import { Problem } from './http/problems.ts'
 
 export interface TemporalService {
-  /**
-   * Checks that executions can skip time.
-   * @throws Problem `not-implemented` with the setting to enable, or `unavailable` if Temporal cannot be reached.
-   */
+  /** Throws `not-implemented` with the setting to enable, or `unavailable` if Temporal cannot be reached. */
   requireTimeSkipping(): Promise<void>
   /**
-   * Makes the execution skip `milliseconds` of its time; timers in between fire in order, and their work is done. `id`
-   * identifies the skip.
-   * @returns false if no such execution runs.
-   * @throws Problem as above.
+   * Skips `milliseconds`; timers in between fire in order, and their work is done. `id` identifies the skip.
+   * Returns false if no such execution runs. Throws as above.
    */
   skipTime(workflowId: string, id: string, milliseconds: number): Promise<boolean>
   close(): Promise<void>
 }
 
-/** Time limit of a call to Temporal. Milliseconds. */
+/** Milliseconds. */
 const TIMEOUT = 3_000
-/** Consecutive timers of one skip; Temporal's own limit may be far lower. */
+/** Temporal's own limit of timers in one skip may be far lower. */
 const MOST_SKIPS = 100_000
 
 const gRPC = { cancelled: 1, deadlineExceeded: 4, notFound: 5, unimplemented: 12, unavailable: 14 }
@@ -60,7 +55,7 @@ export function connectTemporal(target: TemporalConnection, namespace: string): 
   }
   return {
     async requireTimeSkipping() {
-      // The request names a nonexistent execution: whether the feature is enabled is checked first.
+      // The request names a nonexistent execution: Temporal checks first whether the feature is enabled.
       await ask(() =>
         workflowService.pollWorkflowExecutionTimeSkipping({
           namespace,

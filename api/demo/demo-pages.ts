@@ -1,15 +1,10 @@
-/**
- * The demo pages of the sandbox. They hold no data and load everything from this service.
- *
- * The browser runs our own TypeScript with its types stripped, including the card rules of `billing/`, so both sides
- * validate numbers by one rule.
- */
+/** The demo pages of the sandbox. The browser runs our TypeScript with its types stripped, card rules included. */
 import { readFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import type Router from '@koa/router'
 import type { ApiState } from '../http/state.ts'
 
-/** What the browser may load, by path from the root. The modules import each other by these paths. */
+/** What the browser may load. The modules import each other by these paths. */
 const MODULES = [
   'api/demo/browser/account.ts',
   'api/demo/browser/card-fields.ts',
@@ -41,7 +36,6 @@ const SECURITY_HEADERS = {
   'Cache-Control': 'no-store',
 }
 
-/** Adds the pages and what they load. Each file is read at its first request. */
 export function demoPages(router: Router<ApiState>): void {
   const serve = (path: string, type: string, read: () => Promise<string>): void => {
     let text: Promise<string> | null = null

@@ -1,8 +1,4 @@
-/**
- * `/docs`: the reference, shown by Redoc from its npm package. The page loads everything from this service.
- *
- * Redoc writes its styles into the page, so inline styles are permitted; scripts are not, and no other host is.
- */
+/** `/docs`: Redoc from its npm package. It writes styles into the page, so inline styles are permitted. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type Router from '@koa/router'
@@ -25,7 +21,6 @@ const SECURITY_HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 }
 
-/** Adds the page and the script that it loads, which is read at its first request. */
 export function docsPages(router: Router<ApiState>, baseUrl: string): void {
   // The path below which a proxy shows the service.
   const root = new URL(baseUrl).pathname.replace(/\/$/, '')
@@ -66,7 +61,7 @@ body{margin:0;font-family:system-ui,sans-serif}
 </html>
 `
 
-/** Redoc's own logo, which it loads from its makers' host. */
+/** Redoc's own logo, which it would load from its makers' host. */
 const LOGO = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(-full)?\.svg/g
 const LOGO_HERE =
   'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 width=%2246%22 height=%2214%22%3E%3Ctext y=%2211%22 font-family=%22sans-serif%22 font-size=%2212%22 fill=%22%23fff%22%3ERedocly%3C/text%3E%3C/svg%3E'

@@ -1,6 +1,3 @@
-/** Pages of text. They load nothing. */
-
-/** For pages of text and an inline style. */
 export const PLAIN_PAGE_HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",

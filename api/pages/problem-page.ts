@@ -1,4 +1,3 @@
-/** The HTML pages of the problems. They load nothing. */
 import { FIELD_CODES } from '../../billing/errors.ts'
 import { PROBLEMS, type ProblemCode } from '../http/problems.ts'
 import { escapeHtml, plainPage } from './plain-page.ts'

@@ -1,4 +1,3 @@
-/** The members of a resource that can be filtered and sorted by, and where they are in its table. */
 import type { TSchema } from 'typebox'
 
 export type FieldType = 'text' | 'number' | 'time' | 'boolean'
@@ -8,19 +7,13 @@ export interface Field {
   readonly sql: string
   readonly values?: readonly unknown[]
   readonly type: FieldType
-  /**
-   * The case that every stored value has: the searched value is folded instead of the column, so that the column's
-   * index and statistics apply.
-   */
+  /** The case of every stored value: the searched value is folded, so that the column's index applies. */
   readonly folded?: 'lower' | 'upper'
-  /** True for an integer column, which is compared as one so that its index applies. */
+  /** True for an integer column: comparing it as an integer lets its index apply. */
   readonly whole?: boolean
-  /**
-   * The table whose ids it holds, of rows that live at least as long: a value is looked up there by its index, in any
-   * case, and compared here as it is written there.
-   */
+  /** The table whose ids it holds; its rows live at least as long. A value is found there by index, in any case. */
   readonly refersTo?: string
-  /** True if every row has a value: sorting then needs no place for nulls, and an index gives the order. */
+  /** True if every row has a value: an index then gives the order, without a place for nulls. */
   readonly always?: boolean
 }
 
@@ -36,8 +29,8 @@ interface Member {
 }
 
 /**
- * Returns every scalar member of a schema; dots reach into objects. A member is in the column of its name, and a member
- * of an object is in the JSON document of that column. `overrides` replaces a field, or excludes it with null.
+ * Returns every scalar member: in the column of its name, or in that column's JSON document if a dot reaches
+ * into an object. `overrides` replaces a field, or excludes it with null.
  */
 export function fieldsOf(schema: TSchema, overrides: Readonly<Record<string, Field | null>> = {}): Fields {
   const found: Record<string, Field> = {}
@@ -64,24 +57,22 @@ export function fieldsOf(schema: TSchema, overrides: Readonly<Record<string, Fie
   return found
 }
 
-/** Returns the field of a non-null column that refers to a row of another table, which lives at least as long. */
+/** For a non-null column that refers to a row which lives at least as long. */
 export function reference(column: string, refersTo: string): Field {
   return { sql: `row.${column}`, type: 'text', always: true, refersTo }
 }
 
-/** Returns a member of the free-form `customFields`, compared as text, or null for other names. */
+/** Free-form `customFields` are compared as text; null for other names. */
 export function customField(name: string): Field | null {
   const [first, ...rest] = name.split('.')
   if (first !== 'customFields' || rest.length === 0) return null
   return { sql: '(row.custom_fields #>> ?::text[])', values: [arrayText(rest)], type: 'text' }
 }
 
-/** True for a column of its own that is never null. */
 function isAlways({ type }: Member, path: readonly string[]): boolean {
   return path.length === 1 && type !== undefined && ![type].flat().includes('null')
 }
 
-/** Returns what is known of the values of a column. */
 function known(
   { type, format, enum: values }: Member,
   path: readonly string[],

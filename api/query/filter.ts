@@ -1,13 +1,11 @@
 /**
- * The filter grammar: `field:value;other:!a,b;amount:10..20`.
- *
- * `;` is and, `,` is or; `!` before the first value excludes every value of the list; `a..b`, `a..` and `..b` are
- * inclusive ranges of numbers and times; `null` matches a missing value; a backslash escapes the next character. The
- * first unescaped `:` ends the name.
+ * The filter grammar: `field:value;other:!a,b;amount:10..20`. `;` is and, `,` is or; `!` before the first
+ * value excludes every value of the list; `a..b`, `a..` and `..b` are inclusive ranges; `null` matches a missing
+ * value; a backslash escapes. The first unescaped `:` ends the name.
  */
 import type { FieldCode } from '../../billing/errors.ts'
 
-/** A value of a clause. Text is unescaped; its meaning depends on the type of the field. */
+/** Text is unescaped; its meaning depends on the type of the field. */
 export type FilterValue =
   | { readonly kind: 'null' }
   | { readonly kind: 'literal'; readonly text: string }
@@ -19,7 +17,6 @@ export interface FilterClause {
   readonly values: readonly FilterValue[]
 }
 
-/** The text is not a valid filter; the message says why. */
 export class FilterSyntaxError extends Error {
   override readonly name = 'FilterSyntaxError'
   readonly code: FieldCode
@@ -30,10 +27,7 @@ export class FilterSyntaxError extends Error {
   }
 }
 
-/**
- * Parses a filter. Ranges are recognized only in clauses whose field `hasRanges`.
- * @throws FilterSyntaxError
- */
+/** Ranges are recognized only in clauses whose field `hasRanges`. Throws FilterSyntaxError. */
 export function parseFilter(text: string, hasRanges: (name: string) => boolean): FilterClause[] {
   const clauses = split(tokens(text), ';').map((clause) => parseClause(clause, hasRanges))
   const values = clauses.reduce((sum, clause) => sum + clause.values.length, 0)
@@ -46,7 +40,7 @@ export function parseFilter(text: string, hasRanges: (name: string) => boolean):
 /** Values of all clauses together; each costs the database a comparison per row. */
 const MOST_VALUES = 100
 
-/** Returns the text of a filter, which `parseFilter` parses into the same clauses. */
+/** Returns a text that `parseFilter` parses into the same clauses. */
 export function printFilter(clauses: readonly FilterClause[]): string {
   return clauses
     .map(
@@ -134,7 +128,7 @@ function printValue(value: FilterValue): string {
   }
 }
 
-/** Escapes all special characters; a dot too, so that text never parses as a range. */
+/** Escapes a dot too, so that text never parses as a range. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\:;,!.]/g, (char) => `\\${char}`)
 }

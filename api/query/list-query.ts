@@ -1,4 +1,3 @@
-/** Turns the query parameters of a list into SQL: `filter`, `q`, `sort`, `limit`, `offset`. */
 import type { InvalidField } from '../../billing/errors.ts'
 import { isInRange, parseInstant } from '../../billing/instants.ts'
 import { listedRows } from '../../db/row-security.ts'
@@ -27,7 +26,6 @@ export interface ListQuery {
   readonly orderBy: Sql
 }
 
-/** The parameters are invalid; each failing one is named. */
 export class ListQueryError extends Error {
   override readonly name = 'ListQueryError'
   readonly fields: readonly InvalidField[]
@@ -41,11 +39,7 @@ export class ListQueryError extends Error {
 /** Newest first; equal times by id, so that pages never overlap. */
 const DEFAULT_ORDER = 'row.created_time desc, row.id asc'
 
-/**
- * Returns the condition and the order that the parameters request, over a row aliased `row`. `q` searches the
- * expression `search`.
- * @throws ListQueryError with `filter` or `sort`.
- */
+/** `q` searches the expression `search`, over a row aliased `row`. Throws ListQueryError. */
 export function listQuery(
   parameters: ListParameters,
   fields: Fields,
@@ -158,7 +152,7 @@ function match(name: string, field: Field, value: FilterValue, organizationId: s
 
 const BOUND_AS = { text: '::text', number: '::numeric', time: '::timestamptz', boolean: '::boolean' } as const
 
-/** Returns the type in which a value is compared: a whole number is compared with a whole column as such. */
+/** A whole number is compared with a whole column as such. */
 function boundAs({ type, whole }: Field, text: string): string {
   return whole === true && /^-?\d{1,18}$/.test(text) ? '::bigint' : BOUND_AS[type]
 }

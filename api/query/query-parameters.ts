@@ -1,4 +1,3 @@
-/** Schemas of the query parameters that resources have in common. */
 import Type, { type TSchema } from 'typebox'
 import type { Presentable, Resource, ResourceRow } from '../resources/resource.ts'
 
@@ -16,7 +15,7 @@ const page = {
   ),
 }
 const text = (description: string) => Type.Optional(Type.String({ description }))
-/** A text of values separated by commas. The document lists the values; the operation checks them. */
+/** Values separated by commas. The document lists them; the operation checks them. */
 const listOf = (values: readonly string[], description: string) =>
   Type.Optional(Type.String({ description, 'x-list-of': values }))
 const eitherWay = (names: readonly string[]) => names.flatMap((name) => [name, `-${name}`])
@@ -25,7 +24,7 @@ const fieldsQuery = {
   fields: listOf([], 'Members to return, separated by commas. All if it is missing.'),
 }
 
-/** Returns a query in which a list that was sent as repeated parameters is one text, as if separated by commas. */
+/** A list that was sent as repeated parameters becomes one text, as if separated by commas. */
 export function withJoinedLists(
   query: Readonly<Record<string, unknown>>,
   schema: TSchema | undefined,
@@ -40,15 +39,12 @@ export function withJoinedLists(
   )
 }
 
-/** Parameters of a read of one that embeds nothing. */
 export const fieldsQuerySchema = Type.Object(fieldsQuery, { additionalProperties: false })
 
-/** Parameters of a short list that is neither sorted nor filtered. */
 export function pagedQuerySchema<Row>({ expanders }: Pick<Presentable<Row>, 'expanders'>): TSchema {
   return Type.Object({ ...page, ...fieldsQuery, ...expandQuery(expanders) }, { additionalProperties: false })
 }
 
-/** The parameter of a deletion that merges a customer into another. */
 export const mergeQuery = Type.Object(
   {
     targetCustomerId: text(
@@ -76,7 +72,6 @@ export function listQuerySchema<Row extends ResourceRow>({ fields, expanders }: 
   )
 }
 
-/** Parameters of a list that is filtered and sorted, and not searched. */
 export function filteredQuery<Row extends ResourceRow>(resource: Resource<Row>): TSchema {
   const { q: _, ...parameters } = (
     listQuerySchema(resource) as TSchema & { properties: Record<string, TSchema> }
@@ -93,7 +88,6 @@ function sortQuery(fields: object) {
   }
 }
 
-/** Parameters of a read of one. */
 export function readQuerySchema<Row>({ expanders }: Pick<Presentable<Row>, 'expanders'>): TSchema {
   return Type.Object({ ...fieldsQuery, ...expandQuery(expanders) }, { additionalProperties: false })
 }

@@ -1,8 +1,7 @@
-/** The `fields` parameter: which top-level members a response contains. */
 import type { TSchema } from 'typebox'
 import type { InvalidField } from '../../billing/errors.ts'
 
-/** Returns what is wrong with the parameter: names that no response of the resource has. */
+/** Returns the names that no response of the resource has. */
 export function unknownMembers(resource: TSchema, fields: unknown): InvalidField[] {
   const { properties = {} } = resource as { properties?: Record<string, { writeOnly?: boolean }> }
   const unknown = namesOf(fields).filter(
@@ -12,7 +11,7 @@ export function unknownMembers(resource: TSchema, fields: unknown): InvalidField
   return [{ field: 'fields', code: 'not-one-of', message: `does not support ${unknown.join(', ')}` }]
 }
 
-/** Returns the requested members of a body, and what is embedded in it. Without the parameter, it returns the body. */
+/** Returns the requested members and what is embedded; without the parameter, the body. */
 export function selectedMembers(body: unknown, fields: unknown): unknown {
   const names = namesOf(fields)
   if (names.length === 0 || body === null || typeof body !== 'object') return body

@@ -1,11 +1,10 @@
-/** Increments a row's revision only if a change really changed it. */
 import { DecimalType, type EntityClass } from '@mikro-orm/core'
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import { plainAmount } from '../../billing/money.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { ResourceRow } from './resource.ts'
 
-/** Runs a change, and increments the revision by one if it changed anything. */
+/** Increments the revision by one if the change really changed the row. */
 export async function changeRow(
   unit: UnitOfWork,
   row: Pick<ResourceRow, 'revision' | 'updatedTime'>,

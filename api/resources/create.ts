@@ -3,7 +3,6 @@ import { withCustomFields } from './custom-fields.ts'
 import type { Resource, ResourceRow, Writer } from './resource.ts'
 import { requireKnownExpansions, respondCreated } from './respond.ts'
 
-/** POST: creates one under the id that `newId` returns. */
 export async function create<Row extends ResourceRow, Body>(
   context: OperationContext,
   resource: Resource<Row>,

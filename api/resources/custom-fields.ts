@@ -3,17 +3,12 @@ import { checkCustomFields } from '../../commands/custom-fields.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { Resource, ResourceRow } from './resource.ts'
 
-/** True if records of the resource have custom fields. */
 export function hasCustomFields({ schema }: Pick<Resource<ResourceRow>, 'schema'>): boolean {
   const { properties = {} } = schema as { properties?: object }
   return 'customFields' in properties
 }
 
-/**
- * Returns a body whose custom fields are those of their definitions. A new record, without a `row`, takes their defaults.
- *
- * @throws InvalidFieldsError naming each refused custom field.
- */
+/** Applies the definitions; a new record, without a `row`, takes their defaults. Throws InvalidFieldsError. */
 export async function withCustomFields<Row extends ResourceRow, Body>(
   unit: UnitOfWork,
   resource: Resource<Row>,

@@ -4,7 +4,7 @@ import { requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { notFound, type Resource, type ResourceRow } from './resource.ts'
 
-/** DELETE: removes the resource of the path's id, unless `refuse` throws. */
+/** Removes the resource of the path's id, unless `refuse` throws. */
 export async function remove<Row extends ResourceRow>(
   context: OperationContext,
   resource: Resource<Row>,

@@ -1,4 +1,3 @@
-/** What `expand` embeds: the records that a page refers to, read by one statement for all rows and names. */
 import type { EntityClass } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { computedColumns } from '../../db/computed-columns.ts'
@@ -6,17 +5,16 @@ import { plainRowReader } from '../../db/plain-rows.ts'
 import { composedStatement } from '../../db/statement.ts'
 import type { OperationContext } from '../operation.ts'
 
-/** The record that a member refers to, or what is embedded of it. */
 export interface Embedding<Row> {
   readonly reference: (row: Row) => string | null
   readonly tableOf: (em: EntityManager) => string
-  /** Members that the entity computes, for a select list over the table aliased `row`. */
+  /** Computed members, as a select list over the table aliased `row`. */
   readonly computedOf: (em: EntityManager) => string
   /** From the record's row as JSON has it. */
   readonly show: (raw: Readonly<Record<string, unknown>>, em: EntityManager, baseUrl: string) => object | null
 }
 
-/** Returns the embedding of a record. If the record has decimals, `present` receives them as numbers. */
+/** If the record has decimals, `present` receives them as numbers. */
 export function embedding<Row, Other extends { organizationId: string; id: string }>(
   entity: EntityClass<Other>,
   reference: (row: Row) => string | null,
@@ -31,7 +29,7 @@ export function embedding<Row, Other extends { organizationId: string; id: strin
   }
 }
 
-/** Returns the records that the rows refer to: by the name of the embedding, then by row id; null if there is none. */
+/** Reads all by one statement. Returns records by name of the embedding, then by row id; null if there is none. */
 export async function findEmbedded<Row extends { id: string }>(
   rows: readonly Row[],
   embeddings: readonly (readonly [string, Embedding<Row>])[],

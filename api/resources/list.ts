@@ -9,7 +9,6 @@ import { selection } from './read.ts'
 import type { Resource, ResourceRow, Restriction } from './resource.ts'
 import { presentAll } from './respond.ts'
 
-/** GET of many, with the paging headers. */
 export async function list<Row extends ResourceRow>(
   context: OperationContext,
   resource: Resource<Row>,
@@ -47,10 +46,8 @@ export async function list<Row extends ResourceRow>(
   }
 }
 
-/** What a request for a page names. */
 export type Range = Omit<Page, 'total'>
 
-/** Returns the page of a short list that is at hand. */
 export function pageOf<T>(all: readonly T[], { limit, offset }: Range): { items: T[]; page: Page } {
   return { items: all.slice(offset, offset + limit), page: { total: all.length, limit, offset } }
 }

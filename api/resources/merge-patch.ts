@@ -1,9 +1,6 @@
 import { canonicalJson } from '../../billing/canonical-json.ts'
 
-/**
- * Returns a value with a JSON Merge Patch (RFC 7396) applied: members of objects are merged, null removes a member,
- * and everything else is replaced whole.
- */
+/** Applies a JSON Merge Patch (RFC 7396): null removes a member, and anything but objects is replaced whole. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch
   const merged = new Map(isObject(target) ? Object.entries(target) : [])
@@ -14,7 +11,6 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(merged)
 }
 
-/** Returns the names of the members that two objects do not have in common. */
 export function differingMembers(one: object, other: object): string[] {
   const [left, right] = [one, other] as Readonly<Record<string, unknown>>[]
   return [...new Set([...Object.keys(one), ...Object.keys(other)])].filter(

@@ -15,9 +15,8 @@ interface Patch<Row extends ResourceRow, Body>
 }
 
 /**
- * PATCH: changes the resource of the path's id. The body is merged into its representation (RFC 7396), so that a
- * missing member keeps its value and null clears it; the whole is then validated as a PUT is.
- * @throws ConflictError if a member that is not `changeable` differs.
+ * Merges the body into the representation (RFC 7396), and validates the whole as a PUT. Throws ConflictError
+ * if a member that is not `changeable` differs.
  */
 export async function patch<Row extends ResourceRow, Body>(
   context: OperationContext,

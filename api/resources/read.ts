@@ -5,14 +5,13 @@ import type { OperationContext, OperationResponse } from '../operation.ts'
 import { notFound, type Resource, type ResourceRow } from './resource.ts'
 import { isPart, respondWith } from './respond.ts'
 
-/** Where a resource is read that is named by more than its own id. */
 interface Place {
   readonly id: string
   /** Condition over the row, beside the id. */
   readonly within: { readonly text: string; readonly values: readonly unknown[] }
 }
 
-/** GET of one: 304 if the caller has this revision already. */
+/** Responds with 304 if the caller has this revision already. */
 export async function readOne<Row extends ResourceRow>(
   context: OperationContext,
   resource: Resource<Row>,
@@ -26,10 +25,7 @@ export async function readOne<Row extends ResourceRow>(
   return await respondWith(context, resource, row)
 }
 
-/**
- * Returns the row that the path names, without the ORM's change tracking.
- * @throws Problem `not-found`, also for a row that is not the caller's.
- */
+/** Skips the ORM's change tracking. Throws `not-found`, also for a row that is not the caller's. */
 export async function readRow<Row extends ResourceRow>(
   context: OperationContext,
   resource: Resource<Row>,
@@ -55,7 +51,7 @@ export async function readRow<Row extends ResourceRow>(
   return plainRowReader(context.em, resource.entity)(found)
 }
 
-/** Returns a select of rows to present, which are not changed; `from` defaults to the resource's table. */
+/** For rows that are not changed. `from` defaults to the resource's table. */
 export function selection(
   { table, computed }: Pick<Resource<ResourceRow>, 'table' | 'computed'>,
   condition: string,

@@ -1,4 +1,3 @@
-/** A resource of the API: its table, its members, and how a body becomes a row. */
 import type { EntityClass } from '@mikro-orm/core'
 import type { TSchema } from 'typebox'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -20,15 +19,11 @@ export interface ResourceRow {
   updatedTime: Date
 }
 
-/**
- * What `expand` embeds: a record that the row refers to, or a function that finds it for all rows of a page, by row id;
- * null if there is none.
- */
+/** What `expand` embeds: a referenced record, or a function that finds records for a page, by row id. */
 export type Expander<Row> =
   | Embedding<Row>
   | ((rows: readonly Row[], context: OperationContext) => Promise<ReadonlyMap<string, unknown>>)
 
-/** How rows become the bodies of responses. */
 export interface Presentable<Row> {
   readonly present: (row: Row, context: OperationContext) => object | Promise<object>
   /** Presents all rows of a page at once, if each alone would query the database. */
@@ -45,38 +40,34 @@ export interface Resource<Row extends ResourceRow> extends Presentable<Row> {
   readonly schema: TSchema
   readonly entity: EntityClass<Row>
   readonly table: string
-  /** What its list reads; default the rows of the table. */
+  /** What its list reads; default: the rows of the table. */
   readonly rows?: string
-  /** Columns beside the table's own, in the syntax of a select list. */
+  /** Columns beside the table's own, as a select list. */
   readonly computed?: string
   /** Expression over the row that `q` searches. */
   readonly search: string
   readonly fields: Fields
   /** Condition over the row, aliased `row`, of every list. */
   readonly listed?: string
-  /** Condition over the row of every list and every read of one: others do not exist for the caller. */
+  /** Condition of every list and every read of one: other rows do not exist for the caller. */
   readonly restriction?: (context: OperationContext) => Restriction
-  /** True if its representation may change without its revision. It never responds with 304 then. */
+  /** True if its representation may change without its revision; 304 never occurs then. */
   readonly isVolatile?: (row: Row) => boolean
 }
 
-/** How a body becomes a row and changes one. Both run in the unit's transaction, with the row locked. */
+/** Both run in the unit's transaction, with the row locked. */
 export interface Writer<Row extends ResourceRow, Body> {
-  /** Locks the row that has the id, if locks other than its own come first. */
+  /** Locks the row, if locks other than its own come first. */
   lock?(unit: UnitOfWork, id: string): Promise<Row | null>
-  /**
-   * Locks what a new row belongs to, if that is why of two requests that create the row the second has to wait for the
-   * first.
-   */
+  /** Locks the owner of a new row, if of two requests that create the row the second has to wait for it. */
   lockOwner?(unit: UnitOfWork, body: Body): Promise<unknown>
   /** Advances the row to the unit's instant, as its workflow would, and increments the revision itself. */
   advance?(unit: UnitOfWork, row: Row): void | Promise<void>
   create(unit: UnitOfWork, id: string, body: Body, context: OperationContext): Row | Promise<Row>
-  /** Changes the row. The revision is incremented only if the row has changed. */
   update(unit: UnitOfWork, row: Row, body: Body, context: OperationContext): void | Promise<void>
-  /** True if its commands validate custom fields with what else they read; otherwise they are validated before. */
+  /** True if its commands validate custom fields themselves. */
   readonly checksCustomFields?: boolean
-  /** Emits what follows from a real change: events and wake-ups. */
+  /** Emits events and wake-ups of a real change. */
   changed?(unit: UnitOfWork, row: Row, context: OperationContext): void | Promise<void>
 }
 

@@ -1,11 +1,9 @@
-/** Responses with resources, expanded on request. */
 import { resourceUrl } from '../../representations/links.ts'
 import { invalidFieldsProblem } from '../http/problems.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { type Embedding, findEmbedded } from './embedding.ts'
 import type { Presentable, Resource, ResourceRow } from './resource.ts'
 
-/** Returns 201 with the new resource and its location. */
 export async function respondCreated<Row extends ResourceRow>(
   context: OperationContext,
   resource: Resource<Row>,
@@ -19,12 +17,12 @@ export async function respondCreated<Row extends ResourceRow>(
   }
 }
 
-/** True if the response is not the whole resource and nothing else, so that it has no entity tag. */
+/** True if the response is not the whole resource alone, so that it has no entity tag. */
 export function isPart({ query }: Pick<OperationContext, 'query'>): boolean {
   return query.expand !== undefined || query.fields !== undefined
 }
 
-/** Returns 200 with the resource, and with its entity tag if it is the whole resource. */
+/** The entity tag is sent only with a whole resource. */
 export async function respondWith<Row extends ResourceRow>(
   context: OperationContext,
   resource: Resource<Row>,

@@ -10,7 +10,7 @@ import { withCustomFields } from './custom-fields.ts'
 import type { Resource, ResourceRow, Writer } from './resource.ts'
 import { requireKnownExpansions, respondCreated, respondWith } from './respond.ts'
 
-/** PUT: changes or creates the resource of the path's id. Of two concurrent requests, only one creates it. */
+/** Of two concurrent requests, only one creates the resource. */
 export async function upsert<Row extends ResourceRow, Body>(
   context: OperationContext,
   resource: Resource<Row>,
@@ -43,10 +43,7 @@ export async function upsert<Row extends ResourceRow, Body>(
   return await againstRivals(attempt)
 }
 
-/**
- * Runs an upsert again while another request creates its row first. If the row is deleted and created again meanwhile,
- * this can take several attempts.
- */
+/** Repeats an upsert while a rival creates its row first; several times if the row is deleted meanwhile. */
 export async function againstRivals(attempt: () => Promise<OperationResponse>): Promise<OperationResponse> {
   for (let made = 1; ; made += 1) {
     try {
@@ -57,7 +54,6 @@ export async function againstRivals(attempt: () => Promise<OperationResponse>): 
   }
 }
 
-/** Another request has created the row since this one found none. */
 class AlreadyCreatedError extends Error {
   override readonly name = 'AlreadyCreatedError'
 }

@@ -26,7 +26,7 @@ const Rule = Type.Object(
   { title: 'AccessRule', additionalProperties: false, description: 'Operations that may be called.' },
 )
 
-/** What may be called; a call needs one rule that grants it. */
+/** A call needs one rule that grants it. */
 export const AccessRules = Type.Array(Rule, { maxItems: 100 })
 
 export const ApiKey = Type.Object(

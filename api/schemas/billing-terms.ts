@@ -1,4 +1,3 @@
-/** Members that plans and orders share: how often, how long, when invoices are issued and due. */
 import Type from 'typebox'
 import { SHIFT_UNITS } from '../../billing/order-terms.ts'
 import { Nullable, OmittedWhenUnknown, OrNull } from './conventions.ts'
@@ -67,7 +66,7 @@ export const RecurringIntervalSchema = Type.Object(
   },
 )
 
-/** The interval of an order. Without a period it says nothing, and that of the plans holds. */
+/** Without a period, the interval of the plans holds. */
 const OrderIntervalSchema = Type.Object(
   {
     unit: Type.Optional(PeriodSchema.properties.unit),

@@ -19,7 +19,7 @@ const reachable = (value: TSchema, description: string) =>
     ),
   )
 
-/** A contact object (specification 2.2). */
+/** Specification 2.2. */
 export const Contact = Type.Object(
   {
     firstName: Nullable(Text('Given name.')),
@@ -52,7 +52,6 @@ export const Contact = Type.Object(
 )
 export type ContactBody = Static<typeof Contact>
 
-/** Returns a contact of a checked body as rows store it, or null for none. */
 export function contactOf(given: ContactBody | null | undefined): StoredContact | null {
   if (given == null) return null
   return {
@@ -72,7 +71,6 @@ export function contactOf(given: ContactBody | null | undefined): StoredContact 
   }
 }
 
-/** Returns phone numbers or e-mail addresses of a checked body as rows store them. */
 export function reachablesOf(given: ContactBody['emails'] = []): Reachable[] {
   return given.map(({ label, value, primary }) => ({
     label: label ?? null,

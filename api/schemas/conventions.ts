@@ -1,27 +1,20 @@
-/**
- * Building blocks of every resource's schema, and the derivation of request and response schemas.
- *
- * A resource is described once, with `readOnly` and `writeOnly` members annotated; the schemas of the body and the
- * response and the OpenAPI document are derived from that.
- */
+/** Building blocks of schemas. The schemas of bodies and responses derive from one schema per resource. */
 import Type, { type Static, type TSchema } from 'typebox'
 import { parseInstant } from '../../billing/instants.ts'
 import { ID_PATTERN } from '../../db/ids.ts'
 
-/** An id of at most 50 characters of the allowed set. */
 export const Id = (description: string, options: object = {}) =>
   Type.String({ pattern: ID_PATTERN, maxLength: 50, description, ...options })
-/** An instant from 1970 to 9999: ISO 8601 with an offset. */
+/** From 1970 to 9999, ISO 8601 with an offset. */
 export const Instant = (description: string, options: object = {}) =>
   Type.String({ format: 'date-time', description, ...options })
-/** A text of at most 255 characters. */
 export const Text = (description: string, options: object = {}) =>
   Type.String({ maxLength: 255, description, ...options })
 export const Amount = (description: string, options: object = {}) =>
   Type.Number({ exclusiveMinimum: -1e12, exclusiveMaximum: 1e12, description, ...options })
 /** A member that may be null, and is null if it is missing. */
 export const Nullable = <T extends TSchema>(schema: T) => Type.Optional(OrNull(schema, { default: null }))
-/** A value or null. One schema with two types, so that a validation error names the value and not alternatives. */
+/** One schema with two types: a validation error then names the value and not alternatives. */
 export const OrNull = <T extends TSchema>(schema: T, options: object = {}) => {
   const { type, enum: values, ...rest } = schema as TSchema & { type?: string; enum?: unknown[] }
   return Type.Unsafe<Static<T> | null>({
@@ -31,24 +24,22 @@ export const OrNull = <T extends TSchema>(schema: T, options: object = {}) => {
     ...options,
   })
 }
-/** A member of responses that is ignored on input. */
+/** A body may contain it; the value is ignored. */
 export const ReadOnly = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, readOnly: true } as T)
-/** A member that is accepted and never returned. */
 export const WriteOnly = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, writeOnly: true } as T)
-/** A member that a response omits if it has no value. */
+/** A response omits it if it has no value. */
 export const OmittedWhenUnknown = <T extends TSchema>(schema: T) =>
   Type.Optional({ ...schema, 'x-absent-when-unknown': true } as T)
 
-/** A member that is left out where the record is embedded: in events, and by `expand`. */
+/** Left out in events and by `expand`. */
 export const NotEmbedded = <T extends TSchema>(schema: T) => ({ ...schema, 'x-not-embedded': true }) as T
 
-/** Returns the schema of a resource for use inside of another one. */
 export const Inside = <T extends TSchema>(schema: T): T => {
   const { $id: _, ...rest } = schema as T & { $id?: string }
   return rest as T
 }
 
-/** An enumeration with response-only values, which a body may contain only if the resource has them already. */
+/** A body may contain a response-only value only if the resource has it already. */
 export const EnumWithReadOnlyValues = <T extends string>(
   values: readonly T[],
   readOnlyValues: readonly string[],
@@ -61,7 +52,7 @@ export const EnumWithReadOnlyValues = <T extends string>(
     ...options,
   })
 
-/** A choice of which this release supports some values; the others are known and refused as not supported yet. */
+/** Values that are not supported yet are known, and refused as such. */
 export const PartlySupported = <T extends string>(supported: readonly T[], schema: TSchema) =>
   Type.Unsafe<T>({ ...schema, 'x-supported': supported })
 
@@ -111,10 +102,7 @@ interface JsonSchema {
   readonly format?: string
 }
 
-/**
- * Returns the schema of a request body. Read-only and expanded members are accepted and dropped; those that are not
- * supported yet are accepted at their neutral value.
- */
+/** A body may contain read-only and expanded members, which are dropped, and unsupported neutral ones. */
 export function bodySchema(resource: TSchema): TSchema {
   const body = derive(
     resource,
@@ -127,15 +115,12 @@ export function bodySchema(resource: TSchema): TSchema {
   return { ...body, properties: { ...body.properties, _embedded: {} } } as TSchema
 }
 
-/** Returns the schema of a response: every member but the write-only ones, each required. */
+/** Every member but the write-only ones is in a response, and required. */
 export function responseSchema(resource: TSchema): TSchema {
   return derive(resource, (member) => (member.writeOnly === true ? null : undefined), true) as TSchema
 }
 
-/**
- * Replaces read-only enumeration values that the resource already has by writable ones, so that a response can be sent
- * back. Returns the body and the replaced values by member.
- */
+/** For a response that is sent back: replaces its read-only enumeration values, and returns them by member. */
 export function withoutReadOnly(
   resource: TSchema,
   body: unknown,
@@ -156,10 +141,7 @@ export function withoutReadOnly(
   }
 }
 
-/**
- * Returns a body without the nulls of optional members that have no null of their own: such a member is cleared, so it
- * takes its default as if it were missing (D 2, PUT).
- */
+/** Drops nulls of optional members without a null of their own: each takes its default (D 2, PUT). */
 export function withoutNulls(schema: TSchema, body: unknown): unknown {
   const { properties, items, required = [] } = schema as JsonSchema
   if (Array.isArray(body))
@@ -175,10 +157,7 @@ export function withoutNulls(schema: TSchema, body: unknown): unknown {
   )
 }
 
-/**
- * Returns a body in which [] stands for {} wherever only an object is expected: PHP has one notation for both, and its
- * clients write an empty map as an empty list.
- */
+/** Reads [] as {} wherever only an object is expected: clients in PHP write an empty map as an empty list. */
 export function withEmptyMaps(schema: TSchema, body: unknown): unknown {
   const { type, properties, items } = schema as JsonSchema
   if (Array.isArray(body)) {
@@ -204,22 +183,18 @@ function hasNull(member: JsonSchema): boolean {
   return member.type === undefined || [member.type].flat().includes('null')
 }
 
-/** Returns a member's schema with the values of its enumeration that a body may contain. */
 export function writableValues(member: object): object {
   return written(member) ?? member
 }
 
-/** Returns the writable part of an enumeration, or undefined if all of its values are writable. */
+/** Returns undefined if all values are writable. */
 function written({ 'x-answers-only': readOnlyValues, ...member }: JsonSchema): JsonSchema | undefined {
   return readOnlyValues === undefined
     ? undefined
     : { ...member, enum: (member.enum ?? []).filter((value) => !readOnlyValues.includes(String(value))) }
 }
 
-/**
- * Returns the writable members of a checked body. Instants are written in UTC with milliseconds, whichever of the
- * accepted notations the caller chose.
- */
+/** Drops members that are not writable, and writes instants in UTC with milliseconds. */
 export function writablePart(resource: TSchema, body: unknown): unknown {
   const { properties, items, format } = resource as JsonSchema
   if (format === 'date-time' && typeof body === 'string') {
@@ -239,7 +214,7 @@ export function writablePart(resource: TSchema, body: unknown): unknown {
   )
 }
 
-/** Rebuilds an object schema; `replace` returns another member, null to omit it, or undefined to keep it. */
+/** `replace` returns another member, null to omit it, or undefined to keep it. */
 function derive(
   schema: JsonSchema,
   replace: (member: JsonSchema) => JsonSchema | null | undefined,

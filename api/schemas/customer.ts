@@ -15,7 +15,7 @@ import { NotSupportedYet, notSupportedYet } from './not-supported.ts'
 
 const Count = (description: string) => ReadOnly(Type.Integer({ minimum: 0, description }))
 
-/** An amount of a customer over all payments, which is only known if they have one currency. */
+/** An amount over all payments, which is only known if they have one currency. */
 const Value = (description: string) =>
   ReadOnly(
     Type.Object(

@@ -134,7 +134,6 @@ const {
 
 const { secretKey, publishableKey, webhookSecret } = credentials.properties
 
-/** Members that PATCH changes: those that the body has. */
 export const GatewayAccountPatch = Type.Object(
   {
     acceptedCurrencies: Type.Optional(acceptedCurrencies),
@@ -166,7 +165,6 @@ export const GatewayAccountPatch = Type.Object(
 )
 export type GatewayAccountPatch = Static<typeof GatewayAccountPatch>
 
-/** A missing member stays as it is. */
 function withoutDefault<T extends TSchema>(schema: T): T {
   const { default: _, ...rest } = schema as T & { default?: unknown }
   return Type.Optional(rest as unknown as T) as T

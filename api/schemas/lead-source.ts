@@ -22,7 +22,7 @@ const sourceMembers = (options: object) => {
 }
 const members = sourceMembers({ maxLength: LONGEST })
 
-/** Where a payer came from (specification 2.3). */
+/** Specification 2.3. */
 export const LeadSource = Type.Object(members, {
   title: 'MarketingSource',
   additionalProperties: false,
@@ -31,7 +31,6 @@ export const LeadSource = Type.Object(members, {
 
 const { createdTime, updatedTime, _links } = resourceMembers
 
-/** The lead source of a customer as a resource of its own. */
 export const CustomerLeadSource = Type.Object(
   {
     ...members,
@@ -49,7 +48,7 @@ export const CustomerLeadSource = Type.Object(
   },
 )
 
-/** As `LeadSource`, without a limit: longer texts are cut, because no payment is refused for its tracking. */
+/** As `LeadSource`, but longer texts are cut: no payment is refused for its tracking. */
 export const TokenLeadSource = Type.Object(
   {
     ...sourceMembers({}),
@@ -63,7 +62,6 @@ export const TokenLeadSource = Type.Object(
 )
 export type CustomerLeadSource = Static<typeof CustomerLeadSource>
 
-/** Returns a lead source of a checked body as rows store it, or null for none. */
 export function leadSourceOf(
   given: Static<typeof LeadSource> | Static<typeof TokenLeadSource> | null | undefined,
 ): Record<string, string | null> | null {

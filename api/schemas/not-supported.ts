@@ -1,13 +1,10 @@
 /**
- * Members of the interface that this release knows and does not build yet.
- *
- * Each has a neutral value, which says that the feature is not used. A body may contain it, every response does, and
+ * Members that this release knows and does not build yet. A neutral value says that the feature is not used;
  * another value is refused, so that nothing that matters is dropped in silence (D 2, Members).
  */
 import Type, { type TSchema } from 'typebox'
 import { ReadOnly } from './conventions.ts'
 
-/** Describes a member that is not supported yet; responses contain `neutral`. */
 export const NotSupportedYet = (schema: TSchema, neutral: unknown) => {
   const { description, ...rest } = schema as TSchema & { description?: string }
   const note = `Not supported yet: always ${JSON.stringify(neutral)}.`
@@ -26,13 +23,13 @@ export const notSupportedYet = <T extends Readonly<Record<string, unknown>>>(neu
     Object.entries(neutrals).map(([name, neutral]) => [name, NotSupportedYet(schemaOf(neutral), neutral)]),
   ) as { [Name in keyof T]: ReturnType<typeof NotSupportedYet> }
 
-/** As `notSupportedYet`, for members that are ignored in a body, whatever they hold. */
+/** Ignored in a body, whatever they hold. */
 export const readOnlyNotSupportedYet = <T extends Readonly<Record<string, unknown>>>(neutrals: T) =>
   Object.fromEntries(
     Object.entries(notSupportedYet(neutrals)).map(([name, member]) => [name, ReadOnly(member)]),
   ) as ReturnType<typeof notSupportedYet<T>>
 
-/** As `notSupportedYet`, for members that responses do not contain. */
+/** Responses do not contain them. */
 export const writeOnlyNotSupportedYet = <T extends Readonly<Record<string, unknown>>>(neutrals: T) =>
   Object.fromEntries(
     Object.entries(notSupportedYet(neutrals)).map(([name, member]) => [
@@ -41,7 +38,7 @@ export const writeOnlyNotSupportedYet = <T extends Readonly<Record<string, unkno
     ]),
   ) as unknown as ReturnType<typeof notSupportedYet<T>>
 
-/** True if the value says that the feature of a member is not used: an empty value, or the one that responses contain. */
+/** True for an empty value, and for the one that responses contain. */
 export function isNeutral(value: unknown, neutral: unknown): boolean {
   if (value === neutral || value === null || value === false || value === 0 || value === '') return true
   if (Array.isArray(value)) return value.length === 0 || isSame(value, neutral)
@@ -52,7 +49,7 @@ export function isNeutral(value: unknown, neutral: unknown): boolean {
 
 type Fill = (value: unknown) => unknown
 
-/** Returns a function that adds the neutral members of a schema to a response, at any depth. */
+/** The function adds the neutral members to a response, at any depth. */
 export function neutralMembersOf(schema: TSchema): Fill {
   return fillOf(schema as Member) ?? ((value) => value)
 }
@@ -63,7 +60,7 @@ interface Member {
   readonly items?: Member
 }
 
-/** Returns null where a schema has no neutral member, so that most values are not looked at. */
+/** Returns null where a schema has no neutral member, which spares a walk over most values. */
 function fillOf(schema: Member): Fill | null {
   if (schema.items !== undefined) {
     const fill = fillOf(schema.items)

@@ -24,7 +24,6 @@ const ExpYear = Type.Integer({
 })
 const BillingAddress = (description: string) => Type.Optional(OrNull(Contact, { default: null, description }))
 
-/** Members that creation and changes describe alike. */
 const members = {
   ...resourceMembers,
   customerId: Id('Customer who owns the payment instrument.'),
@@ -117,7 +116,6 @@ export const PaymentInstrument = Type.Object(
 )
 export type PaymentInstrument = Static<typeof PaymentInstrument>
 
-/** What PATCH changes; members that are missing keep their values. */
 export const PaymentInstrumentPatch = Type.Object(
   {
     ...members,

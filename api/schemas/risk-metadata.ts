@@ -24,7 +24,7 @@ const BrowserData = Type.Object(
   { title: 'BrowserData', additionalProperties: false, description: "Data reported by the payer's browser." },
 )
 
-/** Risk metadata (specification 2.4): what the merchant sends, and what is derived from it. */
+/** Specification 2.4: what the merchant sends, and what is derived from it. */
 export const RiskMetadata = Type.Object(
   {
     ipAddress: Nullable(Type.String({ format: 'ip', description: 'IPv4 or IPv6 address of the payer.' })),
@@ -89,7 +89,6 @@ export const RiskMetadata = Type.Object(
   },
 )
 
-/** Returns risk metadata of a checked body as rows store them, or null for none. */
 export function riskOf(given: Static<typeof RiskMetadata> | null | undefined): RiskInput | null {
   if (given == null) return null
   return {

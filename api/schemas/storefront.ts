@@ -1,7 +1,4 @@
-/**
- * What a customer's browser sees of each resource. The members are listed, so that one that is added for merchants
- * stays hidden from customers until it is listed here (D 3, storefront).
- */
+/** Members are listed, so that one that is added for merchants stays hidden from customers (D 3, storefront). */
 import Type, { type Static } from 'typebox'
 import { ReadOnly } from './conventions.ts'
 import { Customer } from './customer.ts'
@@ -130,7 +127,6 @@ export const StorefrontPaymentInstrument = Type.Object(
 )
 export type StorefrontPaymentInstrument = Static<typeof StorefrontPaymentInstrument>
 
-/** What a customer changes of a card; members that are missing keep their values. */
 export const StorefrontPaymentInstrumentPatch = Type.Object(
   {
     ...Type.Pick(PaymentInstrumentPatch, [

@@ -1,4 +1,3 @@
-/** Resources of actions on orders. */
 import Type, { type Static } from 'typebox'
 import { CANCEL_CATEGORIES } from '../../billing/order.ts'
 import { CHURN_TIME_POLICIES } from '../../billing/order-commands.ts'
@@ -73,7 +72,6 @@ export const SubscriptionCancellation = Type.Object(
 )
 export type SubscriptionCancellation = Static<typeof SubscriptionCancellation>
 
-/** A change of some members of a cancellation; the others keep their values. */
 export const SubscriptionCancellationPatch = Type.Object(
   { ...SubscriptionCancellation.properties, subscriptionId: Type.Optional(subscriptionId) },
   {

@@ -36,7 +36,7 @@ const usageLimit = (description: string) =>
     ),
   )
 
-/** A member of an item's own plan: without a value, the item's plan does not have it. */
+/** Without a value, the item's plan does not have the member. */
 const own = <T extends TSchema>(schema: T) => {
   const { default: _, ...rest } = schema as TSchema & { default?: unknown }
   return OmittedWhenUnknown(Type.Optional(rest)) as unknown as TOptional<T>
@@ -45,7 +45,7 @@ const ownReadOnly = <T extends TSchema>(schema: T) => OmittedWhenUnknown(ReadOnl
 
 const terms = Plan.properties
 
-/** The plan of an item: the id alone names one, and any other member makes the plan the item's own. */
+/** The id alone names a plan, and any other member makes the plan the item's own. */
 export const ItemPlan = Type.Object(
   {
     id: own(
@@ -143,7 +143,6 @@ export const SubscriptionItem = Type.Object(
   },
 )
 
-/** A change of some members of an item; the others keep their values. */
 export const SubscriptionItemPatch = Type.Object(
   {
     quantityFilled: Type.Optional(SubscriptionItem.properties.quantityFilled),
@@ -163,7 +162,6 @@ export const SubscriptionItemPatch = Type.Object(
 )
 export type SubscriptionItemPatch = Static<typeof SubscriptionItemPatch>
 
-/** A change of an order's items. */
 export const SubscriptionChange = Type.Object(
   {
     items: Type.Array(Inside(SubscriptionItem), {

@@ -14,7 +14,6 @@ export const TaxNumber = Type.Object(
   { additionalProperties: false, description: 'A tax number.' },
 )
 
-/** Returns tax numbers of a checked body as rows store them. */
 export function taxNumbersOf(
   given: readonly Static<typeof TaxNumber>[] | null | undefined,
 ): StoredTaxNumber[] {

@@ -1,4 +1,3 @@
-/** Entries of timelines: what happened to a record, and comments about it. */
 import Type, { type Static } from 'typebox'
 import { Instant, ReadOnly, resourceMembers } from './conventions.ts'
 import { NotSupportedYet } from './not-supported.ts'
@@ -77,7 +76,7 @@ export const CustomerTimelineEntry = Type.Object(
   },
 )
 
-/** The body of a comment. Another type would be more than a comment, a custom event for example. */
+/** Another type would be more than a comment, a custom event for example. */
 export const CustomerTimelineComment = Type.Object(
   {
     ...customerMembers,

@@ -1,7 +1,4 @@
-/**
- * The pages of the sandbox's test gateway: what a bank's page asks customers (3-D Secure). An answer is recorded at once,
- * as a provider's notification would be.
- */
+/** Pages of the sandbox's test gateway in place of a bank's (3-D Secure). An answer is recorded at once. */
 import type Router from '@koa/router'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { plainAmount } from '../../billing/money.ts'

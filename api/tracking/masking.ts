@@ -1,15 +1,12 @@
 /**
- * What the log of requests keeps of texts: bounded, and without card data, keys, tokens and passwords.
- *
- * Secrets are found by the names of their members and by their own form. A text need not be whole JSON.
+ * Texts for the log of requests: bounded, and without card data, keys, tokens and passwords. Secrets are
+ * found by member name and by their own form; a text need not be whole JSON.
  */
 import { withoutCardNumbers } from '../../billing/cards.ts'
 
 const MASK = '***'
 
-/** Most characters of a body. */
 export const LONGEST_BODY = 8_192
-/** Most characters of a URL, and of a header. */
 const LONGEST_LINE = 2_048
 /** More than any secret that has a form of its own, so that none is cut in the middle and missed. */
 const MARGIN = 4_096
@@ -40,7 +37,6 @@ const HEADER_VALUES = new RegExp(`"value"(\\s*:\\s*)${STRING}`, 'g')
 const VALUES = /\b[a-z]{2}_[a-z]+_[A-Za-z0-9_-]{16,}|\btok_[0-9A-Z]{26}|\beyJ[\w-]{10,}\.[\w-]+(?:\.[\w-]*)?/g
 const SECRET_HEADER = /authorization|cookie|apikey|token|secret/i
 
-/** Returns a body's text as the log keeps it, or null for none. */
 export function maskedBody(text: string | null): string | null {
   return text === null
     ? null
@@ -49,14 +45,13 @@ export function maskedBody(text: string | null): string | null {
         .toWellFormed()
 }
 
-/** Returns a URL or a header's value as the log keeps it. */
 export function maskedLine(text: string): string {
   return withoutSecretValues(text.slice(0, LONGEST_LINE + MARGIN))
     .slice(0, LONGEST_LINE)
     .toWellFormed()
 }
 
-/** Returns headers as the log keeps them: those of a credential with their names alone. */
+/** Headers of a credential keep their names alone. */
 export function maskedHeaders(headers: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) => {

@@ -1,9 +1,6 @@
 /**
- * Writes the log of requests beside the requests: they wait in memory, within bounds, and one statement writes many of
- * an organization.
- *
- * A request costs its caller nothing. Under overload, and while the database is away for long, requests are dropped from
- * the log and counted. What waits in a process that dies is lost.
+ * Requests wait in memory, within bounds, and one statement writes many. Under overload and in long outages
+ * of the database, requests are dropped and counted. A process that dies loses what waits.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
@@ -13,7 +10,7 @@ import { statement } from '../../db/statement.ts'
 import type { TrackedRequest } from './tracked-request.ts'
 
 export interface RequestLog {
-  /** Never throws, and takes no time. */
+  /** Never throws, and never waits. */
   add(request: TrackedRequest): void
   /** Writes what waits, and ends. */
   close(): Promise<void>
@@ -29,14 +26,12 @@ export interface RequestLogOptions {
 }
 
 export interface RequestLogBounds {
-  /** Most requests that wait. */
   readonly requests: number
-  /** Most characters of their bodies. */
+  /** Of all bodies together. */
   readonly characters: number
 }
 
 const BOUNDS: RequestLogBounds = { requests: 10_000, characters: 32 * 1024 * 1024 }
-/** Requests that are written at once. */
 const BATCH = 100
 /** Milliseconds until the database is tried again. */
 const RETRY = 2_000
@@ -63,7 +58,6 @@ export function createRequestLog({
     }, delay)
   }
 
-  /** Writes all that waits, a batch at a time. */
   const write = async (): Promise<void> => {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, BATCH)
@@ -77,7 +71,7 @@ export function createRequestLog({
           log.warn({ err: error, waiting: waiting.length }, 'the log of requests cannot be written for now')
           return schedule(RETRY)
         }
-        // A process that ends does not wait for a database that is away.
+        // A process that ends does not wait for an unavailable database.
         drop(isTemporary ? waiting : batch, error)
         if (isTemporary) return
         continue
@@ -123,7 +117,7 @@ function sizeOf(requests: readonly TrackedRequest[]): number {
   )
 }
 
-/** Does not wait for the disk: what a crash of the database loses is only the log. */
+/** Does not wait for the disk: a crash of the database loses only log entries. */
 async function insert(em: EntityManager, requests: readonly TrackedRequest[]): Promise<void> {
   await statement(
     em,

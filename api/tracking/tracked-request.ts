@@ -3,7 +3,6 @@ import { ID_PATTERN } from '../../db/ids.ts'
 import type { Credential } from '../http/authentication.ts'
 import { maskedBody, maskedHeaders, maskedLine } from './masking.ts'
 
-/** A request as the log stores it, by column. */
 export interface TrackedRequest {
   readonly organization_id: string
   readonly id: string
@@ -24,23 +23,19 @@ export interface TrackedRequest {
   readonly created_time: string
 }
 
-/** What the steps of a request leave for the log. */
 export interface TrackedFacts {
   readonly id: string
   readonly credential: Credential
   /** The path with the names of its parameters. */
   readonly route: string
   readonly params: Readonly<Record<string, string>>
-  /** The sent body, if it was read. */
   readonly given: unknown
-  /** The resource in the response, if it has one. */
   readonly responded: unknown
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   readonly duration: number
 }
 
-/** Returns a finished request as the log keeps it. */
 export function trackedRequest(ctx: Context, facts: TrackedFacts, baseUrl: string): TrackedRequest {
   const { credential, params, given, responded } = facts
   const isKey = credential.form !== 'customer'
@@ -66,7 +61,6 @@ export function trackedRequest(ctx: Context, facts: TrackedFacts, baseUrl: strin
   }
 }
 
-/** Parameters of the path that are secrets, whatever form they have. */
 const SECRET_PARAMETERS = ['token']
 
 function withoutTokens(url: string, params: Readonly<Record<string, string>>): string {
@@ -76,12 +70,10 @@ function withoutTokens(url: string, params: Readonly<Record<string, string>>): s
   }, url)
 }
 
-/** Most ids that the log keeps of a request. */
 const MOST_IDS = 50
 const ID = new RegExp(ID_PATTERN)
 const ID_MEMBER = /^id$|Ids?$/
 
-/** Returns the ids of the path, of the body and of the resource in the response, each once. */
 function relatedIds(
   { organizationId: _, ...params }: Readonly<Record<string, string>>,
   given: unknown,

@@ -1,8 +1,4 @@
-/**
- * The account demo's script: a customer signs in, sees orders, invoices and cards, and adds a card, all from the browser.
- *
- * The JWT is in this module's memory alone, so that it is gone with the page.
- */
+/** The account demo: a customer signs in. The JWT is in this module's memory alone and ends with the page. */
 import { CARD_VALIDATORS, cardOf, clearCard, wireCardFields } from './card-fields.ts'
 import { liveForm, type Validators } from './live-form.ts'
 import { missing, OPEN, RIGHT, validateOrganization, validatePublishableKey } from './merchant-form.ts'
@@ -49,7 +45,7 @@ interface Card {
   readonly status: string
 }
 
-/** What the page does, and no more, is what its JWT permits. */
+/** The JWT of the page permits these operations and no other. */
 const PERMISSIONS = [
   'PostToken',
   'StorefrontGetAccount',
@@ -145,7 +141,6 @@ async function signIn(): Promise<void> {
   element('account-heading', HTMLElement).focus()
 }
 
-/** The card becomes a token, and the token a card of the customer. */
 async function addCard(): Promise<void> {
   const { id: token } = await ask<{ id: string }>('tokens', {
     method: 'payment-card',
@@ -170,7 +165,6 @@ async function refreshCards(): Promise<void> {
   )
 }
 
-/** Forgets the JWT and whatever it has shown. */
 function signOut(): void {
   jwt = null
   field('password').value = ''
@@ -227,7 +221,6 @@ function restore(): void {
   remember()
 }
 
-/** Stores valid organization and key for this tab; a secret key is never valid here. */
 function remember(): void {
   for (const [id, name] of Object.entries(REMEMBERED)) keep(name, id, SIGN_IN[id]?.(true) ?? OPEN)
 }

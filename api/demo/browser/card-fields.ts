@@ -1,4 +1,4 @@
-/** The fields of a card, wherever a page has them. Card data go from here into one request body and nowhere else. */
+/** The fields of a card. Card data go from here into one request body and nowhere else. */
 import { grouped, readMonth, readYear, validateCode, validateExpiry, validateNumber } from './card-form.ts'
 import type { LiveForm, Validators } from './live-form.ts'
 import { element, field, value } from './page.ts'
@@ -11,7 +11,6 @@ export const CARD_VALIDATORS: Validators = {
 }
 const CARD_FIELDS = Object.keys(CARD_VALIDATORS)
 
-/** Groups the digits, names the brand, and fills in a chosen test card. */
 export function wireCardFields(form: HTMLFormElement, live: LiveForm): void {
   // The month can invalidate the year, and the brand the code.
   const dependent = new Map([
@@ -39,7 +38,6 @@ export function wireCardFields(form: HTMLFormElement, live: LiveForm): void {
   })
 }
 
-/** Returns the card for the body of a request. */
 export function cardOf(): object {
   return {
     pan: value('number'),

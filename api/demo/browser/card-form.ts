@@ -1,4 +1,3 @@
-/** Validates the fields of the checkout form, while the payer types and afterwards. Pure functions of texts. */
 import {
   CARD_BRANDS,
   type CardBrand,
@@ -98,7 +97,6 @@ export function validateCode(written: string, brand: CardBrand | null, finished:
   return text.length < length ? OPEN : RIGHT
 }
 
-/** Returns a month from 1 to 12, or null. */
 export function readMonth(written: string): number | null {
   const text = written.trim()
   return /^(?:0?[1-9]|1[0-2])$/.test(text) ? Number(text) : null
@@ -111,7 +109,6 @@ export function readYear(written: string): number | null {
   return /^(?:20\d\d|2100)$/.test(text) ? Number(text) : null
 }
 
-/** Returns the digits in the groups that are printed on the card. */
 export function grouped(written: string): string {
   const digits = cardDigits(written.trim())
   if (digits === null) return written

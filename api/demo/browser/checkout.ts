@@ -1,9 +1,4 @@
-/**
- * The checkout demo's script: it validates the form, creates the token with the publishable key, and shows the request
- * with which a server uses it.
- *
- * Card data go from the fields into one request body and nowhere else: not into the address, storage or the console.
- */
+/** The checkout demo. Card data go into one request body: never the address, storage or the console. */
 import { CARD_VALIDATORS, cardOf, clearCard, wireCardFields } from './card-fields.ts'
 import { liveForm, type Validators } from './live-form.ts'
 import { OPEN, validateOrganization, validatePublishableKey } from './merchant-form.ts'
@@ -89,7 +84,6 @@ async function submit(): Promise<void> {
   }
 }
 
-/** Returns the body of the request, the only place that card data enter. */
 function tokenBody(): object {
   const contact = {
     firstName: value('first-name') || null,
@@ -132,7 +126,7 @@ function showToken({ id, expirationTime, paymentInstrument: { brand, last4 } }: 
   showCalls(id)
 }
 
-/** Shows a problem document: field errors beside their fields, and the rest above the button. */
+/** Shows field errors beside their fields, and the rest above the button. */
 function showProblem(problem: ProblemResponse | null): void {
   const place = element('problem', HTMLElement)
   place.replaceChildren()
@@ -178,7 +172,6 @@ function showCalls(token: string | null): void {
   )
 }
 
-/** Shows what a shop does with a payer who comes back from the bank's page. */
 function showReturn(): void {
   const text =
     'The payer is back from the bank. Your server now reads the transaction, or waits for its webhook '
@@ -202,7 +195,6 @@ function restore(): void {
   remember()
 }
 
-/** Stores valid organization and key for this tab; a secret key is never valid here. */
 function remember(): void {
   for (const [id, name] of Object.entries(REMEMBERED)) keep(name, id, VALIDATORS[id]?.(true) ?? OPEN)
   showCalls(null)

@@ -1,22 +1,18 @@
-/** A form that is validated while the user types; a field that was left or sent once is also wrong when it is empty. */
 import { OPEN, type Verdict } from './merchant-form.ts'
 import { field, show } from './page.ts'
 
-/** The verdict on each field, by id. `finished` is true once the field was left. */
+/** Verdicts by field id. `finished` is true once the field was left or sent; an empty field is wrong then. */
 export type Validators = Readonly<Record<string, (finished: boolean) => Verdict>>
 
 export interface LiveForm {
-  /** Shows the verdict on a field. */
   validate(id: string): Verdict
   /** Regards a field as left, and shows the verdict on it. */
   leave(id: string): Verdict
   /** Regards every field as left. False if one is wrong; the first of these has the focus then. */
   validateAll(): boolean
-  /** Regards a field as new. */
   forget(id: string): void
 }
 
-/** Validates the fields of a form from now on, and calls `changed` after each input. */
 export function liveForm(
   form: HTMLFormElement,
   validators: Validators,

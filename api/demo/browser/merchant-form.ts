@@ -1,7 +1,4 @@
-/** Validates an organization id and its key for the demo pages. Pure functions of texts. */
-
 export interface Verdict {
-  /** `open`: neither right nor wrong yet. */
   readonly state: 'open' | 'right' | 'wrong'
   /** A sentence for the user, or empty. It contains no digit of a card and no part of a key. */
   readonly message: string
@@ -14,7 +11,6 @@ export function wrong(message: string): Verdict {
   return { state: 'wrong', message }
 }
 
-/** Returns the verdict on an empty field: wrong once the field was left. */
 export function missing(what: string, finished: boolean): Verdict {
   return finished ? wrong(`Enter ${what}.`) : OPEN
 }

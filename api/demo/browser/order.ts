@@ -1,4 +1,3 @@
-/** The order demo's script: it shows one order, its invoices and its timeline, and moves its clock. */
 import { OPEN, RIGHT, type Verdict, validateOrganization, validateSecretKey, wrong } from './merchant-form.ts'
 import {
   callApi,
@@ -18,7 +17,7 @@ import {
 } from './page.ts'
 
 const DAY = 86_400_000
-/** Poll interval of a long move. Milliseconds. */
+/** Milliseconds. */
 const POLL_INTERVAL = 500
 
 interface Order {
@@ -81,7 +80,6 @@ clock.addEventListener('submit', (event) => {
 })
 element('refresh', HTMLButtonElement).addEventListener('click', () => void refresh())
 
-/** Shows the order if all fields are right, and otherwise focuses the first that is not. */
 async function begin(): Promise<void> {
   const wrongOnes = Object.entries(VALIDATORS).filter(([id, validate]) => {
     const verdict = validate(true)
@@ -109,7 +107,6 @@ async function refresh(): Promise<void> {
   }
 }
 
-/** Moves the clock and polls until the move has ended. */
 async function move(): Promise<void> {
   const button = element('move', HTMLButtonElement)
   if (button.getAttribute('aria-busy') === 'true') return
@@ -146,7 +143,6 @@ async function ask<T>(path: string, body?: object): Promise<T> {
   return await callApi<T>(path, { 'SVC-APIKEY': value('key') }, body)
 }
 
-/** Shows why an operation failed: beside the field that can fix it, or as a message. */
 function refuse(error: unknown): void {
   const problem = error as ProblemResponse
   const late = problem.invalidFields?.find((one) => one.field === 'to')

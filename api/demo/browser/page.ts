@@ -1,7 +1,3 @@
-/**
- * Code that the demo pages share: elements, verdicts beside fields, requests and their problem documents, and what a tab
- * remembers.
- */
 import type { Verdict } from './merchant-form.ts'
 
 export interface ProblemResponse {
@@ -44,7 +40,6 @@ export function show(id: string, { state, message }: Verdict): void {
   else input.removeAttribute('aria-invalid')
 }
 
-/** Returns a box with an error, a detail and a link to the problem's page. */
 export function problemBox({ title, type }: ProblemResponse, detail: string): HTMLElement {
   const box = tagged('div', '', 'problem')
   box.append(tagged('p', [title ?? 'The request failed', detail].filter((text) => text !== '').join('. ')))
@@ -68,16 +63,12 @@ export function recall(names: Readonly<Record<string, string>>): string[] {
   })
 }
 
-/** Stores the value of a field for this tab if it is right, and removes it otherwise. */
 export function keep(name: string, id: string, { state }: Verdict): void {
   if (state === 'right') sessionStorage.setItem(name, value(id))
   else sessionStorage.removeItem(name)
 }
 
-/**
- * Calls an operation of the organization that the form names; with a body by POST.
- * @throws ProblemResponse of an error response, or of a service that cannot be reached.
- */
+/** Calls an operation of the organization in the form, by POST if there is a body. Throws a ProblemResponse. */
 export async function callApi<T>(
   path: string,
   credential: Readonly<Record<string, string>>,
@@ -105,7 +96,6 @@ export async function callApi<T>(
   return responseBody
 }
 
-/** Formats an instant in UTC to the second: `2027-01-31 09:00:00`. */
 export function written(instant: string): string {
   return instant.slice(0, 19).replace('T', ' ')
 }
@@ -114,14 +104,12 @@ export function money(amount: number, currency: string): string {
   return new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(amount)
 }
 
-/** Returns a row of a table with a cell for each text. */
 export function tableRow(...texts: readonly string[]): HTMLElement {
   const row = tagged('tr')
   row.append(...texts.map((text) => tagged('td', text)))
   return row
 }
 
-/** Fills a definition list; a fact without a text is left out. */
 export function showFacts(id: string, facts: readonly (readonly [string, string | null])[]): void {
   element(id, HTMLElement).replaceChildren(
     ...facts.flatMap(([name, text]) => (text === null ? [] : [tagged('dt', name), tagged('dd', text)])),
