@@ -1,4 +1,3 @@
-/** Custom fields of records: validated against the definitions that the organization has made for their resource. */
 import { canonicalJson } from '../billing/canonical-json.ts'
 import {
   type CustomFieldType,
@@ -11,15 +10,12 @@ import { CustomField } from '../db/entities/index.ts'
 import { statement } from '../db/statement.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 
-/** Enabled definitions of a resource as one JSON document; binds the organization and the resource. */
+/** Enabled definitions as one JSON document; binds the organization and the resource. */
 export const definitionsSql = `(select coalesce(jsonb_agg(jsonb_build_object('name', id, 'type', type,
     'constraints', coalesce(additional_schema, '{}')) order by id), '[]')
   from custom_fields where organization_id = ? and resource = ? and is_enabled)`
 
-/**
- * Returns the custom fields of a new record, or of a known one with what is `stored`, and what the definitions refuse.
- * Nothing is read if nothing has changed.
- */
+/** Checks custom fields against their definitions; reads nothing if they are the same as `stored`. */
 export async function checkCustomFields(
   { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
   resource: string,

@@ -1,8 +1,6 @@
 /**
- * References in request bodies: the row exists in the organization, and is not deleted while the transaction lasts.
- *
- * A referring transaction locks the row with the lock of a foreign key (`for key share`); a deletion locks the row
- * exclusively and then checks for references. So one of the two waits, and finds what the other did.
+ * A referring transaction locks the row with `for key share`; a deletion locks it exclusively and then checks
+ * for references. So one of the two waits, and finds what the other did.
  */
 import type { EntityClass } from '@mikro-orm/core'
 import { ConflictError, type FieldCode, type InvalidField, InvalidFieldsError } from '../billing/errors.ts'
@@ -16,12 +14,8 @@ interface TenantRow {
 }
 
 export interface References {
-  /**
-   * Returns the row with that id, read-only and held until the transaction ends. When it does not exist,
-   * records a failure of `field` and returns null.
-   */
+  /** Returns the row, held until the transaction ends; else records a failure of `field` and returns null. */
   required<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string): Promise<T | null>
-  /** As `required`, but null is accepted. */
   optional<T extends TenantRow>(entity: EntityClass<T>, field: string, id: string | null): Promise<T | null>
   missing<T extends TenantRow>(entity: EntityClass<T>, field: string): void
   fail(field: string, code: FieldCode, message: string): void
@@ -55,10 +49,6 @@ export function references({ em, organizationId }: Pick<UnitOfWork, 'em' | 'orga
   }
 }
 
-/**
- * Returns the row with that id, read-only and held against deletion until the transaction ends; null when it
- * does not exist.
- */
 async function heldRow<T extends TenantRow>(
   { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
   entity: EntityClass<T>,
@@ -119,11 +109,7 @@ const REFERRERS = {
   ],
 } as const
 
-/**
- * Permits the deletion of a locked row only if nothing refers to it.
- *
- * @throws ConflictError naming what refers to it.
- */
+/** @throws ConflictError naming what refers to the locked row. */
 export async function requireUnreferenced(
   { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
   table: keyof typeof REFERRERS,

@@ -1,8 +1,7 @@
-/** Named advisory locks of transactions; each excludes concurrent runs of one task. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { statement } from './statement.ts'
 
-/** The first of the two numbers of every lock, which separates the service's locks from others in the database. */
+/** Separates the service's locks from others in the database. */
 const SERVICE = 7310
 
 const LOCKS = {
@@ -15,7 +14,6 @@ const LOCKS = {
 
 type LockName = keyof typeof LOCKS
 
-/** Waits for the lock, and holds it until the transaction of `em` ends. */
 export async function lockUntilCommit(em: EntityManager, name: LockName): Promise<void> {
   await statement(em, 'take-advisory-lock', 'select pg_advisory_xact_lock(?::int, ?::int)', [
     SERVICE,
@@ -23,12 +21,11 @@ export async function lockUntilCommit(em: EntityManager, name: LockName): Promis
   ])
 }
 
-/** Returns the arguments for PostgreSQL's advisory lock functions, for statements that do more than lock. */
+/** For statements that do more than lock. */
 export function lockArguments(name: LockName): string {
   return `${SERVICE}, ${LOCKS[name]}`
 }
 
-/** Waits for the lock of an arbitrary text, and holds it until the transaction of `em` ends. */
 export async function lockText(em: EntityManager, text: string): Promise<void> {
   await statement(em, 'take-lock-of-text', 'select pg_advisory_xact_lock(hashtextextended(?, ?::bigint))', [
     text,
@@ -36,7 +33,7 @@ export async function lockText(em: EntityManager, text: string): Promise<void> {
   ])
 }
 
-/** Takes the lock of an arbitrary text until the transaction of `em` ends. False if another transaction holds it. */
+/** Locks an arbitrary text until the transaction of `em` ends. False if another transaction holds the lock. */
 export async function tryLockText(em: EntityManager, text: string): Promise<boolean> {
   const [row] = await statement<{ taken: boolean }>(
     em,

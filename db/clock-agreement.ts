@@ -1,9 +1,9 @@
-/** Compares this process's clock with the database's, because deadlines are due by the same time on every machine. */
+/** Compares this process's clock with the database's: deadlines are due by the same time on every machine. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { InfrastructureError } from './infrastructure-failure.ts'
 import { statement } from './statement.ts'
 
-/** Permitted difference in milliseconds. */
+/** Milliseconds. */
 export const TOLERANCE = 1_000
 const INTERVAL = 2_000
 
@@ -12,7 +12,7 @@ export class ClockSkewError extends InfrastructureError {
 }
 
 export interface DatabaseClock {
-  /** True if the last measured difference is at most a second; false before the first measurement. */
+  /** False before the first measurement. */
   agrees(): boolean
   /** Resolves when `agrees()` changes, or when measuring stops. */
   changed(): Promise<void>
@@ -23,7 +23,6 @@ export interface DatabaseClock {
 
 /** Compares the clocks every two seconds. While the database is unavailable, the last measurement holds. */
 export function watchDatabaseClock(em: () => EntityManager, now: () => number): DatabaseClock {
-  // Before the first measurement the clocks do not agree.
   let skew = Number.NaN
   let stopped = false
   let timer: NodeJS.Timeout | undefined
@@ -74,10 +73,7 @@ async function measureSkew(em: EntityManager, now: () => number): Promise<number
   return certainSkew(Number(row?.time), { before, after: now() })
 }
 
-/**
- * Returns the milliseconds by which this process is certainly ahead of the database (negative: behind), given that
- * the database read its clock at some time between request and response.
- */
+/** Returns the milliseconds by which this process is certainly ahead of the database; negative: behind. */
 export function certainSkew(
   databaseTime: number,
   { before, after }: { readonly before: number; readonly after: number },

@@ -1,7 +1,6 @@
-/** Options of every database connection, so that nothing on it waits for ever. */
 import type { ClientConfig } from 'pg'
 
-/** The limits, in milliseconds, after which PostgreSQL aborts. */
+/** Milliseconds after which PostgreSQL aborts. */
 export interface Timeouts {
   /** Waiting for a lock of another transaction. */
   readonly lock: number
@@ -10,7 +9,6 @@ export interface Timeouts {
   readonly idleInTransaction: number
 }
 
-/** For connections that serve requests, workflows and deliveries. */
 export const TIMEOUTS: Timeouts = { lock: 5_000, statement: 15_000, idleInTransaction: 30_000 }
 
 /** For work on whole tables: migrations, retention and re-encryption of secrets. */
@@ -20,13 +18,10 @@ export const MAINTENANCE_TIMEOUTS: Timeouts = {
   idleInTransaction: 600_000,
 }
 
-/** Time beyond PostgreSQL's own timeout after which a connection without a response counts as lost. */
+/** Milliseconds beyond PostgreSQL's own timeout after which a connection without a response counts as lost. */
 const RESPONSE_MARGIN = 5_000
 
-/**
- * A silently lost peer is detected within about 20 seconds: on an idle connection by probes (Node adds one a
- * second once they have begun), after sending by missing acknowledgements.
- */
+/** Milliseconds. With Node's probes, a silently lost peer is detected within about 20 seconds. */
 const KEEPALIVE_DELAY = 10_000
 const SERVER_PARAMETERS = {
   // The notation that `storedInstant` reads, whatever the server's default.
@@ -41,12 +36,12 @@ export interface ConnectionOptions {
   readonly databaseUrl: string
   readonly name: string
   readonly timeouts?: Timeouts
-  /** A role that the connection takes, of which its user is a member; default: the user itself. */
+  /** A role to take, of which the connection's user is a member; default: the user itself. */
   readonly role?: string | null | undefined
   readonly parameters?: Readonly<Record<string, string>>
 }
 
-/** Returns the driver's options. All limits are part of the start-up message and cost no round trip. */
+/** All limits are part of the start-up message and cost no round trip. */
 export function connectionOptions({
   databaseUrl,
   name,

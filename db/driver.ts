@@ -1,6 +1,6 @@
 /**
- * The database driver below the ORM. `begin` is sent with the first statement of a transaction, and `commit`
- * with a statement that is marked as the last, so that a transaction of one statement is one round trip.
+ * `begin` is sent with the first statement of a transaction, and `commit` with one that is marked as the
+ * last, so that a transaction of one statement is one round trip.
  */
 import {
   CompiledQuery,
@@ -14,7 +14,6 @@ import pg, { type Pool, type PoolClient, type QueryConfig } from 'pg'
 import { exchange } from './exchange.ts'
 import { ORGANIZATION_SETTING } from './organization-scope.ts'
 
-/** A query with the options of this driver. */
 export interface Statement extends CompiledQuery {
   /** The connection keeps it prepared under this name. */
   readonly name?: string
@@ -22,7 +21,7 @@ export interface Statement extends CompiledQuery {
   readonly commits?: boolean
 }
 
-/** Returns the organization that a connection's next transaction is held to; undefined for none. */
+/** Returns the organization that a connection's next transaction is held to; undefined: none. */
 export type Organization = () => string | undefined
 
 export class PooledDialect extends PostgresDialect {
@@ -104,7 +103,7 @@ class PooledDriver implements Driver {
 const BEGIN: QueryConfig = { name: 'begin', text: 'begin' }
 const COMMIT: QueryConfig = { name: 'commit', text: 'commit' }
 
-/** Returns the statement that holds a transaction to an organization, for the policies of `db/row-security.ts`. */
+/** For the policies of `db/row-security.ts`. */
 function holdingTo(organization: string): QueryConfig {
   return {
     name: 'hold-to-organization',
@@ -115,7 +114,6 @@ function holdingTo(organization: string): QueryConfig {
 
 class LentConnection implements DatabaseConnection {
   readonly #client: PoolClient
-  /** Statements that come first in every transaction. */
   readonly #before: readonly QueryConfig[]
   /** Incremented to prepare every statement again, under another name. */
   readonly #prepared: { generation: number }
@@ -178,9 +176,7 @@ class LentConnection implements DatabaseConnection {
     this.#client.release(this.#isLost || this.#transaction !== 'none')
   }
 
-  /**
-   * Runs a statement with the `begin` or `commit` that it needs; returns its results, of several statements the last.
-   */
+  /** Sends the `begin` or `commit` that the statement needs with it. */
   async #run(statement: QueryConfig, commits: boolean): Promise<pg.QueryResult[]> {
     if (this.#transaction === 'none') {
       // Without `begin`, the statements of one write are a transaction of their own.

@@ -1,12 +1,12 @@
-/** The payload of an event: what webhooks send and GET events embeds. */
+/** What webhooks send and GET events embeds. */
 
 export interface EventContent {
   readonly type: string
-  /** The clock of the record it is about. */
+  /** The record's own clock. */
   readonly time: Date
-  /** Top-level ids of the payload, the first of them telling what the event is about. */
+  /** The first one tells what the event is about. */
   readonly ids: Readonly<Record<string, string | null>>
-  /** The records as they stand now. A function is called at the end of the transaction, for what is only known then. */
+  /** As they stand now; a function is called at the end of the transaction, for what is only known then. */
   readonly embedded: Readonly<Record<string, object | null | (() => object)>>
   readonly links: readonly { readonly rel: string; readonly href: string }[]
   /** Members besides, such as `cause`. */

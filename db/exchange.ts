@@ -1,6 +1,4 @@
 /**
- * Several statements in one write: PostgreSQL runs them in order, and skips the rest after a failure.
- *
  * The driver's own pipeline ends every statement with a Sync, after which PostgreSQL continues regardless: a
  * statement would run although the `begin` before it failed. Here one Sync ends them all.
  */
@@ -12,12 +10,7 @@ import pg, {
   type Submittable,
 } from 'pg'
 
-/**
- * Runs the statements.
- *
- * @returns their results, in order.
- * @throws the error of the first failed statement; those after it have not run.
- */
+/** Runs statements in one write. Throws the error of the first that failed; those after it have not run. */
 export async function exchange(
   client: ClientBase,
   statements: readonly QueryConfig[],
@@ -143,7 +136,7 @@ class Exchange implements Submittable, ActiveQuery {
   }
 }
 
-/** The descriptions of the rows of prepared statements, by name; null for a statement without rows. */
+/** By name; null for a statement without rows. */
 type Descriptions = Map<string, unknown>
 
 interface Views {

@@ -55,10 +55,7 @@ function randomFraction(): number {
 
 const nextUlid = monotonicFactory(randomFraction)
 
-/**
- * Returns a new id; ids of one process sort by creation. One that a browser may read by is not counted on from the one
- * before, so that it cannot be guessed from another.
- */
+/** Ids of one process sort by creation. One that a browser may read by cannot be guessed from another. */
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${prefix === 'tok' ? ulid(undefined, randomFraction) : nextUlid()}`
 }

@@ -1,16 +1,11 @@
-/** Distinguishes temporary failures of the infrastructure from failures of a record. */
-
 import { isOutdatedStatement } from './driver.ts'
 
-/** The service's own infrastructure is temporarily unavailable. */
+/** The service's own infrastructure is temporarily unavailable; no record has failed. */
 export class InfrastructureError extends Error {
   override readonly name: string = 'InfrastructureError'
 }
 
-/**
- * Classes of SQLSTATE: connection, rollback by conflict, resources, lock not available, operator, system; and
- * of class 25 the idle transaction timeout.
- */
+/** SQLSTATE: connection, conflict, resources, locks, operator, system; 25P03 is the idle transaction timeout. */
 const SQL_STATES = /^(08|40|53|55|57|58|25P03)/
 /** The operating system's codes for connections and exhausted resources. */
 const SYSTEM_CODES =
@@ -19,7 +14,7 @@ const SYSTEM_CODES =
 const MESSAGES =
   /^(Connection terminated|Query read timeout|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after calling end)/i
 
-/** True if the same work may succeed when repeated, whatever record it is about. */
+/** True if the same work may succeed when repeated. */
 export function isInfrastructureFailure(error: unknown): boolean {
   for (let cause = error; Error.isError(cause); cause = cause.cause) {
     if (cause instanceof InfrastructureError) return true

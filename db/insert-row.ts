@@ -1,8 +1,7 @@
-/** Inserts of new rows as part of larger statements, without the ORM's change tracking. */
 import type { EntityClass } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 
-/** A row to insert. Missing members become null, or the default of a number or boolean. */
+/** Missing members become null, or the default of a number or boolean. */
 export interface NewRow {
   readonly entity: EntityClass<object>
   readonly row: object
@@ -15,7 +14,7 @@ export interface Insertion {
   readonly values: readonly unknown[]
 }
 
-/** Returns the `insert` of a row; its text is the same for all rows of an entity. */
+/** The text is the same for all rows of an entity. */
 export function insertion(em: EntityManager, { entity, row }: NewRow): Insertion {
   const { tableName, props } = em.getMetadata().get(entity)
   const columns: string[] = []

@@ -9,11 +9,11 @@ import type { Vault } from './vault.ts'
 export interface InstallationFacts {
   /** Part of the task queues' names, so that two installations on one Temporal never share work. */
   readonly id: string
-  /** Returns the keyed hash by which a presented API key is looked up. */
+  /** For looking up a presented API key. */
   hashKey(value: string): string
 }
 
-/** Reads the facts of this installation and creates missing ones; several processes may call it at once. */
+/** Creates missing facts; several processes may call it at once. */
 export async function loadInstallation(em: EntityManager, vault: Vault): Promise<InstallationFacts> {
   const id = await factOnce(em, 'id', async () => ulid().toLowerCase())
   const sealed = await factOnce(em, 'lookup-key', () => vault.seal(randomBytes(32).toString('base64')))
@@ -22,18 +22,13 @@ export async function loadInstallation(em: EntityManager, vault: Vault): Promise
   return { id, hashKey: (value) => createHmac('sha256', lookupKey).update(value).digest('hex') }
 }
 
-/**
- * Stores the public address of the installation with the first process. API and worker have to use the same,
- * because both sign with it.
- *
- * @returns the stored address if it is another one; else null.
- */
+/** Keeps the first process's address: API and worker both sign with it. Returns the stored one if it is another. */
 export async function otherBaseUrl(em: EntityManager, baseUrl: string): Promise<string | null> {
   const agreed = await factOnce(em, BASE_URL_FACT, async () => baseUrl)
   return agreed === baseUrl ? null : agreed
 }
 
-/** Changes the public address of the installation; its processes have to be restarted with it. */
+/** The installation's processes have to be restarted with it. */
 export async function changeBaseUrl(em: EntityManager, baseUrl: string): Promise<void> {
   await statement(
     em,

@@ -1,4 +1,3 @@
-/** Numbers of invoices: 1, 2, 3 … in each organization, without gaps. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Contact } from '../billing/contacts.ts'
 import type { Invoice } from './entities/index.ts'
@@ -11,9 +10,9 @@ interface Recipient {
 }
 
 /**
- * Gives issued invoices of an organization their numbers, in the order of their issue times, and what their documents
- * say of organization and customer (decisions 6.3). The organization's counter stays locked until the transaction ends:
- * a rollback returns its numbers, and the next transaction that issues invoices waits for the commit.
+ * Numbers issued invoices by issue time, without gaps, and adds what their documents say of both parties
+ * (decisions 6.3). The counter stays locked until the transaction ends: a rollback returns its numbers, and
+ * the next transaction that issues invoices waits for the commit.
  */
 export async function numberInvoices(
   em: EntityManager,
@@ -63,7 +62,6 @@ const defaultNumber = (row: string) =>
       from jsonb_array_elements(${row}.tax_numbers) with ordinality given (number, place)
      order by (number ->> 'isDefault')::boolean desc, place limit 1)`
 
-/** An `Issuer` of the organization's row. */
 const ISSUER = `jsonb_build_object(
     'name', organization.name, 'website', organization.website, 'address', organization.address,
     'address2', organization.address2, 'city', organization.city, 'region', organization.region,

@@ -1,4 +1,3 @@
-/** Listens for PostgreSQL notifications on its own connection, and reconnects after a loss. */
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { connectionOptions } from './connection.ts'
@@ -7,14 +6,11 @@ export interface Listener {
   close(): Promise<void>
 }
 
-/** Milliseconds between heartbeat queries on the connection, and the timeout of each. */
+/** Milliseconds. */
 const HEARTBEAT = 5_000
 const HEARTBEAT_TIMEOUT = 5_000
 
-/**
- * Calls `handlers[channel]` for each notification, and all handlers after a reconnection, because
- * notifications may have been missed.
- */
+/** All handlers are called after a reconnection, because notifications may have been missed. */
 export function listen(
   databaseUrl: string,
   handlers: Readonly<Record<string, () => void>>,

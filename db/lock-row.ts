@@ -1,9 +1,7 @@
 import { type EntityClass, LockMode } from '@mikro-orm/core'
 import type { UnitOfWork } from './unit-of-work.ts'
 
-/**
- * Returns the current row of the unit's organization, locked until the transaction ends; null when it does not exist.
- */
+/** Returns the current row, locked until the transaction ends; null when it does not exist. */
 export async function lockRow<Row extends { organizationId: string; id: string }>(
   { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
   entity: EntityClass<Row>,

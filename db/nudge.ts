@@ -1,9 +1,7 @@
 /**
- * Nudges the loops that continue what a transaction has written.
- *
- * A nudge is sent after the commit if the transaction could not notify without delaying others (`db/outbox.ts`):
- * PostgreSQL commits transactions with a NOTIFY one at a time, including the wait for the disk, so that all commands of
- * all organizations would queue. Nothing depends on a nudge: the loops also poll every second.
+ * A nudge is sent after the commit if the transaction could not notify without delaying others
+ * (`db/outbox.ts`): PostgreSQL commits transactions with a NOTIFY one at a time, including the wait for the
+ * disk. Nothing depends on a nudge: the loops also poll every second.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { statement } from './statement.ts'
@@ -15,7 +13,7 @@ interface Nudges {
 
 const byPool = new WeakMap<object, Nudges>()
 
-/** Notifies the listeners of the channels. Concurrent calls are merged; a failed nudge is ignored. */
+/** Concurrent calls are merged; a failed nudge is ignored. */
 export function nudge(em: EntityManager, channels: Iterable<string>): void {
   const pool = em.getConnection()
   const nudges = byPool.get(pool) ?? { waiting: new Set(), sending: false }

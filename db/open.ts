@@ -1,4 +1,3 @@
-/** Opens the database for a process: ORM, vault, and the facts of the installation. */
 import type { MikroORM } from '@mikro-orm/postgresql'
 import { type InstallationFacts, loadInstallation } from './installation.ts'
 import { type DatabaseOptions, openOrm } from './orm.ts'
@@ -13,10 +12,7 @@ export interface Database {
 
 type Options = DatabaseOptions & { readonly masterKeys: readonly string[] }
 
-/**
- * Opens the database for work on all organizations.
- * @throws Error if row-level security withholds them.
- */
+/** For work on all organizations. Throws if row-level security withholds them. */
 export async function openDatabase(options: Options): Promise<Database> {
   const database = await open(options)
   try {
@@ -28,7 +24,7 @@ export async function openDatabase(options: Options): Promise<Database> {
   }
 }
 
-/** Opens the database for the API, whose statements see the organization in scope alone (`db/organization-scope.ts`). */
+/** For the API: statements see the organization in scope alone (`db/organization-scope.ts`). */
 export async function openApiDatabase(options: Options): Promise<Database & { readonly access: ApiAccess }> {
   const access = await apiAccess(options.databaseUrl)
   return { ...(await open({ ...options, role: access.role, isScoped: true })), access }

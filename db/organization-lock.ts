@@ -2,10 +2,7 @@ import { LockMode } from '@mikro-orm/core'
 import { Organization } from './entities/index.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
-/**
- * Returns the organization's row, locked until the transaction ends. The lock serialises changes whose rules
- * count the organization's rows.
- */
+/** Serializes changes whose rules count the organization's rows, until the transaction ends. */
 export async function lockOrganization({ em, organizationId }: UnitOfWork): Promise<Organization> {
   return await em.findOneOrFail(
     Organization,

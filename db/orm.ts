@@ -1,4 +1,3 @@
-/** Opens the database through MikroORM, and applies migrations. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Migrator } from '@mikro-orm/migrations'
 import { createPostgreSqlTypeParsers, MikroORM, type Options } from '@mikro-orm/postgresql'
@@ -25,13 +24,10 @@ export interface DatabaseOptions {
   readonly isScoped?: boolean
 }
 
-/**
- * Milliseconds until an idle connection is closed. A new connection costs its first user several round trips
- * and the planning of statements that others have prepared.
- */
+/** Milliseconds. A new connection costs its first user several round trips and the planning of statements. */
 const IDLE_TIMEOUT = 600_000
 
-/** Opens the ORM without connecting; the first query connects. */
+/** The first query connects. */
 export async function openOrm(options: DatabaseOptions): Promise<MikroORM> {
   return await MikroORM.init(ormOptions(options))
 }
@@ -79,7 +75,7 @@ function ormOptions({
   }
 }
 
-/** Returns the driver's type parsers for the ORM. Instants become ISO 8601 texts, which every reader takes alike. */
+/** Instants become ISO 8601 texts, which every reader takes alike. */
 function typeParsers(): pg.TypeOverrides {
   const types = new pg.TypeOverrides()
   const parseTexts = pg.types.getTypeParser(TEXT_ARRAY) as (text: string) => string[]
@@ -97,11 +93,7 @@ const TEXT_ARRAY = 1009 as typeof pg.types.builtins.TEXT
 const TABLE_LOCK_TIMEOUT = 30_000
 const LOCK_POLL_INTERVAL = 100
 
-/**
- * Applies pending migrations and protects the rows of organizations, under a lock, so that several processes may start
- * at once.
- * @returns what keeps row-level security from being set up, or null.
- */
+/** Several processes may call it at once. Returns what keeps row-level security from being set up, or null. */
 export async function migrate(databaseUrl: string): Promise<string | null> {
   // Two connections: one holds the lock, the other migrates.
   const orm = await openOrm({

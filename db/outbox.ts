@@ -1,4 +1,3 @@
-/** The consequences of a change, written in its transaction: events, deliveries, timeline and wake-ups. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { EventType } from '../billing/event-types.ts'
 import type { Cause } from '../billing/order.ts'
@@ -15,7 +14,6 @@ export interface NewEvent extends EventContent {
   readonly type: EventType
   /** null: only webhooks of all websites receive it. */
   readonly websiteId: string | null
-  /** A webhook that does not receive it. */
   readonly exceptWebhookId?: string
 }
 
@@ -35,11 +33,9 @@ export interface NewTimelineEntry {
   readonly message: string
 }
 
-/** When a record has to be advanced next. */
 export interface Deadline {
   /** Real time; null: unknown, the record only changed. */
   readonly dueBy: Date | null
-  /** True if the payment gateway has to be called then. */
   readonly gatewayCall?: boolean
 }
 
@@ -74,13 +70,9 @@ interface Tenant {
 }
 
 /**
- * Writes new records and all consequences of a change in one statement, and commits the transaction with it: events, a
- * delivery for every webhook that receives it now (`webhooks-of-event.ts`), timeline entries and wake-ups.
- *
- * The commit notifies the listeners unless another transaction is about to: PostgreSQL commits transactions with a
- * NOTIFY one at a time, and none has to wait for that.
- *
- * @returns the channels to nudge after the commit.
+ * Writes new records and all consequences of a change in one statement, and commits with it. It notifies the
+ * listeners unless another transaction is about to, because PostgreSQL commits transactions with a NOTIFY one
+ * at a time. Returns the channels to nudge after the commit.
  */
 export async function writeConsequences(
   em: EntityManager,

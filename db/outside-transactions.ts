@@ -1,11 +1,6 @@
 import { TransactionContext } from '@mikro-orm/core'
 
-/**
- * Returns the object with those of its methods refusing to run in a transaction: what they wait for must not hold rows
- * or a connection.
- *
- * @throws Error from a call within a transaction, before the method runs.
- */
+/** The methods refuse to run in a transaction: what they wait for must not hold rows or a connection. */
 export function outsideTransactions<T extends object>(target: T, methods: readonly (keyof T & string)[]): T {
   return new Proxy(target, {
     get(object, name, receiver) {

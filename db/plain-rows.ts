@@ -1,7 +1,4 @@
-/**
- * Rows as plain objects for responses, without the ORM's change tracking, which is most of the cost of
- * reading an entity.
- */
+/** Plain objects, because the ORM's change tracking is most of the cost of reading an entity. */
 import type { EntityClass } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { storedInstant } from './stored-instant.ts'
@@ -10,7 +7,7 @@ type Reader = (raw: Readonly<Record<string, unknown>>) => Record<string, unknown
 
 const readers = new WeakMap<object, Reader>()
 
-/** Returns a reader of rows from a plain statement: column names become member names, values their members' types. */
+/** Column names become member names, and values their members' types. */
 export function plainRowReader<Row extends object>(
   em: EntityManager,
   entity: EntityClass<Row>,

@@ -1,4 +1,3 @@
-/** Quarantine: a record that cannot be advanced is set aside on its own row, and the others continue. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type RecordKey, WORKFLOW_NAMES, type WorkflowName } from '../workflows/contract.ts'
 import { statement } from './statement.ts'
@@ -23,7 +22,7 @@ export interface QuarantinedRecord extends RecordKey {
   readonly until: Date
 }
 
-/** Quarantines a record. Returns when it is advanced again; null: it does not exist. */
+/** Returns when the record is advanced again; null: it does not exist. */
 export async function quarantineRecord(
   em: EntityManager,
   workflow: WorkflowName,
@@ -41,7 +40,7 @@ export async function quarantineRecord(
   return row === undefined ? null : new Date(row.until)
 }
 
-/** Ends the quarantine of a record that advanced, or that an operator releases. True if it was quarantined. */
+/** For a record that advanced, or that an operator releases. True if it was quarantined. */
 export async function endQuarantine(
   em: EntityManager,
   workflow: WorkflowName,
@@ -57,7 +56,7 @@ export async function endQuarantine(
   return rows.length > 0
 }
 
-/** Releases a record for an operator and wakes its workflow. True if it was quarantined. */
+/** For an operator: wakes the record's workflow too. True if it was quarantined. */
 export async function releaseRecord(
   em: EntityManager,
   workflow: WorkflowName,

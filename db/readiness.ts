@@ -1,4 +1,3 @@
-/** Checks whether the database can serve this process, with one small write. */
 import type { MikroORM } from '@mikro-orm/postgresql'
 import { certainSkew, TOLERANCE } from './clock-agreement.ts'
 import { statement } from './statement.ts'
@@ -9,7 +8,7 @@ const FRESH = 250
 type Part = 'database' | 'connections' | 'disk' | 'clock'
 type Outcome = Readonly<Record<Part, string | null>>
 
-/** Returns a check for each part: null, or what is wrong. `now` is the process's clock, in milliseconds. */
+/** Each check returns null, or what is wrong; all share one small write. `now` returns milliseconds. */
 export function databaseChecks(
   orm: MikroORM,
   now: () => number,
@@ -51,7 +50,6 @@ async function probeOnce(orm: MikroORM, now: () => number): Promise<Outcome> {
   }
 }
 
-/** Returns the part that an error concerns, with the reason. */
 function failureOf(error: unknown): [Part, string] {
   const message = Error.isError(error) ? error.message : String(error)
   for (let cause = error; Error.isError(cause); cause = cause.cause) {

@@ -1,12 +1,9 @@
-/**
- * Writes wake-ups for all records with a deadline: after a restored backup, or in a new namespace of
- * Temporal, they have no executions. The sweep would only find them late.
- */
+/** A restored backup, or a new namespace of Temporal, has no executions; the sweep would only find records late. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { WorkflowName } from '../workflows/contract.ts'
 import { statement } from './statement.ts'
 
-/** Records of a workflow that wait for a deadline: `organization_id, id, due_by, gateway_call, attributes`. */
+/** Records that wait for a deadline: `organization_id, id, due_by, gateway_call, attributes`. */
 const WAITING: Readonly<Record<WorkflowName, string>> = {
   subscription: `
     select organization_id, id, next_deadline - clock_offset * interval '1 millisecond' as due_by,
@@ -39,10 +36,8 @@ const WAITING: Readonly<Record<WorkflowName, string>> = {
 }
 
 /**
- * Writes a wake-up for every record of the workflow that waits for a deadline and has none, in batches with
- * their own commits. An existing execution checks its record again, without effect.
- *
- * @returns how many were written.
+ * Writes missing wake-ups in batches with their own commits, and returns how many. An execution that exists
+ * checks its record again, without effect.
  */
 export async function rearm(em: EntityManager, workflow: WorkflowName, batch = 1_000): Promise<number> {
   let written = 0

@@ -1,4 +1,3 @@
-/** Encrypts the vault's secrets again with the first key of the ring, so that an older key can be destroyed. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { statement } from './statement.ts'
 import type { Vault } from './vault.ts'
@@ -21,11 +20,9 @@ export const SEALED = [
 const BATCH = 200
 
 /**
- * Encrypts every secret of another key again. It may run while the service does, and can be repeated after an
- * interruption.
- *
- * @returns the number of secrets; 0: no other key of the ring is needed any more.
- * @throws VaultError when the ring does not contain the key of a secret.
+ * Encrypts every secret of another key with the first of the ring, so that the older key can be destroyed.
+ * The service may run meanwhile; a repetition continues. Returns the number of secrets; 0: no other key is
+ * needed any more. Throws VaultError when the ring lacks a key.
  */
 export async function resealAll(em: EntityManager, vault: Vault): Promise<number> {
   let resealed = 0

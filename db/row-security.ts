@@ -1,10 +1,7 @@
 /**
- * Row-level security by organization (ADR 49): under its role, the API reads and writes the rows of one organization,
- * whatever a statement says.
- *
- * A policy of each table compares its `organization_id` with the setting that a transaction of the API begins with
- * (`db/driver.ts`). Without the setting there are no rows. Workers and operators have a role that sees all; owners of
- * the tables and superusers do too.
+ * Row-level security (ADR 49): a policy of each table compares its `organization_id` with the setting that a
+ * transaction of the API begins with (`db/driver.ts`); without the setting there are no rows. Workers and
+ * operators have a role that sees all; owners of the tables and superusers do too.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import pg from 'pg'
@@ -12,15 +9,15 @@ import { connectionOptions } from './connection.ts'
 import { ORGANIZATION_SETTING } from './organization-scope.ts'
 import { composedStatement, statement } from './statement.ts'
 
-/** What the API works as: it is held to one organization, and cannot reach the books of the test gateway. */
+/** Held to one organization; it cannot reach the books of the test gateway. */
 export const API_ROLE = 'billing_api'
-/** A role of workers and operators: it sees every organization. */
+/** Sees every organization. */
 const WORKER_ROLE = 'billing_worker'
-/** The test gateway's own, since it stands for a system of its own: its books and nothing else. */
+/** The test gateway stands for a system of its own: its books and nothing else. */
 const TEST_GATEWAY_ROLE = 'billing_test_gateway'
 const ROLES = [API_ROLE, WORKER_ROLE, TEST_GATEWAY_ROLE]
 
-/** Tables of organizations, with the column that names the organization. */
+/** With the column that names the organization. */
 const TENANT_TABLES = `
   select class.oid, class.oid::regclass::text as name, class.relname, attribute.attname as key
     from pg_class class
@@ -29,19 +26,14 @@ const TENANT_TABLES = `
      and attribute.attname = case class.relname when 'organizations' then 'id' else 'organization_id' end`
 
 /**
- * Returns the rows of a table as lists read them: those of the organization in scope. Policies may not be used here:
- * PostgreSQL evaluates them before any function that could reveal a value, and a condition with such a function, as
- * `lower` or `like`, then uses no index.
+ * The rows of the organization in scope, without policies: PostgreSQL evaluates these before any function
+ * that could reveal a value, and a condition with such a function, as `lower` or `like`, then uses no index.
  */
 export function listedRows(table: string): string {
   return `(select (listed).* from lists.${table})`
 }
 
-/**
- * Protects every table of an organization: policies, the views that lists read, and what each role may do. A repetition
- * changes what is missing, and locks no table that is complete.
- * @returns what keeps the policies from being created, or null.
- */
+/** A repetition locks no table that is complete. Returns what keeps the policies from being created, or null. */
 export async function protectRows(em: EntityManager): Promise<string | null> {
   await composedStatement(em, CREATE_LISTS)
   const missing = await createRoles(em)
@@ -53,20 +45,18 @@ export async function protectRows(em: EntityManager): Promise<string | null> {
 }
 
 export interface ApiAccess {
-  /** The role that the API's connections take; null: the one they log in with. */
+  /** null: the role that the connections log in with. */
   readonly role: string | null
   /** Why row-level security does not hold the API to one organization; null: it does. */
   readonly unprotected: string | null
 }
 
-/** Returns a check for readiness: null, or why the API is not held to one organization. */
 export function rowSecurityCheck({
   unprotected,
 }: ApiAccess): Readonly<Record<string, () => Promise<string | null>>> {
   return { 'row-level-security': async () => unprotected }
 }
 
-/** Returns how the API can work with the database, by a connection that it opens for that. */
 export async function apiAccess(databaseUrl: string): Promise<ApiAccess> {
   try {
     return { role: API_ROLE, unprotected: await unprotectedTables(databaseUrl, API_ROLE) }

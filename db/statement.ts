@@ -1,7 +1,4 @@
-/**
- * SQL of the service, with values bound by PostgreSQL. (The ORM's `execute` splices values into the text, so
- * that each call is parsed and planned anew.)
- */
+/** PostgreSQL binds the values: the ORM's `execute` splices them in, and each call is planned anew. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Statement } from './driver.ts'
 
@@ -10,8 +7,6 @@ const numbered = new Map<string, string>()
 /**
  * Runs a prepared statement, in the transaction of `em` if there is one; each `?` stands for the next value.
  * Every connection parses and plans it once by its name, so that a name must always have the same text.
- *
- * @returns its rows, if any.
  */
 export async function statement<Row extends object>(
   em: EntityManager,
@@ -22,11 +17,7 @@ export async function statement<Row extends object>(
   return await run<Row>(em, numberedOnce(text), values, { name })
 }
 
-/**
- * As `statement`, and commits the transaction of `em` in the same round trip: no other statement may follow.
- *
- * @throws Error also when the commit fails, or its outcome is unknown.
- */
+/** Commits the transaction of `em` in the same round trip. Throws also when the outcome is unknown. */
 export async function lastStatement<Row extends object>(
   em: EntityManager,
   name: string,
@@ -36,7 +27,7 @@ export async function lastStatement<Row extends object>(
   return await run<Row>(em, numberedOnce(text), values, { name, commits: true })
 }
 
-/** As `statement`, for a text composed from a request: such texts are unlimited in number, and are not prepared. */
+/** For texts composed from requests, which are unlimited in number, and are not prepared. */
 export async function composedStatement<Row extends object>(
   em: EntityManager,
   text: string,

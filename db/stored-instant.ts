@@ -1,10 +1,8 @@
 import { isInRange, parseInstant } from '../billing/instants.ts'
 
 /**
- * Returns an instant as PostgreSQL writes it, plain or in JSON, in milliseconds since 1970.
- *
- * @throws Error for a text that the service does not write: another notation, infinity, years before 1970 or after
- * 9999. A lenient parser would take the year 26 for 2026.
+ * Returns milliseconds since 1970. Throws for what the service does not write: another notation, infinity,
+ * years outside 1970 to 9999. A lenient parser would take the year 26 for 2026.
  */
 export function storedInstant(text: string): number {
   const instant = parseInstant(text.replace(/[+-]\d\d$/, '$&:00'))

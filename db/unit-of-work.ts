@@ -1,9 +1,4 @@
-/**
- * The transaction of a command: one instant, one organization, and the consequences of its changes.
- *
- * The changes of a command, their events, deliveries and wake-ups commit together or not at all; wake-ups are
- * written last.
- */
+/** A command's transaction: its changes, events, deliveries and wake-ups commit together or not at all. */
 import type { EntityClass, RequiredEntityData } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { WorkflowName } from '../workflows/contract.ts'
@@ -27,33 +22,25 @@ export interface UnitOfWork {
   /** Real time at which the transaction began. */
   readonly now: Date
   readonly baseUrl: string
-  /** Creates a record of the organization at revision 1, which the ORM writes with the transaction. */
+  /** Creates a record at revision 1, which the ORM writes with the transaction. */
   create<Row extends ResourceColumns>(entity: EntityClass<Row>, values: NewValues<Row>): Row
-  /**
-   * As `create`, but the record is written with the consequences: the unit cannot read it before, and the ORM
-   * does not track it. Members without a value are null.
-   */
+  /** As `create`, but written with the consequences: the unit cannot read it before, nor does the ORM track it. */
   insert<Row extends ResourceColumns>(entity: EntityClass<Row>, values: NewValues<Row>): Row
-  /** Gives an issued invoice its number, and what its document says of both parties, when the transaction ends. */
+  /** Gives an invoice its number, and what its document says of both parties, when the transaction ends. */
   issue(invoice: Invoice): void
-  /** Does so now, for a command that returns the invoice: other commands that issue invoices wait from here on. */
+  /** Does so now: other commands that issue invoices wait from here on. */
   numberIssued(): Promise<void>
-  /** Writes the event with the transaction, and a delivery for every matching webhook. */
+  /** With a delivery for every matching webhook. */
   emit(event: NewEvent): void
-  /** Writes the entry to the timelines of its records with the transaction. */
   addTimelineEntry(entry: NewTimelineEntry): void
-  /** Starts an execution for a new record once the transaction is committed. It sleeps until the record's deadline. */
+  /** After the commit. The execution sleeps until the record's deadline. */
   startWorkflow(
     workflow: WorkflowName,
     recordId: string,
     deadline: Deadline & { readonly attributes: Attributes },
   ): void
-  /**
-   * Wakes the record's execution once the transaction is committed. The wake-up with the nearest deadline is
-   * relayed first.
-   */
+  /** After the commit. The wake-up with the nearest deadline is relayed first. */
   wake(workflow: WorkflowName, recordId: string, deadline: Deadline): void
-  /** Nudges the listeners of the channel once the transaction is committed. */
   nudge(channel: string): void
 }
 
@@ -72,7 +59,6 @@ export interface UnitOfWorkOptions {
   readonly baseUrl: string
 }
 
-/** Runs `work` in one transaction and commits it with its events, deliveries and wake-ups. */
 export async function inUnitOfWork<T>(
   em: EntityManager,
   options: UnitOfWorkOptions,

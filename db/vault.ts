@@ -1,8 +1,7 @@
 /**
- * The vault: secrets at rest as JWE (RFC 7516), one per record, with the key's id in the header.
- *
- * The first key of the ring encrypts, every key decrypts. A new master key is put first, and the old one stays until
- * nothing is encrypted with it any more. Destroying a key destroys what it encrypted, in backups too.
+ * Secrets at rest as JWE (RFC 7516), one per record. The first key of the ring encrypts, every key decrypts.
+ * An old key stays until nothing is encrypted with it: destroying it destroys what it encrypted, in backups
+ * too.
  */
 import { createHash } from 'node:crypto'
 import { CompactEncrypt, compactDecrypt } from 'jose'
@@ -12,7 +11,7 @@ export class VaultError extends Error {
 }
 
 export interface Vault {
-  /** Encrypts UTF-8 text; the same text never gives the same ciphertext twice. */
+  /** The same text never gives the same ciphertext twice. */
   seal(plaintext: string): Promise<string>
   /** The prefix of all secrets, and only those, that are encrypted with the first key of the ring. */
   readonly beginning: string

@@ -1,4 +1,3 @@
-/** How an organization's customers sign in: the pattern of passwords, and how long credentials and tokens live. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { AuthenticationOptions } from '../../db/entities/index.ts'
 import { plainRowReader } from '../../db/plain-rows.ts'
@@ -19,7 +18,6 @@ export const DEFAULT_OPTIONS: GivenAuthenticationOptions = {
   resetTokenTtl: 3_600,
 }
 
-/** Returns the options of an organization: those that were set, or the defaults. */
 export async function authenticationOptions(
   em: EntityManager,
   organizationId: string,

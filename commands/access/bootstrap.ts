@@ -1,4 +1,3 @@
-/** Creates the organization of the configuration (BOOTSTRAP_*) at start, if it does not exist. */
 import type { Config } from '../../config/config.ts'
 import { lockUntilCommit } from '../../db/advisory-locks.ts'
 import { ApiKey, Organization } from '../../db/entities/index.ts'
@@ -8,7 +7,7 @@ import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import { createApiKey } from './create-api-key.ts'
 import { createOrganization } from './create-organization.ts'
 
-/** Ensures that the configured organization exists and has its key; several processes may call it at once. */
+/** Creates the organization of BOOTSTRAP_* or its key if missing; several processes may call it at once. */
 export async function bootstrap(
   { orm, vault, installation }: Database,
   config: Pick<Config, 'bootstrapOrganizationId' | 'bootstrapSecretKey' | 'environment' | 'baseUrl'>,

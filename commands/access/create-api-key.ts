@@ -24,7 +24,6 @@ export interface NewApiKey {
   readonly allowedIps?: readonly string[] | null
 }
 
-/** Returns a new key value: its type, its environment and 192 random bits. */
 export function newKeyValue(type: ApiKeyType, environment: Environment): string {
   return `${type === 'secret' ? 'sk' : 'pk'}_${environment}_${randomBytes(24).toString('base64url')}`
 }

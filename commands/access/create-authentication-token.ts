@@ -9,15 +9,10 @@ import type { KeyStore } from './create-api-key.ts'
 
 export interface CreatedToken {
   readonly row: AuthenticationToken
-  /** The value, which is stored only hashed and encrypted. */
   readonly value: string
 }
 
-/**
- * Creates an authentication token for a customer whom the merchant has authenticated.
- *
- * @throws InvalidFieldsError naming `customerId`.
- */
+/** For a customer whom the merchant has authenticated. Throws InvalidFieldsError naming `customerId`. */
 export async function createPasswordlessToken(
   unit: UnitOfWork,
   store: KeyStore,

@@ -1,4 +1,3 @@
-/** Password tokens: whoever presents one has read the mail that the merchant sent to the customer. */
 import { randomBytes } from 'node:crypto'
 import { LockMode } from '@mikro-orm/core'
 import { usernameDigest } from '../../access/usernames.ts'
@@ -10,12 +9,7 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { authenticationOptions } from './authentication-options.ts'
 import type { KeyStore } from './create-api-key.ts'
 
-/**
- * Creates a token for the credential with that username, and returns its value, which is stored only hashed and
- * encrypted. It ends with the next password of the credential, or when it expires.
- *
- * @throws InvalidFieldsError naming `username` or `credentialId`.
- */
+/** A new password ends the token. Throws InvalidFieldsError naming `username` or `credentialId`. */
 export async function createPasswordToken(
   unit: UnitOfWork,
   { installation, environment, vault }: KeyStore,
@@ -51,7 +45,6 @@ export async function createPasswordToken(
   return { row, value }
 }
 
-/** Returns the token with that value while it is valid; null otherwise. */
 export async function findPasswordToken(
   { em, organizationId, now }: Pick<UnitOfWork, 'em' | 'organizationId' | 'now'>,
   installation: InstallationFacts,

@@ -1,7 +1,5 @@
 /**
- * The key ring for customers' JWTs. Its keys are stored encrypted, apart from those for webhooks, and are
- * never published.
- *
+ * The key ring for customers' JWTs: stored encrypted, separate from the keys for webhooks, never published.
  * The latest key signs; each key verifies until the last token that it can have signed has expired.
  */
 import { randomBytes } from 'node:crypto'
@@ -16,7 +14,7 @@ export interface CustomerSigningKey {
   readonly secret: Uint8Array
 }
 
-/** Returns the signing key and creates the first one, in the caller's transaction if there is one. */
+/** Returns the signing key; creates the first one, in the caller's transaction if there is one. */
 export async function latestCustomerTokenKey(
   em: EntityManager,
   vault: Vault,
@@ -28,7 +26,6 @@ export async function latestCustomerTokenKey(
   return await opened((await latest(em)) ?? (await addKey(em, vault, now)), vault)
 }
 
-/** Returns the key with that id; null when the ring does not contain it. */
 export async function customerTokenKey(
   em: EntityManager,
   vault: Vault,

@@ -1,16 +1,15 @@
-/** Ends what was issued to a customer: with a new password, a credential, or the customer. */
 import { CustomerCredential, PasswordToken } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { endTokensOf } from './use-authentication-token.ts'
 
-/** Ends the password tokens of a locked credential, and the authentication tokens and JWTs of its customer. */
+/** Ends the password tokens of a locked credential, and its customer's authentication tokens and JWTs. */
 export async function endTokensOfCredential(unit: UnitOfWork, row: CustomerCredential): Promise<void> {
   const { em, organizationId } = unit
   await em.nativeDelete(PasswordToken, { organizationId, credentialId: row.id })
   await endTokensOf(unit, row.customerId)
 }
 
-/** Ends the credentials of a customer whose row is locked, and everything that was issued to the customer. */
+/** Ends the credentials and all tokens of a customer whose row is locked. */
 export async function endAccessOf(unit: UnitOfWork, customerId: string): Promise<void> {
   const { em, organizationId } = unit
   // Credentials first: a sign-in holds its credential until its token is written, which then ends below.

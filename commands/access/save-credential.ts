@@ -1,4 +1,3 @@
-/** Customers' credentials. A password is compared with the organization's pattern and hashed before the transaction. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { PasswordHasher } from '../../access/password-hash.ts'
 import { passwordProblem } from '../../access/password-pattern.ts'
@@ -12,7 +11,6 @@ import { type References, references } from '../references.ts'
 import { authenticationOptions } from './authentication-options.ts'
 import { endTokensOfCredential } from './end-access.ts'
 
-/** The hash of a given password, or why it is refused. */
 export type CheckedPassword = { readonly hash: string } | { readonly problem: string }
 
 export interface GivenCredential {
@@ -20,11 +18,10 @@ export interface GivenCredential {
   readonly customerId: string
   /** null: it does not expire; undefined: the default of a new one, and what an existing one has. */
   readonly expiredTime: Date | null | undefined
-  /** null if none was given. */
   readonly password: CheckedPassword | null
 }
 
-/** Returns the hash of a password that the organization's pattern accepts; `known` if that is its hash already. */
+/** Checks and hashes a password, before the transaction. Returns `known` if that is its hash already. */
 export async function checkedPassword(
   em: EntityManager,
   organizationId: string,
@@ -61,13 +58,7 @@ export async function createCredential(
   })
 }
 
-/**
- * Changes a locked credential. A given password ends the credential's password tokens and the customer's
- * authentication tokens and JWTs.
- *
- * @throws InvalidFieldsError naming `username`, `password` or `expiredTime`.
- * @throws ConflictError for another customer.
- */
+/** Changes a locked credential; a new password ends its tokens. Throws InvalidFieldsError, ConflictError. */
 export async function updateCredential(
   unit: UnitOfWork,
   row: CustomerCredential,

@@ -1,9 +1,7 @@
 /**
- * Sign-in with username and password.
- *
- * An attempt counts as failed from its beginning until it succeeds, so that attempts at once are not more than
- * attempts one after another. The password is compared outside of any transaction. An unknown username takes the same
- * steps, and the same time, as a wrong password.
+ * An attempt counts as failed from its beginning, so that attempts at once are limited as those in sequence
+ * are. No transaction is open while the password is compared. An unknown username takes as long as a wrong
+ * password.
  */
 import { LockMode } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
@@ -19,11 +17,9 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 export interface SignInAttempt {
   readonly username: string
   readonly password: string
-  /** The caller's IP address. */
   readonly address: string
 }
 
-/** A credential whose password was right, as it stood then. */
 export interface CheckedCredential {
   readonly id: string
   readonly passwordHash: string
@@ -57,10 +53,7 @@ export async function checkSignIn(
   return { outcome: 'accepted', credential: { id: found.id, passwordHash: found.password_hash } }
 }
 
-/**
- * Returns the row of a credential whose password was right, locked until the transaction ends; null if it has been
- * deleted, has expired, or has another password by now.
- */
+/** Returns the locked credential; null if it has been deleted, has expired, or has another password by now. */
 export async function lockChecked(
   { em, organizationId, now }: UnitOfWork,
   { id, passwordHash }: CheckedCredential,
@@ -73,7 +66,6 @@ export async function lockChecked(
   return row === null || (row.expiredTime != null && row.expiredTime <= now) ? null : row
 }
 
-/** Counts an attempt as failed, or returns until when the subject is blocked. */
 async function beginAttempt(
   em: EntityManager,
   organizationId: string,

@@ -8,7 +8,6 @@ import { authenticationTokenHash } from './create-authentication-token.ts'
 
 type Scope = Pick<UnitOfWork, 'em' | 'organizationId'>
 
-/** Returns the token with that value, unlocked; null when the organization has none. */
 export async function findAuthenticationToken(
   { em, organizationId }: Scope,
   installation: InstallationFacts,
@@ -23,12 +22,11 @@ export async function findAuthenticationToken(
   )
 }
 
-/** True if the token is neither expired nor consumed. */
 export function isValid({ expiredTime, consumedTime }: AuthenticationToken, now: Date): boolean {
   return consumedTime == null && expiredTime > now
 }
 
-/** Issues a customer token from a locked authentication token. A consumed token can issue no other. */
+/** Issues a customer token from a locked authentication token. */
 export function exchangeAuthenticationToken(
   { em, organizationId, now }: UnitOfWork,
   token: AuthenticationToken,
@@ -57,7 +55,6 @@ export async function endAuthenticationToken(
   em.remove(token)
 }
 
-/** Ends every authentication token of a customer, and every JWT issued from one. */
 export async function endTokensOf({ em, organizationId }: UnitOfWork, customerId: string): Promise<void> {
   // Authentication tokens first: an exchange locks its token until the customer token is written.
   await em.nativeDelete(AuthenticationToken, { organizationId, customerId })

@@ -26,11 +26,7 @@ export interface TokenPayment {
   readonly cards: RequestCards
 }
 
-/**
- * Adds a customer and emits `customer-created`. A payment token creates the default instrument.
- *
- * @throws InvalidFieldsError naming `websiteId`, `defaultPaymentInstrument` or `paymentToken`.
- */
+/** Emits `customer-created`; a payment token creates the default instrument. Throws InvalidFieldsError. */
 export async function createCustomer(
   unit: UnitOfWork,
   id: string,
@@ -54,11 +50,7 @@ export async function createCustomer(
   return customer
 }
 
-/**
- * Returns the validated values of a customer. A payment token is consumed last and sets the default instrument.
- *
- * @throws InvalidFieldsError naming the default instrument by `instrumentField`.
- */
+/** A payment token is consumed last, and sets the default instrument. Throws InvalidFieldsError. */
 export async function checkedCustomer(
   unit: UnitOfWork,
   id: string,
@@ -80,7 +72,6 @@ export async function checkedCustomer(
   return { ...values, defaultPaymentInstrumentId: made.id }
 }
 
-/** Records a failure unless the default instrument is one of the customer's own. */
 export async function requireOwnInstrument(
   found: References,
   customerId: string,

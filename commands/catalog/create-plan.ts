@@ -29,7 +29,6 @@ export async function createPlan(unit: UnitOfWork, id: string, given: NewPlan): 
   })
 }
 
-/** @throws InvalidFieldsError naming `productId`. */
 export async function requireProduct(
   unit: UnitOfWork,
   { productId }: Pick<NewPlan, 'productId'>,

@@ -18,7 +18,6 @@ export function createShippingRate(unit: UnitOfWork, id: string, given: NewShipp
   return unit.create(ShippingRate, { id, ...given })
 }
 
-/** @throws InvalidFieldsError for a price that its currency cannot express. */
 export function requirePrice({ price, currency }: Pick<NewShippingRate, 'price' | 'currency'>): void {
   const problem = amountProblem(price, currency)
   if (problem !== null) throw new InvalidFieldsError([{ field: 'price', ...problem }])

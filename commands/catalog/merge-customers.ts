@@ -7,7 +7,7 @@ import { customerEvent } from '../../events/customer-events.ts'
 import { customerEntry } from '../../events/timeline.ts'
 import { endAccessOf } from '../access/end-access.ts'
 
-/** Tables whose rows a merge moves to the other customer: every one that refers to a customer is here or among the ended. */
+/** Tables whose rows a merge moves. Each table that refers to a customer is here or in `ENDED_TABLES`. */
 export const MOVED_TABLES = [
   'subscriptions',
   'invoices',
@@ -18,7 +18,7 @@ export const MOVED_TABLES = [
   'coupon_redemptions',
   'timeline_entries',
 ] as const
-/** Tables whose rows end with the customer: who acts for the duplicate does not act for the other customer. */
+/** Tables whose rows end: who acts for the duplicate does not act for the target. */
 export const ENDED_TABLES = [
   'authentication_tokens',
   'customer_credentials',
@@ -28,12 +28,7 @@ export const ENDED_TABLES = [
 
 const FIELD = 'targetCustomerId'
 
-/**
- * Locks the orders of a customer and then both customers, in the order of all commands. Returns null if the customer does not
- * exist.
- *
- * @throws InvalidFieldsError naming `targetCustomerId` if it is the same customer or does not exist.
- */
+/** Locks the customer's orders, then both customers by id; null: no such customer. Throws InvalidFieldsError. */
 export async function lockToMerge(
   unit: UnitOfWork,
   id: string,
@@ -59,14 +54,14 @@ export async function lockToMerge(
 }
 
 /**
- * Moves every record of a locked customer to another, with its tags, and removes the customer. The other customer keeps its own
- * values; it takes the default payment instrument if it has none. Emits `customer-merged`; each moved record shows another
- * customer, so its revision rises.
+ * Moves every record and tag of a locked customer to the target, and removes the customer. The target keeps
+ * its own values, and takes the default instrument if it has none. Emits `customer-merged`; each moved record
+ * shows another customer, so its revision rises.
  */
 export async function mergeCustomers(unit: UnitOfWork, duplicate: Customer, target: Customer): Promise<void> {
   const { em, organizationId, now } = unit
   for (const table of MOVED_TABLES) {
-    // A refund that was being started of a sale held by its own lock is found by the next statement.
+    // Until none is left: a refund of a locked sale may have been added meanwhile.
     for (let moved = 1; moved > 0; ) {
       const rows = await statement(
         em,
@@ -86,7 +81,7 @@ export async function mergeCustomers(unit: UnitOfWork, duplicate: Customer, targ
   target.updatedTime = now
   em.remove(duplicate)
   await em.flush()
-  // What it has paid and owes now includes the moved records.
+  // Its figures now include the moved records.
   await em.refresh(target)
   unit.emit({
     ...customerEvent(target, 'customer-merged', unit),

@@ -1,4 +1,4 @@
-/** Tags of customers. A customer holds what it shows of its tags, so that a read and an event need no other row. */
+/** A customer holds a copy of its tags, so that reads and events need no other row. */
 import { LockMode } from '@mikro-orm/core'
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import { Customer, Tag } from '../../db/entities/index.ts'
@@ -14,11 +14,7 @@ export async function createTag(unit: UnitOfWork, id: string, name: string): Pro
   return unit.create(Tag, { id, name, type: 'customer' })
 }
 
-/**
- * Renames a locked tag, also in every customer that has it.
- *
- * @throws InvalidFieldsError naming `name` if another tag has it.
- */
+/** Renames a locked tag, also in its customers. Throws InvalidFieldsError naming `name` if another tag has it. */
 export async function renameTag(unit: UnitOfWork, tag: Tag, name: string): Promise<void> {
   if (name === tag.name) return
   await requireNewName(unit, name, tag.id)
@@ -35,7 +31,6 @@ export async function renameTag(unit: UnitOfWork, tag: Tag, name: string): Promi
   )
 }
 
-/** Removes a locked tag from every customer that has it. */
 export async function removeTag(unit: UnitOfWork, tag: Tag): Promise<void> {
   await statement(
     unit.em,
@@ -58,7 +53,7 @@ function tagged({ organizationId }: UnitOfWork, { id }: Tag): unknown[] {
   return [organizationId, JSON.stringify([{ id }])]
 }
 
-/** Adds or removes a locked tag of customers, and emits `customer-updated` for each that changes. Returns the unknown ids. */
+/** Returns the unknown ids, and then changes nothing. Emits `customer-updated` for each customer that changes. */
 export async function tagCustomers(
   unit: UnitOfWork,
   { id, name }: Tag,
@@ -89,7 +84,7 @@ export async function tagCustomers(
   return []
 }
 
-/** Returns the tag of that id, else of that name, locked against changes, or against use too; null if there is none. */
+/** Returns the tag of that id, else of that name, locked against changes, or with `update` against use too. */
 export async function lockTag(
   { em, organizationId }: UnitOfWork,
   idOrName: string,
@@ -101,7 +96,6 @@ export async function lockTag(
   return await em.findOne(Tag, { organizationId, id: found }, { lockMode, refresh: true })
 }
 
-/** Returns the id of the tag of that id, else of that name in any case; null if there is none. */
 export async function findTag(
   { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
   idOrName: string,
@@ -116,7 +110,7 @@ export async function findTag(
   return row?.id ?? null
 }
 
-/** Two tags of one name would be told apart by nobody; the organization's lock makes them one after the other. */
+/** The organization's lock serializes creations: nobody could tell two tags of one name apart. */
 async function requireNewName(unit: UnitOfWork, name: string, id: string): Promise<void> {
   await lockOrganization(unit)
   const [taken] = await statement(

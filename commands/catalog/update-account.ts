@@ -5,7 +5,6 @@ import { chargeOpenInvoices } from '../orders/charge-open-invoices.ts'
 import { references } from '../references.ts'
 import { requireOwnInstrument } from './create-customer.ts'
 
-/** What customers may change of themselves. */
 export interface Account {
   readonly email: string | null
   readonly firstName: string | null
@@ -14,11 +13,7 @@ export interface Account {
   readonly defaultPaymentInstrumentId: string | null
 }
 
-/**
- * Changes a locked customer at the customer's own request; what only the merchant may change stays as it is.
- *
- * @throws InvalidFieldsError naming `defaultPaymentInstrument.paymentInstrumentId`.
- */
+/** Changes a locked customer at the customer's own request. Throws InvalidFieldsError. */
 export async function updateAccount(unit: UnitOfWork, row: Customer, given: Account): Promise<void> {
   const found = references(unit)
   await requireOwnInstrument(found, row.id, given.defaultPaymentInstrumentId)

@@ -13,12 +13,7 @@ const ENTRIES: readonly (readonly [keyof NewCustomer, string, string])[] = [
   ['defaultPaymentInstrumentId', 'default-payment-instrument-changed', 'default payment instrument changed'],
 ]
 
-/**
- * Replaces the values of a locked customer, and adds what changed to the timeline. A changed lead source emits
- * `lead-source-changed`; the caller emits `customer-updated`.
- *
- * @throws InvalidFieldsError naming `websiteId`, `defaultPaymentInstrument` or `paymentToken`.
- */
+/** Replaces the values of a locked customer; the caller emits `customer-updated`. Throws InvalidFieldsError. */
 export async function updateCustomer(
   unit: UnitOfWork,
   customer: Customer,
@@ -43,7 +38,7 @@ export async function updateCustomer(
   setLeadSource(unit, customer, leadSource)
 }
 
-/** A new default instrument is charged for what the customer's orders owe; these are locked. */
+/** A new default instrument is charged for what the customer's orders, already locked, owe. */
 async function chargeByDefault(
   unit: UnitOfWork,
   { id, defaultPaymentInstrumentId }: Customer,
@@ -54,10 +49,7 @@ async function chargeByDefault(
   await chargeOpenInvoices(unit, id, defaultPaymentInstrumentId)
 }
 
-/**
- * Sets the lead source of a locked customer, or removes it with null, and emits `lead-source-changed`. Nothing happens if it
- * is the same. The first one ever stays the original.
- */
+/** Emits `lead-source-changed` if it differs. The first lead source ever stays the original. */
 export function setLeadSource(
   unit: UnitOfWork,
   customer: Customer,

@@ -1,4 +1,3 @@
-/** The coupons of orders: read for the rules, checked and redeemed as `couponIds` has them. */
 import type { Contact } from '../../billing/contacts.ts'
 import {
   type CouponRestriction,
@@ -18,7 +17,7 @@ import type { References } from '../references.ts'
 import { cancelRedemptions, countRedemptions, lockCoupons, redeem } from './redeem-coupon.ts'
 
 export interface OrderCoupons {
-  /** In the order of application: those of the order as its `couponIds` names them, then those of its customer. */
+  /** In the order of application: those of the order, then those of its customer. */
   readonly redeemed: readonly RedeemedCoupon[]
   readonly coupons: readonly Coupon[]
 }
@@ -28,8 +27,8 @@ export const NO_COUPONS: OrderCoupons = { redeemed: [], coupons: [] }
 type OrderRow = Pick<Subscription, 'id' | 'customerId' | 'couponIds'>
 
 /**
- * Returns the coupons that are redeemed for orders, by order. `invoiceIds` are the invoices that the rules see themselves;
- * discounts of others are counted.
+ * Returns the coupons that are redeemed for orders, by order. `invoiceIds` are the invoices that the rules
+ * see themselves; discounts of others are counted.
  */
 export async function readCoupons(
   tenant: Pick<UnitOfWork, 'em' | 'organizationId'>,
@@ -109,7 +108,6 @@ function redeemedCoupon({ redemption, coupon }: RedemptionRow, discountsBefore: 
   }
 }
 
-/** Returns the live invoices, other than the given, that redemptions with limited discounts have reduced. */
 async function countDiscounts(
   { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
   rows: readonly (RedemptionRow & { readonly orderId: string })[],
@@ -132,35 +130,29 @@ async function countDiscounts(
   return new Map(counted.map(({ id, count }) => [id, count]))
 }
 
-/** The change of an order's coupons that was checked: what is redeemed, under lock, and what is canceled. */
+/** A checked change: coupons to redeem, which are locked, and ids of coupons to cancel. */
 export interface CouponChange {
   readonly redeemed: readonly Coupon[]
-  /** Ids of coupons. */
   readonly canceled: readonly string[]
 }
 
-/** An order whose coupons are to change. */
 export interface OrderForCoupons {
   readonly customerId: string
   readonly billingAddress: Contact | null
   readonly currency: string
-  /** null: its items are invalid, so that nothing can be said of its amounts. */
+  /** null: its items are invalid, so that its amounts are unknown. */
   readonly order: OrderToDiscount | null
 }
 
 export interface CheckOptions {
   /** Names the place of a coupon, or with null of all. */
   readonly fields?: (index: number | null) => string
-  /** Restrictions of the redemptions, beside those of the coupons. */
   readonly additionalRestrictions?: readonly CouponRestriction[]
 }
 
 const FIELDS = (index: number | null) => (index === null ? 'couponIds' : `couponIds.${index}`)
 
-/**
- * Records why an order cannot have these coupons, at an instant of its clock. Coupons that it has already stay redeemed, even
- * if they have expired.
- */
+/** Records why an order cannot have these coupons. Those that it has already stay, even if they have expired. */
 export async function checkCoupons(
   unit: UnitOfWork,
   found: References,
@@ -204,7 +196,7 @@ function currencyProblem({ discount }: Coupon, { currency }: OrderForCoupons) {
     : ({ code: 'mismatch', message: `must be a coupon in the currency of the order: ${currency}` } as const)
 }
 
-/** Redeems and cancels what was checked for an order whose row is locked or new. */
+/** Applies what `checkCoupons` returned to an order whose row is locked or new. */
 export async function changeCoupons(
   unit: UnitOfWork,
   order: Pick<Subscription, 'id' | 'customerId' | 'websiteId'>,
@@ -234,7 +226,6 @@ export async function changeCoupons(
   return made
 }
 
-/** Returns who redeems a coupon, by coupon. */
 export async function readRedeemer(
   { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
   { customerId, billingAddress, order }: Omit<OrderForCoupons, 'currency'>,
@@ -256,7 +247,6 @@ export async function readRedeemer(
   })
 }
 
-/** Returns a coupon as the rules read it, with the restrictions of a redemption. */
 export function rulesOf(
   { discount, restrictions, issuedTime, expiredTime, redemptionsCount }: Coupon,
   additionalRestrictions: readonly CouponRestriction[] = [],

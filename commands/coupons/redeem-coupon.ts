@@ -1,4 +1,3 @@
-/** Redemptions of coupons and their cancellation, under the locks of the coupons. */
 import { LockMode } from '@mikro-orm/core'
 import type { CouponRestriction } from '../../billing/coupons.ts'
 import { Coupon, CouponRedemption } from '../../db/entities/index.ts'
@@ -7,16 +6,12 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { couponEvent } from '../../events/coupon-events.ts'
 import { couponEntry } from '../../events/timeline.ts'
 
-/** Whose redemption it is; for an order, with the order's website. */
 export interface RedeemedFor {
   readonly customerId: string
   readonly order: { readonly id: string; readonly websiteId: string } | null
 }
 
-/**
- * Returns the coupons with these ids, locked until the transaction ends, by id. While they are locked nobody else redeems
- * them: limits on redemptions that are checked then hold.
- */
+/** Locks coupons until the transaction ends: limits on redemptions that are checked then hold. */
 export async function lockCoupons(
   { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
   ids: readonly string[],
@@ -24,13 +19,13 @@ export async function lockCoupons(
   const found = await em.find(
     Coupon,
     { organizationId, id: { $in: [...ids] } },
-    // All lock in this order, so that none waits for another that waits for it.
+    // One order of locks for all, so that no two transactions wait for each other.
     { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true, orderBy: { id: 'asc' } },
   )
   return new Map(found.map((coupon) => [coupon.id, coupon]))
 }
 
-/** Returns how often a customer has redeemed locked coupons, canceled redemptions included, by coupon. */
+/** Canceled redemptions count too. */
 export async function countRedemptions(
   { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
   couponIds: readonly string[],
@@ -72,10 +67,7 @@ export function redeem(
   return redemption
 }
 
-/**
- * Cancels live redemptions: they discount no invoice made from now on. Emits `coupon-redemption-canceled` for each. A
- * coupon's count of redemptions stays.
- */
+/** Emits `coupon-redemption-canceled` for each. A coupon's count of redemptions stays. */
 export async function cancelRedemptions(
   unit: UnitOfWork,
   redemptions: readonly CouponRedemption[],

@@ -19,11 +19,7 @@ export interface CouponValues {
   readonly expiredTime: Date | null
 }
 
-/**
- * Creates a coupon. Emits `coupon-issued` if it is issued at once, and starts the coupon workflow if time will change it.
- *
- * @throws InvalidFieldsError if it expires before it is issued.
- */
+/** Emits `coupon-issued` if it is issued at once. Throws InvalidFieldsError if it expires before it is issued. */
 export function createCoupon(unit: UnitOfWork, id: string, given: CouponValues): Coupon {
   const issuedTime = given.issuedTime ?? unit.now
   requireOrder(issuedTime, given.expiredTime)
@@ -40,12 +36,7 @@ export function createCoupon(unit: UnitOfWork, id: string, given: CouponValues):
   return coupon
 }
 
-/**
- * Changes a locked coupon.
- *
- * @throws InvalidFieldsError if it expires before it is issued.
- * @throws ConflictError if customers have redeemed it at another discount.
- */
+/** Changes a locked coupon. Throws InvalidFieldsError, or ConflictError for a new discount once it is redeemed. */
 export function updateCoupon(unit: UnitOfWork, coupon: Coupon, given: CouponValues): void {
   const issuedTime = given.issuedTime ?? coupon.issuedTime
   requireOrder(issuedTime, given.expiredTime)
@@ -56,25 +47,21 @@ export function updateCoupon(unit: UnitOfWork, coupon: Coupon, given: CouponValu
   withdrawStatus(unit, coupon)
 }
 
-/**
- * Sets when a locked coupon expires; its redemptions stay, and discount no invoice made from then on.
- *
- * @throws InvalidFieldsError if that is before it is issued.
- */
+/** Redemptions stay, and discount no invoice made after the expiry. Throws InvalidFieldsError. */
 export function expireCoupon(unit: UnitOfWork, coupon: Coupon, expiredTime: Date): void {
   requireOrder(coupon.issuedTime, expiredTime)
   coupon.expiredTime = expiredTime
   withdrawStatus(unit, coupon)
 }
 
-/** Emits a caller's change of a coupon, and what is due on it since. */
+/** Emits `coupon-modified`, and what is due on the coupon since. */
 export function emitCouponChange(unit: UnitOfWork, coupon: Coupon): void {
   unit.emit(couponEvent(coupon, 'coupon-modified', unit))
   advanceCoupon(unit, coupon, unit.now.getTime())
   unit.wake('coupon', coupon.id, { dueBy: couponDeadline(coupon) })
 }
 
-/** Takes back an issue or expiry that new times make a future one. */
+/** Undoes an issue or expiry whose new time is ahead. */
 function withdrawStatus(unit: UnitOfWork, coupon: Coupon): void {
   const status = couponStatus(timesOf(coupon), unit.now.getTime())
   if (COUPON_STATUSES.indexOf(status) < COUPON_STATUSES.indexOf(coupon.status)) coupon.status = status
@@ -91,17 +78,12 @@ function timesOf({ issuedTime, expiredTime }: Pick<Coupon, 'issuedTime' | 'expir
   return { issuedTime: issuedTime.getTime(), expiredTime: expiredTime?.getTime() ?? null }
 }
 
-/** Returns when a coupon is issued or expires next; null: never. */
 export function couponDeadline({ status, issuedTime, expiredTime }: Coupon): Date | null {
   if (status === 'draft') return issuedTime
   return status === 'issued' ? (expiredTime ?? null) : null
 }
 
-/**
- * Applies what is due on a locked coupon through `instant`: emits `coupon-issued` and `coupon-expired` at its times.
- *
- * @returns its next deadline in milliseconds; null: none.
- */
+/** Applies what is due on a locked coupon. Returns its next deadline in milliseconds; null: none. */
 export function advanceCoupon(unit: UnitOfWork, coupon: Coupon, instant: number): number | null {
   for (;;) {
     const due = couponDeadline(coupon)

@@ -8,12 +8,9 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { actOnOrder } from '../orders/act-on-order.ts'
 
 /**
- * Applies the customer's credit balance to an open invoice of a locked order.
- *
- * @param amount a decimal string; null: as much as is due and left.
- * @returns what this call allocated, in the order of use.
- * @throws InvalidFieldsError for an amount above what is due or left, or that the currency cannot express.
- * @throws ConflictError for an invoice that is not open or is being charged.
+ * Applies the credit balance to an open invoice of a locked order: `amount` of it (a decimal string), or for
+ * null what is due and left. Throws InvalidFieldsError, or ConflictError for an invoice that is not open or
+ * is being charged.
  */
 export async function allocateCreditBalance(
   unit: UnitOfWork,

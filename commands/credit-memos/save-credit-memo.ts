@@ -1,4 +1,4 @@
-/** Credit memos: created, changed and voided by callers; invoices use them by the rules of orders (decisions 6.3). */
+/** Callers create, change and void credit memos; invoices use them by the rules of orders (decisions 6.3). */
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import { type CreditMemoItem, type CreditMemoReason, creditMemoTotal } from '../../billing/credit-memos.ts'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
@@ -19,10 +19,8 @@ import { references } from '../references.ts'
 
 export interface CreditMemoValues {
   readonly customerId: string
-  /** null: for no invoice. */
   readonly invoiceId: string | null
   readonly currency: string
-  /** Their unit prices are decimal strings. */
   readonly items: readonly CreditMemoItem[]
   /** A decimal string. */
   readonly shippingAmount: string
@@ -31,12 +29,8 @@ export interface CreditMemoValues {
 }
 
 /**
- * Creates a credit memo. What the named invoice owes is covered at once; the rest waits for the customer's next invoice of
- * its currency. Emits `credit-memo-created`.
- *
- * @throws InvalidFieldsError for amounts that the currency cannot express or that are zero in all, and for a customer or an
- * invoice that does not exist or fit.
- * @throws ConflictError while the invoice is being charged.
+ * Emits `credit-memo-created`. The named invoice is covered at once; the rest waits for the next one in its
+ * currency. Throws InvalidFieldsError, or ConflictError while the invoice is being charged.
  */
 export async function createCreditMemo(
   unit: UnitOfWork,
@@ -96,11 +90,7 @@ export async function createCreditMemo(
   return memo
 }
 
-/**
- * Changes a locked credit memo: its amounts only while no invoice uses it, its customer, invoice and currency never.
- *
- * @throws InvalidFieldsError, ConflictError
- */
+/** Changes a locked memo, its amounts only while it is unused. Throws InvalidFieldsError, ConflictError. */
 export function updateCreditMemo(memo: CreditMemo, given: CreditMemoValues): void {
   const totalAmount = totalOf(given)
   for (const member of ['customerId', 'invoiceId', 'currency'] as const) {
@@ -123,17 +113,12 @@ export function updateCreditMemo(memo: CreditMemo, given: CreditMemoValues): voi
   })
 }
 
-/**
- * Voids a locked credit memo: no invoice will use it.
- *
- * @throws ConflictError if an invoice uses it, or if it is voided already.
- */
+/** Voids a locked memo. Throws ConflictError if an invoice uses it, or if it is voided already. */
 export function voidCreditMemo(unit: UnitOfWork, memo: CreditMemo): void {
   requireUnused(memo, 'voided')
   Object.assign(memo, { status: 'voided', unusedAmount: '0', voidedTime: unit.now })
 }
 
-/** Emits that a caller changed or voided a memo. */
 export async function emitCreditMemoChange(
   unit: UnitOfWork,
   memo: CreditMemo,
@@ -151,7 +136,6 @@ function requireUnused({ status, totalAmount, unusedAmount }: CreditMemo, done: 
   throw new ConflictError(`A credit memo that an invoice uses cannot be ${done}.`)
 }
 
-/** @throws InvalidFieldsError */
 function totalOf({ items, shippingAmount, currency }: CreditMemoValues): string {
   const problems: InvalidField[] = []
   const check = (field: string, amount: string): void => {
@@ -170,7 +154,7 @@ function totalOf({ items, shippingAmount, currency }: CreditMemoValues): string 
   return total
 }
 
-/** Returns the next number; the counter stays locked until the transaction ends, so that a rollback returns it. */
+/** The counter stays locked until the transaction ends, so that a rollback returns the number. */
 async function nextNumber({ em, organizationId }: UnitOfWork): Promise<number> {
   const [given] = await statement<{ last_number: number }>(
     em,

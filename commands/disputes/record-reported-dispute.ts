@@ -7,10 +7,7 @@ import { emitDisputeEvent } from '../../events/dispute-events.ts'
 import type { DisputeNotification } from '../../gateways/notifications.ts'
 import { createDispute, type DisputeValues, disputeDeadline, updateDispute } from './save-dispute.ts'
 
-/**
- * Records a dispute as a gateway reports it (specification 2.5), under the gateway's id of it: creates it, or changes the one that
- * is known to what it is now. Events and the dispute's deadline are those of a caller's dispute.
- */
+/** Creates or changes the dispute under the gateway's id of it (specification 2.5). */
 export async function recordReportedDispute(
   unit: UnitOfWork,
   transactionId: string,

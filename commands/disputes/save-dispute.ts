@@ -31,13 +31,7 @@ export interface DisputeValues {
   readonly deadlineTime: Date | null
 }
 
-/**
- * Creates a dispute of a transaction (specification 2.5), emits `dispute-created` and wakes the
- * dispute-deadline workflow.
- *
- * @param report what a gateway said, if it reports the dispute; else a caller creates it.
- * @throws InvalidFieldsError
- */
+/** Emits `dispute-created` (specification 2.5). A `report` comes from the gateway. Throws InvalidFieldsError. */
 export async function createDispute(
   unit: UnitOfWork,
   id: string,
@@ -65,7 +59,7 @@ export async function createDispute(
   return dispute
 }
 
-/** Changes a locked dispute; any status may follow any other. `report` as for `createDispute`. */
+/** Changes a locked dispute; any status may follow any other. */
 export async function updateDispute(
   unit: UnitOfWork,
   dispute: Dispute,
@@ -83,7 +77,6 @@ export async function updateDispute(
   await markDisputed(unit, [transaction, ...earlier])
 }
 
-/** What a gateway reports of a dispute. */
 export interface DisputeReport {
   readonly rawResponse: string
 }
@@ -103,10 +96,7 @@ async function salesOf(
   return await em.find(Transaction, { organizationId, id }, { fields: ['invoiceIds'] })
 }
 
-/**
- * Updates the invoices that transactions have paid, for whether one of these is disputed. The orders of invoices still
- * to be paid are locked too, so that a concurrent sale result either finds the dispute or is found by it.
- */
+/** Locks orders of unpaid invoices too: a concurrent sale result finds the dispute or is found by it. */
 async function markDisputed(
   unit: UnitOfWork,
   sales: readonly Pick<Transaction, 'invoiceIds'>[],
@@ -131,7 +121,6 @@ async function markDisputed(
   await disputeInvoices(unit, lockedInvoices, (invoiceId) => disputed.some(({ id }) => id === invoiceId))
 }
 
-/** Returns the dispute's row, locked until the transaction ends; null when it does not exist. */
 export async function lockDispute(unit: UnitOfWork, id: string): Promise<Dispute | null> {
   return await lockRow(unit, Dispute, id)
 }
@@ -142,11 +131,7 @@ export function disputeDeadline({ status, deadlineTime }: Dispute): Date | null 
   return lostAt === null ? null : new Date(lostAt)
 }
 
-/**
- * Applies what is due on a locked dispute through `instant`: after its deadline an unanswered dispute is lost.
- *
- * @returns its next deadline; null: none.
- */
+/** An unanswered dispute is lost after its deadline. Returns the next deadline in milliseconds; null: none. */
 export async function advanceDispute(
   unit: UnitOfWork,
   dispute: Dispute,

@@ -1,6 +1,3 @@
-/**
- * Commands on orders, one transaction each: lock the order, advance it to the command's instant, act, schedule, wake.
- */
 import { ConflictError } from '../../billing/errors.ts'
 import type { Transition } from '../../billing/order.ts'
 import { reactivateOrder, voidOrder } from '../../billing/order-commands.ts'
@@ -15,11 +12,7 @@ import { checkInstrument } from './create-order.ts'
 import { orderInstant } from './order-instant.ts'
 import type { OrderRecord } from './order-record.ts'
 
-/**
- * Runs a command on a locked order at the order's own instant.
- *
- * @throws the errors of the command; nothing is written then.
- */
+/** Advances a locked order to its own instant, runs the command, schedules and wakes. */
 export async function actOnOrder(
   unit: UnitOfWork,
   row: Subscription,
@@ -35,11 +28,7 @@ export async function actOnOrder(
   return record
 }
 
-/**
- * Voids a pending order with its open invoices.
- *
- * @throws ConflictError
- */
+/** Voids a pending order with its open invoices. Throws ConflictError. */
 export async function voidSubscription(unit: UnitOfWork, row: Subscription): Promise<void> {
   await actOnOrder(unit, row, ({ order }, instant) => voidOrder(order, instant))
 }
@@ -51,15 +40,11 @@ export interface NewReactivation {
   readonly effectiveTime: number | null
   /** The next boundary; null, or not ahead: as the periods of the order have it. */
   readonly renewalTime: number | null
-  /** The instrument that the order is charged by from now on; null: the one it has. */
+  /** null: the instrument that the order has. */
   readonly paymentInstrumentId: string | null
 }
 
-/**
- * Reactivates a canceled or churned order. Before its churn time this revokes the cancellation.
- *
- * @throws InvalidFieldsError, ConflictError
- */
+/** Before the churn time this revokes the cancellation. Throws InvalidFieldsError, ConflictError. */
 export async function reactivateSubscription(
   unit: UnitOfWork,
   id: string,
@@ -99,11 +84,7 @@ export interface PauseChange {
   readonly description: string | null
 }
 
-/**
- * Pauses an order, now or later.
- *
- * @throws InvalidFieldsError, ConflictError
- */
+/** @throws InvalidFieldsError, ConflictError */
 export async function pauseSubscription(
   unit: UnitOfWork,
   id: string,
@@ -125,11 +106,7 @@ export async function pauseSubscription(
   return pause
 }
 
-/**
- * Changes a pause whose order is locked: its times while it has not ended, the rest at any time.
- *
- * @throws InvalidFieldsError, ConflictError
- */
+/** Changes a pause's times until it has ended, the rest at any time. Throws InvalidFieldsError, ConflictError. */
 export async function changePause(
   unit: UnitOfWork,
   pause: SubscriptionPause,
@@ -159,21 +136,13 @@ export async function changePause(
   pause.pausedBy = given.pausedBy
 }
 
-/**
- * Resumes the order from an ongoing pause, or revokes a scheduled one.
- *
- * @throws ConflictError when the pause has ended.
- */
+/** Resumes the order, or revokes a scheduled pause. Throws ConflictError when the pause has ended. */
 export async function endPause(unit: UnitOfWork, pause: SubscriptionPause): Promise<void> {
   const row = await requiredOrder(unit, pause.subscriptionId)
   await actOnOrder(unit, row, ({ order }, instant) => removePause(order, instant, pause.id))
 }
 
-/**
- * Returns the locked row of the order that a body names.
- *
- * @throws InvalidFieldsError naming `subscriptionId`.
- */
+/** Locks the order that a body names. Throws InvalidFieldsError naming `subscriptionId`. */
 export async function requiredOrder(unit: UnitOfWork, subscriptionId: string): Promise<Subscription> {
   const row = await lockSubscription(unit, subscriptionId)
   if (row !== null) return row

@@ -1,10 +1,4 @@
-/**
- * The one way in which orders advance: everything due through an instant, oldest first, under the lock of the
- * order's row.
- *
- * Fired timers and the sweep advance a batch of an organization's orders; a command advances its own order.
- * All use the same rules, so that early, late, repeated and partial calls give the same record.
- */
+/** The one way in which orders advance: early, late, repeated and partial calls give the same record. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { nextCharge } from '../../billing/charging.ts'
 import { orNever } from '../../billing/instants.ts'
@@ -20,19 +14,16 @@ import { renewCredit } from './credit.ts'
 import { type Loading, loadOrder, loadOrders } from './load-order.ts'
 import type { OrderRecord } from './order-record.ts'
 
-/** Returns the order's current row, locked until the transaction ends; null when it does not exist. */
 export async function lockSubscription(unit: UnitOfWork, id: string): Promise<Subscription | null> {
   return await lockRow(unit, Subscription, id)
 }
 
-/** Transitions of one order in one commit: enough for years of months, few enough for a short transaction. */
+/** In one commit: enough for years of months, few enough for a short transaction. */
 const TRANSITIONS_AT_ONCE = 300
 
 /**
- * Advances a locked order through `instant` on its own clock. What depends on a due charge waits for the
- * charge's result.
- *
- * @returns true if the payment gateway has to be called now.
+ * Advances a locked order through `instant` on its own clock. What depends on a due charge waits for its
+ * result. Returns true if the gateway has to be called now.
  */
 export async function advanceOrder(unit: UnitOfWork, row: Subscription, instant: number): Promise<boolean> {
   const record = await loadOrder(unit, row, instant)
@@ -43,7 +34,6 @@ export async function advanceOrder(unit: UnitOfWork, row: Subscription, instant:
 
 export interface AdvancedOrder {
   readonly row: Subscription
-  /** True if the payment gateway has to be called now. */
   readonly gatewayCallDue: boolean
 }
 
@@ -58,14 +48,12 @@ export interface DueOrders {
   readonly required: readonly string[]
   /** What is due is decided at this instant, or at the database's time if that is earlier. */
   readonly instant: Date
-  /** The limit for further due orders. */
   readonly others: number
 }
 
 /**
- * Advances the required orders of the unit's organization and other due ones, oldest deadline first. Other orders are
- * skipped if their clock was moved, if they wait for the payment gateway, are quarantined, or are locked. An order that
- * the rules cannot advance stays unchanged and is returned as failed; any other error fails the batch.
+ * Advances the required orders and other due ones, oldest deadline first; locked ones are skipped. An order
+ * that the rules cannot advance stays unchanged and is returned as failed; any other error fails the batch.
  */
 export async function advanceDueOrders(
   unit: UnitOfWork,
@@ -162,7 +150,6 @@ export const IS_FREE = `${CLOCK_RESTS} and next_due_kind is distinct from 'charg
 /** Due at an instant, but never ahead of the database's clock; binds the organization and the instant. */
 const IS_DUE = `organization_id = ? and next_deadline <= least(?::timestamptz, now()) and ${IS_FREE}`
 
-/** Returns the ids of an organization's orders that a batch at the instant would advance, oldest deadline first. */
 export async function findDueOrders(
   em: EntityManager,
   {
@@ -181,8 +168,8 @@ export async function findDueOrders(
 }
 
 /**
- * Organizations with orders that match `IS_FREE` and have been due for longer than `lateness` milliseconds;
- * each is found by one index step.
+ * Organizations with orders that match `IS_FREE` and have been due for longer than the bound milliseconds;
+ * one index step finds each.
  */
 export const LATE_ORGANIZATIONS = `with recursive organization as (
     (select organization_id from subscriptions where next_deadline is not null order by organization_id limit 1)
@@ -196,10 +183,7 @@ export const LATE_ORGANIZATIONS = `with recursive organization as (
    where exists (select from subscriptions where subscriptions.organization_id = organization.organization_id
                     and next_deadline < now() - ? * interval '1 millisecond' and ${IS_FREE})`
 
-/**
- * Returns what the rules apply through the instant, without changes to the record; null when the order is
- * already past it.
- */
+/** Returns null when the order is already past the instant. */
 function advanceOf({ row, order }: OrderRecord, instant: number): Advance | null {
   if (row.advancedTo != null && instant < row.advancedTo.getTime()) return null
   return advanceThrough(order, instant, TRANSITIONS_AT_ONCE)
@@ -226,10 +210,7 @@ function isCallDue({ order }: OrderRecord, instant: number): boolean {
   return call !== null && call.at <= instant
 }
 
-/**
- * Advances a locked order up to, not including, a command's instant, and returns its record. Nothing is
- * written if nothing was due, so that a command without effect leaves the row as it was.
- */
+/** Advances a locked order up to, not including, a command's instant. Writes nothing if nothing was due. */
 export async function advanceForCommand(
   unit: UnitOfWork,
   row: Subscription,
@@ -241,7 +222,7 @@ export async function advanceForCommand(
   return record
 }
 
-/** As `advanceForCommand`, for one of several orders: the caller that advances the last one begins the refunds. */
+/** As `advanceForCommand`, for one of several orders: the caller begins the refunds after the last one. */
 export async function advanceBeforeRefunds(
   unit: UnitOfWork,
   row: Subscription,
@@ -257,14 +238,13 @@ export async function advanceBeforeRefunds(
   return record
 }
 
-/** Ends a command at `instant`: timers no longer advance the order before it, and the next deadline is stored. */
+/** Ends a command at `instant`: timers no longer advance the order before it. */
 export function scheduleAfter(record: OrderRecord, instant: number): void {
   const advancedTo = record.row.advancedTo?.getTime() ?? instant - 1
   record.row.advancedTo = new Date(Math.max(advancedTo, instant - 1))
   scheduleNext(record)
 }
 
-/** Stores the order's next deadline: the next due instant or gateway call. */
 export function scheduleNext(record: OrderRecord): void {
   const { next, gatewayCall: call } = advanceThrough(record.order, Number.NEGATIVE_INFINITY)
   const isCall = call !== null && (next === null || call.at < next.at)

@@ -1,4 +1,3 @@
-/** Writes transitions of an order: columns, invoices, pauses, timeline and events. */
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import { amountDue, autopayScheduledTime, type Invoice as InvoiceState } from '../../billing/invoices.ts'
 import { isZero, Money, plainAmount, sumOf } from '../../billing/money.ts'
@@ -24,8 +23,8 @@ import type { OrderRecord } from './order-record.ts'
 
 /**
  * Writes transitions, oldest first; the events of each hold the records as they stood then. A row's revision
- * is incremented once per commit, and only if public fields changed. `transaction` is the one whose result
- * caused the transitions.
+ * rises once per commit, if public fields changed. `transaction` is the one whose result caused the
+ * transitions.
  */
 export function applyTransitions(
   unit: UnitOfWork,
@@ -68,7 +67,6 @@ export function applyTransitions(
   }
 }
 
-/** True if an invoice with payments ends undelivered: it is voided, or abandoned before its period began. */
 function endsUndelivered(order: Order, invoice: InvoiceState): boolean {
   if (isZero(invoice.amountPaid)) return false
   return invoice.status === 'voided' || (invoice.status === 'abandoned' && isComing(order, invoice))
@@ -108,7 +106,6 @@ function writeOrder(row: Subscription, order: Order): void {
   if (plainAmount(row.mrr) !== mrr) row.mrr = mrr
 }
 
-/** Returns the times of the next reminders, and how many were sent; null: none. */
 function reminderColumns(order: Order) {
   const next = nextReminder(order)
   const time = (kind: ReminderKind) => date(next?.kind === kind ? next.at : null)
@@ -123,7 +120,7 @@ function reminderColumns(order: Order) {
   }
 }
 
-/** Returns the public fields of an order and its invoices as one text; only a change of these is a revision. */
+/** Only a change of these is a revision. */
 function publicFields(order: Order): string {
   const {
     terms,
@@ -168,7 +165,7 @@ function publicInvoiceFields(invoice: InvoiceState): string {
   })
 }
 
-/** Returns an event for each invoice whose public fields changed in a transition without an event of its own. */
+/** An event for each invoice whose public fields changed in a transition without an event of its own. */
 function modified(
   before: Order,
   { order, events }: Transition,
@@ -254,7 +251,6 @@ function numberIssued(unit: UnitOfWork, invoice: Invoice): void {
   if (invoice.issuedTime != null && invoice.invoiceNumber == null) unit.issue(invoice)
 }
 
-/** Returns what an invoice takes from its order until it is issued, besides what is invoiced. */
 function annotationsOf({ poNumber, notes, billingAddress, deliveryAddress }: Subscription) {
   return {
     poNumber: poNumber ?? null,
@@ -264,7 +260,7 @@ function annotationsOf({ poNumber, notes, billingAddress, deliveryAddress }: Sub
   }
 }
 
-/** Returns the lines with their ids; a line that stood on the invoice before keeps its own. */
+/** A line that stood on the invoice before keeps its id. */
 function linesWithIds(lines: InvoiceState['lines'], known: Invoice['lines']): Invoice['lines'] {
   const left = [...known]
   return lines.map((line) => {
@@ -301,7 +297,7 @@ function writePause(unit: UnitOfWork, record: OrderRecord, { id, ...state }: Pau
   record.changedRows.add(pause)
 }
 
-/** Completes the cancellation of an order whose service has ended, or revokes that of an order that goes on. */
+/** Completes the cancellation when service has ended; revokes it when the order goes on. */
 function endCancellation(unit: UnitOfWork, record: OrderRecord, before: Order, transition: Transition): void {
   const { row, order, cancellation } = record
   if (order.canceledTime === null) row.cancellationId = null
@@ -311,7 +307,6 @@ function endCancellation(unit: UnitOfWork, record: OrderRecord, before: Order, t
   Object.assign(cancellation, creditOf(record, transition))
 }
 
-/** Returns the columns of a cancellation for what the end of service credits. */
 export function creditOf({ row, order, invoices }: OrderRecord, { events }: Transition) {
   const credit = events.find(({ type }) => type === 'subscription-churned')?.credit ?? []
   const billed = order.invoices.findLast(({ periodNumber }) => periodNumber === order.rebillNumber)
@@ -322,7 +317,6 @@ export function creditOf({ row, order, invoices }: OrderRecord, { events }: Tran
   }
 }
 
-/** Copies the order's changed notes, purchase order number and addresses to invoices that are not issued yet. */
 export function annotateDrafts(unit: UnitOfWork, record: OrderRecord, instant: number): void {
   for (const invoice of record.invoices.values()) {
     if (invoice.status !== 'draft') continue
@@ -332,7 +326,6 @@ export function annotateDrafts(unit: UnitOfWork, record: OrderRecord, instant: n
   }
 }
 
-/** Writes the order's columns that summarize its invoices. */
 function writeSummary({ row, order, invoices }: OrderRecord): void {
   const initial = order.invoices.find(({ type }) => type === 'initial')
   const recent = order.invoices.find(({ sequence }) => sequence === order.nextInvoice - 1)
@@ -374,7 +367,6 @@ function emitEvent(
   unit.addTimelineEntry(orderEntry(type, about, time, cause))
 }
 
-/** Emits which coupons an invoice is discounted by now, and by which no longer. */
 function emitDiscounts(
   unit: UnitOfWork,
   record: OrderRecord,
@@ -406,7 +398,7 @@ function emitDiscounts(
   }
 }
 
-/** Counts a change of a row: one commit is one revision. */
+/** One commit is one revision. */
 export function incrementRevision(
   unit: UnitOfWork,
   record: OrderRecord,

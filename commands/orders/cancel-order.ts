@@ -1,4 +1,3 @@
-/** Cancellations of orders: drafted, confirmed, changed and revoked, each in the transaction of its order. */
 import { ConflictError } from '../../billing/errors.ts'
 import type { Transition } from '../../billing/order.ts'
 import {
@@ -19,12 +18,7 @@ export interface CancellationChange extends Cancellation {
   readonly status: CancellationStatus | null
 }
 
-/**
- * Creates a cancellation, and cancels its order unless it is a draft.
- *
- * @throws InvalidFieldsError when the order does not exist, or does not have the renewal at which it is to end.
- * @throws ConflictError when it is neither active nor paused.
- */
+/** Creates a cancellation, and cancels its order unless it is a draft. Throws InvalidFieldsError, ConflictError. */
 export async function createCancellation(
   unit: UnitOfWork,
   id: string,
@@ -39,10 +33,8 @@ export async function createCancellation(
 }
 
 /**
- * Changes a cancellation whose order is locked: a draft as a whole, or by confirming it; a confirmed one until its churn
- * time; who canceled and why at any time.
- *
- * @throws InvalidFieldsError, ConflictError
+ * Changes a draft as a whole, a confirmed one until its churn time, and who canceled and why at any time.
+ * Throws InvalidFieldsError, ConflictError.
  */
 export async function changeCancellation(
   unit: UnitOfWork,
@@ -87,11 +79,7 @@ export async function changeCancellation(
   Object.assign(row, { canceledBy, reason, description })
 }
 
-/**
- * Revokes a draft, or a cancellation before its churn time: the order goes on as if it had never been canceled.
- *
- * @throws ConflictError when service has ended, it is revoked already, or an invoice of the order is delinquent.
- */
+/** Throws ConflictError if service has ended, it is revoked already, or an invoice of the order is delinquent. */
 export async function revokeCancellation(unit: UnitOfWork, row: SubscriptionCancellation): Promise<void> {
   const order = await requiredOrder(unit, row.subscriptionId)
   if (row.status === 'draft') {

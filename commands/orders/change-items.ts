@@ -1,4 +1,3 @@
-/** POST of a change of items: the items of a locked order, at once or prorated. */
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import { ConflictError } from '../../billing/errors.ts'
 import type { InvoiceLine } from '../../billing/invoices.ts'
@@ -23,13 +22,9 @@ export interface GivenItemsChange extends Omit<ItemsChange, 'terms'> {
 }
 
 /**
- * Changes the items of a locked order; a pending one is priced anew, whatever the policy. Emits
- * `subscription-items-changed` and `subscription-modified`, and `subscription-upgraded` or `subscription-downgraded` where
- * the recurring amount differs.
- *
- * @returns the lines that the change adds: those of the invoice that it makes, or else those that wait for the next one.
- * @throws InvalidFieldsError naming every member that breaks a rule of plans or money.
- * @throws ConflictError for an order that is neither pending nor in service, and for a reset without a further period.
+ * Changes the items of a locked order; a pending one is priced anew, whatever the policy. Returns the lines
+ * of the invoice that the change makes, or else those that wait for one. Throws InvalidFieldsError,
+ * ConflictError.
  */
 export async function changeSubscriptionItems(
   unit: UnitOfWork,

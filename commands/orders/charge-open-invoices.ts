@@ -1,4 +1,3 @@
-/** A customer's new default instrument is charged at once for what the customer's orders owe. */
 import { chargeOpen } from '../../billing/order-payments.ts'
 import { Subscription } from '../../db/entities/index.ts'
 import { statement } from '../../db/statement.ts'
@@ -7,18 +6,14 @@ import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
 import { orderInstant } from './order-instant.ts'
 
-/**
- * Locks the customer's orders with open invoices that are charged automatically. It comes before the lock of the customer,
- * as in all commands.
- */
+/** Locks the customer's owing orders. It comes before the lock of the customer, as in all commands. */
 export async function lockOwingOrders(unit: UnitOfWork, customerId: string): Promise<void> {
   await statement(unit.em, 'lock-owing-orders', OWING, [unit.organizationId, customerId])
 }
 
 /**
- * Makes every open invoice of those orders due for a charge, where the customer's default instrument is what they are
- * charged by. The changed default is in the database already. An order that another transaction changes at this instant
- * is left to its own schedule.
+ * Makes the open invoices of those orders due for a charge, if the customer's default instrument, changed in
+ * the database already, charges them. An order that another transaction changes now keeps its own schedule.
  */
 export async function chargeOpenInvoices(
   unit: UnitOfWork,
@@ -48,7 +43,7 @@ export async function chargeOpenInvoices(
   }
 }
 
-/** Orders of a customer that are charged automatically and owe something; binds the organization and the customer. */
+/** A customer's orders that are charged automatically and owe something; binds organization and customer. */
 const OWING = `select id from subscriptions owing
   where organization_id = ? and customer_id = ? and autopay
     and exists (select from invoices where organization_id = owing.organization_id

@@ -1,4 +1,3 @@
-/** The check of an order's terms before they are written: those of a new order and those of a change. */
 import { type InvoiceLine, initialLines, renewalLines } from '../../billing/invoices.ts'
 import { amountProblem, currencyExponent, sumOf } from '../../billing/money.ts'
 import { agreedTerms, NO_REMINDERS, type OrderTerms, termsProblems } from '../../billing/order-terms.ts'
@@ -7,7 +6,6 @@ import type { OrderItem, OrderType } from '../../db/entities/subscription.ts'
 import type { References } from '../references.ts'
 import { orderChoices, termsItem } from './rows-to-order.ts'
 
-/** What a caller gives of an order's terms. */
 export type GivenTerms = Parameters<typeof orderChoices>[0] & {
   readonly orderType: OrderType
   readonly items: readonly unknown[]
@@ -15,8 +13,8 @@ export type GivenTerms = Parameters<typeof orderChoices>[0] & {
 }
 
 /**
- * Records every rule that items and choices break; a trial has to end after `trialAfter`. Returns the lines of the initial
- * invoice and of a renewal; null if the items are invalid.
+ * Records every rule that items and choices break; a trial has to end after `trialAfter`. Returns the lines
+ * of the initial invoice and of a renewal; null if the items are invalid.
  */
 export function checkTerms(
   found: References,
@@ -56,7 +54,7 @@ export function checkTerms(
   return invoices
 }
 
-/** Returns the terms of an order that begins at `now` and is not charged automatically. */
+/** The terms of an order that begins at `now` and is not charged automatically. */
 export function newOrderTerms(
   items: readonly OrderItem[],
   agreed: ReturnType<typeof agreedTerms>,

@@ -1,4 +1,3 @@
-/** How an order is charged: by its instrument or the customer's default one, and with which retries. */
 import { billingSettings, reminderTerms } from '../../billing/billing-settings.ts'
 import { isUsable } from '../../billing/cards.ts'
 import type { Contact } from '../../billing/contacts.ts'
@@ -29,7 +28,6 @@ export interface ChargeTerms
   readonly route: ChargeRoute | null
 }
 
-/** The terms of an order without automatic charges and reminders. */
 export const UNCHARGED: ChargeTerms = {
   canCharge: false,
   instrumentId: null,
@@ -40,10 +38,7 @@ export const UNCHARGED: ChargeTerms = {
   route: null,
 }
 
-/**
- * Returns the charge terms and reminders of orders at an instant of their clocks, by order. Inactive instruments are skipped; one whose
- * card has expired is chosen if there is no other.
- */
+/** At an instant of the orders' clocks. An instrument whose card has expired is chosen if there is no other. */
 export async function readChargeTerms(
   { em, organizationId }: UnitOfWork,
   orders: readonly Pick<Subscription, 'id' | 'autopay' | 'customerId' | 'paymentInstrumentId'>[],

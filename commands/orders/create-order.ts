@@ -41,11 +41,10 @@ import { orderTerms, termsItem } from './rows-to-order.ts'
 export type SubscriptionItem = Readonly<
   Pick<OrderItem, 'plan' | 'quantity' | 'quantityFilled' | 'usageLimits' | 'excludeFromMrr'>
 > & {
-  /** The terms of a plan of the item's own; null: the plan is a reference. */
+  /** null: the plan is a reference. */
   readonly ownTerms: OwnTerms | null
 }
 
-/** What the price of an item's own plan depends on, with defaults for members that were not sent. */
 export type OwnTerms = Pick<
   PricedPlan,
   'pricing' | 'recurringInterval' | 'trial' | 'isTrialOnly' | 'setup' | 'invoiceTimeShift'
@@ -58,7 +57,7 @@ export interface NewSubscription {
   readonly items: readonly SubscriptionItem[]
   /** null: now. */
   readonly startTime: Date | null
-  /** null: the organization's time to live for pending orders decides. */
+  /** null: the organization's `pendingOrderTtl` decides. */
   readonly abandonTime: Date | null
   readonly trial: { enabled: boolean; endTime: string | null } | null
   readonly isTrialOnly: boolean
@@ -66,7 +65,7 @@ export interface NewSubscription {
   readonly invoiceTimeShift: InvoiceTimeShift | null
   readonly delinquencyPeriod: string | null
   readonly shipping: { amount: string; calculator: 'manual' } | null
-  /** The coupons to be redeemed for it, in the order of application; null: none, or those that it has. */
+  /** In the order of application; null: none, or those that it has. */
   readonly couponIds: readonly string[] | null
   readonly autopay: boolean
   /** null: the customer's default one. */
@@ -80,12 +79,7 @@ export interface NewSubscription {
   readonly customFields: Record<string, unknown> | null
 }
 
-/**
- * Places an order, `pending` until its service period begins (specification 2.6 and 3), with a draft of its first
- * invoice. Emits `subscription-created` and wakes the subscription workflow.
- *
- * @throws InvalidFieldsError naming every member that refers to nothing or breaks a rule of times, plans or money.
- */
+/** Places a pending order with a draft of its invoice (specification 2.6 and 3). Throws InvalidFieldsError. */
 export async function createSubscription(
   unit: UnitOfWork,
   id: string,
@@ -166,7 +160,6 @@ export async function createSubscription(
   return row
 }
 
-/** Records a failure if the instrument does not exist, is deactivated or belongs to another customer. */
 export async function checkInstrument(
   found: References,
   { customerId, paymentInstrumentId }: Pick<NewSubscription, 'customerId' | 'paymentInstrumentId'>,
@@ -179,10 +172,7 @@ export async function checkInstrument(
   }
 }
 
-/**
- * Returns items with their current plans. An item that named the same plan before keeps its priced version, and one with
- * an equal plan of its own stays the same item.
- */
+/** An item of the same plan as before keeps its price; one with an equal plan of its own stays the same item. */
 export async function pricedItems(
   plans: readonly Plan[],
   found: References,
@@ -215,7 +205,6 @@ export async function pricedItems(
   })
 }
 
-/** Returns the item as now written, with the plan as it was priced. */
 export function changedItem(
   item: OrderItem,
   { plan: _, ...given }: Omit<SubscriptionItem, 'ownTerms'>,

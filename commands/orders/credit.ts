@@ -1,4 +1,3 @@
-/** The credit memos of orders' customers: locked with the order, and written with its invoices. */
 import { creditChanges, creditMemoStatus } from '../../billing/credit-memos.ts'
 import type { Invoice as InvoiceState } from '../../billing/invoices.ts'
 import { Money } from '../../billing/money.ts'
@@ -12,10 +11,9 @@ import type { OrderRecord } from './order-record.ts'
 import { creditOf } from './rows-to-order.ts'
 
 /**
- * Locks the customers' credit memos with unused credit, and the memos that the invoices use, until the transaction ends: no
- * other order of a customer uses a memo meanwhile. Orders are locked before, and memos in the order of their ids.
- *
- * @returns the memos of each customer, oldest first.
+ * Locks memos with unused credit, and those that the invoices use: no other order of a customer uses them
+ * meanwhile. Orders are locked before, memos in the order of their ids. Returns each customer's, oldest
+ * first.
  */
 export async function lockCredit(
   unit: UnitOfWork,
@@ -49,13 +47,12 @@ export async function lockCredit(
   return Map.groupBy(memos, ({ customerId }) => customerId)
 }
 
-/** Tells the rules of an order what its customer's memos have left, which its other orders may have used meanwhile. */
+/** Other orders of the customer may have used its memos meanwhile. */
 export function renewCredit(record: OrderRecord): void {
   if (record.creditMemos.size === 0) return
   record.order = { ...record.order, credit: [...record.creditMemos.values()].map(creditOf) }
 }
 
-/** Writes to the memos what an invoice uses of them now, and no longer. */
 export function writeCredit(
   unit: UnitOfWork,
   record: OrderRecord,

@@ -13,10 +13,9 @@ import { advanceForCommand, wakeOrder } from './advance-order.ts'
 import { orderInstant } from './order-instant.ts'
 
 /**
- * Deletes a locked order that never owed anything: it is pending, and its invoice is still a draft. The draft,
- * the timeline and drafts of cancellations go with it; its coupons are canceled, and events that were emitted stay.
- *
- * @throws ConflictError for any other order; it can be voided or canceled, and keeps its records.
+ * Deletes a locked pending order whose invoice is a draft, with its timeline and drafts of cancellations; its
+ * coupons are canceled, and emitted events stay. Throws ConflictError for any other order: it keeps its
+ * records.
  */
 export async function deleteSubscription(unit: UnitOfWork, row: Subscription): Promise<void> {
   const { em, organizationId } = unit

@@ -1,6 +1,3 @@
-/**
- * Fast-forward of one order's clock (sandbox): a caller begins it, and Temporal skips time until the target is reached.
- */
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { hasStalled, moveProblem, STALLED_DETAIL } from '../../billing/fast-forward.ts'
 import { offsetAt } from '../../billing/order-clock.ts'
@@ -10,12 +7,9 @@ import { advanceForCommand, lockSubscription, wakeOrder } from './advance-order.
 import { orderClock, orderInstant } from './order-instant.ts'
 
 /**
- * Begins to move a locked order's clock and wakes its workflow, for which Temporal then skips time. If
- * nothing is ever due, the clock moves at once.
- *
- * @returns the fast-forward; null when the clock has moved already.
- * @throws InvalidFieldsError when `to` is in the past, or more than five years ahead of real time.
- * @throws ConflictError while another fast-forward of the order makes progress.
+ * Begins to move a locked order's clock; null: nothing is ever due, so it has moved already. Throws
+ * InvalidFieldsError for a past `to` or one over five years ahead, ConflictError while another fast-forward
+ * makes progress.
  */
 export async function beginFastForward(
   unit: UnitOfWork,
@@ -45,10 +39,7 @@ export async function beginFastForward(
   return move
 }
 
-/**
- * Completes the fast-forward of an advanced order at its target, or when nothing more is due before it; else
- * records progress. `revision` is the row's before it was advanced.
- */
+/** Ends a fast-forward at its target, or when nothing more is due. `revision` is the row's before the advance. */
 export async function trackFastForward(
   unit: UnitOfWork,
   row: Subscription,
@@ -67,9 +58,8 @@ export async function trackFastForward(
 }
 
 /**
- * Returns the instant through which an order advances when its execution's clock shows `instant`. During a
- * fast-forward that is the next deadline, however far the execution's clock has come, so that each charge is
- * made at its own instant.
+ * Returns the instant through which an order advances. During a fast-forward that is the next deadline,
+ * however far the execution's clock has come, so that each charge is made at its own instant.
  */
 export function advanceInstant(
   { movingTo, nextDeadline, advancedTo }: Pick<Subscription, 'movingTo' | 'nextDeadline' | 'advancedTo'>,
@@ -79,14 +69,13 @@ export function advanceInstant(
   return Math.min(instant, Math.max(nextDeadline.getTime(), advancedTo?.getTime() ?? 0))
 }
 
-/** Records progress of a fast-forward, so that a slow gateway call does not count as a stall. */
+/** So that a slow gateway call does not count as a stall. */
 export async function recordProgress(unit: UnitOfWork, row: Subscription): Promise<void> {
   if (row.movingTo == null) return
   const move = await runningMove(unit, row)
   if (move !== null) move.progressTime = unit.now
 }
 
-/** Fails an order's fast-forward if it has stalled. True if it had. */
 export async function failIfStalled(unit: UnitOfWork, subscriptionId: string): Promise<boolean> {
   const row = await lockSubscription(unit, subscriptionId)
   if (row?.movingTo == null) return false
@@ -96,7 +85,7 @@ export async function failIfStalled(unit: UnitOfWork, subscriptionId: string): P
   return true
 }
 
-/** Fails a fast-forward: the order's clock stays at the instant reached, and its workflow continues from there. */
+/** The clock stays at the instant reached, and the order's workflow continues from there. */
 export async function failFastForward(unit: UnitOfWork, row: Subscription, detail: string): Promise<void> {
   const move = await runningMove(unit, row)
   if (move !== null) end(unit, move, 'failed', detail)
@@ -115,7 +104,6 @@ async function endStalled(unit: UnitOfWork, row: Subscription): Promise<void> {
   await failFastForward(unit, row, STALLED_DETAIL)
 }
 
-/** Moves the clock to the target, before which nothing more is due. */
 function completeMove(unit: UnitOfWork, row: Subscription, to: Date, revision: number): void {
   row.movingTo = null
   row.advancedTo = new Date(Math.max(to.getTime(), row.advancedTo?.getTime() ?? 0))

@@ -1,4 +1,3 @@
-/** Loads locked orders with all of their rows that can still change. */
 import type { InvoiceStatus } from '../../billing/invoices.ts'
 import { isServed } from '../../billing/order.ts'
 import {
@@ -21,7 +20,6 @@ export interface Loading {
   readonly invoiceIds?: readonly string[]
 }
 
-/** Returns the record of a locked order at an instant of its clock. */
 export async function loadOrder(
   unit: UnitOfWork,
   row: Subscription,
@@ -45,7 +43,7 @@ export async function loadOrders(
     OPEN.includes(status) ||
     type === 'initial' ||
     charge != null ||
-    // That of the current period shows where it ends, and is prorated; that of a future one is voided if it never begins.
+    // One of the current period may be prorated, one of a future period voided.
     (periodNumber ?? 0) >= (rebillNumber ?? LAST_PERIOD) ||
     invoiceIds.includes(id)
   const leastPeriod = Math.min(...rows.map(({ rebillNumber }) => rebillNumber ?? LAST_PERIOD))
@@ -116,7 +114,6 @@ export async function loadOrders(
   })
 }
 
-/** Returns the cancellations of orders that are canceled and still served, by id. */
 async function readCancellations(
   { em, organizationId }: UnitOfWork,
   rows: readonly Subscription[],

@@ -12,7 +12,6 @@ export function orderClock({ clockOffset, movingTo, advancedTo }: ClockColumns):
   }
 }
 
-/** Returns a command's instant on the order's own clock. */
 export function orderInstant({ now }: Pick<UnitOfWork, 'now'>, row: ClockColumns): number {
   return clockTime(orderClock(row), now.getTime())
 }

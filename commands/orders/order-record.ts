@@ -1,5 +1,3 @@
-/** An order in memory: its rows, its state for the rules, and the changes of this commit. */
-
 import type { RedeemedCoupon } from '../../billing/coupons.ts'
 import type { Order } from '../../billing/order.ts'
 import type {
@@ -24,11 +22,10 @@ export interface OrderRecord {
   readonly cancellation: SubscriptionCancellation | null
   order: Order
   readonly charging: ChargeTerms
-  /** What is redeemed for it, as its terms have it. */
   redeemed: readonly RedeemedCoupon[]
-  /** The coupons of its redemptions, those canceled in this commit included, by id. */
+  /** By id; those canceled in this commit included. */
   readonly coupons: Map<string, Coupon>
-  /** The customer's memos that it can use or release, oldest first; its other orders of a batch have the same ones. */
+  /** By id, oldest first; the customer's other orders in a batch share them. */
   readonly creditMemos: Map<string, CreditMemo>
   /** Sequences of invoices with payments that ended undelivered, to be refunded. */
   readonly toRefund: Set<number>
@@ -36,7 +33,6 @@ export interface OrderRecord {
   readonly changedRows: Set<object>
 }
 
-/** Returns the record of an order that is being placed. */
 export function newRecord(row: Subscription, order: Order, { redeemed, coupons }: OrderCoupons): OrderRecord {
   return {
     row,

@@ -1,4 +1,3 @@
-/** Redemptions that a caller makes and cancels by themselves, beside `couponIds` of an order. */
 import { type CouponRestriction, redemptionProblem } from '../../billing/coupons.ts'
 import { ConflictError } from '../../billing/errors.ts'
 import { immutableMembers } from '../../billing/immutable-members.ts'
@@ -25,11 +24,8 @@ export interface NewRedemption {
 }
 
 /**
- * Redeems a coupon for a customer: for one order, if the redemption is restricted to it, as its `couponIds` would; otherwise
- * for all orders of the customer, whose drafts are priced anew. Emits `coupon-redeemed`.
- *
- * @throws InvalidFieldsError naming what does not exist or what the coupon does not permit.
- * @throws ConflictError if the order has the coupon already, or its state does not permit the change.
+ * Redeems a coupon for one order, as its `couponIds` would, or for all orders of the customer, whose drafts
+ * are priced anew. Throws InvalidFieldsError, ConflictError.
  */
 export async function createRedemption(
   unit: UnitOfWork,
@@ -110,12 +106,7 @@ async function redeemForCustomer(
   return made
 }
 
-/**
- * Cancels a redemption: it discounts no invoice from now on. The initial invoice of a pending order is priced anew.
- *
- * @returns null if it does not exist.
- * @throws ConflictError if it is canceled already, or an invoice that it discounts is being charged.
- */
+/** A pending order is priced anew. Returns null if it does not exist. Throws ConflictError. */
 export async function cancelRedemption(unit: UnitOfWork, id: string): Promise<CouponRedemption | null> {
   const { em, organizationId } = unit
   const known = await em.findOne(CouponRedemption, { organizationId, id })
@@ -140,7 +131,7 @@ interface CouponOptions extends CheckOptions {
   readonly redemptionId?: () => string
 }
 
-/** Changes the coupons of a locked order alone, as `updateSubscription` does, and returns the new redemptions. */
+/** Changes the coupons of a locked order alone, as `updateSubscription` does. */
 async function updateCoupons(
   unit: UnitOfWork,
   row: Subscription,
@@ -176,7 +167,7 @@ async function updateCoupons(
   return made
 }
 
-/** Locks the pending orders of a customer, which come before the locks of coupons, and returns their ids. */
+/** Orders are locked before coupons. */
 async function lockPendingOrders(
   { em, organizationId }: UnitOfWork,
   customerId: string,
@@ -191,7 +182,7 @@ async function lockPendingOrders(
   return locked.map(({ id }) => id)
 }
 
-/** Prices the drafts of locked orders anew, with what their customer has redeemed now. Issued invoices stay. */
+/** Prices the drafts of locked orders anew; issued invoices stay. */
 async function repriceDrafts(unit: UnitOfWork, orderIds: readonly string[]): Promise<void> {
   await unit.em.flush()
   for (const orderId of orderIds) {

@@ -1,4 +1,4 @@
-/** What an order refers to, read in one statement, because placing orders is the most frequent command. */
+/** Read in one statement, because placing orders is the most frequent command. */
 import type { FieldDefinition } from '../../billing/custom-fields.ts'
 import { type Organization, Plan } from '../../db/entities/index.ts'
 import { plainRowReader } from '../../db/plain-rows.ts'
@@ -9,20 +9,19 @@ import { type Captured, captured } from './order-risk.ts'
 
 export interface ForOrder {
   readonly hasCustomer: boolean
-  /** True if the customer has an instrument for orders without one of their own. */
   readonly hasDefaultInstrument: boolean
   readonly hasWebsite: boolean
-  /** True if the customer has redeemed a coupon for all orders. */
+  /** Redeemed for all orders of the customer. */
   readonly hasCoupons: boolean
   readonly plans: readonly Plan[]
   readonly settings: Organization['settings']
   /** Of the custom fields of orders. */
   readonly definitions: readonly FieldDefinition[]
-  /** The data captured with the token of its instrument; null: no instrument. */
+  /** Captured with the token of its instrument; null: no instrument. */
   readonly captured: Captured | null
 }
 
-/** Reads what a new order refers to, and holds the rows as `references()` does. */
+/** Holds the rows as `references()` does. */
 export async function readForOrder(
   { em, organizationId }: UnitOfWork,
   order: {

@@ -1,4 +1,3 @@
-/** The risk metadata of an order: sent by its caller, or captured with the token of its card. */
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import type { Contact } from '../../billing/contacts.ts'
 import { type DerivedRisk, deriveRisk, type RiskInput } from '../../billing/risk.ts'
@@ -31,10 +30,7 @@ export async function readCaptured(
   return found?.captured ?? null
 }
 
-/**
- * Returns the risk metadata to store. If the caller sends the same again, the derived values stay, so that
- * writing back what was read changes nothing.
- */
+/** Derived values stay if the same is sent again, so that writing back what was read changes nothing. */
 export async function orderRisk(
   unit: UnitOfWork,
   given: RiskInput | null,

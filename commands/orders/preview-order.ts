@@ -40,11 +40,7 @@ export interface PreviewedOrder {
   readonly recurring: Priced<InvoiceLine> | null
 }
 
-/**
- * Returns what an order that begins now would be invoiced, and writes nothing.
- *
- * @throws InvalidFieldsError naming every member that refers to nothing or breaks a rule of plans or money.
- */
+/** Returns what an order that begins now would be invoiced, and writes nothing. Throws InvalidFieldsError. */
 export async function previewOrder(unit: UnitOfWork, given: OrderToPreview): Promise<PreviewedOrder> {
   const { websiteId, shipping } = given
   const found = references(unit)
@@ -84,7 +80,7 @@ export async function previewOrder(unit: UnitOfWork, given: OrderToPreview): Pro
   }
 }
 
-/** Returns coupons as if they were redeemed by a new customer, and records those that cannot be. */
+/** As if a new customer redeemed them; records those that cannot be. */
 async function redeemable(
   { em, organizationId, now }: UnitOfWork,
   found: References,

@@ -1,4 +1,3 @@
-/** Maps an order's rows to the state that the rules read. */
 import type { RedeemedCoupon } from '../../billing/coupons.ts'
 import type { Credit } from '../../billing/credit-memos.ts'
 import { parseDuration } from '../../billing/durations.ts'
@@ -10,7 +9,6 @@ import type { OrderItem } from '../../db/entities/subscription.ts'
 import { storedInstant } from '../../db/stored-instant.ts'
 import { type ChargeTerms, UNCHARGED } from './choose-instrument.ts'
 
-/** Returns an order for the rules, without invoices and pauses where these are omitted. */
 export function orderOf(
   row: Subscription,
   {
@@ -96,12 +94,10 @@ export function orderOf(
   }
 }
 
-/** Returns the unused credit of a memo, as the rules read it. */
 export function creditOf({ id, currency, unusedAmount }: CreditMemo): Credit {
   return { creditMemoId: id, currency, left: plainAmount(unusedAmount) }
 }
 
-/** Returns the terms in an order's row, with its charge terms and what is redeemed for it. */
 export function orderTerms(
   row: Subscription,
   charging: Omit<ChargeTerms, 'route'>,
@@ -130,7 +126,6 @@ export function orderTerms(
   }
 }
 
-/** Returns an item as the rules read it. */
 export function termsItem({ id, quantity, priced, excludeFromMrr }: OrderItem): PricedItem {
   return { id, quantity, plan: priced, excludeFromMrr: excludeFromMrr ?? false }
 }

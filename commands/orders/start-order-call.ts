@@ -1,7 +1,4 @@
-/**
- * The first of the three steps of an automatic charge (decisions 6.5): a pending transaction with its request id,
- * committed before the gateway is called. The result is recorded as for any payment, in `record-result.ts`.
- */
+/** The first of three steps of an automatic charge (decisions 6.5), committed before the gateway is called. */
 import { nextGatewayCall } from '../../billing/charging.ts'
 import { nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { amountDue } from '../../billing/invoices.ts'
@@ -16,17 +13,14 @@ import { applyTransitions } from './apply-transitions.ts'
 import { advanceInstant, recordProgress } from './fast-forward.ts'
 import type { OrderRecord } from './order-record.ts'
 
-/** The call to make to the gateway, and its instant on the order's clock. */
 export interface OrderCall {
   readonly transactionId: string
   readonly instant: number
 }
 
 /**
- * Begins the charge of an order that is due at an instant of its clock, or returns the open one whose outcome
- * is due to be asked for. Without an instrument to charge, the charge counts as declined.
- *
- * @returns null when no call is due.
+ * Begins the charge of an order that is due, or returns the open one whose outcome is due to be asked for;
+ * null: no call is due. Without an instrument to charge, the charge counts as declined.
  */
 export async function startOrderCall(
   unit: UnitOfWork,
@@ -100,10 +94,7 @@ function addCharge(unit: UnitOfWork, record: OrderRecord, sequence: number, inst
   return id
 }
 
-/**
- * The id is derived, so that the same attempt always has the same id: a standby that has lost the last
- * commits charges nobody twice.
- */
+/** Derived from the attempt: a standby that has lost the last commits charges nobody twice. */
 function requestIdOf({ id }: Pick<Subscription, 'id'>, sequence: number, attempt: number): string {
   return `${id}.${sequence}.${attempt}`
 }

@@ -46,13 +46,7 @@ export interface SubscriptionChange
   readonly renewalTime: Date | null
 }
 
-/**
- * Changes a locked order, as far as its state permits (decisions 6.1). If anything changed, emits
- * `subscription-modified`, besides `invoice-reissued` or `subscription-items-changed`.
- *
- * @throws ConflictError naming what can no longer be changed.
- * @throws InvalidFieldsError naming every member that breaks a rule of times, plans or money.
- */
+/** Changes a locked order as far as its state permits (decisions 6.1). Throws ConflictError, InvalidFieldsError. */
 export async function updateSubscription(
   unit: UnitOfWork,
   row: Subscription,
@@ -163,12 +157,7 @@ export interface ItemChange {
   readonly excludeFromMrr: boolean | undefined
 }
 
-/**
- * Changes what says nothing of the price of an item of a locked order, whatever the order's state. If anything changed,
- * emits `subscription-modified`.
- *
- * @returns the item; null when the order does not have it.
- */
+/** Changes what does not affect the price, in any state of the order. Returns null if it does not have the item. */
 export async function updateItem(
   unit: UnitOfWork,
   row: Subscription,
@@ -200,7 +189,7 @@ export async function updateItem(
   return changed
 }
 
-/** Redeems and cancels checked coupons of an order whose row has its new list, and reads what is redeemed for it now. */
+/** Applies checked coupons to an order whose row has its new list, and reads what is redeemed now. */
 export async function redeemCoupons(
   unit: UnitOfWork,
   record: OrderRecord,
@@ -217,14 +206,14 @@ export async function redeemCoupons(
   return made
 }
 
-/** Every member a change can set: one that is forgotten does not compile. */
+/** Every member that a change can set: one that is forgotten does not compile. */
 type Changes = Readonly<
   Record<Exclude<keyof NewSubscription, 'orderType' | 'customerId' | 'websiteId'>, unknown>
 > & {
   readonly currency: string
 }
 
-/** Returns when service begins: a null asks for now, which has passed once the order is in service. */
+/** A null asks for now, which has passed once the order is in service. */
 function startOf(
   { status, startTime }: Subscription,
   given: Pick<SubscriptionChange, 'startTime'>,
@@ -234,10 +223,7 @@ function startOf(
   return status === 'pending' ? new Date(instant) : startTime
 }
 
-/**
- * Applies the row's terms to the order: the first invoice of a pending order is reissued, others apply them
- * from the next invoice on.
- */
+/** The first invoice of a pending order is reissued; other orders take the terms from the next invoice on. */
 export function applyTerms(
   unit: UnitOfWork,
   record: OrderRecord,
@@ -264,8 +250,8 @@ function moveBoundary(
 }
 
 /**
- * Records what new items may not change: in service the currency, kind and period; before it the currency of
- * an issued invoice. A reset begins a period of the new items, which may have another length.
+ * Records what new items may not change: in service the kind, the period and its limit; the currency once an
+ * invoice is issued. A reset begins a period of the new items, which may have another length.
  */
 export function checkKept(
   found: ReturnType<typeof references>,
@@ -296,17 +282,13 @@ export function checkKept(
   }
 }
 
-/**
- * Returns whether the items are one-time sales, a trial alone or recurring, with the period and limit of
- * recurring ones.
- */
 function kindOf(row: Subscription, items: readonly OrderItem[]) {
   const plans = items.map(({ priced }) => priced)
   const { interval, trial } = agreedTerms(plans, orderChoices(row))
   return { interval, isOneTime: interval === null && trial === null }
 }
 
-/** @throws ConflictError naming the members that the order's state fixes and the values would change. */
+/** @throws ConflictError naming the fixed members that would change. */
 function requireKept(
   row: Subscription,
   { orderType, customerId, websiteId }: Pick<SubscriptionChange, 'orderType' | 'customerId' | 'websiteId'>,
@@ -333,13 +315,12 @@ function unchanged<T extends Partial<Subscription>>(
   )
 }
 
-/** True if the items are the same, so that they keep their prices. */
+/** The same items keep their prices. */
 function sameItems(row: Subscription, given: Pick<NewSubscription, 'items'>): boolean {
   const known = row.items.map(({ id: _, revision: __, priced: ___, ...written }) => written)
   return canonicalJson(known) === canonicalJson(given.items.map(({ ownTerms: _, ...written }) => written))
 }
 
-/** Returns every member of the row that an update can change, as one text. */
 function changeableFields(row: Subscription): string {
   const {
     revision: _,

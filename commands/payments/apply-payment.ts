@@ -1,4 +1,3 @@
-/** Applies a gateway result to the invoices of a transaction and to their orders. */
 import type { DeclineClass } from '../../billing/dunning.ts'
 import { isZero, Money } from '../../billing/money.ts'
 import type { Transition } from '../../billing/order.ts'
@@ -28,8 +27,8 @@ export interface LockedInvoice {
 }
 
 /**
- * Returns the existing invoices of those ids, in the given order. Their orders are locked in the order of
- * their ids, before any transaction's row is, and advanced to the instant.
+ * Returns the existing invoices in the given order. Locks their orders by id, before any transaction's row,
+ * and advances these to the instant.
  */
 export async function lockInvoices(
   unit: UnitOfWork,
@@ -58,7 +57,6 @@ export async function lockInvoices(
   return invoiceIds.flatMap((id) => invoices.get(id) ?? [])
 }
 
-/** Applies a transition to each locked invoice, then schedules and wakes the orders. */
 export async function applyToInvoices(
   unit: UnitOfWork,
   invoices: readonly LockedInvoice[],
@@ -100,7 +98,7 @@ export async function payInvoices(
   if (left.greaterThan(0)) await refundOwed(unit, transaction)
 }
 
-/** Records on the invoices of a charge that it moved no money, for a reason; null: an unknown one. */
+/** Records that a charge moved no money; `reason` null: unknown. */
 export async function declineInvoices(
   unit: UnitOfWork,
   transaction: Transaction,
@@ -117,7 +115,7 @@ function instrumentOf({ paymentInstruction }: Transaction): string | null {
   return 'paymentInstrumentId' in paymentInstruction ? paymentInstruction.paymentInstrumentId : null
 }
 
-/** Records on the invoices of a charge that the gateway never received it, and never will. */
+/** Records that the gateway never received a charge, and never will. */
 export async function cancelCharges(
   unit: UnitOfWork,
   transaction: Transaction,
@@ -128,7 +126,7 @@ export async function cancelCharges(
   )
 }
 
-/** Records on the invoices of an automatic charge that its outcome is unknown, or has been for a day. */
+/** Records that the outcome of an automatic charge is unknown, or has been for a day. */
 export async function suspendInvoices(
   unit: UnitOfWork,
   transaction: Transaction,
@@ -142,7 +140,6 @@ export async function suspendInvoices(
   )
 }
 
-/** Records on the invoices of a sale their shares of an approved refund. */
 export async function refundInvoices(
   unit: UnitOfWork,
   { shares }: Transaction,
@@ -154,7 +151,6 @@ export async function refundInvoices(
   )
 }
 
-/** Updates whether any payment of each invoice of a disputed sale is disputed. */
 export async function disputeInvoices(
   unit: UnitOfWork,
   invoices: readonly LockedInvoice[],
@@ -166,7 +162,7 @@ export async function disputeInvoices(
   )
 }
 
-/** True if the transaction has a dispute that is not won, even one from before its outcome was known. */
+/** Includes a dispute from before the outcome was known. */
 async function isDisputed(
   { em, organizationId }: UnitOfWork,
   { id, gateway }: Transaction,

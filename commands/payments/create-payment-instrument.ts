@@ -8,7 +8,6 @@ import { customerEntry } from '../../events/timeline.ts'
 import { references } from '../references.ts'
 import type { RequestCards, UsedCard } from './request-cards.ts'
 
-/** What a merchant says of an instrument. */
 export interface InstrumentDetails {
   /** null: that of the payment token. */
   readonly billingAddress: Contact | null
@@ -23,11 +22,7 @@ export interface StoredElsewhere {
   readonly paymentMethod: string
 }
 
-/**
- * Creates an instrument of an existing customer from a payment token, or from a card that the provider's own form stored.
- *
- * @throws InvalidFieldsError naming `customerId`, `token` or `referenceData.paymentMethod`.
- */
+/** @throws InvalidFieldsError naming `customerId`, `token` or `referenceData.paymentMethod`. */
 export async function createPaymentInstrument(
   unit: UnitOfWork,
   cards: RequestCards,
@@ -54,10 +49,9 @@ export async function createPaymentInstrument(
 }
 
 /**
- * Consumes a token: the gateway stores the card, the instrument stores the gateway's reference and the public fields.
- * Emits `payment-card-created`. If the gateway does not store the card, the token stays unused.
- *
- * @throws InvalidFieldsError naming `field`.
+ * Consumes a token: the gateway stores the card, and the instrument its reference. If the gateway does not
+ * store the card, the token stays unused. Emits `payment-card-created`. Throws InvalidFieldsError naming
+ * `field`.
  */
 export async function instrumentOfToken(
   unit: UnitOfWork,

@@ -23,10 +23,8 @@ export interface NewPaymentToken {
 }
 
 /**
- * Stores card data for a single use within thirty minutes (specification 2.3). Number and security code are
- * encrypted in one column, which use and expiry empty. Wakes the token-expiry workflow.
- *
- * @throws InvalidFieldsError naming what is wrong with the card; no message contains a digit of its number.
+ * Stores card data for a single use within thirty minutes (specification 2.3), encrypted in one column that
+ * use and expiry empty. Throws InvalidFieldsError; no message contains a digit of the number.
  */
 export async function createPaymentToken(
   unit: UnitOfWork,

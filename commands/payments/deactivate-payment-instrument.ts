@@ -6,14 +6,9 @@ import { customerEvent } from '../../events/customer-events.ts'
 import { paymentInstrumentEvent } from '../../events/payment-instrument-events.ts'
 
 /**
- * Deactivates an instrument for good: no charge begins with it any more, and it is no customer's default. Emits
- * `payment-instrument-modified`, and `customer-updated` if it was the default.
- *
- * The customer is locked first, as by every change of a default instrument.
- *
- * @param check runs on the locked instrument before it changes.
- * @returns the instrument; null if it does not exist.
- * @throws ConflictError if it is deactivated already.
+ * Deactivates an instrument for good, after `check` of the locked row. The customer is locked first, as by
+ * every change of a default instrument. Returns null if it does not exist. Throws ConflictError if it is
+ * deactivated.
  */
 export async function deactivatePaymentInstrument(
   unit: UnitOfWork,

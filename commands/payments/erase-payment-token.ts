@@ -3,11 +3,7 @@ import { PaymentToken } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 
-/**
- * Erases the card data of a token that has expired by `instant`. Its public fields and its revision do not change.
- *
- * @returns its next deadline, in milliseconds; null: none.
- */
+/** Erases the card data of an expired token. Returns its next deadline in milliseconds; null: none. */
 export async function erasePaymentToken(
   unit: UnitOfWork,
   id: string,

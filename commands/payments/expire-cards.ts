@@ -1,17 +1,10 @@
-/** Cards at the end of their month: announced once, and then expired. */
 import { EXPIRY_NOTICE, expiryOf } from '../../billing/cards.ts'
 import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { paymentInstrumentEvent } from '../../events/payment-instrument-events.ts'
 
-/**
- * Expires those of the instruments whose month has ended, with `payment-card-expired`, and tells of those that expire
- * within thirty days, once, with `payment-card-expiration-reminder`. An instrument that another transaction is changing
- * is left for the next time.
- *
- * @returns how many changed.
- */
+/** Expires cards after their month, and announces once those within thirty days of it. Returns how many changed. */
 export async function expireCards(unit: UnitOfWork, ids: readonly string[]): Promise<number> {
   const { em, organizationId, now } = unit
   const locked = await statement<{ id: string }>(

@@ -3,10 +3,7 @@ import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { paymentInstrumentEvent } from '../../events/payment-instrument-events.ts'
 
-/**
- * Sets an active instrument to `expired`, because a charge found that its card has expired, and emits
- * `payment-card-expired`. Nothing happens to an instrument in any other status. The order of the charge is locked first.
- */
+/** For a charge that found an expired card; its order is locked first. Emits `payment-card-expired`. */
 export async function expirePaymentInstrument(unit: UnitOfWork, id: string): Promise<void> {
   const { em, organizationId } = unit
   const instrument = await lockRow(unit, PaymentInstrument, id)

@@ -1,4 +1,3 @@
-/** Gateway accounts: how they are read where money moves, and how their credentials are kept. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { GatewayCredentials } from '../../db/entities/gateway-account.ts'
 import { GatewayAccount } from '../../db/entities/index.ts'
@@ -7,7 +6,7 @@ import { statement } from '../../db/statement.ts'
 import type { Vault } from '../../db/vault.ts'
 import type { GatewayAccountFacts, GatewayAccountSource } from '../../gateways/accounts.ts'
 
-/** Reads accounts from the database at each use: a change of an account holds from the next movement on. */
+/** Reads at each use: a change of an account holds from the next movement on. */
 export function gatewayAccountSource(
   em: () => EntityManager,
   vault: Pick<Vault, 'open'>,
@@ -60,7 +59,7 @@ async function openedCredentials(
   return cipher == null ? null : (JSON.parse(await vault.open(cipher)) as GatewayCredentials)
 }
 
-/** Returns the credentials as a row keeps them; those that are not given stay as `before`, the row's ciphertext, has them. */
+/** Members that are not given stay as `before`, the row's ciphertext, has them. */
 export async function sealedCredentials(
   vault: Pick<Vault, 'seal' | 'open'>,
   given: Partial<GatewayCredentials>,

@@ -1,4 +1,4 @@
-/** Applies stored notifications of providers (decisions 6.5): each takes effect once, in one transaction. */
+/** Applies stored notifications (decisions 6.5): each takes effect once, in one transaction. */
 import { referenceOf, splitReference } from '../../billing/gateway-references.ts'
 import { lockText } from '../../db/advisory-locks.ts'
 import { GatewayAccount, PaymentInstrument, Transaction } from '../../db/entities/index.ts'
@@ -17,12 +17,11 @@ import { recordForeignRefund, reverseRefund } from './record-foreign-refund.ts'
 import { renewCard } from './renew-card.ts'
 
 /**
- * `ignored`: it is about nothing of this service. `superseded`: a later one of its object was applied. `deferred`: what it
- * is about may be known soon.
+ * `ignored`: it is about nothing of this service. `superseded`: a later one of its object was applied.
+ * `deferred`: what it is about may be known soon.
  */
 export type NotificationOutcome = 'applied' | 'ignored' | 'superseded' | 'deferred'
 
-/** A notification as it was claimed. */
 export interface ClaimedNotification {
   readonly gatewayAccountId: string
   readonly id: string
@@ -34,16 +33,13 @@ interface StoredNotification extends ClaimedNotification {
   readonly content: NotificationContent
 }
 
-/** How long a notification waits for what it is about, after its first try: 1, 2, 4 … minutes, at most an hour. */
+/** In seconds: 1, 2, 4 … minutes, at most an hour. */
 const FIRST_WAIT = 60
 const LONGEST_WAIT = 3_600
 
 /**
- * Processes the organization's notification that has been due for longest, and that no earlier one of its record is before.
- * Others that process one of the same record meanwhile are waited for.
- *
- * @param onClaim is told which one it is, before anything is done.
- * @returns null if none is due.
+ * Processes the notification that has been due for longest and is the first of its record; waits for others
+ * of the record. `onClaim` is called before anything is done. Returns null if none is due.
  */
 export async function processNextNotification(
   unit: UnitOfWork,
@@ -68,7 +64,7 @@ export async function processNextNotification(
   onClaim(found)
   await lockText(em, `notification/${organizationId}/${found.gatewayAccountId}/${found.record}`)
   const outcome = (await isSuperseded(unit, found)) ? 'superseded' : await apply(unit, found)
-  // What the ORM holds is written before, so that a failure of it is this notification's.
+  // Flushed first, so that a failure of the ORM's writes is this notification's.
   await em.flush()
   await end(unit, found, outcome)
   return outcome
@@ -117,7 +113,7 @@ async function end(
 
 const LATER = `now() + least(${LONGEST_WAIT}, ${FIRST_WAIT} * 2 ^ least(failures, 20)) * interval '1 second'`
 
-/** Quarantines a notification that failed: it is tried again later, and hinders no other. Returns when. */
+/** Quarantines a failed notification, so that it hinders no other. Returns until when. */
 export async function quarantineNotification(
   { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
   { gatewayAccountId, id }: ClaimedNotification,
@@ -133,7 +129,7 @@ export async function quarantineNotification(
   return row === undefined ? null : new Date(row.until)
 }
 
-/** Puts a notification off for seconds, because the database failed or another transaction was in its way. */
+/** Puts a notification off for seconds: the database failed, or another transaction was in its way. */
 export async function postponeNotification(
   { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
   { gatewayAccountId, id }: ClaimedNotification,
@@ -200,7 +196,6 @@ async function applyResult(
   return 'applied'
 }
 
-/** True if a refund that was approved has failed after all. */
 function isReversed(
   { result }: Transaction,
   kind: 'charge' | 'refund',
@@ -258,10 +253,7 @@ function accountOf({ gatewayReference }: Transaction): string | null {
   return gatewayReference == null ? null : (splitReference(gatewayReference)?.account ?? null)
 }
 
-/**
- * A charge that no transaction names may be one whose result was lost, as long as the account has pending sales; else the
- * account's owner has made it by other means.
- */
+/** A charge that no transaction names may be a pending sale's lost result; else it was made by other means. */
 async function unknownSale(
   { em, organizationId }: UnitOfWork,
   gatewayAccountId: string,

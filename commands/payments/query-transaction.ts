@@ -5,10 +5,7 @@ import { lockSubscription, wakeOrder } from '../orders/advance-order.ts'
 import { orderInstant } from '../orders/order-instant.ts'
 import { recordResult } from './record-result.ts'
 
-/**
- * Records an outcome that a caller had the gateway look up, or that the gateway told, as the transaction's workflow would,
- * and wakes that workflow. A transaction whose outcome is known does not change.
- */
+/** Records a looked-up or notified outcome as the transaction's workflow would, and wakes that workflow. */
 export async function recordFoundResult(
   unit: UnitOfWork,
   id: string,

@@ -3,12 +3,7 @@ import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { GatewayNotification } from '../../gateways/notifications.ts'
 
-/**
- * Stores what a provider tells of an account, for a worker to process. What the service does not act on is stored as
- * ignored, so that it is known when it comes again.
- *
- * @returns false if it was received before; nothing is written then.
- */
+/** Stores a notification for a worker; one of no use as ignored. Returns false if it was received before. */
 export async function receiveNotification(
   unit: UnitOfWork,
   gatewayAccountId: string,

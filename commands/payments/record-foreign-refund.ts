@@ -1,4 +1,3 @@
-/** Refunds that the provider reports: those made there, and those that failed after they were approved. */
 import { Money, sumOf } from '../../billing/money.ts'
 import { sharesOf } from '../../billing/refund-shares.ts'
 import { statusOf } from '../../billing/transactions.ts'
@@ -24,8 +23,8 @@ export interface ForeignRefund {
 }
 
 /**
- * Records a refund of an approved sale that was made at the provider: an approved transaction, taken from the invoices as a
- * refund of ours that names none. What was refunded twice is recorded as it happened, and taken from an invoice once.
+ * Records a refund of an approved sale that was made at the provider, as a refund of ours that names no
+ * invoice. What was refunded twice is recorded as it happened, and taken from an invoice once.
  */
 export async function recordForeignRefund(
   unit: UnitOfWork,
@@ -66,10 +65,7 @@ export async function recordForeignRefund(
   sale.updatedTime = now
 }
 
-/**
- * Records that an approved refund has failed after all: the money is the merchant's again, the invoices show it, and what
- * the service owes is refunded anew. Emits `transaction-declined`.
- */
+/** Records that an approved refund failed after all; the debt is refunded anew. Emits `transaction-declined`. */
 export async function reverseRefund(
   unit: UnitOfWork,
   refundId: string,

@@ -1,4 +1,4 @@
-/** The last step of a payment (decisions 6.5): records the gateway's result, unless an outcome is recorded already. */
+/** The last step of a payment (decisions 6.5): records the gateway's result, unless one is recorded already. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { isOpen } from '../../billing/invoices.ts'
@@ -22,10 +22,7 @@ import {
 } from './apply-payment.ts'
 import { recordRefund } from './refund-sales.ts'
 
-/**
- * Returns a pending transaction with what a gateway call needs; null when it is not pending, or does not exist.
- * @param instant of the transaction's workflow, by which a customer's time to approve it ends; null: it does not end.
- */
+/** Returns null when it is not pending. At `instant` a customer's time to approve may have ended; null: no end. */
 export async function pendingMovement(
   em: EntityManager,
   organizationId: string,
@@ -46,12 +43,11 @@ export async function pendingMovement(
   return { transaction, pending }
 }
 
-/** True if a pending transaction charges a card that has expired: only that has a reason for its decline before its result. */
+/** Only the charge of an expired card has a decline class before its result. */
 function isOfExpiredCard({ result, declineClass }: Transaction): boolean {
   return result == null && declineClass != null
 }
 
-/** Returns what the gateway knows of a transaction that it was asked for. */
 export async function movementOf(
   em: EntityManager,
   transaction: Transaction,
@@ -91,21 +87,16 @@ async function areOpen(
   return found.every(isOpen)
 }
 
-/** Returns when a transaction was requested: on the clock of the order that charges, else in real time. */
+/** On the clock of the order that charges, else in real time. */
 export function chargedAt({ chargedTime, createdTime }: Transaction): number {
   return (chargedTime ?? createdTime).getTime()
 }
 
 /**
- * Records an outcome of a pending transaction, applies it to its invoices, and emits `transaction-processed`,
- * or `transaction-declined` where no money moved; before these `offsite-payment-completed` if a customer was asked to
- * approve it, and has answered.
- *
- * `unknown` leaves the transaction pending, and its workflow asks again. After a day of that
- * `transaction-timeout-resolved` is emitted, once; a later outcome still counts. `instant` is the caller's
- * clock, in milliseconds: inquiries follow it, events follow the clock of the first invoice's order.
- *
- * @returns when to ask next; null: never.
+ * Records an outcome of a pending transaction, emits its events, and applies it to the invoices. `unknown`
+ * leaves it pending; after a day `transaction-timeout-resolved` is emitted once, and a later outcome still
+ * counts. `instant` (milliseconds) is the caller's clock: inquiries follow it, events follow the first
+ * invoice's order. Returns when to ask next; null: never.
  */
 export async function recordResult(
   unit: UnitOfWork,
@@ -188,7 +179,7 @@ export async function recordResult(
   } else if (wasCanceled) await payInvoices(unit, transaction, invoices.filter(isUncharged))
   else if (result === 'approved') await payInvoices(unit, transaction, invoices)
   else if (result === 'declined' || result === 'abandoned') {
-    // Retries of a card that has expired are made: they cost no request, and its new date may be entered.
+    // Retries with an expired card cost no request, and its new date may be entered.
     await declineInvoices(unit, transaction, invoices, isRefused ? null : (decline ?? null))
   } else if (result === 'canceled') await cancelCharges(unit, transaction, invoices)
   return next
@@ -202,15 +193,11 @@ const ENTRIES = {
   unknown: 'transaction-waiting-gateway',
 } as const
 
-/**
- * True if the transaction accepts the outcome. We conclude `canceled` from the gateway's ignorance of a
- * request; a later approval, of a request that was delayed, overrides that.
- */
+/** `canceled` is concluded from the gateway's ignorance; a later approval, of a delayed request, overrides it. */
 function accepts({ status, result }: Transaction, outcome: MovementOutcome['result']): boolean {
   return status === 'pending' || (result === 'canceled' && outcome === 'approved')
 }
 
-/** True if no other charge of the invoice has begun meanwhile. */
 function isUncharged({ record, sequence }: LockedInvoice): boolean {
   return record.order.invoices.find((one) => one.sequence === sequence)?.charge === null
 }
@@ -220,7 +207,6 @@ function incrementRevision(transaction: Transaction, { now }: UnitOfWork): void 
   transaction.updatedTime = now
 }
 
-/** Returns the website for a transaction's events: that of its first invoice, else of its customer. */
 async function websiteOf(
   { em, organizationId }: UnitOfWork,
   { customerId }: Transaction,

@@ -1,7 +1,4 @@
-/**
- * Automatic refunds of payments for what will not be delivered. A refund is decided in the transaction that causes it;
- * the debt stays on the sale until it is refunded, however often the gateway declines (docs/adr/0027).
- */
+/** Automatic refunds: a debt stays on the sale, however often the gateway declines (docs/adr/0027). */
 import { isZero, sumOf } from '../../billing/money.ts'
 import { nextRefundTime, REFUND_WAITS } from '../../billing/refund-schedule.ts'
 import { type CountedRefund, type Debt, debtsOf, type Paid } from '../../billing/refund-shares.ts'
@@ -15,9 +12,8 @@ import type { OrderRecord } from '../orders/order-record.ts'
 import { refundOf } from './transaction-members.ts'
 
 /**
- * Begins the refunds of invoices that were voided with payments; each refund has its own workflow. Payments
- * outside of this service are not refunded. Locks the paying sales in the order of their ids. The caller has
- * to hold the locks of all its orders, because one sale may have paid invoices of several.
+ * Begins the refunds of invoices that ended undelivered, each with its own workflow; sales are locked by id.
+ * The caller holds the locks of all its orders, because one sale may have paid invoices of several.
  */
 export async function refundUndelivered(unit: UnitOfWork, records: readonly OrderRecord[]): Promise<void> {
   const voided = records.flatMap(({ row, invoices, toRefund }) =>
@@ -74,10 +70,7 @@ export async function refundOwed(unit: UnitOfWork, sale: Transaction): Promise<v
   await em.flush()
 }
 
-/**
- * Records the outcome of a refund of a locked sale, and how much of the sale is refunded now. If the refund moved no money, or the sale owes anything
- * else without a pending refund, another refund is scheduled.
- */
+/** Records the outcome of a refund of a locked sale. If no money moved and it is owed, another is scheduled. */
 export async function recordRefund(unit: UnitOfWork, sale: Transaction, hasMoved: boolean): Promise<void> {
   await unit.em.flush()
   if (hasMoved) await countRefunds(unit, sale)
@@ -107,10 +100,8 @@ function incrementRevision(sale: Transaction, { now }: UnitOfWork): void {
 }
 
 /**
- * Begins the refunds that a sale owes and that are due at `instant`. After too many failures it calls
- * `alertOperator` before the commit, and the debt stays on the sale.
- *
- * @returns when to check again; null: after the next change.
+ * Begins owed refunds that are due at `instant`; after too many failures it calls `alertOperator` before the
+ * commit. Returns when to check again; null: after the next change.
  */
 export async function retryOwedRefunds(
   unit: UnitOfWork,
@@ -129,7 +120,7 @@ export async function retryOwedRefunds(
   return null
 }
 
-/** Returns what a locked sale owes: the parts without a pending refund, and the total that is not refunded yet. */
+/** `debts`: the parts without a pending refund; `amount`: all that is not refunded yet. */
 async function debtOf(
   unit: UnitOfWork,
   sale: Transaction,
@@ -155,7 +146,7 @@ export function paidOf({ amount, payments, invoiceIds }: Transaction): Paid {
   }
 }
 
-/** Returns a sale's approved and pending refunds. The sale's row has to be locked. */
+/** Approved and pending ones. The sale's row has to be locked. */
 export async function refundsOf(
   { em, organizationId }: UnitOfWork,
   parentTransactionId: string,
@@ -173,7 +164,7 @@ export async function refundsOf(
   )
 }
 
-/** Adds a refund of a sale, which its own workflow makes at once; `shares` are its amounts by invoice. */
+/** Its own workflow makes the refund at once; `shares` are its amounts by invoice. */
 function addRefund(
   unit: UnitOfWork,
   sale: Transaction,

@@ -5,23 +5,18 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { chargeOpenInvoices, lockOwingOrders } from '../orders/charge-open-invoices.ts'
 import { emitInstrumentModified } from './update-payment-instrument.ts'
 
-/** What a card shows after its bank renewed or replaced it. */
 export interface RenewedCard {
   readonly last4: string
   readonly expMonth: number
   readonly expYear: number
 }
 
-/**
- * Records that the bank of a card has renewed or replaced it, and emits `payment-instrument-modified` if the instrument
- * shows that. One that had expired is active again, and charged for what its customer's orders owe. The rest of a replaced
- * number is not known here.
- */
+/** Records what the bank changed. An instrument that had expired is active again, and charged for open invoices. */
 export async function renewCard(unit: UnitOfWork, id: string, card: RenewedCard): Promise<void> {
   const { em, organizationId, now } = unit
   const found = await em.findOne(PaymentInstrument, { organizationId, id })
   if (found === null) return
-  // Orders are locked before the customer, and the customer before its instruments, as everywhere.
+  // Orders before the customer, the customer before its instruments, as everywhere.
   await lockOwingOrders(unit, found.customerId)
   await lockRow(unit, Customer, found.customerId)
   const instrument = await lockRow(unit, PaymentInstrument, id)

@@ -1,7 +1,6 @@
 /**
- * The cards that a request uses by payment token, or that the provider's own form stored. The gateway is called between
- * transactions: a command that needs a card is undone, the card is stored, and the command runs again, up to that point the
- * same.
+ * The gateway is called between transactions: a command that needs a card is undone, the card is stored, and
+ * the command runs again, up to that point the same.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { InvalidFieldsError } from '../../billing/errors.ts'
@@ -17,7 +16,6 @@ import {
   type TokenLease,
 } from './use-payment-token.ts'
 
-/** A token that a command is to consume. */
 export interface TokenUse {
   /** How problems name it. */
   readonly field: string
@@ -25,10 +23,9 @@ export interface TokenUse {
   readonly options?: StoreOptions
 }
 
-/** A card that the gateway has stored; its number is gone, or never came here. */
+/** Its number is gone, or never came here. */
 export type UsedCard = Omit<TokenCard, 'pan' | 'cvv' | 'bin'> & StoredCard & { readonly bin: string | null }
 
-/** A card of the provider's own form that a command is to take over. */
 export interface Adoption {
   readonly field: string
   /** The provider's id of the card. */
@@ -36,21 +33,13 @@ export interface Adoption {
 }
 
 export interface RequestCards {
-  /**
-   * Consumes a token in a command, which has validated everything else before.
-   * @throws InvalidFieldsError naming the token's field; CardNotStoredError, for `run`.
-   */
+  /** Comes after all other validation. Throws InvalidFieldsError; CardNotStoredError, for `run`. */
   use(unit: UnitOfWork, use: TokenUse): Promise<UsedCard>
-  /**
-   * Takes over a card of the provider's own form.
-   * @throws CardNotStoredError, for `run`.
-   */
+  /** @throws CardNotStoredError, for `run`. */
   adopt(adoption: Adoption): UsedCard
   /**
-   * Runs a command, and again each time that the gateway has stored a card for it. Tokens that it does not consume in
-   * the end can be used again at once.
-   *
-   * @throws TokenRefusedError; InvalidFieldsError if the gateway refuses a card; GatewayFailedError.
+   * Repeats a command each time that a card is stored for it; after a failure the tokens can be used again at
+   * once. Throws TokenRefusedError, InvalidFieldsError if the gateway refuses a card, GatewayFailedError.
    */
   run<T>(command: () => Promise<T>): Promise<T>
 }
@@ -62,12 +51,11 @@ export interface RequestCardsOptions {
   /** A keyed hash. */
   readonly hash: (text: string) => string
   readonly organizationId: string
-  /** Names the request: equal for repetitions under one `Idempotency-Key`. */
+  /** Equal for repetitions under one `Idempotency-Key`. */
   readonly owner: string
   readonly now: () => Date
 }
 
-/** The gateway has to store a card before the command can go on. */
 class CardNotStoredError extends Error {
   override readonly name = 'CardNotStoredError'
   readonly need: TokenUse | Adoption
@@ -125,7 +113,7 @@ export function createRequestCards(options: RequestCardsOptions): RequestCards {
   }
 }
 
-/** Leases the token, and has the gateway store its card under the token's id, so that a repetition stores it once. */
+/** Under the token's id, so that a repetition stores the card once. */
 async function store(
   { em, vault, gateway, organizationId, now }: RequestCardsOptions,
   { field, options }: TokenUse,

@@ -1,7 +1,4 @@
-/**
- * The first of the three steps of a payment (decisions 6.5): a pending transaction with its request id,
- * committed before the gateway is called. The other two are `gateways/movement.ts` and `record-result.ts`.
- */
+/** The first of three steps of a payment (decisions 6.5); then `gateways/movement.ts` and `record-result.ts`. */
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import { cardIsExpired } from '../../billing/cards.ts'
 import type { Contact } from '../../billing/contacts.ts'
@@ -33,7 +30,6 @@ import { paidOf, recordRefund, refundsOf } from './refund-sales.ts'
 import type { RequestCards } from './request-cards.ts'
 import { aboutInvoices, inheritedBy, routeOfSale } from './transaction-members.ts'
 
-/** What a caller may say of a transaction. */
 interface TransactionDetails {
   /** Default: that of the first invoice, else of the customer. A refund has its sale's. */
   readonly websiteId?: string | null
@@ -63,22 +59,19 @@ export interface RefundOf extends TransactionDetails {
   readonly parentTransactionId: string
   /** A decimal string; null: the refundable amount. */
   readonly amount: string | null
-  /** If given, it has to be the sale's. */
   readonly currency: string | null
   readonly customerId: string | null
-  /** If given, it has to be the sale's. */
   readonly paymentInstruction?: PaymentInstruction | null
   /** True if the money was returned outside of this service. */
   readonly isProcessedOutside?: boolean
 }
 
-/** The ids of a new transaction, here and at the gateway. */
 export interface Names {
   readonly id: string
   readonly requestId: string
 }
 
-/** How a transaction reaches the gateway; all null for money that moves outside of this service. */
+/** All null for money that moves outside of this service. */
 interface Route {
   readonly gateway: string | null
   readonly gatewayReference: string | null
@@ -88,17 +81,14 @@ interface Route {
 
 const EXTERNAL: Route = { gateway: null, gatewayReference: null, cardFingerprint: null, bin: null }
 
-/** A route with what is known of its card. */
 interface CardRoute extends Route {
   readonly billingAddress: Contact | null
   readonly riskMetadata: OrderRisk | null
 }
 
 /**
- * Starts a sale. A payment token is consumed last. An external sale is created approved and emits `transaction-processed`.
- *
- * @throws InvalidFieldsError
- * @throws ConflictError while a charge of one of its invoices is in progress.
+ * A payment token is consumed last. An external sale is created approved and emits `transaction-processed`.
+ * Throws InvalidFieldsError, or ConflictError while a charge of one of its invoices is in progress.
  */
 export async function startSale(
   unit: UnitOfWork,
@@ -159,7 +149,6 @@ export async function startSale(
   return transaction
 }
 
-/** Records every invoice that a sale cannot pay, and an amount above what is due. */
 function checkInvoices(found: References, sale: Sale, invoices: readonly LockedInvoice[]): void {
   for (const [index, id] of sale.invoiceIds.entries()) {
     const locked = invoices.find((one) => one.id === id)
@@ -189,12 +178,7 @@ function stateOf({ order }: OrderRecord, sequence: number): InvoiceState {
   return state
 }
 
-/**
- * Starts a refund of an approved sale, up to the refundable amount. Money that was returned outside of this service is
- * recorded as an approved refund.
- *
- * @throws InvalidFieldsError
- */
+/** Refunds an approved sale; money returned outside is recorded as approved. Throws InvalidFieldsError. */
 export async function startRefund(unit: UnitOfWork, names: Names, refund: RefundOf): Promise<Transaction> {
   const { em, organizationId } = unit
   const found = references(unit)
@@ -272,7 +256,7 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   return transaction
 }
 
-/** Validates everything before a token is consumed. */
+/** `check` runs before a token is consumed. */
 async function routeOf(
   unit: UnitOfWork,
   cards: RequestCards,
@@ -329,7 +313,7 @@ async function routeOf(
   }
 }
 
-/** The customer, website and clock of a transaction's events: those of its first invoice, where there is one. */
+/** Those of the first invoice, where there is one. */
 interface Scope {
   readonly websiteId: string | null
   readonly time: Date

@@ -1,7 +1,5 @@
-/** What a transaction shows of its invoices, and a refund of its sale. */
 import type { Invoice, Transaction } from '../../db/entities/index.ts'
 
-/** Returns what a transaction shows of the orders whose invoices it pays. */
 export function aboutInvoices(
   invoices: readonly Pick<Invoice, 'subscriptionId' | 'lines' | 'type' | 'periodNumber'>[],
 ): Pick<Transaction, 'subscriptionIds' | 'planIds' | 'isRebill' | 'rebillNumber'> {
@@ -15,7 +13,6 @@ export function aboutInvoices(
   }
 }
 
-/** Returns how the sale reached the gateway: a refund of it goes the same way. */
 export function routeOfSale(sale: Transaction) {
   return {
     gateway: sale.gateway ?? null,
@@ -25,7 +22,6 @@ export function routeOfSale(sale: Transaction) {
   }
 }
 
-/** Returns the members that every refund of a sale has through the gateway, before it has an outcome. */
 export function refundOf(sale: Transaction) {
   return {
     type: 'refund' as const,
@@ -41,7 +37,6 @@ export function refundOf(sale: Transaction) {
   }
 }
 
-/** Returns what a refund shows as its sale does. */
 export function inheritedBy(sale: Transaction) {
   return {
     websiteId: sale.websiteId ?? null,

@@ -15,7 +15,7 @@ export interface InstrumentChanges {
   readonly customFields: Record<string, unknown>
 }
 
-/** Locks an instrument for a change, and first what its customer's orders owe; null: it does not exist. */
+/** Locks an instrument, and before it the orders of its customer that owe; null: it does not exist. */
 export async function lockPaymentInstrument(unit: UnitOfWork, id: string): Promise<PaymentInstrument | null> {
   const { em, organizationId } = unit
   const found = await em.findOne(PaymentInstrument, { organizationId, id })
@@ -24,12 +24,7 @@ export async function lockPaymentInstrument(unit: UnitOfWork, id: string): Promi
   return await lockRow(unit, PaymentInstrument, id)
 }
 
-/**
- * Changes an instrument that `lockPaymentInstrument` has locked. Under a new expiry, one that had expired is active again,
- * and the orders that are charged by it are charged for what they owe, as by a new one.
- *
- * @throws InvalidFieldsError naming `expYear` if a new expiry has passed.
- */
+/** A new expiry reactivates a locked instrument and charges what its orders owe. Throws InvalidFieldsError. */
 export async function updatePaymentInstrument(
   unit: UnitOfWork,
   instrument: PaymentInstrument,
@@ -52,7 +47,6 @@ export async function updatePaymentInstrument(
   await chargeOpenInvoices(unit, instrument.customerId, instrument.id)
 }
 
-/** Emits `payment-instrument-modified`. */
 export async function emitInstrumentModified(unit: UnitOfWork, instrument: PaymentInstrument): Promise<void> {
   const { em, organizationId } = unit
   const customer = await em.findOne(Customer, { organizationId, id: instrument.customerId })

@@ -1,7 +1,6 @@
 /**
- * The use of a payment token in three steps, none of which holds a row while the gateway stores the card: a lease, the
- * gateway's call, and the consumption in the transaction that needs the card. A lease that its process leaves behind ends
- * by itself, and the token can be used again.
+ * A payment token is used in three steps, none of which locks a row while the gateway stores the card: lease,
+ * gateway's call, consumption. A lease that its process leaves behind ends by itself.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { CardBrand } from '../../billing/cards.ts'
@@ -13,7 +12,7 @@ import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { Vault } from '../../db/vault.ts'
 
-/** The card of a token; number and security code exist only in memory. */
+/** Number and security code exist only in memory. */
 export interface TokenCard {
   readonly pan: string
   readonly cvv: string | null
@@ -27,15 +26,13 @@ export interface TokenCard {
   readonly riskMetadata: (RiskInput & DerivedRisk) | null
 }
 
-/** A token, and the one who leases it. */
 export interface TokenLease {
   readonly organizationId: string
   readonly token: string
-  /** Names the request: equal for repetitions under one `Idempotency-Key`. */
+  /** Equal for repetitions under one `Idempotency-Key`. */
   readonly owner: string
 }
 
-/** A token that cannot be leased. */
 export class TokenRefusedError extends InvalidFieldsError {
   /** True if the same request holds the token already. */
   readonly isOwn: boolean
@@ -47,10 +44,8 @@ export class TokenRefusedError extends InvalidFieldsError {
 }
 
 /**
- * Leases a token and returns its card. One statement checks and leases it, so that exactly one of several simultaneous
- * uses succeeds.
- *
- * @throws TokenRefusedError naming `field`, for a token that is unknown, used, being used, expired or without a card number.
+ * One statement checks and leases, so that exactly one of several simultaneous uses succeeds. Throws
+ * TokenRefusedError for a token that is unknown, used, being used, expired or without a card number.
  */
 export async function leasePaymentToken(
   em: EntityManager,
@@ -97,12 +92,7 @@ interface LeasedRow {
   risk_metadata: (RiskInput & DerivedRisk) | null
 }
 
-/**
- * Consumes a leased token and erases its card data; a rollback restores it. Whether it was still usable is decided by
- * the lease. Wakes the token-expiry workflow, which then ends.
- *
- * @throws InvalidFieldsError naming `field`, if the lease ended and another request took the token.
- */
+/** Consumes a leased token; a rollback restores it. Throws InvalidFieldsError if another request took the token. */
 export async function consumePaymentToken(unit: UnitOfWork, field: string, lease: TokenLease): Promise<void> {
   const { em, organizationId, now } = unit
   const { token, owner } = lease
@@ -120,7 +110,6 @@ export async function consumePaymentToken(unit: UnitOfWork, field: string, lease
   unit.wake('token-expiry', token, { dueBy: null })
 }
 
-/** Ends a lease whose token was not consumed. */
 export async function releasePaymentToken(
   em: EntityManager,
   { organizationId, token, owner }: TokenLease,

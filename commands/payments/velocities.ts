@@ -1,4 +1,3 @@
-/** How often a payer's properties occurred recently in the organization. */
 import { type Contact, contactHash } from '../../billing/contacts.ts'
 import type { RiskInput, Velocities } from '../../billing/risk.ts'
 import { statement } from '../../db/statement.ts'
@@ -9,7 +8,6 @@ export type Shared = Readonly<
   Record<'card_fingerprint' | 'ip_address' | 'device' | 'email' | 'billing_address_hash', string | null>
 >
 
-/** Returns a payer's properties as tokens store them. */
 export function sharedBy(
   risk: RiskInput | null,
   billingAddress: Contact | null,
@@ -24,10 +22,7 @@ export function sharedBy(
   }
 }
 
-/**
- * Counts the organization's tokens of the last 24 hours by shared property, and the card's sales. `toCome`
- * tokens that are about to be created are added.
- */
+/** Counts tokens of the last 24 hours by shared property, `toCome` new ones included, and the card's sales. */
 export async function velocities(
   { em, organizationId, now }: UnitOfWork,
   shared: Shared,

@@ -5,12 +5,7 @@ import { isToBeDisabled } from '../../delivery/disabling.ts'
 import { emitWebhookEvent } from '../../events/webhook-events.ts'
 import { cancelDeliveries } from './cancel-deliveries.ts'
 
-/**
- * Disables a webhook whose receiver has failed for too long, and emits an event for the others. A webhook
- * that had a successful delivery meanwhile, or is inactive already, is not changed.
- *
- * @returns true if it was disabled.
- */
+/** Returns false, and changes nothing, after a successful delivery meanwhile, or if it is inactive already. */
 export async function disableWebhook(unit: UnitOfWork, id: string): Promise<boolean> {
   const webhook = await lockRow(unit, Webhook, id)
   if (webhook?.status !== 'active' || !isToBeDisabled(webhook, unit.now)) return false

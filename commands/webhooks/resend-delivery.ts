@@ -4,12 +4,7 @@ import { Delivery, Webhook } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 
-/**
- * Requests another attempt at once, without an effect on the schedule. A repeated request before that attempt
- * has no further effect.
- *
- * @throws ConflictError when the webhook is inactive or deleted.
- */
+/** Does not affect the schedule. Throws ConflictError when the webhook is inactive or deleted. */
 export async function resendDelivery(unit: UnitOfWork, deliveryId: string): Promise<void> {
   const { em, organizationId } = unit
   const delivery = await lockRow(unit, Delivery, deliveryId)

@@ -22,12 +22,7 @@ export interface WebhookValues {
   readonly headers: WebhookHeader[]
 }
 
-/**
- * Creates a webhook.
- *
- * @throws InvalidFieldsError naming a reference to nothing.
- * @throws ConflictError when 25 webhooks are active.
- */
+/** @throws InvalidFieldsError, or ConflictError when 25 webhooks are active. */
 export async function createWebhook(
   unit: UnitOfWork,
   vault: Vault,
@@ -43,11 +38,7 @@ export async function createWebhook(
   })
 }
 
-/**
- * Changes a locked webhook. Waiting deliveries go to the new URL; when it becomes inactive, they are canceled.
- *
- * @throws InvalidFieldsError, ConflictError as `createWebhook`.
- */
+/** Waiting deliveries go to the new URL; an inactive webhook cancels them. Throws as `createWebhook`. */
 export async function updateWebhook(
   unit: UnitOfWork,
   vault: Vault,
@@ -72,11 +63,7 @@ async function requireUsable(unit: UnitOfWork, stored: Webhook | null, values: W
   if (values.status === 'active' && stored?.status !== 'active') await requireRoom(unit)
 }
 
-/**
- * Validates what a webhook refers to, and returns its credential.
- *
- * @throws InvalidFieldsError naming a reference that does not exist or does not match.
- */
+/** Returns the credential. Throws InvalidFieldsError naming a reference that does not exist or match. */
 export async function requireReferences(
   unit: Pick<UnitOfWork, 'em' | 'organizationId'>,
   stored: Webhook | null,

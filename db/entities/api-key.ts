@@ -18,9 +18,7 @@ const ApiKeySchema = defineEntity({
     acl: json<AccessRule[]>().nullable(),
     allowedIps: json<string[]>().nullable(),
     apiUser: p.string(),
-    /** Keyed hash of the value, for looking up a presented key. */
     keyHash: p.string().length(64).unique('api_keys_key_hash_unique'),
-    /** The value, encrypted by the vault. */
     keyCipher: p.text(),
     ...resourceColumns,
   },

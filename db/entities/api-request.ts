@@ -23,7 +23,7 @@ const ApiRequestSchema = defineEntity({
     },
   ],
   properties: {
-    /** The id is the request's own: that of `Request-Id`. */
+    /** The id is that of `Request-Id`. */
     ...tenantKey,
     status: p.integer(),
     /** With credentials masked, as every text here. */
@@ -35,7 +35,7 @@ const ApiRequestSchema = defineEntity({
     response: p.text().nullable(),
     requestHeaders: json<Record<string, string>>(),
     responseHeaders: json<Record<string, string>>(),
-    /** The credential: an API key, or a customer's token. */
+    /** An API key, or a customer's token. */
     apiKeyId: id().nullable(),
     userId: id().nullable(),
     ipAddress: p.string().length(45),
@@ -50,6 +50,5 @@ const ApiRequestSchema = defineEntity({
   },
 })
 
-/** One authenticated request to the API, and its outcome. */
 export class ApiRequest extends ApiRequestSchema.class {}
 ApiRequestSchema.setClass(ApiRequest)

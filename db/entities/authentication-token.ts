@@ -9,21 +9,19 @@ const AuthenticationTokenSchema = defineEntity({
   properties: {
     ...tenantKey,
     customerId: id(),
-    /** The credential with which the customer signed in, and its username then; null if the merchant asked for the token. */
+    /** The credential used, and its username then; null: the merchant asked for the token. */
     credentialId: id().nullable(),
     username: p.string().nullable(),
-    /** Keyed hash of the value, for looking up a presented token. */
     tokenHash: p.string().length(64).unique('authentication_tokens_token_hash_unique'),
-    /** The value, encrypted by the vault; null in rows of the first release. */
+    /** null in rows of the first release. */
     tokenCipher: p.text().nullable(),
     expiredTime: instant(),
-    /** When it was consumed; from then on it can only be ended. */
+    /** From then on the token can only be ended. */
     consumedTime: instant().nullable(),
     ...resourceColumns,
   },
 })
 
-/** Lets a browser obtain a customer token. A merchant, or a customer's password, creates it. */
 export class AuthenticationToken extends AuthenticationTokenSchema.class {}
 AuthenticationTokenSchema.setClass(AuthenticationToken)
 
@@ -53,12 +51,12 @@ const CustomerTokenKeySchema = defineEntity({
   tableName: 'customer_token_keys',
   properties: {
     kid: p.string().length(50).primary(),
-    /** 32 bytes in base64url, encrypted by the vault. */
+    /** 32 bytes in base64url. */
     keyCipher: p.text(),
     createdTime: instant(),
   },
 })
 
-/** A key that signs customers' JWTs. Only the service verifies them, so it has no public half. */
+/** Only the service verifies with it, so it has no public half. */
 export class CustomerTokenKey extends CustomerTokenKeySchema.class {}
 CustomerTokenKeySchema.setClass(CustomerTokenKey)

@@ -1,7 +1,6 @@
-/** Columns and indexes that many tables share. */
 import { p } from '@mikro-orm/core'
 
-/** Text of at most 50 characters, unique only within its organization. */
+/** At most 50 characters, unique only within its organization. */
 export const id = () => p.string().length(50)
 /** `timestamptz(3)`, so that rows, JavaScript dates and workflow clocks agree to the millisecond. */
 export const instant = () => p.datetime().length(3)
@@ -9,9 +8,7 @@ export const json = <T>() => p.json().$type<T>()
 /** The default of an array in JSON, for the database alone: the ORM would store the text as a JSON string. */
 export const EMPTY_ARRAY = "'[]'"
 
-/** Primary key of a tenant's row, organization first. */
 export const tenantKey = { organizationId: id().primary(), id: id().primary() }
-/** The revision and timestamps of every resource. */
 export const resourceColumns = {
   revision: p.integer().default(1),
   createdTime: instant(),
@@ -20,7 +17,6 @@ export const resourceColumns = {
 
 /** For records that time advances: set while advancing one fails, so that it stops no other. */
 export const quarantineColumns = {
-  /** Failures in a row. */
   quarantineCount: p.integer().default(0),
   quarantineReason: p.string().length(500).nullable(),
   /** When it is advanced again, unless a command or an operator does so before; null: not quarantined. */
@@ -32,22 +28,18 @@ export const quarantineIndex = (table: string) => ({
   expression: `create index "${table}_quarantined_index" on "${table}" ("quarantined_until") where "quarantined_until" is not null`,
 })
 
-/**
- * Returns the expression that `q` searches: the id and the columns as one lowercase text. Indexes and queries
- * must use the same.
- */
+/** What `q` searches: one lowercase text. Indexes and queries must use the same. */
 export function searchExpression(...columns: string[]): string {
   const parts = ['"id"', ...columns.map((column) => `coalesce("${column}", '')`)]
   return `lower(${parts.join(" || E'\\n' || ")})`
 }
 
-/** The index for the default order of a list. */
 export const newestIndex = (table: string) => ({
   name: `${table}_newest_index`,
   expression: `create index "${table}_newest_index" on "${table}" ("organization_id", "created_time" desc, "id")`,
 })
 
-/** An index for a case-insensitive filter on a text, in the default order. The filter must use the same expression. */
+/** For a case-insensitive filter, in the default order. The filter must use the same expression. */
 export const filterIndex = (table: string, column: string, condition = '') => ({
   name: `${table}_by_${column}_index`,
   expression: `create index "${table}_by_${column}_index" on "${table}" ("organization_id", lower("${column}"), "created_time" desc, "id")${condition}`,
@@ -59,7 +51,6 @@ export const choiceIndex = (table: string, column: string) => ({
   expression: `create index "${table}_${column}_newest_index" on "${table}" ("organization_id", "${column}", "created_time" desc, "id")`,
 })
 
-/** Indexes of a listed resource: the default order, a filter on its id, and `q`. */
 export const listIndexes = (table: string, search: string) => [
   newestIndex(table),
   {

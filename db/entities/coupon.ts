@@ -33,22 +33,21 @@ const CouponSchema = defineEntity({
   ],
   properties: {
     ...tenantKey,
-    /** Its amounts are decimal strings. */
+    /** Amounts are decimal strings. */
     discount: json<CouponDiscount>(),
     restrictions: json<CouponRestriction[]>().defaultRaw(EMPTY_ARRAY),
     description: p.text(),
-    /** What it was at its last change; a coupon that becomes due is changed by its workflow. */
+    /** As of the last change; the workflow changes a coupon that becomes due. */
     status: p.string().length(20).$type<CouponStatus>(),
     issuedTime: instant(),
     expiredTime: instant().nullable(),
-    /** Redemptions so far, canceled ones included; counted under the row's lock. */
+    /** Canceled ones included; counted under the row's lock. */
     redemptionsCount: p.integer().default(0),
     ...quarantineColumns,
     ...resourceColumns,
   },
 })
 
-/** A discount that customers can redeem. */
 export class Coupon extends CouponSchema.class {}
 CouponSchema.setClass(Coupon)
 
@@ -68,7 +67,7 @@ const CouponRedemptionSchema = defineEntity({
     ...tenantKey,
     couponId: id(),
     customerId: id(),
-    /** The order whose `couponIds` name the coupon; null: it is for all orders of the customer. */
+    /** null: for all orders of the customer. */
     subscriptionId: id().nullable(),
     additionalRestrictions: json<CouponRestriction[]>().defaultRaw(EMPTY_ARRAY),
     canceledTime: instant().nullable(),
@@ -76,6 +75,5 @@ const CouponRedemptionSchema = defineEntity({
   },
 })
 
-/** A coupon that a customer has redeemed, for one order or for all of them. */
 export class CouponRedemption extends CouponRedemptionSchema.class {}
 CouponRedemptionSchema.setClass(CouponRedemption)

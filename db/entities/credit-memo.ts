@@ -36,29 +36,24 @@ const CreditMemoSchema = defineEntity({
   uniques: [{ name: 'credit_memos_number_unique', properties: ['organizationId', 'number'] }],
   properties: {
     ...tenantKey,
-    /** Counts the memos of an organization from 1. */
     number: p.integer(),
     customerId: id(),
-    /** The invoice that it was made for; null: none. */
     invoiceId: id().nullable(),
     currency: p.string().length(3),
     status: p.string().length(20).$type<CreditMemoStatus>(),
     reason: p.string().length(30).$type<CreditMemoReason>(),
     description: p.text(),
-    /** Their unit prices are decimal strings. */
     items: json<(CreditMemoItem & { id: string })[]>(),
     /** Decimal strings. */
     shippingAmount: amount(),
     totalAmount: amount(),
     unusedAmount: amount(),
-    /** What invoices use of it; their amounts are decimal strings. */
     invoiceAllocations: json<{ invoiceId: string; amount: string }[]>().defaultRaw(EMPTY_ARRAY),
     voidedTime: instant().nullable(),
     ...resourceColumns,
   },
 })
 
-/** What a customer is owed: it covers invoices, or waits for the next one. */
 export class CreditMemo extends CreditMemoSchema.class {}
 CreditMemoSchema.setClass(CreditMemo)
 
@@ -71,6 +66,5 @@ const CreditMemoCounterSchema = defineEntity({
   },
 })
 
-/** The last number of a credit memo of an organization. */
 export class CreditMemoCounter extends CreditMemoCounterSchema.class {}
 CreditMemoCounterSchema.setClass(CreditMemoCounter)

@@ -21,6 +21,5 @@ const CustomFieldSchema = defineEntity({
   },
 })
 
-/** The definition of a member of `customFields`, against which its values are validated. */
 export class CustomField extends CustomFieldSchema.class {}
 CustomFieldSchema.setClass(CustomField)

@@ -14,17 +14,14 @@ const CustomerCredentialSchema = defineEntity({
   properties: {
     ...tenantKey,
     customerId: id(),
-    /** As it was given. */
     username: p.string(),
-    /** Digest for looking up a username in any case. */
     usernameDigest: p.string().length(64),
-    /** One-way hash with its parameters; the password itself is nowhere. */
+    /** One-way, with its parameters. */
     passwordHash: p.text(),
     expiredTime: instant().nullable(),
     ...resourceColumns,
   },
 })
 
-/** The username and password with which a customer signs in. */
 export class CustomerCredential extends CustomerCredentialSchema.class {}
 CustomerCredentialSchema.setClass(CustomerCredential)

@@ -4,7 +4,7 @@ import { id, instant, json, listIndexes, resourceColumns, searchExpression, tena
 
 export const customerSearch = searchExpression('email', 'first_name', 'last_name', 'website_id')
 
-/** What a customer shows of a tag; a renamed tag is renamed here too. */
+/** A renamed tag is renamed here too. */
 export interface CustomerTag {
   id: string
   name: string
@@ -17,7 +17,7 @@ export interface TaxNumber {
   isDefault: boolean
 }
 
-/** What a customer has paid and owed. Amounts are decimal strings. */
+/** Amounts are decimal strings. */
 export interface CustomerFigures {
   paymentCount: number
   lastPaymentTime: string | null
@@ -25,7 +25,7 @@ export interface CustomerFigures {
   /** null: no payment, or payments in several currencies. */
   currency: string | null
   currencies: number
-  /** Of approved sales, and of approved refunds. */
+  /** Approved ones only. */
   sales: string
   refunds: string
 }
@@ -40,7 +40,6 @@ export const NO_FIGURES: CustomerFigures = {
   refunds: '0',
 }
 
-/** The payments and invoices of a customer, as expressions over its row. */
 const approved = (row: string, type: 'sale' | 'refund') =>
   `from transactions payment where payment.organization_id = ${row}.organization_id and payment.customer_id = ${row}.id
     and payment.result = 'approved' and payment.type = '${type}'`
@@ -51,7 +50,6 @@ export const invoiceCount = (row: string) =>
   `(select count(*) from invoices invoice where invoice.organization_id = ${row}.organization_id
     and invoice.customer_id = ${row}.id and invoice.issued_time is not null)`
 
-/** The customer's `CustomerFigures`. */
 export const customerFigures = (row: string) =>
   `(select jsonb_build_object(
       'paymentCount', count(*),
@@ -88,9 +86,7 @@ const CustomerSchema = defineEntity({
     taxNumbers: json<TaxNumber[]>().nullable(),
     tags: json<CustomerTag[]>().default('[]'),
     leadSource: json<Record<string, string | null>>().nullable(),
-    /** The first lead source that it ever had. */
     originalLeadSource: json<Record<string, string | null>>().nullable(),
-    /** When it had its first lead source, and when it was last changed. */
     leadSourceCreatedTime: instant().nullable(),
     leadSourceUpdatedTime: instant().nullable(),
     customFields: json<Record<string, unknown>>().nullable(),

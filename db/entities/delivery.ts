@@ -10,10 +10,7 @@ import {
   tenantKey,
 } from './columns.ts'
 
-/**
- * `waiting`: the dispatcher makes the first attempt. `retrying`: the webhook-delivery workflow follows the
- * schedule. The others are final.
- */
+/** `waiting`: the dispatcher makes the first attempt; `retrying`: the workflow follows the schedule. */
 export type DeliveryStatus = 'waiting' | 'retrying' | 'delivered' | 'exhausted' | 'canceled'
 
 const DeliverySchema = defineEntity({
@@ -46,11 +43,10 @@ const DeliverySchema = defineEntity({
     position: p.bigint('number').autoincrement(),
     status: p.string().length(10).$type<DeliveryStatus>(),
     attempts: p.integer().default(0),
-    /** Attempts that a merchant requested besides the schedule. */
+    /** Attempts beside the schedule. */
     resends: p.integer().default(0),
     /** A requested attempt has not been made yet. */
     resendDue: p.boolean().default(false),
-    /** A worker process has claimed the delivery until then. */
     leaseUntil: instant().nullable(),
     leaseOwner: id().nullable(),
     nextAttemptTime: instant().nullable(),
@@ -61,7 +57,6 @@ const DeliverySchema = defineEntity({
   },
 })
 
-/** One event on its way to one webhook. */
 export class Delivery extends DeliverySchema.class {}
 DeliverySchema.setClass(Delivery)
 
@@ -93,7 +88,7 @@ const DeliveryAttemptSchema = defineEntity({
     attempt: p.integer(),
     initiatedTime: instant(),
     sentTime: instant().nullable(),
-    /** Milliseconds from the start of the attempt to its outcome. */
+    /** Milliseconds. */
     duration: p.integer(),
     url: p.text(),
     method: p.string().length(6),
@@ -109,6 +104,5 @@ const DeliveryAttemptSchema = defineEntity({
   },
 })
 
-/** One HTTP request to a receiver, and its outcome. */
 export class DeliveryAttempt extends DeliveryAttemptSchema.class {}
 DeliveryAttemptSchema.setClass(DeliveryAttempt)

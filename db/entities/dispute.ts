@@ -77,6 +77,5 @@ const DisputeSchema = defineEntity({
   },
 })
 
-/** A customer's objection to a transaction at the bank. */
 export class Dispute extends DisputeSchema.class {}
 DisputeSchema.setClass(Dispute)

@@ -30,14 +30,10 @@ const EventSchema = defineEntity({
     createdTime: instant(),
     updatedTime: instant().defaultRaw('now()'),
     revision: p.integer().default(1),
-    /**
-     * Position among all events: the id of the writing transaction in the upper 43 bits, then the ordinal
-     * within it. In this order no event comes before one that a list has returned (`COMMITTED_EVENTS`).
-     */
+    /** The writing transaction's id in the upper 43 bits, then the ordinal within it (`COMMITTED_EVENTS`). */
     position: p.bigint('string'),
   },
 })
 
-/** An event, written in the transaction that caused it. */
 export class Event extends EventSchema.class {}
 EventSchema.setClass(Event)

@@ -11,7 +11,7 @@ const FastForwardSchema = defineEntity({
     toTime: instant(),
     status: p.string().length(20).default('running').$type<'running' | 'completed' | 'failed'>(),
     detail: p.string().nullable(),
-    /** When its order was last advanced during the fast-forward; real time. */
+    /** When the order was last advanced; real time. */
     progressTime: instant(),
     ...resourceColumns,
   },

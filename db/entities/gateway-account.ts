@@ -3,7 +3,7 @@ import { json, listIndexes, resourceColumns, searchExpression, tenantKey } from 
 
 export type GatewayAccountStatus = 'active' | 'inactive' | 'closed'
 
-/** What the account's provider asks for, stored as JSON in the ciphertext. */
+/** Stored as JSON in the ciphertext. */
 export interface GatewayCredentials {
   readonly secretKey: string
   readonly publishableKey: string | null
@@ -21,15 +21,15 @@ const GatewayAccountSchema = defineEntity({
     ...tenantKey,
     gatewayName: p.string().length(30).$type<'TestGateway' | 'Stripe'>(),
     status: p.string().length(10).$type<GatewayAccountStatus>(),
-    /** Accounts are tried in the order of this number, equal ones in the order of their creation. */
+    /** Accounts are tried in this order, equal ones in the order of their creation. */
     priority: p.integer(),
-    /** Currencies that it charges in; empty: all. */
+    /** Empty: all. */
     acceptedCurrencies: json<string[]>(),
-    /** Card brands that it takes; empty: all. */
+    /** Empty: all. */
     paymentCardSchemes: json<string[]>(),
     takesCardNumbers: p.boolean(),
     descriptor: p.string().length(22).nullable(),
-    /** `GatewayCredentials`, encrypted by the vault; null if the provider asks for none. */
+    /** `GatewayCredentials`; null if the provider asks for none. */
     credentialsCipher: p.text().nullable(),
     customFields: json<Record<string, unknown>>(),
     ...resourceColumns,

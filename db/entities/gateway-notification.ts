@@ -1,9 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { id, instant, json } from './columns.ts'
 
-/**
- * `ignored`: it concerned no record of the service; `superseded`: a later one of the same object was applied before.
- */
+/** `ignored`: about no record of the service; `superseded`: a later one of the object was applied before. */
 export type GatewayNotificationStatus = 'received' | 'applied' | 'ignored' | 'superseded'
 
 const GatewayNotificationSchema = defineEntity({
@@ -27,7 +25,7 @@ const GatewayNotificationSchema = defineEntity({
     /** The provider's id: what it sends again is not stored again. */
     id: p.string().length(255).primary(),
     type: p.string().length(100),
-    /** The charge, card or account it is about, by the provider's id. */
+    /** The charge, card or account that it is about, by the provider's id. */
     record: p.string().length(255),
     /** The object that it shows, by the provider's id. */
     object: p.string().length(255),
@@ -38,7 +36,6 @@ const GatewayNotificationSchema = defineEntity({
     /** What it says (`gateways/notifications.ts`), without anything personal. */
     content: json<{ readonly kind: string }>(),
     status: p.string().length(12).$type<GatewayNotificationStatus>(),
-    /** Failures in a row, and the last one. */
     failures: p.integer().default(0),
     failure: p.string().length(500).nullable(),
     /** When it is processed; null: it was. */
@@ -48,6 +45,5 @@ const GatewayNotificationSchema = defineEntity({
   },
 })
 
-/** What a payment provider has told of an account. */
 export class GatewayNotification extends GatewayNotificationSchema.class {}
 GatewayNotificationSchema.setClass(GatewayNotification)

@@ -10,14 +10,12 @@ const IdempotencyRecordSchema = defineEntity({
     /** Unless the key is a secret one, after its form, and the customer: `customer/cus_…/PostToken`. */
     operation: p.string().length(150).primary(),
     key: p.string().length(255).primary(),
-    /** Digest of the path and the body of the first request. */
+    /** Digest of path and body of the first request. */
     requestHash: p.string().length(64),
-    /** The stored response, encrypted by the vault. */
     responseCipher: p.text(),
     createdTime: instant(),
   },
 })
 
-/** The response to the first request with an `Idempotency-Key`. */
 export class IdempotencyRecord extends IdempotencyRecordSchema.class {}
 IdempotencyRecordSchema.setClass(IdempotencyRecord)

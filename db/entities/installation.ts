@@ -9,6 +9,5 @@ const InstallationSchema = defineEntity({
   },
 })
 
-/** Facts that an installation creates once: its id and its encrypted lookup key. */
 export class Installation extends InstallationSchema.class {}
 InstallationSchema.setClass(Installation)

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { id } from './columns.ts'
 
-/** The last invoice number of an organization; its row is locked while numbers are given. */
+/** Its row is locked while numbers are given. */
 const InvoiceCounterSchema = defineEntity({
   name: 'InvoiceCounter',
   tableName: 'invoice_counters',

@@ -26,7 +26,6 @@ export const invoiceSearch = searchExpression(
   'notes',
 )
 
-/** The organization as it was when it issued an invoice. */
 export interface Issuer {
   name: string
   website: string | null
@@ -39,11 +38,10 @@ export interface Issuer {
   phoneNumbers: Reachable[]
   emails: Reachable[]
   taxDescriptor: string | null
-  /** A name of the IANA database; the dates of the document are of it. */
+  /** Of the IANA database; the document's dates are in it. */
   timeZone: string
 }
 
-/** A tax number as an invoice shows it. */
 export interface TaxIdNumber {
   type: 'eu-vat' | 'other'
   value: string
@@ -79,13 +77,12 @@ const InvoiceSchema = defineEntity({
     type: p.string().length(20).$type<InvoiceType>(),
     status: p.string().length(20).$type<InvoiceStatus>(),
     currency: p.string().length(3),
-    /** Their amounts are decimal strings. Those of earlier releases have no id. */
+    /** Amounts are decimal strings. Lines of earlier releases have no id. */
     lines: json<(InvoiceLine & { id?: string })[]>(),
-    /** What coupons take off, in the order of application. */
+    /** In the order of application. */
     discounts: json<InvoiceDiscount[]>().defaultRaw(EMPTY_ARRAY),
-    /** Their sum: a decimal string. */
+    /** A decimal string, as all amounts below. */
     discountAmount: p.decimal().precision(18).scale(6).default('0').$type<string>(),
-    /** A decimal string, as `amountDue`. */
     amount: p.decimal().precision(18).scale(6).$type<string>(),
     amountDue: p.decimal().precision(18).scale(6).$type<string>(),
     periodNumber: p.integer().nullable(),
@@ -97,19 +94,15 @@ const InvoiceSchema = defineEntity({
     paidTime: instant().nullable(),
     voidedTime: instant().nullable(),
     abandonedTime: instant().nullable(),
-    /** When an automatic charge is due. */
     chargeTime: instant().nullable(),
     autopayRetryNumber: p.integer().default(0),
-    /** Automatic charges made; the next one has this number plus one. */
+    /** The next automatic charge has this number plus one. */
     attempts: p.integer().default(0),
-    /** When the first charge was declined. */
     declinedTime: instant().nullable(),
     declines: json<Decline[]>().nullable(),
     charge: json<OpenCharge>().nullable(),
-    /** Decimal strings: payments, and what was refunded of them. */
     amountPaid: p.decimal().precision(18).scale(6).default('0').$type<string>(),
     amountRefunded: p.decimal().precision(18).scale(6).default('0').$type<string>(),
-    /** What credit memos cover of it; their amounts are decimal strings. */
     credits: json<CreditAllocation[]>().defaultRaw(EMPTY_ARRAY),
     isDisputed: p.boolean().default(false),
     poNumber: p.string().nullable(),

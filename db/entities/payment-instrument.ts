@@ -14,7 +14,7 @@ export const paymentInstrumentSearch = searchExpression(
   'status',
 )
 
-/** When a sale with the instrument was last approved. Its customer's transactions are few, and have an index. */
+/** Of approved sales. The customer's transactions are few, and have an index. */
 export const lastPaymentTime = (organizationId: string, customerId: string, instrumentId: string) =>
   `(select max(sale.processed_time) from transactions sale where sale.organization_id = ${organizationId}
       and sale.customer_id = ${customerId} and sale.type = 'sale' and sale.result = 'approved'
@@ -39,7 +39,7 @@ const PaymentInstrumentSchema = defineEntity({
     method: p.string().length(20).$type<'payment-card'>(),
     /** null for a card that the provider's own form stored. */
     bin: p.string().length(6).nullable(),
-    /** What identifies a card that the provider's own form stored. */
+    /** Identifies a card that the provider's own form stored. */
     referenceData: json<Record<string, string>>().nullable(),
     last4: p.string().length(4),
     brand: p.string().length(20).$type<CardBrand>(),
@@ -50,13 +50,12 @@ const PaymentInstrumentSchema = defineEntity({
     /** Captured with its payment token; returned with orders that name no instrument. */
     riskMetadata: json<RiskInput & DerivedRisk>().nullable(),
     gateway: p.string().length(50),
-    /** The gateway's reference of the card; never public. */
+    /** Never public. */
     gatewayReference: p.string(),
     /** Keyed hash of the number: equal for equal cards, meaningless without the key. */
     cardFingerprint: p.string().length(64),
     /** What the merchant sees in its place; differs between organizations. */
     fingerprint: p.string().length(64),
-    /** How often it was told that the card is about to expire. */
     expirationReminderNumber: p.integer().default(0),
     useAsBackup: p.boolean().default(false),
     customFields: json<Record<string, unknown>>().nullable(),

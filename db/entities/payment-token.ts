@@ -16,7 +16,7 @@ import {
 /** Every list declares one, although that of tokens has no `q`. */
 export const paymentTokenSearch = searchExpression('bin', 'last4')
 
-/** An index over the recent tokens that share a value, for the velocities. */
+/** For the velocities: recent tokens that share a value. */
 const sharing = (column: string) => ({
   name: `payment_tokens_${column}_index`,
   expression: `create index "payment_tokens_${column}_index" on "payment_tokens" ("organization_id", "${column}", "created_time") where "${column}" is not null`,
@@ -43,9 +43,8 @@ const PaymentTokenSchema = defineEntity({
     brand: p.string().length(20).$type<CardBrand>().nullable(),
     expMonth: p.smallint(),
     expYear: p.smallint(),
-    /** Number and security code, encrypted by the vault; null after use or expiry. */
+    /** Number and security code; null after use or expiry. */
     cardCipher: p.text().nullable(),
-    /** Keyed hash of the number: equal for equal cards, meaningless without the key. */
     cardFingerprint: p.string().length(64).nullable(),
     billingAddress: json<Contact>().nullable(),
     billingAddressHash: p.string().length(64).nullable(),
@@ -56,7 +55,7 @@ const PaymentTokenSchema = defineEntity({
     leadSource: json<Record<string, string | null>>().nullable(),
     isUsed: p.boolean().default(false),
     usageTime: instant().nullable(),
-    /** The request that uses it now, until it is consumed or the lease ends. */
+    /** The request that uses the token now, until it is consumed or the lease ends. */
     leaseOwner: p.string().length(100).nullable(),
     leasedUntil: instant().nullable(),
     expirationTime: instant(),

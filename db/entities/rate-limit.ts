@@ -11,6 +11,6 @@ const RateLimitSchema = defineEntity({
   },
 })
 
-/** Requests of an organization in the current window; the rate limiter's library writes it. */
+/** The rate limiter's library writes it. */
 export class RateLimit extends RateLimitSchema.class {}
 RateLimitSchema.setClass(RateLimit)

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import { instant, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
-/** The authentication of a receiver, stored as JSON in the ciphertext. */
+/** Stored as JSON in the ciphertext. */
 export type WebhookAuth = { type: 'none' } | { type: 'basic'; username: string; password: string }
 
 /** Only an active one is sent. */
@@ -18,10 +18,9 @@ const ServiceCredentialSchema = defineEntity({
     ...tenantKey,
     /** The only host that receives it, without port. */
     host: p.string(),
-    /** A `WebhookAuth`, encrypted by the vault. */
+    /** A `WebhookAuth`. */
     authCipher: p.text(),
     status: p.string().length(20).$type<ServiceCredentialStatus>(),
-    /** When it became `deactivated`; null in any other status. */
     deactivationTime: instant().nullable(),
     ...resourceColumns,
   },

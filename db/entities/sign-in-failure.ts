@@ -16,6 +16,5 @@ const SignInFailureSchema = defineEntity({
   },
 })
 
-/** An attempt to sign in that failed, or that is in progress. */
 export class SignInFailure extends SignInFailureSchema.class {}
 SignInFailureSchema.setClass(SignInFailure)

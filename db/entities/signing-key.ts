@@ -13,7 +13,7 @@ const SigningKeySchema = defineEntity({
   properties: {
     kid: p.string().length(50).primary(),
     publicJwk: json<PublicJwk>(),
-    /** Private key as JWK, encrypted by the vault. */
+    /** A JWK. */
     privateCipher: p.text(),
     /** It is published from then on. */
     createdTime: instant(),

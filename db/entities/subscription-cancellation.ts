@@ -35,10 +35,9 @@ const SubscriptionCancellationSchema = defineEntity({
     description: p.string().nullable(),
     /** True if the unused part of the last period is credited when service ends. */
     prorated: p.boolean().default(false),
-    /** The credit of a completed one. Amounts are decimal strings, and negative. */
+    /** Amounts are decimal strings, and negative. */
     creditLines: json<InvoiceLine[]>().defaultRaw(EMPTY_ARRAY),
     currency: p.string().length(3).nullable(),
-    /** The invoice of the period that is credited. */
     proratedInvoiceId: id().nullable(),
     ...resourceColumns,
   },

@@ -25,6 +25,5 @@ const SubscriptionPauseSchema = defineEntity({
   },
 })
 
-/** A time without service and without invoices. */
 export class SubscriptionPause extends SubscriptionPauseSchema.class {}
 SubscriptionPauseSchema.setClass(SubscriptionPause)

@@ -10,7 +10,7 @@ const SubscriptionReactivationSchema = defineEntity({
   properties: {
     ...tenantKey,
     subscriptionId: id(),
-    /** The cancellation that it reverses; null: one for delinquency. */
+    /** null: it reverses one for delinquency. */
     cancellationId: id().nullable(),
     effectiveTime: instant(),
     renewalTime: instant().nullable(),

@@ -34,7 +34,7 @@ export interface UsageLimits {
 
 export type OrderType = 'subscription-order' | 'one-time-order'
 
-/** A plan of an item's own, with the members that were sent. Its terms are in the item's priced plan. */
+/** With the members that were sent; its terms are in the item's priced plan. */
 export interface InlinePlan {
   /** The plan that it is a version of. */
   id?: string
@@ -55,20 +55,18 @@ export interface InlinePlan {
 
 export interface OrderItem {
   id: string
-  /** A reference, or a plan of the item's own. */
   plan: { id: string } | InlinePlan
   quantity: number
   quantityFilled: number
   usageLimits: UsageLimits | null
-  /** True if its price is not part of the order's monthly recurring revenue. Left out otherwise. */
+  /** True if its price is no part of the monthly recurring revenue; left out otherwise. */
   excludeFromMrr?: true
   /** Counts changes of the members above, from 1. */
   revision: number
-  /** The plan as it was when the item was priced. An item's own has the revision 1. */
+  /** As it was when the item was priced. An item's own plan has the revision 1. */
   priced: PricedPlan & { readonly revision: number }
 }
 
-/** True if an item has a plan of its own. */
 export function isInlinePlan(plan: OrderItem['plan']): plan is InlinePlan {
   return 'name' in plan
 }
@@ -82,7 +80,6 @@ export const subscriptionSearch = searchExpression(
   'notes',
 )
 
-/** The current revisions of the plans in an order's items, by plan id. */
 export const newestPlans = (organizationId: string, items: string) =>
   `(select jsonb_object_agg(plan.id, plan.revision) from plans plan where plan.organization_id = ${organizationId}
       and plan.id in (select item #>> '{plan,id}' from jsonb_array_elements(${items}) item))`
@@ -126,13 +123,13 @@ const SubscriptionSchema = defineEntity({
     abandonTime: instant().nullable(),
     activationTime: instant().nullable(),
     voidTime: instant().nullable(),
-    /** Set in place of the plans' trial; null: not set. */
+    /** In place of the plans' trial. */
     trial: json<{ enabled: boolean; endTime: string | null }>().nullable(),
     isTrialOnly: p.boolean().default(false),
     recurringInterval: json<RecurringInterval>().nullable(),
     invoiceTimeShift: json<InvoiceTimeShift>().nullable(),
     delinquencyPeriod: p.string().nullable(),
-    /** The coupons that are redeemed for it, in the order of application. */
+    /** In the order of application. */
     couponIds: json<string[]>().defaultRaw(EMPTY_ARRAY),
     /** The amount is a decimal string. */
     shipping: json<{ amount: string; calculator: 'manual' }>().nullable(),
@@ -141,10 +138,10 @@ const SubscriptionSchema = defineEntity({
     trialConversionTime: instant().nullable(),
     rebillNumber: p.integer().nullable(),
     renewalTime: instant().nullable(),
-    /** Monthly recurring revenue: a decimal string. */
+    /** A decimal string. */
     mrr: p.decimal().precision(18).scale(6).default('0').$type<string>(),
     canceledTime: instant().nullable(),
-    /** The cancellation in force; null: none, or for delinquency. */
+    /** The one in force; null: none, or for delinquency. */
     cancellationId: id().nullable(),
     churnTime: instant().nullable(),
     canceledBy: p.string().length(20).nullable().$type<CanceledBy | null>(),
@@ -161,11 +158,10 @@ const SubscriptionSchema = defineEntity({
     /** Highest period with an issued invoice. */
     invoicedThrough: p.integer().default(0),
     nextInvoice: p.integer().default(1),
-    /** What the next invoice has beside its own lines. Amounts are decimal strings, those of credits negative. */
+    /** For the next invoice. Amounts are decimal strings, those of credits negative. */
     queuedLines: json<InvoiceLine[]>().defaultRaw(EMPTY_ARRAY),
-    /** How long a period was paused in all, in milliseconds. */
+    /** `time`: milliseconds in all. */
     pausedPeriod: json<{ period: number; time: number }>().nullable(),
-    /** True if the unused part of the last period is credited when its cancellation ends service. */
     proratesChurn: p.boolean().default(false),
     /** Nothing is due before this; null: its creation. */
     notBefore: instant().nullable(),
@@ -175,7 +171,7 @@ const SubscriptionSchema = defineEntity({
     /** When a charge was last made more than an hour late. */
     lateChargeTime: instant().nullable(),
     declinedRenewals: json<DeclinedRenewals>().nullable(),
-    /** When one of its invoices is charged next, on its own clock; null: no charge is planned. */
+    /** On the order's own clock; null: no charge is planned. */
     nextChargeTime: instant().nullable(),
     /** Reminders before this are not sent; null: before it was last advanced. */
     remindersFrom: instant().nullable(),
@@ -191,23 +187,22 @@ const SubscriptionSchema = defineEntity({
     notes: p.text().nullable(),
     poNumber: p.string().nullable(),
     customFields: json<Record<string, unknown>>().nullable(),
-    /** When the subscription workflow has to advance it next, on the order's own clock; null: never. */
+    /** On the order's own clock; null: never. */
     nextDeadline: instant().nullable(),
     /** What is due then; null: unknown, or nothing. */
     nextDueKind: p.string().length(20).nullable().$type<DueKind | 'charge' | null>(),
-    /** The instant on its own clock through which it was advanced; advancing to an earlier one has no effect. */
+    /** On the order's own clock; advancing to an earlier instant has no effect. */
     advancedTo: instant().nullable(),
-    /** Time of its last event, or of its invoices' last, on its own clock. */
+    /** Of the order or its invoices, on its own clock. */
     lastEventTime: instant().nullable(),
     /** Milliseconds by which the order's own clock is ahead of real time (sandbox). */
     clockOffset: p.bigint('number').default(0),
-    /** The target of a fast-forward; null: the clock is at rest. */
+    /** null: the clock is at rest. */
     movingTo: instant().nullable(),
     ...quarantineColumns,
     ...resourceColumns,
   },
 })
 
-/** An order: a customer's subscription to the plans of its items. */
 export class Subscription extends SubscriptionSchema.class {}
 SubscriptionSchema.setClass(Subscription)

@@ -22,6 +22,5 @@ const TagSchema = defineEntity({
   },
 })
 
-/** A label that a merchant gives to customers. */
 export class Tag extends TagSchema.class {}
 TagSchema.setClass(Tag)

@@ -4,7 +4,6 @@ import { id, instant, resourceColumns, searchExpression, tenantKey } from './col
 
 export const timelineSearch = searchExpression('type', 'cause', 'message')
 
-/** An index over the entries of one kind of record, oldest first. */
 const ofRecord = (record: string) => ({
   name: `timeline_entries_${record}_index`,
   expression: `create index "timeline_entries_${record}_index" on "timeline_entries" ("organization_id", "${record}_id", "occurred_time") where "${record}_id" is not null`,
@@ -16,7 +15,7 @@ const TimelineEntrySchema = defineEntity({
   indexes: ['customer', 'subscription', 'invoice', 'transaction', 'credit_memo'].map(ofRecord),
   properties: {
     ...tenantKey,
-    /** The records in whose timelines the entry is: one row for all of them. */
+    /** One row for all timelines that it is in. */
     customerId: id().nullable(),
     subscriptionId: id().nullable(),
     invoiceId: id().nullable(),
@@ -31,6 +30,5 @@ const TimelineEntrySchema = defineEntity({
   },
 })
 
-/** Something that happened to a record, or a comment about it. */
 export class TimelineEntry extends TimelineEntrySchema.class {}
 TimelineEntrySchema.setClass(TimelineEntry)

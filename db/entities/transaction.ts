@@ -24,7 +24,7 @@ export type PaymentInstruction =
   | { readonly token: string }
   | { readonly paymentInstrumentId: string }
 
-/** The latest dispute of a transaction. */
+/** The latest dispute. */
 export interface DisputeOfTransaction {
   readonly time: string
   readonly status: DisputeStatus
@@ -32,7 +32,6 @@ export interface DisputeOfTransaction {
   readonly isOpen: boolean
 }
 
-/** Returns a `DisputeOfTransaction` as JSON, or null for none. */
 export const disputeOf = (organizationId: string, transactionId: string) =>
   `(select jsonb_build_object('time', dispute.posted_time, 'status', dispute.status,
       'isOpen', exists (select from disputes other where other.organization_id = ${organizationId}
@@ -102,20 +101,18 @@ const TransactionSchema = defineEntity({
     amount: p.decimal().precision(18).scale(6).$type<string>(),
     paymentInstruction: json<PaymentInstruction>(),
     parentTransactionId: id().nullable(),
-    /** Refunds of a sale, oldest first. */
+    /** Oldest first. */
     childTransactions: json<string[]>().defaultRaw(EMPTY_ARRAY),
     websiteId: id().nullable(),
-    /** The orders and plans of its invoices, as they were when it began. */
+    /** As they were when it began. */
     subscriptionIds: json<string[]>().defaultRaw(EMPTY_ARRAY),
     planIds: json<string[]>().defaultRaw(EMPTY_ARRAY),
-    /** True if its first invoice renews an order. */
     isRebill: p.boolean().default(false),
-    /** The period of that invoice; 0 is the trial. */
+    /** The period of the first invoice; 0 is the trial. */
     rebillNumber: p.integer().nullable(),
     /** Automatic charges of that invoice before this one. */
     retryNumber: p.integer().default(0),
     billingAddress: json<Contact>().nullable(),
-    /** First six digits of the card. */
     bin: p.string().length(6).nullable(),
     riskMetadata: json<RiskInput & DerivedRisk>().nullable(),
     description: p.text().nullable(),
@@ -126,23 +123,22 @@ const TransactionSchema = defineEntity({
     dispute: json<DisputeOfTransaction>()
       .formula((columns) => disputeOf(`${columns.organizationId}`, `${columns.id}`))
       .nullable(),
-    /** Invoices that a sale pays, in this order. */
+    /** In the order of payment. */
     invoiceIds: json<string[]>().default('[]'),
-    /** What an approved sale paid: decimal strings by invoice id. */
+    /** Decimal strings by invoice id. */
     payments: json<Record<string, string>>().nullable(),
-    /** The parts of a refund: decimal strings by invoice id. The remainder belongs to no invoice. */
+    /** Decimal strings by invoice id; the remainder belongs to no invoice. */
     shares: json<Record<string, string>>().default('{}'),
-    /** The order that makes this automatic charge and asks for its outcome; null: a caller's, with its own workflow. */
+    /** The order that charges automatically; null: a caller's charge, with its own workflow. */
     subscriptionId: id().nullable(),
-    /** When that order made it, on the order's own clock. */
+    /** On that order's own clock. */
     chargedTime: instant().nullable(),
-    /** True if a caller charged without the customer being present. */
     isMerchantInitiated: p.boolean().default(false),
-    /** Where the customer comes back to after approving it; null: to a page of this service. */
+    /** null: a page of this service. */
     redirectUrl: p.text().nullable(),
-    /** Where the customer approves it; null: its bank has not asked for that. */
+    /** null: the bank has not asked for an approval. */
     approvalUrl: p.text().nullable(),
-    /** As stored; shown as `waiting-approval` while the customer is asked, and as `disputed` with an open dispute. */
+    /** Shown as `waiting-approval` while the customer is asked, and as `disputed` with an open dispute. */
     status: p.string().length(20).$type<TransactionStatus>().default('completed'),
     /** null until the gateway was called, or could respond. */
     result: p.string().length(20).$type<TransactionResult>().nullable(),
@@ -151,21 +147,18 @@ const TransactionSchema = defineEntity({
     /** The permanent name of the transaction at the gateway. */
     requestId: p.string().length(150).nullable(),
     rawResponse: p.text().nullable(),
-    /** The gateway's own id of the movement. */
     gatewayTransactionId: p.string().nullable(),
-    /** Why the gateway declined it, in the list of the port. */
+    /** One of the classes of the port. */
     declineClass: p.string().length(30).nullable(),
-    /** The gateway's reference of the card; never public. */
+    /** Never public; nor is the fingerprint, a keyed hash of the number. */
     gatewayReference: p.string().nullable(),
-    /** Keyed hash of the card's number; never public. */
     cardFingerprint: p.string().length(64).nullable(),
-    /** When the gateway is asked for a pending one; null: not, or no more. */
+    /** When the gateway is asked; null: not, or no more. */
     nextInquiryTime: instant().nullable(),
     /**
-     * These five columns are what the service owes of a sale: the invoices to refund in full, because they
-     * will not be delivered; the refunds begun for that; those of them in a row that moved no money; the debt
-     * that is not refunded yet, a decimal string; and when the next refund begins. null there: one is
-     * pending, nothing is owed, or an operator was alerted.
+     * What the service owes of a sale: the invoices to refund in full, the refunds begun, those of them in a
+     * row that moved no money, the debt (a decimal string), and when the next refund begins. null there: one
+     * is pending, nothing is owed, or an operator was alerted.
      */
     undelivered: json<string[]>().defaultRaw(EMPTY_ARRAY),
     refundsBegun: p.integer().default(0),
@@ -179,6 +172,5 @@ const TransactionSchema = defineEntity({
   },
 })
 
-/** A sale or a refund, with its outcome. */
 export class Transaction extends TransactionSchema.class {}
 TransactionSchema.setClass(Transaction)

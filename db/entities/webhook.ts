@@ -3,14 +3,13 @@ import { id, instant, json, listIndexes, resourceColumns, searchExpression, tena
 
 export type WebhookMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** A header of the merchant; it is sent while active. */
 export interface WebhookHeader {
   name: string
   value: string
   status: 'active' | 'inactive'
 }
 
-/** A header as rows store it. The value is here only in rows of earlier releases that are not sealed yet. */
+/** The value is here only in rows of earlier releases that are not sealed yet. */
 export type StoredHeader = Omit<WebhookHeader, 'value'> & Partial<Pick<WebhookHeader, 'value'>>
 
 export const webhookSearch = searchExpression('url', 'website_id')
@@ -36,12 +35,12 @@ const WebhookSchema = defineEntity({
     websiteId: id().nullable(),
     credentialHash: id().nullable(),
     headers: json<StoredHeader[]>().default('[]'),
-    /** The values of the headers, a JSON array encrypted by the vault; null: there are none. */
+    /** A JSON array; null: there are none. */
     headerValuesCipher: p.text().nullable(),
     deactivationReason: p.text().nullable(),
-    /** Failed attempts since the last successful one, over all its deliveries. */
+    /** Since the last successful attempt, over all deliveries. */
     consecutiveFailures: p.integer().default(0),
-    /** The first of these failures; real time. */
+    /** Real time. */
     firstFailureTime: instant().nullable(),
     /** Position of the last delivery that was waiting when it last became inactive: none up to it is sent. */
     canceledThrough: p.bigint('number').nullable(),
@@ -49,6 +48,5 @@ const WebhookSchema = defineEntity({
   },
 })
 
-/** A merchant's subscription to event types, with the receiver's URL. */
 export class Webhook extends WebhookSchema.class {}
 WebhookSchema.setClass(Webhook)

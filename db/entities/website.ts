@@ -18,6 +18,5 @@ const WebsiteSchema = defineEntity({
   },
 })
 
-/** A website of an organization; orders and webhooks refer to it. */
 export class Website extends WebsiteSchema.class {}
 WebsiteSchema.setClass(Website)

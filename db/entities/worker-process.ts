@@ -9,11 +9,10 @@ const WorkerProcessSchema = defineEntity({
     id: id().primary(),
     /** Renewed while it runs; after this its leases are free. */
     aliveUntil: instant(),
-    /** Attempts in flight by receiver, at the last renewal. */
+    /** By receiver, at the last renewal. */
     inFlight: json<Record<string, number>>(),
   },
 })
 
-/** A worker that is running, or stopped a moment ago. */
 export class WorkerProcess extends WorkerProcessSchema.class {}
 WorkerProcessSchema.setClass(WorkerProcess)

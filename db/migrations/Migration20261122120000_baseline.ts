@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Every table as the first release has it. */
 export class Migration20261122120000_baseline extends Migration {
   override name = 'Migration20261122120000_baseline'
 

@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Timeline entries of customers, invoices and transactions beside those of orders. */
 export class Migration20261122161000_timelines_of_four_records extends Migration {
   override name = 'Migration20261122161000_timelines_of_four_records'
 

@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Members of customers, and their tags. */
 export class Migration20261122161100_customers_in_full extends Migration {
   override name = 'Migration20261122161100_customers_in_full'
 

@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Definitions of custom fields. */
 export class Migration20261122161200_custom_field_definitions extends Migration {
   override name = 'Migration20261122161200_custom_field_definitions'
 

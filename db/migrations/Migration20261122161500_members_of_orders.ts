@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Members of plans, orders, their actions and invoices that clients of the interface read and write. */
 export class Migration20261122161500_members_of_orders extends Migration {
   override name = 'Migration20261122161500_members_of_orders'
 

@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** The index that finds a website's transactions before the website is deleted. */
 export class Migration20261122164100_transactions_by_website extends Migration {
   override isTransactional(): boolean {
     return false

@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Columns of webhooks, service credentials and organizations. */
 export class Migration20261122164300_members_of_access extends Migration {
   override up(): void {
     this.addSql(`

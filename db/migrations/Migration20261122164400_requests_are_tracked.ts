@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** The log of API requests. */
 export class Migration20261122164400_requests_are_tracked extends Migration {
   override up(): void {
     this.addSql(`

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations'
 
 /**
- * Who calls the API is not known before a key is found, so this one look-up is made for all organizations: with the
- * rights of the tables' owner, and only for a whole value.
+ * A caller's organization is unknown until the key is found, so that this look-up is made with the rights of
+ * the tables' owner, and only for a whole value.
  */
 export class Migration20261122180000_find_api_key extends Migration {
   override name = 'Migration20261122180000_find_api_key'

@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Coupons, their redemptions, and what they take off invoices. */
 export class Migration20261122181000_coupons extends Migration {
   override name = 'Migration20261122181000_coupons'
 

@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Orders show when they next remind of what is ahead, and how often they did. */
 export class Migration20261122182100_reminders_of_orders extends Migration {
   override name = 'Migration20261122182100_reminders_of_orders'
 

@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** The index that keeps invoice numbers unique and finds an invoice by its number. */
 export class Migration20261122183100_invoice_numbers_are_unique extends Migration {
   override isTransactional(): boolean {
     return false

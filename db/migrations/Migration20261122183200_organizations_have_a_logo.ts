@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** The logo on an organization's documents. */
 export class Migration20261122183200_organizations_have_a_logo extends Migration {
   override up(): void {
     this.addSql('alter table organizations add column logo text null')

@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** What a merchant charges for shipping. */
 export class Migration20261122183300_shipping_rates extends Migration {
   override up(): void {
     this.addSql(`

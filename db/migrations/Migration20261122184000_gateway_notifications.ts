@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** What payment providers tell, and how often an instrument's owner was told of its expiry. */
 export class Migration20261122184000_gateway_notifications extends Migration {
   override name = 'Migration20261122184000_gateway_notifications'
 

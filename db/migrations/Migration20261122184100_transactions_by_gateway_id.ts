@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** The index that finds a transaction by the id that its gateway knows it by. */
 export class Migration20261122184100_transactions_by_gateway_id extends Migration {
   override isTransactional(): boolean {
     return false

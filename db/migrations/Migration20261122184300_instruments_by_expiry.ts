@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** The index that finds active payment instruments by the month in which they expire. */
 export class Migration20261122184300_instruments_by_expiry extends Migration {
   override isTransactional(): boolean {
     return false

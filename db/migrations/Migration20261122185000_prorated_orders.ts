@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** What is queued for the next invoice of an order, what its pauses took, and prorated cancellations. */
 export class Migration20261122185000_prorated_orders extends Migration {
   override name = 'Migration20261122185000_prorated_orders'
 

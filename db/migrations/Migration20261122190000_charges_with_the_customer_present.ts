@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Charges that a present customer approves, and the pages on which the test gateway asks. */
 export class Migration20261122190000_charges_with_the_customer_present extends Migration {
   override up(): void {
     this.addSql(`

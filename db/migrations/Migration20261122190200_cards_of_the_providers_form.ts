@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Payment instruments of cards whose number the service has never seen. */
 export class Migration20261122190200_cards_of_the_providers_form extends Migration {
   override up(): void {
     this.addSql(`

@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Credit memos of customers, and what invoices use of them. */
 export class Migration20261122191000_credit_memos extends Migration {
   override up(): void {
     this.addSql(`

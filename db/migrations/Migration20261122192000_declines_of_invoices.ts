@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Invoices keep why they were declined; orders, how many renewals were declined in a row and when they are charged next. */
 export class Migration20261122192000_declines_of_invoices extends Migration {
   override name = 'Migration20261122192000_declines_of_invoices'
 

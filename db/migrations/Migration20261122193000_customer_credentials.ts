@@ -1,6 +1,5 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/** Customers sign in with username and password: credentials, options, password tokens and failed attempts. */
 export class Migration20261122193000_customer_credentials extends Migration {
   override name = 'Migration20261122193000_customer_credentials'
 

@@ -1,9 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 
-/**
- * Moves every stored instant into the years 1970 to 9999, to the nearer end. Earlier releases took others: PostgreSQL
- * kept the year 26 of a mistyped `0026-01-15`, which no reader returned as it was.
- */
+/** Moves stored instants into 1970 to 9999, to the nearer end: earlier releases took a mistyped `0026-01-15`. */
 export class Migration20261122193100_instants_in_range extends Migration {
   override name = 'Migration20261122193100_instants_in_range'
 

@@ -1,7 +1,7 @@
 /**
- * Every migration, oldest first. Add what `npm run migration:create` wrote to the end, named by what it changes. An index on
- * a table that has rows is made `concurrently`, in a migration of its own without a transaction, which first drops what a
- * failed attempt has left. Tables with an `organization_id` get their policy afterwards (`db/row-security.ts`).
+ * Oldest first; add what `npm run migration:create` wrote to the end. An index on a table that has rows is
+ * made `concurrently`, in a migration of its own without a transaction, which first drops what a failed
+ * attempt has left. Tables with an `organization_id` get their policy afterwards (`db/row-security.ts`).
  */
 import { Migration20261122120000_baseline } from './Migration20261122120000_baseline.ts'
 import { Migration20261122153000_transactions_know_why_they_were_declined } from './Migration20261122153000_transactions_know_why_they_were_declined.ts'
