@@ -3,22 +3,21 @@
 import { parseDuration } from './durations.ts'
 import type { ReminderTerms } from './order-terms.ts'
 
-/** Durations before the named event at which its customer is reminded. */
 export interface Reminders {
   readonly renewal: readonly string[]
   readonly trialEnd: readonly string[]
   readonly abandon: readonly string[]
 }
 
-/** Durations are ISO 8601 texts; they were validated when they were stored. */
+/** ISO 8601 durations, validated when they were stored. */
 export interface BillingSettings {
-  /** Time until a pending order is abandoned, from the later of creation and start; null: never. */
+  /** From the later of creation and start; null: pending orders are never abandoned. */
   readonly pendingOrderTtl: string | null
   readonly reminders: Reminders
   readonly autopayRetries: readonly string[]
-  /** Days of the month, 1 to 31: the last day of a shorter month. */
+  /** Days of the month, 1 to 31; a shorter month uses its last day. */
   readonly paydays: readonly number[]
-  /** Renewals declined in a row after which an order is not charged by the same instrument; null: never. */
+  /** Renewals declined in a row after which the instrument is no longer charged; null: no limit. */
   readonly declinedRenewalsLimit: number | null
 }
 
@@ -26,7 +25,6 @@ export type GivenBillingSettings = Optional<Omit<BillingSettings, 'reminders'>> 
   readonly reminders?: Optional<Reminders> | undefined
 }
 
-/** Returns how long before each event an organization's orders send reminders. */
 export function reminderTerms(given: GivenBillingSettings | undefined): ReminderTerms {
   const { renewal, trialEnd, abandon } = billingSettings(given).reminders
   const durations = (texts: readonly string[]) => texts.flatMap((text) => parseDuration(text) ?? [])
@@ -43,7 +41,6 @@ export const DEFAULT_BILLING_SETTINGS: BillingSettings = {
   declinedRenewalsLimit: 3,
 }
 
-/** Returns the settings in force: a default replaces each setting that was never set. */
 export function billingSettings(given: GivenBillingSettings = {}): BillingSettings {
   const { pendingOrderTtl, reminders, autopayRetries, paydays, declinedRenewalsLimit } =
     DEFAULT_BILLING_SETTINGS

@@ -1,4 +1,4 @@
-/** Returns JSON in which equal values are equal texts: members are sorted at every depth, undefined ones omitted. */
+/** Returns JSON in which equal values are equal texts: members are sorted, undefined ones are omitted. */
 export function canonicalJson(value: unknown): string {
   if (value instanceof Date) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(',')}]`

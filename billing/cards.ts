@@ -1,4 +1,3 @@
-/** Payment cards: their networks, number checks and expiry. */
 import type { FieldCode, FieldProblem } from './errors.ts'
 
 export const CARD_BRANDS = [
@@ -18,7 +17,7 @@ export type CardBrand = (typeof CARD_BRANDS)[number]
 export interface Network {
   readonly brand: CardBrand
   readonly lengths: readonly number[]
-  /** Leading digits, or the first and last of a range. */
+  /** A single prefix, or the first and last of a range. */
   readonly prefixes: readonly (string | readonly [string, string])[]
 }
 
@@ -61,7 +60,6 @@ export const NETWORKS: readonly Network[] = [
   },
 ]
 
-/** Returns the network of a card number by its leading digits and length; null for an unknown one. */
 export function cardBrand(pan: string): CardBrand | null {
   let best: { readonly brand: CardBrand; readonly length: number } | null = null
   for (const { brand, lengths, prefixes } of NETWORKS) {
@@ -76,10 +74,7 @@ export function cardBrand(pan: string): CardBrand | null {
   return best?.brand ?? null
 }
 
-/**
- * Returns the networks that a number with these first digits can belong to, for forms that help during
- * typing. Networks with a complete prefix come first, the longest prefix before the others.
- */
+/** Returns the networks possible for these first digits: complete prefixes first, longest in front. */
 export function networksOfBeginning(
   digits: string,
 ): { readonly network: Network; readonly whole: boolean }[] {
@@ -109,28 +104,23 @@ export function passesLuhn(digits: string): boolean {
   return sum % 10 === 0
 }
 
-/** Returns the digits of a number in groups separated by single spaces or hyphens; null for any other text. */
 export function cardDigits(written: string): string | null {
   return /^\d+(?:[ -]\d+)*$/.test(written) ? written.replaceAll(/[ -]/g, '') : null
 }
 
-/** Returns the first instant at which a card is expired, in milliseconds: it is valid through the end of its month, UTC. */
+/** Returns the first instant at which a card is expired: it is valid through the end of its month, UTC. */
 export function expiryOf(expMonth: number, expYear: number): number {
   return Date.UTC(expYear, expMonth, 1)
 }
 
-/** True if a card has expired. `now` in milliseconds. */
 export function cardIsExpired(expMonth: number, expYear: number, now: number): boolean {
   return now >= expiryOf(expMonth, expYear)
 }
 
-/** How long before its expiry it is told that a card is about to expire. Milliseconds. */
+/** Time before expiry at which the expiration reminder is due. Milliseconds. */
 export const EXPIRY_NOTICE = 30 * 86_400_000
 
-/**
- * True if an instrument can be charged at an instant (specification 2.6); else the customer's default one is. Whether a
- * card has expired is a question of its date: the status `expired` may be that of another clock.
- */
+/** True if it can be charged (specification 2.6). The date decides: status `expired` may be by another clock. */
 export function isUsable(
   instrument: { readonly status: string; readonly expMonth: number; readonly expYear: number },
   instant: number,
@@ -164,7 +154,7 @@ function wrongNumber(code: FieldCode, message: string): { readonly problem: Fiel
 
 const RUNS_OF_DIGITS = /(?<!\d)\d(?:[ -]?\d){11,18}(?!\d)/g
 
-/** Returns the text with every card number in it replaced, for texts that may repeat a caller's input. */
+/** Replaces every card number in a text that may repeat a caller's input. */
 export function withoutCardNumbers(text: string): string {
   return text.replaceAll(RUNS_OF_DIGITS, (run) =>
     passesLuhn(run.replaceAll(/[ -]/g, '')) ? '[card number]' : run,

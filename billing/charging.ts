@@ -1,22 +1,16 @@
-/**
- * When an order needs the payment gateway: charges due, outcomes to ask for, and what waits for them. The
- * rules are pure; the charges themselves are made elsewhere.
- */
 import { isForNewInstrument, isHeld, paydayRetry } from './dunning.ts'
 import { reach } from './durations.ts'
 import { type Invoice, isOpen } from './invoices.ts'
 import type { Order } from './order.ts'
 
-/** A charge is late if it is made more than this after it was due. Milliseconds. */
+/** A charge made more than this after it was due is late. Milliseconds. */
 export const LATENESS = 3_600_000
 
-/** A call to make to the gateway for an invoice: a charge, or an inquiry about the open one. */
 export interface GatewayCall {
   readonly invoice: number
   readonly at: number
 }
 
-/** Returns the first gateway call of the order, due or in the future; null: none. */
 export function nextGatewayCall(order: Order): GatewayCall | null {
   const calls = order.invoices.flatMap((invoice) => {
     const { charge, sequence } = invoice
@@ -33,7 +27,6 @@ export function nextGatewayCall(order: Order): GatewayCall | null {
   return first === undefined ? null : { invoice: first.invoice, at: first.at }
 }
 
-/** Returns when an invoice of the order is charged next, due or in the future; null: no charge is planned. */
 export function nextCharge(order: Order): number | null {
   const times = order.invoices.flatMap((invoice) =>
     isChargeable(order, invoice) ? allowed(order, invoice.chargeTime) : [],
@@ -41,7 +34,7 @@ export function nextCharge(order: Order): number | null {
   return times.length === 0 ? null : Math.min(...times)
 }
 
-/** A charge without its initial result: it is due, or was made and has no result yet. */
+/** A charge that is due, or was made and has no result yet. */
 export interface AwaitedCharge {
   readonly invoice: Invoice
   readonly since: number
@@ -54,7 +47,7 @@ export function awaitedCharges(order: Order): AwaitedCharge[] {
   })
 }
 
-/** True if what is due at `at`, for an invoice or for none, has to wait for the result of a charge. */
+/** True if what is due at `at` has to wait for the result of the charge. */
 export function waitsFor(
   { status }: Order,
   { invoice, since }: AwaitedCharge,
@@ -69,10 +62,7 @@ export function waitsFor(
   return endsOrder && invoice.delinquencyTime !== null && at >= invoice.delinquencyTime
 }
 
-/**
- * Returns when a declined charge is retried: after `after`, at `after` by an instrument that was not declined for it, and
- * not before the start of a pending order; null: it is not retried automatically.
- */
+/** Returns the retry after `after`, or at `after` by an instrument not declined for it; null: none is automatic. */
 export function nextRetry(order: Order, invoice: Invoice, after: number): number | null {
   if (!isOpen(invoice) || !isRetrying(order)) return null
   const time = retryAfter(order, invoice, after)
@@ -89,7 +79,6 @@ function retryAfter(order: Order, invoice: Invoice, after: number): number | nul
   return paydayRetry(order, invoice, after) ?? (ahead.length === 0 ? null : Math.min(...ahead))
 }
 
-/** True if the order retries charges that moved no money. */
 export function isRetrying({ status }: Pick<Order, 'status'>): boolean {
   return RETRYING.has(status)
 }
@@ -116,7 +105,7 @@ function awaitedSince(order: Order, invoice: Invoice): number | null {
   return isChargeable(order, invoice) ? chargeTime : null
 }
 
-/** After a late charge, another charge that was late by then waits until an hour has passed. */
+/** After a late charge, another charge that was late by then waits an hour. */
 function allowed({ lateChargeTime }: Order, chargeTime: number): number {
   const waits = lateChargeTime !== null && chargeTime + LATENESS < lateChargeTime
   return waits ? lateChargeTime + LATENESS : chargeTime

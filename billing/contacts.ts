@@ -1,4 +1,3 @@
-/** Contacts: where somebody can be reached, for billing and for delivery. */
 import { createHash } from 'node:crypto'
 import { canonicalJson } from './canonical-json.ts'
 
@@ -26,10 +25,7 @@ export interface Contact {
   jobTitle: string | null
 }
 
-/**
- * Returns a digest of a contact: equal contacts have equal digests; members that are missing, null or empty
- * do not count.
- */
+/** Equal contacts have equal digests; missing, null and empty members do not count. */
 export function contactHash(contact: Contact): string {
   const filled = Object.entries(contact).filter(
     ([, value]) => value !== null && value !== '' && !(Array.isArray(value) && value.length === 0),

@@ -1,4 +1,3 @@
-/** Coupons: who can redeem one, for which order, and which of an order's coupons reduce an invoice. */
 import { type Discount, discountable, type PriceableLine } from './discounts.ts'
 import type { FieldProblem } from './errors.ts'
 import { Money } from './money.ts'
@@ -19,7 +18,7 @@ interface OrderAmount {
 interface OfPlans {
   readonly type: 'restrict-to-plans'
   readonly planIds: readonly string[]
-  /** How many units of them an order must have; left out: one. */
+  /** Units of them that an order must have; left out: one. */
   readonly minimumQuantity?: number
 }
 interface OfProducts {
@@ -62,17 +61,16 @@ export type CouponRestriction =
 export const COUPON_STATUSES = ['draft', 'issued', 'expired'] as const
 export type CouponStatus = (typeof COUPON_STATUSES)[number]
 
-/** What decides whether a coupon can be redeemed. Instants are milliseconds. */
+/** Instants are milliseconds. */
 export interface Coupon {
   readonly discount: CouponDiscount
   readonly restrictions: readonly CouponRestriction[]
   readonly issuedTime: number
   readonly expiredTime: number | null
-  /** Redemptions so far, canceled ones included. */
+  /** Includes canceled ones. */
   readonly redemptionsCount: number
 }
 
-/** A coupon that a customer has redeemed, as the rules of invoices read it. */
 export interface RedeemedCoupon {
   readonly couponId: string
   readonly redemptionId: string
@@ -81,19 +79,17 @@ export interface RedeemedCoupon {
   /** The coupon's own and those of the redemption. */
   readonly restrictions: readonly CouponRestriction[]
   readonly expiredTime: number | null
-  /** Live invoices with a discount of the redemption that the order in memory does not have. */
+  /** Live invoices with a discount of the redemption, other than those of the order in memory. */
   readonly discountsBefore: number
 }
 
-/** Whoever redeems a coupon, for an order or for all of their orders. */
 export interface Redeemer {
   readonly customerId: string
   readonly tags: readonly string[]
   /** Of the order's billing address, otherwise of the customer's; null: unknown. */
   readonly country: string | null
-  /** Redemptions of the coupon by the customer so far, canceled ones included. */
+  /** Redemptions of the coupon by the customer, canceled ones included. */
   readonly redemptions: number
-  /** null: not for one order. */
   readonly order: OrderToDiscount | null
 }
 
@@ -101,7 +97,7 @@ export interface OrderToDiscount {
   readonly id: string
   readonly currency: string
   readonly items: readonly QuantityOfPlan[]
-  /** The lines of each kind of its invoices: the initial one, and one of a renewal. */
+  /** The lines of the initial invoice, and those of a renewal. */
   readonly invoices: readonly (readonly PriceableLine[])[]
 }
 
@@ -110,14 +106,12 @@ export interface QuantityOfPlan {
   readonly plan: { readonly id: string | null; readonly productId?: string | null }
 }
 
-/** Returns what a discount takes off, for the invoice of a coupon without a description. */
 export function discountText(discount: CouponDiscount): string {
   return discount.type === 'percent'
     ? `${discount.value}% off`
     : `${discount.amount} ${discount.currency} off`
 }
 
-/** Returns whether a coupon is not yet issued, issued, or expired at an instant. */
 export function couponStatus(
   { issuedTime, expiredTime }: Pick<Coupon, 'issuedTime' | 'expiredTime'>,
   at: number,
@@ -126,7 +120,6 @@ export function couponStatus(
   return issuedTime <= at ? 'issued' : 'draft'
 }
 
-/** Returns why a coupon cannot be redeemed at an instant, as a field message; null when it can. */
 export function redemptionProblem(coupon: Coupon, by: Redeemer, at: number): FieldProblem | null {
   const status = couponStatus(coupon, at)
   if (status === 'expired') return { code: 'expired', message: 'must be a coupon that has not expired' }
@@ -145,7 +138,6 @@ export function redemptionProblem(coupon: Coupon, by: Redeemer, at: number): Fie
   return null
 }
 
-/** Returns why an order cannot have these coupons together, as a field message; null when it can. */
 export function combinationProblem(
   coupons: readonly { readonly restrictions: readonly CouponRestriction[] }[],
 ): FieldProblem | null {
@@ -154,11 +146,7 @@ export function combinationProblem(
     : null
 }
 
-/**
- * Returns the discounts of an invoice with these lines, made at an instant: those of the order's coupons that have not
- * expired and whose restrictions it meets, each coupon once. `discountsOf` returns how many other live invoices in
- * memory a redemption has reduced.
- */
+/** Returns the discounts of unexpired coupons whose restrictions the invoice meets, each coupon once. */
 export function discountsAt(
   coupons: readonly RedeemedCoupon[],
   order: { readonly currency: string; readonly items: readonly QuantityOfPlan[] },
@@ -208,12 +196,10 @@ function discountOf({
   }
 }
 
-/** Returns the ids that every list has; null where there is no list. */
 function common([first, ...others]: readonly (readonly string[])[]): readonly string[] | null {
   return first === undefined ? null : first.filter((id) => others.every((ids) => ids.includes(id)))
 }
 
-/** True if a restriction permits a discount of an invoice. */
 function permits(
   restriction: CouponRestriction,
   order: { readonly currency: string; readonly items: readonly QuantityOfPlan[] },
@@ -241,7 +227,6 @@ function permits(
   }
 }
 
-/** Returns why a restriction refuses a redemption; null when it does not. */
 function refusal(restriction: CouponRestriction, coupon: Coupon, by: Redeemer): string | null {
   const { order } = by
   switch (restriction.type) {

@@ -1,4 +1,3 @@
-/** Credit memos: what a customer is owed, and which invoices use it (decisions 6.3). */
 import { lineAmount, Money, sumOf } from './money.ts'
 
 export const CREDIT_MEMO_STATUSES = ['issued', 'partially-applied', 'applied', 'voided'] as const
@@ -18,25 +17,19 @@ export const CREDIT_MEMO_REASONS = [
 ] as const
 export type CreditMemoReason = (typeof CREDIT_MEMO_REASONS)[number]
 
-/** A credit memo as the rules read it: what no invoice uses yet. */
 export interface Credit {
   readonly creditMemoId: string
   readonly currency: string
-  /** Exact, in the currency's units. */
   readonly left: string
 }
 
-/** A part of a credit memo that an invoice uses. */
 export interface CreditAllocation {
   readonly creditMemoId: string
   /** Exact, in the currency's units; above zero. */
   readonly amount: string
 }
 
-/**
- * Returns which memos cover an amount, in the order given: the rest of each until the amount is covered. Memos of
- * another currency are not used, and never more than is due or left.
- */
+/** Returns the part of each memo that covers `due`, in the order given. Memos of other currencies are not used. */
 export function allocateCredit(due: string, currency: string, credit: readonly Credit[]): CreditAllocation[] {
   let open = new Money(due)
   return credit.flatMap((memo) => {
@@ -47,7 +40,6 @@ export function allocateCredit(due: string, currency: string, credit: readonly C
   })
 }
 
-/** Returns the memos without what is allocated of them. */
 export function withoutCredit(credit: readonly Credit[], allocations: readonly CreditAllocation[]): Credit[] {
   return credit.map((memo) => {
     const used = ofMemo(allocations, memo.creditMemoId)
@@ -55,7 +47,6 @@ export function withoutCredit(credit: readonly Credit[], allocations: readonly C
   })
 }
 
-/** Returns the memos with what an invoice no longer uses. */
 export function withCredit(credit: readonly Credit[], released: readonly CreditAllocation[]): Credit[] {
   return credit.map((memo) => ({
     ...memo,
@@ -63,7 +54,7 @@ export function withCredit(credit: readonly Credit[], released: readonly CreditA
   }))
 }
 
-/** Returns the allocations of an invoice with further ones, one for each memo. */
+/** Returns the allocations with further ones, one for each memo. */
 export function mergedCredit(
   allocations: readonly CreditAllocation[],
   further: readonly CreditAllocation[],
@@ -75,7 +66,6 @@ export function mergedCredit(
   }))
 }
 
-/** Returns what memos cover of an invoice. */
 export function creditedAmount(allocations: readonly CreditAllocation[]): string {
   return sumOf(allocations.map(({ amount }) => amount))
 }
@@ -92,7 +82,6 @@ export function creditChanges(
   return mergedCredit(less, after).filter(({ amount }) => !new Money(amount).isZero())
 }
 
-/** Returns the status of a memo that is not voided. */
 export function creditMemoStatus(total: string, unused: string): Exclude<CreditMemoStatus, 'voided'> {
   if (new Money(unused).isZero()) return 'applied'
   return new Money(unused).equals(total) ? 'issued' : 'partially-applied'
@@ -104,12 +93,10 @@ export interface CreditMemoItem {
   readonly quantity: number
 }
 
-/** Returns the price of an item, rounded half-up to the currency's decimals. */
 export function creditMemoItemPrice({ unitPrice, quantity }: CreditMemoItem, currency: string): string {
   return lineAmount(new Money(unitPrice).times(quantity), currency)
 }
 
-/** Returns what a memo credits: its items and shipping. */
 export function creditMemoTotal(
   items: readonly CreditMemoItem[],
   shipping: string,

@@ -1,4 +1,3 @@
-/** Values of custom fields against the definitions that an organization has made of some of them. */
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import currencyCodes from 'currency-codes'
 import { RE2JS } from 're2js'
@@ -18,11 +17,10 @@ export const CUSTOM_FIELD_TYPES = [
 ] as const
 export type CustomFieldType = (typeof CUSTOM_FIELD_TYPES)[number]
 
-/** What a definition demands beside the type; which of them apply depends on it. */
 export interface FieldConstraints {
   readonly allowedValues?: readonly string[]
   readonly maxLength?: number
-  /** A regular expression in the syntax of RE2, which matches in linear time whatever a caller writes. */
+  /** A regular expression of RE2, which matches in linear time whatever a caller writes. */
   readonly pattern?: string
   readonly minimum?: number
   readonly maximum?: number
@@ -38,7 +36,6 @@ export interface FieldDefinition {
 
 export type CustomValues = Readonly<Record<string, unknown>>
 
-/** The longest text without `maxLength`, and with it. */
 const TEXT_LENGTH = 255
 export const MAX_TEXT_LENGTH = 4_000
 const MAX_ELEMENTS = 1_000
@@ -54,7 +51,6 @@ const APPLIES: Readonly<Record<CustomFieldType, readonly (keyof FieldConstraints
   monetary: ['required', 'default'],
 }
 
-/** Returns what is wrong with a definition: constraints of other types, contradictions, and a default it refuses. */
 export function definitionProblems({ type, constraints }: Omit<FieldDefinition, 'name'>): InvalidField[] {
   const problems: InvalidField[] = []
   const fail = (name: string, problem: FieldProblem) =>
@@ -77,10 +73,7 @@ export function definitionProblems({ type, constraints }: Omit<FieldDefinition, 
   return problems
 }
 
-/**
- * Returns custom fields as they are stored, with what is wrong with them. A new record takes the defaults of fields that it
- * does not name; of a known one only what differs from `stored` is validated (D 2, PUT).
- */
+/** A new record takes defaults; of a known one only what differs from `stored` is validated (D 2, PUT). */
 export function checkedCustomFields(
   definitions: readonly FieldDefinition[],
   given: CustomValues,
@@ -106,7 +99,6 @@ function ownValue(values: CustomValues, name: string): unknown {
   return Object.hasOwn(values, name) ? (values[name] ?? null) : null
 }
 
-/** Returns why a value is not one of the field, as a field message; null if it is. */
 function valueProblem({ type, constraints }: FieldDefinition, value: unknown): FieldProblem | null {
   switch (type) {
     case 'array':

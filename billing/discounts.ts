@@ -1,21 +1,15 @@
-/**
- * The price of an invoice's lines after discounts: lines and discounts in, priced lines out. Nothing else computes a
- * total. Amounts are exact decimal strings in the currency's units.
- */
+/** Prices lines after discounts. Nothing else computes a total. Amounts are exact, in the currency's units. */
 import { currencyExponent, isZero, lineAmount, Money, sumOf } from './money.ts'
 
-/** What the price of a line depends on. */
 export interface PriceableLine {
   readonly type: string
   readonly planId: string | null
   readonly productId?: string | null
-  /** Quantity times unit price. */
   readonly amount: string
-  /** What discounts take off the amount; left out where they take nothing. */
+  /** Left out where discounts take nothing. */
   readonly discount?: string
 }
 
-/** A reduction of an invoice by a coupon. */
 export interface Discount {
   readonly couponId: string
   readonly redemptionId: string
@@ -23,17 +17,15 @@ export interface Discount {
   readonly value:
     | { readonly type: 'percent'; readonly percent: string }
     | { readonly type: 'fixed'; readonly amount: string }
-  /** The plans and products whose lines it reduces; null: those of all. It never reduces shipping. */
+  /** The plans and products whose lines are reduced; null: all. Shipping is never reduced. */
   readonly planIds: readonly string[] | null
   readonly productIds: readonly string[] | null
 }
 
-/** A discount as an invoice records it. */
 export interface InvoiceDiscount {
   readonly couponId: string
   readonly redemptionId: string
   readonly description: string
-  /** Above zero. */
   readonly amount: string
 }
 
@@ -41,16 +33,14 @@ export interface Priced<Line extends PriceableLine> {
   readonly lines: readonly Line[]
   /** Those that take something off, in the order in which they were applied. */
   readonly discounts: readonly InvoiceDiscount[]
-  /** The sum of the lines less the sum of the discounts; never below zero. */
+  /** The sum of the lines less the discounts; never below zero. */
   readonly amount: string
 }
 
 /**
- * Returns the lines with their discounts, and the total (decisions 6.1). Percentages come before fixed amounts, each
- * in the given order, and each takes its part of what those before it have left. A discount is rounded half-up once, to
- * the decimals of the currency, and split over its lines by their remaining amounts; the parts sum to the whole.
- *
- * Discounts that lines hold already are replaced, so that pricing priced lines again changes nothing.
+ * Returns the lines with their discounts, and the total (decisions 6.1). Percentages come before fixed amounts,
+ * each in the order given, and each takes its part of what remains. A discount is rounded half-up once, and split
+ * by the remaining amounts of its lines; the parts sum to the whole. Pricing priced lines again changes nothing.
  */
 export function priced<Line extends PriceableLine>(
   lines: readonly Line[],
@@ -75,12 +65,11 @@ export function priced<Line extends PriceableLine>(
   }
 }
 
-/** Returns the amount of a line less its discounts. */
 export function netAmount({ amount, discount }: Pick<PriceableLine, 'amount' | 'discount'>): string {
   return new Money(amount).minus(discount ?? 0).toFixed()
 }
 
-/** Returns the sum of the lines that a discount can reduce: all but shipping, and prorations, which are discounted already. */
+/** Returns the sum of all lines but shipping, and prorations, which are discounted already. */
 export function discountable(lines: readonly Pick<PriceableLine, 'type' | 'amount'>[]): string {
   return sumOf(lines.filter(isDiscountable).map(({ amount }) => amount))
 }
@@ -108,7 +97,7 @@ function wholeOf({ value }: Discount, reducible: readonly Money[], currency: str
   return Money.min(lineAmount(sum.times(value.percent).div(100), currency), sum)
 }
 
-/** Splits an amount by weights whose sum is at least as large: the smallest units left over go to the largest fractions. */
+/** Splits an amount by weights that sum to at least as much; units left over go to the largest fractions. */
 function partsOf(whole: Money, weights: readonly Money[], currency: string): Money[] {
   const unit = new Money(10).pow(-(currencyExponent(currency) ?? 6))
   const sum = sumOfMoney(weights)

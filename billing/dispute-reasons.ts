@@ -1,12 +1,6 @@
 /**
- * What the card networks call their reason codes, as published for merchants:
- *
- * - Visa: Visa Core Rules and Visa Product and Service Rules, dispute conditions;
- * - Mastercard: Chargeback Guide, Merchant Edition;
- * - American Express: Merchant Operating Guide, dispute codes;
- * - Discover: Dispute Rules Manual, reason codes in their short and numeric forms.
- *
- * A code that two networks use with different meanings has no entry.
+ * From: Visa Core Rules, Mastercard Chargeback Guide (Merchant Edition), American Express Merchant Operating
+ * Guide and Discover Dispute Rules Manual. A code that two networks use with different meanings has no entry.
  */
 const VISA = {
   '10.1': 'EMV Liability Shift Counterfeit Fraud',
@@ -130,7 +124,7 @@ const DISCOVER = {
   '4867': 'Fraud: Chip and PIN Transaction',
 }
 
-/** Texts by network, then by reason code. No code has two. */
+/** By network, then by reason code. No code has two texts. */
 export const DISPUTE_REASONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Visa: VISA,
   MasterCard: MASTERCARD,
@@ -142,7 +136,6 @@ const TEXTS: ReadonlyMap<string, string> = new Map(
   Object.values(DISPUTE_REASONS).flatMap((codes) => Object.entries(codes)),
 )
 
-/** Returns the network's text for a reason code; null for an unknown one. */
 export function disputeReason(reasonCode: string): string | null {
   return TEXTS.get(reasonCode) ?? null
 }

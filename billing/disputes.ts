@@ -1,5 +1,3 @@
-/** Disputes: their codes and their deadline. */
-
 export const DISPUTE_STATUSES = [
   'response-needed',
   'under-review',
@@ -24,7 +22,7 @@ export const DISPUTE_TYPES = [
   'forced-refund',
   'collaboration',
 ] as const
-/** Types in responses only: no request opens such a dispute. */
+/** Only in responses: no request opens such a dispute. */
 export const READ_ONLY_DISPUTE_TYPES = ['paypal-claim'] as const
 export type DisputeType = (typeof DISPUTE_TYPES)[number] | (typeof READ_ONLY_DISPUTE_TYPES)[number]
 
@@ -38,16 +36,12 @@ export const DISPUTE_CATEGORIES = [
 ] as const
 export type DisputeCategory = (typeof DISPUTE_CATEGORIES)[number]
 
-/**
- * Returns the resolution time of a dispute that has `status` from `now` on: it is set once the dispute is won, lost or
- * forfeited, stays as long as the dispute is one of these, and is cleared by any other status.
- */
+/** Returns when the dispute was won, lost or forfeited: the first such time is kept, any other status clears it. */
 export function resolutionTime(status: DisputeStatus, before: Date | null, now: Date): Date | null {
   const isResolved = status === 'won' || status === 'lost' || status === 'forfeited'
   return isResolved ? (before ?? now) : null
 }
 
-/** Returns `bank-return` for that type, else the card networks' category of the reason code. */
 export function disputeCategory(type: DisputeType, reasonCode: string): DisputeCategory {
   return type === 'bank-return' ? 'bank-return' : (CATEGORY_OF_CODE.get(reasonCode) ?? 'uncategorized')
 }

@@ -1,15 +1,9 @@
-/**
- * Dunning: what declines say of later charges. One declined charge decides when its invoice is charged again; declined
- * renewals in a row decide whether their order is charged at all.
- */
 import type { OrderTerms } from './order-terms.ts'
 import { nextDayOfMonth } from './periods.ts'
 
 /**
- * Why a charge was declined, as far as it matters for the next one.
- *
- * `hard`: never again with this instrument. `soft`: may succeed later. `lost-or-stolen` is a hard one that the customer
- * should be told nothing of. `needs-action`: only with the customer present.
+ * `hard`, `lost-or-stolen` and `needs-action` are final for the instrument; `soft` and `insufficient-funds` may
+ * succeed later. Of `lost-or-stolen` the customer is told nothing; `needs-action` needs the customer's presence.
  */
 export const DECLINE_CLASSES = [
   'hard',
@@ -20,15 +14,12 @@ export const DECLINE_CLASSES = [
 ] as const
 export type DeclineClass = (typeof DECLINE_CLASSES)[number]
 
-/** A charge that was declined, or counts as that. */
 export interface DeclinedCharge {
-  /** null: the reason is not known. */
   readonly class: DeclineClass | null
-  /** The instrument that was charged; null: there was none to charge. */
+  /** null: there was no instrument to charge. */
   readonly instrumentId: string | null
 }
 
-/** Why the last charge of an invoice by an instrument was declined. */
 export interface Decline {
   readonly instrumentId: string
   readonly class: DeclineClass
@@ -40,20 +31,18 @@ export interface DeclinedRenewals {
   readonly instrumentId: string
 }
 
-/** What the rules read of an order. */
 interface Dunned {
   readonly terms: OrderTerms
   readonly declinedRenewals: DeclinedRenewals | null
 }
 
-/** What the rules read of an invoice. */
 interface Declined {
   readonly declines: readonly Decline[]
 }
 
 export const NO_INSTRUMENT: DeclinedCharge = { class: null, instrumentId: null }
 
-/** Returns the declines of an invoice after another one; a reason that is not known counts as a soft one. */
+/** A decline of unknown reason counts as a soft one. */
 export function declinesAfter(before: readonly Decline[], charge: DeclinedCharge): readonly Decline[] {
   const { instrumentId } = charge
   if (instrumentId === null) return before
@@ -61,18 +50,17 @@ export function declinesAfter(before: readonly Decline[], charge: DeclinedCharge
   return [...others, { instrumentId, class: charge.class ?? 'soft' }]
 }
 
-/** Why the instrument that would be charged now was declined for the invoice; null: it was not. */
 function currentClass({ terms }: Pick<Dunned, 'terms'>, { declines }: Declined): DeclineClass | null {
   return declines.find(({ instrumentId }) => instrumentId === terms.instrumentId)?.class ?? null
 }
 
-/** True if the invoice was declined, and would now be charged by an instrument that was not declined for it. */
+/** True if the invoice was declined, but not for the instrument that would be charged now. */
 export function isForNewInstrument(order: Pick<Dunned, 'terms'>, invoice: Declined): boolean {
   const { instrumentId } = order.terms
   return instrumentId !== null && invoice.declines.length > 0 && currentClass(order, invoice) === null
 }
 
-/** True if the invoice is not charged before there is another instrument, or the customer pays. */
+/** True if the invoice is not charged until there is another instrument, or the customer pays. */
 export function isHeld(order: Dunned, invoice: Declined): boolean {
   const reason = currentClass(order, invoice)
   return waitsForInstrument(order) || (reason !== null && FINAL.has(reason))
@@ -80,7 +68,6 @@ export function isHeld(order: Dunned, invoice: Declined): boolean {
 
 const FINAL: ReadonlySet<DeclineClass> = new Set(['hard', 'lost-or-stolen', 'needs-action'])
 
-/** True if so many renewals in a row were declined that the order is not charged by its instrument any more. */
 export function waitsForInstrument({ terms, declinedRenewals }: Dunned): boolean {
   return reachesLimit(terms, declinedRenewals) && declinedRenewals?.instrumentId === terms.instrumentId
 }
@@ -96,7 +83,6 @@ function reachesLimit({ declinedRenewalsLimit: limit }: OrderTerms, declined: De
   return declined !== null && limit !== null && declined.count >= limit
 }
 
-/** Returns the renewals declined in a row, after another one that will not be retried. */
 export function declinedRenewalsAfter(
   before: DeclinedRenewals | null,
   instrumentId: string,
@@ -105,8 +91,8 @@ export function declinedRenewalsAfter(
 }
 
 /**
- * Returns the first payday after `after` on which an invoice declined for lack of funds is retried, at the same time of
- * day; null: the schedule decides. There are as many such retries as the schedule has, all before the delinquency.
+ * Returns the next payday, at the time of day of `after`, for a charge declined for lack of funds; null: the
+ * schedule decides. There are at most as many such retries as the schedule has, all before the delinquency.
  */
 export function paydayRetry(
   order: Pick<Dunned, 'terms'>,

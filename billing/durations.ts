@@ -1,6 +1,5 @@
 /**
  * Durations as the API writes them: a subset of ISO 8601, `P[nY][nM][nW][nD][T[nH][nM][nS]]`.
- *
  * Instants are milliseconds since the Unix epoch throughout `billing/`; all calendar arithmetic is UTC.
  */
 import { Temporal } from 'temporal-polyfill'
@@ -19,7 +18,7 @@ export interface Duration {
   readonly seconds: number
 }
 
-/** Returns the parsed duration; null when it is malformed, zero, or has a component over 999,999,999. */
+/** Null when malformed, zero, or with a component over 999,999,999. */
 export function parseDuration(text: string): Duration | null {
   const match = PATTERN.exec(text)
   if (match === null) return null
@@ -33,10 +32,8 @@ export function parseDuration(text: string): Duration | null {
 }
 
 /**
- * Returns `instant` plus `times` times `duration`: largest unit first, clamped to the end of a shorter month. Months
- * are counted from `instant` itself, so that repeated addition does not drift (31 Jan, 28 Feb, 31 Mar).
- *
- * @throws RangeError when the result is after the year 9999.
+ * Months count from `instant`, so that repeated addition does not drift (31 Jan, 28 Feb, 31 Mar).
+ * @throws RangeError after the year 9999.
  */
 export function addDuration(instant: number, duration: Duration, times = 1): number {
   const { years, months, weeks, days, hours, minutes, seconds } = duration
@@ -49,7 +46,7 @@ export function addDuration(instant: number, duration: Duration, times = 1): num
   return date.epochMilliseconds
 }
 
-/** As `addDuration`, but returns null where that throws: the instant never comes. */
+/** Returns null where `addDuration` throws: the instant never comes. */
 export function reach(instant: number, duration: Duration, times = 1): number | null {
   try {
     return addDuration(instant, duration, times)

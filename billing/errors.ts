@@ -1,6 +1,4 @@
-/** Errors of the rules and commands; the API maps them to problems in one place. */
-
-/** The stable codes of failing fields, which clients switch on, and what each means. */
+/** The stable codes of failing fields, which clients switch on. */
 export const FIELD_CODES = {
   required: 'The member is missing, or null where a value is needed.',
   'unknown-member': 'The operation has no member or parameter of this name.',
@@ -28,7 +26,6 @@ export const FIELD_CODES = {
 
 export type FieldCode = keyof typeof FIELD_CODES
 
-/** What is wrong with a value, whichever field holds it. */
 export interface FieldProblem {
   readonly code: FieldCode
   /** Follows the name of the field: `must be in the future`. */
@@ -52,7 +49,6 @@ export class InvalidFieldsError extends Error {
   }
 }
 
-/** The state of a record forbids the request. */
 export class ConflictError extends Error {
   override readonly name = 'ConflictError'
 }

@@ -1,7 +1,4 @@
-/**
- * Every event type that a webhook's filter may name. Types of resources that the service does not have yet
- * are reserved, so that filters with them are accepted.
- */
+/** Every event type that a webhook's filter may name. Types of resources to come are reserved. */
 export const EVENT_TYPES = [
   'subscription-created',
   'subscription-activated',
@@ -101,17 +98,17 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** Form of an event type's name. A webhook's filter keeps a name of another release, which never matches an event. */
+/** A webhook's filter keeps names of other releases, which never match an event. */
 export const EVENT_TYPE_PATTERN = '^[a-z0-9]+(-[a-z0-9]+)*$'
 
 export interface EmittedEvent {
   readonly type: EventType
   readonly when: string
-  /** Ids at the top level of the payload. */
+  /** At the top level of the payload. */
   readonly ids: readonly string[]
 }
 
-/** The events that the service emits, in the order of `docs/events.md`. */
+/** In the order of `docs/events.md`. */
 export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   { type: 'subscription-created', when: 'An order was placed.', ids: ['subscriptionId'] },
   {

@@ -1,14 +1,9 @@
-/**
- * How far an order's clock can be moved, and when a fast-forward has stalled. The clock itself is in `order-clock.ts`.
- * Instants are milliseconds.
- */
 import { type Duration, reach } from './durations.ts'
 import type { FieldProblem } from './errors.ts'
 import { clockTime, type OrderClock } from './order-clock.ts'
 
 const FARTHEST: Duration = { years: 5, months: 0, weeks: 0, days: 0, hours: 0, minutes: 0, seconds: 0 }
 
-/** Returns why the clock cannot be moved to `target`; null when it can. */
 export function moveProblem(order: OrderClock, target: number, now: number): FieldProblem | null {
   if (target < clockTime(order, now)) {
     return { code: 'in-the-past', message: 'must not be before the current time of the order' }

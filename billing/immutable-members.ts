@@ -1,4 +1,4 @@
-/** Which members of an order cannot be changed in which status (decisions 6.1). */
+/** Members that cannot be changed in a status (decisions 6.1). */
 import type { OrderStatus } from './order.ts'
 
 const ALWAYS = ['orderType', 'customerId', 'websiteId'] as const
@@ -10,7 +10,6 @@ export type ImmutableMember =
   | (typeof ONCE_STARTED)[number]
   | (typeof ONCE_ENDED)[number]
 
-/** Returns the members that keep their values in this status; all others can be changed. */
 export function immutableMembers(status: OrderStatus): readonly ImmutableMember[] {
   switch (status) {
     case 'pending':

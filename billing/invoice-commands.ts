@@ -1,4 +1,3 @@
-/** What a caller does to an issued invoice of an order, beside paying and voiding it. */
 import { ConflictError, InvalidFieldsError } from './errors.ts'
 import { orNever } from './instants.ts'
 import { type Invoice, isOpen } from './invoices.ts'
@@ -14,11 +13,8 @@ import {
 import { requireNoCharge } from './order-payments.ts'
 
 /**
- * Gives up an open invoice: it is no longer charged or past due, and never cancels its order, which goes on
- * (decisions 6.3).
- *
- * @throws ConflictError for an invoice that is not open or is being charged, and for the first one of a pending order,
- * which would never begin.
+ * Gives up an open invoice: it is never charged or past due, and never cancels its order (decisions 6.3).
+ * @throws ConflictError for one not open or being charged, and for the first of a pending order.
  */
 export function abandonInvoice(order: Order, at: number, sequence: number): Transition {
   const invoice = openInvoice(order, sequence, 'abandoned')
@@ -38,11 +34,9 @@ export function abandonInvoice(order: Order, at: number, sequence: number): Tran
 }
 
 /**
- * Gives an open invoice another due time; null: as long from now as it had from its issue. Its delinquency time moves
- * along, and one that was past due no longer is. Number, issue time, amounts and planned charges stay (decisions 6.3).
- *
- * @throws ConflictError for an invoice that is not open or is being charged.
- * @throws InvalidFieldsError for a due time that is not ahead.
+ * Moves the due time; null: as long from now as it was from the issue. The delinquency time moves along; number,
+ * issue time, amounts and planned charges stay (decisions 6.3).
+ * @throws ConflictError for one not open or being charged; InvalidFieldsError for a due time that is not ahead.
  */
 export function reissueInvoice(
   order: Order,

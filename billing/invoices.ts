@@ -1,4 +1,3 @@
-/** Invoices of an order: their lines, due times and amounts. */
 import { canonicalJson } from './canonical-json.ts'
 import { discountsAt } from './coupons.ts'
 import { type CreditAllocation, creditedAmount } from './credit-memos.ts'
@@ -28,52 +27,47 @@ export type InvoiceStatus = (typeof INVOICE_STATUSES)[number]
 export type InvoiceType = 'initial' | 'renewal' | 'interim'
 
 export interface InvoiceLine {
-  /**
-   * `plan` is for a period of service, `one-time` for a one-time sale, `proration` for a part of a period: a credit, whose
-   * amount is negative, or a debit.
-   */
+  /** `proration` is for a part of a period: a credit, whose amount is negative, or a debit. */
   readonly type: 'setup' | 'trial' | 'plan' | 'one-time' | 'shipping' | 'proration'
-  /** The item of the order; null for shipping. */
+  /** null for shipping. */
   readonly itemId: string | null
   readonly planId: string | null
   readonly productId?: string | null
   readonly description: string
   readonly quantity: number
-  /** Exact, in the currency's units; lines written before it was kept have none. */
+  /** Exact, in the currency's units; lines of earlier releases have none. */
   readonly unitPrice?: string
-  /** Exact, in the currency's units: the quantity at the unit price. */
+  /** The quantity at the unit price. Exact, in the currency's units. */
   readonly amount: string
-  /** What discounts take off the amount; left out where they take nothing. */
+  /** Left out where discounts take nothing. */
   readonly discount?: string
   /** Of a proration: the time that it is for. */
   readonly periodStart?: number
   readonly periodEnd?: number
-  /** True if the line was queued before the invoice was made. Left out otherwise. */
+  /** True if the line was queued before the invoice was made. */
   readonly isQueued?: true
 }
 
 /** A charge whose outcome is unknown. Until it is known, no other charge of the invoice starts. */
 export interface OpenCharge {
-  /** True if the order makes it automatically, false if a caller does. */
+  /** False: a caller makes it. */
   readonly isOwn: boolean
   /** When it counts as made. */
   readonly at: number
-  /** The result so far: `none` yet, `unknown`, or `timed-out` after a day, when it counts as declined. */
+  /** `none` yet, `unknown`, or `timed-out` after a day, when it counts as declined. */
   readonly answer: 'none' | 'unknown' | 'timed-out'
   /** When the gateway is asked for its outcome; null: another workflow asks, or inquiries have ended. */
   readonly askTime: number | null
 }
 
 export interface Invoice {
-  /** Counts an order's invoices from 1. */
   readonly sequence: number
   readonly type: InvoiceType
   readonly status: InvoiceStatus
   readonly lines: readonly InvoiceLine[]
   readonly discounts: readonly InvoiceDiscount[]
-  /** The sum of the lines less the discounts. */
   readonly amount: string
-  /** The period of service it covers, half-open; null where nothing recurs, or before activation. */
+  /** The period of service, half-open; null where nothing recurs, or before activation. */
   readonly periodNumber: number | null
   readonly periodStart: number | null
   readonly periodEnd: number | null
@@ -83,26 +77,22 @@ export interface Invoice {
   readonly paidTime: number | null
   readonly voidedTime: number | null
   readonly abandonedTime: number | null
-  /** When a charge of it is due; null: none is automatic. */
+  /** null: no charge is automatic. */
   readonly chargeTime: number | null
   readonly attempts: number
   /** When the first charge was declined, or timed out; retries count from it. */
   readonly declinedTime: number | null
-  /** One for each instrument that was declined for it since a new one was last given, the latest last. */
+  /** Since a new instrument was last given, one for each that was declined; the latest last. */
   readonly declines: readonly Decline[]
   readonly charge: OpenCharge | null
   /** Exact; refunds are not subtracted. */
   readonly amountPaid: string
   readonly amountRefunded: string
-  /** What credit memos cover of the amount. */
   readonly credits: readonly CreditAllocation[]
   readonly isDisputed: boolean
 }
 
-/**
- * Returns the lines of the initial invoice: setup, then the trial or first period, one-time sales, shipping. Periods of a
- * postpaid order are billed at their ends, and shipping with them.
- */
+/** A postpaid order is billed for its periods, and for shipping, at their ends. */
 export function initialLines(terms: OrderTerms): InvoiceLine[] {
   const setups = terms.items.flatMap((item) =>
     item.plan.setup === null ? [] : [itemLine(terms, item, 'setup', item.plan.setup.price)],
@@ -122,10 +112,7 @@ export function renewalLines(terms: OrderTerms): InvoiceLine[] {
   return [...recurring.flatMap((item) => planLines(terms, item)), ...shippingLine(terms)]
 }
 
-/**
- * Returns lines with the discounts of an order's coupons, for its invoice with that sequence made at an instant. A
- * coupon that has expired by then does not apply.
- */
+/** Prices the lines with the order's coupons that have not expired at the instant. */
 export function pricedAt(
   { terms, invoices }: { readonly terms: OrderTerms; readonly invoices: readonly Invoice[] },
   lines: readonly InvoiceLine[],
@@ -144,15 +131,11 @@ export function pricedAt(
   return priced(lines, discounts, terms.currency)
 }
 
-/** Returns the lines of the one-time sales among some items of an order. */
 export function oneTimeLines(terms: OrderTerms, items: readonly PricedItem[]): InvoiceLine[] {
   return items.filter(isOneTime).flatMap((item) => planLines(terms, item))
 }
 
-/**
- * Returns what the items cost for a period under the terms: the trial, or a period of service. Without what is charged
- * once or by delivery.
- */
+/** Returns what the items cost for the trial or a period, without what is charged once or by delivery. */
 export function periodLines(terms: OrderTerms, inTrial: boolean): InvoiceLine[] {
   const type = inTrial ? 'trial' : 'plan'
   return (inTrial ? initialLines(terms) : renewalLines(terms)).filter((line) => line.type === type)
@@ -188,10 +171,7 @@ export function draftInvoice(
   }
 }
 
-/**
- * Returns a draft as issued at `at` and charged at the boundary `chargedAt`. It is due after the later of
- * both; one of which nothing is due, because its amount is zero or credit covers it, is paid at once.
- */
+/** Issues a draft at `at`, due after the later of `at` and `chargedAt`. It is paid at once if nothing is due. */
 export function issued(invoice: Invoice, terms: OrderTerms, at: number, chargedAt: number): Invoice {
   if (isZero(amountDue(invoice))) {
     return { ...invoice, status: 'paid', issuedTime: at, dueTime: at, paidTime: at }
@@ -207,10 +187,7 @@ export function issued(invoice: Invoice, terms: OrderTerms, at: number, chargedA
   }
 }
 
-/**
- * Returns the due and delinquency times of an invoice that is charged at `at` because the service was late.
- * The time between both stays, whatever later terms say.
- */
+/** For a late charge at `at`. The delinquency time stays as far from the due time, whatever later terms say. */
 export function dueWhenLate(
   invoice: Invoice,
   terms: OrderTerms,
@@ -225,10 +202,7 @@ export function dueWhenLate(
   }
 }
 
-/**
- * Returns the due and delinquency times of an issued invoice whose terms have changed: each follows the member that
- * changed, and no other.
- */
+/** The times of an issued invoice move only with the members of the terms that changed. */
 export function dueUnder(
   { issuedTime, dueTime, delinquencyTime }: Invoice,
   before: OrderTerms,
@@ -242,14 +216,13 @@ export function dueUnder(
   return { dueTime: due, delinquencyTime: delinquentAfter(due, terms.delinquencyPeriod) }
 }
 
-/** Returns when a renewal invoice is issued before its boundary; null: at the boundary. */
 export function earlyIssue(terms: OrderTerms, boundary: number): number | null {
   const shift = terms.invoiceTimeShift?.issueTimeShift
   if (shift == null || shift.duration === 0) return null
   return shifted(boundary, { ...shift, chronology: 'before' })
 }
 
-/** Returns when the invoice is charged automatically, or the time of that charge until its outcome is known; null: never. */
+/** Returns the time of the automatic charge, planned or of unknown outcome; null: none. */
 export function autopayScheduledTime({
   chargeTime,
   charge,
@@ -258,12 +231,11 @@ export function autopayScheduledTime({
   return charge?.isOwn === true && charge.answer !== 'timed-out' ? charge.at : null
 }
 
-/** Returns when an invoice is past due: a day after it was due. */
 export function pastDueTime(dueTime: number): number {
   return dueTime + DAY
 }
 
-/** Returns the amount still to be paid of a draft or open invoice; zero for any other. */
+/** Returns zero unless the invoice is a draft or open. */
 export function amountDue(
   invoice: Pick<Invoice, 'status' | 'amount' | 'amountPaid' | 'amountRefunded' | 'credits'>,
 ): string {
@@ -272,12 +244,10 @@ export function amountDue(
   return new Money(amount).minus(creditedAmount(credits)).minus(amountPaid).plus(amountRefunded).toFixed()
 }
 
-/** True if no charge of the invoice was made, is in progress or is planned. */
 export function isUncharged({ charge, chargeTime, declinedTime }: Invoice): boolean {
   return charge === null && chargeTime === null && declinedTime === null
 }
 
-/** True unless the invoice was voided or abandoned. */
 function isLive({ status }: Pick<Invoice, 'status'>): boolean {
   return status !== 'voided' && status !== 'abandoned'
 }
@@ -319,7 +289,6 @@ function planLines(terms: OrderTerms, item: PricedItem): InvoiceLine[] {
   }))
 }
 
-/** Returns which units a line is for, where its quantity does not say so. */
 function unitsOf({ quantity, units: [from, through] }: PricePart, isOneOfSeveral: boolean): string {
   if (isOneOfSeveral) return from === through ? ` (unit ${from})` : ` (units ${from} to ${through})`
   return quantity === through ? '' : ` (${through} units)`
@@ -361,7 +330,6 @@ function shippingLine({ shipping, currency }: OrderTerms): InvoiceLine[] {
   ]
 }
 
-/** Returns the status that follows from an invoice's payments, refunds and disputes at an instant. */
 export function moneyStatus(invoice: Invoice, at: number): InvoiceStatus {
   const { status, isDisputed, amountPaid, amountRefunded, dueTime } = invoice
   const left = new Money(amountPaid).minus(amountRefunded)

@@ -1,4 +1,3 @@
-/** Changes of the items of an order in service, as a pure function (decisions 6.1, 6.3). */
 import { ConflictError } from './errors.ts'
 import { oneTimeLines, pricedAt } from './invoices.ts'
 import { Money } from './money.ts'
@@ -36,12 +35,10 @@ export interface ItemsChange {
 }
 
 /**
- * Changes the items of an active or paused order. With proration the unused part of the current period is credited and the
- * rest of it is owed at the new prices: what remains is charged at once on an invoice of its own, or queued for the next
- * invoice where it is a credit, and while the order is paused. A one-time sale that is added is billed with that, or with
- * the next invoice. A reset bills a whole new period at once.
- *
- * @throws ConflictError in any other state, and for a reset without a further period.
+ * Changes the items (decisions 6.1, 6.3). Proration credits the unused part of the period, and debits the rest at
+ * the new prices: charged at once on an invoice of its own, or queued if it is a credit or the order is paused.
+ * Added one-time sales are billed with that, or with the next invoice. A reset bills a whole new period at once.
+ * @throws ConflictError unless active or paused, and for a reset without a further period.
  */
 export function changeItems(
   order: Order,
@@ -62,7 +59,7 @@ export function changeItems(
     emitDirection(change, order.terms, terms)
     if (isReset) {
       enqueue(change, part)
-      // What a postpaid order has served is billed at the prices of then.
+      // What a postpaid order has served is billed at the old prices.
       issueEnding(change)
       set(change, { terms })
       enqueue(change, added)
@@ -75,7 +72,7 @@ export function changeItems(
   })
 }
 
-/** Charges what lines and the queue come to, if that is owed now; otherwise the lines wait in the queue. */
+/** Charges the lines and the queue if that amount is owed now; otherwise the lines wait in the queue. */
 function charge(change: Change, lines: Order['queue']): void {
   const { order, at } = change
   const isOwed = new Money(
@@ -90,7 +87,6 @@ function charge(change: Change, lines: Order['queue']): void {
   issue(change, sequence, at)
 }
 
-/** Begins the next period at once. The current one is shown as ending there. */
 function beginPeriodNow(change: Change): void {
   const { at, order } = change
   const { interval } = order.terms
@@ -111,7 +107,6 @@ function beginPeriodNow(change: Change): void {
   if (!isPostpaid(order.terms)) issueRenewal(change, number, at)
 }
 
-/** Reports whether the recurring items cost more now, or less, over the same time. */
 function emitDirection(change: Change, before: OrderTerms, after: OrderTerms): void {
   const [was, is] = [pricePerYear(before), pricePerYear(after)]
   if (is.greaterThan(was)) emit(change, 'subscription-upgraded')

@@ -1,15 +1,12 @@
 /**
- * Amounts. Everywhere in the code an amount is an exact decimal string in the currency's units, such as `12.5`;
- * computations use `Money` and return strings. Only `amountOf` reads JSON numbers and only `jsonAmount` writes them.
+ * An amount is an exact decimal string in the currency's units, such as `12.5`; computations use `Money`.
+ * Only `amountOf` reads JSON numbers and only `jsonAmount` writes them.
  */
 import currencyCodes from 'currency-codes'
 import { Decimal } from 'decimal.js'
 import type { FieldProblem } from './errors.ts'
 
-/**
- * The type for computing with amounts: precise enough for every product of price and quantity; rounds half
- * away from zero.
- */
+/** Precise enough for every product of price and quantity; rounds half away from zero. */
 export const Money = Decimal.clone({ precision: 60, rounding: Decimal.ROUND_HALF_UP })
 export type Money = Decimal
 
@@ -24,17 +21,17 @@ export function jsonAmount(amount: string): number {
   return new Money(amount).toNumber()
 }
 
-/** Returns an amount without the zeros that pad it to its column's scale. */
+/** Removes the zeros that pad an amount to its column's scale. */
 export function plainAmount(amount: string): string {
   return new Money(amount).toFixed()
 }
 
-/** Returns a currency's number of decimals (ISO 4217); null for an unknown code. */
+/** Returns the number of decimals (ISO 4217); null for an unknown code. */
 export function currencyExponent(currency: string): number | null {
   return currencyCodes.code(currency)?.digits ?? null
 }
 
-/** Returns a currency's sign, such as `€`; its code if it has none. */
+/** Returns the sign, such as `€`, or the code of a currency without one. */
 export function currencySign(currency: string): string {
   const parts = new Intl.NumberFormat('en', {
     style: 'currency',
@@ -44,12 +41,10 @@ export function currencySign(currency: string): string {
   return parts.find(({ type }) => type === 'currency')?.value ?? currency
 }
 
-/** The ISO 4217 codes of all currencies. */
 export function currencies(): readonly string[] {
   return currencyCodes.codes()
 }
 
-/** Returns why an amount is invalid in `currency`; null when it is valid. */
 export function amountProblem(amount: string, currency: string): FieldProblem | null {
   const exponent = currencyExponent(currency)
   if (exponent === null) return null
@@ -62,7 +57,7 @@ export function amountProblem(amount: string, currency: string): FieldProblem | 
     : null
 }
 
-/** Returns an amount rounded half-up to the currency's decimals. Nothing else rounds. */
+/** Rounds half-up to the currency's decimals. Nothing else rounds. */
 export function lineAmount(exact: Money, currency: string): string {
   return exact.toDecimalPlaces(currencyExponent(currency) ?? 6).toFixed()
 }
@@ -75,14 +70,10 @@ export function isZero(amount: string): boolean {
   return new Money(amount).isZero()
 }
 
-/** Currencies whose minor unit is out of use, and which card networks still count with two decimals. */
+/** Their minor unit is out of use, but card networks still count two decimals. */
 const COUNTED_IN_HUNDREDTHS = ['ISK', 'UGX']
 
-/**
- * Returns an amount in minor units; null if it has none, such as a fraction of a cent or, where networks round to two
- * of three decimals, a last digit.
- * @param amount a decimal string in units of the currency.
- */
+/** Returns null for a fraction of a minor unit, and for a last digit where networks round three decimals to two. */
 export function minorUnits(amount: string, currency: string): number | null {
   const decimals = decimalsOf(currency)
   if (decimals === null) return null
@@ -91,7 +82,7 @@ export function minorUnits(amount: string, currency: string): number | null {
   return isCountable && exact.lessThanOrEqualTo(Number.MAX_SAFE_INTEGER) ? exact.toNumber() : null
 }
 
-/** Returns an amount in minor units as a decimal string, the reverse of `minorUnits`; null for an unknown currency. */
+/** The reverse of `minorUnits`; null for an unknown currency. */
 export function ofMinorUnits(amount: number, currency: string): string | null {
   const decimals = decimalsOf(currency)
   return decimals === null ? null : new Money(amount).dividedBy(new Money(10).pow(decimals)).toFixed()

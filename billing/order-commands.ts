@@ -1,7 +1,4 @@
-/**
- * Commands on an order, as pure functions; those on its pauses are in `pauses.ts`. Each takes an order that is advanced
- * to the instant, and returns the transition or throws.
- */
+/** Commands on an order, which must have been advanced to the instant. */
 import { canonicalJson } from './canonical-json.ts'
 import { nextRetry } from './charging.ts'
 import { ConflictError, type FieldCode, InvalidFieldsError } from './errors.ts'
@@ -41,23 +38,19 @@ export const CHURN_TIME_POLICIES = ['now', 'at-next-renewal'] as const
 export type ChurnTimePolicy = (typeof CHURN_TIME_POLICIES)[number]
 
 export interface Cancellation {
-  /** When service ends; null or in the past: at once. */
+  /** null or in the past: at once. */
   readonly churnTime: number | null
-  /** Decides instead of `churnTime`; null: that decides. */
+  /** Decides instead of `churnTime` unless it is null. */
   readonly churnTimePolicy: ChurnTimePolicy | null
   readonly canceledBy: Exclude<CanceledBy, 'rebilly-side'>
   readonly reason: CancelCategory | null
   readonly description: string | null
-  /** True if the unused part of the last period is credited; left out: false. */
   readonly prorated?: boolean
 }
 
 /**
- * Cancels an active or paused order: service continues until the churn time. Periods that begin before it are issued and
- * charged; declined invoices are not retried.
- *
- * @throws InvalidFieldsError when it is to end at a renewal that the order does not have.
- * @throws ConflictError in any other state.
+ * Ends service at the churn time. Until then periods are issued and charged; declined invoices are not retried.
+ * @throws InvalidFieldsError for an end at a missing renewal; ConflictError unless active or paused.
  */
 export function cancelOrder(order: Order, at: number, cancellation: Cancellation): Transition {
   requireStatus(order, ['active', 'paused'], 'canceled')
@@ -75,9 +68,7 @@ export function cancelOrder(order: Order, at: number, cancellation: Cancellation
 
 /**
  * Changes who canceled an order, why, and, before its churn time, when service ends.
- *
- * @throws InvalidFieldsError when it is to end at a renewal that the order does not have.
- * @throws ConflictError for an order that its merchant or customer has not canceled.
+ * @throws InvalidFieldsError as `cancelOrder`; ConflictError unless its merchant or customer canceled it.
  */
 export function changeCancellation(
   order: Order,
@@ -101,11 +92,9 @@ export function changeCancellation(
 }
 
 /**
- * Reverses a cancellation. Before the churn time service continues unchanged; after it, or after a
- * cancellation for delinquency, a new period begins with its own invoice. A `renewalTime` that is ahead becomes the
- * next boundary, and the anchor of later ones.
- *
- * @throws ConflictError when the order is not canceled, has no further period, or has a delinquent invoice.
+ * Before the churn time service continues unchanged; later, or after delinquency, a new period begins.
+ * A `renewalTime` ahead becomes the next boundary and the anchor.
+ * @throws ConflictError when not canceled, without a further period, or with a delinquent invoice.
  */
 export function reactivateOrder(order: Order, at: number, renewalTime: number | null = null): Transition {
   requireStatus(order, ['canceled', 'churned'], 'reactivated')
@@ -156,7 +145,7 @@ export function voidOrder(order: Order, at: number): Transition {
   })
 }
 
-/** @throws ConflictError for an invoice that is neither unpaid nor past due, and for the first of a pending order. */
+/** @throws ConflictError unless the invoice is unpaid or past due, and for the first of a pending order. */
 export function voidInvoice(order: Order, at: number, sequence: number): Transition {
   const invoice = order.invoices.find((one) => one.sequence === sequence)
   if (invoice?.status !== 'unpaid' && invoice?.status !== 'past-due') {
@@ -171,10 +160,8 @@ export function voidInvoice(order: Order, at: number, sequence: number): Transit
 }
 
 /**
- * Changes the terms of a pending order. Its initial invoice is reissued under the same id; if it was issued already,
- * its charge and due times move to the new start, if that is later.
- *
- * @throws ConflictError for an order that is not pending, and when that invoice is being charged or has payments.
+ * Reprices the initial invoice under the same id; if already issued, its times move to a later start.
+ * @throws ConflictError unless pending, and when that invoice is being charged or has payments.
  */
 export function changeTerms(order: Order, at: number, terms: OrderTerms): Transition {
   requireStatus(order, ['pending'], 'changed')
@@ -190,10 +177,7 @@ export function changeTerms(order: Order, at: number, terms: OrderTerms): Transi
   })
 }
 
-/**
- * Moves the next boundary of an order in service to an instant ahead, and its anchor with it. Null if that changes
- * nothing: the instant has passed, is the boundary already, or the order does not renew.
- */
+/** Returns null if the instant has passed or is the boundary already, or if the order does not renew. */
 export function moveRenewal(order: Order, at: number, renewalTime: number): Transition | null {
   const { status, periodEnd } = order
   if (status !== 'active' && status !== 'paused') return null
@@ -207,7 +191,7 @@ export function moveRenewal(order: Order, at: number, renewalTime: number): Tran
   })
 }
 
-/** Reissues the initial invoice. Returns the sequence of an issued one of which nothing is due now: it is paid by that. */
+/** Returns the sequence of an issued invoice of which nothing is due now: it is paid by that. */
 function reissueInitial(change: Change): number | null {
   const initial = change.order.invoices.find(({ type, status }) => type === 'initial' && status !== 'voided')
   if (initial === undefined) return null
@@ -232,7 +216,6 @@ function reissueInitial(change: Change): number | null {
   return reissued !== undefined && isOpen(reissued) && isZero(amountDue(reissued)) ? sequence : null
 }
 
-/** Moves the times of an issued initial invoice with its order's start. */
 function moveInitial(change: Change): void {
   const { order, at } = change
   const { startTime } = order.terms
@@ -248,14 +231,12 @@ function moveInitial(change: Change): void {
   if (moved > 0) emit(change, 'invoice-modified', { invoice: sequence })
 }
 
-/** Moves the due and delinquency times of an issued initial invoice to those of changed terms. */
 function followTerms(change: Change, before: OrderTerms): void {
   const { order } = change
   const initial = order.invoices.find((invoice) => invoice.type === 'initial' && isOpen(invoice))
   if (initial !== undefined) changeInvoice(change, initial.sequence, dueUnder(initial, before, order.terms))
 }
 
-/** Returns when a planned charge of the initial invoice is made under the new start. */
 function movedCharge(order: Order, initial: Invoice, at: number): number | null {
   const { chargeTime } = initial
   const { startTime } = order.terms
@@ -264,7 +245,6 @@ function movedCharge(order: Order, initial: Invoice, at: number): number | null 
   return nextRetry(order, initial, at) ?? Math.max(startTime, at)
 }
 
-/** Cancels every retry that was not due before the change's instant. */
 function stopRetries(change: Change): void {
   for (const { sequence, chargeTime, declinedTime } of change.order.invoices) {
     if (declinedTime !== null && chargeTime !== null && chargeTime >= change.at)
@@ -272,7 +252,7 @@ function stopRetries(change: Change): void {
   }
 }
 
-/** Resumes the retry schedule of declined invoices. Those that fell into the time since `stopped` are made once, now. */
+/** Retries that were due since `stopped` are made once, now. */
 function resumeRetries(change: Change, stopped: number): void {
   const { at } = change
   for (const invoice of change.order.invoices) {
@@ -283,7 +263,6 @@ function resumeRetries(change: Change, stopped: number): void {
   }
 }
 
-/** Returns when service ends: at the change's instant, or ahead. */
 function churnTimeOf(
   { periodEnd }: Order,
   at: number,
@@ -306,7 +285,6 @@ function reasonOf({
   return { canceledBy, cancelCategory: reason, cancelDescription: description }
 }
 
-/** True if another period follows the current one. */
 function renews(order: Order): boolean {
   return order.periodEnd !== null && (order.inTrial || !isLastPeriod(order))
 }

@@ -1,9 +1,4 @@
-/**
- * The life cycle of an order as a pure function of the order and an instant.
- *
- * `advanceThrough` returns what became due through an instant, in order, and what is due next. It has no clock and no
- * database: timers, the API and the sweep all use it, so that early, late and repeated calls give the same record.
- */
+/** Pure functions, for timers, the API and the sweep: early, late and repeated calls give the same record. */
 import { awaitedCharges, type GatewayCall, nextGatewayCall, waitsFor } from './charging.ts'
 import {
   draftInvoice,
@@ -64,11 +59,10 @@ export type DueKind = (typeof DUE_KINDS)[number]
 
 export interface Advance {
   readonly order: Order
-  /** Oldest first. */
   readonly transitions: readonly Transition[]
-  /** What is due next; null: nothing ever. At or before the instant only where `atMost` was reached. */
+  /** null: nothing ever. At or before the instant only where `atMost` was reached. */
   readonly next: { readonly at: number; readonly kind: DueKind } | null
-  /** The next gateway call, due or in the future. What depends on a due charge waits for its result. */
+  /** Due or in the future. What depends on a due charge waits for its result. */
   readonly gatewayCall: GatewayCall | null
 }
 
@@ -101,7 +95,7 @@ export function advanceThrough(order: Order, instant: number, atMost = Number.PO
   }
 }
 
-/** As `advanceThrough`, up to but not including `instant`: the order as a command at that instant finds it. */
+/** As `advanceThrough`, excluding `instant`: a command at that instant finds the order so. */
 export function advanceBefore(order: Order, instant: number): Advance {
   return advanceThrough(order, instant - 1)
 }
@@ -150,7 +144,7 @@ function* candidates(order: Order): Generator<Due> {
   }
 }
 
-/** The end of the last period of a canceled postpaid order, if service would have ended there without the cancellation. */
+/** Only if service would have ended there without the cancellation. */
 function* lastPostpaidEnd(order: Order): Generator<Due> {
   const { terms, inTrial, periodEnd, churnTime, rebillNumber, invoicedThrough, notBefore } = order
   if (!isPostpaid(terms) || inTrial || periodEnd === null || churnTime === null) return
@@ -172,8 +166,8 @@ function* ofPending(order: Order): Generator<Due> {
     yield { at, kind: 'abandonment', cause: 'deadline', work: abandon }
   }
   for (const due of delinquencies(order, abandon)) {
-    // Only a decline of the first payment ends the order. An unknown outcome counts as one after a day, which
-    // may be later than the delinquency time.
+    // Only a decline of the first payment ends the order. An unknown outcome counts as one after a day,
+    // which may be later than the delinquency time.
     const declinedTime = order.invoices.find(({ sequence }) => sequence === due.invoice)?.declinedTime
     if (declinedTime != null) yield { ...due, at: Math.max(due.at, declinedTime) }
   }
@@ -202,7 +196,6 @@ function* ofActive(order: Order): Generator<Due> {
   yield* ofService(order)
 }
 
-/** What is due at the end of the current period, and before it for the next. */
 function* ofService(order: Order): Generator<Due> {
   const { terms, periodEnd, rebillNumber, notBefore, invoicedThrough } = order
   if (periodEnd === null || rebillNumber === null) return
@@ -284,7 +277,7 @@ function start(change: Change, draft: Invoice): void {
   activate(change, terms.startTime)
 }
 
-/** Starts an order whose initial invoice was issued before its start was moved later. */
+/** For an order whose initial invoice was issued before its start was moved later. */
 function startIssued(change: Change, { sequence, declinedTime, paidTime }: Invoice): void {
   const { startTime, canCharge } = change.order.terms
   // Nothing could be charged at issue; an instrument may have been added since.
@@ -314,12 +307,10 @@ function endTrial(change: Change): void {
   billPeriod(change, periodEnd)
 }
 
-/** True if the invoice was paid, with money, and its period comes after the trial. */
 function isPaidAfterTrial({ periodNumber, status, amountPaid }: Invoice): boolean {
   return (periodNumber ?? 0) > 0 && status === 'paid' && !isZero(amountPaid)
 }
 
-/** Records the first payment after a trial. */
 export function convertTrial(change: Change): void {
   if (change.order.isTrialConverted) return
   set(change, { isTrialConverted: true, trialConversionTime: change.at })
@@ -367,10 +358,7 @@ export function complete(change: Change): void {
   emit(change, 'order-completed')
 }
 
-/**
- * Ends the service of a canceled order. Open invoices stay open, without a delinquency time; charges that were not due
- * by then are not made.
- */
+/** Open invoices stay open, without a delinquency time; charges that are not due yet are not made. */
 export function churn(change: Change): void {
   const credit = change.order.proratesChurn ? unusedPart(change.order, change.at) : []
   enqueue(change, credit)
@@ -421,10 +409,7 @@ function cancelForDelinquency(change: Change): void {
   endDelinquency(change)
 }
 
-/**
- * Returns the next renewal invoice under the current terms; null when none follows, and while the order is not in
- * service or paused.
- */
+/** Returns the next renewal invoice; null when none follows, and while the order is paused or out of service. */
 export function upcomingInvoice(order: Order): Invoice | null {
   const { terms, invoicedThrough, rebillNumber, periodEnd, nextInvoice } = order
   if (order.status !== 'active' && !isServed(order)) return null
@@ -445,7 +430,6 @@ export function upcomingInvoice(order: Order): Invoice | null {
   return { ...issued(draft, terms, at, Math.max(boundary, at)), status: 'draft', paidTime: null }
 }
 
-/** Returns the invoice of a postpaid order's current period, or of its first one while it is in trial. */
 function upcomingEnding(order: Order): Invoice | null {
   const { terms, rebillNumber, periodStart, periodEnd, churnTime, inTrial } = order
   if (inTrial && !hasNextPeriod(order)) return null

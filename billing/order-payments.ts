@@ -1,8 +1,4 @@
-/**
- * What charges, payments, refunds and disputes do to an order, as pure functions. Each returns a transition;
- * none moves money.
- */
-
+/** Pure functions: none moves money. */
 import { isRetrying, LATENESS, nextRetry } from './charging.ts'
 import { allocateCredit, type CreditAllocation, mergedCredit, withoutCredit } from './credit-memos.ts'
 import {
@@ -42,10 +38,7 @@ import {
 } from './order.ts'
 import { complete, convertTrial } from './order-lifecycle.ts'
 
-/**
- * Begins the charge that is due. It counts as made at its due time, unless the service is more than an hour
- * late; then the invoice's due and delinquency times move with a first charge.
- */
+/** A charge over an hour late counts as made now, and a first one moves the due and delinquency times. */
 export function beginCharge(order: Order, now: number, sequence: number): Transition {
   const invoice = openInvoice(order, sequence)
   const due = invoice.chargeTime ?? now
@@ -63,8 +56,7 @@ export function beginCharge(order: Order, now: number, sequence: number): Transi
 }
 
 /**
- * Begins a caller's charge of an open invoice: the order makes none of its own until that has an outcome.
- *
+ * The order makes no charge of its own until the caller's has an outcome.
  * @throws ConflictError while another charge of the invoice is in progress.
  */
 export function beginCallersCharge(order: Order, at: number, sequence: number): Transition {
@@ -81,7 +73,6 @@ export function requireNoCharge({ charge }: Pick<Invoice, 'charge'>): void {
   throw new ConflictError('A charge of the invoice is in progress. Try again when its outcome is known.')
 }
 
-/** Records that the outcome of the open charge is unknown; the gateway is asked again at `askTime`. */
 export function leaveChargeUnknown(
   order: Order,
   at: number,
@@ -95,10 +86,7 @@ export function leaveChargeUnknown(
   })
 }
 
-/**
- * Counts a charge as declined that was unknown for a day, for no reason that is known. No other charge starts before its
- * outcome is known.
- */
+/** Counts a charge that was unknown for a day as declined. No other charge starts before its outcome is known. */
 export function timeOutCharge(
   order: Order,
   at: number,
@@ -112,7 +100,6 @@ export function timeOutCharge(
   })
 }
 
-/** Records that the open charge moved no money; the next attempt follows from why, and from the schedule. */
 export function declineCharge(
   order: Order,
   at: number,
@@ -138,8 +125,8 @@ export function declineCharge(
 }
 
 /**
- * Records that the gateway never received the open charge, and never will. This is no decline: an automatic
- * charge of an invoice that is still open is due again at once, as another attempt.
+ * The gateway never received the charge, and never will. That is no decline:
+ * an automatic charge of an invoice that is still open is due again at once, as another attempt.
  */
 export function cancelCharge(order: Order, at: number, sequence: number): Transition {
   return transition(order, at, 'payment', (change) => {
@@ -163,14 +150,11 @@ export function cancelCharge(order: Order, at: number, sequence: number): Transi
 
 export interface Payment {
   readonly transition: Transition
-  /** The part applied to the invoice, exact; less than the amount where less was due. */
+  /** The part applied to the invoice: at most what was due. */
   readonly used: string
 }
 
-/**
- * Records a payment of an invoice and its effects: a pending order begins, a one-time sale completes. What
- * exceeds the amount due of the invoice is not used.
- */
+/** A pending order begins, a one-time sale completes. What exceeds the amount due is not used. */
 export function receivePayment(order: Order, at: number, sequence: number, amount: string): Payment {
   const invoice = order.invoices.find((one) => one.sequence === sequence)
   const used = invoice === undefined ? '0' : Money.min(amount, amountDue(invoice)).toFixed()
@@ -183,20 +167,14 @@ export function receivePayment(order: Order, at: number, sequence: number, amoun
   return { transition: made, used }
 }
 
-/**
- * Records that an open invoice is paid in full, with the effects of that.
- *
- * @throws ConflictError for an invoice that is not open.
- */
+/** @throws ConflictError for an invoice that is not open. */
 export function payInvoice(order: Order, at: number, sequence: number): Transition {
   return receivePayment(order, at, sequence, amountDue(openInvoice(order, sequence))).transition
 }
 
 /**
- * Applies credit to an open invoice, in the order given: at most `amount`, and at most what is due. One that is wholly
- * covered is paid, with the effects of that and without a transaction (decisions 6.3).
- *
- * @throws ConflictError for an invoice that is not open or is being charged.
+ * Applies credit in the order given: at most `amount`, and at most what is due. An invoice that is wholly covered
+ * is paid, without a transaction (decisions 6.3). @throws ConflictError for one not open or being charged.
  */
 export function creditInvoice(
   order: Order,
@@ -237,8 +215,8 @@ export function disputeInvoice(order: Order, at: number, sequence: number, isDis
 }
 
 /**
- * Switches automatic charges on or off, or charges another instrument. Without autopay nothing is charged or retried; with
- * it, declined invoices are retried again: at once by an instrument that was not declined for them.
+ * Switches automatic charges on or off, or changes the instrument. Without autopay nothing is charged or retried;
+ * with it declined invoices are retried: at once by an instrument that was not declined for them.
  */
 export function changeAutopay(order: Order, at: number, terms: Order['terms'], autopay: boolean): Transition {
   return transition(order, at, 'api', (change) => {
@@ -259,10 +237,7 @@ export function changeAutopay(order: Order, at: number, terms: Order['terms'], a
   })
 }
 
-/**
- * Makes every open invoice due for a charge, because there is a new instrument to charge: at once, at the start of a
- * pending order, or at the end of a pause. Those of future periods are charged at their boundaries.
- */
+/** Makes open invoices due for a new instrument: at once, at the start, after the pause, or at their boundaries. */
 export function chargeOpen(order: Order, at: number): Transition {
   return transition(order, at, 'api', (change) => {
     if (!order.terms.canCharge) return
@@ -317,10 +292,7 @@ function applyPayment(change: Change, invoice: Invoice, amount: string): void {
   if (change.order.status === 'active' && terms.trial === null && terms.interval === null) complete(change)
 }
 
-/**
- * Begins service with the first payment, as of the planned start unless a charge was declined before. An
- * order whose start was moved later waits for that.
- */
+/** Service begins as of the planned start, unless a charge was declined before. */
 function beginService(change: Change, { declinedTime, charge, issuedTime }: Invoice): void {
   const { startTime } = change.order.terms
   if (startTime > change.at) return
@@ -328,7 +300,6 @@ function beginService(change: Change, { declinedTime, charge, issuedTime }: Invo
   else activate(change, startTime, charge?.isOwn ? Math.max(startTime, issuedTime ?? change.at) : change.at)
 }
 
-/** Counts a decline, or a timeout, of an automatic charge: the first one starts the retry schedule. */
 function countDecline(change: Change, sequence: number, charge: DeclinedCharge): void {
   const invoice = change.order.invoices.find((one) => one.sequence === sequence)
   if (invoice === undefined || !isOpen(invoice)) return
@@ -339,7 +310,7 @@ function countDecline(change: Change, sequence: number, charge: DeclinedCharge):
   if (chargeTime === null) countRenewal(change, invoice, charge)
 }
 
-/** Records that a charge was declined which had counted as that: a retry that waited for it is due now, or is not made. */
+/** The charge had counted as declined already: a retry that waited for it is due now, or is not made. */
 function learnDecline(change: Change, sequence: number, charge: DeclinedCharge): void {
   const invoice = change.order.invoices.find((one) => one.sequence === sequence)
   if (invoice === undefined || !isOpen(invoice)) return
@@ -354,7 +325,7 @@ function learnDecline(change: Change, sequence: number, charge: DeclinedCharge):
   if (chargeTime === null && waited !== null) countRenewal(change, invoice, charge)
 }
 
-/** Counts a renewal whose charges were all declined. Where that is one too many, nothing is charged any more. */
+/** After too many renewals declined in a row, nothing is charged any more. */
 function countRenewal(change: Change, { type }: Invoice, { instrumentId }: DeclinedCharge): void {
   if (type !== 'renewal' || instrumentId === null) return
   set(change, { declinedRenewals: declinedRenewalsAfter(change.order.declinedRenewals, instrumentId) })
@@ -364,7 +335,6 @@ function countRenewal(change: Change, { type }: Invoice, { instrumentId }: Decli
   }
 }
 
-/** Sets the status that follows from an invoice's payments, refunds and disputes. */
 function updateMoneyStatus(change: Change, sequence: number): void {
   const invoice = change.order.invoices.find((one) => one.sequence === sequence)
   if (invoice === undefined) return

@@ -7,7 +7,7 @@ import { orNever } from './instants.ts'
 import { type AnchoredPeriod, earliestStart, type Period, periodDuration } from './periods.ts'
 import type { Pricing } from './pricing.ts'
 
-/** Members that say nothing are left out, so that equal intervals are equal documents. */
+/** Defaults are left out, so that equal intervals are equal documents. */
 export interface RecurringInterval extends AnchoredPeriod {
   /** Number of periods; null: until canceled. */
   readonly limit: number | null
@@ -21,7 +21,7 @@ export interface PlanTrial {
   readonly period: Period
 }
 
-/** The units of time shifts; each is accepted in the plural too. */
+/** Each is accepted in the plural too. */
 export const SHIFT_UNITS = ['second', 'minute', 'hour', 'day', 'week', 'month', 'year'] as const
 type SingularUnit = (typeof SHIFT_UNITS)[number]
 export type ShiftUnit = SingularUnit | `${SingularUnit}s`
@@ -40,12 +40,10 @@ export interface InvoiceTimeShift {
 }
 
 export interface PricedPlan {
-  /** null: a plan of the item's own, which no other record has. */
+  /** null: a plan of the item's own. An inline plan may have the id of another plan, or none. */
   readonly id: string | null
-  /** True if the item has its own plan, of another plan's id or of none. */
   readonly isInline?: true
   readonly name: string
-  /** The product that the plan sells, if any. */
   readonly productId?: string | null
   readonly currency: string
   readonly pricing: Pricing
@@ -61,11 +59,9 @@ export interface PricedItem {
   readonly id: string
   readonly quantity: number
   readonly plan: PricedPlan
-  /** True if its price is not part of the order's monthly recurring revenue. */
   readonly excludeFromMrr?: boolean
 }
 
-/** True if each period is billed at its end. */
 export function isPostpaid({ interval }: Pick<OrderTerms, 'interval'>): boolean {
   return interval?.billingTiming === 'postpaid'
 }
@@ -85,19 +81,17 @@ export interface OrderTerms {
   readonly invoiceTimeShift: InvoiceTimeShift | null
   readonly delinquencyPeriod: Duration | null
   readonly shipping: string | null
-  /** What its customer has redeemed for it, in the order of application. */
+  /** In the order of application. */
   readonly coupons: readonly RedeemedCoupon[]
   /** True with autopay and an instrument to charge. */
   readonly canCharge: boolean
-  /** The instrument that is charged; null without one. */
   readonly instrumentId: string | null
-  /** Times of retries after the first decline; none without autopay. */
+  /** From the first decline; none without autopay. */
   readonly autopayRetries: readonly Duration[]
-  /** Days of the month on which charges that were declined for lack of funds are retried; none: by the schedule. */
+  /** Days of the month for retries of declines for lack of funds; none: the schedule decides. */
   readonly paydays: readonly number[]
   /** Renewals declined in a row after which the order waits for another instrument; null: it never does. */
   readonly declinedRenewalsLimit: number | null
-  /** How long before each event reminders are sent. */
   readonly reminders: ReminderTerms
 }
 
@@ -105,7 +99,7 @@ export type ReminderTerms = Readonly<Record<'renewal' | 'trialEnd' | 'abandon', 
 
 export const NO_REMINDERS: ReminderTerms = { renewal: [], trialEnd: [], abandon: [] }
 
-/** What an order sets itself; null leaves it to the plans. */
+/** null leaves a choice to the plans. */
 export interface OrderChoices {
   readonly trial: { readonly enabled: boolean; readonly endTime: number | null } | null
   readonly isTrialOnly: boolean
@@ -115,7 +109,6 @@ export interface OrderChoices {
 
 export type AgreedTerms = Pick<OrderTerms, 'trial' | 'interval' | 'invoiceTimeShift'>
 
-/** Returns the terms that follow from the plans and the order's own choices. */
 export function agreedTerms(plans: readonly PricedPlan[], choices: OrderChoices): AgreedTerms {
   const recurring = plans.find(({ recurringInterval }) => recurringInterval !== null)
   const ofPlans = plans.find(({ trial }) => trial !== null)?.trial ?? null
@@ -135,10 +128,6 @@ export function agreedTerms(plans: readonly PricedPlan[], choices: OrderChoices)
   }
 }
 
-/**
- * Returns every reason why plans cannot form one order with these choices. A trial has to end after `trialAfter`, and
- * an order must not start more than one service period before `now`.
- */
 export function termsProblems(
   plans: readonly PricedPlan[],
   choices: OrderChoices,
@@ -213,7 +202,7 @@ export function termsProblems(
   return problems
 }
 
-/** Returns the field of a plan's member in the body of an order: a plan that the item refers to is named by its id. */
+/** A plan that the item refers to is named by its id. */
 export function planField(
   { isInline }: Pick<PricedPlan, 'isInline'>,
   index: number,
@@ -222,10 +211,7 @@ export function planField(
   return `items.${index}.plan.${isInline === true ? member : 'id'}`
 }
 
-/**
- * Returns when a pending order without an `abandonTime` is abandoned: its organization's time to live for pending
- * orders after the later of creation and start; null: never.
- */
+/** Returns the later of creation and start plus the time to live of pending orders; null: never. */
 export function defaultAbandonTime(
   pendingOrderTtl: string | null,
   created: number,
@@ -235,13 +221,12 @@ export function defaultAbandonTime(
   return ttl === null ? null : reach(Math.max(start, created), ttl)
 }
 
-/** Returns the shifted instant; null where that is after the year 9999. */
 export function shifted(instant: number, { chronology, duration, unit }: TimeShift): number | null {
   const parsed = parseDuration(shiftText(duration, unit))
   return parsed === null ? instant : reach(instant, parsed, chronology === 'before' ? -1 : 1)
 }
 
-/** Returns the end of a trial that begins at `activation`; null: never. A fixed end moves with a late activation. */
+/** A fixed end moves with a late activation. Returns null if the trial never ends. */
 export function trialEnd(terms: OrderTerms, activation: number): number | null {
   const { trial } = terms
   if (trial === null) return null

@@ -1,5 +1,3 @@
-/** An order as the rules of its life cycle read it, and the primitive changes they are made of. */
-
 import { allocateCredit, type Credit, mergedCredit, withCredit, withoutCredit } from './credit-memos.ts'
 import { type DeclinedRenewals, waitsForInstrument } from './dunning.ts'
 import { ConflictError } from './errors.ts'
@@ -97,13 +95,12 @@ export interface Order {
   /** null: the last automatic charge was approved, or none was declined. */
   readonly declinedRenewals: DeclinedRenewals | null
   readonly nextInvoice: number
-  /** Reminders before this are not sent: they were, or what they remind of was not known then. */
+  /** Earlier reminders are not sent: they were, or what they remind of was not known then. */
   readonly remindersFrom: number
-  /** How many were sent: of the next renewal, of the end of the trial, of the abandonment. */
   readonly remindersSent: Readonly<Record<'renewal' | 'trialEnd' | 'abandon', number>>
-  /** What the next invoice has beside its own lines: credits, whose amounts are negative, and debits. */
+  /** Lines for the next invoice: credits, whose amounts are negative, and debits. */
   readonly queue: readonly InvoiceLine[]
-  /** How long a period was paused in all, in milliseconds; null: no period was. */
+  /** Milliseconds that a period was paused in all; null: no period was. */
   readonly paused: { readonly period: number; readonly time: number } | null
   /** True if the unused part of the last period is credited when a cancellation ends service. */
   readonly proratesChurn: boolean
@@ -111,18 +108,15 @@ export interface Order {
 
 export type Cause = 'api' | 'timer' | 'payment' | 'deadline'
 
-/** Something to report about the order, one of its invoices or one of its pauses. */
 export interface DomainEvent {
   readonly type: EventType
   readonly invoice?: number
   readonly pause?: string
-  /** What the end of service credits. */
   readonly credit?: readonly InvoiceLine[]
   /** True if it also concerns the transaction whose result caused the transition. */
   readonly ofTransaction?: boolean
 }
 
-/** One change of an order at one instant; it is applied as a whole. */
 export interface Transition {
   readonly at: number
   readonly cause: Cause
@@ -147,7 +141,6 @@ export function transition(
   return { at, cause, order: change.order, events: change.events }
 }
 
-/** Returns a new pending order, with its initial invoice as a draft. */
 export function placeOrder(terms: OrderTerms): Transition {
   const blank: Order = {
     terms,
@@ -193,10 +186,7 @@ export function placeOrder(terms: OrderTerms): Transition {
   })
 }
 
-/**
- * Returns the next boundary at which the order renews, or its trial ends; null in the last period, where nothing
- * recurs, and where a cancellation ends service by then.
- */
+/** Returns null in the last period, where nothing recurs, and where a cancellation ends service by then. */
 export function renewalTime(order: Order): number | null {
   const { status, inTrial, periodEnd } = order
   if (status === 'active') return inTrial || !isLastPeriod(order) ? periodEnd : null
@@ -208,7 +198,6 @@ export function isServed({ status, canceledBy }: Pick<Order, 'status' | 'cancele
   return status === 'canceled' && canceledBy !== 'rebilly-side'
 }
 
-/** True if a paid period follows the current one, and begins before a cancellation ends service. */
 export function hasNextPeriod(order: Order): boolean {
   const { terms, inTrial, periodEnd, churnTime } = order
   if (terms.interval === null || periodEnd === null) return false
@@ -220,10 +209,7 @@ export function isLastPeriod({ terms, rebillNumber }: Pick<Order, 'terms' | 'reb
   return interval === null || (interval.limit !== null && (rebillNumber ?? 0) >= interval.limit)
 }
 
-/**
- * Begins service at `asOf`, the change's instant or an earlier one. Without a trial, `anchor` is the
- * beginning of the first period.
- */
+/** Begins service at `asOf`, at most the change's instant. Without a trial the first period begins at `anchor`. */
 export function activate(change: Change, anchor: number, asOf = change.at): void {
   const { at, order } = change
   const { terms } = order
@@ -253,12 +239,11 @@ export function activate(change: Change, anchor: number, asOf = change.at): void
   emit(change, 'subscription-activated')
 }
 
-/** Returns when the initial invoice of a pending order is issued. */
 export function initialIssue({ terms, notBefore }: Pick<Order, 'terms' | 'notBefore'>): number {
   return Math.max(terms.startTime, notBefore)
 }
 
-/** Adds a draft that is to be issued at `issuedAt`, and is priced for that. */
+/** Adds a draft, priced for its issue at `issuedAt`. */
 export function addInvoice(
   change: Change,
   type: Invoice['type'],
@@ -273,10 +258,7 @@ export function addInvoice(
   return sequence
 }
 
-/**
- * Issues a draft at the discounts of the instant, to be charged at `chargedAt`. It uses the customer's credit, oldest
- * first; one of which nothing is due is paid by that.
- */
+/** Issues a draft at the discounts of the instant. It uses the customer's credit, and is paid if nothing is due. */
 export function issue(change: Change, sequence: number, chargedAt: number): void {
   const { at } = change
   const found = change.order.invoices.find((one) => one.sequence === sequence)
@@ -291,7 +273,6 @@ export function issue(change: Change, sequence: number, chargedAt: number): void
   if (isZero(amountDue(draft))) emit(change, 'invoice-paid', { invoice: sequence })
 }
 
-/** True if the order plans charges: it has an instrument, and does not wait for another one. */
 export function mayCharge(order: Order): boolean {
   return order.terms.canCharge && !waitsForInstrument(order)
 }
@@ -301,7 +282,7 @@ export function issueRenewal(change: Change, number: number, boundary: number): 
   issuePeriod(change, number, { start: boundary, end: endOfPeriod(order, number), chargedAt: boundary })
 }
 
-/** Issues the invoice of a postpaid order's current period, as that or the service ends; nothing if it has one. */
+/** Issues the invoice of a postpaid order's current period, unless it has one. */
 export function issueEnding(change: Change): void {
   const { terms, rebillNumber, invoicedThrough, periodStart, periodEnd } = change.order
   if (!isPostpaid(terms) || rebillNumber === null || rebillNumber === 0 || periodStart === null) return
@@ -326,7 +307,6 @@ function issuePeriod(
   emit(change, 'renewal-invoice-issued', { invoice: sequence })
 }
 
-/** Voids matching drafts and open invoices. True if there were any. */
 export function voidInvoices(change: Change, fits: (invoice: Invoice) => boolean = () => true): boolean {
   const ending = change.order.invoices.filter(
     (invoice) => (invoice.status === 'draft' || isOpen(invoice)) && fits(invoice),
@@ -340,7 +320,7 @@ export function voidAll(change: Change): void {
   for (const { sequence, status } of change.order.invoices) if (status !== 'voided') voidOne(change, sequence)
 }
 
-/** Covers what is due of an invoice with the customer's credit, oldest memo first. */
+/** The oldest memo is used first. */
 export function useCredit(change: Change, sequence: number): void {
   const { invoices, credit, terms } = change.order
   const invoice = invoices.find((one) => one.sequence === sequence)
@@ -351,7 +331,7 @@ export function useCredit(change: Change, sequence: number): void {
   changeInvoice(change, sequence, { credits: mergedCredit(invoice.credits, used) })
 }
 
-/** Returns to the customer's credit what an invoice uses of it, because it will not be delivered. */
+/** For an invoice that will not be delivered. */
 export function releaseCredit(change: Change, sequence: number): void {
   const { invoices, credit } = change.order
   const credits = invoices.find((one) => one.sequence === sequence)?.credits ?? []
@@ -360,10 +340,7 @@ export function releaseCredit(change: Change, sequence: number): void {
   changeInvoice(change, sequence, { credits: [] })
 }
 
-/**
- * Returns lines with those of the queue, as far as the next invoice, made of them at an instant, can bear its credits; and
- * what stays queued.
- */
+/** Adds the queue, as far as the next invoice, made at an instant, can bear its credits. `left` stays queued. */
 export function withQueue(
   order: Order,
   own: readonly InvoiceLine[],
@@ -387,7 +364,6 @@ export function enqueue(change: Change, lines: readonly InvoiceLine[]): void {
   if (lines.length > 0) set(change, { queue: [...change.order.queue, ...lines] })
 }
 
-/** Voids an invoice. What it had from the queue returns there. */
 function voidOne(change: Change, sequence: number): void {
   releaseCredit(change, sequence)
   const voided = change.order.invoices.find((one) => one.sequence === sequence)
@@ -401,9 +377,7 @@ function voidOne(change: Change, sequence: number): void {
   emit(change, 'invoice-voided', { invoice: sequence })
 }
 
-/**
- * Voids the invoices of future periods, except abandoned ones. If such a period comes after all, it gets a new invoice.
- */
+/** Voids the invoices of future periods, except abandoned ones. Such a period gets a new invoice if it comes. */
 export function voidComing(change: Change): void {
   const { order } = change
   const { rebillNumber } = order
@@ -413,12 +387,10 @@ export function voidComing(change: Change): void {
   if (coming.length > 0) set(change, { invoicedThrough: rebillNumber })
 }
 
-/** True if the invoice is for a period that has not begun. */
 export function isComing({ rebillNumber }: Order, { periodNumber }: Invoice): boolean {
   return periodNumber !== null && rebillNumber !== null && periodNumber > rebillNumber
 }
 
-/** Moves the invoices of future periods to the new boundary. */
 function moveComing(change: Change): void {
   const { order } = change
   const boundary = order.periodEnd
@@ -437,7 +409,7 @@ function moveComing(change: Change): void {
   }
 }
 
-/** Makes an instant the next boundary, and the anchor of all later ones. The current period is billed as ending there. */
+/** Also moves the anchor of all later boundaries. The current period is billed as ending there. */
 export function moveBoundary(change: Change, instant: number): void {
   const { rebillNumber, invoices } = change.order
   const boundary = Math.min(instant, LATEST_INSTANT)
@@ -464,7 +436,6 @@ export function emit(change: Change, type: EventType, about: Omit<DomainEvent, '
   change.events.push({ type, ...about })
 }
 
-/** @throws ConflictError if the order's status is none of these. */
 export function requireStatus(order: Order, statuses: readonly Order['status'][], done: string): void {
   if (statuses.includes(order.status)) return
   throw new ConflictError(`An order that is ${order.status} cannot be ${done}.`)

@@ -1,7 +1,3 @@
-/**
- * Pauses of an order: their commands, as pure functions that return the transition or throw, and what the beginning and
- * the end of a pause do to the order. At the end the boundary moves by the time paused.
- */
 import { ConflictError, type FieldCode, InvalidFieldsError } from './errors.ts'
 import {
   type Change,
@@ -16,12 +12,7 @@ import {
   transition,
 } from './order.ts'
 
-/**
- * Pauses an active order, at once or at a future instant.
- *
- * @throws InvalidFieldsError for times in the past or in the wrong order.
- * @throws ConflictError for an order that is not active, and for overlapping pauses.
- */
+/** @throws InvalidFieldsError for past or unordered times; ConflictError unless active, and for an overlap. */
 export function pauseOrder(
   order: Order,
   at: number,
@@ -49,10 +40,8 @@ export function pauseOrder(
 export type PauseTimes = Pick<Pause, 'effectiveTime' | 'endTime' | 'timeRemaining'>
 
 /**
- * Moves the times of a pause that has not ended; its beginning only while that is ahead.
- *
- * @throws InvalidFieldsError for times in the past or in the wrong order.
- * @throws ConflictError when the pause has ended, has begun already, or would overlap another.
+ * @throws InvalidFieldsError for times in the past or in the wrong order; ConflictError for a pause that has ended,
+ * has begun already, or would overlap another.
  */
 export function changePauseTimes(order: Order, at: number, id: string, times: PauseTimes): Transition {
   const pause = unendedPause(order, id)
@@ -71,11 +60,7 @@ export function changePauseTimes(order: Order, at: number, id: string, times: Pa
   })
 }
 
-/**
- * Resumes the order from an ongoing pause, or revokes a scheduled one.
- *
- * @throws ConflictError when the pause has ended already.
- */
+/** Resumes from an ongoing pause, or revokes a scheduled one. @throws ConflictError for one that has ended. */
 export function removePause(order: Order, at: number, id: string): Transition {
   const pause = unendedPause(order, id)
   return transition(order, at, 'api', (change) => {
@@ -101,12 +86,11 @@ export function resume(change: Change): void {
   emit(change, 'subscription-resumed', { pause: pause.id })
 }
 
-/** Revokes every scheduled pause. */
 export function revokePauses(change: Change): void {
   for (const pause of change.order.pauses) if (pause.status === 'pending') revokePause(change, pause)
 }
 
-/** Ends every pause: an ongoing one without the event of a resume, a scheduled one by revoking it. */
+/** An ongoing pause ends without the event of a resume; a scheduled one is revoked. */
 export function endPauses(change: Change): void {
   for (const pause of change.order.pauses) {
     if (pause.status === 'ongoing') endPause(change, pause)
@@ -114,10 +98,7 @@ export function endPauses(change: Change): void {
   }
 }
 
-/**
- * Ends a pause: what remained of the period, or what the pause says, follows. So the current boundary and its anchor move
- * by the time paused.
- */
+/** The boundary and its anchor move by the time paused, or as the pause's own `timeRemaining` says. */
 export function endPause(change: Change, pause: Pause): void {
   const { order, at } = change
   const { periodEnd } = order

@@ -1,4 +1,3 @@
-/** Payment instruments: their status, and their public fingerprint. */
 import { createHash } from 'node:crypto'
 
 export const PAYMENT_INSTRUMENT_STATUSES = [
@@ -11,10 +10,7 @@ export const PAYMENT_INSTRUMENT_STATUSES = [
 /** Only an active one is charged. `deactivated` is final. */
 export type PaymentInstrumentStatus = (typeof PAYMENT_INSTRUMENT_STATUSES)[number]
 
-/**
- * Returns the fingerprint that an organization sees of a card: equal for its equal cards, another for every other
- * organization. `cardFingerprint` is the keyed hash of the number.
- */
+/** Returns what an organization sees of a card: no other organization has the same for an equal card. */
 export function publicFingerprint(organizationId: string, cardFingerprint: string): string {
   return createHash('sha256').update(`${organizationId}:${cardFingerprint}`).digest('hex')
 }

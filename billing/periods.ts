@@ -1,11 +1,10 @@
-/** Service periods. Boundary n is the anchor plus n periods, in UTC; boundaries are never derived from one another. */
+/** Boundary n is the anchor plus n periods, in UTC; boundaries are never derived from one another. */
 import { addDuration, type Duration, reach } from './durations.ts'
 
 export type PeriodUnit = 'day' | 'week' | 'month' | 'year'
 
 export interface Period {
   readonly unit: PeriodUnit
-  /** At least 1. */
   readonly length: number
 }
 
@@ -19,7 +18,7 @@ export const WEEKDAYS = [
   'Saturday',
 ] as const
 
-/** The day on which periods begin from the second one on; without one, periods count from the beginning of service. */
+/** The day on which periods begin from the second one on; null: periods count from the beginning of service. */
 export type PeriodAnchor =
   | { readonly method: 'day-of-month'; readonly day: number }
   | { readonly method: 'day-of-week'; readonly day: (typeof WEEKDAYS)[number] }
@@ -29,9 +28,8 @@ export interface AnchoredPeriod extends Period {
 }
 
 /**
- * Returns the anchor of an order whose period `number` begins at `begins`. With a day, that period ends at the first such
- * day after it, at the same time of day, and the anchor may be the beginning of an earlier period: one in a month that has
- * the day, so that shorter months do not move it.
+ * Returns the anchor if period `number` begins at `begins`. With a day, it ends on the first such day after that.
+ * The anchor may be that of an earlier period, in a month that has the day, so that short months do not move it.
  */
 export function anchorFrom(
   interval: AnchoredPeriod,
@@ -88,10 +86,7 @@ export function periodDuration({ unit, length }: Period): Duration {
   }
 }
 
-/**
- * Returns where period `number` ends, counted from the anchor, which is the beginning of period `anchorNumber`; null:
- * never.
- */
+/** Counts from the anchor, the beginning of period `anchorNumber`. Returns null if the period never ends. */
 export function endOfPeriod(
   {
     terms,
@@ -108,7 +103,6 @@ export function endOfPeriod(
   return reach(anchor, periodDuration(terms.interval), number - anchorNumber + 1)
 }
 
-/** Returns the earliest permitted start of an order: one period before `now`. */
 export function earliestStart(now: number, period: Period): number {
   return addDuration(now, periodDuration(period), -1)
 }

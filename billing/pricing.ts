@@ -1,8 +1,8 @@
-/** The price of a quantity by a plan's formula. Amounts are decimal strings, rounded once, per line. */
+/** The price of a quantity by a plan's formula. Amounts are rounded once, per line. */
 import type { FieldProblem } from './errors.ts'
 import { lineAmount, Money } from './money.ts'
 
-/** Units up to `maxQuantity`; null: all further units. Brackets ascend, and the last has no limit. */
+/** null: all further units. Brackets ascend, and only the last has no limit. */
 export interface Bracket {
   readonly price: string
   readonly maxQuantity: number | null
@@ -13,7 +13,7 @@ export type Pricing =
   | {
       readonly formula: 'flat-rate'
       readonly price: string
-      /** The quantities that can be ordered; null: any. */
+      /** null: any quantity can be ordered. */
       readonly minQuantity?: number | null
       readonly maxQuantity?: number | null
     }
@@ -25,15 +25,13 @@ export type Pricing =
 
 export type PricingFormula = Pricing['formula']
 
-/** A part of a price: `quantity` units at one price, or a price for all units of the part at once. */
+/** `quantity` units at one price, or one price for all units of the part. */
 export interface PricePart {
   readonly unitPrice: string
   readonly quantity: number
-  /** The first and the last unit that the part prices. */
   readonly units: readonly [from: number, through: number]
 }
 
-/** Returns the price of `quantity` units, in the currency's units. */
 export function priceOf(pricing: Pricing, quantity: number, currency: string): string {
   const exact = priceParts(pricing, quantity).reduce(
     (sum, part) => sum.plus(new Money(part.unitPrice).times(part.quantity)),
@@ -42,7 +40,7 @@ export function priceOf(pricing: Pricing, quantity: number, currency: string): s
   return lineAmount(exact, currency)
 }
 
-/** Returns the parts of the price of `quantity` units: one, or with `tiered` one for each bracket that is reached. */
+/** One part, or with `tiered` one for each bracket that is reached. */
 export function priceParts(pricing: Pricing, quantity: number): readonly PricePart[] {
   const units = [1, quantity] as const
   switch (pricing.formula) {
@@ -59,7 +57,6 @@ export function priceParts(pricing: Pricing, quantity: number): readonly PricePa
   }
 }
 
-/** Returns why a quantity cannot be ordered, as a field message; null when it can. */
 export function quantityProblem(pricing: Pricing, quantity: number): string | null {
   const minimum = 'minQuantity' in pricing ? (pricing.minQuantity ?? null) : null
   const maximum = 'maxQuantity' in pricing ? (pricing.maxQuantity ?? null) : null
@@ -68,9 +65,7 @@ export function quantityProblem(pricing: Pricing, quantity: number): string | nu
   return null
 }
 
-/**
- * Returns the first bracket that keeps the brackets from pricing every quantity, with its message; null when they can.
- */
+/** Returns the first bracket that keeps the brackets from pricing every quantity. */
 export function bracketsProblem(
   brackets: readonly Pick<Bracket, 'maxQuantity'>[],
 ): (FieldProblem & { readonly index: number }) | null {

@@ -1,4 +1,3 @@
-/** The current period of an order, as proration divides it (decisions 6.3). */
 import { netAmount } from './discounts.ts'
 import { type Invoice, type InvoiceLine, type InvoiceStatus, periodLines, pricedAt } from './invoices.ts'
 import type { Order } from './order.ts'
@@ -6,7 +5,7 @@ import { isPostpaid, type OrderTerms } from './order-terms.ts'
 import { changeLines, changeLinesInArrears, creditLines, type DividedPeriod } from './proration.ts'
 
 /**
- * Returns what a change to other terms costs for the rest of the current period; nothing for a period nobody was billed for.
+ * Prices other terms for the rest of the period (decisions 6.3); nothing for a period nobody was billed for.
  * A postpaid period will be billed as a whole under the new terms, which the lines correct.
  */
 export function changedPart(order: Order, at: number, terms: OrderTerms): InvoiceLine[] {
@@ -17,17 +16,14 @@ export function changedPart(order: Order, at: number, terms: OrderTerms): Invoic
   return linesOf(before, after, period, terms.currency)
 }
 
-/** Returns what the rest of the current period is worth, as credits; nothing for a period nobody was billed for. */
+/** Returns the rest of the current period as credits; nothing for a period nobody was billed for. */
 export function unusedPart(order: Order, at: number): InvoiceLine[] {
   const period = dividedPeriod(order, at)
   const prices = netPrices(order, at, order.terms)
   return period === null || prices === null ? [] : creditLines(prices, period, order.terms.currency)
 }
 
-/**
- * Returns what the current period costs under the terms: with the discounts of the invoice that it was billed on, or where
- * it is billed at its end, with those of an invoice made now. Null if nobody is billed for it.
- */
+/** Uses the discounts of the period's invoice, or of one made now if billed at its end. Null: nobody is billed. */
 function netPrices(order: Order, at: number, terms: OrderTerms): readonly InvoiceLine[] | null {
   const { invoices, inTrial, nextInvoice, notBefore } = order
   const lines = periodLines(terms, inTrial)
@@ -52,7 +48,7 @@ function isBilledAtEnd({ terms, inTrial }: Order): boolean {
   return isPostpaid(terms) && !inTrial
 }
 
-/** Returns the current period without the time that it was paused; that of a paused order stands still. */
+/** Leaves out the time that the period was paused; that of a paused order stands still. */
 function dividedPeriod(order: Order, at: number): DividedPeriod | null {
   const { periodStart, periodEnd, pauses, paused, rebillNumber } = order
   if (periodStart === null || periodEnd === null) return null
@@ -63,7 +59,7 @@ function dividedPeriod(order: Order, at: number): DividedPeriod | null {
   return { start: periodStart + lost, end, at: now }
 }
 
-/** Returns the invoice of the current period; null if its amount was waived or refunded. */
+/** Returns null if the amount was waived or refunded. */
 function billedInvoice({ invoices, rebillNumber }: Order): Invoice | null {
   return (
     invoices.find(({ periodNumber, status }) => periodNumber === rebillNumber && !UNBILLED.has(status)) ??

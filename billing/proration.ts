@@ -1,37 +1,30 @@
-/**
- * Proration (decisions 6.3): what a part of a service period costs, as lines of an invoice, and what is queued for the
- * next invoice. Pure: amounts are exact decimal strings in the currency's units, instants are milliseconds.
- */
+/** Proration as lines of invoices and of the queue (decisions 6.3). */
 import { canonicalJson } from './canonical-json.ts'
 import type { InvoiceLine } from './invoices.ts'
 import { lineAmount, Money, sumOf } from './money.ts'
 
-/** A service period, half-open, and the instant that divides it. */
+/** Half-open; `at` divides it. Milliseconds. */
 export interface DividedPeriod {
   readonly start: number
   readonly end: number
   readonly at: number
 }
 
-/**
- * Returns the share of an amount for the rest of a period, by the second over the period's seconds, rounded half-up to the
- * decimals of the currency. A second that has begun is not used yet. The share is nothing at the end, and never exceeds the
- * amount.
- */
+/** Returns the share of the rest, by the second, rounded half-up. A second that has begun is not used yet. */
 export function unusedShare(amount: string, { start, end, at }: DividedPeriod, currency: string): string {
   const seconds = Math.max(1, Math.round((end - start) / 1000))
   const used = Math.min(seconds, Math.max(0, Math.floor((at - start) / 1000)))
   return lineAmount(new Money(amount).times(seconds - used).div(seconds), currency)
 }
 
-/** Returns the rest of the amount: both shares sum to the whole. */
+/** Both shares sum to the whole. */
 export function usedShare(amount: string, period: DividedPeriod, currency: string): string {
   return new Money(amount).minus(unusedShare(amount, period, currency)).toFixed()
 }
 
 /**
- * Returns what a change of prices within a period costs: the unused shares of the lines before it as credits, and those of
- * the lines after it as debits. What stands in both is left out, and nothing is left where the shares are equal.
+ * Credits the unused shares of the lines before, and debits those of the lines after.
+ * What stands in both is left out, and nothing remains where the shares are equal.
  */
 export function changeLines(
   before: readonly InvoiceLine[],
@@ -47,10 +40,7 @@ export function changeLines(
   return new Money(subtotal(lines)).isZero() ? [] : lines
 }
 
-/**
- * As `changeLines`, of a period that is billed as a whole under the new prices when it ends: the time before the change is
- * credited at the new prices, and owed at the old ones.
- */
+/** For a period billed at its end: the time before is credited at the new prices, and owed at the old ones. */
 export function changeLinesInArrears(
   before: readonly InvoiceLine[],
   after: readonly InvoiceLine[],
@@ -66,7 +56,6 @@ export function changeLinesInArrears(
   return new Money(subtotal(lines)).isZero() ? [] : lines
 }
 
-/** Returns the unused shares of lines as credits: what is credited of a period that ends early. */
 export function creditLines(
   lines: readonly InvoiceLine[],
   period: DividedPeriod,
@@ -76,21 +65,16 @@ export function creditLines(
 }
 
 export interface Drawn {
-  /** What the invoice gets, marked as queued before. */
   readonly lines: readonly InvoiceLine[]
-  /** What stays in the queue. */
   readonly left: readonly InvoiceLine[]
 }
 
-/** Returns what is owed of a queue, all of which the next invoice gets. */
+/** Returns the debits of the queue, all of which the next invoice gets. */
 export function queuedDebits(queue: readonly InvoiceLine[]): InvoiceLine[] {
   return queue.filter(({ amount }) => !isCredit(amount)).map((line) => ({ ...line, isQueued: true as const }))
 }
 
-/**
- * Returns the credits of a queue that an invoice of `amount` gets, oldest first and no more than it can bear: its amount does
- * not fall below zero. A credit of which it gets a part is divided, and the rest stays queued.
- */
+/** Draws the oldest credits first, at most `amount`. A credit may be divided, and the rest stays queued. */
 export function drawCredits(queue: readonly InvoiceLine[], amount: string): Drawn {
   let bearable = Money.max(0, amount)
   const lines: InvoiceLine[] = []
@@ -106,12 +90,11 @@ export function drawCredits(queue: readonly InvoiceLine[], amount: string): Draw
   return { lines, left }
 }
 
-/** Returns the lines that an invoice has from the queue, as they return to it when the invoice is voided. */
+/** Returns the lines from the queue, as they return to it when the invoice is voided. */
 export function returnedLines(lines: readonly InvoiceLine[]): InvoiceLine[] {
   return lines.flatMap(({ isQueued, discount: _, ...line }) => (isQueued === true ? [line] : []))
 }
 
-/** Returns the signed sum of lines: negative where credits exceed debits. */
 export function subtotal(lines: readonly Pick<InvoiceLine, 'amount'>[]): string {
   return sumOf(lines.map(({ amount }) => amount))
 }
@@ -159,7 +142,6 @@ function shareLine(
   ]
 }
 
-/** Returns both lists without the lines that have an equal one in the other. */
 function withoutCommon(
   before: readonly InvoiceLine[],
   after: readonly InvoiceLine[],

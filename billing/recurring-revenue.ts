@@ -1,4 +1,3 @@
-/** The monthly recurring revenue of an order. */
 import { isOneTime } from './invoices.ts'
 import { lineAmount, Money, sumOf } from './money.ts'
 import type { Order } from './order.ts'
@@ -6,7 +5,7 @@ import type { OrderTerms } from './order-terms.ts'
 import type { PeriodUnit } from './periods.ts'
 import { priceOf } from './pricing.ts'
 
-/** Periods of a unit in a year of 365 days. */
+/** A year has 365 days. */
 const PERIODS_IN_A_YEAR: Readonly<Record<PeriodUnit, Money>> = {
   day: new Money(365),
   week: new Money(365).div(7),
@@ -15,9 +14,8 @@ const PERIODS_IN_A_YEAR: Readonly<Record<PeriodUnit, Money>> = {
 }
 
 /**
- * Returns what an order brings in per month: the prices of its recurring items, normalized to a twelfth of a year and
- * rounded once, half-up, to the decimals of its currency. Zero unless the order is active and past its trial; setup,
- * shipping, one-time sales and excluded items do not count.
+ * Returns the price of a twelfth of a year, rounded once; zero unless the order is active and past its trial.
+ * Setup, shipping, one-time sales and excluded items do not count.
  */
 export function monthlyRecurringRevenue({ terms, status, inTrial }: Order): string {
   if (status !== 'active' || inTrial) return '0'
@@ -25,7 +23,7 @@ export function monthlyRecurringRevenue({ terms, status, inTrial }: Order): stri
   return lineAmount(pricePerYear({ ...terms, items: counted }).div(12), terms.currency)
 }
 
-/** Returns what the recurring items cost for a year of 365 days, without rounding; zero where nothing recurs. */
+/** Returns the unrounded price of the recurring items for 365 days; zero where nothing recurs. */
 export function pricePerYear({ interval, items, currency }: OrderTerms): Money {
   if (interval === null) return new Money(0)
   const prices = items

@@ -1,28 +1,24 @@
-/**
- * How refunds of a sale are distributed over the invoices that the sale paid. Amounts are exact decimal
- * strings of one currency.
- */
+/** How refunds of a sale are distributed over the invoices that it paid. */
 import { isZero, Money, sumOf } from './money.ts'
 
 export interface Paid {
   readonly amount: string
-  /** The amounts applied to its invoices, in the order of payment. */
+  /** Applied to its invoices, in the order of payment. */
   readonly payments: readonly (readonly [invoiceId: string, amount: string])[]
 }
 
-/** A refund that is approved or pending, with its amount per invoice. */
+/** A refund that is approved or pending. */
 export interface CountedRefund {
   readonly amount: string
   /** By invoice id; the remainder belongs to no invoice. */
   readonly shares: Readonly<Record<string, string>>
 }
 
-/** Returns the refundable amount of a sale. */
 export function refundable({ amount }: Pick<Paid, 'amount'>, refunds: readonly CountedRefund[]): string {
   return atLeastZero(new Money(amount).minus(sumOf(refunds.map((one) => one.amount))))
 }
 
-/** Returns the refundable amount of an invoice within a sale, at most that of the sale. */
+/** At most the refundable amount of the sale. */
 export function refundableOfInvoice(
   paid: Paid,
   refunds: readonly CountedRefund[],
@@ -40,10 +36,7 @@ export interface Debt {
   readonly amount: string
 }
 
-/**
- * Returns what the service owes of a sale, beyond existing refunds: the part that no invoice used, and all
- * payments of `undelivered` invoices. It is at most the refundable amount of the sale.
- */
+/** Returns the part that no invoice used and payments of `undelivered` invoices, at most what is refundable. */
 export function debtsOf(
   paid: Paid,
   undelivered: readonly string[],
@@ -67,10 +60,7 @@ function unusedOf(paid: Paid, refunds: readonly CountedRefund[]): string {
   return atLeastZero(new Money(paid.amount).minus(used).minus(sumOf(unattributed)))
 }
 
-/**
- * Returns how a refund that names no invoice is distributed: first the part that no invoice used, then the
- * invoices, the last paid first. An amount over the refundable one is distributed only up to that.
- */
+/** For a refund that names no invoice: first the part that no invoice used, then the last paid invoices. */
 export function sharesOf(
   paid: Paid,
   refunds: readonly CountedRefund[],

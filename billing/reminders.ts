@@ -1,7 +1,4 @@
-/**
- * Reminders of what is ahead of an order: its renewal, the end of its trial, or its abandonment. Each is sent once for an
- * instant ahead; one whose time had passed when that instant became known is not sent.
- */
+/** Each reminder is sent once. One whose time had passed when its instant became known is not sent. */
 import { type Duration, reach } from './durations.ts'
 import { type Change, emit, type Order, renewalTime, set } from './order.ts'
 
@@ -19,7 +16,6 @@ export interface Reminder {
   readonly at: number
 }
 
-/** Returns the next reminder of the order, due or in the future; null: none. */
 export function nextReminder(order: Order): Reminder | null {
   const ahead = whatIsAhead(order)
   if (ahead === null) return null

@@ -1,5 +1,3 @@
-/** Risk metadata: what a caller sends about a payer's browser, and what the service derives from it. */
-
 export interface BrowserData {
   colorDepth: number
   isJavaEnabled: boolean
@@ -62,7 +60,6 @@ export type DerivedRisk = { readonly [member in keyof typeof EXTERNAL_RISK]: nul
     readonly hasMismatchedTimeZone: boolean | null
   }
 
-/** Returns the derived members; `now` in milliseconds. */
 export function deriveRisk(
   { browserData }: RiskInput,
   billingCountry: string | null,
@@ -79,7 +76,7 @@ export function deriveRisk(
   }
 }
 
-/** True if no time zone of the country has this offset at the instant; null for a country without known zones. */
+/** Null for a country without known zones. */
 function timeZoneMismatch(country: string, offset: number, now: number): boolean | null {
   const zones = zonesOf(country)
   return zones.length === 0 ? null : zones.every((zone) => browserOffset(zone, now) !== offset)

@@ -1,4 +1,3 @@
-/** Transactions: their types and statuses, and what refunds and disputes make of a sale's status. */
 import { isZero, Money } from './money.ts'
 
 /** Every type of the interface; this release makes those of `SUPPORTED_TRANSACTION_TYPES`. */
@@ -41,12 +40,11 @@ export type TransactionStatus = 'pending' | 'completed' | 'never-sent' | 'refund
 /** How long a present customer has to approve a charge, in milliseconds. */
 export const APPROVAL_WINDOW = 3_600_000
 
-/** True if a customer who was asked at `charged` can no longer approve the charge at `instant`. */
 export function approvalIsOverdue(charged: number, instant: number): boolean {
   return instant >= charged + APPROVAL_WINDOW
 }
 
-/** Returns the status of a transaction whose outcome is known; `refunded` is what approved refunds have returned. */
+/** `refunded` is what approved refunds have returned. */
 export function statusOf(
   result: 'approved' | 'declined' | 'canceled' | 'abandoned',
   amount: string,

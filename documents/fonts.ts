@@ -1,6 +1,6 @@
 /**
- * The fonts of documents: DejaVu Sans for Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew and Arabic, Noto Sans JP for
- * kana and the characters of Japanese, most of which Chinese has too. Other characters are shown as boxes.
+ * DejaVu Sans for Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew and Arabic, Noto Sans JP for kana and
+ * Japanese characters, most of which Chinese has too. Other characters are shown as boxes.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -9,22 +9,18 @@ import { create, type Font } from 'fontkit'
 
 export type Weight = 'regular' | 'bold'
 
-/** A part of a text in one font. */
 export interface Run {
   readonly font: Font
   readonly text: string
 }
 
-/** A text on one line, with its width in points. */
+/** `width` in points. */
 export interface Line {
   readonly runs: readonly Run[]
   readonly width: number
 }
 
-/**
- * Returns a text as lines that fit a width in points. It breaks after spaces and between characters of the second font;
- * a word that is too long is broken where it has to be.
- */
+/** Breaks after spaces, between characters of the second font, and in too long words. `width` in points. */
 export function linesOf(text: string, weight: Weight, size: number, width: number): Line[] {
   return text.split('\n').flatMap((paragraph) => paragraphLines(paragraph, weight, size, width))
 }
@@ -52,17 +48,16 @@ function paragraphLines(text: string, weight: Weight, size: number, width: numbe
   })
 }
 
-/** Returns the width of a text on one line, in points. */
 export function widthOf(text: string, weight: Weight, size: number): number {
   return runsOf(text, weight).reduce((sum, run) => sum + runWidth(run, size), 0)
 }
 
-/** Returns the width of a run in points, with its kerning. */
+/** In points, with kerning. */
 export function runWidth({ font, text }: Run, size: number): number {
   return (font.layout(text).advanceWidth * size) / font.unitsPerEm
 }
 
-/** Returns the width of a text in ems, without kerning: enough to break it into lines, and a tenth of the work. */
+/** In ems, without kerning: enough to break a text into lines, and a tenth of the work. */
 function lengthOf(text: string, weight: Weight): number {
   let sum = 0
   for (const character of text) sum += characterLength(character, weight)
@@ -83,7 +78,6 @@ function characterLength(character: string, weight: Weight): number {
 /** By font and character; no larger than the fonts. */
 const lengths = new WeakMap<Font, Map<string, number>>()
 
-/** Returns the pieces between which a line may break. */
 function wordsOf(text: string, weight: Weight): string[] {
   const { [weight]: main } = fonts()
   const words = ['']
@@ -96,7 +90,6 @@ function wordsOf(text: string, weight: Weight): string[] {
   return words.filter((word) => word !== '')
 }
 
-/** Returns a word in pieces that fit a width in ems. */
 function partsOf(word: string, weight: Weight, limit: number): string[] {
   if (lengthOf(word.trimEnd(), weight) <= limit) return [word]
   const parts = ['']
@@ -131,7 +124,6 @@ export function allFonts(): Font[] {
 
 let loaded: (Readonly<Record<Weight, Font>> & { readonly japanese: Font }) | null = null
 
-/** Parsed once in a process: the documents share them. */
 function fonts() {
   loaded ??= {
     regular: read(packaged('DejaVuSans.ttf')),

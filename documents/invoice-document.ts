@@ -1,4 +1,4 @@
-/** Invoices as PDF documents, with what an invoice for value added tax has to state (decisions 6.3). */
+/** States what an invoice for value added tax has to state (decisions 6.3). */
 import PDFDocument from 'pdfkit'
 import type { Contact } from '../billing/contacts.ts'
 import { currencyExponent, Money } from '../billing/money.ts'
@@ -11,7 +11,7 @@ export interface InvoiceDocument {
   readonly number: number | null
   readonly status: string
   readonly currency: string
-  /** Of the organization when it issued the invoice. */
+  /** As the organization was when it issued the invoice. */
   readonly issuer: {
     readonly name: string
     readonly website: string | null
@@ -37,7 +37,6 @@ export interface InvoiceDocument {
   readonly taxes: readonly { readonly description: string; readonly amount: string }[]
   readonly amount: string
   readonly amountPaid: string
-  /** What credit memos cover. */
   readonly amountCredited: string
   readonly amountRefunded: string
   readonly amountDue: string
@@ -48,9 +47,9 @@ export interface DocumentLine {
   readonly quantity: number
   readonly unitPrice: string
   readonly amount: string
-  /** The period of service; null: none. The end is exclusive. */
+  /** null: none. The end is exclusive. */
   readonly period: { readonly start: Date; readonly end: Date | null } | null
-  /** The rate of its tax in percent; null: none. */
+  /** In percent; null: none. */
   readonly taxRate: number | null
 }
 
@@ -59,7 +58,7 @@ interface TaxId {
   readonly value: string
 }
 
-/** Returns the document of an invoice. Equal invoices have equal documents. */
+/** Equal invoices have equal documents. */
 export async function invoicePdf(invoice: InvoiceDocument): Promise<Buffer> {
   const pdf = new PDFDocument({
     size: 'A4',
@@ -104,18 +103,17 @@ interface Style {
   readonly align?: 'left' | 'right'
 }
 
-/** Writes texts from the top of the first page down. */
 class Page {
   readonly pdf: PDFKit.PDFDocument
   y = MARGIN
 
   constructor(pdf: PDFKit.PDFDocument) {
     this.pdf = pdf
-    // Its types know files only; it takes parsed fonts too.
+    // The types of pdfkit know files only; pdfkit takes parsed fonts too.
     for (const font of allFonts()) pdf.registerFont(font.postscriptName, font as unknown as Buffer)
   }
 
-  /** Writes a text at the height `y` and returns the height below it. */
+  /** Returns the height below the text. */
   write(text: string, x: number, width: number, style: Style = {}, y = this.y): number {
     const { size = 9, weight = 'regular', color = INK, align = 'left' } = style
     let baseline = y + size
@@ -126,7 +124,6 @@ class Page {
     return baseline - size
   }
 
-  /** Begins another page where fewer points are left. */
   require(height: number, onNewPage: () => void = () => undefined): void {
     if (this.y + height <= BOTTOM) return
     this.pdf.addPage()
@@ -398,7 +395,6 @@ function contactLines(contact: Contact | null): string[] {
   ]
 }
 
-/** Returns the preferred telephone number and e-mail address. */
 function reachLines({ phoneNumbers, emails }: Pick<Contact, 'phoneNumbers' | 'emails'>): string[] {
   return [phoneNumbers, emails].flatMap((all) => (all.find(({ primary }) => primary) ?? all[0])?.value ?? [])
 }
@@ -439,7 +435,6 @@ function amountText(amount: string, currency: string): string {
   return numberText(exact.isZero() ? text.replace('-', '') : text)
 }
 
-/** Returns a number with its thousands apart, and a real minus sign. */
 function numberText(text: string): string {
   const [whole = '', fraction] = text.split('.')
   const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, ',').replace('-', '−')

@@ -1,20 +1,17 @@
-/** Logos of organizations: PNG or JPEG images in data URLs, small enough to be in every document. */
 import { inflateSync } from 'node:zlib'
 import PDFDocument from 'pdfkit'
 
 export interface Logo {
   readonly bytes: Buffer
-  /** Pixels. */
   readonly width: number
   readonly height: number
 }
 
-/** In bytes, before the encoding as a data URL. */
+/** Before the encoding as a data URL. */
 export const LOGO_BYTES = 65_536
-/** The longest side, in pixels: an image that unpacks to more is refused before it is unpacked. */
+/** The longest side: an image that unpacks to more is refused before it is unpacked. */
 export const LOGO_PIXELS = 1_000
 
-/** Returns the image in a data URL, or why it cannot be a logo. */
 export function readLogo(dataUrl: string): Logo | { readonly problem: string } {
   const [, type, data = ''] = /^data:image\/(png|jpeg);base64,([A-Za-z0-9+/]+={0,2})$/.exec(dataUrl) ?? []
   if (type === undefined) return { problem: 'must be a data URL of a PNG or JPEG image, in Base64' }
@@ -39,10 +36,9 @@ export function readLogo(dataUrl: string): Logo | { readonly problem: string } {
 type Size = Pick<Logo, 'width' | 'height'>
 
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex')
-/** Samples of a pixel by colour type. */
 const SAMPLES: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
 
-/** Returns the size of a PNG image whose pixels are all there; null: it is none. */
+/** Returns null unless all pixels of the image are there. */
 function pngSize(bytes: Buffer): Size | null {
   if (bytes.length < 33 || !bytes.subarray(0, 8).equals(PNG) || bytes.toString('latin1', 12, 16) !== 'IHDR')
     return null
@@ -71,7 +67,6 @@ function pngSize(bytes: Buffer): Size | null {
   }
 }
 
-/** Returns the size of a JPEG image, from the header of its frame; null: it is none. */
 function jpegSize(bytes: Buffer): Size | null {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) return null
   for (let at = 2; at + 9 < bytes.length; ) {

@@ -3,18 +3,14 @@ import type { Coupon } from '../db/entities/index.ts'
 import type { NewEvent } from '../db/outbox.ts'
 import { presentCoupon } from '../representations/coupon.ts'
 
-/** What an event of a coupon is about besides the coupon. */
 export interface AboutRedemption {
   readonly redemptionId: string
   readonly customerId: string
-  /** Of the order; null: the redemption is for no order alone. */
+  /** Of the order; null: the redemption is for all orders. */
   readonly websiteId: string | null
 }
 
-/**
- * Returns an event about a coupon, with the coupon as it stands now. Its time is real time, because a coupon belongs to no
- * order and follows no order's clock.
- */
+/** The time is real time: a coupon belongs to no order, and follows no order's clock. */
 export function couponEvent(
   coupon: Coupon,
   type: EventType,

@@ -3,7 +3,7 @@ import type { CreditMemo } from '../db/entities/index.ts'
 import type { NewEvent } from '../db/outbox.ts'
 import { presentCreditMemo } from '../representations/credit-memo.ts'
 
-/** Returns an event about a credit memo, with the memo as it stands now; its website is that of the invoice, if any. */
+/** The website is that of the invoice, if any. */
 export function creditMemoEvent(
   memo: CreditMemo,
   type: EventType,

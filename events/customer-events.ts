@@ -4,7 +4,6 @@ import type { NewEvent } from '../db/outbox.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import { presentCustomer } from '../representations/customer.ts'
 
-/** Returns an event about a customer, with the customer as it stands now. */
 export function customerEvent(customer: Customer, type: EventType, { baseUrl }: UnitOfWork): NewEvent {
   const representation = presentCustomer(customer, baseUrl)
   return {

@@ -6,7 +6,7 @@ import type { UnitOfWork } from '../db/unit-of-work.ts'
 import { disputeLinks, presentDispute } from '../representations/dispute.ts'
 import { presentTransaction } from '../representations/transaction.ts'
 
-/** The disputed transaction, and the website of the first invoice it paid, else of its customer. */
+/** The website is that of the first invoice it paid, else of its customer. */
 export interface DisputedSale {
   readonly transaction: Transaction
   readonly websiteId: string | null
@@ -18,10 +18,6 @@ interface DisputeEventOptions {
   readonly sale?: DisputedSale
 }
 
-/**
- * Emits an event about a dispute, with the dispute and its transaction as they stand now. Its website is that
- * of the sale's first invoice, else of its customer.
- */
 export async function emitDisputeEvent(
   unit: UnitOfWork,
   dispute: Dispute,
@@ -52,7 +48,6 @@ export async function emitDisputeEvent(
   })
 }
 
-/** Returns what the dispute's transaction shows of its disputes now. */
 async function readDisputeOf(
   { em, organizationId }: UnitOfWork,
   { transactionId, postedTime, status }: Dispute,
@@ -73,10 +68,7 @@ async function readDisputeOf(
   return row?.dispute ?? null
 }
 
-/**
- * Returns the transaction of that id; null when it does not exist. It is read without a lock, because
- * transactions are never deleted, and orders have to be locked before it.
- */
+/** Reads without a lock: transactions are never deleted, and orders have to be locked before them. */
 export async function readDisputedSale(
   { em, organizationId }: UnitOfWork,
   id: string,
@@ -92,10 +84,7 @@ export async function readDisputedSale(
   return row === undefined ? null : saleOf(em, row)
 }
 
-/**
- * As `readDisputedSale`, and holds the transaction's customer until the unit ends, so that a dispute of it is not left
- * behind by a merge.
- */
+/** Also holds the transaction's customer until the unit ends, so that a merge does not leave a dispute behind. */
 export async function holdDisputedSale(unit: UnitOfWork, id: string): Promise<DisputedSale | null> {
   const { em, organizationId } = unit
   const [row] = await statement<FoundSale & { held: string | null }>(

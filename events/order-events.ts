@@ -1,4 +1,3 @@
-/** Events about orders and their invoices, with the records as they stand now. */
 import type { EventType } from '../billing/event-types.ts'
 import type { Invoice, Subscription, Transaction } from '../db/entities/index.ts'
 import type { NewEvent } from '../db/outbox.ts'
@@ -63,7 +62,7 @@ export function invoicePaymentEvent(
   }
 }
 
-/** The invoice as it stands now, with the number that it is given at the end of the transaction. */
+/** The invoice gets its number only at the end of the transaction. */
 function withItsNumber(invoice: Invoice, baseUrl: string): () => object {
   const shown = presentInvoice(invoice, baseUrl)
   return () => (shown.issuedTime === null ? shown : { ...shown, ...presentIssue(invoice) })

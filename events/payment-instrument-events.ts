@@ -3,7 +3,6 @@ import type { NewEvent } from '../db/outbox.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import { presentPaymentInstrument } from '../representations/payment-instrument.ts'
 
-/** Returns an event about a payment instrument as it stands now. `websiteId` is that of its customer. */
 export function paymentInstrumentEvent(
   instrument: PaymentInstrument,
   type:

@@ -1,4 +1,3 @@
-/** Entries of timelines: their types as clients of the interface know them, and their messages. */
 import type { EventType } from '../billing/event-types.ts'
 import type { InvoiceStatus } from '../billing/invoices.ts'
 import { plainAmount } from '../billing/money.ts'
@@ -19,15 +18,12 @@ const TYPES: Readonly<Partial<Record<EventType, string>>> = {
   'renewal-invoice-payment-declined': 'invoice-renewal-payment-declined',
 }
 
-/** What a domain event of an order is about. */
 export interface AboutOrder {
   readonly order: { readonly id: string; readonly customerId: string }
-  /** The invoice, with its status before. */
   readonly invoice?: { readonly id: string; readonly status: InvoiceStatus; readonly before: string | null }
   readonly pauseId?: string
 }
 
-/** Returns the entry of a domain event: in the timelines of the order, its customer and the invoice. */
 export function orderEntry(
   event: EventType,
   { order, invoice, pauseId }: AboutOrder,
@@ -76,7 +72,7 @@ const SAID: Readonly<Record<TransactionEntry, string>> = {
   'transaction-refunded': 'refunded',
 }
 
-/** Returns the entries of a transaction: in its timeline, its customer's, and that of each invoice it pays. */
+/** The entries are in the timelines of the transaction, its customer and each invoice it pays. */
 export function transactionEntries(
   transaction: Pick<Transaction, 'id' | 'type' | 'customerId' | 'invoiceIds' | 'amount' | 'currency'>,
   type: TransactionEntry,
@@ -94,7 +90,6 @@ export function transactionEntries(
   ]
 }
 
-/** Returns the entries of a sale and of its invoices for an approved refund. */
 export function refundedEntries(
   sale: Parameters<typeof transactionEntries>[0],
   { amount, shares }: Pick<Transaction, 'amount' | 'shares'>,
@@ -104,7 +99,6 @@ export function refundedEntries(
   return transactionEntries({ ...sale, invoiceIds }, 'transaction-refunded', occurredTime, { amount })
 }
 
-/** Returns the entry of a credit memo: in its timeline, its customer's, and those of an invoice that uses it and its order. */
 export function creditEntry(
   type: 'credit-memo-created' | 'credit-memo-modified' | CreditApplied | 'credit-memo-voided',
   { id, customerId, totalAmount, unusedAmount, currency }: CreditMemo,
@@ -129,7 +123,6 @@ export function creditEntry(
 
 type CreditApplied = 'credit-memo-applied' | 'credit-memo-partially-applied'
 
-/** Returns the entry of a dispute that was created or got another status: in its transaction's timeline and its customer's. */
 export function disputeEntry(
   { id, transactionId, customerId, status, amount, currency }: Dispute,
   isNew: boolean,
@@ -147,7 +140,6 @@ export function disputeEntry(
   }
 }
 
-/** Returns the entry of a redemption: in the timeline of its customer, and of its order if it is for one. */
 export function couponEntry(
   type: 'coupon-redeemed' | 'coupon-redemption-canceled',
   { id, couponId, customerId, subscriptionId }: CouponRedemption,
@@ -163,7 +155,6 @@ export function couponEntry(
   }
 }
 
-/** Returns the entry of a coupon's discount on an invoice: in the timelines of the order, its customer and the invoice. */
 export function discountEntry(
   type: 'coupon-applied' | 'coupon-application-removed',
   { couponId, order, invoiceId }: { couponId: string; order: AboutOrder['order']; invoiceId: string },
@@ -180,7 +171,6 @@ export function discountEntry(
   }
 }
 
-/** Returns an entry of a customer alone. */
 export function customerEntry(
   customerId: string,
   type: string,

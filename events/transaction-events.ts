@@ -3,7 +3,7 @@ import type { NewEvent } from '../db/outbox.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'
 import { presentTransaction } from '../representations/transaction.ts'
 
-/** Returns an event about a transaction as it stands now. `time` is on the clock that decided. */
+/** `time` is on the clock that decided. */
 export function transactionEvent(
   transaction: Transaction,
   type:

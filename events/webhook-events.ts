@@ -1,4 +1,4 @@
-/** Events about webhooks. The webhook concerned does not receive them, because its receiver fails. */
+/** The webhook concerned does not receive the event, because its receiver fails. */
 import type { EventType } from '../billing/event-types.ts'
 import type { Webhook } from '../db/entities/index.ts'
 import type { UnitOfWork } from '../db/unit-of-work.ts'

@@ -1,9 +1,7 @@
 /**
- * Dispatches movements to the gateway accounts of an organization.
- *
- * A reference of an account's instrument names the account (`billing/gateway-references.ts`), so a movement goes to the
- * account that holds it, whatever accounts there are by then. What has no such reference belongs to the deployment's own
- * gateway: in the sandbox the test gateway.
+ * Dispatches movements to the gateway accounts of an organization. An instrument's reference names its account,
+ * so a movement goes to the account that holds it, whatever accounts there are by then.
+ * Other references belong to the deployment's own gateway: in the sandbox the test gateway.
  */
 import { referenceOf, splitReference } from '../billing/gateway-references.ts'
 import type { GatewayNotification, SentNotification } from './notifications.ts'
@@ -26,39 +24,32 @@ export interface GatewayAccountFacts {
   readonly revision: number
   /** Only an active account stores cards and charges. */
   readonly isActive: boolean
-  /** Currencies that it charges in; empty: all. */
+  /** Empty: all. The same holds for the card brands. */
   readonly acceptedCurrencies: readonly string[]
-  /** Card brands that it takes; empty: all. */
   readonly paymentCardSchemes: readonly string[]
-  /** True if it takes card numbers, and not only what the provider's form made. */
+  /** False: it takes only what the provider's form made. */
   readonly takesCardNumbers: boolean
   readonly descriptor: string | null
   readonly secretKey: string | null
-  /** Verifies what the provider sends; null: it is refused. */
+  /** Verifies notifications; null: they are refused. */
   readonly webhookSecret: string | null
 }
 
-/** Where the accounts are read. */
 export interface GatewayAccountSource {
   find(organizationId: string, id: string): Promise<GatewayAccountFacts | null>
-  /** The active accounts, those that are tried first in front. */
+  /** In the order in which they are tried. */
   active(organizationId: string): Promise<GatewayAccountFacts[]>
 }
 
-/** What a probe needs of an account that is not there yet. */
+/** An account that need not exist yet. */
 export type ProbedAccount = Pick<GatewayAccountFacts, 'gatewayName' | 'secretKey'>
 
-/** A gateway whose references say which account holds them. */
 export interface GatewayOfAccounts extends Gateway {
-  /**
-   * Asks the provider whether it takes the credentials of an account, given by its id or by what it is to have.
-   * @throws CredentialsRefusedError; GatewayFailedError if the provider cannot be reached.
-   */
+  /** @throws CredentialsRefusedError; GatewayFailedError if the provider cannot be reached. */
   probe(organizationId: string, account: string | ProbedAccount): Promise<void>
   /**
-   * Verifies and reads what the provider of an account has sent. Null if the account does not exist.
-   * @throws NotificationRefusedError if it is not the provider's, or too old; ConflictError if the account has no secret
-   * to verify it with.
+   * Null if the account does not exist.
+   * @throws NotificationRefusedError if not the provider's or too old; ConflictError if the account has no secret.
    */
   readNotification(
     organizationId: string,
@@ -92,7 +83,6 @@ export function dispatchByAccount(
 
   return {
     name: own.name,
-    // That of the adapter with the shortest.
     idempotencyWindow: Math.min(own.idempotencyWindow, SHORTEST_WINDOW),
 
     async takesCards(organizationId) {
@@ -176,7 +166,6 @@ export function dispatchByAccount(
   }
 }
 
-/** Returns the card of the first account that keeps it, with a reference that names the account. */
 async function firstToKeep<Card extends StoredCard>(
   accounts: readonly GatewayAccountFacts[],
   keep: (account: GatewayAccountFacts) => Promise<Card | CardRefusal>,

@@ -1,4 +1,3 @@
-/** Returns the gateway of a deployment, which dispatches to the accounts of its organizations. */
 import { ConflictError } from '../billing/errors.ts'
 import {
   dispatchByAccount,
@@ -15,15 +14,13 @@ import { type Approvals, createTestGateway } from './test-gateway.ts'
 export interface GatewayOptions {
   readonly environment: 'sandbox' | 'live'
   readonly databaseUrl: string
-  /** Where browsers reach the service. */
   readonly baseUrl: string
   readonly accounts: GatewayAccountSource
-  /** Where Stripe is; default on the Internet. */
   readonly stripeHost?: StripeOptions['host']
 }
 
 export interface Gateways extends GatewayOfAccounts {
-  /** The charges of the test gateway that wait for their customers; null in live. */
+  /** Charges of the test gateway that wait for their customers; null in live. */
   readonly approvals: Approvals | null
 }
 
@@ -54,7 +51,6 @@ export function createGateways({
   return { ...dispatched, approvals: own.approvals }
 }
 
-/** Returns the deployment's own gateway: the sandbox's test gateway, or in live one that refuses. */
 export function createGateway(
   environment: 'sandbox' | 'live',
   databaseUrl: string,
@@ -65,7 +61,7 @@ export function createGateway(
   return { ...testGateway, approvals: testGateway }
 }
 
-/** Returns the adapter of an account at Stripe. It holds nothing that must be closed. */
+/** Holds nothing that must be closed. */
 export function stripeOf(
   {
     secretKey,

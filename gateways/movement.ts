@@ -1,4 +1,4 @@
-/** Requests a movement of money, and repeats the request. It returns outcomes and throws nothing. */
+/** Movements return outcomes and throw nothing. */
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   type Charge,
@@ -13,23 +13,20 @@ export interface PendingMovement {
   readonly movement: Movement
   /** When it got its request id. Milliseconds of real time. */
   readonly since: number
-  /** True if it was requested before without a known outcome. */
+  /** It was requested before, and its outcome is not known. */
   readonly isUnknown: boolean
   /** False if its debt is no longer open: a charge that was not made before must not be made. */
   readonly isWanted: boolean
-  /** True if its card has expired: it is declined and never sent. */
+  /** Its card has expired: it is declined and never sent. */
   readonly isRefused?: boolean
   /** True if its customer had time enough to approve it. */
   readonly isOverdue?: boolean
 }
 
-/**
- * `canceled`: the gateway never received it and it will not be sent again. `abandoned`: the customer did not approve it,
- * and no longer can.
- */
+/** `canceled`: never received, and not sent again. `abandoned`: its customer can no longer approve it. */
 export interface MovementOutcome {
   readonly result: GatewayResult['result'] | 'canceled' | 'abandoned'
-  /** The gateway's own text, or why it was not asked; holds no card data. */
+  /** Holds no card data. */
   readonly raw: string
   readonly id?: string | null
   readonly decline?: DeclineClass | null
@@ -37,23 +34,19 @@ export interface MovementOutcome {
 }
 
 const NO_RESULT = outcome('unknown', 'no-answer')
-/** Not sent so far; it may be sent later. */
+/** It may be sent later. */
 const NOT_REACHED = outcome('unknown', 'not-reached')
 const NEVER_SENT = outcome('canceled', 'never-sent')
 
-/** Waits before a request that was certainly not sent is sent again, in milliseconds. */
+/** Waits before a request that was certainly not sent is repeated. Milliseconds. */
 const AT_ONCE: readonly number[] = [100, 300, 900]
 
-/**
- * Maximum age of the facts on which a movement is sent, in milliseconds: a process that was paused must not charge for
- * an invoice that has ended since.
- */
+/** Milliseconds. A process that was paused must not charge for an invoice that ended after it was read. */
 const FRESH = 10_000
 
 /**
- * Makes a pending movement or finds its outcome. Repeating it moves no money twice: the request id stays the same, and
- * what may no longer be sent is only looked up.
- * @param readAt when reading the pending movement began, by `now`: real time in milliseconds.
+ * A repetition moves no money: the request id stays, and what may no longer be sent is only looked up.
+ * `readAt` is when reading the movement began, by `now`: real time in milliseconds.
  */
 export async function carryOut(
   gateway: Gateway,

@@ -2,27 +2,25 @@
 import type { DisputeStatus, DisputeType } from '../billing/disputes.ts'
 import type { GatewayResult } from './port.ts'
 
-/** A request that came in a provider's name. */
+/** Not verified yet. */
 export interface SentNotification {
   readonly body: Buffer
-  /** Value of a header, empty if it is missing. */
   readonly header: (name: string) => string
-  /** When it came; milliseconds of real time. */
+  /** Milliseconds of real time. */
   readonly receivedTime: number
 }
 
 export interface GatewayNotification {
   /** The provider's id of it, the same when it is sent again. */
   readonly id: string
-  /** What happened, in the provider's words. */
   readonly type: string
-  /** When it happened, by the provider's clock. Milliseconds. */
+  /** By the provider's clock. Milliseconds. */
   readonly occurredTime: number
   /** Orders what happened at the same instant. */
   readonly rank: number
-  /** The provider's id of the charge, card or account that it is about. */
+  /** The provider's id of the charge, card or account. */
   readonly record: string
-  /** The provider's id of the object that it shows: of two notifications of an object, the later one holds. */
+  /** The provider's id of the object: of two notifications of an object, the later one holds. */
   readonly object: string
   readonly content: NotificationContent
 }
@@ -45,22 +43,19 @@ export interface ChargeNotification {
 export interface RefundNotification {
   readonly kind: 'refund'
   readonly refundId: string
-  /** The provider's id of the charge. */
   readonly chargeId: string
   /** Null if the service did not request the refund. */
   readonly requestId: string | null
-  /** A decimal string. */
   readonly amount: string
   readonly currency: string
   readonly outcome: GatewayResult
 }
 
-/** Instants are milliseconds. */
+/** Amounts are decimal strings, instants milliseconds. */
 export interface DisputeNotification {
   readonly kind: 'dispute'
   readonly disputeId: string
   readonly chargeId: string
-  /** A decimal string. */
   readonly amount: string
   readonly currency: string
   readonly reasonCode: string

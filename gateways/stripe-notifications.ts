@@ -1,7 +1,4 @@
-/**
- * Reads Stripe's webhook events. Of an event only that is kept which the service acts on: no name, no address, no evidence
- * of a dispute.
- */
+/** Keeps only what the service acts on of Stripe's events: no name, no address, no evidence of a dispute. */
 import Stripe from 'stripe'
 import type { DisputeStatus, DisputeType } from '../billing/disputes.ts'
 import { LATEST_INSTANT } from '../billing/instants.ts'
@@ -10,13 +7,10 @@ import type { GatewayNotification, NotificationContent, SentNotification } from 
 import { NotificationRefusedError } from './port.ts'
 import { resultOfIntent, resultOfRefund } from './stripe.ts'
 
-/** How old a signature may be. Seconds. */
+/** Maximum age of a signature. Seconds. */
 const TOLERANCE = 300
 
-/**
- * Returns what an event says.
- * @throws NotificationRefusedError if Stripe did not sign it under the secret, or more than five minutes ago.
- */
+/** @throws NotificationRefusedError if Stripe did not sign it under the secret, or more than five minutes ago. */
 export function readStripeNotification(
   organizationId: string,
   webhookSecret: string,
@@ -52,7 +46,6 @@ function verified(body: Buffer, signature: string, secret: string, receivedTime:
 type Read = Pick<GatewayNotification, 'rank' | 'record' | 'object' | 'content'>
 type Members = Readonly<Record<string, unknown>>
 
-/** Null if an event of a known type is not as Stripe describes it. */
 function readObject(organizationId: string, type: string, event: unknown): Read | null {
   const read = READERS[type]
   const { id, data } = membersOf(event)
@@ -189,7 +182,7 @@ const DISPUTE_STATUSES: Readonly<Record<string, DisputeStatus>> = {
   lost: 'lost',
 }
 
-/** Reasons of a bank that could not, or would not, take a direct debit. */
+/** The bank could not, or would not, take a direct debit. */
 const BANK_RETURNS = [
   'bank_cannot_process',
   'check_returned',
@@ -204,7 +197,6 @@ function disputeTypeOf(reason: string, status: string, caseType: unknown): Dispu
   return status.startsWith('warning_') || caseType === 'inquiry' ? 'information-request' : 'first-chargeback'
 }
 
-/** Returns the request id of what this organization has requested; null: somebody else did. */
 function requestIdOf({ metadata }: Members, organizationId: string): string | null {
   const { organizationId: owner, requestId } = membersOf(metadata ?? {})
   return owner === organizationId && requestId !== undefined ? text(requestId) : null
@@ -217,7 +209,6 @@ function moneyOf(object: Members): { readonly amount: string; readonly currency:
   return { amount, currency }
 }
 
-/** An event, or a part of it, is not as Stripe describes it. */
 class UnreadableError extends Error {
   override readonly name = 'UnreadableError'
 }

@@ -1,9 +1,7 @@
 /**
- * The gateway port over Stripe, by its own library: payment methods of a Stripe customer, charged by payment intents,
- * off session or with the customer present, whom Stripe then sends to the bank's page and back.
- *
- * A reference is `<customer>/<payment method>`. Our request id is a movement's idempotency key and stands in its
- * metadata, by which `find` recognizes it: Stripe forgets idempotency keys after a day and repeats a failure under them,
+ * Payment methods of a Stripe customer, charged by payment intents, off session or with the customer present.
+ * A reference is `<customer>/<payment method>`. Our request id is the idempotency key, and in the metadata, by
+ * which `find` recognizes a movement: Stripe forgets idempotency keys after a day and repeats a failure under them,
  * so that a listing, which is consistent, is the only proof that a movement never came.
  */
 import { createHash, randomUUID } from 'node:crypto'
@@ -22,13 +20,13 @@ import {
   type Refund,
 } from './port.ts'
 
-/** The version of Stripe's API that the adapter was written and tested against. */
+/** The adapter was written and tested against this version. */
 export const STRIPE_API_VERSION = '2026-10-28.endive'
 
 const NAME = 'Stripe'
 /** Stripe keeps idempotency keys for at least a day; an hour of it is left for clocks and retries. */
 const IDEMPOTENCY_WINDOW = 23 * 3_600_000
-/** Time limit of a call. Milliseconds. */
+/** Milliseconds. */
 const TIMEOUT = 30_000
 /** How much earlier than our instant Stripe may have written a movement by its own clock. Seconds. */
 const CLOCK_MARGIN = 300
@@ -36,20 +34,18 @@ const PAGE = 100
 /** Nobody is there to be sent to another page. */
 const WITHOUT_REDIRECT = { enabled: true, allow_redirects: 'never' } as const
 
-/** Stripe or the bank does not keep the card. The message says why, for the one who entered it. */
 class CardRefusedError extends Error {}
 
 export interface StripeOptions {
   readonly secretKey: string
-  /** True if the merchant may send card numbers to Stripe from its server. */
+  /** The merchant may send card numbers to Stripe from its server. */
   readonly takesCards: boolean
-  /** What stands on the cardholder's statement, besides the account's own text. */
+  /** For the cardholder's statement, besides the account's own text. */
   readonly descriptor?: string | null
   /** Where the bank's page sends customers back to, unless a charge says where. */
   readonly returnUrl: string
-  /** Where Stripe is; default on the Internet. */
   readonly host?: { readonly protocol: 'http' | 'https'; readonly host: string; readonly port: number }
-  /** Time limit of a call in milliseconds; default 30,000. */
+  /** Milliseconds, per call. */
   readonly timeout?: number
 }
 
@@ -78,7 +74,7 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
     return id
   }
 
-  /** Keeps a payment method for a charge that its owner may have to approve. */
+  /** For a charge that the owner may have to approve. */
   const attachFor = async (
     organizationId: string,
     paymentMethod: string,
@@ -89,7 +85,7 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
     return `${customer}/${paymentMethod}`
   }
 
-  /** Keeps a payment method for charges while its owner is away. */
+  /** For charges while the owner is away. */
   const saveFor = async (
     organizationId: string,
     paymentMethod: string,
@@ -260,7 +256,7 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
   }
 }
 
-/** Makes a movement. What Stripe declines is a result; what it certainly did not carry out is a `NotSentError`. */
+/** What Stripe declines is a result; what it certainly did not carry out is a `NotSentError`. */
 async function moving(move: () => Promise<GatewayResult>): Promise<GatewayResult> {
   try {
     return await move()
@@ -293,10 +289,9 @@ async function moving(move: () => Promise<GatewayResult>): Promise<GatewayResult
   }
 }
 
-/** Codes of a request whose first one under the same key is still under way. */
+/** The first request under the same key is still under way. */
 const IN_PROGRESS = ['idempotency_key_in_use', 'lock_timeout']
 
-/** Stripe's names of the brands that the service knows. */
 const BRANDS: Readonly<Record<string, CardBrand>> = {
   amex: 'American Express',
   diners: 'Diners Club',
@@ -306,7 +301,7 @@ const BRANDS: Readonly<Record<string, CardBrand>> = {
   visa: 'Visa',
 }
 
-/** Stores an instrument. A declined card is a refusal. @throws GatewayFailedError if there is no result. */
+/** A declined card is a refusal. @throws GatewayFailedError if there is no result. */
 async function storing<T>(store: () => Promise<T>): Promise<T | CardRefusal> {
   try {
     return await store()
@@ -322,7 +317,7 @@ async function storing<T>(store: () => Promise<T>): Promise<T | CardRefusal> {
   }
 }
 
-/** Lists what a customer was charged since an instant, newest first, page by page, until the request is found. */
+/** Lists what a customer was charged since an instant, newest first, until the request is found. */
 async function findIntent(
   stripe: Stripe,
   sought: Charge | Refund,
@@ -345,7 +340,6 @@ function isOf(
   return metadata?.requestId === requestId && metadata.organizationId === organizationId
 }
 
-/** Returns the outcome that an intent tells of its charge. */
 export function resultOfIntent(intent: Stripe.PaymentIntent): GatewayResult {
   const { id, status, last_payment_error: failure } = intent
   const reason = failure?.decline_code ?? failure?.code ?? status
@@ -368,7 +362,7 @@ export function resultOfIntent(intent: Stripe.PaymentIntent): GatewayResult {
   }
 }
 
-/** A refund that fails later gives the money back to the merchant, and is told by Stripe's notifications. */
+/** A refund that fails later is reported by Stripe's notifications. */
 export function resultOfRefund({ id, status, failure_reason: reason }: Stripe.Refund): GatewayResult {
   if (status === 'failed' || status === 'canceled') return declined(reason ?? status, 'hard', id)
   if (status === 'requires_action') return { result: 'unknown', raw: rawOf(id, status, null), id }
@@ -383,7 +377,7 @@ function rawOf(id: string | null, status: string, reason: string | null): string
   return JSON.stringify({ id, status, reason })
 }
 
-/** Stripe's decline codes in the list of the port. What it does not name may succeed later. */
+/** What Stripe does not name may succeed later. */
 const DECLINES: Readonly<Record<string, DeclineClass>> = {
   ...classed('lost-or-stolen', ['lost_card', 'stolen_card', 'pickup_card']),
   ...classed('insufficient-funds', [

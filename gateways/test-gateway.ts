@@ -1,8 +1,6 @@
 /**
- * The sandbox's test gateway, a separate system with its own connections and its own schema.
- *
- * Of a card it stores the behaviour and the last four digits, never the number. Its ledger has one row for each request
- * id, however often it was requested: the approved rows are the money that moved.
+ * The sandbox's test gateway, a separate system with its own connections and schema. It never stores a card number.
+ * Its ledger has one row for each request id: the approved rows are the money that moved.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import pg from 'pg'
@@ -33,7 +31,7 @@ type Behaviour =
   /** As `ask-always`, but charged off session without being asked. */
   | 'ask-present'
 
-/** What the published test cards do; any other number is approved. */
+/** The published test cards; any other number is approved. */
 const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   '4111111111111111': 'approve',
   '5555555555554444': 'approve',
@@ -48,7 +46,6 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   '4000003800000446': 'ask-present',
 }
 
-/** Published test payment methods, as the provider's own form would make them, with their cards. */
 const PAYMENT_METHODS: ReadonlyMap<string, string> = new Map([
   ['pm_card_visa', '4111111111111111'],
   ['pm_card_mastercard', '5555555555554444'],
@@ -57,7 +54,6 @@ const PAYMENT_METHODS: ReadonlyMap<string, string> = new Map([
   ['pm_card_authenticationRequired', '4000002760003184'],
 ])
 
-/** Why cards that decline every charge do. */
 const ALWAYS_DECLINED: Readonly<Partial<Record<Behaviour, string>>> = {
   decline: 'do-not-honor',
   'lack-funds': 'insufficient-funds',
@@ -74,7 +70,6 @@ interface LedgerRow {
   approval_id: string | null
 }
 
-/** The reasons of the ledger in the list of the port. */
 const DECLINES: Readonly<Record<string, DeclineClass>> = {
   'do-not-honor': 'soft',
   'insufficient-funds': 'insufficient-funds',
@@ -87,9 +82,7 @@ const DECLINES: Readonly<Record<string, DeclineClass>> = {
   'unknown-reference': 'hard',
 }
 
-/** A charge that waits, or waited, for its customer. */
 export interface Approval {
-  /** A decimal string in units of the currency. */
   readonly amount: string
   readonly currency: string
   readonly last4: string
@@ -97,11 +90,8 @@ export interface Approval {
   readonly returnUrl: string
 }
 
-/** What a bank's page would ask customers. */
 export interface Approvals {
-  /** Returns the charge of an approval page; null if there is none. */
   approval(id: string): Promise<Approval | null>
-  /** Approves or refuses a waiting charge, and returns its outcome; null if it does not wait. */
   decide(id: string, approves: boolean): Promise<DecidedCharge | null>
 }
 
@@ -114,10 +104,10 @@ export interface DecidedCharge {
 export interface TestGateway extends Gateway, Approvals {}
 
 const NAME = 'TestGateway'
-/** Time limit of a query. Milliseconds. */
+/** Milliseconds. */
 const TIMEOUT = 10_000
 
-/** How long a repeated request id is idempotent, as promised; the ledger in fact keeps ids for ever. */
+/** As promised; the ledger in fact keeps request ids for ever. */
 const IDEMPOTENCY_WINDOW = 24 * 3_600_000
 
 export function createTestGateway(
@@ -126,7 +116,6 @@ export function createTestGateway(
     baseUrl,
     idempotencyWindow = IDEMPOTENCY_WINDOW,
   }: {
-    /** Where browsers reach its pages. */
     readonly baseUrl: string
     readonly idempotencyWindow?: number
   },

@@ -44,7 +44,6 @@ export function presentCreditMemo(memo: CreditMemo, baseUrl: string) {
   }
 }
 
-/** Returns what an allocation of credit has done to an invoice. */
 export function presentCreditAllocation(
   invoice: { readonly id: string; readonly currency: string; readonly amountDue: string },
   used: readonly CreditAllocation[],

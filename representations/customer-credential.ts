@@ -1,7 +1,7 @@
 import type { CustomerCredential } from '../db/entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** Returns a credential for the API, without its password. */
+/** Never shows the password. */
 export function presentCustomerCredential(credential: CustomerCredential, baseUrl: string) {
   const url = (...segments: string[]) => resourceUrl(baseUrl, credential.organizationId, ...segments)
   const links: Link[] = [

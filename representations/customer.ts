@@ -44,14 +44,13 @@ function presentFigures(figures: CustomerFigures) {
   }
 }
 
-/** Returns an amount in the one currency of all payments. Several are not summed, and none is converted. */
+/** Amounts of several currencies are not summed, and none is converted. */
 function value({ currency, currencies }: CustomerFigures, exact: Money) {
   const isKnown = currencies <= 1
   const amount = isKnown ? jsonAmount(lineAmount(exact, currency ?? '')) : null
   return { currency, amount, amountUsd: currency === 'USD' || currencies === 0 ? amount : null }
 }
 
-/** Returns a customer's lead source with the first one it had; null without one. */
 export function presentLeadSource(customer: Customer, baseUrl: string) {
   const { leadSource, originalLeadSource, leadSourceCreatedTime, leadSourceUpdatedTime } = customer
   if (leadSource == null || leadSourceCreatedTime == null || leadSourceUpdatedTime == null) return null

@@ -1,7 +1,7 @@
 import type { DeliveryAttempt } from '../db/entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** Returns an attempt for the API; `request` is the text that was sent. */
+/** `request` is the text that was sent. */
 export function presentDeliveryAttempt(attempt: DeliveryAttempt, request: string | null, baseUrl: string) {
   const url = (...segments: string[]) => resourceUrl(baseUrl, attempt.organizationId, ...segments)
   const links: Link[] = [

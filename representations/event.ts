@@ -1,10 +1,9 @@
 import type { Delivery, Event, Webhook } from '../db/entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** The columns of a webhook that decide whether its deliveries are sent. */
 export type Sendable = Pick<Webhook, 'status' | 'canceledThrough'>
 
-/** Returns an event for the API, with the status of its deliveries; `webhooks` by id, without deleted ones. */
+/** `webhooks` by id, without deleted ones. */
 export function presentEvent(
   event: Event,
   deliveries: readonly Delivery[],

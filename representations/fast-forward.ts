@@ -2,7 +2,7 @@ import { hasStalled, STALLED_DETAIL } from '../billing/fast-forward.ts'
 import type { FastForward } from '../db/entities/index.ts'
 import { fastForwardUrl, resourceUrl } from './links.ts'
 
-/** Returns a fast-forward for the API at real time `now`; a stalled one has failed. */
+/** A stalled fast-forward is shown as failed. `now` is real time. */
 export function presentFastForward(row: FastForward, baseUrl: string, now: Date) {
   const { organizationId, subscriptionId } = row
   const stalled = hasStalled(row, now)

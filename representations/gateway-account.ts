@@ -1,7 +1,7 @@
 import type { GatewayAccount } from '../db/entities/index.ts'
 import { resourceUrl } from './links.ts'
 
-/** Returns a gateway account for the API, without its credentials. */
+/** Never shows the credentials. */
 export function presentGatewayAccount(account: GatewayAccount, baseUrl: string) {
   return {
     id: account.id,

@@ -12,7 +12,6 @@ export function invoiceLinks(invoice: Invoice, baseUrl: string): Link[] {
   return [{ rel: 'self', href: url('invoices', invoice.id) }, ...partyLinks(invoice, baseUrl)]
 }
 
-/** Returns an invoice for the API and for events, without its transactions. */
 export function presentInvoice(invoice: Invoice, baseUrl: string) {
   return {
     id: invoice.id,
@@ -53,7 +52,6 @@ export function presentInvoice(invoice: Invoice, baseUrl: string) {
   }
 }
 
-/** Returns what credit memos cover of an invoice, as one allocation for each memo. */
 function creditsOf({ id, currency, credits }: Invoice) {
   return credits.map(({ amount }) => ({ invoiceId: id, amount: jsonAmount(amount), currency }))
 }
@@ -83,7 +81,6 @@ export function presentInvoiceItems(invoice: Invoice, baseUrl: string) {
   })
 }
 
-/** Returns the preview of an order's next invoice. */
 export function presentUpcomingInvoice(order: Subscription, invoice: InvoiceState, baseUrl: string) {
   const url = (...segments: string[]) => resourceUrl(baseUrl, order.organizationId, ...segments)
   const instant = (at: number | null) => (at === null ? null : new Date(at).toISOString())
@@ -119,7 +116,6 @@ export function presentUpcomingInvoice(order: Subscription, invoice: InvoiceStat
   }
 }
 
-/** Returns what a transaction has paid of an invoice. */
 export function presentAllocation(
   invoice: Invoice,
   transaction: Transaction,
@@ -176,7 +172,7 @@ function presentLine(
   }
 }
 
-/** Shipping is a line of the invoice, and shown beside the subtotal of the others before discounts. */
+/** Shipping is shown beside the subtotal of the other lines before discounts. */
 function amountsOf({ amount, lines, discounts }: Pick<InvoiceState, 'amount' | 'lines' | 'discounts'>) {
   const shipping = lines.filter(({ type }) => type === 'shipping').map((line) => line.amount)
   const shippingAmount = sumOf(shipping)
@@ -219,7 +215,7 @@ function partyLinks(
   ]
 }
 
-/** Returns whole days, at least 0; null while one of the instants is missing. */
+/** Whole days, at least 0. */
 function daysBetween(from: Date | null | undefined, to: Date | null | undefined): number | null {
   if (from == null || to == null) return null
   return Math.max(0, Math.floor((to.getTime() - from.getTime()) / DAY))

@@ -1,4 +1,4 @@
-/** Tokens for the API. Their values are secrets, so no link contains them, and who may not create one gets no value. */
+/** The values are secrets: no link contains them, and who may not create a token gets no value. */
 import type { AuthenticationToken, PasswordToken } from '../db/entities/index.ts'
 import { type Link, resourceUrl } from './links.ts'
 

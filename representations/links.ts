@@ -1,5 +1,3 @@
-/** `_links`: URLs of related resources. */
-
 export interface Link {
   readonly href: string
   readonly rel: string

@@ -3,7 +3,6 @@ import type { InvoiceLine } from '../billing/invoices.ts'
 import { jsonAmount, Money } from '../billing/money.ts'
 import { isCredit, subtotal } from '../billing/proration.ts'
 
-/** Returns the computed members of a preview of an order. */
 export function presentOrderPreview(
   currency: string,
   initial: Priced<InvoiceLine>,

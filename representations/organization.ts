@@ -2,7 +2,6 @@ import { billingSettings } from '../billing/billing-settings.ts'
 import type { Organization } from '../db/entities/index.ts'
 import { resourceUrl } from './links.ts'
 
-/** Returns an organization for the API; defaults replace settings that were never set. */
 export function presentOrganization(organization: Organization, baseUrl: string) {
   return {
     id: organization.id,

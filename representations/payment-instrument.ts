@@ -35,7 +35,7 @@ export function presentPaymentInstrument(instrument: PaymentInstrument, baseUrl:
   }
 }
 
-/** When it is told that the card is about to expire; null: not any more. */
+/** When the expiration reminder is due; null: not any more. */
 function reminderTimeOf({ status, expMonth, expYear, expirationReminderNumber }: PaymentInstrument) {
   if (status !== 'active' || expirationReminderNumber > 0) return null
   return new Date(expiryOf(expMonth, expYear) - EXPIRY_NOTICE).toISOString()

@@ -2,7 +2,7 @@ import type { PaymentToken } from '../db/entities/index.ts'
 import { presentContact } from './contact.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** Returns a payment token for the API: of the card number at most the first six and last four digits. */
+/** Shows at most the first six and last four digits of the card number. */
 export function presentPaymentToken(token: PaymentToken, baseUrl: string) {
   const self: Link = { rel: 'self', href: resourceUrl(baseUrl, token.organizationId, 'tokens', token.id) }
   return {

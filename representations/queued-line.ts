@@ -2,7 +2,7 @@ import type { InvoiceLine } from '../billing/invoices.ts'
 import { jsonAmount, Money } from '../billing/money.ts'
 import { isCredit } from '../billing/proration.ts'
 
-/** Returns a line that waits for an invoice. Its unit price is not negative: the type says whether it is a credit. */
+/** The unit price is not negative: the type says whether the line is a credit. */
 export function presentQueuedLine(line: InvoiceLine, currency: string) {
   const unitPrice = new Money(line.unitPrice ?? line.amount).abs().toFixed()
   return {

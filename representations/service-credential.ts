@@ -3,7 +3,7 @@ import type { WebhookAuth } from '../db/entities/service-credential.ts'
 import type { Vault } from '../db/vault.ts'
 import { resourceUrl } from './links.ts'
 
-/** Returns a credential for the API, without its password. */
+/** Never shows the password. */
 export async function presentServiceCredential(
   credential: ServiceCredential,
   baseUrl: string,

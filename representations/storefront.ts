@@ -1,7 +1,5 @@
-/** What a customer's browser gets of a representation: the members that are shown, and links that it can follow. */
 import { type Link, resourceUrl } from './links.ts'
 
-/** Paths of the storefront by those of the merchant's resources. */
 const PATHS: Readonly<Record<string, string>> = {
   subscriptions: 'orders',
   invoices: 'invoices',
@@ -12,7 +10,7 @@ const PATHS: Readonly<Record<string, string>> = {
   websites: 'websites',
 }
 
-/** Returns the named members of a representation. Links lead to the storefront; one without a place there is left out. */
+/** Returns the named members. Links lead to the storefront; one without a place there is left out. */
 export function storefrontView(
   representation: object,
   members: readonly string[],

@@ -1,4 +1,3 @@
-/** Representations of an order's cancellations, reactivations and pauses. */
 import { jsonAmount } from '../billing/money.ts'
 import { subtotal } from '../billing/proration.ts'
 import type {
@@ -43,7 +42,7 @@ export function presentPause(row: SubscriptionPause, baseUrl: string) {
   }
 }
 
-/** Returns the time from the end of a pause to the next boundary in whole seconds; null: not known yet. */
+/** In whole seconds. */
 export function presentTimeRemaining({ timeRemaining }: SubscriptionPause): string | null {
   return timeRemaining == null ? null : `PT${Math.floor(timeRemaining / 1000)}S`
 }

@@ -115,7 +115,6 @@ function presentUsageLimits(limits: UsageLimits | null) {
   }
 }
 
-/** Returns a plan as it was sent: the id of a reference, or the members of a plan of the item's own. */
 function presentItemPlan(plan: OrderItem['plan']) {
   if (!isInlinePlan(plan)) return { id: plan.id }
   const { pricing, recurringInterval, trial, setup, ...others } = plan

@@ -1,7 +1,6 @@
-/** Entries of timelines, and what they refer to. */
 import type { TimelineEntry } from '../db/entities/index.ts'
 
-/** Returns an entry as a timeline at `url` shows it. */
+/** `url` is that of the timeline. */
 export function presentTimelineEntry(entry: TimelineEntry, url: string) {
   return {
     id: entry.id,
@@ -18,7 +17,7 @@ export function presentTimelineEntry(entry: TimelineEntry, url: string) {
   }
 }
 
-/** The records of the entry that the interface can name here: its customer and credit memo are none of them. */
+/** The interface names neither the customer nor the credit memo here. */
 function linksOf({ subscriptionId, invoiceId, transactionId }: TimelineEntry) {
   return Object.entries({
     subscription: subscriptionId,

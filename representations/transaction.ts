@@ -102,12 +102,10 @@ function linksOf(transaction: Transaction, baseUrl: string): Link[] {
   ]
 }
 
-/** Returns the gateway account that holds the card; null: none does. */
 export function accountOf({ gatewayReference }: Pick<Transaction, 'gatewayReference'>): string | null {
   return splitReference(gatewayReference ?? '')?.account ?? null
 }
 
-/** Returns the parts of a gateway's response that its raw text has. */
 function gatewayResponse({ rawResponse, declineClass }: Pick<Transaction, 'rawResponse' | 'declineClass'>) {
   const reason = reasonOf(rawResponse ?? null)
   return {

@@ -2,13 +2,13 @@ import type { Webhook } from '../db/entities/index.ts'
 import type { WebhookHeader } from '../db/entities/webhook.ts'
 import { type Link, resourceUrl } from './links.ts'
 
-/** Returns a webhook for events. Other receivers get these, so header values are masked. */
+/** Other receivers get these events, so header values are masked. */
 export function presentWebhookToOthers(webhook: Webhook, baseUrl: string) {
   const headers = webhook.headers.map(({ name, status }) => ({ name, value: '***', status }))
   return presentWebhook(webhook, headers, baseUrl)
 }
 
-/** `headers` are those of the webhook, with their values. */
+/** `headers` have their values. */
 export function presentWebhook(webhook: Webhook, headers: readonly WebhookHeader[], baseUrl: string) {
   const self: Link = {
     rel: 'self',

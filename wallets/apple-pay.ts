@@ -1,6 +1,6 @@
 /**
- * Apple Pay: requests a merchant session by mutual TLS
- * (https://developer.apple.com/documentation/applepayontheweb/requesting-an-apple-pay-payment-session).
+ * Requests merchant sessions by mutual TLS:
+ * https://developer.apple.com/documentation/applepayontheweb/requesting-an-apple-pay-payment-session
  */
 import type { MerchantIdentity } from '../config/merchant-identity.ts'
 import type { AddressGuard } from '../delivery/address-guard.ts'
@@ -8,17 +8,15 @@ import type { NamesOptions } from '../delivery/names.ts'
 import { createSender } from '../delivery/sender.ts'
 import { type MerchantSession, type Wallet, WalletFailedError } from './port.ts'
 
-/** Milliseconds for a session once the host's name is resolved. The look-up has up to five seconds: twenty in all. */
+/** Milliseconds once the host's name is resolved. The look-up has up to five seconds: twenty in all. */
 export const SESSION_TIMEOUT = 15_000
 /** Bytes. A session has less than a tenth of it. */
 const LARGEST_SESSION = 64 * 1024
 
-/** How Apple Pay is reached; by default as on the Internet. */
 export interface ApplePayConnection {
   readonly timeout?: number
   readonly port?: number
   readonly names?: NamesOptions
-  /** Certificate authorities that sign the certificates of its hosts, in PEM. */
   readonly ca?: string
 }
 

@@ -1,5 +1,3 @@
-/** The wallet port: what the service requires of a digital wallet that pays on a merchant's website. */
-
 export interface MerchantValidation {
   readonly organizationId: string
   /** One of `SESSION_HOSTS`. */
@@ -12,10 +10,7 @@ export interface MerchantValidation {
 export type MerchantSession = Readonly<Record<string, unknown>>
 
 export interface Wallet {
-  /**
-   * Returns a new merchant session.
-   * @throws WalletFailedError if the wallet returned none.
-   */
+  /** @throws WalletFailedError if the wallet returned no session. */
   validate(validation: MerchantValidation): Promise<MerchantSession>
   close(): Promise<void>
 }
@@ -25,7 +20,7 @@ export class NoWalletError extends Error {
   override readonly name = 'NoWalletError'
 }
 
-/** The wallet failed. The message is public and contains nothing of the wallet's response. */
+/** The message is public and contains nothing of the wallet's response. */
 export class WalletFailedError extends Error {
   override readonly name = 'WalletFailedError'
 }

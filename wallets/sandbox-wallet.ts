@@ -1,4 +1,4 @@
-/** The sandbox's wallet: sessions of the shape that Apple Pay returns, with which no device can pay. */
+/** Sessions have the shape that Apple Pay returns, but no device can pay with them. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Wallet } from './port.ts'
 

@@ -1,9 +1,7 @@
 /**
- * The hosts that Apple publishes for merchant sessions: the only ones that the merchant identity is shown to.
- *
- * Source: Apple Pay on the Web, "Setting Up Your Server"
- * (https://developer.apple.com/documentation/applepayontheweb/setting-up-your-server). Its current edition lists the
- * first four. Earlier editions list the regional hosts too, which the SDK may still name in `validationURL`.
+ * The hosts that Apple publishes for merchant sessions: the merchant identity is shown to no other.
+ * https://developer.apple.com/documentation/applepayontheweb/setting-up-your-server lists the first four.
+ * Earlier editions list the regional hosts too, which the SDK may still name in `validationURL`.
  */
 export const SESSION_HOSTS: ReadonlySet<string> = new Set([
   'apple-pay-gateway.apple.com',
@@ -23,10 +21,7 @@ function regional(prefix: string, pods: number): string[] {
   ])
 }
 
-/**
- * Returns the host of a validation URL, or what is wrong with the URL. Nothing else of the URL is used: its caller is an
- * untrusted browser (decisions 11).
- */
+/** Only the host of the URL is used: its caller is an untrusted browser (decisions 11). */
 export function sessionHost(validationUrl: string): { readonly host: string } | { readonly problem: string } {
   const url = URL.parse(validationUrl)
   if (url === null) return { problem: 'must be an absolute URI' }

@@ -1,4 +1,3 @@
-/** Returns the wallet of a deployment: the sandbox's own, or Apple Pay if it has a merchant identity. */
 import type { Environment } from '../config/config.ts'
 import type { MerchantIdentity } from '../config/merchant-identity.ts'
 import type { AddressGuard } from '../delivery/address-guard.ts'
@@ -8,10 +7,9 @@ import { createSandboxWallet } from './sandbox-wallet.ts'
 
 export interface WalletOptions {
   readonly environment: Environment
-  /** Null if not configured; the sandbox needs none. */
+  /** null: not configured; the sandbox needs none. */
   readonly identity: MerchantIdentity | null
   readonly guard: AddressGuard
-  /** Real time in milliseconds. */
   readonly now: () => number
   readonly connection?: ApplePayConnection | undefined
 }
