@@ -1,12 +1,6 @@
-/**
- * Detects when this process did not run: it was stopped, its machine was suspended, or its event loop was blocked. A
- * timer that fires afterwards says nothing about a receiver, whose response may have arrived meanwhile.
- *
- * Instants are those of `performance.now()`, which advances meanwhile.
- */
+/** A timer that fires after a standstill says nothing about a receiver: its response may have arrived meanwhile. */
 
 const TICK = 100
-/** A tick later than this shows that the process did not run. Milliseconds. */
 const LONGEST_TICK = 1_000
 const REMEMBERED = 300_000
 
@@ -41,14 +35,12 @@ export function watchStandstill(): StandstillWatch {
   }
 }
 
-/** Time to read what has arrived during a standstill. Milliseconds. */
 const GRACE = 1_000
 
 /** The time limit of an attempt, in milliseconds in which the process runs. */
 export interface Deadline {
   readonly signal: AbortSignal
   begin(): void
-  /** Pauses until `begin` is called again. */
   hold(): void
   end(): void
 }

@@ -1,4 +1,3 @@
-/** Checks of a webhook's URL before anything is sent: its scheme, user info and literal address. */
 import { isIP } from 'node:net'
 import type { FieldProblem } from '../billing/errors.ts'
 import type { Config } from '../config/config.ts'
@@ -9,10 +8,7 @@ export interface WebhookTargets {
   readonly environment: Config['environment']
 }
 
-/**
- * Returns why events cannot be sent to a URL; null when they can. A name is checked at each attempt, by the address it resolves
- * to. A literal address is checked in any notation, because parsing a URL normalizes every form of IPv4.
- */
+/** Checks a literal address in any notation, because parsing normalizes it. A name is checked at each attempt. */
 export function webhookUrlProblem(text: string, { guard, environment }: WebhookTargets): FieldProblem | null {
   if (!URL.canParse(text)) return { code: 'wrong-format', message: 'must be an absolute URI' }
   const url = new URL(text)
@@ -34,7 +30,6 @@ export function webhookUrlProblem(text: string, { guard, environment }: WebhookT
   return null
 }
 
-/** Returns the port that a URL connects to. */
 export function portOf({ port, protocol }: Pick<URL, 'port' | 'protocol'>): number {
   if (port !== '') return Number(port)
   return protocol === 'https:' ? 443 : 80
