@@ -1,5 +1,3 @@
-// Runs a set-up program (initdb, the SQL tool, go install) to its end. It prints nothing unless it fails, and ends with
-// all of its children if the start is aborted.
 import { spawn } from 'node:child_process'
 import { sendSignal } from './processes.ts'
 
