@@ -1,7 +1,4 @@
-/**
- * Every service of the tests is searched like this when it stops, every response when it comes, and the files of
- * the local services when the run ends.
- */
+/** Services are searched likewise when they stop, responses when they come, files when the run ends. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,6 +1,4 @@
-/**
- * Boundaries that an execution's clock has jumped over were once charged at the target, and their due times moved.
- */
+/** Boundaries that an execution's clock has jumped over were once charged at the target of the move. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { callGateway } from '../../activities/call-gateway.ts'
 import type { ActivityDependencies } from '../../activities/dependencies.ts'
