@@ -7,7 +7,7 @@ export const MOST_FAILURES = 5
 /** Milliseconds. */
 export const FAILURE_WINDOW = 15 * 60_000
 
-/** Counts failures by username, known or not, and the caller's address. */
+/** Returns the name under which failures of a username, known or not, from an address are counted. */
 export function failureSubject(username: string, address: string): string {
   return createHash('sha256')
     .update(`${usernameDigest(username)}\n${network(address)}`)
@@ -20,7 +20,7 @@ export function blockedUntil(failures: readonly Date[]): Date | null {
   return oldest === undefined ? null : new Date(oldest.getTime() + FAILURE_WINDOW)
 }
 
-/** The holder of an IPv6 address can choose any address of its /64 network. */
+/** Returns the /64 of an IPv6 address: its holder can choose any address of that network. */
 function network(address: string): string {
   if (!ipaddr.isValid(address)) return address
   const caller = ipaddr.process(address)

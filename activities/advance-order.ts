@@ -27,7 +27,7 @@ const ORGANIZATIONS = 8
 const SKIPPED = 1_000
 
 export interface OrderAdvancer {
-  /** Advances the order through the workflow's instant, with all due orders of its organization. Idempotent. */
+  /** Advances the order, and in the same transaction all due orders of its organization. Idempotent. */
   advance(input: AdvanceInput): Promise<AdvanceResult>
   advanceDue(organizationId: string): Promise<AdvancedBatch>
 }
@@ -51,6 +51,7 @@ interface Organization {
   requests: Request[]
   isMore: boolean
   isRunning: boolean
+  /** Callers that wait for the next batch, whatever it contains. */
   waiting: PromiseWithResolvers<AdvancedBatch>[]
 }
 
@@ -104,6 +105,7 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
     }
   }
 
+  /** An order that cannot be advanced is quarantined, and the others advance. */
   const advanceBatch = async (
     organizationId: string,
     requests: readonly Request[],

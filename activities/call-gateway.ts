@@ -31,7 +31,7 @@ async function makeCall(dependencies: ActivityDependencies, input: AdvanceInput)
   if (call === null) return
   const { transactionId, instant } = call
   const readAt = now()
-  // An earlier attempt may have failed before the gateway was reached, and the invoice may have ended since.
+  // Without a result, an earlier attempt may have failed before the gateway, and the invoice may have ended since.
   const found = await pendingMovement(em(), organizationId, transactionId)
   if (found === null) return
   const result = await carryOut(gateway, found.pending, readAt, now)

@@ -13,7 +13,10 @@ import {
 import type { ActivityDependencies } from './dependencies.ts'
 import { instantOf } from './instant.ts'
 
-/** Queries an outcome or begins owed refunds. Idempotent: the request id stays the same. */
+/**
+ * Queries an outcome, or begins the refunds that a sale owes. Idempotent: the request id stays the same, and only a
+ * pending transaction accepts a result.
+ */
 export async function inquireTransaction(
   dependencies: ActivityDependencies,
   input: AdvanceInput,

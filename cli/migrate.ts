@@ -1,4 +1,4 @@
-/** `npm run migrate` */
+/** `npm run migrate`: applies pending migrations to the database of DATABASE_URL. */
 import { ConfigurationError, loadConfig } from '../config/config.ts'
 import { startFailure } from '../config/process.ts'
 import { migrate } from '../db/orm.ts'

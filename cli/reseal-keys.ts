@@ -1,4 +1,4 @@
-/** `npm run keys:reseal`: encrypts every secret with the first key of MASTER_KEY. The others can be destroyed. */
+/** `npm run keys:reseal`: encrypts every secret with the first key of MASTER_KEY. The others can then go. */
 import { ConfigurationError, loadConfig } from '../config/config.ts'
 import { startFailure } from '../config/process.ts'
 import { MAINTENANCE_TIMEOUTS } from '../db/connection.ts'

@@ -40,7 +40,7 @@ interface Setting {
   readonly meaning: string
 }
 
-/** Every variable that the service reads. A test compares the README's table. */
+/** Every variable that the service reads. A test compares them with the README's table. */
 export const SETTINGS: readonly Setting[] = [
   {
     name: 'ENVIRONMENT',

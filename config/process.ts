@@ -15,6 +15,7 @@ export interface Lifecycle {
   fail(reason: string): void
 }
 
+/** Runs `start`, then waits for SIGINT, SIGTERM or SIGHUP, drains and exits. */
 export async function runProcess(start: (lifecycle: Lifecycle) => Promise<void>): Promise<void> {
   const stopping = new AbortController()
   const givenUp = new AbortController()
@@ -91,7 +92,7 @@ export function startFailure(error: unknown): string {
   return error.message
 }
 
-/** Logs the first failure only: the database may still be starting. */
+/** Calls `open` until it succeeds. Logs only the first failure: the database may still be starting. */
 export async function untilAvailable<T>(
   what: string,
   open: () => Promise<T>,

@@ -1,6 +1,7 @@
 /**
- * Ends deliveries whose webhook is inactive or deleted, or was inactive since. A deactivation changes only its row.
- * Workflows of retries are not woken: they find their delivery canceled at its deadline.
+ * Ends deliveries whose webhook is inactive or deleted, or was inactive since. A deactivation changes only the
+ * webhook's row, and the API shows waiting deliveries as canceled at once. Workflows of retries are not woken: they
+ * find their delivery canceled at its deadline.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { statement } from '../db/statement.ts'

@@ -1,4 +1,4 @@
-/** Node's resolver shares four threads with signatures: the hosts file and DNS are read without it. */
+/** `lookup` shares four threads with signatures: hosts file and DNS are read directly, without search domains. */
 import { type LookupAddress, lookup, promises } from 'node:dns'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,6 +8,7 @@ import { isOutOfDescriptors, OwnFaultError } from './own-fault.ts'
 /** Milliseconds for a look-up, including its wait for a place. */
 export const LOOKUP_TIMEOUT = 5_000
 const PER_ORGANIZATION = 16
+/** How long IPv6 addresses are awaited once those of IPv4 are known, in milliseconds. */
 const IPV6_DELAY = 250
 const HOSTS_FRESH_FOR = 10_000
 
@@ -89,6 +90,7 @@ export function createNames({
   }
 }
 
+/** Returns a resolver that uses the hosts file, then DNS; the system's if no DNS server can be queried. */
 function systemResolve(): Resolve {
   const resolver = new promises.Resolver({ timeout: 1_500, tries: 2 })
   const hosts = hostsFile()
@@ -131,6 +133,7 @@ const LOOPBACK: readonly LookupAddress[] = [
   { address: '::1', family: 6 },
 ]
 
+/** If several lines name a host, all of them count. */
 export function parseHosts(text: string): ReadonlyMap<string, readonly LookupAddress[]> {
   const hosts = new Map<string, LookupAddress[]>()
   for (const line of text.split('\n')) {

@@ -1,6 +1,7 @@
 /**
- * First attempts and resends, taken under a lease without waiting for the disk. If a crash of the database loses a
- * lease, its owner still records the outcome, unless another process has taken the delivery.
+ * First attempts and resends, taken under a lease without waiting for the disk: if a crash of the database loses a
+ * lease, its owner still records the outcome, unless another process has taken the delivery. A failed first attempt
+ * and the wake-up of its workflow are one commit; no nudge, because a retry is half an hour away.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { DeliveryStatus } from '../db/entities/delivery.ts'
@@ -22,7 +23,7 @@ export const DUE_WEBHOOKS = `due_webhook as (
           where ${DUE} and (organization_id, webhook_id) > (due_webhook.organization_id, due_webhook.webhook_id)
           order by organization_id, webhook_id limit 1) following
      )`
-/** First attempts of an active webhook are not made if it was inactive since. */
+/** What may be taken of an active webhook: no first attempts from before it was last inactive. */
 const FREE = `(lease_until is null or lease_until < now())
                 and (resend_due or position > coalesce(webhook.canceled_through, 0))`
 
@@ -38,7 +39,10 @@ export interface TakeOptions {
   readonly others: { readonly total: number; readonly each: number }
 }
 
-/** Takes deliveries in event order, resends first. Rows are found by key: the planner would read whole tables. */
+/**
+ * Takes deliveries, each webhook's in event order with resends first. Rows are found by key: the planner cannot
+ * estimate their number and would read whole tables.
+ */
 export async function takeDueDeliveries(em: EntityManager, options: TakeOptions): Promise<DueDelivery[]> {
   const { owner, shares, others } = options
   const rows = await statement<DueDeliveryRow>(
@@ -155,9 +159,10 @@ export interface Outcome {
 }
 
 /**
- * Records attempts, next states and wake-ups in one statement; what another process has taken is left unchanged.
- * Webhooks with failures are locked before their deliveries: a deactivation locks the same row, so one of the two
- * sees the other. `owner` is null for retries, which have no lease. Returns the changed deliveries.
+ * Records attempts, next states and wake-ups in one statement. An outcome that was recorded before, or whose
+ * delivery another process has taken, changes nothing; a failure of an inactive webhook ends as canceled. Webhooks
+ * with failures are locked before their deliveries: a deactivation locks the same row, so one of the two sees the
+ * other. `owner` is null for retries, which have no lease. Returns the changed deliveries.
  */
 export async function recordOutcomes(
   em: EntityManager,
@@ -315,7 +320,8 @@ const DUE_DELIVERY_COLUMNS = `select delivery.organization_id, delivery.id, deli
   delivery.attempts, delivery.status = 'waiting' as is_first, event.type as event_type, event.entity_id, event.payload,
   webhook.url, webhook.method, webhook.headers, webhook.header_values_cipher,
   credential.auth_cipher`
-// In the order of the key, for which only one index will do: the plan is cached since the tables were empty.
+// The plan is cached, and was made while the tables were almost empty: so the event is found in the order of its
+// key, for which only one index will do.
 const DUE_DELIVERY_JOINS = `join lateral (select organization_id, id, type, entity_id, payload from events
     where (organization_id, id) >= (delivery.organization_id, delivery.event_id)
     order by organization_id, id limit 1) event

@@ -19,8 +19,8 @@ export interface SigningKeyPair {
 }
 
 /**
- * Milliseconds that a key is published before it signs and after. Receivers cache the set for an hour
- * (specification 6.2); the rest allows for clocks, our own cache and a signature's five minutes.
+ * Milliseconds that a key is published before it first signs and after it last signed. Receivers cache the set for
+ * an hour (specification 6.2); the rest allows for clocks, our own cache and a signature's five minutes.
  */
 export const KEY_OVERLAP = 70 * 60_000
 
@@ -72,7 +72,7 @@ export async function publishedKeys(em: EntityManager, now: Date): Promise<Publi
   }))
 }
 
-/** `keys` has the latest first. */
+/** Returns the keys that sign, will sign, or are still needed. `keys` has the latest first. */
 function neededKeys(keys: readonly SigningKey[], now: Date): SigningKey[] {
   return keys.filter((_, index) => {
     const successor = keys[index - 1]

@@ -1,4 +1,4 @@
-/** Grants slots, which bound the attempts in flight. Instants are milliseconds of one monotonic clock. */
+/** Only `occupy` grants a slot, so no bound can be exceeded. Instants are milliseconds of one monotonic clock. */
 
 export const BOUNDS: Bounds = {
   total: 256,
@@ -33,6 +33,7 @@ export interface Destination {
 export interface Slot {
   readonly receiver: Receiver
   readonly since: number
+  /** True if the receiver had responded quickly when it got the slot. */
   readonly proven: boolean
 }
 
@@ -131,7 +132,10 @@ export class Slots {
     else if (slot.since >= receiver.pauseSetAt) this.#pause(receiver, now)
   }
 
-  /** Occupies at most `most` slots, each for the organization and the webhook that were served longest ago. */
+  /**
+   * Occupies at most `most` slots, one at a time, for the organization and its webhook that were served longest
+   * ago. Webhooks without a slot are left out.
+   */
   share<D extends Destination>(waiting: Iterable<D>, most: number, now: number): Map<D, Slot[]> {
     const shares = new Map<D, Slot[]>()
     const destinations = [...waiting]

@@ -1,11 +1,12 @@
 /** A timer that fires after a standstill says nothing about a receiver: its response may have arrived meanwhile. */
 
 const TICK = 100
+/** Shorter pauses do not count. Milliseconds. */
 const LONGEST_TICK = 1_000
 const REMEMBERED = 300_000
 
 export interface StandstillWatch {
-  /** Returns the milliseconds since then in which the process did not run; pauses under a second do not count. */
+  /** Returns the milliseconds since an instant of `performance.now()` in which the process did not run. */
   since(instant: number): number
   close(): void
 }

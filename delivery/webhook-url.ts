@@ -8,7 +8,10 @@ export interface WebhookTargets {
   readonly environment: Config['environment']
 }
 
-/** Checks a literal address in any notation, because parsing normalizes it. A name is checked at each attempt. */
+/**
+ * Returns why events cannot be sent to a URL; null if they can. A literal address is checked in any notation,
+ * because parsing normalizes it; a name is checked at each attempt.
+ */
 export function webhookUrlProblem(text: string, { guard, environment }: WebhookTargets): FieldProblem | null {
   if (!URL.canParse(text)) return { code: 'wrong-format', message: 'must be an absolute URI' }
   const url = new URL(text)

@@ -1,4 +1,4 @@
-/** `npm start`: local services unless others are configured, migration, demo, and API and worker in one process. */
+/** `npm start`: the whole service on this machine. Its start-up ends with the line `ready <BASE_URL>`. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startApi } from '../api/api.ts'
 import { bootstrap } from '../commands/access/bootstrap.ts'

@@ -8,6 +8,7 @@ export interface Expectation {
   readonly organizationId: string
 }
 
+/** Seconds by which clocks may differ. */
 const LEEWAY = 10
 const WINDOW = 300
 

@@ -21,16 +21,17 @@ import { startLoop } from './loop.ts'
 import { startPresence } from './presence.ts'
 import type { Watchdog } from './watchdog.ts'
 
-/** Deliveries of webhooks not known to wait: of all of them, and of each. */
+/** Taken at once of webhooks not known to wait: of all such webhooks, and of each. */
 const MOST_OF_OTHERS = BOUNDS.perOrganization
 const MOST_OF_ANOTHER = BOUNDS.perReceiver.first
 /** Slots are filled when this many are free, or this many milliseconds after the first one. */
 const WORTH_TAKING = 16
 const FILL_AFTER = 10
-/** Milliseconds, or number of outcomes, after which outcomes are recorded. */
+/** Outcomes are recorded after so many milliseconds, or once so many are gathered. */
 const GATHER = 20
 const GATHER_COUNT = 128
 const POLL = 1_000
+/** Milliseconds of pause after the process or the machine has run out of a resource. */
 const REST = 1_000
 
 export interface DispatcherOptions {
@@ -146,6 +147,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     return [...waiting.keys()].some((key) => !known.has(key))
   }
 
+  /** Begins an attempt in a slot of the share, or in a new one. Returns false if there is none. */
   const begin = (delivery: DueDelivery, share: Slot[] = []): boolean => {
     if (inHand.has(identityOf(delivery))) return true
     const slot = share.pop() ?? slots.occupy(destinationOf(delivery), performance.now())
@@ -170,6 +172,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     return true
   }
 
+  /** A fault of our own: the attempt does not count. */
   const failed = (delivery: DueDelivery, slot: Slot, error: unknown): void => {
     const fault = error instanceof OwnFaultError ? error.fault : null
     slots.release(slot, fault === 'busy' ? 'no-response' : 'unused', performance.now())

@@ -12,7 +12,8 @@ export interface LoopOptions {
   readonly log: Logger
   readonly watchdog?: Watchdog | undefined
   /**
-   * Returns true for the next iteration at once, or its greatest delay in milliseconds. Calls `progress` if long.
+   * Returns true to continue at once, or the most milliseconds until the next iteration. After an error or false it
+   * follows at the interval. A long iteration calls `progress` between its pieces.
    */
   readonly iterate: (progress: () => void) => Promise<boolean | number>
 }

@@ -28,6 +28,7 @@ const CALL_TIMEOUT = 5_000
 const POLL = 1_000
 /** How long a new due order waits for the batch of another order's timer. Milliseconds. */
 const HELD = 250
+/** Seconds. */
 const LONGEST_DEFERRAL = 30
 
 export interface RelayOptions {
@@ -174,8 +175,9 @@ async function claim(em: EntityManager, owner: string): Promise<Offer[]> {
 }
 
 /**
- * A start that may have been accepted before is not delayed: that execution may have ended since, and a second one
- * would sleep beside a finished record.
+ * Starts the execution of a new record, asleep until its deadline, or signals it. A start that may have been
+ * accepted before is not delayed: that execution may have ended since, and a second one would sleep beside a
+ * finished record.
  */
 async function wake(
   { client, taskQueue }: RelayOptions,

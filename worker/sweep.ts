@@ -1,4 +1,8 @@
-/** Advances late orders without Temporal; wakes other late records by the outbox after 5, 10, 20, 40 … seconds. */
+/**
+ * Handles records that are more than five seconds late: Temporal is slow or unavailable, an execution was lost, or
+ * a backup was restored. Orders are advanced and card data erased without Temporal; other records are woken through
+ * the outbox, again after 5, 10, 20, 40 … seconds.
+ */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import type { OrderAdvancer } from '../activities/advance-order.ts'
@@ -9,7 +13,7 @@ import { type Loop, startLoop } from './loop.ts'
 import type { Watchdog } from './watchdog.ts'
 
 const INTERVAL = 1_000
-/** Milliseconds. */
+/** Milliseconds after its deadline. */
 export const LATE = 5_000
 const BATCH = 500
 

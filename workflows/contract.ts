@@ -28,7 +28,7 @@ export function taskQueue(installationId: string): string {
   return `billing-${installationId}`
 }
 
-/** The additional queues have their own slots, so that slow receivers and gateways delay nothing else. */
+/** Additional queues, each with its own slots: webhook attempts and payment gateway calls. */
 export const HTTP_QUEUE_SUFFIX = '-http'
 export const GATEWAY_QUEUE_SUFFIX = '-gateway'
 

@@ -2,9 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 
 export type Account = { uid: number; gid: number }
 
-/**
- * PostgreSQL refuses to run as root. Returns null, our own account, unless we are root. Throws if there is none.
- */
+/** Returns null, our own account, unless we are root, which PostgreSQL refuses. Throws if there is none. */
 export function postgresAccount(): Account | null {
   if (process.getuid?.() !== 0) return null
   const account = usable('postgres') ?? usable('nobody') ?? created()

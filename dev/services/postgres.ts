@@ -28,6 +28,7 @@ export type Postgres = {
   url: string
   pid: number
   port: number
+  /** Fast shutdown: connections are closed, data is safe. */
   stop(): Promise<void>
   kill(): Promise<void>
   exited: Promise<void>

@@ -1,5 +1,5 @@
-// 74 indexes for lists are most of the work of writing an execution. Kept are those of our attributes and a few of
-// Temporal's own; other filters read all executions. Columns are assigned at random.
+// 74 indexes for lists are most of the work of writing an execution. Kept are those of our attributes and a few
+// others; other filters read all executions. Columns are assigned at random, so the namespace is queried.
 import { Connection } from '@temporalio/client'
 import pg from 'pg'
 import { registerSearchAttributes } from '../../worker/search-attributes.ts'
