@@ -90,8 +90,9 @@ export async function placeOrder(
 }
 
 /**
- * The orders that exist are those that were accepted; each event was written once, and received at least once. The
- * gateway's own ledger has one charge of the exact amount for each charged order, and nothing else.
+ * The orders that exist are those that were accepted; each is active, did not start early, and has one invoice.
+ * Each event was written once, and received at least once. The gateway's own ledger has one charge of the exact
+ * amount for each charged order, and nothing else.
  */
 export async function requireBurst(
   environment: Environment,

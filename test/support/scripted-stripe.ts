@@ -28,7 +28,7 @@ export interface ScriptedStripe {
   fail(request: RegExp, fault: Fault): void
   /** Adds a card that Stripe's own form made in the browser, and returns its id. */
   addPaymentMethod(pan: string): string
-  /** Responds to the bank's page of a waiting intent, as its customer. */
+  /** Responds to an intent's bank page as its customer; an intent that does not wait stays as it is. */
   answer(approvalUrl: string, approves: boolean): void
   /** Adds intents of others to a customer, which stand before its own in a list. */
   addIntents(customer: string, count: number): void

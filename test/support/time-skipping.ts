@@ -2,7 +2,10 @@ import type { Client } from '@temporalio/client'
 import { msToTs } from '@temporalio/common/lib/time.js'
 import { ulid } from 'ulid'
 
-/** Fires every timer until then, in order. Resolves when the clock is there, or the execution has ended. */
+/**
+ * Fires every timer until then, in order. Resolves when the execution has ended, or its clock is there, which says
+ * nothing of the work of the last instant.
+ */
 export async function skipTime(client: Client, workflowId: string, milliseconds: number): Promise<void> {
   const { namespace } = client.options
   const workflowExecution = { workflowId }
