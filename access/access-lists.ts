@@ -1,5 +1,3 @@
-/** Access lists. A permission is the id of an operation, or `*` for all of them. */
-
 export interface AccessRule {
   scope?: { organizationId?: string[] }
   permissions: string[]
@@ -7,7 +5,7 @@ export interface AccessRule {
 
 export const EVERYTHING = '*'
 
-/** Format of a permission. One that is unknown to this release is stored and grants nothing. */
+/** A permission is an operation's id, or `*`. One that is unknown to this release is stored and grants nothing. */
 export const PERMISSION_PATTERN = '^(\\*|(Storefront)?(Get|Post|Put|Patch|Delete)[A-Z][A-Za-z]+)$'
 
 /** Returns the permissions granted in an organization; null: all. */
@@ -27,7 +25,6 @@ export function permits(granted: ReadonlySet<string> | null, operationId: string
   return granted === null || granted.has(operationId)
 }
 
-/** True if `held` includes every permission of `wanted`. */
 export function isWithin(wanted: ReadonlySet<string> | null, held: ReadonlySet<string> | null): boolean {
   if (held === null) return true
   return wanted !== null && [...wanted].every((permission) => held.has(permission))

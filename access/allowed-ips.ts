@@ -1,13 +1,9 @@
-/**
- * IP restrictions of API keys: IPv4 and IPv6 addresses, CIDR ranges of both, and IPv4 patterns such as
- * `198.51.100.*`. Only public addresses are accepted, because no request comes from a private one.
- */
+/** Entries are addresses, CIDR ranges and patterns like `198.51.100.*`. No request comes from a private address. */
 import ipaddr from 'ipaddr.js'
 import type { FieldProblem } from '../billing/errors.ts'
 
 type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/** Names of `ipaddr.js` for the ranges that a restriction must not overlap. */
 const PROHIBITED_V4 = [
   '10.0.0.0/8',
   '172.16.0.0/12',
@@ -36,7 +32,6 @@ export function allowedIpProblem(entry: string): FieldProblem | null {
     : null
 }
 
-/** True if one of the entries covers the address. */
 export function addressIsAllowed(entries: readonly string[], address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const caller = ipaddr.process(address) // IPv4-mapped IPv6 is the IPv4 address it stands for
@@ -57,7 +52,6 @@ function contains(outer: Network | null, inner: Network | null): boolean {
   return outer[1] <= inner[1] && inner[0].match(outer[0], outer[1])
 }
 
-/** Returns an entry as a network; null when it has none of the five forms. */
 function networkOf(entry: string): Network | null {
   try {
     if (entry.includes('/')) {
@@ -82,7 +76,6 @@ function networkOf(entry: string): Network | null {
   }
 }
 
-/** Returns an IPv4-mapped network as the IPv4 network. */
 function unmapped([address, bits]: Network): Network {
   if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96)
     return [address.toIPv4Address(), bits - 96]

@@ -1,9 +1,7 @@
 /** Lifetimes of the tokens of customers' browsers, in milliseconds. */
 import type { FieldProblem } from '../billing/errors.ts'
 
-/** Time to exchange an authentication token. */
 export const AUTHENTICATION_TOKEN_LIFETIME = 3_600_000
-/** Default lifetime of a customer token. */
 export const CUSTOMER_TOKEN_LIFETIME = 3_600_000
 export const LONGEST_CUSTOMER_TOKEN = 24 * 3_600_000
 

@@ -1,8 +1,3 @@
-/**
- * One-way hashes of passwords: scrypt with 32 MiB and three passes, about a tenth of a second each.
- *
- * A hash carries its parameters (`$scrypt$ln=15,r=8,p=3$salt$key`), so that they can rise without invalidating older ones.
- */
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 
 export interface PasswordHasher {
@@ -17,7 +12,7 @@ const FORMAT = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w-]+)\$([\w-]+)$/
 /** Two of the four threads that also encrypt and resolve names: a burst of sign-ins leaves the others free. */
 const AT_ONCE = 2
 
-/** Returns a hasher that computes at most two hashes at once; further ones wait. */
+/** Uses scrypt: 32 MiB, three passes, a tenth of a second. A hash carries its parameters, so that they can rise. */
 export function createPasswordHasher(): PasswordHasher {
   const inTurn = takingTurns(AT_ONCE)
   const keyOf = (password: string, salt: Buffer, { ln, r, p } = PARAMETERS as Parameters): Promise<Buffer> =>
@@ -61,7 +56,6 @@ function derive(password: string, salt: Buffer, options: ScryptOptions): Promise
   })
 }
 
-/** Returns a function that runs at most `most` tasks at once, in the order of the calls. */
 function takingTurns(most: number): <T>(task: () => Promise<T>) => Promise<T> {
   let running = 0
   const waiting: (() => void)[] = []

@@ -1,12 +1,8 @@
-/** Merchants' patterns for passwords: regular expressions of JavaScript, which may not run long. */
 import { createContext, Script } from 'node:vm'
 
-/**
- * Longest time of a match on the processor, in milliseconds. A pattern can take exponential time, and holds the process
- * meanwhile.
- */
+/** Milliseconds of processor time: a pattern can take exponential time, and holds the process meanwhile. */
 const LONGEST_MATCH = 50
-/** Longest time that a loaded machine is given for that, in milliseconds. */
+/** Milliseconds that a loaded machine is given for that. */
 const LONGEST_WAIT = 16 * LONGEST_MATCH
 
 /** Returns why a text is no pattern, as a field message; null when it is one. */
@@ -28,7 +24,7 @@ export function passwordProblem(pattern: string, password: string): string | nul
 
 const MATCH = new Script('pattern.test(text)')
 
-/** Returns whether the text matches, or null if that cannot be found out in time, or at all. */
+/** Returns null if a match cannot be found out in time, or at all. */
 function matches(pattern: string, text: string): boolean | null {
   const regExp = compile(pattern)
   if (regExp === null) return null
@@ -47,7 +43,7 @@ function matches(pattern: string, text: string): boolean | null {
   return null
 }
 
-/** Unicode patterns first: only they know `\p{L}`. Others may have escapes that Unicode patterns refuse, such as `\-`. */
+/** Unicode patterns first: only they know `\p{L}`. Others may have escapes that Unicode refuses, such as `\-`. */
 function compile(pattern: string): RegExp | null {
   for (const flags of ['u', '']) {
     try {

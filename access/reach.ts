@@ -10,7 +10,6 @@ export interface Reach {
   readonly allowedIps: readonly string[] | null
 }
 
-/** True if everything `wanted` permits in the organization is permitted to `holder`, from no other addresses. */
 export function reaches(holder: Reach, wanted: Reach, organizationId: string): boolean {
   return (
     isWithin(

@@ -1,4 +1,3 @@
-/** Returns the activities of a worker, bound to their dependencies. */
 import { ApplicationFailure } from '@temporalio/common'
 import { ClockSkewError } from '../db/clock-agreement.ts'
 import type { Activities } from '../workflows/workflows.ts'

@@ -21,24 +21,19 @@ import {
 import type { Advancing } from './advancing.ts'
 import { quarantinedResult } from './quarantine.ts'
 
-/** Orders advanced in one transaction. */
 const BATCH = 100
 const ORGANIZATIONS = 8
 /** An instant further ahead of this process's clock belongs to an execution that skips time. Milliseconds. */
 const SKIPPED = 1_000
 
 export interface OrderAdvancer {
-  /**
-   * Advances the order through the workflow's instant, and in the same transaction every other order of its
-   * organization that is due by then. Idempotent.
-   */
+  /** Advances the order, and in the same transaction all due orders of its organization. Idempotent. */
   advance(input: AdvanceInput): Promise<AdvanceResult>
   advanceDue(organizationId: string): Promise<AdvancedBatch>
 }
 
 export interface AdvancedBatch {
   readonly count: number
-  /** True if the batch was full, so that more orders may be due. */
   readonly isMore: boolean
 }
 
@@ -54,17 +49,13 @@ interface Request {
 
 interface Organization {
   requests: Request[]
-  /** True if more orders were due than fit into a batch. */
   isMore: boolean
   isRunning: boolean
   /** Callers that wait for the next batch, whatever it contains. */
   waiting: PromiseWithResolvers<AdvancedBatch>[]
 }
 
-/**
- * Groups the orders to advance by organization. One batch of an organization runs at a time, and several organizations
- * run concurrently.
- */
+/** One batch of an organization runs at a time, and several organizations run concurrently. */
 export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
   const { em, baseUrl, now, quarantine, skipsTime, clock } = dependencies
   const organizations = new Map<string, Organization>()
@@ -78,7 +69,7 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
     return fresh
   }
 
-  /** Starts the next batches. Organizations with waiting requests go first, in the order of their arrival. */
+  /** Organizations with waiting requests go first, in the order of their arrival. */
   const pump = (): void => {
     for (const isWanted of [hasRequests, hasMore]) {
       for (const [id, organization] of organizations) {
@@ -114,7 +105,7 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
     }
   }
 
-  /** Advances a batch. An order that cannot be advanced is quarantined, and the others advance. */
+  /** An order that cannot be advanced is quarantined, and the others advance. */
   const advanceBatch = async (
     organizationId: string,
     requests: readonly Request[],
@@ -159,7 +150,7 @@ export function createOrderAdvancer(dependencies: Advancing): OrderAdvancer {
     return outcomes
   }
 
-  /** Advances a single order: its clock was moved, its execution skips time, or another transaction held it. */
+  /** For an order whose clock was moved, whose execution skips time, or that another transaction held. */
   const advanceAlone = async ({
     organizationId,
     recordId,
@@ -247,7 +238,6 @@ function hasMore({ isMore }: Organization): boolean {
   return isMore
 }
 
-/** Returns the order's row, read without a lock, or null if there is none. */
 async function readOrder(
   { em }: Pick<Advancing, 'em'>,
   { organizationId, recordId }: AdvanceInput,

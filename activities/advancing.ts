@@ -2,7 +2,6 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { DatabaseClock } from '../db/clock-agreement.ts'
 import type { Quarantine } from './quarantine.ts'
 
-/** What every activity that advances a record depends on. */
 export interface Advancing {
   readonly em: () => EntityManager
   readonly baseUrl: string

@@ -14,10 +14,8 @@ import type { ActivityDependencies } from './dependencies.ts'
 import { instantOf } from './instant.ts'
 
 /**
- * Makes and records the retry that is due at the workflow's instant, and returns when the next one is due.
- *
- * The next wait counts from the end of the attempt: the workflow's instant plus the measured duration. The process's
- * own clock does not include skipped time.
+ * The next wait counts from the end of the attempt: the workflow's instant plus the measured duration. The
+ * process's own clock does not include skipped time.
  */
 export async function attemptDelivery(
   dependencies: ActivityDependencies,
@@ -47,7 +45,6 @@ export async function attemptDelivery(
   }
 }
 
-/** Writes the outcome, and an event if the schedule ended without success. */
 async function recordRetry(unit: UnitOfWork, attempt: Attempt, next: number | null): Promise<void> {
   const [moved] = await recordOutcomes(unit.em, [{ attempt, next }], null)
   if (moved?.status !== 'exhausted') return

@@ -8,9 +8,8 @@ import { reportUnresolved } from './inquire-transaction.ts'
 import { instantOf } from './instant.ts'
 
 /**
- * Makes the gateway call that is due for an order at the workflow's instant: a charge, or a query for the outcome of
- * one. The request id stays the same until there is a result, so repeating it moves no money twice.
- * @returns null, or the end of the quarantine if the order's rules or records throw.
+ * Makes the charge that is due, or queries its outcome. The request id stays the same until there is a result, so
+ * that a repetition moves no money twice. Returns null, or the end of the quarantine if the order's rules throw.
  */
 export async function callGateway(
   dependencies: ActivityDependencies,
@@ -32,8 +31,7 @@ async function makeCall(dependencies: ActivityDependencies, input: AdvanceInput)
   if (call === null) return
   const { transactionId, instant } = call
   const readAt = now()
-  // Without any result, an earlier attempt may have failed before it reached the gateway, and the invoice may have
-  // ended since.
+  // Without a result, an earlier attempt may have failed before the gateway, and the invoice may have ended since.
   const found = await pendingMovement(em(), organizationId, transactionId)
   if (found === null) return
   const result = await carryOut(gateway, found.pending, readAt, now)

@@ -4,7 +4,6 @@ import type { Gateway } from '../gateways/port.ts'
 import type { OrderAdvancer } from './advance-order.ts'
 import type { Advancing } from './advancing.ts'
 
-/** Dependencies of the activities, created once per worker process. */
 export interface ActivityDependencies extends Advancing {
   readonly attempts: AttemptDependencies
   readonly gateway: Gateway

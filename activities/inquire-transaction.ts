@@ -14,9 +14,8 @@ import type { ActivityDependencies } from './dependencies.ts'
 import { instantOf } from './instant.ts'
 
 /**
- * Asks the gateway for the outcome of a pending transaction, and begins the refunds that a sale owes, if either is due
- * at the workflow's instant. Idempotent: the request id stays the same, and only a pending transaction accepts a
- * result.
+ * Queries an outcome, or begins the refunds that a sale owes. Idempotent: the request id stays the same, and only a
+ * pending transaction accepts a result.
  */
 export async function inquireTransaction(
   dependencies: ActivityDependencies,
@@ -82,7 +81,7 @@ function visibilityOf(
   }
 }
 
-/** Alerts the operator to pay a debt by other means. It stays on the sale until refunds of it are approved. */
+/** The debt must be paid by other means. It stays on the sale until refunds of it are approved. */
 function reportUnpaidRefund(
   { log, unpaidRefunds }: Pick<ActivityDependencies, 'log' | 'unpaidRefunds'>,
   { organizationId, id, owedAmount, currency, gateway }: Transaction,

@@ -1,4 +1,3 @@
-/** Sets aside a record whose advance throws, and alerts the operator. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import { isInfrastructureFailure } from '../db/infrastructure-failure.ts'
@@ -12,7 +11,7 @@ import {
 } from '../workflows/contract.ts'
 
 export interface Quarantine {
-  /** Quarantines a record because of `error`. Returns the instant, in milliseconds, at which it is advanced again. */
+  /** Returns the instant, in milliseconds, at which the record is advanced again. */
   add(workflow: WorkflowName, key: RecordKey, error: unknown): Promise<number>
   /** Advances a record, and quarantines it on any error that our infrastructure did not cause. */
   guard<Result extends AdvanceResult | null>(
@@ -25,7 +24,6 @@ export interface Quarantine {
 export interface QuarantineOptions {
   readonly em: () => EntityManager
   readonly log: Logger
-  /** Real time, in milliseconds. */
   readonly now: () => number
   readonly counter: { inc(labels: { workflow: WorkflowName }): void }
 }
@@ -53,7 +51,6 @@ export function createQuarantine({ em, log, counter, now }: QuarantineOptions): 
   }
 }
 
-/** Returns the result for a quarantined record: its workflow waits for the end of the quarantine. */
 export function quarantinedResult(
   workflow: WorkflowName,
   { organizationId, recordId, clock, base }: AdvanceInput,

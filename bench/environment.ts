@@ -1,7 +1,3 @@
-/**
- * The environment that the scenarios measure: its own local services, API and worker as processes, and an organization
- * with what an order needs.
- */
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,7 +39,7 @@ export interface Environment {
   /** Creates another organization with what an order needs, without a webhook. */
   organization(id: string): Promise<Catalogue>
   placeOrder(): Promise<string>
-  /** Returns the CPU seconds of all sessions of the database server, or null if the system does not report them. */
+  /** CPU seconds of all sessions of the database server; null if the system does not report them. */
   databaseCpu(): number | null
   command<T>(work: (unit: UnitOfWork) => Promise<T>): Promise<T>
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
@@ -53,7 +49,6 @@ export interface Environment {
   idle(worker: Program, timeout: number): Promise<void>
   /** Returns the milliseconds until the condition, an SQL expression, is false. */
   untilNot(condition: string, timeout: number): Promise<number>
-  /** Returns the milliseconds until every delivery's outcome is recorded. */
   recorded(timeout: number): Promise<number>
 }
 
@@ -164,7 +159,6 @@ export async function startEnvironment(
       const cost = performance.now() - asked
       if (rows[0]?.left === false) return waited
       if (waited > timeout) throw new Error(`waited ${timeout} ms without success for ${what}`)
-      // Polling must not become a load of its own.
       await delay(Math.max(10, cost * 20))
     }
   }

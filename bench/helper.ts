@@ -1,12 +1,8 @@
-/**
- * Helper processes: load generator, receiver and baselines, each with its own event loop, so that measuring shares none
- * with what is measured. The benchmark calls them by name over the channel of `fork`.
- */
+/** Helper processes have their own event loops, so that measuring shares none with what is measured. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Teardown } from './teardown.ts'
 
-/** The calls of a helper: each takes one plain value and returns one. */
 type Calls = Readonly<Record<string, (argument: never) => Promise<unknown>>>
 
 export interface Helper<C extends Calls> {
@@ -70,7 +66,6 @@ export function startHelper<C extends Calls>(script: string, teardown: Teardown)
   }
 }
 
-/** The helper's side: handles calls until the benchmark disconnects. */
 export function serveCalls(calls: Calls): void {
   process.on('message', async (message) => {
     const { id, name, argument } = message as Question

@@ -1,11 +1,6 @@
 /**
- * `npm run bench`: measures what the service does per second on this machine, beside the minimal program that does the
- * same.
- *
- *     npm run bench -- [part …] [--quick] [--profile]
- *
- * Local services, API, worker and helpers run as processes in a temporary directory, on loopback and free ports, and
- * are removed afterwards. Exits with 0 if everything could be measured, whether or not an aim was met.
+ * `npm run bench -- [part …] [--quick] [--profile]`. Exits with 0 if all was measured, whether or not aims were
+ * met.
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -130,7 +125,6 @@ async function measure(name: string, scenario: Scenario): Promise<PartResult> {
   } catch (error) {
     if (!interruption.signal.aborted) say(`${name} failed: ${String(error)}`)
     await own.run().catch((failure: unknown) => say(String(failure)))
-    // Leftovers of a failed part must not hinder the next.
     await environment.end().catch((failure: unknown) => say(String(failure)))
     return {
       name,
@@ -140,7 +134,6 @@ async function measure(name: string, scenario: Scenario): Promise<PartResult> {
   }
 }
 
-/** The running service, started on first use and again after its end. */
 function oneEnvironment(): { get(): Promise<Environment>; end(): Promise<void> } {
   let current: { starting: Promise<Environment>; teardown: Teardown } | null = null
   let count = 0

@@ -1,12 +1,10 @@
-/** A measurement of a part, round by round, with what a reader needs to know about it. */
 import { median } from './statistics.ts'
 
 export interface Metric {
   readonly what: string
-  /** Unit of the values. Times are better the smaller they are, and their ratio is a multiple of the baseline's. */
+  /** Times are better the smaller they are, and their ratio is a multiple of the baseline's. */
   readonly unit: '/s' | 's' | 'ms' | 'MB'
   readonly service: readonly number[]
-  /** The baseline's value of the same rounds; empty if there is no baseline. */
   readonly baseline: readonly number[]
   /** The least ratio of service to baseline that is wanted; null if none is set. */
   readonly aim: number | null
@@ -23,7 +21,7 @@ export function ratioOf({ service, baseline }: Metric): number | null {
 /** Functions that return the CPU seconds used so far, or null if the system does not report them. */
 export type Meters<Name extends string> = Readonly<Record<Name, () => number | null>>
 
-/** Runs `work` and returns its result with the CPU seconds of each meter per 1,000 pieces of work. */
+/** Returns the result with the CPU seconds of each meter per 1,000 pieces of work. */
 export async function withCpu<T, Name extends string>(
   meters: Meters<Name>,
   work: () => Promise<T>,
@@ -40,13 +38,11 @@ export async function withCpu<T, Name extends string>(
   return { result, cpu: Object.fromEntries(cpu) as Record<Name, number | null> }
 }
 
-/** A load on the service or its baseline, with the CPU time of the responding process and of the database. */
 interface Loaded {
   readonly result: { readonly p50: number; readonly p99: number }
   readonly cpu: Readonly<Record<'server' | 'database', number | null>>
 }
 
-/** Returns latencies and CPU time of the service and its baseline, as the median of the rounds. */
 export function besideBaseline(service: readonly Loaded[], bare: readonly Loaded[]): Metric['beside'] {
   return {
     'p50 ms': median(service.map(({ result }) => result.p50)),

@@ -1,4 +1,3 @@
-/** A process of the service as operators run it: its output in a file, ready at its line, ended by its pid. */
 import { spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -12,23 +11,20 @@ export interface Program {
   readonly readyAfter: number
   /** Sends SIGTERM, and SIGKILL after a timeout. Returns false if it had to be killed. */
   stop(): Promise<boolean>
-  /** Sends SIGKILL: a failing machine gives no notice either. */
   kill(): Promise<void>
 }
 
 export interface ProgramOptions {
-  /** Path from the repository's root. */
   readonly script: string
   readonly env: NodeJS.ProcessEnv
   readonly logFile: string
-  /** Milliseconds within which its line `ready …` must appear. */
   readonly readyWithin: number
   readonly nodeArguments?: readonly string[]
 }
 
 const DRAINED_WITHIN = 60_000
 
-/** Starts the program and resolves when it is ready. Otherwise it is stopped, and its last lines are the error. */
+/** Resolves when the program is ready. Otherwise it is stopped, and its last lines are the error. */
 export async function startProgram(options: ProgramOptions, teardown: Teardown): Promise<Program> {
   const { script, env, logFile, readyWithin, nodeArguments = [] } = options
   const output = openSync(logFile, 'w')
@@ -57,12 +53,11 @@ export async function startProgram(options: ProgramOptions, teardown: Teardown):
   return { pid, readyAfter: performance.now() - started, stop, kill: () => killed(pid) }
 }
 
-/** Returns the CPU seconds of a process with all its threads, or null if the system does not report them. */
+/** CPU seconds of a process with all its threads; null if the system does not report them. */
 export function cpuSeconds(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // pid (name, which may contain blanks) state …; the 14th and 15th fields are user and system time in ticks of 10
-    // ms.
+    // pid (name, which may contain blanks) state …; fields 14 and 15 are user and system time in ticks of 10 ms.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return (Number(fields[11]) + Number(fields[12])) / 100
   } catch {
@@ -70,7 +65,6 @@ export function cpuSeconds(pid: number): number | null {
   }
 }
 
-/** Returns the memory of a process in megabytes, or null if the system does not report it. */
 export function residentMegabytes(pid: number): number | null {
   try {
     const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
@@ -80,7 +74,7 @@ export function residentMegabytes(pid: number): number | null {
   }
 }
 
-/** Returns a meter of the CPU time of a process's children, including those that ended since the last read. */
+/** Measures the CPU time of a process's children, including those that ended since the last read. */
 export function childrenMeter(pid: number): () => number | null {
   const secondsByChild = new Map<number, number>()
   return () => {

@@ -1,4 +1,3 @@
-/** The table that is printed and the JSON that is stored. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
@@ -9,14 +8,13 @@ import { median } from './statistics.ts'
 export interface PartResult {
   readonly name: string
   readonly metrics: readonly Metric[]
-  /** Why it could not be measured; null if it was. */
   readonly failure: string | null
 }
 
 export interface Run {
   readonly startedAt: Date
   readonly quick: boolean
-  /** Load average of the minute before the run. It is caused by other programs, because nothing was started yet. */
+  /** Load average of the minute before the run, caused by other programs: nothing was started yet. */
   readonly loadBefore: number
 }
 
@@ -80,7 +78,6 @@ export function notes(results: readonly PartResult[]): string[] {
   ])
 }
 
-/** Writes everything to `<directory>/<date>.json` and returns that path. */
 export function writeJson(directory: string, results: readonly PartResult[], run: Run): string {
   mkdirSync(directory, { recursive: true })
   const path = join(directory, `${run.startedAt.toISOString().replaceAll(':', '-')}.json`)
@@ -122,7 +119,6 @@ function isMet(metric: Metric): boolean | null {
   return metric.aim === null || ratio === null ? null : ratio >= metric.aim
 }
 
-/** Formats with at least three significant digits, and no fraction of a thousand. */
 function rounded(value: number): string {
   return value >= 100 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(3)))
 }

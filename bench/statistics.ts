@@ -1,5 +1,3 @@
-/** Statistics of a series of measurements. */
-
 /** Returns the middle value, or the mean of the two in the middle; NaN of none. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)

@@ -1,7 +1,4 @@
-/**
- * `npm run base-url:change -- <url>`, on the database of DATABASE_URL while no process of the service runs. Start the
- * processes with that BASE_URL afterwards; receivers must expect the new `iss`.
- */
+/** `npm run base-url:change -- <url>`, while no process runs. Receivers must then expect the new `iss`. */
 import { ConfigurationError, loadConfig } from '../config/config.ts'
 import { startFailure } from '../config/process.ts'
 import { changeBaseUrl } from '../db/installation.ts'

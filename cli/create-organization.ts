@@ -1,4 +1,4 @@
-/** `npm run organization:create -- <name>`: creates one in the database of DATABASE_URL and prints its keys once. */
+/** `npm run organization:create -- <name>`: prints its keys, once. */
 
 import { createOrganization } from '../commands/access/create-organization.ts'
 import { ConfigurationError, loadConfig } from '../config/config.ts'

@@ -1,7 +1,4 @@
-/**
- * `npm run quarantine`: lists the quarantined records. `npm run quarantine -- release
- * <workflow>/<organization>/<record>`: releases one, which is advanced again at once.
- */
+/** `npm run quarantine` lists; `… -- release <workflow>/<organization>/<record>` advances one again at once. */
 import { loadConfig } from '../config/config.ts'
 import { openOrm } from '../db/orm.ts'
 import { quarantinedRecords, releaseRecord } from '../db/quarantine.ts'

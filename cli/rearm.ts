@@ -1,6 +1,6 @@
 /**
- * `npm run rearm`, on the database of DATABASE_URL: after a restored backup, or with a new namespace of Temporal, gives
- * every record with a deadline its execution again. Idempotent, and safe beside the running service.
+ * `npm run rearm`: gives every record with a deadline its execution again, after a restored backup or with a new
+ * namespace. Idempotent, and safe beside the running service.
  */
 import { ConfigurationError, loadConfig } from '../config/config.ts'
 import { startFailure } from '../config/process.ts'

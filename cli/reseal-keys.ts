@@ -1,7 +1,4 @@
-/**
- * `npm run keys:reseal`, on the database of DATABASE_URL: encrypts every secret again with the first key of MASTER_KEY.
- * The other keys can then be removed and destroyed.
- */
+/** `npm run keys:reseal`: encrypts every secret with the first key of MASTER_KEY. The others can then go. */
 import { ConfigurationError, loadConfig } from '../config/config.ts'
 import { startFailure } from '../config/process.ts'
 import { MAINTENANCE_TIMEOUTS } from '../db/connection.ts'

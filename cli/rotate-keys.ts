@@ -1,7 +1,4 @@
-/**
- * `npm run keys:rotate`, on the database of DATABASE_URL: creates a key for webhook signatures, published now and used
- * later, and one for customers' JWTs, used at once.
- */
+/** `npm run keys:rotate`: creates a key for webhooks, used later, and one for customers' JWTs, used at once. */
 
 import { rotateCustomerTokenKey } from '../commands/access/customer-token-keys.ts'
 import { ConfigurationError, loadConfig } from '../config/config.ts'

@@ -1,8 +1,4 @@
-/**
- * Configuration, read once from the environment, validated as a whole and passed down as a value.
- *
- * No other module reads `process.env`. A test compares `SETTINGS` with the README's table.
- */
+/** Read once from the environment, validated as a whole and passed down. No other module reads `process.env`. */
 import ipaddr from 'ipaddr.js'
 
 export type Environment = 'sandbox' | 'live'
@@ -12,7 +8,7 @@ export interface Config {
   readonly host: string
   readonly port: number
   readonly opsPort: number
-  /** Public address of this deployment, without a trailing slash. */
+  /** Without a trailing slash. */
   readonly baseUrl: string
   readonly databaseUrl: string | null
   readonly dataDir: string
@@ -44,7 +40,7 @@ interface Setting {
   readonly meaning: string
 }
 
-/** Every variable that the service reads, with its default and meaning: the README's table. */
+/** Every variable that the service reads. A test compares them with the README's table. */
 export const SETTINGS: readonly Setting[] = [
   {
     name: 'ENVIRONMENT',
@@ -144,7 +140,6 @@ export const SETTINGS: readonly Setting[] = [
   },
 ]
 
-/** Invalid settings, one line each; printed as it is. */
 export class ConfigurationError extends Error {
   readonly problems: readonly string[]
 
@@ -155,7 +150,6 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** Returns why a process may not start whose BASE_URL differs from that of the others. */
 export function differentBaseUrl(own: string, agreed: string): ConfigurationError {
   return new ConfigurationError([
     `BASE_URL is ${own}, and the other processes of this database have ${agreed}: receivers would refuse what is signed. ` +
@@ -165,11 +159,7 @@ export function differentBaseUrl(own: string, agreed: string): ConfigurationErro
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
-/**
- * Reads and validates the settings in `env`.
- * @param required settings that must be given.
- * @throws ConfigurationError with every invalid setting.
- */
+/** @param required settings that must be given. @throws ConfigurationError with every invalid setting. */
 export function loadConfig(
   env: Readonly<Record<string, string | undefined>>,
   required: readonly string[] = [],

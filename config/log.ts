@@ -1,7 +1,5 @@
-/** Logs as JSON lines, with everything removed that may be a secret. */
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 
-/** Names of members that never reach a log, at any depth. */
 const SECRET_MEMBERS = [
   'pan',
   'cvv',
@@ -31,7 +29,7 @@ export function createLog(level: string, destination?: DestinationStream): Logge
   )
 }
 
-/** Returns an error without the values that a database driver or an HTTP client attaches to it. */
+/** Without the values that a database driver or an HTTP client attaches. */
 function serializeError(error: unknown): object {
   if (!Error.isError(error)) return { message: mask(String(error)) }
   const { type, message, stack } = stdSerializers.err(error)

@@ -1,4 +1,3 @@
-/** The merchant identity: the certificate that a live deployment shows to Apple Pay, read from files at start. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type Config, ConfigurationError } from './config.ts'
@@ -12,10 +11,7 @@ export interface MerchantIdentity {
   readonly expiredTime: Date
 }
 
-/**
- * Returns the merchant identity, or null in the sandbox and if none is configured.
- * @throws ConfigurationError that says what is wrong with the files and repeats nothing of them.
- */
+/** Null in the sandbox and if none is configured. @throws ConfigurationError that repeats nothing of the files. */
 export function readMerchantIdentity({
   environment,
   applePayMerchantId: merchantIdentifier,
@@ -53,7 +49,6 @@ export function readMerchantIdentity({
   }
 }
 
-/** Returns a file's text and its content, or null after adding what is wrong to `problems`. */
 function readPem<Content>(
   setting: string,
   path: string,

@@ -9,7 +9,6 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = {
   'postgresql:': 5432,
 }
 
-/** Returns the ports of the API, its health checks, Temporal, its web UI and PostgreSQL. */
 export function ownPorts(
   { port, opsPort, localTemporalUiPort }: Ports,
   databaseUrl: string,

@@ -1,12 +1,6 @@
-/**
- * What every process does around its work: one message if it cannot start, and a drain when it is stopped.
- *
- * One Ctrl-C can arrive twice, from the terminal and from npm. A signal soon after the first one is therefore ignored,
- * and a later one aborts the drain; `onExit` steps run in either case.
- */
+/** One Ctrl-C can arrive twice, from terminal and npm. Only a later signal aborts the drain. */
 import { ConfigurationError } from './config.ts'
 
-/** A signal this soon after the first one counts as the same request. Milliseconds. */
 const SAME_REQUEST = 2_000
 
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
@@ -98,7 +92,7 @@ export function startFailure(error: unknown): string {
   return error.message
 }
 
-/** Calls `open` until it succeeds, and logs the first failure: the database may still be starting. */
+/** Calls `open` until it succeeds. Logs only the first failure: the database may still be starting. */
 export async function untilAvailable<T>(
   what: string,
   open: () => Promise<T>,

@@ -1,4 +1,3 @@
-/** The release, which receivers get in `User-Agent` and operators from `/status`. */
 import { createHash } from 'node:crypto'
 import packageFile from '../package.json' with { type: 'json' }
 

@@ -1,21 +1,15 @@
-/** How Temporal is reached: the standard `TEMPORAL_*` environment configuration (address, TLS, API key). */
-
 import type { ConnectionOptions } from '@temporalio/client'
 import { loadClientConnectConfig } from '@temporalio/envconfig'
 
-/** Options of both connections of the SDK, the client's and the worker's. */
 export type TemporalConnection = Pick<ConnectionOptions, 'tls' | 'metadata'> & {
   readonly address: string
   readonly apiKey?: string
 }
 
-/**
- * Milliseconds between attempts to reach an unavailable server. The default grows to two minutes, for which nothing
- * would flow after the server is back.
- */
+/** Milliseconds between attempts to reconnect. The default grows to two minutes, in which nothing would flow. */
 const RECONNECT_WITHIN = 500
 
-/** Returns the client's connection options. The worker's connection is native and reconnects at each call. */
+/** Of the client only: the worker's connection is native and reconnects at each call. */
 export function clientConnection(connection: TemporalConnection): ConnectionOptions {
   return {
     ...connection,
@@ -26,7 +20,7 @@ export function clientConnection(connection: TemporalConnection): ConnectionOpti
   }
 }
 
-/** Returns connection options from the environment, with the given `address`. */
+/** Reads the standard `TEMPORAL_*` environment configuration (TLS, API key). */
 export function temporalConnection(address: string): TemporalConnection {
   const { tls, metadata, apiKey } = loadClientConnectConfig().connectionOptions
   return {

@@ -1,13 +1,8 @@
-/**
- * Decides which addresses a webhook may reach. The address that the socket connects to is checked at every attempt, so
- * a DNS response that changes between two look-ups gains nothing. Everything but plain public unicast is refused unless
- * the configuration allows it.
- */
+/** The address that a socket connects to is checked at every attempt, so changing DNS responses gain nothing. */
 import type { LookupAddress } from 'node:dns'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** The target, or every address of its name, is not public. */
 export class AddressRefusedError extends Error {
   override readonly name = 'AddressRefusedError'
   readonly code = 'ADDRESS_REFUSED'
@@ -15,10 +10,7 @@ export class AddressRefusedError extends Error {
 
 export interface AddressGuard {
   allows(address: string, port: number): boolean
-  /**
-   * Returns the addresses of a name that may be connected to.
-   * @throws AddressRefusedError if there is none.
-   */
+  /** @throws AddressRefusedError if none of the addresses may be connected to. */
   allowed(
     hostname: string,
     port: number,
@@ -29,7 +21,7 @@ export interface AddressGuard {
 /** The only block of IPv6 that is assigned as global unicast; the rest is not routed. */
 const GLOBAL_UNICAST_V6 = ipaddr.parseCIDR('2000::/3')
 
-/** Creates a guard that refuses special-use addresses outside of `allowedCidrs`, and the `closedPorts` of this machine. */
+/** Creates a guard that refuses special-use addresses outside of `allowedCidrs`, and our own `closedPorts`. */
 export function createAddressGuard(
   allowedCidrs: readonly string[],
   closedPorts: readonly number[] = [],
@@ -48,7 +40,6 @@ export function createAddressGuard(
   return {
     allows,
     allowed(hostname, port, addresses) {
-      // Each of several addresses is checked, and the socket gets no internal one.
       const [first, ...others] = addresses.filter(({ address }) => allows(address, port))
       if (first === undefined)
         throw new AddressRefusedError(`${hostname} does not resolve to a public address`)

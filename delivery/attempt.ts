@@ -1,4 +1,3 @@
-/** One attempt to deliver an event: signed afresh, sent once and timed. First attempts and retries share it. */
 import type { WebhookAuth } from '../db/entities/service-credential.ts'
 import type { WebhookMethod } from '../db/entities/webhook.ts'
 import type { Vault } from '../db/vault.ts'
@@ -8,7 +7,6 @@ import type { SigningKeyPair } from './signing-keys.ts'
 import { takesAnySuccessStatus } from './success-rule.ts'
 import { maskedHeaders, openHeaders, ownHeaders, type StoredHeaders } from './webhook-headers.ts'
 
-/** What an attempt needs, read at the moment it is made. */
 export interface DueDelivery extends StoredHeaders {
   readonly organizationId: string
   readonly id: string
@@ -22,17 +20,15 @@ export interface DueDelivery extends StoredHeaders {
   readonly authCipher: string | null
   readonly entityId: string
   readonly scheduled: number
-  /** True for a resend, which is beside the schedule. */
   readonly resend: boolean
 }
 
 export interface Attempt {
   readonly delivery: DueDelivery
-  /** Real time. */
+  /** Real time, as is `sentTime`. */
   readonly initiatedTime: Date
-  /** Real time; null if no request was sent. */
+  /** Null if no request was sent. */
   readonly sentTime: Date | null
-  /** Milliseconds. */
   readonly duration: number
   /** As the log keeps them: with credentials masked. */
   readonly requestHeaders: Readonly<Record<string, string>>
@@ -44,13 +40,12 @@ export interface AttemptDependencies {
   readonly signingKey: () => Promise<SigningKeyPair>
   readonly vault: Pick<Vault, 'open'>
   readonly baseUrl: string
-  /** Seven characters that identify the release. */
   readonly release: string
   /** Real time, in milliseconds. */
   readonly now: () => number
 }
 
-/** Makes one attempt. Throws only on failures of our own: then the attempt does not count and must be repeated. */
+/** Makes one attempt. Throws only on failures of our own: the attempt does not count and must be repeated. */
 export async function attemptDelivery(
   delivery: DueDelivery,
   dependencies: AttemptDependencies,
@@ -88,7 +83,6 @@ export async function attemptDelivery(
   }
 }
 
-/** True if a connection was made on which the request could be sent. */
 function wasSent({ failure, status }: ReceiverResponse): boolean {
   switch (failure) {
     case 'dns':

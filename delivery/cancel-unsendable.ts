@@ -1,9 +1,7 @@
 /**
- * Ends deliveries whose webhook is inactive, deleted, or was inactive since they were created.
- *
- * The command that deactivates a webhook changes only the webhook's row. Nothing is sent from then on, and the API
- * returns waiting deliveries as canceled. Their rows follow in batches, each a transaction of its own. The workflow of
- * a retry is not woken: it finds its delivery canceled at its deadline.
+ * Ends deliveries whose webhook is inactive or deleted, or was inactive since. A deactivation changes only the
+ * webhook's row, and the API shows waiting deliveries as canceled at once. Workflows of retries are not woken: they
+ * find their delivery canceled at its deadline.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { statement } from '../db/statement.ts'
@@ -25,7 +23,6 @@ export async function cancelUnsendable(em: EntityManager, progress = (): void =>
   return canceled
 }
 
-/** A webhook of which some deliveries must end. */
 interface CanceledWebhook {
   readonly organization_id: string
   readonly webhook_id: string

@@ -2,10 +2,9 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Vault } from '../db/vault.ts'
 import { currentSigningKey, type SigningKeyPair } from './signing-keys.ts'
 
-/** How long a process signs with a key before it checks for a newer one. Milliseconds. */
 const FRESH_FOR = 30_000
 
-/** Returns a function that gives the current signing key and reads the database at most twice a minute. */
+/** Returns a function that returns the current signing key and reads the database at most twice a minute. */
 export function signingKeyCache(
   em: () => EntityManager,
   vault: Vault,

@@ -1,10 +1,4 @@
-/**
- * Resolves receivers' names so that slow ones delay no others: each look-up has a time limit, and each organization has
- * a bound on concurrent look-ups.
- *
- * Node's own resolver runs in four threads that it shares with signatures, so the hosts file is read and DNS is queried
- * directly. Search domains do not apply.
- */
+/** `lookup` shares four threads with signatures: hosts file and DNS are read directly, without search domains. */
 import { type LookupAddress, lookup, promises } from 'node:dns'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -31,10 +25,7 @@ export interface NamesOptions {
   readonly perOrganization?: number
 }
 
-/**
- * @throws NameError, or OwnFaultError if the organization has too many look-ups in progress or the process has no
- * descriptors left.
- */
+/** @throws NameError; OwnFaultError if the organization has too many look-ups or descriptors run out. */
 export type Names = (hostname: string, organizationId: string) => Promise<readonly LookupAddress[]>
 
 export function createNames({
@@ -45,7 +36,6 @@ export function createNames({
   const underWay = new Map<string, Promise<readonly LookupAddress[]>>()
   const places = new Map<string, { taken: number; readonly waiting: Set<() => void> }>()
 
-  /** Concurrent attempts at one name share its look-up. */
   const resolveOnce = (hostname: string): Promise<readonly LookupAddress[]> => {
     const known = underWay.get(hostname)
     if (known !== undefined) return known
@@ -100,7 +90,7 @@ export function createNames({
   }
 }
 
-/** Returns a resolver that uses the hosts file, then DNS; the system's resolver if no DNS server can be queried. */
+/** Returns a resolver that uses the hosts file, then DNS; the system's if no DNS server can be queried. */
 function systemResolve(): Resolve {
   const resolver = new promises.Resolver({ timeout: 1_500, tries: 2 })
   const hosts = hostsFile()
@@ -125,7 +115,6 @@ function systemResolve(): Resolve {
   }
 }
 
-/** Returns a function that gives the contents of the hosts file and reads it again after a change. */
 function hostsFile(): () => Promise<ReadonlyMap<string, readonly LookupAddress[]>> {
   const path = process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts'
   let content: Promise<ReadonlyMap<string, readonly LookupAddress[]>> | null = null
@@ -144,7 +133,7 @@ const LOOPBACK: readonly LookupAddress[] = [
   { address: '::1', family: 6 },
 ]
 
-/** Returns the addresses by name. If several lines name a host, all of them count. */
+/** If several lines name a host, all of them count. */
 export function parseHosts(text: string): ReadonlyMap<string, readonly LookupAddress[]> {
   const hosts = new Map<string, LookupAddress[]>()
   for (const line of text.split('\n')) {

@@ -3,10 +3,7 @@ import { closeSync, openSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
 import { devNull } from 'node:os'
 
-/**
- * `exhausted`: the process or the machine has run out of a resource. `stood-still`: the process was paused, and the
- * receiver may have given up meanwhile. `busy`: the organization has reached its bound.
- */
+/** `busy`: the organization is at its bound. `stood-still`: we were paused, and the receiver may have given up. */
 export type OwnFault = 'exhausted' | 'stood-still' | 'busy'
 
 /** An attempt that must be repeated as if it had not been made. */
@@ -22,7 +19,6 @@ export class OwnFaultError extends Error {
 
 const EXHAUSTION = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM)$/
 
-/** True if an error shows that this machine has run out of a resource. */
 export function isExhaustion(error: Error): boolean {
   const { code, address } = error as { code?: unknown; address?: unknown }
   // For IPv6 the error means that the machine has no IPv6 address.

@@ -1,14 +1,7 @@
 /**
- * Deliveries that the dispatcher must attempt: first attempts and resends.
- *
- * They are taken under a lease that names a worker process. When the process dies its leases are freed, and when it is
- * paused they expire. After another process has taken a delivery, the first one's outcome changes nothing. Taking a
- * lease does not wait for the disk: if a crash of the database loses leases, their owner still records its outcome
- * unless another process has taken the delivery.
- *
- * One statement records the outcomes of many attempts. A failed first attempt, the time of the second and the wake-up
- * of the webhook-delivery workflow are one commit; from there the workflow owns the schedule. It needs no nudge: the
- * relay polls every second, and a retry is half an hour away.
+ * First attempts and resends, taken under a lease without waiting for the disk: if a crash of the database loses a
+ * lease, its owner still records the outcome, unless another process has taken the delivery. A failed first attempt
+ * and the wake-up of its workflow are one commit; no nudge, because a retry is half an hour away.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { DeliveryStatus } from '../db/entities/delivery.ts'
@@ -19,7 +12,7 @@ import type { Attempt, DueDelivery } from './attempt.ts'
 /** Longer than an attempt with its look-up can last, so that none is made twice while its owner lives. */
 const LEASE_SECONDS = 60
 
-/** Must be attempted. The text must match the index's condition. */
+/** The text must match the index's condition. */
 export const DUE = `(status = 'waiting' or resend_due)`
 /** Every webhook with such deliveries, found one after the other, so that no backlog hides another webhook. */
 export const DUE_WEBHOOKS = `due_webhook as (
@@ -30,7 +23,7 @@ export const DUE_WEBHOOKS = `due_webhook as (
           where ${DUE} and (organization_id, webhook_id) > (due_webhook.organization_id, due_webhook.webhook_id)
           order by organization_id, webhook_id limit 1) following
      )`
-/** What may be taken now of an active webhook. Its first attempts are not made if it was inactive since. */
+/** What may be taken of an active webhook: no first attempts from before it was last inactive. */
 const FREE = `(lease_until is null or lease_until < now())
                 and (resend_due or position > coalesce(webhook.canceled_through, 0))`
 
@@ -43,15 +36,12 @@ export interface WebhookShare {
 export interface TakeOptions {
   readonly owner: string
   readonly shares: readonly WebhookShare[]
-  /** Maximum for all webhooks without a share, and for each of them. */
   readonly others: { readonly total: number; readonly each: number }
 }
 
 /**
- * Takes deliveries, each webhook's in event order with resends first. Those of inactive webhooks are left.
- *
- * Rows are found by key and events one by one, because the planner cannot estimate their number and would read whole
- * tables.
+ * Takes deliveries, each webhook's in event order with resends first. Rows are found by key: the planner cannot
+ * estimate their number and would read whole tables.
  */
 export async function takeDueDeliveries(em: EntityManager, options: TakeOptions): Promise<DueDelivery[]> {
   const { owner, shares, others } = options
@@ -97,7 +87,6 @@ export interface WaitingWebhook {
   readonly url: string
 }
 
-/** Returns every active webhook with deliveries to take now. */
 export async function findWaitingWebhooks(em: EntityManager): Promise<WaitingWebhook[]> {
   return await statement<WaitingWebhook>(
     em,
@@ -130,10 +119,7 @@ export async function releaseDeliveries(
   )
 }
 
-/**
- * Returns the retry as an attempt needs it and when it is due, or null if none is due. A retry whose webhook is
- * inactive or deleted ends here.
- */
+/** Returns the retry and its time, or null. A retry of an inactive or deleted webhook ends here. */
 export async function readRetry(
   em: EntityManager,
   organizationId: string,
@@ -167,21 +153,16 @@ async function cancelRetry(em: EntityManager, organizationId: string, id: string
   )
 }
 
-/** An attempt that was made, and when the next one is due; null if there is none. */
 export interface Outcome {
   readonly attempt: Attempt
   readonly next: number | null
 }
 
 /**
- * Records outcomes in one statement: attempts into the log, deliveries into their next state, and a wake-up for each
- * failed first attempt. An outcome that was recorded before, or whose delivery another process has taken, changes
- * nothing. A failure of a webhook that is inactive, or was inactive since, ends as canceled.
- *
- * The rows of webhooks with failures are locked before their deliveries. A deactivation locks the same row, so one of
- * the two always sees the other's result.
- * @param owner the process that took the deliveries; null for retries, which their workflow makes without a lease.
- * @returns the changed deliveries with their new states.
+ * Records attempts, next states and wake-ups in one statement. An outcome that was recorded before, or whose
+ * delivery another process has taken, changes nothing; a failure of an inactive webhook ends as canceled. Webhooks
+ * with failures are locked before their deliveries: a deactivation locks the same row, so one of the two sees the
+ * other. `owner` is null for retries, which have no lease. Returns the changed deliveries.
  */
 export async function recordOutcomes(
   em: EntityManager,
@@ -339,8 +320,8 @@ const DUE_DELIVERY_COLUMNS = `select delivery.organization_id, delivery.id, deli
   delivery.attempts, delivery.status = 'waiting' as is_first, event.type as event_type, event.entity_id, event.payload,
   webhook.url, webhook.method, webhook.headers, webhook.header_values_cipher,
   credential.auth_cipher`
-// The event is found in the order of its key, for which only one index will do: the plan is cached, and was made while
-// the tables were almost empty.
+// The plan is cached, and was made while the tables were almost empty: so the event is found in the order of its
+// key, for which only one index will do.
 const DUE_DELIVERY_JOINS = `join lateral (select organization_id, id, type, entity_id, payload from events
     where (organization_id, id) >= (delivery.organization_id, delivery.event_id)
     order by organization_id, id limit 1) event
@@ -368,7 +349,7 @@ function dueDelivery(row: DueDeliveryRow): DueDelivery {
   }
 }
 
-/** Removes NUL characters, which PostgreSQL cannot store and a response may contain. */
+/** PostgreSQL cannot store NUL characters, and a response may contain them. */
 function storable(text: string): string {
   return text.replaceAll('\u0000', '\uFFFD')
 }

@@ -1,4 +1,3 @@
-/** Sample events for previews: each has the members that a receiver can rely on and concerns no real record. */
 import { eventPayload } from '../db/event-payload.ts'
 import { newId } from '../db/ids.ts'
 
@@ -8,7 +7,7 @@ export interface SampleEvent {
   readonly payload: string
 }
 
-/** Ids at the start of a type's payload: the first matching rule applies. Embedded records follow from them. */
+/** Ids at the start of a type's payload: the first matching rule applies. */
 const IDS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^subscription-(paused|resumed|pause-)/, ['subscription', 'subscriptionPause']],
   [/^renewal-invoice-issued$/, ['subscription', 'invoice']],

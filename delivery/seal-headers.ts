@@ -7,10 +7,8 @@ import { sealHeaders } from './webhook-headers.ts'
 const BATCH = 200
 
 /**
- * Encrypts the header values of webhooks that an earlier release has stored in the clear. A migration cannot do this,
- * because it has no master key. Several processes may run it at once; what the webhooks show does not change.
- *
- * @returns the number of webhooks.
+ * Encrypts header values that an earlier release has stored in the clear; a migration has no master key. Returns
+ * the number of webhooks. Several processes may run it at once.
  */
 export async function sealPlainHeaders(em: EntityManager, vault: Vault): Promise<number> {
   let sealed = 0

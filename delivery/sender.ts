@@ -1,7 +1,3 @@
-/**
- * Sends one webhook request and returns its outcome. A receiver's behaviour never makes it throw; a failure of our own
- * throws an `OwnFaultError`.
- */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
@@ -13,7 +9,6 @@ import { type Deadline, type StandstillWatch, startDeadline, watchStandstill } f
 import { ATTEMPT_TIMEOUT, LARGEST_RESPONSE, responseFailure } from './success-rule.ts'
 import { portOf } from './webhook-url.ts'
 
-/** How much of the response the log keeps, in bytes. */
 const LOGGED_RESPONSE = 16 * 1024
 
 export type FailureReason =
@@ -30,28 +25,24 @@ export type FailureReason =
   | 'protocol'
 
 export interface WebhookRequest {
-  /** The organization whose concurrent look-ups are bounded. */
   readonly organizationId: string
   readonly url: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** True if any 2xx is a success, not only 200. */
   readonly anySuccessStatus: boolean
 }
 
 export interface ReceiverResponse {
-  /** Null if there was no response. */
   readonly status: number | null
   readonly headers: Readonly<Record<string, string>> | null
-  /** At most 16 KiB of it, unless the sender was created to return more. */
   readonly body: string | null
   /** Null if the receiver accepted the event. */
   readonly failure: FailureReason | null
 }
 
 export interface Sender {
-  /** @throws OwnFaultError if the attempt failed by a fault of our own and must be repeated. */
+  /** No receiver makes it throw. @throws OwnFaultError if the attempt does not count and must be repeated. */
   send(request: WebhookRequest): Promise<ReceiverResponse>
   close(): Promise<void>
 }
@@ -63,7 +54,6 @@ export interface SenderOptions {
   readonly tls?: Pick<SecureContextOptions, 'cert' | 'key' | 'ca'>
   /** A response that does not end within this many bytes fails. */
   readonly largestResponse?: number
-  /** How much of a response's body is returned, in bytes. */
   readonly returnedResponse?: number
 }
 
@@ -71,7 +61,6 @@ interface Sending {
   readonly organizationId: string
   readonly port: number
   readonly deadline: Deadline
-  /** True if a connection was made for this attempt; false if it reused one. */
   hasConnected: boolean
 }
 
@@ -203,7 +192,6 @@ const OF_SILENCE: readonly (FailureReason | null)[] = [
   'tls',
 ]
 
-/** @throws OwnFaultError if the receiver did not cause the failure. */
 function requireTheirs(
   { failure, error }: Sent,
   deadline: Deadline,
@@ -266,7 +254,6 @@ function reasonOf(error: unknown): FailureReason {
   return 'connection-failed'
 }
 
-/** Codes of the resolver, the socket, TLS and the HTTP client, with the reason that a merchant reads. */
 const REASONS: readonly (readonly [RegExp, FailureReason])[] = [
   [/^ADDRESS_REFUSED$/, 'address-refused'],
   [/^NAME_NOT_RESOLVED$/, 'dns'],

@@ -1,21 +1,18 @@
-/** The `Security-Signature` of a webhook request (specification 6.2). */
 import { hash, randomUUID } from 'node:crypto'
 import { CompactSign } from 'jose'
 import type { SigningKeyPair } from './signing-keys.ts'
 
-/** Seconds between `iat` and `exp`. */
 const WINDOW_SECONDS = 300
 
 const ENCODER = new TextEncoder()
 
 export interface SignatureSubject {
-  /** Public address of the deployment, without a trailing slash. */
   readonly baseUrl: string
   readonly organizationId: string
   readonly body: string
 }
 
-/** Returns a new JWT over the body: RS256, valid for five minutes from `now` (real time). */
+/** Returns a new JWT over the body (specification 6.2): RS256, valid for five minutes from `now` (real time). */
 export async function signWebhook(
   subject: SignatureSubject,
   key: SigningKeyPair,

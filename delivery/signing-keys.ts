@@ -1,4 +1,3 @@
-/** Keys that sign webhooks: created once, stored encrypted and published as a JWK set. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import { lockUntilCommit } from '../db/advisory-locks.ts'
@@ -20,9 +19,8 @@ export interface SigningKeyPair {
 }
 
 /**
- * How long a new key is published before it signs, and an old one after it last signed, in milliseconds. A receiver may
- * cache the set for an hour (specification 6.2). The rest allows for clocks that differ, the cache of a signing process
- * and the five minutes for which a signature is valid.
+ * Milliseconds that a key is published before it first signs and after it last signed. Receivers cache the set for
+ * an hour (specification 6.2); the rest allows for clocks, our own cache and a signature's five minutes.
  */
 export const KEY_OVERLAP = 70 * 60_000
 
@@ -39,10 +37,7 @@ export async function ensureSigningKey(em: EntityManager, vault: Vault, now: Dat
   })
 }
 
-/**
- * Publishes a new key that signs from `KEY_OVERLAP` later, and removes keys that no receiver needs any more.
- * @throws RotationPendingError while the key of an earlier rotation does not sign yet.
- */
+/** The key signs after `KEY_OVERLAP`. @throws RotationPendingError while an earlier one does not sign yet. */
 export async function rotateSigningKey(
   em: EntityManager,
   vault: Vault,
@@ -77,7 +72,7 @@ export async function publishedKeys(em: EntityManager, now: Date): Promise<Publi
   }))
 }
 
-/** Returns the keys that sign, will sign, or signed until less than the overlap ago. `keys` has the latest first. */
+/** Returns the keys that sign, will sign, or are still needed. `keys` has the latest first. */
 function neededKeys(keys: readonly SigningKey[], now: Date): SigningKey[] {
   return keys.filter((_, index) => {
     const successor = keys[index - 1]
@@ -110,7 +105,6 @@ async function addKey(trx: EntityManager, vault: Vault, now: Date, signsFrom: Da
   return kid
 }
 
-/** Returns the key that signs at `now`: the latest whose start has passed. */
 export async function currentSigningKey(em: EntityManager, vault: Vault, now: Date): Promise<SigningKeyPair> {
   const key = await em.findOneOrFail(
     SigningKey,

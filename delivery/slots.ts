@@ -1,10 +1,4 @@
-/**
- * Decides which deliveries may be sent now: bounds on the attempts in flight, and a fair order among the waiting
- * webhooks.
- *
- * It uses no clock, database or network; instants are milliseconds of one monotonic clock. Only `occupy` grants a slot,
- * so no bound can be exceeded.
- */
+/** Only `occupy` grants a slot, so no bound can be exceeded. Instants are milliseconds of one monotonic clock. */
 
 export const BOUNDS: Bounds = {
   total: 256,
@@ -18,16 +12,13 @@ export const BOUNDS: Bounds = {
 export interface Bounds {
   readonly total: number
   readonly perOrganization: number
-  /**
-   * A receiver's first limit, and the highest that quick responses can increase it to; the lowest is one. `most` also
-   * bounds an origin.
-   */
+  /** The limit of a new receiver, and the highest that quick responses bring; `most` also bounds an origin. */
   readonly perReceiver: { readonly first: number; readonly most: number }
   /** An attempt that holds its slot this long, in milliseconds, is slow. */
   readonly slow: number
   /** A quick response proves a receiver for this long, in milliseconds. */
   readonly provenFor: number
-  /** Pauses of a receiver that does not respond in time, in milliseconds; each is twice the previous one. */
+  /** In milliseconds; each pause is twice the previous one. */
   readonly pause: { readonly first: number; readonly longest: number }
 }
 
@@ -80,7 +71,6 @@ export class Slots {
   readonly #organizations = new Map<string, Tally>()
   readonly #origins = new Map<string, Tally>()
   readonly #receivers = new Map<string, Receiver>()
-  /** When an organization and a webhook were last served, as ordinals. */
   readonly #lastServed = new Map<string, { ordinal: number; at: number }>()
   #ordinal = 0
   /** By origin, the webhook that was next while the origin was full: it gets the next free slot there. */
@@ -121,7 +111,6 @@ export class Slots {
     return slot
   }
 
-  /** Releases a slot and adjusts the receiver's limit to the result. */
   release(slot: Slot, result: SlotResult, now: number): void {
     const { receiver, proven } = slot
     if (!receiver.inFlight.delete(slot)) throw new Error('a slot was released twice')
@@ -144,10 +133,8 @@ export class Slots {
   }
 
   /**
-   * Occupies slots for waiting webhooks, one at a time: for the organization that was served longest ago, and its
-   * webhook that was.
-   * @param most maximum number of slots.
-   * @returns the slots by webhook; those without a slot are left out.
+   * Occupies at most `most` slots, one at a time, for the organization and its webhook that were served longest
+   * ago. Webhooks without a slot are left out.
    */
   share<D extends Destination>(waiting: Iterable<D>, most: number, now: number): Map<D, Slot[]> {
     const shares = new Map<D, Slot[]>()
@@ -178,7 +165,6 @@ export class Slots {
     return shares
   }
 
-  /** True if the last slot of its origin is reserved for another webhook. */
   #isReserved(destination: Destination): boolean {
     const reserved = this.#reserved.get(destination.origin)
     return (
@@ -199,7 +185,6 @@ export class Slots {
     return this.#bounds.perReceiver.most - (this.#origins.get(origin)?.all ?? 0)
   }
 
-  /** Records the attempts that other workers have in flight, by the key of the receiver. */
   heed(elsewhere: ReadonlyMap<string, Elsewhere>): void {
     this.#elsewhere = elsewhere
   }
@@ -252,7 +237,7 @@ export class Slots {
     return now - quickAt < this.#bounds.provenFor && now - (oldest?.since ?? now) < this.#bounds.slow
   }
 
-  /** Returns the receiver's limit minus the attempts that other workers have in flight, but at least a fair share. */
+  /** Returns the limit minus the attempts of other workers, but at least a fair share. */
   #limitHere({ key, limit }: Receiver): number {
     const { inFlight, workers } = this.#elsewhere.get(key) ?? { inFlight: 0, workers: 0 }
     return Math.max(limit - inFlight, Math.floor(limit / (workers + 1)))

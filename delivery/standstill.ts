@@ -1,17 +1,12 @@
-/**
- * Detects when this process did not run: it was stopped, its machine was suspended, or its event loop was blocked. A
- * timer that fires afterwards says nothing about a receiver, whose response may have arrived meanwhile.
- *
- * Instants are those of `performance.now()`, which advances meanwhile.
- */
+/** A timer that fires after a standstill says nothing about a receiver: its response may have arrived meanwhile. */
 
 const TICK = 100
-/** A tick later than this shows that the process did not run. Milliseconds. */
+/** Shorter pauses do not count. Milliseconds. */
 const LONGEST_TICK = 1_000
 const REMEMBERED = 300_000
 
 export interface StandstillWatch {
-  /** Returns the milliseconds since then in which the process did not run; pauses under a second do not count. */
+  /** Returns the milliseconds since an instant of `performance.now()` in which the process did not run. */
   since(instant: number): number
   close(): void
 }
@@ -41,14 +36,12 @@ export function watchStandstill(): StandstillWatch {
   }
 }
 
-/** Time to read what has arrived during a standstill. Milliseconds. */
 const GRACE = 1_000
 
 /** The time limit of an attempt, in milliseconds in which the process runs. */
 export interface Deadline {
   readonly signal: AbortSignal
   begin(): void
-  /** Pauses until `begin` is called again. */
   hold(): void
   end(): void
 }

@@ -1,17 +1,8 @@
-/**
- * When a receiver has accepted an event (specification 6.1): the status is 200, of dispute events any 2xx, and
- * the response ends within 20 seconds and 1 MiB. A redirect is a failure.
- */
-
-/**
- * Time limit of an attempt, from the connection to the last byte of the response, in milliseconds in which this process
- * runs. It begins once the name is resolved, which has its own limit.
- */
+/** Milliseconds in which this process runs, from the connection to the last byte, without the name's look-up. */
 export const ATTEMPT_TIMEOUT = 20_000
-/** A response of a receiver that does not end within this many bytes fails. */
 export const LARGEST_RESPONSE = 1024 * 1024
 
-/** True if any 2xx is a success for events of this type, not only 200. */
+/** Specification 6.1: dispute events are accepted with any 2xx, all others with 200 only. */
 export function takesAnySuccessStatus(eventType: string): boolean {
   return eventType.startsWith('dispute-')
 }

@@ -11,7 +11,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const PRINTABLE = /^[\x20-\x7e]*$/
 export const MASK = '***'
 
-/** Returns what is wrong with the merchant's headers; with `hasCredential`, `Authorization` is the credential's. */
+/** With `hasCredential`, `Authorization` is the credential's. */
 export function webhookHeaderProblems(
   headers: readonly Pick<WebhookHeader, 'name' | 'value'>[],
   hasCredential: boolean,
@@ -32,13 +32,11 @@ export function webhookHeaderProblems(
   })
 }
 
-/** The columns of a webhook that hold its headers. */
 export interface StoredHeaders {
   readonly headers: readonly StoredHeader[]
   readonly headerValuesCipher?: string | null | undefined
 }
 
-/** Returns a webhook's headers with their values. */
 export async function openHeaders(
   { headers, headerValuesCipher }: StoredHeaders,
   vault: Pick<Vault, 'open'>,
@@ -52,7 +50,6 @@ export async function openHeaders(
   }))
 }
 
-/** Returns the columns for headers: names in the clear, values encrypted. */
 export async function sealHeaders(
   headers: readonly WebhookHeader[],
   vault: Pick<Vault, 'seal'>,
@@ -91,7 +88,7 @@ export function ownHeaders(
   }
 }
 
-/** Returns headers of a request with the values of the merchant's masked: the log is not encrypted. */
+/** Masks the values of the merchant's headers, because the log is not encrypted. */
 export function maskedHeaders(
   headers: Readonly<Record<string, string>>,
   own: Readonly<Record<string, string>>,

@@ -1,4 +1,3 @@
-/** Checks of a webhook's URL before anything is sent: its scheme, user info and literal address. */
 import { isIP } from 'node:net'
 import type { FieldProblem } from '../billing/errors.ts'
 import type { Config } from '../config/config.ts'
@@ -10,8 +9,8 @@ export interface WebhookTargets {
 }
 
 /**
- * Returns why events cannot be sent to a URL; null when they can. A name is checked at each attempt, by the address it resolves
- * to. A literal address is checked in any notation, because parsing a URL normalizes every form of IPv4.
+ * Returns why events cannot be sent to a URL; null if they can. A literal address is checked in any notation,
+ * because parsing normalizes it; a name is checked at each attempt.
  */
 export function webhookUrlProblem(text: string, { guard, environment }: WebhookTargets): FieldProblem | null {
   if (!URL.canParse(text)) return { code: 'wrong-format', message: 'must be an absolute URI' }
@@ -34,7 +33,6 @@ export function webhookUrlProblem(text: string, { guard, environment }: WebhookT
   return null
 }
 
-/** Returns the port that a URL connects to. */
 export function portOf({ port, protocol }: Pick<URL, 'port' | 'protocol'>): number {
   if (port !== '') return Number(port)
   return protocol === 'https:' ? 443 : 80

@@ -1,5 +1,3 @@
-/** The demo organization, created once, so that the printed request works at once. */
-
 import { createOrganization } from '../commands/access/create-organization.ts'
 import { createCustomer } from '../commands/catalog/create-customer.ts'
 import { createPlan } from '../commands/catalog/create-plan.ts'
@@ -28,7 +26,6 @@ export async function demo(
   return (await existingDemo(database)) ?? (await makeDemo(database, config))
 }
 
-/** Returns the shell variables that the README's requests use. */
 export function demoVariables(config: Pick<Config, 'baseUrl'>, made: Demo): string {
   const variables = {
     API: resourceUrl(config.baseUrl, made.organizationId),
@@ -54,7 +51,6 @@ export function demoRequest(config: Pick<Config, 'baseUrl'>, made: Demo): string
   return `curl -sS '${url}' -H 'SVC-APIKEY: ${made.secretKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
 }
 
-/** Returns the URL of the checkout demo with the organization and its publishable key. */
 export function checkoutUrl({ baseUrl }: Pick<Config, 'baseUrl'>, made: Demo): string {
   return `${baseUrl}/demo/checkout#organization=${made.organizationId}&key=${made.publishableKey}`
 }

@@ -1,7 +1,4 @@
-/**
- * `npm run receiver`: a receiver to try webhooks with. It verifies signature, audience, time window and body hash of
- * every request, and prints it.
- */
+/** `npm run receiver`: a receiver to try webhooks with. It verifies every request and prints it. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'

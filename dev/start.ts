@@ -1,8 +1,4 @@
-/**
- * `npm start`: runs the whole service on this machine. It starts local services unless others are configured, migrates,
- * creates the demo organization, and runs API and worker in one process. Its start-up ends with the line `ready
- * <BASE_URL>`.
- */
+/** `npm start`: the whole service on this machine. Its start-up ends with the line `ready <BASE_URL>`. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startApi } from '../api/api.ts'
 import { bootstrap } from '../commands/access/bootstrap.ts'
@@ -118,7 +114,6 @@ await runProcess(async ({ stopping, onDrain, onExit, fail }) => {
   })
 })
 
-/** Returns the configuration with local defaults: a generated master key, and receivers on loopback. */
 function localConfig(config: Config): Config {
   if (config.environment === 'live' && config.masterKeys.length === 0) {
     throw new ConfigurationError(['MASTER_KEY is required in live'])

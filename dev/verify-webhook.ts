@@ -1,24 +1,23 @@
-/** How a receiver verifies a webhook, written from the published contract alone: it shares no code with the sender. */
+/** Verifies webhooks by the published contract alone: it shares no code with the sender. */
 import { createHash } from 'node:crypto'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 
 export interface Expectation {
-  /** The base URL of the service that sends webhooks, with a trailing slash. */
+  /** With a trailing slash. */
   readonly issuer: string
   readonly organizationId: string
 }
 
 /** Seconds by which clocks may differ. */
 const LEEWAY = 10
-/** Longest time between `iat` and `exp`. Seconds. */
 const WINDOW = 300
 
 export interface Verifier {
-  /** Throws with the reason if the request, received at `now`, must be discarded. */
+  /** Throws with the reason if the request must be discarded. */
   verify(signature: string, rawBody: Uint8Array, now?: Date): Promise<void>
 }
 
-/** Returns a verifier that caches the public keys for at most an hour. */
+/** The public keys are cached for at most an hour. */
 export function createVerifier({ issuer, organizationId }: Expectation): Verifier {
   const keys = createRemoteJWKSet(new URL('.well-known/keys', issuer), { cacheMaxAge: 3_600_000 })
   return {

@@ -1,20 +1,18 @@
-/** Metrics of a process, in Prometheus' format. */
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 
 export interface Metrics {
   readonly registry: Registry
-  /** Requests by operation, method and status; seconds. */
+  /** Seconds. */
   readonly requests: Histogram<'operation' | 'method' | 'status'>
-  /** Delivery attempts by outcome: `delivered` or the reason of the failure. */
+  /** By `delivered` or the reason of the failure. */
   readonly deliveryAttempts: Counter<'outcome'>
   /** Payments whose outcome stayed unknown for a month: each needs an operator. */
   readonly unresolvedPayments: Counter
   readonly unpaidRefunds: Counter
-  /** Records more than five seconds late that the sweep handled, by workflow: Temporal was slow or unavailable. */
+  /** Records more than five seconds late that the sweep handled: Temporal was slow or unavailable. */
   readonly late: Counter<'workflow'>
-  /** Quarantined records, by workflow: each needs an operator. */
+  /** Each needs an operator. */
   readonly quarantines: Counter<'workflow'>
-  /** Notifications of payment providers, by their outcome. */
   readonly notifications: Counter<'outcome'>
   /** Requests that were answered and not logged, because too many waited or could not be stored. */
   readonly untrackedRequests: Counter

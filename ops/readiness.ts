@@ -1,4 +1,3 @@
-/** Checks whether a process can do its work now, and what prevents it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Resolves with what is wrong, in a few words, or null. A check that throws or times out fails. */
@@ -8,7 +7,6 @@ export type Checks = Readonly<Record<string, Check>>
 export interface ReadinessReport {
   /** `degraded`: the process does its work, but something beside it is wrong. */
   readonly status: 'ready' | 'degraded' | 'not ready'
-  /** `ok`, or what is wrong, by the name of the check. */
   readonly checks: Readonly<Record<string, string>>
 }
 
@@ -17,10 +15,8 @@ export interface Readiness {
 }
 
 export interface ReadinessOptions {
-  /** Aborted when the process begins to stop: from then on it is not ready. */
   readonly stopping: AbortSignal
   readonly required: Checks
-  /** Checks that are reported and leave the process ready. */
   readonly degrading?: Checks
 }
 

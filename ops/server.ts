@@ -1,4 +1,3 @@
-/** The operators' port: health, readiness, metrics. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Metrics } from './metrics.ts'
@@ -16,10 +15,7 @@ export interface OpsOptions {
   readonly readiness: Readiness
 }
 
-/**
- * Starts listening.
- * @throws Error with code EADDRINUSE if the port is in use.
- */
+/** @throws Error with code EADDRINUSE if the port is in use. */
 export async function startOpsServer({ host, port, metrics, readiness }: OpsOptions): Promise<OpsServer> {
   const server = createServer((request, response) => {
     respond(request.url ?? '')

@@ -1,4 +1,3 @@
-/** Bundles the workflows, sends the bundle to the parent process and exits. */
 import { fileURLToPath } from 'node:url'
 import { bundleWorkflowCode } from '@temporalio/worker'
 

@@ -2,10 +2,7 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { WorkflowBundle } from '@temporalio/worker'
 
-/**
- * Returns the workflows as one script for the sandbox. A child process makes it, because the bundler would keep a
- * hundred megabytes for the lifetime of ours.
- */
+/** Bundles the workflows in a child process, because the bundler would keep a hundred megabytes in ours. */
 export async function workflowBundle(): Promise<WorkflowBundle> {
   const bundler = fork(fileURLToPath(new URL('bundle-process.ts', import.meta.url)), {
     execArgv: ['--disable-warning=ExperimentalWarning'],

@@ -1,4 +1,3 @@
-/** Ends the deliveries of webhooks that were deactivated or deleted. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import { cancelUnsendable } from '../delivery/cancel-unsendable.ts'

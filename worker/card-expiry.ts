@@ -1,4 +1,4 @@
-/** Expires payment cards at the end of their month, and tells of it a month ahead (docs/adr/0069). */
+/** Expires payment cards at the end of their month, and emits a notice a month ahead (docs/adr/0069). */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import { EXPIRY_NOTICE } from '../billing/cards.ts'
@@ -10,14 +10,12 @@ import { type Loop, startLoop } from './loop.ts'
 import type { Watchdog } from './watchdog.ts'
 
 const INTERVAL = 60_000
-/** Cards found at a time, and changed in one transaction. */
 const FOUND = 2_000
 const BATCH = 100
 
 export interface CardExpiryOptions {
   readonly em: () => EntityManager
   readonly baseUrl: string
-  /** Real time, in milliseconds. */
   readonly now: () => number
   readonly log: Pick<Logger, 'error'>
 }
@@ -39,14 +37,12 @@ export function startCardExpiry(
   })
 }
 
-/** Handles a batch of the cards of all organizations that expired, or whose owners are to be told that they will. */
 export async function expireDueCards(
   options: CardExpiryOptions,
   progress: () => void = () => {},
 ): Promise<{ readonly changed: number; readonly isMore: boolean }> {
   const { em, now } = options
   const instant = now()
-  // The months that have ended, and those that end within the notice.
   const ended = monthOf(instant)
   const told = monthOf(instant + EXPIRY_NOTICE)
   const due = await statement<{ organization_id: string; id: string }>(

@@ -1,4 +1,4 @@
-/** Sandbox only: disables webhooks whose receivers have failed for two days, so that forgotten ones cost nothing. */
+/** Sandbox only: a webhook whose receiver has failed for two days is disabled, so that it costs nothing. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import { disableWebhook } from '../commands/webhooks/disable-webhook.ts'
@@ -14,7 +14,6 @@ export interface DisablingOptions {
   readonly em: () => EntityManager
   readonly environment: Config['environment']
   readonly baseUrl: string
-  /** Real time, in milliseconds. */
   readonly now: () => number
 }
 
@@ -31,7 +30,6 @@ export function startDisabling(options: DisablingOptions, log: Logger): Loop {
   })
 }
 
-/** Disables every webhook that has reached the limit and returns their number; in a live deployment, none. */
 export async function disableFailingWebhooks({
   em,
   environment,

@@ -1,9 +1,4 @@
-/**
- * The dispatcher makes first attempts as soon as their events are committed, and resends.
- *
- * It takes only as many deliveries as it has slots (`delivery/slots.ts`) and begins each at once, so that a receiver
- * that hangs delays only its own deliveries. Outcomes are recorded in batches.
- */
+/** Makes first attempts and resends, as many as it has slots: hanging receivers delay only their own deliveries. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
@@ -26,17 +21,17 @@ import { startLoop } from './loop.ts'
 import { startPresence } from './presence.ts'
 import type { Watchdog } from './watchdog.ts'
 
-/** Deliveries taken at once of webhooks not known to wait: of all such webhooks, and of each. */
+/** Taken at once of webhooks not known to wait: of all such webhooks, and of each. */
 const MOST_OF_OTHERS = BOUNDS.perOrganization
 const MOST_OF_ANOTHER = BOUNDS.perReceiver.first
-/** While deliveries wait, slots are filled when this many are free, or this many milliseconds after the first one. */
+/** Slots are filled when this many are free, or this many milliseconds after the first one. */
 const WORTH_TAKING = 16
 const FILL_AFTER = 10
-/** Outcomes are gathered for this long, in milliseconds, or up to this number before they are recorded. */
+/** Outcomes are recorded after so many milliseconds, or once so many are gathered. */
 const GATHER = 20
 const GATHER_COUNT = 128
 const POLL = 1_000
-/** Pause after the process or the machine has run out of a resource. Milliseconds. */
+/** Milliseconds of pause after the process or the machine has run out of a resource. */
 const REST = 1_000
 
 export interface DispatcherOptions {
@@ -56,7 +51,6 @@ export interface Dispatcher {
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { em, attempts, log, watchdog, onAttempt } = options
   const slots = new Slots()
-  /** Webhooks known to have deliveries to take, by their keys. */
   let waiting = new Map<string, Destination>()
   let checkedAt = Number.NEGATIVE_INFINITY
   /** Deliveries taken and not yet recorded. They must not begin again here if their lease is lost or expires. */
@@ -104,10 +98,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     },
   })
 
-  /**
-   * Takes deliveries for the shared slots and for `others`, and begins them.
-   * @returns true if more may be taken at once.
-   */
+  /** Takes and begins deliveries for the shared slots and for `others`. Returns true if more may be taken. */
   const take = async (shares: ReadonlyMap<Destination, Slot[]>, others: number): Promise<boolean> => {
     const open = new Map([...shares].map(([destination, share]) => [keyOf(destination), share]))
     const taken = await takeDueDeliveries(em(), {
@@ -148,7 +139,6 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     return (others > 0 && ofOthers === others) || (waiting.size > 0 && left + found > 0)
   }
 
-  /** Finds the waiting webhooks and returns true if some of them were not known. */
   const findWaiting = async (): Promise<boolean> => {
     const known = waiting
     const found = await findWaitingWebhooks(em())
@@ -196,7 +186,6 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     )
   }
 
-  /** Fills several free slots at a time while more deliveries wait. */
   const fillSoon = (): void => {
     if (waiting.size === 0) return
     if (freed >= WORTH_TAKING) taking.nudge()

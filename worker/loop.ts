@@ -1,25 +1,19 @@
-/** A loop that runs while there is work, sleeps until a nudge or its interval, and drains when it is stopped. */
 import type { Logger } from 'pino'
 import type { Watchdog } from './watchdog.ts'
 
 export interface Loop {
-  /** Begins the next iteration at once: there may be work. */
   nudge(): void
-  /** Finishes the iteration in progress, if any, and ends. */
   stop(): Promise<void>
 }
 
 export interface LoopOptions {
   readonly name: string
-  /** Milliseconds between iterations without a nudge. */
   readonly interval: number
   readonly log: Logger
-  /** Monitors iterations for lack of progress. */
   readonly watchdog?: Watchdog | undefined
   /**
-   * Runs one iteration and returns the delay of the next: true means at once, a number means at most that many
-   * milliseconds. An error is logged, and the next iteration follows after the interval. A long iteration calls
-   * `progress` between its pieces.
+   * Returns true to continue at once, or the most milliseconds until the next iteration. After an error or false it
+   * follows at the interval. A long iteration calls `progress` between its pieces.
    */
   readonly iterate: (progress: () => void) => Promise<boolean | number>
 }

@@ -1,4 +1,3 @@
-/** The worker as a process of its own: `npm run worker`. It needs DATABASE_URL, MASTER_KEY and TEMPORAL_ADDRESS. */
 import { ConfigurationError, differentBaseUrl, loadConfig } from '../config/config.ts'
 import { createLog } from '../config/log.ts'
 import { runProcess, untilAvailable } from '../config/process.ts'

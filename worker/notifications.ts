@@ -1,7 +1,4 @@
-/**
- * Processes what payment providers have told. A notification is one transaction, so that it takes effect once and
- * completely, whatever dies on the way (docs/adr/0068).
- */
+/** One transaction each: a notification takes effect once and completely, whatever dies (docs/adr/0068). */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import {
@@ -21,13 +18,11 @@ const INTERVAL = 1_000
 /** Organizations processed at a time, and notifications of each before the next one. */
 const AT_ONCE = 4
 const BATCH = 20
-/** Organizations found at a time. */
 const FOUND = 1_000
 
 export interface NotificationOptions {
   readonly em: () => EntityManager
   readonly baseUrl: string
-  /** Real time, in milliseconds. */
   readonly now: () => number
   readonly counter: { inc(labels: { outcome: NotificationOutcome | 'failed' }): void }
   readonly log: Logger
@@ -46,12 +41,7 @@ export function startNotifications(
   })
 }
 
-/**
- * Processes the notifications that are due, a batch of each organization. One that fails is quarantined and hinders no
- * other.
- *
- * @returns true if there may be more.
- */
+/** Returns true if there may be more. A notification that fails is quarantined and hinders no other. */
 export async function processDueNotifications(
   options: NotificationOptions,
   progress: () => void = () => {},
@@ -92,7 +82,6 @@ export async function processDueNotifications(
 
 const IS_DUE = `status = 'received' and due_time <= now()`
 
-/** False if nothing of the organization is due. */
 async function processOne(
   { em, baseUrl, now, counter, log }: NotificationOptions,
   organizationId: string,

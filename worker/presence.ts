@@ -1,9 +1,6 @@
 /**
- * Registers the running worker processes. Each renews its row every two seconds; after six seconds without a renewal
- * its leases are freed, so that its deliveries are sent again within seconds.
- *
- * A process that was only paused finds its leases gone, and its late records change nothing where another process has
- * taken over.
+ * Processes renew their row every two seconds; after six without renewal, leases are freed. The late records of a
+ * process that was only paused change nothing where another has taken over.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
@@ -22,7 +19,6 @@ export interface PresenceOptions {
   readonly log: Logger
   readonly watchdog?: Watchdog | undefined
   readonly inFlight: () => ReadonlyMap<string, number>
-  /** Called every two seconds with the attempts that other processes have in flight. */
   readonly onOthers: (elsewhere: ReadonlyMap<string, Elsewhere>) => void
   /** Called when the leases of a dead process have been freed. */
   readonly onFreed: () => void
@@ -88,7 +84,6 @@ async function renew(
   )
 }
 
-/** Frees the leases of processes that are still dead and returns their number. */
 async function freeLeases(em: EntityManager, processes: readonly string[]): Promise<number> {
   const [row] = await statement<{ freed: number }>(
     em,

@@ -1,9 +1,6 @@
 /**
- * The relay carries wake-ups from the outbox to Temporal.
- *
- * It claims wake-ups under a lease, commits, and only then calls Temporal, so that no transaction waits for the
- * network. Accepted wake-ups are deleted and refused ones are deferred row by row. A wake-up may be carried twice,
- * which does no harm, and is never lost.
+ * Claims wake-ups and commits before calling Temporal, so that no transaction waits for the network. A wake-up may
+ * be carried twice, which does no harm; none is lost.
  */
 import { randomUUID } from 'node:crypto'
 import type { EntityManager } from '@mikro-orm/postgresql'
@@ -24,14 +21,14 @@ import { createThrottle, grpcCodeOf, hadNoResponse } from './throttle.ts'
 import type { Watchdog } from './watchdog.ts'
 
 const BATCH = 100
-/** Duration of a relay's lease: longer than any batch takes. */
+/** Longer than any batch takes. */
 const LEASE_SECONDS = 60
-/** Time limit for Temporal to accept one wake-up. Milliseconds. */
+/** Milliseconds for Temporal to accept one wake-up. */
 const CALL_TIMEOUT = 5_000
 const POLL = 1_000
 /** How long a new due order waits for the batch of another order's timer. Milliseconds. */
 const HELD = 250
-/** Longest deferral of a refused wake-up. Seconds. */
+/** Seconds. */
 const LONGEST_DEFERRAL = 30
 
 export interface RelayOptions {
@@ -41,7 +38,6 @@ export interface RelayOptions {
   readonly hasSearchAttributes: () => Promise<boolean>
   readonly log: Logger
   readonly watchdog?: Watchdog
-  /** Milliseconds between iterations without a nudge. */
   readonly poll?: number
 }
 
@@ -54,11 +50,10 @@ interface WakeUpRow {
   dueBy: Date | string
   attributes: Attributes | null
   refusals: number
-  /** True if it was offered before and may have been accepted: its lease ended without a result, or no response came. */
+  /** True if it may have been accepted before: its lease ended without a result, or no response came. */
   wasOffered: boolean
 }
 
-/** The wake-ups of one execution, folded into one call. */
 interface Offer {
   readonly workflowId: string
   readonly rows: readonly WakeUpRow[]
@@ -69,7 +64,6 @@ interface Refusal {
   readonly seconds: number
   /** Null if the failure was not caused by the wake-up. */
   readonly reason: string | null
-  /** True if Temporal may have accepted it all the same. */
   readonly isUncertain: boolean
 }
 
@@ -144,10 +138,8 @@ export function startRelay(options: RelayOptions): Loop {
 }
 
 /**
- * Claims the first wake-ups: gateway calls, then by deadline. Those of one execution are folded.
- *
- * Of an organization's new orders that are due now, one is claimed at a time and the others are held for a moment. The
- * timer of the first advances them all, so their executions start asleep until the next deadline.
+ * Claims gateway calls first, then by deadline. Of an organization's new orders that are due, one is claimed and
+ * the others are held: its timer advances them all, so their executions start asleep until the next deadline.
  */
 async function claim(em: EntityManager, owner: string): Promise<Offer[]> {
   const rows = await statement<WakeUpRow & { isHeld: boolean }>(
@@ -183,10 +175,9 @@ async function claim(em: EntityManager, owner: string): Promise<Offer[]> {
 }
 
 /**
- * Starts the execution of a new record, asleep until its deadline, or signals an execution that its record changed.
- *
- * A start that may have been accepted before is not delayed: that execution may have ended since, and a second one would
- * sleep beside a finished record. It looks at once instead.
+ * Starts the execution of a new record, asleep until its deadline, or signals it. A start that may have been
+ * accepted before is not delayed: that execution may have ended since, and a second one would sleep beside a
+ * finished record.
  */
 async function wake(
   { client, taskQueue }: RelayOptions,
@@ -245,7 +236,7 @@ async function wake(
   await inTime(() => client.workflow.signalWithStart(workflow, { ...execution, signal: CHANGED_SIGNAL }))
 }
 
-/** Deletes accepted wake-ups, defers refused ones and releases the others; only those that the owner still holds. */
+/** Deletes accepted wake-ups, defers refused ones and releases others, if the owner still holds them. */
 async function finish(
   em: EntityManager,
   owner: string,
@@ -313,7 +304,7 @@ function isSlow(error: unknown): boolean {
   return grpcCodeOf(error) === GRPC.deadlineExceeded
 }
 
-/** True if Temporal had no capacity for the call, which it therefore did not carry out. */
+/** Temporal had no capacity for the call, which it therefore did not carry out. */
 function isExhausted(error: unknown): boolean {
   return grpcCodeOf(error) === GRPC.resourceExhausted
 }

@@ -14,7 +14,7 @@ const ended = (row: string) =>
   `coalesce(${row}.ended_time, ${row}.created_time + interval '2 days') < now() - interval '30 days'
    and ${row}.status in ('delivered', 'exhausted', 'canceled') and not ${row}.resend_due`
 
-/** Tables, each with the condition under which a row has expired, in the order of removal. */
+/** In the order of removal. */
 const EXPIRED = {
   // A stored response is replayed for a day; the second day allows for clocks that differ.
   idempotency_records: "created_time < now() - interval '2 days'",
@@ -53,7 +53,6 @@ export function startRetention(databaseUrl: string, log: Logger, interval = DAY)
   })
 }
 
-/** Removes all expired rows, `batch` at a time, and returns their number. */
 export async function removeExpired(em: EntityManager, batch = BATCH): Promise<number> {
   let removed = 0
   for (const [table, condition] of Object.entries(EXPIRED)) {

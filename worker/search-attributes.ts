@@ -1,11 +1,9 @@
-/** The search attributes of the namespace, by which operators filter executions. */
 import type { Connection } from '@temporalio/client'
 import proto from '@temporalio/proto'
 import { SEARCH_ATTRIBUTES } from '../workflows/contract.ts'
 
 const { IndexedValueType } = proto.temporal.api.enums.v1
 
-/** Registers the search attributes that are missing from the namespace. */
 export async function registerSearchAttributes(
   { operatorService }: Pick<Connection, 'operatorService'>,
   namespace: string,

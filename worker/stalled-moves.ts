@@ -1,7 +1,4 @@
-/**
- * Sandbox only: ends stalled moves of orders' clocks, so that each order continues from where its clock is. Such moves
- * remain when an execution was terminated on the way or lost.
- */
+/** Sandbox only. A clock's move stalls if its execution was terminated or lost; the clock stays where it is. */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
 import { STALLED_AFTER } from '../billing/fast-forward.ts'
@@ -15,7 +12,6 @@ const INTERVAL = 60_000
 export interface StalledMovesOptions {
   readonly em: () => EntityManager
   readonly baseUrl: string
-  /** Real time, in milliseconds. */
   readonly now: () => number
 }
 
@@ -32,7 +28,6 @@ export function startStalledMoves(options: StalledMovesOptions, log: Logger): Lo
   })
 }
 
-/** Ends every move without progress and returns their number. In a live deployment no clock is ever moved. */
 export async function giveUpStalledMoves({ em, baseUrl, now }: StalledMovesOptions): Promise<number> {
   const stalled = await statement<{ organization_id: string; subscription_id: string }>(
     em(),

@@ -1,9 +1,7 @@
 /**
- * The sweep is the net under the timers: it handles records that are more than five seconds late, because Temporal is
- * slow or unavailable, an execution was lost, or a backup was restored.
- *
- * It advances orders by the same batch that timers use and erases expired card data without Temporal. Other records,
- * and the executions of the orders, are woken through the outbox, again after 5, 10, 20, 40 … seconds.
+ * Handles records that are more than five seconds late: Temporal is slow or unavailable, an execution was lost, or
+ * a backup was restored. Orders are advanced and card data erased without Temporal; other records are woken through
+ * the outbox, again after 5, 10, 20, 40 … seconds.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
@@ -15,9 +13,8 @@ import { type Loop, startLoop } from './loop.ts'
 import type { Watchdog } from './watchdog.ts'
 
 const INTERVAL = 1_000
-/** A record is late this long after its deadline. Milliseconds. */
+/** Milliseconds after its deadline. */
 export const LATE = 5_000
-/** Records of a kind woken, or tokens erased, at a time. */
 const BATCH = 500
 
 export interface SweepOptions {
@@ -89,9 +86,8 @@ export interface WokenRecords {
 }
 
 /**
- * Wakes late records without a pending wake-up. Orders that the sweep advances itself are woken only to have an
- * execution again: with the lowest priority, and not counted.
- * @param before the database's time of the previous sweep; null wakes all late records.
+ * Wakes late records without a pending wake-up; a null `before` wakes all. Orders that the sweep advances itself
+ * are woken only to have an execution again: with the lowest priority, and not counted.
  */
 export async function wakeLateRecords(em: EntityManager, before: Date | null): Promise<WokenRecords> {
   const rows = await statement<{ workflow: WorkflowName | null; number: number; at: Date | string }>(

@@ -1,4 +1,3 @@
-/** The worker's side of Temporal: it connects, prepares the namespace, polls, and connects again when polling ends. */
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, Connection } from '@temporalio/client'
@@ -39,13 +38,9 @@ export function lazyClient(connection: TemporalConnection, namespace: string): C
   return new Client({ connection: Connection.lazy(clientConnection(connection)), namespace })
 }
 
-/** Time limit for Temporal's responses about search attributes. Milliseconds. */
 const REGISTRATION_TIMEOUT = 2_000
 
-/**
- * Registers the search attributes by which operators filter.
- * @returns false if the namespace does not accept them; executions then have none.
- */
+/** Returns false if the namespace does not accept search attributes; executions then have none. */
 export async function ensureSearchAttributes(client: Client, log: Logger): Promise<boolean> {
   const { namespace } = client.options
   try {
@@ -59,17 +54,13 @@ export async function ensureSearchAttributes(client: Client, log: Logger): Promi
   }
 }
 
-/** Concurrent workflow tasks. They wait for batches of the database, not for the CPU. */
+/** Workflow tasks wait for batches of the database, not for the CPU. */
 const WORKFLOW_TASKS = 40
 
-/** Concurrent payment gateway calls, and concurrent webhook retries. */
 const GATEWAY_CALLS = 50
 const ATTEMPTS = 100
 
-/**
- * Executions kept in memory, half a megabyte each. Most sleep for days with a short history, which is cheaper to replay
- * than to keep.
- */
+/** Half a megabyte each. Most sleep for days with a short history, which is cheaper to replay than to keep. */
 const CACHED_WORKFLOWS = 300
 
 export interface PollingOptions {
@@ -78,7 +69,6 @@ export interface PollingOptions {
   readonly namespace: string
   readonly taskQueue: string
   readonly workflowBundle: WorkflowBundleOption
-  /** Returns the activities of the workers; called once Temporal has been reached. */
   readonly activities: () => Promise<Activities>
   /** Polling stops while the clocks differ, because every task would fail and wait for another worker. */
   readonly clock: Pick<DatabaseClock, 'agrees' | 'changed'>
@@ -86,13 +76,11 @@ export interface PollingOptions {
 }
 
 export interface Polling {
-  /** Resolves when Temporal has been reached for the first time. */
   readonly ready: Promise<void>
-  /** Takes no more tasks, lets activities in progress finish, and ends. */
   stop(): Promise<void>
 }
 
-/** Polls the task queues until stopped, and starts again whenever polling ends. */
+/** Starts again whenever polling ends. */
 export function startPolling({
   connection: target,
   client,

@@ -5,14 +5,12 @@ import { isGrpcServiceError } from '@temporalio/client'
 const FEWEST = 1
 const FIRST = 8
 const MOST = 32
-/** Consecutive successes after which the limit grows by one call. */
 const INCREMENT_AFTER = 16
-/** Pause after a call that Temporal refused because of its load. Milliseconds. */
 const OVERLOAD_PAUSE = 200
 /** The breaker opens when at least half of the latest calls got no response. */
 const WINDOW = 16
 const FEWEST_FAILURES = 6
-/** Cancelled, deadline exceeded, unavailable: no response. */
+/** Cancelled, deadline exceeded, unavailable. */
 const NO_RESPONSE: readonly number[] = [1, 4, 14]
 
 const RESOURCE_EXHAUSTED = 8
@@ -23,9 +21,7 @@ export interface Throttle {
   run<T>(items: readonly T[], call: (item: T) => Promise<void>): Promise<void>
   succeeded(): void
   failed(error: unknown): void
-  /** Temporal is unavailable: no more calls are made. */
   open(): void
-  /** Temporal responds again. */
   close(): void
   stop(): void
 }
@@ -88,7 +84,6 @@ export function createThrottle(): Throttle {
   }
 }
 
-/** True if a call got no response: Temporal is slow or unavailable. */
 export function hadNoResponse(error: unknown): boolean {
   const code = grpcCodeOf(error)
   return code !== null && NO_RESPONSE.includes(code)

@@ -1,7 +1,4 @@
-/**
- * The watchdog detects stalled work, so that the process can log it and exit. It counts its own ticks instead of time:
- * a process that was paused as a whole has not stalled.
- */
+/** Counts its own ticks instead of time: a process that was paused as a whole has not stalled. */
 
 export interface Watch {
   progress(): void
@@ -18,9 +15,7 @@ export interface Watchdog {
 export interface WatchdogOptions {
   /** Ticks without progress after which work counts as stalled. */
   readonly limit?: number
-  /** Milliseconds of a tick; a second except in tests. */
   readonly tick?: number
-  /** Called once for each stalled piece of work. */
   readonly onStanding: (name: string) => void
 }
 

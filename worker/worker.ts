@@ -1,4 +1,3 @@
-/** A worker: workflows and activities, relay, dispatcher and sweep over one database and one Temporal. */
 import type { MikroORM } from '@mikro-orm/postgresql'
 import type { WorkflowBundleOption } from '@temporalio/worker'
 import type { Logger } from 'pino'
@@ -56,19 +55,15 @@ export interface WorkerDependencies {
   readonly workflowBundle: WorkflowBundleOption
   readonly metrics: Metrics
   readonly log: Logger
-  /** Where Stripe is; default on the Internet. */
   readonly stripeHost?: GatewayOptions['stripeHost']
   /** Called when a loop has made no progress for thirty seconds: the process should exit. */
   readonly onStanding?: (loop: string) => void
 }
 
-/** Time limit for the check that Temporal responds. Milliseconds. */
 const TEMPORAL_TIMEOUT = 2_000
 
 export interface RunningWorker {
-  /** Resolves when Temporal has been reached for the first time. */
   readonly ready: Promise<void>
-  /** Checks that must pass for the worker to be ready. */
   readonly required: Checks
   /** Checks that may fail for a while. */
   readonly checks: Checks
@@ -230,7 +225,6 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
   }
 }
 
-/** Returns a function that calls `ask`, at most every few seconds, until it returns true. */
 function onceTrue(ask: () => Promise<boolean>): () => Promise<boolean> {
   let known: Promise<boolean> | null = null
   return async () => {

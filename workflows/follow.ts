@@ -1,9 +1,4 @@
-/**
- * The loop of every workflow: it advances the record, waits durably for the next deadline or a change, and repeats.
- *
- * The record holds all state, so an operator may terminate or reset any execution: the next wake-up or the sweep starts
- * it again.
- */
+/** The record holds all state, so an operator may terminate or reset any execution: it is started again. */
 import {
   ActivityFailure,
   condition,
@@ -25,14 +20,14 @@ import {
 } from './contract.ts'
 import { searchAttribute } from './search-attributes.ts'
 
-/** Shortest wait, in milliseconds. It keeps a timer that fires slightly before its deadline from spinning. */
+/** Keeps a timer that fires slightly before its deadline from spinning. Milliseconds. */
 const SHORTEST_WAIT = 50
-/** Number of events after which a run continues as new: another worker replays a short history quickly. */
+/** Events after which a run continues as new: another worker replays a short history quickly. */
 const LONGEST_HISTORY = 500
 
 /**
- * Runs until the record has no deadline and every change is processed. `callGateway` makes the gateway call that
- * `advance` found due; it returns null, or the end of the record's quarantine.
+ * Runs until no deadline is left and every change is processed. `callGateway` makes the gateway call that `advance`
+ * found due; it returns null, or the end of the record's quarantine.
  */
 export async function follow(
   input: WorkflowInput,
@@ -78,7 +73,7 @@ function isLong(): boolean {
   return continueAsNewSuggested || historyLength > LONGEST_HISTORY
 }
 
-/** Makes a call that may give up. Then the record is advanced first, and the call is repeated at the new instant. */
+/** If the call gives up, the record is advanced first, and the call is repeated at the new instant. */
 async function attempt(call: () => Promise<AdvanceResult | null>): Promise<AdvanceResult | null> {
   try {
     return await call()
@@ -88,7 +83,7 @@ async function attempt(call: () => Promise<AdvanceResult | null>): Promise<Advan
   }
 }
 
-/** Writes details and search attributes only if they changed, because each write is an event of the history. */
+/** Each write is an event of the history, so only changes are written. */
 function visibilityWriter(): (visibility: Visibility) => void {
   let details: string | null = null
   const written = new Map<string, string>()

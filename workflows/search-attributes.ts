@@ -1,8 +1,6 @@
-/** Search attributes in the form of Temporal's SDK. */
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common'
 import { SEARCH_ATTRIBUTES, type SearchAttributeName, type SearchAttributes } from './contract.ts'
 
-/** Returns the attribute with its new value; null removes it. */
 export function searchAttribute(name: SearchAttributeName, value: string | null) {
   return name === 'BillingNextDeadline'
     ? {

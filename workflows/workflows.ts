@@ -1,4 +1,3 @@
-/** The workflows of the service, one for each kind of record, under the names that operators see. */
 import {
   ActivityFailure,
   isCancellation,
@@ -25,19 +24,18 @@ export interface Activities {
   callGateway(input: AdvanceInput): Promise<AdvanceResult | null>
 }
 
-/** Retries transient failures of our own infrastructure. Time skipping skips these waits, so attempts are unlimited. */
+/** Time skipping skips these waits, so attempts are unlimited. */
 const RETRY_FOREVER = { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '1 minute' } as const
 
 const local = proxyLocalActivities<Activities>({
   startToCloseTimeout: '10 s',
-  // A waiting local activity keeps its workflow task slot, so the queued activity below takes over after a few
-  // attempts.
+  // A waiting local activity keeps its workflow task slot, so the queued activity takes over after a few attempts.
   localRetryThreshold: '2 s',
   retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumAttempts: 3 },
 })
 const queued = proxyActivities<Activities>({ startToCloseTimeout: '30 s', retry: RETRY_FOREVER })
 
-/** Returns a database activity that runs locally while the database responds, and from the task queue otherwise. */
+/** Runs locally while the database responds, and from the task queue otherwise. */
 function persistent(
   name: 'advanceOrder' | 'advanceDispute' | 'advanceCoupon' | 'advanceToken',
 ): (input: AdvanceInput) => Promise<AdvanceResult> {
@@ -51,7 +49,6 @@ function persistent(
   }
 }
 
-/** Follows an order: everything that time does to it, and its charges. */
 async function subscription(input: WorkflowInput): Promise<void> {
   const { callGateway } = proxyActivities<Activities>({
     taskQueue: `${workflowInfo().taskQueue}${GATEWAY_QUEUE_SUFFIX}`,
@@ -63,7 +60,6 @@ async function subscription(input: WorkflowInput): Promise<void> {
   await follow(input, persistent('advanceOrder'), callGateway)
 }
 
-/** Follows the retry schedule of a delivery whose first attempt failed. */
 async function webhookDelivery(input: WorkflowInput): Promise<void> {
   const { attemptDelivery } = proxyActivities<Activities>({
     taskQueue: `${workflowInfo().taskQueue}${HTTP_QUEUE_SUFFIX}`,
@@ -90,7 +86,6 @@ async function disputeDeadline(input: WorkflowInput): Promise<void> {
   await follow(input, persistent('advanceDispute'))
 }
 
-/** Follows a coupon until it is issued and until it expires. */
 async function coupon(input: WorkflowInput): Promise<void> {
   await follow(input, persistent('advanceCoupon'))
 }

@@ -1,4 +1,4 @@
-/** The baseline of creating: bare Koa, the body checked by AJV with the same schema, one `insert`, the row as JSON. */
+/** Bare Koa, the body checked by AJV with the same schema, one `insert`, the row as JSON. */
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import pg from 'pg'
@@ -9,7 +9,7 @@ import { newId } from '../../db/ids.ts'
 import { serveCalls } from '../helper.ts'
 
 export type CreateBaselineCalls = {
-  /** Creates a table like that of the orders, with its indexes, and returns the port it listens on. */
+  /** Returns the port. The table has the same columns and indexes as that of the orders. */
   listen(databaseUrl: string): Promise<number>
 }
 

@@ -1,4 +1,4 @@
-/** The baseline of delivering: a bare loop that signs (RS256, a 2048-bit key) and posts, and records nothing. */
+/** A bare loop that signs (RS256, a 2048-bit key) and posts, and records nothing. */
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type CryptoKey, generateKeyPair, SignJWT } from 'jose'
@@ -15,7 +15,7 @@ export interface DeliverBaselineJob {
 export type DeliverBaselineCalls = {
   /** Reads the bodies of the organization's events of that type: the bytes that the service has sent. */
   load(source: { databaseUrl: string; organizationId: string; eventType: string }): Promise<number>
-  /** Signs and posts one request every `interval` milliseconds, and returns the milliseconds until each response. */
+  /** Posts one request every `interval` milliseconds, and returns the milliseconds until each response. */
   paced(job: { url: string; count: number; interval: number }): Promise<number[]>
   run(job: DeliverBaselineJob): Promise<number>
 }

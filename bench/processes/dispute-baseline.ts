@@ -1,7 +1,4 @@
-/**
- * The baselines of disputes: bare Koa. GET: one `select` of the row by its primary key. POST: the body checked by AJV
- * with the same schema, one `insert`. Both return the row as JSON.
- */
+/** Bare Koa: GET is one `select` by primary key, POST the body checked by AJV and one `insert`. */
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import pg from 'pg'
@@ -12,7 +9,6 @@ import { newId } from '../../db/ids.ts'
 import { serveCalls } from '../helper.ts'
 
 export type DisputeBaselineCalls = {
-  /** Creates a table like that of disputes, with its indexes, and returns the port it listens on. */
   listen(databaseUrl: string): Promise<number>
 }
 

@@ -1,9 +1,4 @@
-/**
- * The load generator: each client sends a request, reads the response, and sends the next on the same connection.
- *
- * It uses sockets because a full HTTP client costs more than the measured servers and would blur the ratio on two
- * cores.
- */
+/** Uses sockets: a full HTTP client costs more than the measured servers and would blur the ratio. */
 import { connect, type Socket } from 'node:net'
 import { serveCalls } from '../helper.ts'
 import { percentile } from '../statistics.ts'
@@ -15,7 +10,6 @@ export interface LoadJob {
   readonly duration: number
   /** Whole requests as sent over the wire; each client takes the next one of the cycle. */
   readonly requests: readonly string[]
-  /** Any other status ends the job. */
   readonly status: number
 }
 
@@ -70,7 +64,7 @@ async function connected(port: number): Promise<Socket> {
   })
 }
 
-/** Sends a request and resolves with the end of its response, which must have the status and a Content-Length. */
+/** The response must have the status and a Content-Length. */
 function exchanges(socket: Socket, status: number): (request: Buffer) => Promise<void> {
   let resolve: () => void = () => {}
   let reject: (error: Error) => void = () => {}

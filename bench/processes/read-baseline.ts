@@ -1,4 +1,4 @@
-/** The baseline of reading: bare Koa, one `select` of the row by its primary key, the row as JSON. */
+/** Bare Koa, one `select` of the row by its primary key, the row as JSON. */
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import pg from 'pg'

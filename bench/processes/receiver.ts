@@ -1,11 +1,10 @@
-/** A receiver that counts signed requests. It responds with 200, or 500 at `/fail`; others never respond. */
+/** It responds with 200, or 500 at `/fail`; `hanging` receivers never respond. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { serveCalls } from '../helper.ts'
 
 export type ReceiverCalls = {
   listen(none: null): Promise<string>
-  /** Returns the URLs of `count` receivers that accept a request and never respond. */
   hanging(count: number): Promise<string[]>
   reset(none: null): Promise<void>
   /** Returns when each event first arrived since the last reset, by its id, in milliseconds since the epoch. */

@@ -1,4 +1,4 @@
-/** The baseline of tokenizing: bare Koa, the body checked by AJV with the same schema, the same JWE, one `insert`. */
+/** Bare Koa, the body checked by AJV with the same schema, the same JWE, one `insert`. */
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
@@ -11,7 +11,6 @@ import { createVault } from '../../db/vault.ts'
 import { serveCalls } from '../helper.ts'
 
 export type TokenBaselineCalls = {
-  /** Creates a table like that of the tokens, with its indexes, and returns the port it listens on. */
   listen(databaseUrl: string): Promise<number>
 }
 

@@ -1,4 +1,4 @@
-/** Placing orders: the API alone beside bare Koa, AJV and one `insert`, and with all that follows from an order. */
+/** Placing orders: the API alone beside the baseline, and with all that follows from an order. */
 import { orderBody } from '../../test/support/catalogue.ts'
 import type { Environment } from '../environment.ts'
 import { startHelper } from '../helper.ts'

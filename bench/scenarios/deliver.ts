@@ -10,7 +10,6 @@ import { median } from '../statistics.ts'
 import type { ScenarioContext } from './scenario.ts'
 
 const EVENTS = 5_000
-/** The dispatcher's maximum of concurrent attempts for one webhook. */
 const CONCURRENCY = 64
 const AIM = 0.6
 const TIMEOUT = 120_000
@@ -79,7 +78,7 @@ export async function deliver({
   ]
 }
 
-/** Seconds from the commit of events to the last one received and to the last outcome recorded. */
+/** Seconds from the commit of the events. */
 interface Drained {
   readonly received: number
   readonly recorded: number

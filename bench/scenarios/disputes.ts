@@ -1,4 +1,4 @@
-/** Disputes: read and opened beside bare Koa, listed over many, and the API's memory under minutes of load. */
+/** Disputes: read and opened beside the baseline, listed over many, and the API's memory under load. */
 import pg from 'pg'
 import { disputeBody, externalSale } from '../../test/support/dispute.ts'
 import type { Environment } from '../environment.ts'
@@ -17,7 +17,6 @@ const CREATE_AIM = 0.25
 const LISTED = 200_000
 const LIST_CLIENTS = 2
 const MEMORY_LOAD = 180_000
-/** How often the memory is read during that load. */
 const READINGS = 9
 
 export async function disputes(context: ScenarioContext): Promise<Metric[]> {
@@ -167,7 +166,6 @@ async function memory(
   }
 }
 
-/** Creates disputes of the merchant, a third of them lost, spread over the last months. */
 async function fill({ databaseUrl, merchant }: Environment, count: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

@@ -1,4 +1,4 @@
-/** From an event to its receipt at a moderate rate, alone and beside 64 hanging receivers of three organizations. */
+/** From an event to its receipt at a moderate rate, alone and beside hanging receivers. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Environment } from '../environment.ts'
 import { startHelper } from '../helper.ts'
@@ -99,7 +99,6 @@ async function paced({ merchant, receiver, query }: Environment, count: number):
   )
 }
 
-/** Creates other organizations' webhooks at receivers that never respond, with deliveries that are being attempted. */
 async function hang({ query, merchant }: Environment, urls: readonly string[], round: number): Promise<void> {
   const organization = `'org_hanging_' || (number % ${HANGING.organizations})`
   await query(

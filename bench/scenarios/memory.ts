@@ -1,7 +1,4 @@
-/**
- * What `npm start` holds in memory once 25,000 records wait for far deadlines: npm, API and worker, PostgreSQL,
- * Temporal and its UI.
- */
+/** What `npm start` holds in memory once 25,000 records wait for far deadlines. */
 import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -196,7 +193,7 @@ function partOf(pid: number): string {
   return 'npm and guards'
 }
 
-/** Returns a process's proportional share of memory: pages that n processes share count as an nth. */
+/** Pages that n processes share count as an nth. */
 function proportionalMegabytes(pid: number): number {
   try {
     const [, kilobytes] = /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? []

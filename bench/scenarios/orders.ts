@@ -1,4 +1,3 @@
-/** Orders over time: placed and started, thousands armed, a minute full of transitions, and one with a kill. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { orderBody } from '../../test/support/catalogue.ts'
 import type { Environment } from '../environment.ts'
@@ -22,7 +21,6 @@ const READ = 100
 const AIM = 0.5
 const TIMEOUT = 300_000
 const NOT_FOLLOWED = 'exists (select from wake_ups)'
-/** Orders that have not started or whose first invoice is not issued. */
 const NOT_STARTED = `exists (select from subscriptions where status = 'pending' and start_time <= now() + interval '1 hour')`
 
 export async function orders(context: ScenarioContext): Promise<Metric[]> {
@@ -50,7 +48,6 @@ export async function orders(context: ScenarioContext): Promise<Metric[]> {
   return [placed, ...memory, minute.metric, moment.metric, killed.metric, expanding]
 }
 
-/** Placing orders that start now while the worker runs, until every one is active and its first invoice issued. */
 async function placedAndStarted(
   { divisor, say }: ScenarioContext,
   environment: Environment,
@@ -117,7 +114,6 @@ interface Schedule {
   readonly during?: () => Promise<Program>
 }
 
-/** How late orders start when all of their starts are within a minute. */
 async function transitions(
   { divisor, say }: ScenarioContext,
   environment: Environment,
@@ -160,7 +156,7 @@ async function transitions(
   }
 }
 
-/** Places orders that all start after the last of them is placed and its workflow waits, however long that takes. */
+/** Places orders that all start after the last is placed and its workflow waits, however long that takes. */
 async function placeAhead(
   environment: Environment,
   worker: Program,
@@ -178,7 +174,6 @@ async function placeAhead(
   }
 }
 
-/** Places orders that start at the instants and returns their ids. */
 async function placeAt(
   { merchant }: Environment,
   count: number,

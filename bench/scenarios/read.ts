@@ -1,5 +1,3 @@
-/** Reading an order by its id, authenticated, beside bare Koa with one `select`. */
-
 import { startHelper } from '../helper.ts'
 import { besideBaseline, type Metric, withCpu } from '../metric.ts'
 import type { LoadJob, LoadResult } from '../processes/load.ts'

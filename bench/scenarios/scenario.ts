@@ -3,7 +3,6 @@ import type { Metric } from '../metric.ts'
 import type { Teardown } from '../teardown.ts'
 
 export interface ScenarioContext {
-  /** Returns the running service; the first call starts it. */
   readonly environment: () => Promise<Environment>
   readonly endEnvironment: () => Promise<void>
   readonly teardown: Teardown

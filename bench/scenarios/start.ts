@@ -1,4 +1,3 @@
-/** How long `npm start` takes from the start of the process to its line `ready`, with Temporal's programs cached. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../../dev/services/ports.ts'
@@ -9,7 +8,7 @@ import { startProgram } from '../program.ts'
 import type { Teardown } from '../teardown.ts'
 import type { ScenarioContext } from './scenario.ts'
 
-/** Time to build Temporal, which the first, unmeasured start may have to do. Milliseconds. */
+/** The first, unmeasured start may have to build Temporal. Milliseconds. */
 const BUILT_WITHIN = 1_200_000
 const READY_WITHIN = 120_000
 
@@ -43,7 +42,6 @@ export async function start(context: ScenarioContext): Promise<Metric[]> {
   ]
 }
 
-/** Starts the whole service on a data directory, stops it, and returns the seconds until it was ready. */
 async function startOnce(dataDir: string, readyWithin: number, teardown: Teardown): Promise<number> {
   mkdirSync(dataDir, { recursive: true })
   // The local services have their own process groups and would outlive a killed start.
@@ -76,7 +74,6 @@ async function startOnce(dataDir: string, readyWithin: number, teardown: Teardow
   return program.readyAfter / 1000
 }
 
-/** Returns the caller's environment without settings of the service: local services, a demo organization. */
 export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const settings =
     /^(TEMPORAL_|BOOTSTRAP_|WEBHOOK_|RATE_)|^(DATABASE_URL|MASTER_KEY|BASE_URL|HOST|ENVIRONMENT|TRUST_PROXY)$/

@@ -1,4 +1,3 @@
-/** Timers under load: three minutes of orders, organizations due together, and a record that cannot advance. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Catalogue, orderBody } from '../../test/support/catalogue.ts'
 import type { Environment } from '../environment.ts'
@@ -25,7 +24,6 @@ export async function timers(context: ScenarioContext): Promise<Metric[]> {
   return [sustained, together, poisoned]
 }
 
-/** Orders that start now, with every event delivered, for three minutes. */
 async function sustainedOrders(
   { divisor, say }: ScenarioContext,
   environment: Environment,
@@ -78,7 +76,6 @@ async function sustainedOrders(
   }
 }
 
-/** One order of each of many organizations, all due at one moment. */
 async function organizationsTogether(
   { divisor, say }: ScenarioContext,
   environment: Environment,

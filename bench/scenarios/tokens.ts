@@ -1,4 +1,3 @@
-/** Payment tokens: creating them, erasing their card data on time, and what an armed expiry costs Temporal. */
 import { createPaymentToken } from '../../commands/payments/create-payment-token.ts'
 import { newId } from '../../db/ids.ts'
 import { TEST_CARDS } from '../../test/support/cards.ts'
@@ -15,7 +14,6 @@ import type { ScenarioContext } from './scenario.ts'
 const CLIENTS = 20
 const ROUND = 5_000
 const AIM = 0.4
-/** How many expire within a minute, and how many are armed. */
 const EXPIRING = 1_000
 const ARMED = 5_000
 const MINUTE = 60_000
@@ -81,7 +79,6 @@ async function making(
   }
 }
 
-/** Memory of Temporal for future expiries. */
 async function armed(
   { divisor, say }: ScenarioContext,
   environment: Environment,

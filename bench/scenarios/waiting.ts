@@ -1,4 +1,4 @@
-/** Deliveries that wait in the schedule of retries: what they cost while they wait, and how late they are retried. */
+/** Deliveries in the schedule of retries: what they cost while they wait, and how late they are retried. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Environment } from '../environment.ts'
 import type { Metric } from '../metric.ts'
@@ -7,7 +7,6 @@ import { percentile } from '../statistics.ts'
 import type { ScenarioContext } from './scenario.ts'
 
 const WAITING = 10_000
-/** How many of them are due within the measured minute. */
 const DUE = 1_000
 const MINUTE = 60_000
 const TIMEOUT = 600_000
@@ -54,7 +53,6 @@ export async function waiting({ environment, divisor, say }: ScenarioContext): P
   ]
 }
 
-/** Creates a webhook whose receiver always fails and that gets no events by itself. */
 async function failingWebhook({ merchant, receiverUrl }: Environment): Promise<string> {
   const url = new URL('/fail', receiverUrl).href
   const made = await merchant.api.post('webhooks', { url, eventsFilter: ['kyc-request-failed'] })
@@ -62,10 +60,7 @@ async function failingWebhook({ merchant, receiverUrl }: Environment): Promise<s
   return String(made.body.id)
 }
 
-/**
- * Puts deliveries whose first attempt has failed into the schedule, a day before they are due, and returns the seconds
- * until every one of them has its timer.
- */
+/** Schedules retries a day before they are due, and returns the seconds until each has its timer. */
 async function arm(
   { query, drained: drain, merchant }: Environment,
   webhookId: string,

@@ -1,7 +1,4 @@
-/**
- * `npm run migration:create -- <name>`: writes a migration from the database of DATABASE_URL to the entities. Add it to
- * `db/migrations/index.ts` by hand, as that file says.
- */
+/** `npm run migration:create -- <name>`: add the migration to `db/migrations/index.ts` by hand. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openOrm } from '../../db/orm.ts'

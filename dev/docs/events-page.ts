@@ -1,4 +1,3 @@
-/** Returns the page `docs/events.md`: the event types that the service emits, and the reserved names. */
 import { EMITTED_EVENTS, EVENT_TYPES } from '../../billing/event-types.ts'
 
 export function eventsPage(): string {

@@ -1,4 +1,3 @@
-/** `npm run docs:compatibility`: writes `docs/compatibility.md`. */
 import { writeFileSync } from 'node:fs'
 import { compatibilityPage } from '../../test/compat/page.ts'
 

@@ -1,4 +1,3 @@
-/** `npm run docs:events`: writes `docs/events.md`. */
 import { writeFileSync } from 'node:fs'
 import { eventsPage } from './events-page.ts'
 

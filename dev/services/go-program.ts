@@ -1,14 +1,12 @@
-// Compiles a program from a Go module at a fixed version into a cache of the user. The first build on a machine takes minutes.
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { withLock } from './lock.mjs'
 import { runProgram } from './run-program.ts'
 
-/** `folder` of the cache, with platform and version; `name` of the program in it. */
 export type GoProgram = { title: string; folder: string; name: string; module: string }
 
-/** Builds a program unless the cache has it, and returns its path; safe under concurrent calls. Throws if Go is missing. */
+/** Returns the path of a program, built unless cached; safe under concurrent calls. Throws if Go is missing. */
 export async function buildGoProgram(
   program: GoProgram,
   note: string,

@@ -1,7 +1,5 @@
-// A guard beside each local service ends the service if its launcher was killed with SIGKILL or crashed. The launcher
-// holds one end of a pipe and the guard reads the other, so the end of the launcher closes the pipe. The guard is a
-// shell, which every system has and which takes a megabyte. It runs in its own session, out of reach of signals to the
-// launcher's process group.
+// Ends a local service whose launcher was killed: the launcher's end closes the pipe that the guard reads. The
+// guard is a shell in its own session, out of reach of signals to the launcher's process group.
 import { spawn } from 'node:child_process'
 import type { StopStep } from './processes.ts'
 
@@ -25,7 +23,6 @@ kill -s KILL "$pid" 2>/dev/null
 `
 
 export type Guard = {
-  /** Call this when the service has ended. */
   release(): void
 }
 

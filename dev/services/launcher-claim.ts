@@ -1,10 +1,9 @@
-// The launcher that runs the local services of a data directory, one at a time. The claim of a killed launcher is void,
-// so that the next one may stop what remains.
+// The claim of a killed launcher is void, so that the next one may stop what remains.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { tryLock, unlock } from './lock.mjs'
 
-/** Claims the directory for this process, and creates it if it is missing. Throws if another live process holds it. */
+/** Claims the directory for this process, and creates it if missing. Throws if another live process holds it. */
 export function claimDirectory(dataDir: string): void {
   const { taken, holder } = claim(dataDir)
   if (taken) return
@@ -13,7 +12,6 @@ export function claimDirectory(dataDir: string): void {
   )
 }
 
-/** Releases the directory if this process holds it. */
 export function releaseDirectory(dataDir: string): void {
   unlock(join(dataDir, 'launcher.lock'))
 }

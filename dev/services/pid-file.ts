@@ -1,5 +1,4 @@
-// A pid file with the process's start time beside its id, so that a later process with the same id is not mistaken for
-// the recorded one.
+// The process's start time stands beside its id: a later process with the same id is not mistaken for it.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { type ProcessFacts, processFacts } from './processes.ts'
 
@@ -9,7 +8,7 @@ export function recordPid(file: string, pid: number): void {
   renameSync(`${file}.new`, file)
 }
 
-/** Returns the recorded process if it still runs; null if it has ended, or if the file is missing or unreadable. */
+/** Returns the recorded process if it still runs. */
 export function recordedProcess(file: string): ProcessFacts | null {
   try {
     const recorded: unknown = JSON.parse(readFileSync(file, 'utf8'))

@@ -1,6 +1,5 @@
-// Ports on 127.0.0.1 for the local services, below the range of outgoing connections (Linux 32768, macOS and Windows
-// 49152). A client that retries while its Temporal is down could otherwise get Temporal's own port, connect to itself
-// and block Temporal.
+// Below the range of outgoing connections (Linux 32768, others 49152): a client that retries while Temporal is down
+// could get Temporal's own port, connect to itself and block Temporal.
 import { connect, createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -19,7 +18,6 @@ export async function freePort(): Promise<number> {
   throw new Error(`No free port between ${FIRST} and ${FIRST + COUNT - 1} on 127.0.0.1.`)
 }
 
-/** True if a server can listen on 127.0.0.1:port now. */
 export function portIsFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer()

@@ -1,9 +1,8 @@
-// PostgreSQL refuses to run as root. Started by root, it runs as another account of the machine.
 import { execFileSync, spawnSync } from 'node:child_process'
 
 export type Account = { uid: number; gid: number }
 
-/** Returns the account to run PostgreSQL as; null, our own, unless we are root. Throws if there is none. */
+/** Returns null, our own account, unless we are root, which PostgreSQL refuses. Throws if there is none. */
 export function postgresAccount(): Account | null {
   if (process.getuid?.() !== 0) return null
   const account = usable('postgres') ?? usable('nobody') ?? created()

@@ -1,4 +1,3 @@
-// PostgreSQL's programs in the npm package of this platform.
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
@@ -15,7 +14,6 @@ import { dirname, join, relative } from 'node:path'
 
 export type PostgresBinaries = {
   native: string
-  /** The package's version, which begins with PostgreSQL's. */
   version: string
 }
 
@@ -35,10 +33,7 @@ export function findPostgres(): PostgresBinaries {
   }
 }
 
-/**
- * Makes the programs executable and links the libraries, in case the package's install script did not run. Throws if
- * the folder cannot be written.
- */
+/** Does what npm's install script does, in case it did not run. Throws if the folder cannot be written. */
 export function completePostgres(native: string): void {
   for (const program of ['initdb', 'pg_ctl', 'postgres']) {
     const file = join(native, 'bin', executable(program))
@@ -51,7 +46,7 @@ export function completePostgres(native: string): void {
   }
 }
 
-/** Copies the programs once into their own folder, readable by everyone whatever the umask, and returns it. */
+/** Copies the programs once, readable by everyone whatever the umask. */
 export function copyPostgres({ native }: PostgresBinaries, target: string): string {
   if (existsSync(join(target, 'complete'))) return target
   const draft = `${target}.${process.pid}`

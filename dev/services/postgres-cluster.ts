@@ -1,4 +1,3 @@
-// Creates a cluster once: complete or not at all.
 import { chownSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { postgresProgram } from './postgres-binaries.ts'
@@ -14,7 +13,7 @@ export type ClusterOptions = {
   signal: AbortSignal | undefined
 }
 
-/** Runs initdb unless the cluster exists. Throws if the cluster and the programs differ in major version. */
+/** Complete or not at all. Throws if an existing cluster and the programs differ in major version. */
 export async function initializeCluster(options: ClusterOptions): Promise<void> {
   const { home, cluster, durable, signal } = options
   if (existsSync(join(cluster, 'PG_VERSION'))) return checkVersion(options)

@@ -1,6 +1,5 @@
-// Where PostgreSQL's programs and data are: normally in node_modules and in the data directory. If root starts it from
-// a directory that only root may enter, PostgreSQL's account can reach neither. Then programs and data are under
-// /var/lib, and a file in the data directory points there.
+// If root starts PostgreSQL from a directory that only root may enter, PostgreSQL's account can reach nothing
+// there. Then programs and data are under /var/lib, and a file in the data directory points there.
 import { createHash, randomUUID } from 'node:crypto'
 import {
   chmodSync,
@@ -28,15 +27,12 @@ import { runProgram } from './run-program.ts'
 
 export type PostgresHome = {
   native: string
-  /** The folder that holds the cluster, writable by the account. */
   dataFolder: string
   account: Account | null
 }
 
-/** Where root keeps what other accounts must reach. */
 const SHARED_PLACES = ['/var/lib/subscription-billing', '/var/tmp/subscription-billing']
 
-/** Finds or prepares the place for this data directory; the same one at every start. */
 export async function preparePostgresHome(
   dataDir: string,
   log: (line: string) => void,
@@ -112,7 +108,7 @@ async function reachableFolder(
   return elsewhere
 }
 
-/** Returns a deterministic path. Data there without a pointer are of a removed clone; they are set aside, not used. */
+/** Returns a deterministic path. Data there without a pointer are of a removed clone: set aside, not used. */
 function placeElsewhere(dataDir: string): string {
   const name = createHash('sha256').update(realpathSync(dataDir)).digest('hex').slice(0, 16)
   const folder = join(sharedPlace(), name)
@@ -120,7 +116,7 @@ function placeElsewhere(dataDir: string): string {
   return folder
 }
 
-/** Returns the folder that the data directory points to. A pointer copied from an existing directory is ignored. */
+/** A pointer copied from an existing directory is ignored. */
 function readPointer(dataDir: string): string | null {
   try {
     const pointer = JSON.parse(readFileSync(pointerFile(dataDir), 'utf8')) as { folder: string; of: string }
@@ -154,7 +150,7 @@ function sharedPlace(): string {
   )
 }
 
-/** Returns the account that created the data: it stays their owner, even if root starts them later. */
+/** The account that created the data stays their owner, even if root starts them later. */
 function clusterOwner(folder: string): Account | null {
   const { uid, gid } = statSync(folder)
   return uid === 0 ? null : { uid, gid }

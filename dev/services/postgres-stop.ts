@@ -1,4 +1,3 @@
-// Ends a PostgreSQL server: gently, at once, or after its launcher was killed.
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import {
@@ -25,7 +24,7 @@ export async function stopPostmaster(pid: number): Promise<void> {
   }
 }
 
-/** Sends SIGKILL to the server and to its children, which have their own groups. Resolves when all have ended. */
+/** Sends SIGKILL to the server and to its children, which have their own groups. */
 export async function killPostmaster(pid: number): Promise<void> {
   if (!isRunning(pid)) return
   // Stopped first, so that it cannot start a child after the listing.
@@ -37,7 +36,7 @@ export async function killPostmaster(pid: number): Promise<void> {
     throw new Error(`PostgreSQL (process ${pid}) did not end.`)
 }
 
-/** Stops a server that still runs on the cluster, after checking that it is one. Returns true if there was one. */
+/** Stops a server left on the cluster, if it is one of PostgreSQL. Returns true if there was one. */
 export async function stopStalePostmaster(cluster: string): Promise<boolean> {
   const file = join(cluster, 'postmaster.pid')
   if (!existsSync(file)) return false

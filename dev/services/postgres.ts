@@ -1,5 +1,4 @@
-// An embedded PostgreSQL server: real binaries from npm, one cluster per data directory, 127.0.0.1 only. It is started
-// without a wrapper module, because it must outlive signals to our process group until the service has drained, and
+// Started without a wrapper module: it must outlive signals to our process group until the service has drained, and
 // must be found again after its launcher was killed.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -22,20 +21,16 @@ export type PostgresOptions = {
   log?: (line: string) => void
   /** False for throwaway clusters: faster, and lost with a crash of the machine. */
   durable?: boolean
-  /** Aborts the start: it rejects with the signal's reason, and nothing is left running. */
   signal?: AbortSignal | undefined
 }
 
 export type Postgres = {
-  /** Of the superuser, database postgres. */
   url: string
   pid: number
   port: number
   /** Fast shutdown: connections are closed, data is safe. */
   stop(): Promise<void>
-  /** Sends SIGKILL to the server and its children, for crash tests. */
   kill(): Promise<void>
-  /** Resolves when the server has ended for any reason. */
   exited: Promise<void>
 }
 
@@ -43,10 +38,7 @@ const READY_WITHIN = 60_000
 const SUPERUSER = 'postgres'
 const WRONG_PASSWORD = '28P01'
 
-/**
- * Starts the server, and creates its cluster at the first start. Resolves when connections work. A server left by a
- * killed launcher is stopped first.
- */
+/** Resolves when connections work; leaves nothing running if aborted. Stops a killed launcher's server first. */
 export async function startPostgres(requested: PostgresOptions): Promise<Postgres> {
   const options = { ...requested, dataDir: resolve(requested.dataDir) }
   const { dataDir, log = () => {}, signal } = options
@@ -166,7 +158,6 @@ async function untilReady(url: string, server: LocalProcess, signal: AbortSignal
   }
 }
 
-/** Created once beside the cluster it belongs to, readable by its owner only. */
 function readPassword(dataDir: string): string {
   const file = join(dataDir, 'password')
   if (!existsSync(file)) {

@@ -1,5 +1,4 @@
-// Processes by id, also those of an ended launcher: whether they run, what they are, and how to end them. A zombie
-// counts as ended: in a container whose first process does not reap, it would live for ever.
+// A zombie counts as ended: in a container whose first process does not reap, it would live for ever.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -12,12 +11,10 @@ export type ProcessFacts = {
   command: string
 }
 
-/** Returns the facts of a running process, or null if there is none or only its zombie. */
 export function processFacts(pid: number): ProcessFacts | null {
   return process.platform === 'linux' ? factsFromProc(pid) : (factsFromPs(['-p', String(pid)])[0] ?? null)
 }
 
-/** A signal, and the milliseconds it has to take effect. */
 export type StopStep = { readonly signal: NodeJS.Signals; readonly wait: number }
 
 export function isRunning(pid: number): boolean {
@@ -38,7 +35,7 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Waits until all of the processes have ended. Returns false if one still runs after the time limit. */
+/** Returns false if one of the processes still runs after the time limit. */
 export async function waitUntilGone(pids: readonly number[], milliseconds: number): Promise<boolean> {
   const end = Date.now() + milliseconds
   while (pids.some(isRunning)) {
@@ -48,7 +45,6 @@ export async function waitUntilGone(pids: readonly number[], milliseconds: numbe
   return true
 }
 
-/** Sends signals in turn, each with its time to take effect, until the process has ended. */
 export async function stopProcess(pid: number, steps: readonly StopStep[]): Promise<void> {
   for (const { signal, wait } of steps) {
     if (!isRunning(pid)) return

@@ -1,5 +1,3 @@
-// Runs a set-up program (initdb, the SQL tool, go install) to its end. It prints nothing unless it fails, and ends with
-// all of its children if the start is aborted.
 import { spawn } from 'node:child_process'
 import { sendSignal } from './processes.ts'
 
@@ -13,7 +11,7 @@ export type RunOptions = {
 
 const KEPT_OUTPUT = 4000
 
-/** Resolves with the output. Rejects with its last part on failure, and with the signal's reason if aborted. */
+/** Rejects with the output's last part on failure. An abort ends the program with all of its children. */
 export function runProgram(file: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     options.signal?.throwIfAborted()

@@ -1,6 +1,5 @@
-// Starts a local service in its own process group, so that a Ctrl-C does not reach it and the launcher can drain first.
-// A guard ends it if the launcher is killed. If the guard is killed too, the next launcher finds the service by its pid
-// file.
+// Its own process group keeps Ctrl-C away, so that the launcher drains first. Its guard ends it if the launcher is
+// killed; if the guard is killed too, the next launcher finds its pid file.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
@@ -14,7 +13,6 @@ export type TemporalOptions = {
   args: readonly string[]
   env: NodeJS.ProcessEnv
   cwd?: string
-  /** Another account to run as; only root may set it. */
   account?: { uid: number; gid: number } | null
   /** Output is appended here. The file is emptied first if it exceeds 20 MB. */
   logFile: string
@@ -25,7 +23,6 @@ export type TemporalOptions = {
 
 export type LocalProcess = {
   pid: number
-  /** Resolves when the process has ended for any reason. */
   exited: Promise<void>
   hasExited(): boolean
 }
@@ -76,7 +73,6 @@ export async function stopTemporal(pid: number, pidFile: string, timeout: number
   rmSync(pidFile, { force: true })
 }
 
-/** Sends SIGKILL to the process and its group, and waits for their end. */
 export async function killTemporal(pid: number): Promise<void> {
   sendSignal(-pid, 'SIGKILL')
   if (!(await waitUntilGone([pid], 10_000))) throw new Error(`Process ${pid} did not end.`)

@@ -1,4 +1,3 @@
-// The local services of one installation: PostgreSQL and Temporal, each started here unless an external one is given.
 import { join } from 'node:path'
 import pg from 'pg'
 import { type Postgres, startPostgres } from './postgres.ts'
@@ -15,26 +14,22 @@ export type LocalServicesConfig = {
   temporalUiPort: number | null
   temporalSettings?: DynamicConfig | undefined
   log: (line: string) => void
-  /** Of the embedded PostgreSQL, see PostgresOptions. */
   durable?: boolean
-  /** Aborts the start: it rejects with the signal's reason, and nothing is left running. */
   signal?: AbortSignal | undefined
 }
 
 export type LocalServices = {
   databaseUrl: string
   temporalAddress: string
-  /** Null if Temporal is external or has no UI. */
   temporalUiUrl: string | null
   /** Resolves with the name of a service that ended by itself; never after stop(). */
   ended: Promise<string>
-  /** Ends what was started here: Temporal's UI, Temporal, PostgreSQL. */
   stop(): Promise<void>
 }
 
 const APPLICATION_DATABASE = 'billing'
 
-/** Starts what is not external. Rejects, with nothing left running, if one of them does not start. */
+/** Starts what is not external. Rejects, with nothing left running, on failure or abort. */
 export async function startLocalServices(config: LocalServicesConfig): Promise<LocalServices> {
   const { log, signal } = config
   const started: { postgres: Postgres | null; temporal: Temporal | null } = { postgres: null, temporal: null }
@@ -107,7 +102,6 @@ function handle(
   }
 }
 
-/** Creates the application's database on the embedded cluster if it is missing, and returns its URL. */
 async function applicationDatabase(clusterUrl: string): Promise<string> {
   const client = new pg.Client({ connectionString: clusterUrl })
   client.on('error', () => {})

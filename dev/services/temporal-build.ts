@@ -1,8 +1,6 @@
-// Compiles the stock Temporal server, its SQL tool and its web UI from Go modules at fixed versions into a cache of the
-// user. The first build on a machine takes minutes.
 import { binaryCache, buildGoProgram, type GoProgram } from './go-program.ts'
 
-/** Newer servers require a newer Go than 1.26.8. The schema versions in temporal-schema.ts belong to this version. */
+/** Newer servers require a newer Go than 1.26.8. The versions in temporal-schema.ts belong to this one. */
 const SERVER = '1.32.1'
 const UI = '2.54.1'
 
@@ -31,16 +29,12 @@ export type TemporalPrograms = { server: string; sqlTool: string; ui: string | n
 
 export type BuildOptions = {
   withUi: boolean
-  /** Used if the user's cache cannot be written. */
   fallbackCache: string
   log: (line: string) => void
   signal?: AbortSignal | undefined
 }
 
-/**
- * Returns the paths of the programs and builds missing ones; safe under concurrent calls. If only the UI's build fails,
- * it is left out. Throws if Go is missing or a build fails.
- */
+/** Safe under concurrent calls. Leaves out the UI if only its build fails; throws if another does. */
 export async function buildTemporal(options: BuildOptions): Promise<TemporalPrograms> {
   const cache = binaryCache(options.fallbackCache)
   const wanted = options.withUi ? 3 : 2

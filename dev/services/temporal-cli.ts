@@ -1,4 +1,3 @@
-// The Temporal server in the `temporal` CLI, if an installed CLI is new enough.
 import { join } from 'node:path'
 import { runProgram } from './run-program.ts'
 import { type DynamicConfig, dynamicConfigArguments } from './temporal-settings.ts'
@@ -6,7 +5,7 @@ import { type DynamicConfig, dynamicConfigArguments } from './temporal-settings.
 /** The first server that can skip time in single executions. */
 const OLDEST_SERVER = [1, 32] as const
 
-/** Checks whether the PATH has a `temporal` CLI with a new enough server; `found` describes what it has instead. */
+/** `found` describes what the PATH has instead of a `temporal` CLI with a new enough server. */
 export async function findTemporalCli(signal?: AbortSignal): Promise<{ usable: boolean; found: string }> {
   try {
     const output = await runProgram('temporal', ['--version'], { signal })
@@ -29,7 +28,6 @@ export type CliOptions = {
   dynamicConfig?: DynamicConfig | undefined
 }
 
-/** Returns the command of the development server with its data in one SQLite file. */
 export function temporalCliCommand(options: CliOptions) {
   const args = [
     ...['server', 'start-dev', '--ip', '127.0.0.1', '--log-level', 'warn'],

@@ -1,4 +1,3 @@
-// Registers the namespace of the service if it is missing, and waits until every part of the server knows it.
 import { setTimeout as delay } from 'node:timers/promises'
 import { Connection } from '@temporalio/client'
 import { msToTs } from '@temporalio/common/lib/time.js'
@@ -6,7 +5,6 @@ import { msToTs } from '@temporalio/common/lib/time.js'
 export type NamespaceOptions = {
   address: string
   namespace: string
-  /** Ends the wait early when it returns true. */
   isHopeless: () => boolean
   signal?: AbortSignal | undefined
 }
@@ -15,7 +13,7 @@ const RETENTION = '3 days'
 const READY_WITHIN = 60_000
 const GRPC = { notFound: 5, alreadyExists: 6 } as const
 
-/** Resolves when workflows can be started in the namespace. */
+/** Registers the namespace if missing. Resolves when workflows can be started in it. */
 export async function ensureNamespace(options: NamespaceOptions): Promise<void> {
   const connection = Connection.lazy({ address: options.address })
   try {

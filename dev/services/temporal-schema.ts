@@ -1,4 +1,3 @@
-// Creates Temporal's two databases on a PostgreSQL server once: complete or not at all.
 import pg from 'pg'
 import { runProgram } from './run-program.ts'
 
@@ -12,7 +11,7 @@ const SCHEMAS = [
 
 type Schema = (typeof SCHEMAS)[number]
 
-/** Creates what is missing. The user of the URL must be allowed to create databases. */
+/** Creates Temporal's databases, complete or not at all. The user must be allowed to create databases. */
 export async function ensureTemporalSchema(
   postgresUrl: string,
   sqlTool: string,

@@ -1,7 +1,6 @@
-// The stock Temporal server on PostgreSQL, configured by the environment variables of its embedded configuration.
 import { TEMPORAL_DATABASES } from './temporal-schema.ts'
 
-/** Additional ports, the same at every start: a restarted server would otherwise wait for its former self. */
+/** The same at every start: a restarted server would otherwise wait for its former self. */
 export const INNER_PORTS = [
   'FRONTEND_MEMBERSHIP_PORT',
   'FRONTEND_HTTP_PORT',
@@ -23,7 +22,7 @@ export type ServerOptions = {
   dynamicConfigFile: string
 }
 
-/** Returns the command of the server. It inherits no environment, which has the client's TEMPORAL_* variables. */
+/** The server inherits no environment, which has the client's TEMPORAL_* variables. */
 export function temporalServerCommand(options: ServerOptions) {
   const { hostname, port, username, password } = new URL(options.postgresUrl)
   const innerPorts = Object.entries(options.innerPorts).map(([name, value]) => [name, String(value)])

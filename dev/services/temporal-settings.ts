@@ -1,32 +1,28 @@
-// The local Temporal server's dynamic configuration: differences from the defaults, with their reasons.
-
 export type DynamicConfig = Readonly<Record<string, boolean | number | string>>
 
 const OURS: DynamicConfig = {
   // Enables time skipping of single executions, with more consecutive skips than the default 200.
   'frontend.WorkflowTimeSkippingEnabled': true,
   'frontend.WorkflowTimeSkippingMaxSkipPerSession': 100_000,
-  // How far timers are read ahead. The default, a second, delays timers and each skip. On several nodes it must exceed
-  // the differences of their clocks.
+  // How far timers are read ahead: the default, a second, delays timers and each skip. On several nodes it must
+  // exceed the differences of their clocks.
   'history.timerProcessorMaxTimeShift': '20ms',
   // A new namespace and new search attributes can be used at once.
   'system.namespaceCacheRefreshInterval': '500ms',
   // On one node, one partition responds faster than four that forward to each other.
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
-  // Executions kept in memory, some forty kilobytes each. Most sleep for days; the default of 128,000 keeps them all.
+  // Executions kept in memory, some forty kilobytes each. Most sleep for days; the default of 128,000 keeps all.
   'history.hostLevelCacheMaxSize': 2_000,
   // Lists and counts for people and tests; the default is 10 a second.
   'frontend.namespaceRPS.visibility': 200,
 }
 
-/** Returns the settings as the YAML file that the server polls. */
 export function dynamicConfigFile(besides: DynamicConfig = {}): string {
   const entries = Object.entries({ ...OURS, ...besides })
   return entries.map(([key, value]) => `${key}:\n  - value: ${JSON.stringify(value)}\n`).join('')
 }
 
-/** Returns the settings as arguments of the CLI's development server. */
 export function dynamicConfigArguments(besides: DynamicConfig = {}): string[] {
   const entries = Object.entries({ ...OURS, ...besides })
   return entries.flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${JSON.stringify(value)}`])

@@ -1,4 +1,3 @@
-// Temporal's web UI for a server built here; the CLI's server includes its own.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { portResponds } from './ports.ts'
@@ -14,7 +13,6 @@ export type UiOptions = {
   signal?: AbortSignal | undefined
 }
 
-/** Starts the UI and resolves when it responds on its port. */
 export async function startTemporalUi(options: UiOptions): Promise<LocalProcess> {
   const folder = join(options.dataDir, 'ui')
   mkdirSync(folder, { recursive: true })

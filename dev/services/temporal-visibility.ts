@@ -1,7 +1,5 @@
-// Temporal lists executions from one table with an index on every possible attribute column: 74 indexes, 22 kB for each
-// execution, and most of the work of writing one. The local server keeps only the indexes of our attributes' columns
-// and a few of Temporal's own. The cost: a list filtered by anything else reads all executions of the namespace.
-// Columns are assigned at random, so the namespace is queried for them.
+// 74 indexes for lists are most of the work of writing an execution. Kept are those of our attributes and a few
+// others; other filters read all executions. Columns are assigned at random, so the namespace is queried.
 import { Connection } from '@temporalio/client'
 import pg from 'pg'
 import { registerSearchAttributes } from '../../worker/search-attributes.ts'
@@ -59,7 +57,6 @@ async function columnsInUse({ address, namespace }: VisibilityOptions): Promise<
   }
 }
 
-/** Returns the name of the index in the schema: by_keyword_07 for Keyword07. */
 function indexName(column: string): string {
   const words = column.replace(/(\d+)$/, '_$1').replaceAll(/([a-z])([A-Z])/g, '$1_$2')
   return `by_${words.toLowerCase()}`

@@ -1,5 +1,3 @@
-// A local Temporal server with its web UI: from the `temporal` CLI of the PATH, or the stock server built from source
-// on the given PostgreSQL.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { claimDirectory, releaseDirectory } from './launcher-claim.ts'
@@ -23,17 +21,13 @@ import { fitVisibilityIndexes } from './temporal-visibility.ts'
 export type TemporalOptions = {
   /** Holds configuration, pid files, logs, and the CLI's database. One launcher at a time. */
   dataDir: string
-  /** The PostgreSQL server of the built Temporal's two databases; a function is called only if they are needed. */
+  /** For the two databases of a built Temporal; a function is called only if they are needed. */
   postgresUrl: string | (() => Promise<string>)
-  /** Default 7233; the next free one if it is in use. */
   port?: number
-  /** Default 8233; the next free one if it is in use; null for no UI. */
   uiPort?: number | null
   namespace: string
-  /** Settings of the server that extend or replace ours. */
   dynamicConfig?: DynamicConfig | undefined
   log?: (line: string) => void
-  /** Aborts the start: it rejects with the signal's reason, and nothing is left running. */
   signal?: AbortSignal | undefined
 }
 
@@ -46,9 +40,7 @@ export type Temporal = {
   kind: TemporalKind
   /** Ends UI and server; workflows continue at the next start. */
   stop(): Promise<void>
-  /** Sends SIGKILL to both, for crash tests. */
   kill(): Promise<void>
-  /** Resolves when the server has ended for any reason. */
   exited: Promise<void>
 }
 
@@ -64,10 +56,7 @@ type Running = {
 const PROGRAM = 'temporal'
 const STOP_TIMEOUT = 15_000
 
-/**
- * Starts the server and resolves when workflows can be started in the namespace. A server left by a killed launcher is
- * stopped first. Throws one error with the remedies if no way works.
- */
+/** Resolves when workflows can be started. Throws one error with the remedies if neither CLI nor build works. */
 export async function startTemporal(requested: TemporalOptions): Promise<Temporal> {
   const options = { ...requested, dataDir: resolve(requested.dataDir) }
   options.signal?.throwIfAborted()
@@ -84,7 +73,7 @@ export async function startTemporal(requested: TemporalOptions): Promise<Tempora
   }
 }
 
-/** Claims the directory and stops a server and UI left by a killed launcher. Returns true if there were any. */
+/** Claims the directory and stops what a killed launcher left. Returns true if there was anything. */
 export async function stopStaleTemporal(dataDir: string): Promise<boolean> {
   claimDirectory(resolve(dataDir))
   const files = pidFiles(resolve(dataDir))
@@ -97,8 +86,7 @@ async function startAny(options: TemporalOptions, begun: LocalProcess[]): Promis
   const { dataDir, signal } = options
   const port = await nextFreePort(options.port ?? 7233)
   const uiPort = options.uiPort === null ? null : await nextFreePort(options.uiPort ?? 8233)
-  // A directory stays with the kind of server it was created by while that is possible, because the other kind has
-  // other data.
+  // A directory stays with its kind of server while possible, because the other kind has other data.
   const cli =
     rememberedKind(dataDir) === 'built' ? { usable: false, found: '' } : await findTemporalCli(signal)
   const running = cli.usable

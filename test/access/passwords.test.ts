@@ -1,4 +1,3 @@
-/** Usernames, passwords and their patterns, and the count of failures: pure rules. */
 import { scryptSync } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
 import { createPasswordHasher } from '../../access/password-hash.ts'

@@ -1,4 +1,4 @@
-/** API keys: what each may do and from where, who may make which, and who sees their values. */
+/** What each key may do and from where, who may make which, and who sees their values. */
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/api-client.ts'
@@ -10,7 +10,7 @@ const MASTER_KEY = randomBytes(32).toString('base64')
 
 describe('API keys', () => {
   let service: TestService
-  /** The same service behind a proxy: another process over the same database. */
+  /** Behind a proxy: another process over the same database. */
   let proxied: TestService
   let merchant: Catalogue
 
@@ -50,7 +50,7 @@ describe('API keys', () => {
       acl: null,
       allowedIps: null,
       apiUser: expect.any(String),
-      // 32 characters of 6 bits: 192 random bits.
+      // 192 random bits.
       secretKey: expect.stringMatching(/^sk_sandbox_[A-Za-z0-9_-]{32}$/),
       revision: 1,
       createdTime: expect.any(String),
@@ -274,7 +274,6 @@ describe('API keys', () => {
         403,
         'forbidden',
       )
-      // Whatever else is wrong with it.
       const wrong = { description: 'more', acl: [{ permissions: ['*'] }], allowedIps: ['not an address'] }
       expectProblem(await limited.post('api-keys', wrong), 403, 'forbidden')
       const fewer = { description: 'fewer', acl: [{ permissions: ['GetWebsite'] }] }
@@ -423,7 +422,7 @@ describe('API keys', () => {
     const log = [...service.log, ...proxied.log].join('')
     for (const secret of secrets) {
       expect(text).not.toContain(secret.slice(11))
-      // Nor a hash that anybody could make of a guess: it is keyed.
+      // A keyed hash: nobody can make it of a guess.
       for (const algorithm of ['sha256', 'sha512', 'sha1', 'md5']) {
         const hash = createHash(algorithm).update(secret)
         expect(text).not.toContain(hash.copy().digest('hex'))

@@ -1,4 +1,4 @@
-/** Every operation of the route table against every kind of credential: who is let in is what the row says, and nobody else. */
+/** Every operation against every kind of credential: exactly those are let in that the row names. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { SignJWT } from 'jose'
 import type { KeyForm } from '../../api/http/authentication.ts'
@@ -15,9 +15,7 @@ type Expected = 'accepted' | 401 | 403
 describe('every operation', () => {
   let service: TestService
   let merchant: Catalogue
-  /** Headers of each kind of credential. */
   const credentials: Record<string, (route: Route) => Headers> = {}
-  /** Where the address of this caller is not. */
   const ELSEWHERE = ['198.51.100.7']
 
   beforeAll(async () => {
@@ -117,7 +115,7 @@ describe('every operation', () => {
     const [was, should]: [Record<string, Expected>, Record<string, Expected>] = [{}, {}]
     for (const route of routes) {
       was[route.operationId] = await outcome(route, given(route))
-      // A signature in place of a credential: no credential is looked at.
+      // A signature in place of a credential: no credential is checked.
       should[route.operationId] = route.accepts.length === 0 ? 'accepted' : expected(route)
     }
     expect(was).toEqual(should)

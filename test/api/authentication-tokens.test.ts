@@ -1,4 +1,3 @@
-/** How a customer's browser comes by a JWT, what it may do with it, and how that ends. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { ROUTES } from '../../api/routes.ts'
@@ -48,7 +47,6 @@ describe("a customer's token", () => {
     rel: 'customer',
     href: `${service.baseUrl}/organizations/${merchant.organizationId}/customers/${merchant.customerId}`,
   })
-  /** A JWT that may make payment tokens. */
   const jwt = async (members: object = {}): Promise<string> => {
     const { status, body } = await exchange(await vouch(), members)
     expect(status).toBe(201)

@@ -1,4 +1,3 @@
-/** Changes of an order's items: what is invoiced, queued, previewed and refused. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'
@@ -9,7 +8,7 @@ type Body = Record<string, unknown>
 
 const DAY = 86_400_000
 
-// Without a worker: commands settle an order up to their own instant first, and so find it begun.
+// Without a worker: commands first advance an order to their own instant, and so find it begun.
 describe('a change of items', () => {
   let service: TestService
   let merchant: Catalogue
@@ -30,7 +29,6 @@ describe('a change of items', () => {
     recurringInterval: { unit: 'day', length: 30 },
     ...members,
   })
-  /** An order of a plan that began fifteen days ago: half of its period is left. */
   const begun = async (price: number, members: object = {}): Promise<Body> => {
     const startTime = new Date(Date.now() - 15 * DAY).toISOString()
     const { id } = await create(
@@ -60,7 +58,6 @@ describe('a change of items', () => {
     ((await merchant.api.get(`subscriptions/${order.id}/timeline?limit=100`)).body as unknown as Body[]).map(
       ({ type }) => type,
     )
-  /** Half of a price, within the cent that the seconds of the test may take. */
   const near = (amount: number) => ({
     asymmetricMatch: (value: unknown) => Math.abs(Number(value) - amount) <= 0.01,
   })
@@ -124,7 +121,7 @@ describe('a change of items', () => {
       ],
     })
     expect(await eventTypesOf(order)).toContain('subscription-downgraded')
-    // What was read is taken unchanged, and leaves the credit.
+    // What was read is accepted unchanged, and leaves the credit.
     expect(await merchant.api.put(`subscriptions/${order.id}`, changed.body)).toMatchObject({
       status: 200,
       body: { revision: changed.body.revision, lineItems: changed.body.lineItems },
@@ -258,7 +255,6 @@ describe('a change of items', () => {
         status: 'churned',
         lineItemSubtotal: { amount: near(-5) },
       })
-      // What was read is taken unchanged.
       const put = await merchant.api.put(`subscription-cancellations/${cancellation.id}`, cancellation)
       expect(put).toMatchObject({ status: 200, body: { revision: cancellation.revision } })
       await create(merchant.api, 'subscription-reactivations', { subscriptionId: order.id })

@@ -1,4 +1,3 @@
-/** What an order is charged by, and what callers pay, give back and dispute of its invoices. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { composedStatement } from '../../db/statement.ts'
 import { TEST_CARDS } from '../support/cards.ts'
@@ -34,7 +33,6 @@ describe('charging', () => {
   const card = async (customerId: string, pan: string = TEST_CARDS.approves) =>
     String((await make('payment-instruments', { customerId, token: await makeToken(merchant.api, pan) })).id)
   const place = (members: object) => make('subscriptions', orderBody(merchant, members))
-  /** An order that is active and owes its first invoice; gives that invoice's id. */
   const owing = async (customerId: string): Promise<string> => {
     const { id } = await place({ customerId, autopay: false })
     const order = await until(`subscriptions/${id}`, ({ status }) => status === 'active')
@@ -250,7 +248,7 @@ describe('charging', () => {
     )
     const voided = await make(`subscriptions/${id}/void`, {})
     expect(voided).toMatchObject({ status: 'voided', billingStatus: 'voided' })
-    // The next inquiry comes after a minute; the order's clock is asked to be there already.
+    // The next inquiry comes after a minute; the order's clock is moved there.
     const execution = `subscription/${merchant.organizationId}/${id}`
     await skipTime(service.temporal, execution, 120_000)
     const [sale, back] = await waitFor('the refund', async () => {
@@ -304,7 +302,7 @@ describe('charging', () => {
     const [one, two] = [await owing(customerId), await owing(customerId)]
     const { body: sale } = await pay(customerId, [one, two], 19.8, { paymentInstrumentId })
     await refund(sale.id, 5)
-    // What was paid last goes back first.
+    // What was paid last is refunded first.
     expect(await get(`invoices/${two}`)).toMatchObject({ status: 'partially-refunded' })
     expect(await get(`invoices/${one}`)).toMatchObject({ status: 'paid' })
     const { subscriptionId } = await get(`invoices/${two}`)

@@ -1,4 +1,3 @@
-/** What holds on every route: methods, preflights, the order in which a request is judged. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ROUTES } from '../../api/routes.ts'
 import { apiClient } from '../support/api-client.ts'
@@ -116,7 +115,6 @@ describe('every route', () => {
     expectProblem(await merchant.api.put('websites/x', { colour: 'red' }), 422, 'validation-error')
   })
 
-  /** Groups of operations that this stage leaves out. */
   const LEFT_OUT = [
     'aml',
     'aml-checks',

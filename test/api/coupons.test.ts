@@ -1,4 +1,3 @@
-/** Coupons, their redemptions, and the discounts of invoices. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { advanceCoupon } from '../../commands/coupons/save-coupon.ts'
 import { Coupon } from '../../db/entities/index.ts'
@@ -41,7 +40,6 @@ describe('coupons', () => {
   const customer = async (body: object = {}): Promise<string> =>
     String((await create(api, 'customers', body)).id)
   const order = (members: object = {}) => create(api, 'subscriptions', orderBody(merchant, members))
-  /** An order that begins tomorrow: its initial invoice is a draft. */
   const later = (members: object = {}) => order({ startTime: inDays(1), ...members })
   const invoiceOf = async ({ initialInvoiceId }: Body): Promise<Body> =>
     (await api.get(`invoices/${initialInvoiceId}`)).body
@@ -101,7 +99,6 @@ describe('coupons', () => {
         'coupons?q=welcome&filter=status:issued;discount.type:fixed;discount.amount:12..13;redemptionsCount:0&sort=-expiredTime',
       )
       expect(listed.body).toEqual([response.body])
-      // What a read shows can be sent back, and changes nothing.
       expect(await api.put(`coupons/${id}`, response.body)).toMatchObject({
         status: 200,
         body: { revision: 1 },
@@ -348,7 +345,7 @@ describe('coupons', () => {
     test('apply from the next invoice on while it is active, and not at all once it has ended', async () => {
       const id = await coupon(percent(50))
       const placed = await order({ autopay: false })
-      // The first command advances it: its service begins.
+      // The first command advances the order, and its service begins.
       await put(placed.id, { notes: 'Started.' })
       const before = await invoiceOf((await api.get(`subscriptions/${placed.id}`)).body)
       const changed = await put(placed.id, { couponIds: [id] })
@@ -395,7 +392,7 @@ describe('coupons', () => {
       const whole = await coupon(percent(100))
       expect((await put(placed.id, { couponIds: [half, whole] })).status).toBe(200)
       expect(await invoiceOf(placed)).toMatchObject({ status: 'paid', amount: 0, discountAmount: 9.9 })
-      // While a charge of it is under way, it is what it is.
+      // While a charge of it is in progress, it is what it is.
       const charged = await order(payer)
       await put(charged.id, { notes: 'Issued.' })
       await service.database.orm.em

@@ -1,4 +1,3 @@
-/** Customers who sign in with username and password: options, credentials, the sign-in itself, and a new password. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createPasswordHasher } from '../../access/password-hash.ts'
@@ -42,7 +41,6 @@ describe('a customer with a password', () => {
     return `ada.${count}@example.com`
   }
   const newCustomer = async (api = merchant.api) => String((await create(api, 'customers', {})).id)
-  /** A new credential of a new customer. */
   const credential = async (members: object = {}) => {
     const body = { username: name(), password: PASSWORD, customerId: await newCustomer(), ...members }
     const { id, username, customerId } = await create(merchant.api, 'credentials', body)
@@ -98,7 +96,6 @@ describe('a customer with a password', () => {
       expectProblem(stale, 412, 'precondition-failed')
       const reset = await api.put('authentication-options', { passwordPattern: null }, { 'If-Match': '"2"' })
       expect(reset.body).toMatchObject({ ...DEFAULTS, revision: 3 })
-      // Another organization has its own.
       expect((await merchant.api.get('authentication-options')).body).toMatchObject({
         ...DEFAULTS,
         revision: 1,
@@ -305,7 +302,6 @@ describe('a customer with a password', () => {
       const account = await holding(`Bearer ${body.token}`).get('storefront/account')
       expect([account.status, account.body.id]).toEqual([200, customerId])
       expect((await signIn(username, PASSWORD, { api: merchant.api })).status).toBe(201)
-      // The mode follows from the members.
       const { token } = await create(browser, 'authentication-tokens', { username, password: PASSWORD })
       expect(token).toBeDefined()
     })

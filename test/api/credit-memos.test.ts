@@ -1,4 +1,3 @@
-/** Credit memos: what a customer is owed covers an invoice, or waits as credit balance for the next one. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { advanceDueOrders } from '../../commands/orders/advance-order.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
@@ -48,7 +47,6 @@ describe('a credit memo', () => {
     (await read<{ balances: object[] }>(`customers/${customerId}/credit-balance`)).balances
   const order = async (customerId: string, members: object = {}) =>
     String((await create(api, 'subscriptions', orderBody(merchant, { customerId, ...members }))).id)
-  /** Issues the first invoice of an order, by a command that advances it. */
   const begin = async (id: string, customerId: string): Promise<Invoice> => {
     const body = orderBody(merchant, { customerId, notes: 'Begun.' })
     const begun = await api.put<Record<string, unknown>>(`subscriptions/${id}`, body)
@@ -261,7 +259,7 @@ describe('a credit memo', () => {
     expectProblem(await api.post('invoices/none/allocate-credit-balance', {}), 404, 'not-found')
   })
 
-  /** The ledger of a customer: what memos are worth is what invoices use of them and what is left. */
+  /** What memos are worth is what invoices use of them and what is left. */
   const expectLedger = async (customerId: string, invoices: readonly Invoice[], memos: readonly Memo[]) => {
     const sum = (amounts: readonly number[]) => Math.round(amounts.reduce((all, one) => all + one, 0) * 100)
     const used = invoices.flatMap((one) => one.creditMemoAllocations.map(({ amount }) => amount))

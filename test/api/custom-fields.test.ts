@@ -1,4 +1,3 @@
-/** Definitions of custom fields, and records whose custom fields are validated against them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { ROUTES } from '../../api/routes.ts'
 import type { ApiClient } from '../support/api-client.ts'
@@ -10,7 +9,6 @@ import { makeToken } from '../support/tokens.ts'
 type Body = Record<string, unknown>
 
 const RESOURCES = ['customers', 'gateway-accounts', 'plans', 'products', 'subscriptions', 'websites']
-/** Resources that change by PATCH alone. */
 const PATCHED = ['payment-instruments', 'transactions']
 
 describe('custom fields', () => {
@@ -117,7 +115,7 @@ describe('custom fields', () => {
     expect(statuses).toEqual([200, 200, 201])
   })
 
-  /** A body of each resource that has custom fields; a resource without one here fails the test below. */
+  /** A resource that is missing here fails the test below. */
   const bodies = (): Readonly<Record<string, object>> => ({
     customers: {},
     'gateway-accounts': {
@@ -224,7 +222,6 @@ describe('custom fields', () => {
     })
     const changed = await patch(made.body.id, { customFields: { size: 4 } })
     expect(changed).toMatchObject({ status: 200, body: { customFields: { ...customFields, size: 4 } } })
-    // What was stored before the definition stays, and is not completed.
     const kept = await patch(before.id, { customFields: { free: 2 } })
     expect(kept).toMatchObject({ status: 200, body: { customFields: { size: 'large', free: 2 } } })
 

@@ -1,4 +1,3 @@
-/** Customers in full: their members, what is counted of them, their lead source, and merging one into another. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
 import { ENDED_TABLES, MOVED_TABLES } from '../../commands/catalog/merge-customers.ts'
@@ -476,7 +475,7 @@ describe('customers', () => {
       }
     })
 
-    /** Runs statements in a transaction of another; `during` begins after the first one, and has to wait for its commit. */
+    /** Runs statements in another transaction; `during` begins after the first and must wait for its commit. */
     const whileOpen = async <T>(statements: readonly [string, unknown[]][], during: () => Promise<T>) => {
       const client = new pg.Client({ connectionString: service.databaseUrl })
       await client.connect()

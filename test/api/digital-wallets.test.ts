@@ -1,4 +1,3 @@
-/** POST digital-wallets/validation, in the sandbox and in live. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { OrganizationKeys } from '../../commands/access/create-organization.ts'
 import { type ApiClient, apiClient } from '../support/api-client.ts'

@@ -1,4 +1,3 @@
-/** Disputes: their members, what time does to them, and what receivers hear of it. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { disputeWriter } from '../../api/operations/disputes.ts'
 import { advanceDispute, lockDispute } from '../../commands/disputes/save-dispute.ts'
@@ -306,7 +305,6 @@ describe('disputes', () => {
     expect(JSON.stringify(unknown.body)).not.toContain('paypal-claim')
   })
 
-  /** The execution that follows a dispute, once it runs. */
   const execution = async (id: unknown): Promise<string> => {
     const workflowId = `dispute-deadline/${merchant.organizationId}/${id}`
     await waitFor('the execution', () =>
@@ -383,7 +381,6 @@ describe('a dispute at the instant of its deadline', () => {
     const members = { status: 'response-needed', deadlineTime: new Date(deadline).toISOString() }
     return String((await merchant.api.post('disputes', disputeBody(transactionId, members))).body.id)
   }
-  /** Runs a command at an instant of its own. */
   const at = (instant: number, work: (unit: UnitOfWork) => Promise<unknown>) =>
     inUnitOfWork(
       service.database.orm.em.fork(),
@@ -441,7 +438,6 @@ describe('a dispute whose deadline passed while the worker was away', () => {
   })
   afterAll(() => service.stop())
 
-  /** Opens one and has its deadline be `deadline`. */
   async function overdue(deadline: Date): Promise<Record<string, unknown>> {
     const { body } = await merchant.api.post(
       'disputes',

@@ -1,4 +1,4 @@
-/** Sandbox and live: two deployments that know nothing of each other. */
+/** Sandbox and live are two deployments that know nothing of each other. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { loadConfig } from '../../config/config.ts'
 import { apiClient } from '../support/api-client.ts'

@@ -1,4 +1,3 @@
-/** Headers of requests and responses: what is malformed is refused, and nothing that needs a credential is cached. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ROUTES } from '../../api/routes.ts'
 import { apiClient } from '../support/api-client.ts'

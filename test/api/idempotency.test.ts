@@ -1,4 +1,3 @@
-/** `Idempotency-Key` on POST: the first answer is the answer. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'

@@ -1,4 +1,3 @@
-/** Items with a plan of their own: what they cost, what is answered of them, and what is refused. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'
@@ -25,7 +24,7 @@ const TRIAL_ONLY = {
   trial: { price: 3, period: { unit: 'week', length: 1 } },
 }
 
-// Without a worker: commands settle an order up to their own instant first, and so find it begun.
+// Without a worker: commands first advance an order to their own instant, and so find it begun.
 describe("an item's own plan", () => {
   let service: TestService
   let merchant: Catalogue
@@ -42,7 +41,6 @@ describe("an item's own plan", () => {
   const place = (items: object[], members: object = {}) =>
     make('subscriptions', orderBody(merchant, { items, ...members }))
   const read = async (path: string) => (await merchant.api.get(path)).body
-  /** An order of the items that has begun, and its first invoice. */
   const begun = async (items: object[], members: object = {}): Promise<{ order: Body; invoice: Body }> => {
     const { id } = await place(items, members)
     await make('subscription-pauses', { subscriptionId: id, effectiveTime: later(800), endTime: later(900) })
@@ -69,7 +67,6 @@ describe("an item's own plan", () => {
     })
     expect((order.items as Body[])[0]).not.toHaveProperty('planId')
     expect((order.items as { plan: Body }[])[0]?.plan).not.toHaveProperty('id')
-    // What was read is taken unchanged.
     const put = await merchant.api.put(`subscriptions/${order.id}`, order)
     expect(put).toMatchObject({ status: 200, body: { revision: order.revision, items: order.items } })
   })

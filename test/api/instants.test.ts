@@ -1,4 +1,3 @@
-/** Instants come back as they were sent, or are refused: those of the years 1970 to 9999 in UTC are accepted. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { Temporal } from 'temporal-polyfill'
@@ -15,7 +14,7 @@ const LATEST = '9999-12-31T23:59:59.999Z'
 
 const digits = (number: number, length: number) => String(Math.abs(number)).padStart(length, '0')
 
-/** Texts of years -1 to 10001 with any offset, days that do not exist among them, and what the instant has to be. */
+/** Texts of years -1 to 10001 with any offset, days that do not exist among them. */
 const written = fc
   .record({
     year: fc.oneof(
@@ -46,7 +45,7 @@ const written = fc
     return { text: `${year < 0 ? '-' : ''}${digits(year, 4)}${rest}`, instant: instantOf(year, rest) }
   })
 
-/** What another implementation makes of it: the instant as it has to come back, or null where it has to be refused. */
+/** Another implementation: returns the instant as it must come back, or null if it must be refused. */
 function instantOf(year: number, rest: string): string | null {
   if (year < 0 || year > 9999) return null
   try {
@@ -231,7 +230,6 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
 }
 
-/** Paths of the instants of a body, those in objects included. */
 function timesOf({ format, properties = {} }: Schema, path: readonly string[]): string[][] {
   return [
     ...(format === 'date-time' ? [[...path]] : []),

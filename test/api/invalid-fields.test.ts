@@ -1,4 +1,3 @@
-/** How a problem names the fields that fail: each with its path in two notations, a stable code and our own words. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { EXPLANATIONS, FORMATS, PATTERNS } from '../../api/http/schema-walk.ts'
 import { ROUTES } from '../../api/routes.ts'
@@ -30,7 +29,6 @@ describe('a failing field', () => {
   })
   afterAll(() => service.stop())
 
-  /** The failing fields of a response, by path; each has the four members and no other. */
   function failing({ body }: ApiResponse): Record<string, string> {
     const { invalidFields, detail } = body as unknown as { invalidFields: Field[]; detail: string }
     for (const { field } of invalidFields.slice(0, 10)) expect(detail).toContain(field)

@@ -1,4 +1,3 @@
-/** What a merchant does to an issued invoice: abandon it, or give it another due time. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'

@@ -1,4 +1,3 @@
-/** Invoices as PDF documents: `Accept: application/pdf`, for merchants and for customers in the storefront. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'

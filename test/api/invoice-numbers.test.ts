@@ -1,4 +1,4 @@
-/** What an invoice gets when it is issued: a number without gaps, and what it says of both parties. */
+/** An issued invoice has a number without gaps, and what it says of both parties. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { advanceDueOrders } from '../../commands/orders/advance-order.ts'
 import { composedStatement } from '../../db/statement.ts'
@@ -30,7 +30,6 @@ describe('an issued invoice', () => {
     expect({ status, body: status === 201 ? null : body }).toEqual({ status: 201, body: null })
     return body
   }
-  /** Issues the first invoice of an order by a command. */
   const begin = async (
     merchant: Catalogue,
     members: object = {},

@@ -1,4 +1,3 @@
-/** What an invoice shows: amounts, items, transactions and what these have paid, times, and related records. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { expectProblem } from '../support/expect-problem.ts'
@@ -50,7 +49,6 @@ describe('an invoice', () => {
     return response.body
   }
   const get = async <T = Body>(path: string) => (await merchant.api.get<T>(path)).body
-  /** An order in service and its first invoice. */
   const begun = async (members: object = {}): Promise<{ order: Body; invoice: Body }> => {
     const body = orderBody(merchant, { items, shipping: { amount: 3, calculator: 'manual' }, ...members })
     const { id } = await make('subscriptions', body)
@@ -210,7 +208,7 @@ describe('an invoice', () => {
     const page = await merchant.api.get<Body[]>(`${path}?limit=1&offset=1`)
     expect(page.body).toMatchObject([{ transactionId: second?.id }])
     expectProblem(await merchant.api.get('invoices/none/transaction-allocations'), 404, 'not-found')
-    // A transaction changes without its invoice: a copy is never the same for sure.
+    // A transaction changes without its invoice, so that a copy is never certainly current.
     const conditional = await merchant.api.get(`invoices/${invoice.id}`, { 'If-None-Match': '*' })
     expect(conditional.status).toBe(200)
   })

@@ -1,4 +1,4 @@
-/** Two organizations that call everything alike: neither sees, changes or counts for the other, on any route. */
+/** Two organizations with the same ids: neither sees, changes or counts for the other, on any route. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { isOfHost, ROUTES } from '../../api/routes.ts'
 import { apiClient } from '../support/api-client.ts'
@@ -7,14 +7,13 @@ import { disputeBody, externalSale } from '../support/dispute.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-/** Tables in which an organization's rows are its own business; those of limits, kept answers and calls are the caller's. */
+/** Rows of limits, stored responses and requests belong to the caller. */
 const NOT_RECORDS = ['idempotency_records', 'api_requests']
 
 describe('organizations with equal ids', () => {
   let service: TestService
   let mine: Catalogue
   let theirs: Catalogue
-  /** Tables with an organization's rows. */
   let tables: string[]
 
   const sql = <T = Record<string, unknown>>(text: string, values: unknown[] = []) =>
@@ -45,9 +44,9 @@ describe('organizations with equal ids', () => {
     )
       .map(({ name }) => name)
       .filter((name) => !NOT_RECORDS.includes(name))
-    // The same rows under the same ids, told apart by their revision.
+    // The same rows under the same ids, distinguished by their revision.
     for (const table of tables.filter((name) => name !== 'api_keys')) {
-      // An exclusion constraint that is judged at the commit is no place to find conflicts.
+      // An exclusion constraint that is checked at the commit cannot be the target of conflicts.
       const target = table === 'invoices' ? '(organization_id, id)' : ''
       await sql(
         `insert into ${table} select (jsonb_populate_record(null::${table},
@@ -65,7 +64,6 @@ describe('organizations with equal ids', () => {
   })
   afterAll(() => service.stop())
 
-  /** Everything the other organization has. */
   async function theirRecords(): Promise<unknown[]> {
     const all: unknown[] = []
     for (const table of tables) {
@@ -78,12 +76,12 @@ describe('organizations with equal ids', () => {
     }
     return all
   }
-  /** What no list tells: the resource of a custom field, and the customer of a tag. */
+  /** What no list shows: the resource of a custom field, and the customer of a tag. */
   const KNOWN: Readonly<Record<string, () => string>> = {
     '{resource}': () => 'customers',
     '{customerId}': () => theirs.customerId,
   }
-  /** The path with ids under which both organizations have its records; any id where they have none. */
+  /** Ids under which both organizations have records; any id where they have none. */
   async function sharedPath(path: string): Promise<string> {
     const segments: string[] = []
     for (const segment of path.split('/')) {
@@ -100,8 +98,7 @@ describe('organizations with equal ids', () => {
   const init = (takesBody: boolean, body: unknown): RequestInit =>
     takesBody ? { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } } : {}
 
-  // A route of the host names no organization: it is about the credential's.
-  // And a signed one takes no key.
+  // A route of the host is about the credential's organization, and a signed one takes no key.
   const named = ROUTES.filter((route) => !isOfHost(route) && route.accepts.length > 0)
 
   test.each(named.map((route) => [route.operationId, route] as const))(

@@ -1,4 +1,3 @@
-/** What a JSON body holds comes back as it was sent, or is refused: numbers, texts, depth and size. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Decimal } from 'decimal.js'
 import fc from 'fast-check'

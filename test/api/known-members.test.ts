@@ -1,4 +1,3 @@
-/** Members that are known and not supported yet, nulls, selected members and paths as clients write them. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { isNeutral } from '../../api/schemas/not-supported.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
@@ -44,7 +43,6 @@ describe('a request as clients of this interface send it', () => {
     const emptied = await merchant.api.put(path, { customFields: [], primaryAddress: [] })
     expect(emptied.status).toBe(200)
     expect(emptied.body).toMatchObject({ customFields: {} })
-    // An empty map changes nothing in a PATCH, whichever way it is written.
     const organization = (await merchant.api.get('')).body
     const patched = await merchant.api.send('PATCH', '', {
       headers: { 'Content-Type': 'application/json' },

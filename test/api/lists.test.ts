@@ -1,4 +1,4 @@
-/** Lists: paging, order, filters, search. What a filter means is told twice: by PostgreSQL, and by an oracle in memory. */
+/** What a filter means is stated twice: by PostgreSQL, and by an oracle in memory. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { disputes } from '../../api/operations/disputes.ts'
@@ -16,7 +16,6 @@ import { startService, type TestService } from '../support/service.ts'
 
 type Shown = Record<string, unknown>
 
-/** The member of a schema, by its dotted name. */
 function memberOf(schema: object, name: string): object {
   type Members = { properties?: Record<string, object> }
   return name.split('.').reduce<object>((parent, one) => (parent as Members).properties?.[one] ?? {}, schema)
@@ -170,7 +169,7 @@ describe('a list', () => {
     for (const name of scalars(body[0] ?? {})) {
       expect((await list(`sort=-${name}&filter=${name}:null`)).status).toBe(200)
     }
-    // Every object of a plan is given: one that is null would pass for a scalar.
+    // Every object of a plan is set: one that is null would pass for a scalar.
     const shift = { duration: 1, unit: 'day' }
     const plan = await merchant.api.post('plans', {
       name: 'Full',
@@ -226,7 +225,6 @@ const NAMES = [
 ]
 const TIMES = [0, 1, 1_000, 86_400_000].map((ms) => new Date(Date.UTC(2026, 0, 31) + ms))
 
-/** A customer as the database holds it, and the way the API shows it. */
 interface Row {
   email: string | null
   firstName: string | null
@@ -420,7 +418,6 @@ describe('over many rows', () => {
   })
   afterAll(() => service.stop())
 
-  /** How PostgreSQL would answer a list. */
   const planOf = async (
     parameters: ListParameters,
     resource: Pick<typeof disputes | typeof subscriptions, 'fields' | 'search' | 'table'> = disputes,
@@ -457,7 +454,7 @@ describe('over many rows', () => {
 
   const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
 
-  /** What a filter on each member is answered from: an index of its own, or that of the default order. */
+  /** The index that a filter on each member uses: its own, or that of the default order. */
   const answeredBy = {
     id: ['D77', 'disputes_by_id_index'],
     customerId: ['c77', 'disputes_by_customer_id_index'],

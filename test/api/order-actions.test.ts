@@ -1,4 +1,3 @@
-/** Cancellations, pauses and reactivations of orders: written by POST, PUT and PATCH, revoked, and what the order shows of them. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { advanceOrder, lockSubscription } from '../../commands/orders/advance-order.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
@@ -30,7 +29,7 @@ const make = async (path: string, body: object): Promise<Body> => {
 }
 const read = async (path: string) => (await merchant.api.get(path)).body
 const order = (id: unknown) => read(`subscriptions/${id}`)
-/** Begins to be canceled or paused: a command has advanced it. */
+/** Advanced by a command. */
 const begun = async (members: object = {}): Promise<Body> => {
   const { id } = await make('subscriptions', orderBody(merchant, { autopay: false, ...members }))
   const response = await merchant.api.put(`subscriptions/${id}`, {
@@ -226,7 +225,6 @@ describe('a cancellation', () => {
     expectProblem(await merchant.api.delete(`${PATH}/none`), 404, 'not-found')
     const types = await merchant.api.get<{ type: string }[]>(`subscriptions/${active.id}/timeline`)
     expect(types.body[0]).toMatchObject({ type: 'order-reactivated' })
-    // Another one can be made, and the first one stays revoked.
     const again = await cancel(active.id, { churnTime: later(3) })
     expectProblem(await merchant.api.delete(`${PATH}/${made.id}`), 409, 'conflict')
     expectProblem(

@@ -1,4 +1,3 @@
-/** What an order keeps and answers, member by member, and which of it can be changed when. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
@@ -38,7 +37,7 @@ const RISK = {
   extraData: { tool: 'session' },
 }
 
-// Without a worker: commands settle an order up to their own instant first, and so find it begun.
+// Without a worker: commands first advance an order to their own instant, and so find it begun.
 describe('an order', () => {
   let service: TestService
   let merchant: Catalogue
@@ -67,7 +66,6 @@ describe('an order', () => {
     return String((await make('payment-instruments', { customerId, token: id })).id)
   }
 
-  /** How an order comes into each state. */
   const STATES: Readonly<Record<string, (members?: object) => Promise<Body>>> = {
     pending: (members = {}) => place({ startTime: later(1), ...members }),
     async active(members = {}) {
@@ -103,7 +101,6 @@ describe('an order', () => {
     return order ?? {}
   }
 
-  /** Everything that can be changed at any time. */
   const FREE = {
     autopay: false,
     deliveryAddress: CONTACT,

@@ -1,4 +1,3 @@
-/** What an order would cost, before it is placed. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'

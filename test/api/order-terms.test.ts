@@ -1,4 +1,3 @@
-/** What an order sets in its plans' place, and what it takes from them: trial, period, when invoices are due, money. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Money, sumOf } from '../../billing/money.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
@@ -8,7 +7,7 @@ import { startService, type TestService } from '../support/service.ts'
 
 const DAY = 86_400_000
 
-// Without a worker: commands settle an order up to their own instant first, and so find it begun.
+// Without a worker: commands first advance an order to their own instant, and so find it begun.
 describe('an order', () => {
   let service: TestService
   let merchant: Catalogue
@@ -33,7 +32,6 @@ describe('an order', () => {
     return { plan: { id } }
   }
   const read = async (path: string) => (await merchant.api.get(path)).body
-  /** An order of the items that has begun, and its first invoice. */
   const begun = async (items: object[], members: object = {}): Promise<{ order: Body; invoice: Body }> => {
     const { id } = await make('subscriptions', orderBody(merchant, { items, ...members }))
     const ahead = { subscriptionId: id, effectiveTime: later(800), endTime: later(900) }
@@ -41,7 +39,6 @@ describe('an order', () => {
     const order = await read(`subscriptions/${id}`)
     return { order, invoice: await read(`invoices/${order.initialInvoiceId}`) }
   }
-  /** What each line is for, and its price. */
   const lines = ({ items }: Body) =>
     (items as { description: string; price: number; unitPrice: number; quantity: number }[]).map(
       ({ description, price, unitPrice, quantity }) => {

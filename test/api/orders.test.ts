@@ -1,4 +1,3 @@
-/** What callers do to orders: change, void, cancel, pause, reactivate; and what they can read beside them. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { addDuration } from '../../billing/durations.ts'
 import { periodDuration } from '../../billing/periods.ts'
@@ -9,7 +8,7 @@ import { create } from '../support/create.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-// Without a worker: commands settle an order up to their own instant first, and so find it begun.
+// Without a worker: commands first advance an order to their own instant, and so find it begun.
 describe('an order and its callers', () => {
   let service: TestService
   let merchant: Catalogue
@@ -23,7 +22,6 @@ describe('an order and its callers', () => {
   const make = (path: string, body: object) => create(merchant.api, path, body)
   const place = (members: object = {}) => make('subscriptions', orderBody(merchant, members))
   const order = async (id: unknown) => (await merchant.api.get(`subscriptions/${id}`)).body
-  /** Types of the events of an order and of its invoices, oldest first. */
   const eventTypesOf = async (id: unknown) =>
     (
       await service.database.orm.em
@@ -270,7 +268,7 @@ describe('an order and its callers', () => {
     await settle(2)
     const { revision, status } = await order(id)
     expect(status).toBe('active')
-    // As if the start had been undone: only a look at an instant not yet settled may begin it again.
+    // As if the start had been undone: only an instant not yet advanced to may begin it again.
     await service.database.orm.em
       .fork()
       .getConnection()

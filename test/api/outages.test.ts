@@ -1,4 +1,3 @@
-/** The API while a part it stands on is away: the database, Temporal. */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -66,7 +65,7 @@ describe('while Temporal is away', () => {
         orderBody(merchant, { customerId: payer.id, shipping: { amount: 5 } }),
       )
       expect(placed.status).toBe(201)
-      // What nobody is charged for needs no Temporal to begin: its timers are armed when it is back.
+      // An order without a charge needs no Temporal to begin: its timers are armed when Temporal is back.
       const free = await merchant.api.post('subscriptions', orderBody(merchant))
       await waitFor('the relay to notice', () =>
         service.log.some((line) => line.includes('cannot be reached')) ? true : null,
@@ -77,7 +76,7 @@ describe('while Temporal is away', () => {
       const now = await merchant.api.get(`subscriptions/${placed.body.id}`)
       expect(now.body.status).toBe('pending')
 
-      // The same worker process, now with Temporal: it is the address that comes alive, as after an outage.
+      // The same worker process: the address becomes reachable, as after an outage.
       const bridge = await forward(port, testServices().temporalAddress)
       try {
         await waitFor('the order to become active', async () =>

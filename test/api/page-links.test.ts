@@ -1,11 +1,10 @@
-/** `Link` leads through the pages of a list (RFC 8288). */
+/** RFC 8288. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { pageHeaders } from '../../api/http/page-links.ts'
 import type { ApiResponse } from '../support/api-client.ts'
 import { create } from '../support/create.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-/** The offsets of the links, by relation. */
 function offsets(link: string | null | undefined): Record<string, string | null> {
   return Object.fromEntries(
     [...(link ?? '').matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, url = '', relation = '']) => [

@@ -1,4 +1,4 @@
-/** What is no HTTP, too large or too slow is answered by a problem document as well, and its connection is closed. */
+/** What is no HTTP, too large or too slow also gets a problem document, and its connection is closed. */
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -8,7 +8,6 @@ import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-/** The responses of a connection: status, headers and body of each. */
 function responsesOf(text: string) {
   return text
     .split(/(?=HTTP\/1\.1 \d{3} )/)
@@ -21,7 +20,6 @@ function responsesOf(text: string) {
     })
 }
 
-/** Asserts that a response is a whole problem document. */
 function expectDocument(
   response: ReturnType<typeof responsesOf>[number] | undefined,
   status: number,

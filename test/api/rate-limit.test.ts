@@ -1,4 +1,3 @@
-/** The limit on an organization's writes: exact over processes, and nobody else's business. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type ApiClient, apiClient } from '../support/api-client.ts'
@@ -27,7 +26,7 @@ describe('the rate limit', () => {
     await service.stop()
   })
 
-  /** A new organization, seen through both processes, with a second key. */
+  /** A new organization with a second key, through both processes. */
   async function merchant(): Promise<{
     id: string
     secretKey: string

@@ -35,7 +35,6 @@ describe('what the API refuses', () => {
     return row?.count ?? -1
   }
 
-  /** Asserts the shape every problem has. */
   function expectProblem(response: ApiResponse<ProblemBody>, status: number, code: ProblemCode): ProblemBody {
     expect(response.body).toMatchObject({ status, code, type: `${service.baseUrl}/problems/${code}` })
     expect(response.status).toBe(status)

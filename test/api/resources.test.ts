@@ -1,4 +1,3 @@
-/** What orders stand on: the organization and its settings, websites, customers, products and plans, to their deletion. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'

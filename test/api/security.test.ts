@@ -1,4 +1,3 @@
-/** What a caller with a public key, a hostile query or a slow connection cannot do. */
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { apiClient } from '../support/api-client.ts'

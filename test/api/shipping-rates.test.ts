@@ -1,4 +1,3 @@
-/** Shipping rates: what a merchant charges for shipping. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { ApiClient } from '../support/api-client.ts'
 import { create } from '../support/create.ts'

@@ -1,7 +1,4 @@
-/**
- * The storefront, operation by operation: each reaches the records of the JWT's own customer, in the customer's own
- * organization, and shows nothing that is the merchant's alone.
- */
+/** Each operation reaches the customer's own records only, and shows nothing that is the merchant's alone. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ROUTES } from '../../api/routes.ts'
 import { responseSchema } from '../../api/schemas/conventions.ts'
@@ -15,7 +12,7 @@ import { startService, type TestService } from '../support/service.ts'
 import { makeToken, tokenBody } from '../support/tokens.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-/** Stands in every member that customers must not see. */
+/** The value of every member that customers must not see. */
 const INTERNAL = 'for-the-merchant-alone'
 const RISK = {
   ipAddress: '198.51.100.7',
@@ -31,7 +28,6 @@ const MANY = STOREFRONT.filter(({ returns: responses }) => responses === 'many')
 const OWNED = ['orders', 'invoices', 'payment-instruments', 'transactions']
 const groupOf = (path: string) => path.split('/')[1] ?? ''
 
-/** Ids of a customer's records by group. */
 type Records = Readonly<Record<string, string>>
 
 const VOLATILE = [
@@ -47,7 +43,6 @@ describe('the storefront', () => {
   let twin: Catalogue
   let ada: Records & { readonly customerId: string }
   let bob: Records & { readonly customerId: string }
-  /** What browsers of both customers, and of Ada's namesake in the twin, hold. */
   let asAda: ApiClient
   let asBob: ApiClient
   let asTwin: ApiClient
@@ -126,7 +121,6 @@ describe('the storefront', () => {
   })
   afterAll(() => service.stop())
 
-  /** Returns an id of the group: a customer's record, or one of the catalogue. */
   async function idOf(records: Records, path: string): Promise<string> {
     const group = groupOf(path)
     if (OWNED.includes(group)) return String(records[group])
@@ -196,7 +190,6 @@ describe('the storefront', () => {
     const found = await asAda.get(own)
     expect(found.status).toBe(200)
     expect(found.headers.get('access-control-allow-origin')).toBe('*')
-    // The response is what the contract says, and nothing of the merchant's own.
     const { required = [] } = responseSchema(resource) as { required?: string[] }
     expect(Object.keys(found.body).sort()).toEqual(required.toSorted())
     const text = JSON.stringify(found.body)
@@ -204,7 +197,7 @@ describe('the storefront', () => {
     expect(text).not.toContain(RISK.ipAddress)
     expect(text).not.toContain(bob.customerId)
     const same = await asAda.get(own, { 'If-None-Match': String(found.headers.get('etag')) })
-    // What changes without its revision, by a payment say, is never left out.
+    // What changes without its revision, by a payment for example, is never left out.
     expect(same.status).toBe(VOLATILE.includes(path) ? 200 : 304)
 
     const namesake = await asTwin.get(own)

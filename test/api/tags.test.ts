@@ -1,4 +1,3 @@
-/** Tags, and the customers that have them. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { ApiClient } from '../support/api-client.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'

@@ -1,4 +1,3 @@
-/** Timelines of customers, orders, invoices and transactions: what happened to them, and comments. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { disputeBody, externalSale } from '../support/dispute.ts'
@@ -19,7 +18,6 @@ interface Entry extends Body {
 describe('timelines', () => {
   let service: TestService
   let merchant: Catalogue
-  /** A record of each kind, by the path of its timeline. */
   let records: Readonly<Record<string, string>>
 
   beforeAll(async () => {
@@ -183,7 +181,6 @@ describe('timelines', () => {
     expect((await types('customers', customerId)).toSorted()).toEqual(
       [...entries.map(({ type }) => type), 'customer-created'].toSorted(),
     )
-    // The same entry, not a copy of it.
     expect((await timeline('invoices', id)).map((entry) => entry.id)).toContain(issued?.id)
 
     const sale = await make('transactions', {

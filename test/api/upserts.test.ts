@@ -1,4 +1,4 @@
-/** PUT and its conditions: what comes back can be sent back, races end in one of the sent states, revisions count changes. */
+/** What comes back can be sent back, races end in one of the sent states, revisions count changes. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { ROUTES } from '../../api/routes.ts'
@@ -79,7 +79,7 @@ describe('an upsert', () => {
     return row?.count ?? ''
   }
 
-  // Of what another record or a definition has one of, its own tests show this.
+  // Resources that another record or a definition has one of are shown by their own tests.
   const putPaths = ROUTES.filter(({ method, path }) => method === 'PUT' && path.endsWith('/{id}')).map(
     ({ path }) => path.replace('/{id}', ''),
   )

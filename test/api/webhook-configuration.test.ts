@@ -12,7 +12,7 @@ import { waitFor } from '../support/wait-for.ts'
 const HOST = '127.0.0.1'
 const PASSWORD = 'pass:wörd'
 
-/** Every event type there is, emitted or reserved, as receivers know them. */
+/** Every event type, emitted or reserved, as receivers know them. */
 const LISTED = `
   subscription-created subscription-activated subscription-canceled subscription-churned
   subscription-modified subscription-renewed subscription-reactivated subscription-trial-ended
@@ -70,7 +70,6 @@ describe('the configuration of webhooks', () => {
       auth: { type: 'basic', username: 'ada', password: PASSWORD },
       ...members,
     })
-  /** A webhook of this path of the receiver, which hears of customers. */
   const hook = (path: string, members: object = {}) =>
     make('webhooks', { url: `${receiver.url}${path}`, eventsFilter: ['customer-created'], ...members })
   const remove = (webhook: Record<string, unknown>) => api.send('DELETE', `webhooks/${webhook.id}`)
@@ -424,7 +423,6 @@ describe('the configuration of webhooks', () => {
   })
 
   describe('a change while a delivery waits', () => {
-    /** A webhook whose first attempt has failed. */
     async function failing(path: string, members: object = {}) {
       receiver.respondWith(
         (received, response) => void response.writeHead(received.path === '/hooks/new' ? 200 : 500).end(),
@@ -506,7 +504,7 @@ describe('the configuration of webhooks', () => {
         await waitFor('its end', async () => ((await statusOf(delivery.id)) === 'canceled' ? true : null))
         const handle = service.temporal.workflow.getHandle(execution)
         await waitFor('its execution', () => handle.describe().catch(() => null))
-        // It would look at its deadline; here it need not wait for that.
+        // It would wait until its deadline otherwise.
         await look(delivery.id)
         await handle.result()
         if (how !== 'deleted') await remove(webhook)

@@ -194,7 +194,6 @@ describe('the log of deliveries', () => {
         { id: attempt.deliveryId, webhookId, status: 'delivered', attempts: 1, nextAttemptTime: null },
       ],
     })
-    // At once: nothing waits for a schedule before its first attempt.
     const happened = Date.parse(String(listed.body[0]?.createdTime))
     expect(Date.parse(String(attempt.initiatedTime)) - happened).toBeLessThan(5_000)
     expect((await api.get(`events/${attempt.eventId}`)).body).toEqual(listed.body[0])

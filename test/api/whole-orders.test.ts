@@ -1,7 +1,4 @@
-/**
- * Plans, websites, products, orders and their actions as client libraries send them: with every member, with every
- * optional member null, and as they were read.
- */
+/** As client libraries send them: with every member, with every optional member null, and as they were read. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { ApiResponse } from '../support/api-client.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
@@ -91,25 +88,20 @@ const COMPUTED = {
   _embedded: {},
 }
 
-/** What a resource of the table refers to. */
 interface Ids {
   readonly productId: string
   readonly recurringPlanId: string
   readonly saleId: string
   readonly instrumentId: string
-  /** A new order in service, or one that is canceled. */
   readonly order: (status: 'active' | 'churned') => Promise<string>
 }
 
 interface Case {
   readonly path: string
-  /** Every member of the shape, each with a value that is supported. */
   readonly full: (ids: Ids, merchant: Catalogue) => Body | Promise<Body>
-  /** The members that a body has to have. */
   readonly required: readonly string[]
-  /** What a null-filled body is answered as, beyond its required members. */
+  /** The response to a null-filled body, beyond its required members. */
   readonly defaults: Body
-  /** False if it cannot be written by PUT. */
   readonly isPut?: false
 }
 
@@ -416,7 +408,6 @@ describe('whole shapes', () => {
   })
   afterAll(() => service.stop())
 
-  /** The body with every member but the required ones null. */
   const nulled = (body: Body, required: readonly string[]): Body =>
     Object.fromEntries(
       Object.entries(body).map(([name, value]) => [name, required.includes(name) ? value : null]),

@@ -1,7 +1,4 @@
-/**
- * Bodies as client libraries send them: with every member of the resource, with null for every member that is optional,
- * and as GET returned them.
- */
+/** As client libraries send them: with every member, with null for optional ones, and as GET returned them. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { TSchema } from 'typebox'
 import { ApiKey } from '../../api/schemas/api-key.ts'
@@ -24,11 +21,11 @@ type Body = Readonly<Record<string, unknown>>
 interface Shape {
   readonly path: string
   readonly schema: TSchema
-  /** What has to be there; new for each request. */
+  /** New for each request. */
   needed(): Body | Promise<Body>
   /** A value for every other member that is written, or known and not supported. */
   readonly all: Body
-  /** Whether PUT creates it, too; `own`: it is there already, and only changed. */
+  /** True if PUT creates it too; `own`: it exists already, and PUT only changes it. */
   readonly put?: true | 'own'
 }
 
@@ -357,7 +354,6 @@ describe('a body as client libraries send it', () => {
   const membersOf = (schema: TSchema): string[] =>
     Object.keys((schema as { properties: Record<string, unknown> }).properties)
 
-  /** POST, and PUT under a new id, as far as the resource has them. */
   async function send({ path, put }: Shape, body: () => Promise<Body>): Promise<Body[]> {
     const { api } = merchant
     const responses = [
@@ -412,7 +408,7 @@ describe('a body as client libraries send it', () => {
           ? (await api.put(path, { ...shape.all, ...(await shape.needed()) })).body
           : await create(api, path, { ...READ_ONLY, ...shape.all, ...(await shape.needed()) })
       const read = (await api.get(shape.put === 'own' ? path : `${path}/${made.id}`)).body
-      // What is never returned has to be sent again.
+      // What is never returned must be sent again.
       const writeOnly = await writeOnlyOf(shape)
       await send(shape, async () => ({ ...read, ...(await writeOnly()) }))
       if (shape.put === true) {

@@ -10,7 +10,7 @@ import {
   withoutCardNumbers,
 } from '../../billing/cards.ts'
 
-/** Numbers of a network: a leading part of its ranges, any digits, and the check digit that fits. */
+/** A leading part of a network's ranges, any digits, and the check digit that fits. */
 const cardNumber = fc.constantFrom(...NETWORKS).chain(({ brand, lengths, prefixes }) =>
   fc
     .tuple(fc.constantFrom(...prefixes), fc.constantFrom(...lengths), fc.nat(), fc.stringMatching(/^\d{19}$/))

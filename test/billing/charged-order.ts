@@ -1,4 +1,3 @@
-/** An order that is charged, for tests of the pure rules. */
 import { nextGatewayCall } from '../../billing/charging.ts'
 import type { DeclineClass } from '../../billing/dunning.ts'
 import { parseDuration } from '../../billing/durations.ts'
@@ -20,7 +19,7 @@ import type { Command } from './orders.ts'
 export const RETRIES = ['P1D', 'P3D', 'P5D'].flatMap((text) => parseDuration(text) ?? [])
 export const AUTOPAY = { canCharge: true, instrumentId: 'card', autopayRetries: RETRIES }
 
-/** What the gateway says, or why it declines; `lost`: the service died before it could write that down. */
+/** The gateway's result, or a decline class; `lost`: the service died before it could record the result. */
 export type Answer = 'approved' | 'declined' | DeclineClass | 'unknown' | 'lost'
 
 interface Asked {
@@ -33,14 +32,13 @@ interface Asked {
   answer?: Answer
 }
 
-/** An order with a gateway that answers as told, and then approves. */
+/** The gateway gives the results in their order, and then approves. */
 export class ChargedOrder {
   order: Order
   readonly transitions: Transition[]
   readonly charges: Asked[] = []
-  /** What the gateway moved, by request id: once each. */
   readonly moved = new Map<string, string>()
-  /** Exact; what no invoice could use, and so has to go back. */
+  /** Exact; what no invoice could use, and is refunded. */
   leftOver = '0'
   readonly #answers: Answer[]
 
@@ -51,7 +49,7 @@ export class ChargedOrder {
     this.#answers = [...responses]
   }
 
-  /** Looks once, as the timer does: settles, and asks the gateway for all that is due. */
+  /** Advances the order as the timer does, and makes every gateway call that is due. */
   look(now: number): this {
     for (;;) {
       const { transitions, order } = advanceThrough(this.order, now)
@@ -61,7 +59,7 @@ export class ChargedOrder {
     }
   }
 
-  /** Looks at each deadline until the instant, as much too late each time as told. */
+  /** Advances at each deadline through the instant, late by `lateness`. */
   live(through: number, lateness: () => number = () => 0): this {
     for (;;) {
       const next = this.nextDeadline()
@@ -118,7 +116,7 @@ export class ChargedOrder {
     if (made !== undefined) made.answer = response
     switch (response) {
       case 'lost':
-        // The money has moved; nobody here knows yet.
+        // The money has moved, and nobody here knows yet.
         this.moved.set(request, amount)
         return false
       case 'declined':

@@ -61,7 +61,7 @@ describe('a charge that is late', () => {
   test('keeps the delinquency that its invoice was issued with, whatever the terms have come to say since', () => {
     const order = charged(DELINQUENT_AFTER_3_DAYS, ['approved', 'declined']).live(START + DAY)
     const boundary = order.order.periodEnd ?? Number.NaN
-    // Settled through its boundary, and the charge not made: nobody could ask the gateway.
+    // Advanced through its boundary without the charge: the gateway was out of reach.
     const { order: renewed } = advanceThrough(order.order, boundary)
     expect(renewed.invoices.at(-1)).toMatchObject({ issuedTime: boundary, chargeTime: boundary })
     order.order = { ...renewed, terms: { ...renewed.terms, delinquencyPeriod: parseDuration('P9D') } }
@@ -125,7 +125,6 @@ describe('settling stops at a charge', () => {
     const agreed = { abandonTime: START + HOUR }
     const order = charged(agreed, ['unknown', 'unknown', 'unknown', 'unknown']).live(START + 65 * MINUTE)
     expect(order.order).toMatchObject({ status: 'abandoned', invoices: [{ status: 'voided' }] })
-    // The approval that comes late pays nothing any more.
     order.live(START + 2 * HOUR)
     expect({ leftOver: order.leftOver, status: status(order) }).toEqual({
       leftOver: '9.9',
@@ -160,7 +159,7 @@ describe('an outcome nobody knows', () => {
     })
     order.live(START + 2 * DAY - MINUTE)
     expect(order.charges).toHaveLength(1)
-    // Asked daily from then on: declined at last, and the retry that had to wait for it is made at once.
+    // Queried daily from then on: declined at last, and the retry that had to wait for it is made at once.
     order.live(START + 3 * DAY + MINUTE)
     expect(order.charges.map(({ attempt }) => attempt)).toEqual([1, 2])
     expect(order.order.status).toBe('active')
@@ -595,7 +594,6 @@ describe('a cancellation with a churn time far ahead', () => {
     expect(order.invoice(2).chargeTime).toBe(undone)
     order.live(undone)
     expect(order.charges.slice(2)).toMatchObject([{ invoice: 2, now: undone, late: 0 }])
-    // The schedule goes on: after one, three and five days.
     expect(order.invoice(2).chargeTime).toBe(at('2027-02-28') + 5 * DAY)
   })
 
@@ -710,7 +708,6 @@ describe('autopay', () => {
     const order = charged({}, ['declined', 'declined']).live(START + HOUR)
     order.command({ at: START + 2 * HOUR, act: chargeOpen }).live(START + 2 * HOUR)
     expect(order.charges.map(({ now }) => now)).toEqual([START, START + 2 * HOUR])
-    // Declined too: the schedule goes on where it is by then.
     expect(order.invoice(1).chargeTime).toBe(START + DAY)
     const paused = charged({}, ['approved', 'declined', 'declined', 'declined']).live(at('2027-03-03'))
     const pause = { id: 'pause', effectiveTime: null, endTime: at('2027-03-10') }
@@ -745,7 +742,7 @@ describe('for any terms, commands, answers and outages', () => {
       maxLength: 12,
     },
   )
-  /** Commands, and looks of a timer that runs only now and then; on time from ten months on. */
+  /** The timer fires only now and then; on time from ten months on. */
   const run = (agreed: OrderTerms, commands: readonly Command[], given: readonly Answer[], at: number[]) => {
     const order = new ChargedOrder(agreed, given)
     const instants = [...commands, ...at.map((look) => ({ at: look, act: null }))].sort((a, b) => a.at - b.at)
@@ -873,7 +870,6 @@ describe('for any terms, commands, answers and outages', () => {
 
 const NO_AUTOPAY = { canCharge: false, instrumentId: null, autopayRetries: [] }
 
-/** An order without what only says how it came to be. */
 function recordOf(order: Order) {
   const { notBefore: _, ...rest } = order
   return rest

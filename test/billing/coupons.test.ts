@@ -1,4 +1,3 @@
-/** Which coupons discount the invoices of an order, as its life goes on. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { RedeemedCoupon } from '../../billing/coupons.ts'
@@ -46,7 +45,6 @@ describe('a coupon', () => {
     const startTime = at('2027-03-01')
     const order = placed([redeemed({ expiredTime: at('2027-02-20') })], { startTime })
     expect(amounts(order)).toEqual(['9.9'])
-    // Moved before the expiry, it does.
     const sooner = changeTerms(order, at('2027-02-01'), { ...order.terms, startTime: at('2027-02-10') })
     expect(amounts(sooner.order)).toEqual(['4.95'])
     expect(sooner.events).toContainEqual({ type: 'invoice-reissued', invoice: 1 })

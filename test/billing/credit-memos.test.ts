@@ -1,4 +1,3 @@
-/** Credit: which memos cover an invoice, and that the ledger of a customer sums to zero whatever happens. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { allocateCredit, type Credit, creditedAmount, creditMemoTotal } from '../../billing/credit-memos.ts'
@@ -109,7 +108,6 @@ describe('an invoice', () => {
     expect(changed.credit).toMatchObject([{ left: '2' }])
   })
 
-  /** What happens next: time passes, a caller pays, credits, voids an invoice or the order. */
   const acts = fc.array(
     fc.oneof(
       fc.record({ kind: fc.constant('wait' as const), days: fc.integer({ min: 1, max: 70 }) }),
@@ -142,7 +140,7 @@ describe('an invoice', () => {
           const run = (which: number, next: (order: Order) => Order): void => {
             const order = orders[which]
             if (order === undefined) return
-            // As the rows of the memos do, each order tells the other what is left.
+            // As the rows of the memos do, each order shows the others the unused credit.
             const changed = next({ ...order, credit })
             orders[which] = changed
             credit = changed.credit

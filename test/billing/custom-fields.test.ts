@@ -1,4 +1,3 @@
-/** Values of custom fields against definitions, and definitions against themselves. */
 import { describe, expect, test } from '@jest/globals'
 import {
   type CustomFieldType,

@@ -1,4 +1,3 @@
-/** The price of an invoice after discounts. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { type Discount, netAmount, type PriceableLine, priced } from '../../billing/discounts.ts'
@@ -59,7 +58,6 @@ describe('the price of an invoice', () => {
   test('never reduces shipping, and is never below zero', () => {
     const price = priced([line('3'), SHIPPING], [fixed('a', '100'), fixed('b', '1')], 'EUR')
     expect(price.amount).toBe('5')
-    // What takes nothing off is not recorded.
     expect(amounts(price)).toEqual([['a', '3']])
     expect(price.lines[1]).toEqual(SHIPPING)
   })

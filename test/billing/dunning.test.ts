@@ -16,15 +16,12 @@ const FINAL = ['hard', 'lost-or-stolen', 'needs-action'] as const
 
 const charged = (members: Partial<OrderTerms> = {}, answers: readonly Answer[] = []) =>
   new ChargedOrder(terms({}, members), answers)
-/** The instants at which an invoice was charged. */
 const daysOf = (order: ChargedOrder, sequence: number) =>
   order.charges.filter(({ invoice }) => invoice === sequence).map(({ now }) => day(now))
-/** The order gets an instrument of its own. */
 const ownCard =
   (instrumentId: string): Command['act'] =>
   (order, now) =>
     changeAutopay(order, now, withInstrument(order, instrumentId).terms, true)
-/** The customer gets a new default instrument. */
 const defaultCard =
   (instrumentId: string): Command['act'] =>
   (order, now) =>

@@ -1,4 +1,3 @@
-/** The range of instants: what is read, and what the rules of orders make of the end of time. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { EARLIEST_INSTANT, isInRange, LATEST_INSTANT, orNever, parseInstant } from '../../billing/instants.ts'
@@ -38,7 +37,7 @@ test('no order has an instant after the range, whatever happens to it in its las
         .map((one) => ({ ...one, at: one.at + later }))
         .filter((one) => isInRange(one.at))
       const { transitions } = live(terms, inTime, [LATEST_INSTANT])
-      // What a caller names is refused before it gets here.
+      // What a caller names is refused earlier.
       const named = transitions.flatMap(({ order }) => [
         order.terms.startTime,
         order.churnTime ?? 0,

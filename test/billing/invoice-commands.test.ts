@@ -1,4 +1,3 @@
-/** Abandoning and reissuing an invoice, by the rules alone. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { parseDuration } from '../../billing/durations.ts'

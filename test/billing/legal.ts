@@ -1,4 +1,4 @@
-/** What holds of every order, whatever happens to it: for property tests. */
+/** What is true of every order, whatever happens to it: for property tests. */
 import { expect } from '@jest/globals'
 import { netAmount } from '../../billing/discounts.ts'
 import { isHeld } from '../../billing/dunning.ts'
@@ -21,7 +21,7 @@ export function expectPeriodsBilledOnce(order: Order, transitions: readonly Tran
     isBegun || (isPostpaid(order.terms) && order.status === 'canceled' && order.periodEnd !== null)
   const through = (order.rebillNumber ?? 0) - (isServing ? 1 : 0)
   for (let number = 1; number <= through; number += 1) expect(everBilled).toContain(number)
-  // What was abandoned before its period began has not billed that.
+  // What was abandoned before its period began has not billed that period.
   for (const [index, { order: then }] of transitions.entries()) {
     const number = then.rebillNumber
     if (isPostpaid(then.terms)) break
@@ -40,7 +40,6 @@ export function expectPeriodsBilledOnce(order: Order, transitions: readonly Tran
   }
 }
 
-/** The periods on invoices follow each other without holes, but where service had ended in between. */
 export function expectNoHoles({ invoices }: Order, transitions: readonly Transition[]): void {
   if (
     transitions.some(
@@ -48,7 +47,6 @@ export function expectNoHoles({ invoices }: Order, transitions: readonly Transit
     )
   )
     return
-  // An interim invoice is of no period.
   const ofPeriods = invoices.filter(({ periodNumber }) => periodNumber !== null)
   const ends = new Map(
     ofPeriods
@@ -61,14 +59,13 @@ export function expectNoHoles({ invoices }: Order, transitions: readonly Transit
   }
 }
 
-/** A canceled order has begun every period before its churn time, where nothing kept it waiting. */
+/** A canceled order has begun every period before its churn time, unless something kept it waiting. */
 export function expectServedUntilChurn(order: Order): void {
   const { status, churnTime, rebillNumber } = order
   if (status !== 'churned' || churnTime === null || rebillNumber === null || isLastPeriod(order)) return
   expect(endOfPeriod(order, rebillNumber) ?? churnTime).toBeGreaterThanOrEqual(churnTime)
 }
 
-/** Every change of a status is told, and every event of a status tells of a change. */
 export function expectEventsOfTransitions(transitions: readonly Transition[]): void {
   let before: Order | null = null
   for (const { order, events: happenings } of transitions) {
@@ -109,7 +106,6 @@ const INVOICE_EVENTS: Readonly<Record<string, string>> = {
   abandoned: 'invoice-abandoned',
 }
 
-/** What is wrong with a state, in words. */
 export function illegal(order: Order): string[] {
   const wrong: string[] = []
   const must = (holds: boolean, what: string): void => void (holds || wrong.push(`${order.status}: ${what}`))

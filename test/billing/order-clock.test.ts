@@ -1,4 +1,3 @@
-/** The clock of one order: it never goes back, and rests at real time plus its offset. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { moveProblem } from '../../billing/fast-forward.ts'

@@ -345,7 +345,6 @@ describe('the life of an order', () => {
       const LAST = ['9.9', 1, '2027-01-31', '2027-02-28', '2027-02-10']
       expect(churned.status).toBe('churned')
       expect(billed(churned)).toEqual([SETUP, LAST])
-      // A reactivation begins another period and bills nothing.
       const again = reactivateOrder(churned, at('2027-02-20')).order
       expect(billed(again)).toEqual([SETUP, LAST])
       expect(billed(advanceThrough(again, at('2027-03-20')).order)).toEqual([

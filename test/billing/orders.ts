@@ -1,4 +1,3 @@
-/** Orders for tests of the pure rules: terms written short, and any terms and histories at random. */
 import fc from 'fast-check'
 import { type Duration, parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
@@ -62,7 +61,7 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const START = at('2027-01-31')
 
-// None shorter than two weeks: a year of any order is then a few dozen steps.
+// None is shorter than two weeks, so that a year of any order is a few dozen transitions.
 const periods = fc.constantFrom(
   { unit: 'day' as const, length: 17 },
   { unit: 'week' as const, length: 2 },
@@ -169,7 +168,7 @@ export const anyTerms: fc.Arbitrary<OrderTerms> = fc
     }),
   )
 
-/** A command at an instant; refused ones change nothing. */
+/** A refused command changes nothing. */
 export interface Command {
   readonly at: number
   readonly act: (order: Order, at: number) => Transition
@@ -285,7 +284,7 @@ export const anyCommands: fc.Arbitrary<Command[]> = fc
 
 export const END = START + 400 * DAY
 
-/** What becomes of an order under the commands, with a timer that looks at the given instants besides. */
+/** Applies the commands, and a timer that fires at the given instants. */
 export function live(
   agreed: OrderTerms,
   commands: readonly Command[],

@@ -25,7 +25,6 @@ const SECOND = 1000
 const START = at('2027-01-31')
 
 const amounts = fc.integer({ min: 0, max: 10_000_000 }).map((cents) => (cents / 100).toString())
-/** Periods of whole seconds, and an instant before, in or after them. */
 const divided = fc
   .tuple(fc.integer({ min: 1, max: 40_000_000 }), fc.double({ min: -0.2, max: 1.2, noNaN: true }))
   .map(([seconds, share]) => ({
@@ -174,7 +173,6 @@ describe('an order whose items change', () => {
   })
   const monthly = (amount: string, members: Partial<OrderTerms> = {}) =>
     terms({ pricing: { formula: 'flat-rate', price: amount } }, { createdTime: at('2027-04-01'), ...members })
-  /** April has thirty days: the sixteenth is its middle. */
   const MIDDLE = at('2027-04-16')
   const begun = (amount: string, through = MIDDLE, members: Partial<OrderTerms> = {}) =>
     advanceBefore(placeOrder(monthly(amount, members)).order, through).order

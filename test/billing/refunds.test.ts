@@ -1,4 +1,3 @@
-/** Money that goes back of a sale is of the invoices that the sale paid, and of none more than that got. */
 import { expect, test } from '@jest/globals'
 import { Decimal } from 'decimal.js'
 import fc from 'fast-check'
@@ -25,7 +24,7 @@ const sale: fc.Arbitrary<Paid> = fc
     payments: got.map((amount, index) => [`in_${index}`, cents(amount)] as const),
   }))
 
-/** Refunds asked for one after the other: of the sale, or of one of its invoices; never more than is left. */
+/** Of the sale, or of one of its invoices; never more than is left. */
 const asks = fc.array(fc.record({ part: fc.integer({ min: 1, max: 100 }), invoice: fc.nat({ max: 7 }) }), {
   maxLength: 8,
 })

@@ -1,4 +1,4 @@
-/** Bursts of orders, half of them charged, and what must have come of every one, whatever was killed meanwhile. */
+/** Bursts of orders, and what must be true of each order, whatever was killed meanwhile. */
 import { expect } from '@jest/globals'
 import type pg from 'pg'
 import { createVerifier } from '../../dev/verify-webhook.ts'
@@ -10,7 +10,7 @@ import { waitFor } from '../support/wait-for.ts'
 import { delay, type Environment, type Merchant, rows, stubborn } from './environment.ts'
 
 const CLIENTS = 20
-/** What the plan of the catalogue costs, as the database and the ledger write it. */
+/** As the database and the ledger write it. */
 const PRICE = '9.900000'
 
 export interface PlacedOrder {
@@ -29,11 +29,10 @@ export interface BurstOptions {
   readonly within: number
   /** A third of them starts up to so many milliseconds later, so that timers are pending. */
   readonly startsWithin: number
-  /** Whether some customers have the card whose charges are answered late: those orders start after more than a minute. */
+  /** True if some customers' charges respond late: those orders start after more than a minute. */
   readonly lateCards?: boolean
 }
 
-/** The customers of an organization that orders are placed for. */
 export interface Customers {
   readonly uncharged: string
   readonly charged: readonly string[]
@@ -55,7 +54,6 @@ export async function makeCustomers(merchant: Merchant, lateCards = false): Prom
   return { uncharged: merchant.customerId, charged }
 }
 
-/** Places a burst; half of its orders are charged. */
 export async function placeOrders(
   merchant: Merchant,
   random: () => number,
@@ -78,7 +76,6 @@ export async function placeOrders(
   return { merchant, orders }
 }
 
-/** Places one order, of the customer with a card or of the one without. */
 export async function placeOrder(
   merchant: Merchant,
   payer: string | null,
@@ -93,9 +90,9 @@ export async function placeOrder(
 }
 
 /**
- * The oracle. The orders that exist are those that were accepted; each is active, did not start early, and has one
- * invoice; each of its events was written exactly once, and was received, verified, at least once; and the payment
- * gateway's own ledger has exactly one approved charge of the exact amount for each charged order, and nothing else.
+ * The orders that exist are those that were accepted; each is active, did not start early, and has one invoice.
+ * Each event was written once, and received at least once. The gateway's own ledger has one charge of the exact
+ * amount for each charged order, and nothing else.
  */
 export async function requireBurst(
   environment: Environment,
@@ -159,7 +156,6 @@ async function whatIsOpen(database: pg.Client, organizationId: string): Promise<
   }
 }
 
-/** Every order is there once, active by one start, which was not early, with one invoice that is paid if it is charged. */
 async function requireOrders(
   database: pg.Client,
   organizationId: string,
@@ -200,7 +196,6 @@ async function requireOrders(
   )
 }
 
-/** The gateway moved the money of each charged order's first invoice once, and no other money. */
 async function requireLedger(
   database: pg.Client,
   organizationId: string,
@@ -231,7 +226,6 @@ async function requireLedger(
   expect(ledger.sort(bySubscription)).toEqual(expected.sort(bySubscription))
 }
 
-/** Each event was written exactly once, and was received and verified. */
 async function requireEvents(
   database: pg.Client,
   environment: Environment,

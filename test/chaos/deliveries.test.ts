@@ -1,10 +1,6 @@
 /**
- * The schedule of retries while both workers, both APIs, Temporal and database are killed at random moments of it.
- *
- * The oracle, per delivery: it ends as its receiver's answers say; its attempts are numbered without a gap and as many
- * as were due, so that none was burnt; each wait is the promised one, counted from the end of the attempt before on the
- * execution's clock, to the millisecond; the receiver got every attempt, always the same bytes, verified.
- * `KILL_SEEDS` (default 6) is how many times; the seed stands in the name.
+ * Attempts are numbered without a gap; each wait counts from the end of the attempt before, to the millisecond; the
+ * receiver gets every attempt, always the same bytes. `KILL_SEEDS` (default 6) is how many times.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { WorkflowExecutionInfo } from '@temporalio/client'
@@ -25,10 +21,9 @@ const DELIVERIES = 12
 /** The kills of a seed fall into this time, in milliseconds. */
 const KILLING = 6_000
 const HOUR = 3_600_000
-/** The promised waits, written out. */
 const WAITS = [HOUR / 2, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR]
 const TOTAL = 32 * HOUR
-/** How much later than promised an attempt may be for everything having been dead, in milliseconds. */
+/** How much later than promised an attempt may be if everything was down, in milliseconds. */
 const OUTAGE = 60_000
 
 interface Attempt {
@@ -43,7 +38,6 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
   let environment: Environment
   let receiver: Receiver
   let database: pg.Pool
-  /** Events whose receiver has recovered. */
   const recovered = new Set<string>()
 
   beforeAll(async () => {
@@ -115,7 +109,7 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
     900_000,
   )
 
-  /** Asks the database, on connections that are made anew when they have died. */
+  /** Connections are made anew when they have died. */
   async function ask<T>(text: string, values: unknown[]): Promise<T[]> {
     return await stubborn('the database to answer', async () => {
       const { rows: found } = await database.query(text, values)
@@ -131,7 +125,7 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
         order by delivery.id`,
       [merchant.organizationId],
     )
-    // One more: the catalogue's own customer; a creation whose answer was lost may have added others.
+    // One more: the catalogue's own customer; a creation whose response was lost may have added others.
     if (found.length <= DELIVERIES) throw new Error(`only ${found.length}`)
     return found
   }
@@ -139,7 +133,6 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
   const execution = (merchant: Catalogue, id: string): string =>
     `webhook-delivery/${merchant.organizationId}/${id}`
 
-  /** Skips through the schedule, in steps and with pauses of any length. */
   async function walk(merchant: Catalogue, id: string, random: () => number): Promise<void> {
     for (let step = 0; step < 8; step += 1) {
       await delay(random() * 800)
@@ -172,7 +165,7 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
     )
   }
 
-  /** Holds every settling of the execution to the schedule: what it was asked at which clock, and what it answered. */
+  /** Compares every advance of the execution with the schedule: its clock, and its result. */
   async function requireSchedule(
     merchant: Catalogue,
     id: string,
@@ -180,7 +173,6 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
   ): Promise<void> {
     const settled = await settlings(merchant, id)
     const [first] = attempts
-    // The execution sleeps until the deadline that the first failure set.
     let due: number | null = first === undefined ? null : first.initiated + first.duration + (WAITS[0] ?? 0)
     let number = 1
     for (const { clock, next } of settled) {
@@ -213,7 +205,7 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
     return found
   }
 
-  /** Its executions, oldest first: a start that a crash repeats makes another, which finds the delivery ended. */
+  /** Oldest first: a start that a crash repeats makes another execution, which finds the delivery ended. */
   async function runs(merchant: Catalogue, id: string): Promise<string[]> {
     return await stubborn('its executions to be listed', async () => {
       const latest = await environment.temporal.workflow.getHandle(execution(merchant, id)).describe()

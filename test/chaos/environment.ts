@@ -1,4 +1,4 @@
-/** A whole service on services of its own, two APIs and two workers, every part of which a test may kill or pause. */
+/** A service with its own local services, two APIs and two workers, each part of which a test may kill. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,43 +27,34 @@ export interface Victim {
   start(): Promise<void>
 }
 
-/** A process of the service. */
 export interface Process extends ServiceProcess {
-  /** Its health port, on 127.0.0.1. */
   readonly opsPort: number
 }
 
 export interface Merchant extends Catalogue {
-  /** How often a request had to be made again, for want of a response or of a part of the service. */
+  /** How often a request was repeated because no response came or a part was down. */
   repeated(): number
 }
 
 export interface Environment {
   readonly baseUrl: string
   readonly databaseUrl: string
-  /** What settings its processes have: for a command line tool beside them. */
   readonly env: Readonly<Record<string, string>>
   readonly apis: readonly [Process, Process]
   readonly workers: readonly [Process, Process]
   readonly temporalServer: Victim
   /** What the second worker reaches PostgreSQL through. */
   readonly database: Forward
-  /** All of them, Temporal and PostgreSQL too. */
   readonly victims: readonly Victim[]
-  /**
-   * A new organization with what an order needs, and a webhook to `url`. Its client takes the APIs in turn and makes a
-   * request again, under the same Idempotency-Key, until it has a response.
-   */
+  /** Its client takes the APIs in turn and repeats a request under its Idempotency-Key until a response. */
   merchant(organizationId: string, url: string): Promise<Merchant>
   query(): Promise<pg.Client>
-  /** A client of Temporal, which comes and goes with it. */
   readonly temporal: Client
   /** Starts again, as a supervisor does, every process that has ended. */
   revive(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Engines and processes of the test's own, their files in a directory of their own until `stop`. */
 export async function startEnvironment(): Promise<Environment> {
   const dataDir = mkdtempSync(join(tmpdir(), 'billing-kill-'))
   chmodSync(dataDir, 0o755)
@@ -187,7 +178,6 @@ export async function startEnvironment(): Promise<Environment> {
   }
 }
 
-/** A client that takes the given ones in turn, and the next one where a request got no response. */
 function eitherOf(clients: readonly ApiClient[]): { api: ApiClient; repeated: () => number } {
   let turn = 0
   let repeated = 0
@@ -226,18 +216,17 @@ function eitherOf(clients: readonly ApiClient[]): { api: ApiClient; repeated: ()
   }
 }
 
-/** Whether `fetch` threw it for a connection that failed, broke, or gave no response in time. */
 function isConnectionError(error: unknown): boolean {
   if (!Error.isError(error)) return false
   return error.name === 'TimeoutError' || ['fetch failed', 'terminated'].includes(error.message)
 }
 
-/** Whether a part is down, or the first request under the Idempotency-Key is still under way, in a paused process say. */
+/** A part may be down, or the first request with the key is in progress, for example in a paused process. */
 function isToBeRepeated({ status, body }: ApiResponse<unknown>): boolean {
   return [502, 503].includes(status) || (status === 409 && JSON.stringify(body).includes('still in progress'))
 }
 
-/** Kills every part once, each at a random moment of the next `within` milliseconds; resolves when all are back. */
+/** Kills every part at a random moment of the next `within` milliseconds; resolves when all are back. */
 export async function killEverything(
   { victims }: Environment,
   random: () => number,
@@ -248,13 +237,13 @@ export async function killEverything(
       await delay(random() * within)
       await victim.kill()
       await delay(random() * 1_000)
-      // As a supervisor does: what cannot start, because another part is still down, is started again.
+      // What cannot start, because another part is still down, is started again.
       await waitFor('a killed part to be back', () => victim.start().then(yes, no), 120_000)
     }),
   )
 }
 
-/** Asks until the answer comes, whatever part is down meanwhile. */
+/** Repeats until a result comes, whatever part is down meanwhile. */
 export async function stubborn<T>(what: string, ask: () => Promise<T>, timeout = 120_000): Promise<T> {
   const response = await waitFor(what, () => ask().then((value) => ({ value }), no), timeout)
   return response.value

@@ -1,8 +1,4 @@
-/**
- * One fault at a time, each beside a burst of orders half of which are charged: a paused process, a swallowed connection,
- * a poisoned record, hanging receivers, wrong clocks, Temporal away. `bursts.ts` has what must hold after every round.
- * `KILL_LONG=1` makes the faults as long as they are in the field.
- */
+/** `bursts.ts` has what must be true after each fault. `KILL_LONG=1` makes faults as long as in the field. */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -23,7 +19,6 @@ import { delay, type Environment, type Process, rows, startEnvironment, stubborn
 const IS_LONG = process.env.KILL_LONG === '1'
 /** How long a process is paused, or its packets are swallowed. Milliseconds. */
 const PAUSE = IS_LONG ? 40_000 : 12_000
-/** How long Temporal is away. Milliseconds. */
 const AWAY = IS_LONG ? 600_000 : 20_000
 /** Longer than everything takes on a busy machine; a wait ends with the fact that it waits for. */
 const TIMEOUT = 900_000 + AWAY
@@ -273,7 +268,6 @@ describe('beside a burst of orders, half of them charged', () => {
   )
 })
 
-/** Ends a quarantine as an operator does. */
 async function releaseQuarantine({ env }: Environment, id: string): Promise<void> {
   const script = fileURLToPath(new URL('../../cli/quarantine.ts', import.meta.url))
   const run = (...args: string[]) =>
@@ -282,7 +276,7 @@ async function releaseQuarantine({ env }: Environment, id: string): Promise<void
   expect((await run('release', id)).stdout).toBe(`Released ${id}.\n`)
 }
 
-/** What the health port says once it finds something wrong; null while it does not. */
+/** Null while nothing is wrong. */
 async function readyz({ opsPort }: Process): Promise<{ status: number; body: unknown } | null> {
   const response = await fetch(`http://127.0.0.1:${opsPort}/readyz`)
   return response.status === 200 ? null : { status: response.status, body: await response.json() }

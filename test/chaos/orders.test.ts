@@ -1,8 +1,4 @@
-/**
- * Nothing is lost, and nothing is charged twice: bursts of orders while both APIs, both workers, Temporal and PostgreSQL
- * are killed at random moments. `bursts.ts` has what must hold of every burst, by the payment gateway's own ledger among
- * others. `KILL_SEEDS` (default 6) is how many bursts; a burst's seed stands in its name.
- */
+/** Bursts of orders while every part is killed at random. `KILL_SEEDS` (default 6) is how many bursts. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mulberry32 } from '../support/random.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -47,7 +43,7 @@ describe(`a burst of ${ORDERS} orders, half of them charged, with everything kil
     180_000,
   )
 
-  // Afterwards: a charge that is answered late takes a minute, here one for all bursts.
+  // Afterwards: a charge with a late response takes a minute, here one for all bursts.
   test.each(seeds)(
     'seed %i: every order became active once, was charged once if at all, and each event was received',
     async (seed) => {

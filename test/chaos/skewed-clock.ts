@@ -1,8 +1,5 @@
 /**
- * Shifts the clock of the process that is started with `NODE_OPTIONS=--import=<this file>`, by CLOCK_SKEW milliseconds.
- *
- * It stands in for libfaketime, which no npm package brings: what the process reads of `Date` is wrong, as with a wrong
- * clock of its machine. Timers, and Temporal's native code, go on by the real clock.
+ * For `NODE_OPTIONS=--import=<this file>`: shifts `Date` by CLOCK_SKEW milliseconds, but not timers or native code.
  */
 const skew = Number(process.env.CLOCK_SKEW)
 const RealDate = Date

@@ -1,10 +1,4 @@
-/**
- * Clients made by generators compile, and walk the README's path against a real service: they create a website, a
- * customer, a plan and an order, read the order, and see a problem as such.
- *
- * It installs the generators, so it is run by `npm run clients:check` and not with the other tests. It needs npm, Go,
- * Python with venv, and Maven with Java.
- */
+/** `npm run clients:check`, because it installs generators: needs npm, Go, Python with venv, Maven with Java. */
 import { execFile } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

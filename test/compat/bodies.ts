@@ -1,4 +1,4 @@
-/** Bodies of calls, and their members by path: `items.plan.id` is that of any item. */
+/** Members are named by path: `items.plan.id` is that of any item. */
 import type { Call } from './call.ts'
 import { UNUSED } from './differences.ts'
 import { bodyShape } from './facts.ts'
@@ -6,7 +6,6 @@ import { isObject, type Json, type JsonObject } from './json-shape.ts'
 import { filledIn, type Records } from './records.ts'
 import { full, nulls, required } from './sampler.ts'
 
-/** Returns the body of a call, with what it takes from earlier responses. */
 export function bodyOf(call: Call, records: Records): JsonObject {
   return filledIn(unfilledBody(call, records), records) as JsonObject
 }
@@ -18,11 +17,10 @@ export function writtenMembers(call: Call): string[] {
 
 export interface Member {
   readonly path: string
-  /** False if the value says that what the member is for is not used: null, false, 0, "", [] or {}, for example. */
+  /** False if the value says that the feature is not used: null, false, 0, "", [] or {}, for example. */
   readonly used: boolean
 }
 
-/** Returns every member of a value at any depth. */
 export function membersOf(value: Json, path: readonly string[] = []): Member[] {
   if (Array.isArray(value)) return value.flatMap((item) => membersOf(item, path))
   if (!isObject(value)) return []
@@ -34,7 +32,6 @@ export function membersOf(value: Json, path: readonly string[] = []): Member[] {
   })
 }
 
-/** Returns a value without some members. */
 export function without(value: JsonObject, paths: readonly string[]): JsonObject {
   return withoutMembers(value, paths, []) as JsonObject
 }
@@ -59,7 +56,7 @@ function unfilledBody(call: Call, records: Records): JsonObject {
   return without({ ...sampled(call, records), ...call.with }, call.omit ?? [])
 }
 
-/** What was read is sent back as clients in PHP do: an empty map has become an empty list. */
+/** As clients in PHP send it: an empty map has become an empty list. */
 function withListsForEmptyMaps(value: Json): Json {
   if (Array.isArray(value)) return value.map(withListsForEmptyMaps)
   if (!isObject(value)) return value

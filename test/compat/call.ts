@@ -4,19 +4,18 @@ import type { Operation } from './operations.ts'
 import type { ShapeName } from './shapes.ts'
 
 export interface Call {
-  /** Method and path; statuses, response and query follow from it. */
+  /** Statuses, response and query follow from it. */
   readonly operation: Operation
-  /** What is special about the call, where an operation has several. */
   readonly case?: string
-  /** What fills the parameters of the path: `customer` for the id of that record, `credential.hash` for a member, `=x` for x. */
+  /**
+   * Fills the parameters of the path: `customer` for that record's id, `credential.hash` for a member, `=x` for x.
+   */
   readonly of?: readonly string[]
   /** Sampled from the shape; or what an earlier response held; or only what `with` says. */
   readonly body?: 'full' | 'nulls' | 'required' | 'given' | { readonly held: string }
-  /** Members that this call gives a value of its own; `{customer}` stands for the id of that record. */
+  /** Members with a value of the call's own; `{customer}` stands for the id of that record. */
   readonly with?: JsonObject
-  /** Members, by path, that this call leaves out. */
   readonly omit?: readonly string[]
-  /** Shape of body and response, where the operation has several. */
   readonly shape?: ShapeName
   /** Shape of the body, if it is not the response's. */
   readonly sends?: ShapeName
@@ -28,7 +27,6 @@ export interface Call {
   readonly as?: string
   /** The read is repeated until its response, or an item of it, has these members. */
   readonly until?: JsonObject
-  /** True for a path that does not begin with the organization. */
   readonly fromRoot?: true
   /** Query of a call that is no read; reads use every parameter that clients know. */
   readonly query?: Readonly<Record<string, string>>
@@ -41,7 +39,6 @@ export interface Suite {
   readonly calls: readonly Call[]
 }
 
-/** Returns how a call is named: its operation, with what is special about it. */
 export function titleOf({ operation, case: special }: Call): string {
   return special === undefined ? operation : `${operation}, ${special}`
 }

@@ -1,4 +1,3 @@
-/** Every call of a client of this API family, against a real service: what works, and what this release lacks. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { ApiClient } from '../support/api-client.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -18,7 +17,6 @@ const BUILT = SUITES.map(({ title, calls }) => ({
   title,
   calls: calls.filter(({ operation }) => !PENDING_OPERATIONS.has(operation)),
 })).filter(({ calls }) => calls.length > 0)
-/** What all calls have shown of the shapes. */
 const shown: Pick<Memory, 'findings' | 'notSupported'> = { findings: new Map(), notSupported: new Map() }
 
 let service: TestService

@@ -1,4 +1,3 @@
-/** Makes a call as a client library does, and says where the response is not what such a library expects. */
 import type { ApiClient, ApiResponse } from '../support/api-client.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { bodyOf, without } from './bodies.ts'
@@ -12,7 +11,6 @@ import { filledIn, pathOf, type Records } from './records.ts'
 import { expectedRefusals, invalidFields, isAtOrBelow, notSupportedOf } from './refusals.ts'
 import type { ShapeName } from './shapes.ts'
 
-/** What calls have returned, and what that has shown of the shapes. */
 export interface Memory {
   readonly records: Records
   readonly findings: Map<ShapeName, Findings>
@@ -20,8 +18,8 @@ export interface Memory {
 }
 
 /**
- * Makes the call, keeps its response, and returns where the response differs from what clients expect. What is listed in
- * `DIFFERENCES` or in the call itself does not differ; it differs if it is no longer so.
+ * Returns where the response differs from what clients expect. What is listed in `DIFFERENCES` or in the call
+ * differs if it no longer does so.
  */
 export async function makeCall(api: ApiClient, given: Call, memory: Memory): Promise<string[]> {
   const query = filledIn({ ...given.query }, memory.records) as Record<string, string>
@@ -41,7 +39,7 @@ export async function makeCall(api: ApiClient, given: Call, memory: Memory): Pro
   return differs
 }
 
-/** True if there is no such operation. It is asked for without a credential: one that exists returns 401. */
+/** True if there is no such operation: without a credential, one that exists returns 401. */
 export async function isAbsent(
   baseUrl: string,
   organizationId: string,
@@ -53,7 +51,6 @@ export async function isAbsent(
   return status === 404 || status === 405
 }
 
-/** Sends a query, and a body unless it is null. */
 type Send = (query: string, body: JsonObject | null) => Promise<ApiResponse<unknown>>
 
 function sender(api: ApiClient, { operation, fromRoot }: Call, path: string): Send {
@@ -77,7 +74,7 @@ async function read(call: Call, send: Send, differs: string[]): Promise<ApiRespo
   })
 }
 
-/** Sends the body. If it is refused for members that this release lacks, it is sent again without them. */
+/** If the body is refused for members that this release lacks, it is sent again without them. */
 async function write(
   call: Call,
   send: Send,
@@ -119,7 +116,7 @@ async function sendQuery(
   return await send(query.toString(), body)
 }
 
-/** Reads use every query parameter that clients know of them, but `fields`, which leaves nothing to compare. */
+/** `fields` is left out, because it leaves nothing to compare. */
 function queryOf(call: Call): Record<string, string> {
   if (!call.operation.startsWith('GET ')) return call.query ?? {}
   const [shape] = responseShapes(call)
@@ -161,13 +158,11 @@ function compareOne(shapes: readonly ShapeName[], value: unknown, { findings }: 
   return others.map(([path, text]) => `returns ${path}: ${text}`)
 }
 
-/** What was read can be sent back, and changes nothing. */
 function checkUnchanged(held: string, { body }: ApiResponse<unknown>, { records }: Memory): string[] {
   const revision = (one: unknown) => (isObject(one) ? one.revision : undefined)
   return revision(body) === revision(records[held]) ? [] : ['raises the revision although nothing changes']
 }
 
-/** Where clients select members, exactly these come. */
 async function checkFields({ operation }: Call, send: Send): Promise<string[]> {
   if (OPERATIONS[operation].query?.includes('fields') !== true) return []
   const { status, body } = await send('fields=id,createdTime', null)

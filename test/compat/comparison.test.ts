@@ -1,4 +1,3 @@
-/** Samples have the shape they are made from, and the comparison finds what has not. */
 import { describe, expect, test } from '@jest/globals'
 import { compare, shapeOfValue } from './comparison.ts'
 import { full, nulls, required } from './sampler.ts'

@@ -1,4 +1,3 @@
-/** Compares what the service returns with shapes: where it differs, and which members never came. */
 import {
   alternatives,
   hasDiscriminators,
@@ -9,11 +8,10 @@ import {
 } from './json-shape.ts'
 import type { ShapeName } from './shapes.ts'
 
-/** What the responses of one shape have shown so far; members by their path, `items.price` for that of any item. */
+/** Members by their path, `items.price` for that of any item. */
 export interface Findings {
   readonly returned: Set<string>
   readonly notReturned: Set<string>
-  /** Members that were returned otherwise than the shape says. */
   readonly otherwise: Map<string, string>
 }
 
@@ -21,17 +19,13 @@ export function noFindings(): Findings {
   return { returned: new Set(), notReturned: new Set(), otherwise: new Map() }
 }
 
-/**
- * Compares a value with a shape. Members that the shape does not have are allowed, and so is null at an optional member:
- * it says that there is no value.
- */
+/** Members that the shape lacks are allowed, and so is null at an optional member. */
 export function compare(name: ShapeName, value: unknown): Findings {
   const findings = noFindings()
   compareValue(shapeOf(name), value, [], findings)
   return findings
 }
 
-/** Adds what one response has shown to what others have. */
 export function addFindings(all: Findings, more: Findings): void {
   for (const path of more.returned) all.returned.add(path)
   for (const path of more.notReturned) all.notReturned.add(path)

@@ -1,8 +1,7 @@
-/** What this release lacks of the interface: operations, and members of shapes. Whoever builds one takes it out here. */
+/** What this release lacks of the interface, with reasons. Whoever builds one takes it out here. */
 import type { GROUPS, Operation } from './operations.ts'
 import type { ShapeName } from './shapes.ts'
 
-/** Operations that this release does not have, and why. */
 export const PENDING: Partial<Record<Operation, string>> = {
   'POST customers/{id}/compliance-screening-report': 'compliance reports',
   'POST subscriptions/{id}/interim-invoice': 'interim invoices',
@@ -68,7 +67,7 @@ export const PENDING: Partial<Record<Operation, string>> = {
   'DELETE tags-rules/{id}': 'rules',
 }
 
-/** Groups of which this release has nothing, and why. What is left of a group that is begun goes into `PENDING`. */
+/** Groups of which nothing exists. What is left of a group that is begun goes into `PENDING`. */
 export const PENDING_GROUPS: Partial<Record<keyof typeof GROUPS, string>> = {
   Usage: 'metered billing',
   KYC: 'KYC',
@@ -77,13 +76,12 @@ export const PENDING_GROUPS: Partial<Record<keyof typeof GROUPS, string>> = {
   Quotes: 'quotes',
 }
 
-/** How this release differs from a shape, and why. Members by their path, `items.price` for that of any item. */
+/** Members by their path, `items.price` for that of any item. */
 export interface Differences {
   /** Refused by 422 "not supported yet" unless they say that the feature is not used. */
   readonly notSupported?: Readonly<Record<string, string>>
-  /** In no response; taken, or only ever returned. */
+  /** In no response; accepted, or only ever returned. */
   readonly notReturned?: Readonly<Record<string, string>>
-  /** Returned with another value than the shape's, and when. */
   readonly otherwise?: Readonly<Record<string, string>>
 }
 

@@ -1,4 +1,3 @@
-/** What is known of a call from its operation. */
 import type { Call } from './call.ts'
 import { GROUPS, type Operation, type OperationFacts } from './operations.ts'
 import type { ShapeName } from './shapes.ts'
@@ -7,7 +6,6 @@ export const OPERATIONS = Object.assign({}, ...Object.values(GROUPS)) as Readonl
   Record<Operation, OperationFacts>
 >
 
-/** Shapes of which a response has one. */
 const KINDS: Readonly<Record<string, readonly ShapeName[]>> = {
   CompositeToken: ['PaymentCardToken'],
   PaymentInstrument: ['PaymentCard'],
@@ -26,7 +24,7 @@ const KINDS: Readonly<Record<string, readonly ShapeName[]>> = {
   ],
 }
 
-/** Returns the shapes of an operation's response; none if it has no body, or one that is not the interface's. */
+/** Returns no shape if the response has no body, or one that is not the interface's. */
 export function responseShapes({ operation, shape, ownShape }: Call): readonly ShapeName[] {
   const [method, path] = operation.split(' ')
   const { response = method === 'PUT' ? OPERATIONS[`GET ${path}` as Operation]?.response : undefined } =
@@ -35,12 +33,11 @@ export function responseShapes({ operation, shape, ownShape }: Call): readonly S
   return shape === undefined ? (KINDS[response] ?? [response as ShapeName]) : [shape]
 }
 
-/** Returns the shape of a call's body; undefined if it is given whole. */
+/** Returns undefined if the body is given whole. */
 export function bodyShape(call: Call): ShapeName | undefined {
   return call.sends ?? call.shape ?? responseShapes(call)[0]
 }
 
-/** True if the operation returns a list. */
 export function isList({ operation }: Call): boolean {
   return OPERATIONS[operation].query?.includes('limit') === true || operation.endsWith('/upcoming-invoices')
 }

@@ -1,4 +1,3 @@
-/** A shape as JSON Schema describes it, and what sampler and comparison both ask of it. */
 import { SHAPES, type ShapeName } from './shapes.ts'
 
 export interface JsonShape {
@@ -46,7 +45,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value of a member that has only one, such as `method` and `formula`: it tells shapes apart. */
+/** The value of a member that has only one, such as `method` and `formula`, distinguishes shapes. */
 export function hasDiscriminators(shape: JsonShape, value: unknown): boolean {
   return (
     isObject(value) &&

@@ -1,20 +1,14 @@
-/**
- * The operations as clients of this API family know them: statuses, responses, bodies and queries. Paths are below an
- * organization.
- *
- * Generated once, facts only. It is the other side of the contract, so it is never derived from the service's routes.
- */
+/** Generated once, facts only: the other side of the contract, never derived from the service's routes. */
 export interface OperationFacts {
   /** Statuses of success; of two, the second one says that a resource was created. */
   readonly status: readonly number[]
-  /** The shape of the response; none if it has no body. */
+  /** Absent if the response has no body. */
   readonly response?: string
-  /** The shape of the body, if it is not the response's. */
+  /** Absent if it is the response's. */
   readonly body?: string
   readonly query?: readonly string[]
 }
 
-/** Operations by group. */
 export const GROUPS = {
   Customers: {
     'GET customers': {

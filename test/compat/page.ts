@@ -1,5 +1,3 @@
-/** Returns the page `docs/compatibility.md`: what clients of this API family can call, and what this release lacks. */
-
 import { writtenMembers } from './bodies.ts'
 import type { Call } from './call.ts'
 import { DIFFERENCES } from './differences.ts'
@@ -69,7 +67,6 @@ function resultOf(operation: Operation): string {
   ].join('; ')
 }
 
-/** Members that a full body of the call cannot contain. */
 function membersThatAreRefused(call: Call): string[] {
   const shape = bodyShape(call)
   if (call.body !== 'full' || call.notYet !== undefined || shape === undefined) return []

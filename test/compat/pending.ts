@@ -1,4 +1,3 @@
-/** Every operation that this release does not have, with its reason. */
 import { PENDING, PENDING_GROUPS } from './differences.ts'
 import { GROUPS, type Operation } from './operations.ts'
 

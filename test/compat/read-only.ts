@@ -1,7 +1,6 @@
-/** What only the service sets, and what it never returns: the shapes do not say it. */
+/** What the shapes do not say. */
 import type { ShapeName } from './shapes.ts'
 
-/** Members that a client reads and does not send, wherever they are. */
 export const READ_ONLY_ANYWHERE = [
   '_links',
   '_embedded',

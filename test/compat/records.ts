@@ -1,11 +1,9 @@
-/** What earlier calls returned, and what later calls take from them. */
 import type { Call } from './call.ts'
 import { isObject, type Json } from './json-shape.ts'
 
-/** Responses by name. */
 export type Records = Record<string, unknown>
 
-/** Returns the path of a call with its parameters filled. @throws Error if no earlier response has one. */
+/** @throws Error if no earlier response has what fills a parameter. */
 export function pathOf({ operation, of = [] }: Call, records: Records): string {
   const [, path = ''] = operation.split(' ')
   const names = [...of]
@@ -26,7 +24,6 @@ export function filledIn(value: Json, records: Records): Json {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, filledIn(member, records)]))
 }
 
-/** Returns the id of a record (`customer`), or what a path of members leads to (`credential.hash`). */
 function recordOf(name: string, records: Records): unknown {
   const [first = '', ...members] = name.split('.')
   const found = (members.length === 0 && isObject(records[first]) ? ['id'] : members).reduce<unknown>(

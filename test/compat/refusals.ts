@@ -1,4 +1,3 @@
-/** Members that a body cannot contain: which ones are known, and which ones a response names. */
 import type { ApiResponse } from '../support/api-client.ts'
 import { membersOf } from './bodies.ts'
 import type { Call } from './call.ts'
@@ -12,7 +11,6 @@ export interface InvalidField {
   readonly message: string
 }
 
-/** Returns the members of a body that it should be refused for. */
 export function expectedRefusals(call: Call, body: JsonObject): string[] {
   const shape = bodyShape(call)
   const { notSupported = {} } = (shape === undefined ? undefined : DIFFERENCES[shape]) ?? {}
@@ -20,7 +18,6 @@ export function expectedRefusals(call: Call, body: JsonObject): string[] {
   return Object.keys(notSupported).filter((path) => used.includes(path))
 }
 
-/** Returns the fields that a response names, each once. */
 export function invalidFields({ body }: ApiResponse<unknown>): InvalidField[] {
   const { invalidFields: named = [] } = body as { invalidFields?: InvalidField[] }
   const fields = named.map(({ field, message }) => ({

@@ -1,8 +1,4 @@
-/**
- * Bodies made from shapes alone: with every member, with nulls, or with what is required.
- *
- * A text such as `{website}` stands for the id of the record of that name; it is filled in when the body is sent.
- */
+/** A text such as `{website}` stands for the id of that record; it is filled in when the body is sent. */
 import { TEST_CARDS, TEST_CVV } from '../support/cards.ts'
 import {
   alternatives,
@@ -15,7 +11,6 @@ import {
 import { READ_ONLY, READ_ONLY_ANYWHERE } from './read-only.ts'
 import type { ShapeName } from './shapes.ts'
 
-/** Returns every writable member with a plausible value. */
 export function full(name: ShapeName): JsonObject {
   return sample(shapeOf(name), name, () => 'value') as JsonObject
 }
@@ -25,7 +20,6 @@ export function nulls(name: ShapeName): JsonObject {
   return sample(shapeOf(name), name, (required) => (required ? 'value' : 'null')) as JsonObject
 }
 
-/** Returns the required members, each with its own required ones. */
 export function required(name: ShapeName): JsonObject {
   return sample(shapeOf(name), name, (isNeeded) => (isNeeded ? 'value' : 'nothing')) as JsonObject
 }
@@ -77,12 +71,11 @@ function textOf(name: string, { examples }: JsonShape): string {
   return `sample ${name.slice(name.lastIndexOf('.') + 1)}`
 }
 
-/** Returns the instant that lies so many days ahead of this run. */
 export function daysAhead(days: number): string {
   return new Date(Date.now() + days * 86_400_000).toISOString()
 }
 
-/** Plausible values by the name of the member, with that of its object where that matters. */
+/** By the name of the member, with that of its object where it matters. */
 const VALUES: Readonly<Record<string, Json>> = {
   redirectUrl: 'https://www.example.com/thanks',
   // records that the calls have made before

@@ -1,8 +1,4 @@
-/**
- * The interface as clients of this API family know it: operations, and the shapes of what they send and read.
- *
- * Generated once, facts only. It is the other side of the contract, so it is never derived from the service's schemas.
- */
+/** Generated once, facts only: the other side of the contract, never derived from the service's schemas. */
 import Type, { type Static, type TSchema } from 'typebox'
 
 const OrNull = <T extends TSchema>(shape: T) => Type.Union([shape, Type.Null()])

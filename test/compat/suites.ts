@@ -1,4 +1,4 @@
-/** All calls, by the resources they are about. A suite has an organization of its own. */
+/** A suite has an organization of its own. */
 import type { Suite } from './call.ts'
 import { PLANS, PRODUCTS, SHIPPING_RATES, WEBSITES } from './calls/catalogue.ts'
 import { COUPONS } from './calls/coupons.ts'

@@ -1,4 +1,3 @@
-/** The merchant identity at start: what is wrong with its files is named before anything else happens. */
 import { createPrivateKey } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,4 +1,3 @@
-/** The connection that hears notifications. */
 import { afterAll, beforeAll, test } from '@jest/globals'
 import pg from 'pg'
 import { createLog } from '../../config/log.ts'

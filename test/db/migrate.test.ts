@@ -1,4 +1,3 @@
-/** Migrations of a database with rows, by several processes at once. */
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { Migration } from '@mikro-orm/migrations'
@@ -38,7 +37,7 @@ async function onServer(statement: string): Promise<void> {
   }
 }
 
-/** A change that needs a moment, so that the other processes wait for it, and then an index. */
+/** Needs a moment, so that the other processes wait for it, and then an index. */
 class MigrationOfTest extends Migration {
   override name = 'Migration20991231000000_of_test'
 
@@ -52,7 +51,6 @@ class MigrationOfTest extends Migration {
   }
 }
 
-/** Applies the migration, in addition to those of the service. */
 async function withMigration<T>(work: () => Promise<T>): Promise<T> {
   const added = { name: 'Migration20991231000000_of_test', class: MigrationOfTest }
   ;(migrations as { name: string; class: new (...args: never[]) => Migration }[]).push(added)
@@ -120,7 +118,6 @@ test('a database of an earlier release is protected, and its rows are there', as
   await orm.close()
 })
 
-/** Tables with an organization and without a policy. */
 async function unprotectedTables(): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select table_name as name from information_schema.columns join pg_class on relname = table_name

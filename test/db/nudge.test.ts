@@ -1,4 +1,4 @@
-/** Listeners are told once of each change, by its commit or, where another commit tells something just then, after it. */
+/** Listeners are notified once of each change, by its commit or, if another commit notifies just then, after it. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
 import { lockArguments } from '../../db/advisory-locks.ts'
@@ -30,7 +30,7 @@ describe('listeners', () => {
     await service.stop()
   })
 
-  /** How often the listener has heard of one event by the time it hears of the next. */
+  /** How often the listener has been notified of one event by the time it is notified of the next. */
   const timesHeard = async (): Promise<number> => {
     const before = heard
     await merchant.api.post('customers', { firstName: 'Ada' })

@@ -1,4 +1,4 @@
-/** The roles of PostgreSQL that operators may give the service, on a server of its own: none of them is a superuser. */
+/** The roles that operators may give the service, on a server of its own: none of them is a superuser. */
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,6 @@ import { startService } from '../support/service.ts'
 import { testServices } from '../support/services.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-/** A server is created, and processes are started on it. */
 jest.setTimeout(300_000)
 
 const MASTER_KEY = randomBytes(32).toString('base64')
@@ -40,7 +39,6 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-/** Runs SQL as the superuser. */
 async function asSuperuser(sql: string, database = 'postgres', options = ''): Promise<void> {
   const url = new URL(server.url)
   url.pathname = `/${database}`
@@ -61,7 +59,6 @@ function urlOf(login: string, database: string): string {
   return url.href
 }
 
-/** What the API is held to, and whether it sees organizations in the scope of one that does not exist. */
 async function apiOf(databaseUrl: string) {
   const { orm, access } = await openApiDatabase({ databaseUrl, masterKeys: [MASTER_KEY] })
   try {

@@ -49,7 +49,6 @@ describe('statements with a name', () => {
     await ask('alter table changing add column more int default 5')
     const failure = await read().catch((error: unknown) => error)
     expect(isOutdatedStatement(failure)).toBe(true)
-    // It says nothing against the record it was about.
     expect(isInfrastructureFailure(failure)).toBe(true)
     for (let call = 0; call < 5; call += 1) expect(await read()).toEqual([{ id: 1, name: 'one', more: 5 }])
   })

@@ -1,4 +1,3 @@
-/** `npm run rearm`: after the executions are lost, every record that waits for a deadline gets its own again. */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'

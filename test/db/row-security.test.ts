@@ -1,7 +1,4 @@
-/**
- * Wrong statements, on purpose, through the API's own connections: row-level security holds each to one organization,
- * in every table that has one.
- */
+/** Wrong statements, on purpose: row-level security restricts each to one organization, in every table. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import fc from 'fast-check'
@@ -18,7 +15,6 @@ const OTHERS = 'org_others'
 
 interface TenantTable {
   readonly name: string
-  /** The column that names the organization. */
   readonly key: string
 }
 
@@ -57,7 +53,7 @@ async function tenantTables(): Promise<TenantTable[]> {
   return rows
 }
 
-/** Returns an insert of a row of the organization, with a value of each type; keyed hashes are unique anywhere. */
+/** Returns an insert with a value of each type; keyed hashes are unique anywhere. */
 async function filler({ name, key }: TenantTable, organization: string, id = 'e'): Promise<string> {
   const { rows } = await admin.query<{ column_name: string; data_type: string }>(
     `select column_name, data_type from information_schema.columns
@@ -111,7 +107,7 @@ async function onEach(
 
 class Undo extends Error {}
 
-/** The outcome that each table must have; the test gateway's books are no concern of the API. */
+/** The test gateway's books are no concern of the API. */
 function expectEach(outcomes: Record<string, unknown>, wanted: unknown): void {
   const isBooks = (name: string) => name.startsWith('test_gateway.')
   expect(outcomes).toEqual(
@@ -396,7 +392,6 @@ describe('an organization in scope', () => {
   })
 })
 
-/** The API's way to the database, with few connections. */
 async function oneConnection(poolSize = 1): Promise<MikroORM> {
   const { role } = service.apiDatabase.access
   return await openOrm({ databaseUrl: service.databaseUrl, poolSize, role, isScoped: true })

@@ -1,4 +1,3 @@
-/** Instants are read from the database exactly, and those that earlier releases took are moved into the range. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
 import { openOrm } from '../../db/orm.ts'

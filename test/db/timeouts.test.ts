@@ -1,4 +1,3 @@
-/** Nothing waits for ever: neither for a lock, nor for a statement, nor for a connection that answers nothing. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { MikroORM } from '@mikro-orm/postgresql'
 import pg from 'pg'

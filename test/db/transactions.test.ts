@@ -1,4 +1,3 @@
-/** Transactions: all or nothing whatever fails, known to the caller, and without a round trip of their own. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import fc from 'fast-check'
@@ -36,7 +35,6 @@ describe('a transaction', () => {
   let merchant: Catalogue
   let toDatabase: Forward
   let orm: MikroORM
-  /** Beside the service, for looking and for breaking. */
   let other: pg.Client
 
   beforeAll(async () => {
@@ -260,13 +258,10 @@ describe('a transaction', () => {
     const backend = async (trx: EntityManager) =>
       (await statement<{ pid: number }>(trx, 'test-backend', 'select pg_backend_pid() as pid'))[0]?.pid
     const endFrom = {
-      // Between two statements.
       outside: async (trx: EntityManager) =>
         void (await other.query('select pg_terminate_backend($1, 5000)', [await backend(trx)])),
-      // While one runs.
       inside: async (trx: EntityManager) =>
         void (await statement(trx, 'test-end', 'select pg_terminate_backend(pg_backend_pid())')),
-      // While it commits.
       commit: async (trx: EntityManager, run: string) =>
         void (await statement(trx, 'test-end-later', 'insert into ends values (?)', [run])),
     }

@@ -1,4 +1,3 @@
-/** What a wake-up carries: the record's next deadline, and whether the payment gateway has to be called for it. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'

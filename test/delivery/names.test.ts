@@ -4,7 +4,6 @@ import { OwnFaultError } from '../../delivery/own-fault.ts'
 
 const FOUND = [{ address: '192.0.2.1', family: 4 }]
 
-/** A resolver whose look-ups end when they are told to. */
 function heldResolver() {
   const asked: string[] = []
   const ends = new Map<string, () => void>()

@@ -1,5 +1,3 @@
-/** A rotation while events are delivered, to a receiver that fetched the keys once and asks no more. */
-
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from '@jest/globals'
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose'

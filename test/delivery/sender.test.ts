@@ -13,7 +13,7 @@ import { ATTEMPT_TIMEOUT } from '../../delivery/success-rule.ts'
 import { freePort } from '../../dev/services/ports.ts'
 import { hasOpenssl } from '../support/certificates.ts'
 
-/** An address that configuration opens stands for the public ones; the rest of loopback is inside. */
+/** Stands for public addresses; the rest of loopback is internal. */
 const OPEN = '127.0.0.1'
 const REQUEST: Omit<WebhookRequest, 'url'> = {
   organizationId: 'org_1',
@@ -216,7 +216,6 @@ describe('an attempt', () => {
 })
 
 describe('an attempt on an address that is inside', () => {
-  /** A resolver that gives these answers, one after the other. */
   const answering = (...responses: string[][]): Resolve => {
     let turn = 0
     return async () => {
@@ -225,7 +224,6 @@ describe('an attempt on an address that is inside', () => {
     }
   }
 
-  /** A receiver on every address of this machine, and the addresses it was reached at. */
   async function everywhere() {
     const reached: string[] = []
     const server = createHttpServer((request, response) => {
@@ -292,7 +290,6 @@ describe('an attempt on an address that is inside', () => {
   })
 })
 
-/** A key and certificate of this moment; no key stands in a file of the repository. */
 function selfSigned(): { key: string; cert: string } {
   const folder = mkdtempSync(join(tmpdir(), 'self-signed-'))
   try {

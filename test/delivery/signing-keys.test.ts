@@ -32,7 +32,7 @@ describe('the rotation of signing keys', () => {
       const key = signingKeyCache(em, service.database.vault, () => clock + phase)
       return { key, phase }
     })
-    /** Holds what it fetched for exactly an hour, and asks for nothing sooner. */
+    /** Caches what it fetched for exactly an hour. */
     const receivers = Array.from({ length: 12 }, (_, index) => {
       let keys: PublishedKey[] = []
       let fetchedAt = Number.NEGATIVE_INFINITY
@@ -45,7 +45,7 @@ describe('the rotation of signing keys', () => {
         return keys
       }
     })
-    // Clocks of receivers run ahead by their phase, so the earliest asks first: begin where all of them know the first key.
+    // The earliest clock asks first: begin when all receivers know the first key.
     const rotations = [start + 61 * MINUTE, start + 61 * MINUTE + KEY_OVERLAP + MINUTE]
     const kids = new Set<string>()
     for (; clock < start + 6 * HOUR; clock += 20_000) {

@@ -1,4 +1,3 @@
-/** The dispatcher's slots against any sequence of events: bounds, turns, and nobody left out. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { BOUNDS, type Bounds, type Destination, type Slot, Slots } from '../../delivery/slots.ts'
@@ -53,7 +52,6 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   fc.record({ kind: fc.constant('forget' as const) }),
 )
 
-/** What is in flight, counted beside the slots. */
 class Ledger {
   readonly held: { readonly slot: Slot; readonly at: Destination }[] = []
 
@@ -137,7 +135,7 @@ describe('slots', () => {
         }
         const byOrganization = Map.groupBy(waiting, ({ organizationId }) => organizationId)
         const round = byOrganization.size * longest(byOrganization)
-        // A turn may pass in which nothing was free; and in its first turn a receiver may have been at its limit.
+        // A round may pass in which nothing was free; and in its first one a receiver may have been at its limit.
         for (const turn of lastTurns.values()) expect(end - turn).toBeLessThanOrEqual(4 * round)
       }),
       { numRuns: 1_000 },
@@ -165,7 +163,6 @@ describe('slots', () => {
     const waiting = [to(1, 1, 1), to(1, 2, 2), to(1, 3, 3), to(2, 4, 4)]
     const shares = slots.share(waiting, 8, 0)
     expect(waiting.map((at) => shares.get(at)?.length)).toEqual([2, 1, 1, 4])
-    // Whose turn it is next is remembered.
     expect([...slots.share(waiting, 1, 0).keys()]).toEqual([waiting[1]])
     expect([...slots.share(waiting, 1, 0).keys()]).toEqual([waiting[3]])
   })
@@ -216,7 +213,6 @@ describe('slots', () => {
       now += 20_000
     }
     expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60].map((seconds) => seconds * 1_000))
-    // It answers quickly again: slots and turns as any other's within a few answers.
     for (let responses = 0; responses < 5; responses += 1) {
       for (const slot of held) slots.release(slot, 'responded', now + 100)
       now += 1_000

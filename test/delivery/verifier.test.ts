@@ -42,7 +42,6 @@ describe('the receiver’s verifier', () => {
     now?: Date
   }
 
-  /** A JWT as the service makes it, but for what is given. */
   async function signature({ header, claims, by }: Forgery = {}): Promise<string> {
     const payload = {
       iss: issuer,

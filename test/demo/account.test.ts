@@ -1,4 +1,3 @@
-/** The account demo as a customer uses it, in a real browser, against the real API. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { type Browser, startBrowser } from '../support/browser.ts'

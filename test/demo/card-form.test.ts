@@ -1,4 +1,4 @@
-/** What the checkout form says of a field: a pure judgement, the same rules as the API's. */
+/** The same rules as the API's. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import {
@@ -13,7 +13,6 @@ import { cardDigits, NETWORKS, networksOfBeginning, passesLuhn, readCardNumber }
 import { TEST_CARDS } from '../support/cards.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
-/** A number of one of the networks with a fitting check digit. */
 const cardNumber = fc
   .record({ network: fc.constantFrom(...NETWORKS), digits: fc.stringMatching(/^\d{19}$/), pick: fc.nat() })
   .chain(({ network, digits, pick }) =>

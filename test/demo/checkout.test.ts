@@ -1,4 +1,3 @@
-/** The checkout demo as a person uses it: with keyboard or pointer, in a real browser, against the real API. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import type { OrganizationKeys } from '../../commands/access/create-organization.ts'
@@ -8,7 +7,7 @@ import { filesWithCardData, tablesWithCardData } from '../support/card-data.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { contrasts } from './legibility.ts'
 
-/** A published test card that the page itself does not list, so that it can be looked for wherever it might stay. */
+/** The page itself does not list it, so that it can be searched for wherever it might stay. */
 const PAN = '4242424242424242'
 const CODE = '9137'
 const TYPED = /4242 ?4242 ?4242 ?4242/

@@ -1,6 +1,4 @@
-/** How well a page can be read, found out in the page itself. */
-
-/** The poorest contrast of a text with what lies behind it (WCAG 2.2, 1.4.3), and how far the page overflows. */
+/** Returns the poorest contrast of a text with its background (WCAG 2.2, 1.4.3), and the page's overflow. */
 export function contrasts(): { poorest: { ratio: number; text: string }; overflow: number } {
   const channels = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number)
   const luminance = (color: string) => {

@@ -1,4 +1,3 @@
-/** The order demo as a merchant uses it, in a real browser, against the real API and Temporal's time skipping. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { type Browser, startBrowser } from '../support/browser.ts'
@@ -26,7 +25,6 @@ describe('the order demo', () => {
   const field = (name: string) => page.getByRole('textbox', { name, exact: true })
   const open = (fragment = `#organization=${merchant.organizationId}&key=${merchant.secretKey}`) =>
     page.goto(`${service.baseUrl}/demo/orders/${id}${fragment}`)
-  /** What the page says of the order under that name. */
   const fact = (name: string) => page.locator(`dt:text-is("${name}") + dd`)
 
   beforeEach(async () => {

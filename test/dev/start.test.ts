@@ -1,4 +1,3 @@
-/** `npm start` as a person runs it: to `ready`, through the README's walk, to a clean end, and again on the same data. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -20,7 +19,6 @@ interface Run {
   ended: Promise<number | null>
 }
 
-/** Runs one of the development scripts, remembering what it prints. */
 function run(script: string, env: Record<string, string>, args: string[] = []): Run {
   const child = spawn(process.execPath, [join(ROOT, script), ...args], {
     cwd: ROOT,
@@ -37,7 +35,6 @@ function run(script: string, env: Record<string, string>, args: string[] = []): 
   return { child, output: () => output, ended: once(child, 'exit').then(([code]) => code as number | null) }
 }
 
-/** Command lines of live processes that mention a directory. */
 function processesOf(directory: string): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)

@@ -1,7 +1,4 @@
-/**
- * `npm start` in a real terminal, ended in every way there is: its services end too, and a start that could say so
- * says "Stopped.".
- */
+/** A start that is ended in any way ends its services too. */
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -28,7 +25,6 @@ interface Terminal {
   /** npm, which leads the terminal's process group. */
   readonly npm: number
   output(): string
-  /** The exit code. */
   readonly ended: Promise<number>
 }
 
@@ -59,7 +55,6 @@ const shows = (terminal: Terminal, pattern: RegExp, timeout: number): Promise<tr
     timeout,
   )
 
-/** Every local service, with the processes it has started and the guard beside it. */
 function services(): number[] {
   const files = ['postgres/postgres.pid', 'temporal/temporal.pid', 'temporal/temporal-ui.pid']
   return files

@@ -1,4 +1,3 @@
-/** Decision records have one form, and the index lists every one of them. */
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

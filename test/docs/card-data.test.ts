@@ -1,4 +1,4 @@
-/** docs/card-data.md, done as it says: what backups hold of card data, and how destroying a key closes it. */
+/** docs/card-data.md, done as it says: what backups have of card data, and how destroying a key closes it. */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -16,7 +16,6 @@ const page = readFileSync(new URL('../../docs/card-data.md', import.meta.url), '
 const key = (): string => randomBytes(32).toString('base64')
 const [old, fresh] = [key(), key()]
 
-/** A process of an operator's, as the page's command starts it. */
 async function reseal(databaseUrl: string, masterKeys: string): Promise<string> {
   const script = fileURLToPath(new URL('../../cli/reseal-keys.ts', import.meta.url))
   const { stdout } = await promisify(execFile)(process.execPath, [script], {

@@ -1,4 +1,3 @@
-/** A rule that a comment cites by its section is summarized in docs/spec. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,3 @@
-/** docs/compatibility.md is what the calls of test/compat assert. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,3 @@
-/** docs/errors.md, the OpenAPI document and the problem pages list the problems and the codes of fields of the code. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
 import { PROBLEMS } from '../../api/http/problems.ts'

@@ -1,4 +1,3 @@
-/** docs/events.md is what the code says, and the code says what it emits. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

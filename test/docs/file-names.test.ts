@@ -1,4 +1,3 @@
-/** Documents name files that exist: a file that moves takes its mentions with it. */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,7 +11,6 @@ const LINK = /\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)/g
 /** What is made while the service runs. */
 const MADE = ['.data/', 'bench/results/']
 
-/** Paths and links of a page that lead nowhere. */
 function nowhere(page: string, text: string): string[] {
   const paths = [...text.matchAll(PATH)].map(([, path = '']) => join(ROOT, path))
   const links = [...text.matchAll(LINK)].map(([, link = '']) => join(ROOT, dirname(page), link))

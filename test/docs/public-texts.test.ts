@@ -1,4 +1,4 @@
-/** The words of the API are those of its field: no text of the contract or of a problem has one that only the code knew. */
+/** The words of the API are those of its field. */
 import { expect, test } from '@jest/globals'
 import { PROBLEMS } from '../../api/http/problems.ts'
 import { openApiDocument } from '../../api/openapi.ts'
@@ -7,7 +7,6 @@ import { ROUTES } from '../../api/routes.ts'
 const PRIVATE =
   /\b(vouch\w*|settle[sd]?|settling|rings?|happenings?|engines?|spent|absent|lacks?|judged?|mend\w*|told|tells?|in vain|nothing is here|stands? there|came of|becomes? of|not there)\b/i
 
-/** Every summary, title and description below a value. */
 function* textsOf(value: unknown, path: string): Generator<{ path: string; text: string }> {
   if (typeof value !== 'object' || value === null) return
   for (const [name, member] of Object.entries(value)) {

@@ -1,4 +1,3 @@
-/** Every shell block of the documents can be pasted as it stands, into bash and zsh. */
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from '@jest/globals'

@@ -1,4 +1,4 @@
-/** The verifiers of docs/webhooks.md, cut out of the page and run against signatures of ours and forged ones. */
+/** The verifiers of docs/webhooks.md, run against genuine and forged signatures. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +24,7 @@ const page = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'u
 const snippet = (language: string) =>
   new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(page)?.[1] ?? `no ${language} in docs/webhooks.md`
 
-/** Whether a command succeeds; a language that is not here is skipped, and the report shows it. */
+/** A language that is not installed is skipped, and the report shows it. */
 function has(command: string, ...words: string[]): boolean {
   try {
     execFileSync(command, words, { stdio: 'ignore' })
@@ -83,7 +83,6 @@ describe('the guide for receivers', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** What the program prints for each case: `true` where it accepted. */
   const verdicts = (command: string, ...words: string[]) =>
     execFileSync(command, words, {
       cwd: folder,

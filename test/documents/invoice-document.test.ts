@@ -1,4 +1,3 @@
-/** What the document of an invoice says, page by page. */
 import { deflateSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import { type DocumentLine, type InvoiceDocument, invoicePdf } from '../../documents/invoice-document.ts'

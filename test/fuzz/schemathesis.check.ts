@@ -1,10 +1,6 @@
 /**
- * Schemathesis sends requests that it makes from the OpenAPI document, valid and invalid ones, with a secret key, with
- * a publishable key and without any: no response is 5xx, has an undocumented status, content type or header, or does
- * not match its schema.
- *
- * It installs Schemathesis, so it is run by `npm run fuzz` and not with the other tests. It needs Python with venv.
- * `FUZZ_EXAMPLES` is the number of examples per operation.
+ * `npm run fuzz`, because it installs Schemathesis: needs Python with venv. No response may be 5xx, undocumented or
+ * against its schema. `FUZZ_EXAMPLES` is the number of examples per operation.
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,10 +14,7 @@ import { startService, type TestService } from '../support/service.ts'
 const PATIENCE = 3_000_000
 const EXAMPLES = process.env.FUZZ_EXAMPLES ?? '25'
 
-/**
- * Operations that send requests to addresses of the caller's choice, or to a provider, or wait for a worker that does
- * not run here.
- */
+/** They send requests elsewhere, or wait for a worker that does not run here. */
 const EXCLUDED = '^(PostWebhookPreview|(Post|Put|Patch)GatewayAccount.*|PostSubscriptionFastForward)$'
 const CHECKS = [
   'not_a_server_error',
@@ -142,7 +135,7 @@ describe('requests made from the document', () => {
   )
 })
 
-/** Half of the ids are those of records that exist, so that requests get beyond their absence. */
+/** Half of the ids are those of records that exist, so that requests get beyond "not found". */
 function withKnownIds(
   document: Document,
   ids: Readonly<Record<string, string>>,

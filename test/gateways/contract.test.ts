@@ -1,4 +1,4 @@
-/** The gateway port, held against every adapter: what the service relies on, whoever moves the money. */
+/** What the service relies on, whichever adapter moves the money. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ulid } from 'ulid'
 import { createGateway } from '../../gateways/gateways.ts'
@@ -14,11 +14,10 @@ const SECRET_KEY = 'sk_test_scripted'
 
 interface Adapter {
   readonly gateway: Gateway
-  /** The amounts that have moved under a request id, as the provider's own books have them. */
+  /** The amounts that have moved under a request id, by the provider's own books. */
   moved(requestId: string): Promise<number[]>
   /** A payment method that the provider's own form has made. */
   formMade(): Promise<string>
-  /** Answers the page of a charge that waits, as its customer. */
   answer(approvalUrl: string, approves: boolean): Promise<void>
   close(): Promise<void>
 }
@@ -164,7 +163,6 @@ describe.each(Object.keys(ADAPTERS))('%s, behind the gateway port,', (name) => {
 
   describe('where the bank asks the customer', () => {
     const present = { returnUrl: 'https://shop.example.com/thanks' }
-    /** A charge that waits for its customer. */
     const waiting = async () => {
       const reference = await store(TEST_CARDS.asksIfPresent, { isForPresentCustomer: true })
       const charge = chargeOf(reference, ulid(), { customer: present })

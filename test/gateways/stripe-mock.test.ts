@@ -1,4 +1,4 @@
-/** Every request of the Stripe adapter against stripe-mock, which refuses what Stripe's OpenAPI document does not know. */
+/** stripe-mock refuses what Stripe's OpenAPI document does not know. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ulid } from 'ulid'
 import { createStripeGateway, type StripeGateway } from '../../gateways/stripe.ts'
@@ -10,7 +10,6 @@ const SECRET_KEY = 'sk_test_123'
 describe('the requests of the Stripe adapter', () => {
   let mock: Awaited<ReturnType<typeof startStripeMock>>
   let gateway: StripeGateway
-  /** Requests that went out, and what the mock said to them. */
   const calls: string[] = []
   beforeAll(async () => {
     mock = await startStripeMock()
@@ -35,7 +34,7 @@ describe('the requests of the Stripe adapter', () => {
   })
 
   test('are those of its document: store, charge, abandon, refund, find, adopt and probe', async () => {
-    // Its answers are fixtures, so only what is refused can be told from what is taken.
+    // Its responses are fixtures, so only refusals can be distinguished.
     const card = { pan: TEST_CARDS.approves, cvv: TEST_CVV, expMonth: 12, expYear: 2090 }
     const refusals: unknown[] = []
     const taken = async (call: () => Promise<unknown>) => {

@@ -1,4 +1,4 @@
-/** Stripe's events as the service reads them: whatever the signed body says, it is read, set aside or refused. */
+/** Whatever the signed body says, it is read, set aside or refused. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { NotificationRefusedError } from '../../gateways/port.ts'
@@ -108,7 +108,7 @@ describe("an event of Stripe's", () => {
         fc.boolean(),
         (type, changes, isWhole) => {
           const { content } = read(stripeEvent(type, { ...(isWhole ? OBJECTS[type] : {}), ...changes }))
-          // It is stored as JSON that PostgreSQL takes.
+          // It is stored as JSON that PostgreSQL accepts.
           expect(JSON.stringify(content)).not.toContain('\\u0000')
           expect(JSON.parse(JSON.stringify(content))).toMatchObject({ kind: content.kind })
         },

@@ -1,4 +1,4 @@
-/** The Stripe adapter where Stripe fails: what is certain, what is not, and what `find` then finds. */
+/** Where Stripe fails: what is certain, what is not, and what `find` then finds. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -55,7 +55,7 @@ describe('the Stripe adapter', () => {
       .length
   const find = (charge: Charge, since = Date.now() - 60_000) =>
     gateway.find({ kind: 'charge', charge }, since)
-  /** Makes the movement as the service does: asked again until its outcome is known. */
+  /** Makes the charge as the service does: again until its outcome is known. */
   const settle = async (charge: Charge, since = Date.now()) => {
     let isUnknown = false
     for (let asked = 0; asked < 5; asked += 1) {

@@ -1,4 +1,3 @@
-/** The check that every response of a test goes through sees what is not as documented. */
 import { describe, expect, test } from '@jest/globals'
 import { openApiDocument } from '../../api/openapi.ts'
 import { ROUTES } from '../../api/routes.ts'

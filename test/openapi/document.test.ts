@@ -1,4 +1,3 @@
-/** The OpenAPI document is valid, complete and as generators need it. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -63,7 +62,6 @@ const find = (operationId: string): Operation => {
 }
 
 const EVERYWHERE = { oneOf: true, anyOf: true, allOf: true }
-/** Every schema below a value, with its place. */
 function* schemasIn(schema: JsonSchema, place: string): Generator<{ place: string; schema: JsonSchema }> {
   yield { place, schema }
   for (const [name, member] of Object.entries(schema.properties ?? {}))
@@ -79,7 +77,6 @@ function* schemasIn(schema: JsonSchema, place: string): Generator<{ place: strin
 const all = Object.entries(schemas).flatMap(([name, schema]) => [...schemasIn(schema, name)])
 const typesOf = ({ type }: JsonSchema) => [type ?? []].flat()
 
-/** What Redocly's recommended rules say of a document; empty if nothing. */
 function lint(content: string): string[] {
   const directory = mkdtempSync(join(tmpdir(), 'billing-openapi-'))
   try {

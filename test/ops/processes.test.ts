@@ -1,4 +1,3 @@
-/** API and worker as processes of their own: what they need to start, what they say of themselves, how they leave. */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
@@ -44,7 +43,7 @@ async function start(main: string, besides: Record<string, string> = {}): Promis
   return one
 }
 
-/** Runs a script that ends by itself; gives what it printed, or the message it failed with. */
+/** Returns what it printed, or the message it failed with. */
 async function run(script: string, args: string[], besides: Record<string, string | undefined> = {}) {
   const path = fileURLToPath(new URL(`../../${script}`, import.meta.url))
   const ending = promisify(execFile)(process.execPath, [path, ...args], {

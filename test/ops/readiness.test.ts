@@ -1,4 +1,3 @@
-/** What `readyz` tells apart, against a real database that is made to fail in each way. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { MikroORM } from '@mikro-orm/postgresql'
 import { openOrm } from '../../db/orm.ts'

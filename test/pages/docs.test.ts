@@ -1,4 +1,3 @@
-/** `/docs` as a reader sees it, in a real browser: the reference is there, and nothing is loaded from elsewhere. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { ROUTES } from '../../api/routes.ts'

@@ -1,4 +1,4 @@
-/** Charges that a present customer approves at the bank (3-D Secure): asked, answered, abandoned, off session. */
+/** Charges that a present customer approves at the bank (3-D Secure). */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { inquireTransaction } from '../../activities/inquire-transaction.ts'
 import { INQUIRIES } from '../../billing/inquiry-schedule.ts'
@@ -70,7 +70,6 @@ describe('a charge whose bank asks the customer', () => {
     })
     expect(linkTo(after)).toBeUndefined()
     expect(await eventsOf(body.id)).toEqual(['offsite-payment-completed', 'transaction-processed'])
-    // An answer counts once.
     expect((await answer(linkTo(body), 'refuse')).status).toBe(303)
     expect(await read(body.id)).toEqual(after)
   })

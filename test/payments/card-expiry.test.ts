@@ -1,4 +1,3 @@
-/** Cards at the end of their month: announced thirty days ahead, then expired, once each, of every organization. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { expireDueCards } from '../../worker/card-expiry.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
@@ -24,7 +23,7 @@ describe('a payment card', () => {
     service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
   const card = async ({ api, customerId }: Catalogue) =>
     String((await create(api, 'payment-instruments', { customerId, token: await makeToken(api) })).id)
-  /** What the worker does at an instant; gives the number of changed cards. */
+  /** Returns the number of changed cards. */
   const at = async (instant: number) => {
     const failed: unknown[] = []
     const options = {
@@ -44,7 +43,6 @@ describe('a payment card', () => {
         id,
       ])
     ).map(({ payload }) => JSON.parse(payload) as { _embedded: { paymentInstrument: object } })
-  /** Ends the cards of other tests. */
   const clear = () => sql("update payment_instruments set status = 'deactivated'")
 
   test('is announced and expires once, to the millisecond, in every organization', async () => {

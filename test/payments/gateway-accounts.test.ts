@@ -1,4 +1,3 @@
-/** Gateway accounts: cards are stored with them and charged through them, and their secrets are told to nobody. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { TEST_CARDS } from '../support/cards.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'

@@ -1,4 +1,3 @@
-/** Payment instruments: what a merchant says of them, their changes, and their end. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { callGateway } from '../../activities/call-gateway.ts'
 import { activityDependencies } from '../support/activities.ts'
@@ -41,7 +40,6 @@ describe('a payment instrument', () => {
       paymentInstruction: { paymentInstrumentId },
       ...members,
     })
-  /** Types of the events that name it, oldest first. */
   const eventsOf = async (member: string, id: unknown) =>
     (
       await payments.sql<{ type: string }>(

@@ -1,7 +1,4 @@
-/**
- * What payments leave behind holds no card data in the clear. Every service of the tests is searched like this when it
- * stops, every answer when it comes, and the files of the local services when the whole run ends.
- */
+/** Services are searched likewise when they stop, responses when they come, files when the run ends. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -78,7 +75,7 @@ describe('what payments leave behind', () => {
     expect(holdsCardData(`the code ${TEST_CVV}`)).toBe(true)
     expect(holdsCardData('411111 and 1111')).toBe(false)
 
-    // Not card data: those would stay in the write-ahead log, where the end of the run looks for them.
+    // Not card data: those would stay in the write-ahead log, which the end of the run searches.
     const planted = /planted-[a-z]+/
     const sql = (text: string) => service.database.orm.em.fork().getConnection().execute(text)
     await sql(`create table test_gateway.leak as select '{"note": "planted-note"}'::jsonb as note`)

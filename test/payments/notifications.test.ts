@@ -1,4 +1,4 @@
-/** What a payment provider tells: taken from the provider alone, stored before it is answered, and done once. */
+/** Accepted from the provider alone, stored before the response, and applied once. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { processDueNotifications } from '../../worker/notifications.ts'
 import { removeExpired } from '../../worker/retention.ts'
@@ -27,7 +27,7 @@ const ACCOUNT = {
   credentials: { secretKey: SECRET_KEY },
 }
 const INTENT = /^POST \/v1\/payment_intents$/
-/** The provider did what it was asked, and we never learn of it. */
+/** The provider did what was requested, and the service never learns of it. */
 const LOST = { after: { status: 500, error: { type: 'api_error' } } }
 
 describe('the notifications of a gateway account', () => {
@@ -75,7 +75,6 @@ describe('the notifications of a gateway account', () => {
       event,
       { secret: SECRET, ...sending },
     )
-  /** Runs what a worker runs, until nothing is due. */
   const processAll = async () => {
     const options = {
       em: () => service.database.orm.em.fork(),
@@ -124,7 +123,6 @@ describe('the notifications of a gateway account', () => {
       ...members,
     })
   const read = async (path: string) => (await merchant.api.get(path)).body
-  /** The intent of a request, whatever became of it. */
   const intentOf = (requestId: unknown) => {
     const found = provider
       .intents()
@@ -132,7 +130,6 @@ describe('the notifications of a gateway account', () => {
     if (found === undefined) throw new Error(`the provider has no intent of ${requestId}`)
     return found
   }
-  /** A sale whose result was lost on its way to us. */
   const lostSale = async (pan?: string) => {
     provider.fail(INTENT, LOST)
     const made = await sale({}, pan)
@@ -307,7 +304,6 @@ describe('the notifications of a gateway account', () => {
       expect(after).toMatchObject({ status: 'partially-refunded', childTransactions: [expect.any(String)] })
       const [child] = await childrenOf(made.id)
       expect(await eventsOf('transaction-processed', String(child?.id))).toHaveLength(1)
-      // The rest can be refunded, and not more.
       const rest = await create(merchant.api, `transactions/${made.id}/refund`, {})
       expect(rest).toMatchObject({ amount: 7.5 })
     })
@@ -328,7 +324,7 @@ describe('the notifications of a gateway account', () => {
       await tell(stripeEvent('refund.failed', failed, { created: at }))
       expect(await childrenOf(made.id)).toMatchObject([{ result: 'declined', status: 'completed' }])
       expect(await read(`transactions/${made.id}`)).toMatchObject({ status: 'completed' })
-      // What was true before comes late.
+      // An older truth comes late.
       const late = stripeEvent('refund.updated', foreign, { created: at - 5 })
       await tell(late)
       expect(await stored(late)).toMatchObject({ status: 'superseded' })

@@ -1,4 +1,3 @@
-/** Charges of orders against the gateway's own ledger, wherever they are interrupted and whatever is repeated. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { callGateway } from '../../activities/call-gateway.ts'
@@ -38,7 +37,7 @@ describe('an order is charged', () => {
     activityDependencies(service, { gateway: by, logged, unresolved })
   const advanceOrder = ({ orders }: ActivityDependencies, of: Parameters<typeof orders.advance>[0]) =>
     orders.advance(of)
-  /** A gateway that does what it is asked, and whose answer never arrives. */
+  /** A gateway that does what it is asked, and whose response never arrives. */
   const deaf = (): Gateway => ({
     ...gateway,
     charge: async (charge) => {
@@ -61,7 +60,7 @@ describe('an order is charged', () => {
     )
     for (const one of pending) await inquireTransaction(dependencies(by), input(one.id, ahead))
   }
-  /** What the gateway holds of a customer's money, what its invoices say they hold, and what its sales say they paid. */
+  /** The customer's money by the gateway's ledger, by the invoices, and by the sales. */
   const money = async ({ customerId }: PlacedOrder) => {
     const [row] = await sql<{ held: number; paid: number; charges: number }>(
       `select (select coalesce(sum(case when kind = 'charge' then ledger.amount else -ledger.amount end), 0)
@@ -121,7 +120,7 @@ describe('an order is charged', () => {
               case 'lost':
                 return void (await callGateway(dependencies(deaf()), input(placed.id, ahead)))
               case 'unrecorded': {
-                // As where the worker is killed after the gateway was asked.
+                // As if the worker is killed after the gateway call.
                 const call = await inUnit((work) => startOrderCall(work, placed.id, Date.now() + ahead))
                 const id = call?.transactionId ?? 'none'
                 const pending = await pendingMovement(
@@ -223,7 +222,7 @@ describe('an order is charged', () => {
     const { revision, issuedTime, autopayScheduledTime } = await invoice()
     expect(autopayScheduledTime).toBe(issuedTime)
     const at = (days: number) => new Date(Date.parse(String(issuedTime)) + days * DAY).toISOString()
-    // The beginning of a charge changes nothing that is shown, its decline when the next one is made.
+    // The beginning of a charge changes nothing that is shown; its decline changes when the next one is made.
     await callGateway(dependencies(gateway), input(placed.id, 0))
     expect(await invoice()).toMatchObject({
       revision: Number(revision) + 1,

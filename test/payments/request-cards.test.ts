@@ -1,4 +1,4 @@
-/** The use of payment tokens in requests: no row is held while the gateway stores a card, and one request wins. */
+/** No row is locked while the gateway stores a card, and one request wins. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createRequestCards, type TokenUse } from '../../commands/payments/request-cards.ts'
 import { outsideTransactions } from '../../db/outside-transactions.ts'
@@ -31,7 +31,6 @@ describe('the card of a payment token', () => {
     field: 'token',
     token: await makeToken(payments.merchant.api),
   })
-  /** Uses a token in a command that then does something more. */
   const use = (given: TokenUse, store: Gateway['store'], then: (unit: UnitOfWork) => void = () => {}) => {
     const cards = cardsBy(store)
     return cards.run(() =>

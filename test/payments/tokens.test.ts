@@ -248,7 +248,6 @@ describe('payment tokens', () => {
       distance: null,
       hasMismatchedBillingAddressCountry: null,
       hasMismatchedBankCountry: null,
-      // Nothing to compare the browser's with, and no card, address or e-mail to count.
       hasMismatchedTimeZone: null,
       hasMismatchedHolderName: null,
       hasFakeName: null,

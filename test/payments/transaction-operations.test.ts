@@ -1,4 +1,3 @@
-/** What is done to a transaction that exists: it is refunded, changed, asked after, and shown with what it belongs to. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { callGateway } from '../../activities/call-gateway.ts'
 import { activityDependencies } from '../support/activities.ts'
@@ -44,7 +43,6 @@ describe('a transaction', () => {
       body: JSON.stringify(body),
       headers: { 'Content-Type': 'application/json', ...headers },
     })
-  /** Advances an order and makes the gateway call that is due. */
   const charge = async (id: string, ahead = 0) => {
     const dependencies = activityDependencies(payments.service, { gateway: payments.gateway })
     await dependencies.orders.advance(payments.input(id, ahead))

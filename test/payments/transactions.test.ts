@@ -44,7 +44,6 @@ describe('payments', () => {
 
   const sql = <T>(text: string, values: unknown[] = []) =>
     service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
-  /** What the gateway has moved for a request id. */
   const ledger = (requestId: unknown) =>
     sql<{ kind: string; amount: string; result: string; calls: number }>(
       'select kind, amount, result, calls from test_gateway.ledger where request_id = ?',
@@ -398,7 +397,7 @@ describe('payments', () => {
         ),
       )
       await sql("update transactions set next_inquiry_time = now() - interval '2 minutes' where id = ?", [id])
-      // Again until it is seen: the wake-up that started the execution may be in the outbox still, uncommitted.
+      // Again until it is visible: the wake-up that started the execution may not be committed yet.
       await waitFor('the outcome', async () => {
         await wakeLateRecords(service.database.orm.em.fork(), null)
         const { body } = await api.get(`transactions/${id}`)
@@ -425,7 +424,7 @@ describe('payments', () => {
     const body = saleBody({ paymentInstrumentId: id })
     const post = () => api.post('transactions', body, { 'Idempotency-Key': 'taken-up' })
     const first = (await post()).body
-    // As the row stood between the first step and the second.
+    // As the row stood between the two transactions.
     await sql(
       `update transactions set status = 'pending', result = null, next_inquiry_time = now() + interval '1 hour' where id = ?`,
       [first.id],
@@ -448,7 +447,7 @@ describe('payments', () => {
         clock: Date.now() + after,
         base: 0,
       })
-    /** A gateway whose answer never arrives, though it does what was asked. */
+    /** A gateway whose response never arrives, though it does what was asked. */
     const deaf: Gateway = {
       ...gateway,
       charge: async (charge) => {
@@ -492,7 +491,6 @@ describe('payments', () => {
           }
           if (atOnce) await Promise.all(transitions.map(take))
           else for (const one of transitions) await take(one)
-          // Whatever happened, the timer asks until it knows.
           await activity(id)
           await activity(id, 3_600_000)
           const rows = await ledger(id)

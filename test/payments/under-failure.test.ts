@@ -1,4 +1,4 @@
-/** Money where something fails: what has ended is never charged for, what was not sent is sent, what is owed goes back. */
+/** What has ended is never charged for, what was not sent is sent, what is owed is refunded. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { callGateway } from '../../activities/call-gateway.ts'
@@ -63,13 +63,13 @@ describe('money under failure', () => {
     })
   const advanceOrder = ({ orders }: ActivityDependencies, of: Parameters<typeof orders.advance>[0]) =>
     orders.advance(of)
-  /** A new order of a new customer, settled, its first charge due. */
+  /** Its first charge is due. */
   const place = async (pan: string = TEST_CARDS.approves, members: object = {}) => {
     const placed = await placeCharged(merchant, pan, members)
     await advanceOrder(dependencies(), input(placed.id))
     return placed
   }
-  /** The first step of the order's own charge, as where the process dies right after it. */
+  /** As if the process dies right after it has begun the order's own charge. */
   const begin = ({ id }: PlacedOrder) => inUnit((unit) => startOrderCall(unit, id, Date.now()))
   const transactionsOf = ({ customerId }: Pick<PlacedOrder, 'customerId'>) =>
     sql<Row>(
@@ -78,14 +78,12 @@ describe('money under failure', () => {
          from transactions where customer_id = ? order by id`,
       [customerId],
     )
-  /** What the gateway holds of each request of a customer. */
   const ledgerOf = ({ customerId }: Pick<PlacedOrder, 'customerId'>) =>
     sql<{ kind: string; result: string; request_id: string }>(
       `select kind, ledger.result, request_id from test_gateway.ledger
          join transactions using (organization_id, request_id) where customer_id = ? order by ledger.created_time`,
       [customerId],
     )
-  /** Has every pending refund of a customer asked for. */
   const refundAll = async (placed: PlacedOrder, by: Gateway = gateway, ahead = 0) => {
     for (const one of await transactionsOf(placed)) {
       if (one.type === 'refund' && one.status === 'pending') {
@@ -207,7 +205,6 @@ describe('money under failure', () => {
       const again = await post()
       expect(again.body).toMatchObject({ result: 'approved', requestId: first.body.requestId })
       expect(await ledgerOf({ customerId })).toHaveLength(1)
-      // Nor once the kept response is forgotten.
       await sql("delete from idempotency_records where key like 'lost-%'")
       expect((await post()).body.id).toBe(again.body.id)
     })
@@ -272,12 +269,10 @@ describe('money under failure', () => {
   })
 
   describe('a refund that is owed', () => {
-    /** A gateway that declines every refund. */
     const refusing = (): Gateway => ({
       ...gateway,
       refund: async () => ({ result: 'declined', raw: '{}' }),
     })
-    /** A sale that was approved after its order was voided. */
     const owing = async () => {
       const placed = await place()
       await callGateway(dependencies(lost()), input(placed.id))
@@ -295,7 +290,6 @@ describe('money under failure', () => {
       for (const wait of REFUND_WAITS) {
         const due = Date.parse(String((await sale())?.nextRefundTime))
         expect(Math.abs(due - Date.now() - wait)).toBeLessThan(MINUTE)
-        // A little early it is not begun.
         await inquireTransaction(dependencies(), input(saleId, wait - MINUTE))
         await inquireTransaction(dependencies(), input(saleId, wait + MINUTE))
         await refundAll(placed, refusing())
@@ -310,7 +304,6 @@ describe('money under failure', () => {
       expect(refunds.map(({ requestId }) => requestId)).toEqual(
         refunds.map((_, index) => `${placed.id}.1.1/rest/${index + 1}`),
       )
-      // The merchant pays it by a refund that is approved.
       const { body } = await merchant.api.post('transactions', {
         type: 'refund',
         parentTransactionId: saleId,
@@ -413,7 +406,7 @@ describe('money under failure', () => {
           const take = async (one: (typeof transitions)[number]) => {
             if (one === 'timer') return await timer()
             if (one === 'merchant') {
-              // A gateway of the API that answers by itself: its refund is approved at once.
+              // A gateway of the API that responds by itself: its refund is approved at once.
               const { status } = await merchant.api.post('transactions', {
                 type: 'refund',
                 parentTransactionId: saleId,

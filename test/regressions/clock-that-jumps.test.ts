@@ -1,7 +1,4 @@
-/**
- * An execution whose clock has jumped over boundaries, as when time was skipped before it heard of the move, still has each
- * of them billed and charged at its own instant. They were once charged at the target, and their due times moved.
- */
+/** Boundaries that an execution's clock has jumped over were once charged at the target of the move. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { callGateway } from '../../activities/call-gateway.ts'
 import type { ActivityDependencies } from '../../activities/dependencies.ts'
@@ -58,7 +55,6 @@ test('each boundary on the way is charged at its own instant', async () => {
     ])
   let base: number | null = null
   for (let transitions = 0; transitions < 30; transitions += 1) {
-    // All of the time is skipped before the first task.
     const input = { organizationId: merchant.organizationId, recordId: String(order.id), clock: target, base }
     const result = await activities.orders.advance(input)
     base = result.base

@@ -1,4 +1,4 @@
-/** Connections that died in the middle of a transaction once stayed lent out: the pool ran dry and never closed. */
+/** Connections that died in a transaction once stayed lent out: the pool ran dry and never closed. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { startService, type TestService } from '../support/service.ts'
 

@@ -1,4 +1,4 @@
-/** Receivers put events of a record in the order of its revisions: their times never say otherwise. */
+/** Receivers order events of a record by its revisions: their times never contradict that. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { advanceOrder, lockSubscription } from '../../commands/orders/advance-order.ts'
 import { startOrderCall } from '../../commands/orders/start-order-call.ts'

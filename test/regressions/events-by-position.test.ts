@@ -1,4 +1,4 @@
-/** Whoever reads events by position and keeps the last one misses none, however the transactions that write them interleave. */
+/** A reader by position misses no event, however the transactions that write them interleave. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { statement } from '../../db/statement.ts'
@@ -22,7 +22,6 @@ describe('events by position', () => {
   beforeAll(async () => {
     service = await startService({ worker: false, settings: { RATE_LIMIT: '1000000' } })
     merchant = await service.organization()
-    // Of another organization, so that no event of it is among those that are counted.
     const other = await service.organization()
     await create(other.api, 'customers', {})
     type Created = { readonly payload: { readonly _embedded: { readonly customer: typeof customer } } }
@@ -33,7 +32,7 @@ describe('events by position', () => {
   })
   afterAll(() => service.stop())
 
-  /** A transaction in two steps: it takes an id of its own; it writes its events and commits. */
+  /** In two steps: it takes an id of its own; it writes its events and commits. */
   const open = (name: string) => {
     const transitions = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const identified = Promise.withResolvers<void>()
@@ -72,7 +71,7 @@ describe('events by position', () => {
     const seen: Listed[] = []
     return {
       seen,
-      /** Until so many were read: a transaction of another database of the server may hold events back for a moment. */
+      /** A transaction of another database of the server may hold events back for a moment. */
       async pollUntil(count: number): Promise<void> {
         await waitFor(`${count} events`, async () => {
           await this.poll()

@@ -1,7 +1,4 @@
-/**
- * A body of 552 KB with a publishable key had a response of 489 MB and stopped the process for ten seconds: every wrong
- * item was collected, and each of their paths repeated a long name.
- */
+/** A body of 552 KB once had a response of 489 MB and stopped the process for ten seconds. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type ApiClient, apiClient } from '../support/api-client.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
@@ -36,7 +33,7 @@ describe('a refusal', () => {
   })
   afterAll(() => service.stop())
 
-  /** Sends a body and asserts that the response is bounded, and that the process answered others meanwhile. */
+  /** Asserts that the response is bounded, and that the process responded to others meanwhile. */
   async function refused(api: ApiClient, path: string, text: string): Promise<Refusal> {
     expect(text.length).toBeLessThan(1024 * 1024)
     const started = performance.now()
@@ -152,7 +149,6 @@ describe('a refusal', () => {
     expect(await stored('small', { name: 'W', typo: 1 })).toBe(1)
     const large = members(100, (index) => `${index}${'x'.repeat(STORED / 100)}`)
     expect(await stored('large', { name: 'W', ...large })).toBe(0)
-    // It is judged again, not replayed.
     expect(await stored('large', { name: 'W', ...large })).toBe(0)
   })
 })

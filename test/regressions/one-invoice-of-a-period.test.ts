@@ -64,7 +64,6 @@ describe('an invoice of a period', () => {
     ]) {
       await client.query('begin')
       for (const step of work) await step()
-      // As the commit judges it.
       await client.query('set constraints all immediate')
       await client.query('rollback')
     }

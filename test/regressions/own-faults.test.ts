@@ -1,4 +1,3 @@
-/** What this process does to an attempt is not booked as the receiver's failure. */
 import { execFile } from 'node:child_process'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { promisify } from 'node:util'
@@ -14,7 +13,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
 })
 
-/** A receiver that does as told with each request: which connection it came on, and which request of it that is. */
+/** By the request: which connection it came on, and which request of that connection it is. */
 async function receiver(response: (socket: Socket, connection: number, request: number) => void) {
   const sockets: Socket[] = []
   let requests = 0

@@ -1,4 +1,4 @@
-/** Commands that meet at the same orders, customers and transactions lock them in one order: none waits for another in a ring. */
+/** Commands lock orders, customers and transactions in one order, so that no deadlock arises. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pg from 'pg'
 import { startOrderCall } from '../../commands/orders/start-order-call.ts'
@@ -22,7 +22,6 @@ describe('at the same time', () => {
   })
   afterAll(() => service.stop())
 
-  /** An order that is active and owes its first invoice, as a command finds it. */
   const owing = async () => {
     const { body: customer } = await merchant.api.post('customers', {
       paymentToken: await makeToken(merchant.api),
@@ -43,7 +42,7 @@ describe('at the same time', () => {
       invoiceIds: [invoiceId],
     })
 
-  /** Runs a request that comes to wait for the order, and gives what it waits with: rows nobody else can lock then. */
+  /** Makes a request wait for the order, and returns the rows that it has locked meanwhile. */
   const heldMeanwhile = async (
     orderId: unknown,
     request: () => Promise<ApiResponse>,
@@ -189,7 +188,7 @@ describe('at the same time', () => {
       })
     try {
       for (const client of clients) await client.connect()
-      // Only the request looks for a ring, so it is the one that is undone.
+      // Only the request checks for a deadlock, so it is the one that is undone.
       await other.query("set deadlock_timeout = '1h'")
       for (const client of clients) await client.query('begin')
       await other.query(lock, [later.id])

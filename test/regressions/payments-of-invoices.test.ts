@@ -1,4 +1,3 @@
-/** What payments, refunds and disputes mean for the invoices they are about, where several meet. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { amountOf } from '../../billing/money.ts'
 import { advanceOrder, lockSubscription } from '../../commands/orders/advance-order.ts'
@@ -31,22 +30,20 @@ describe('invoices', () => {
 
   const make = (path: string, body: object): Promise<Body> => create(merchant.api, path, body)
   const get = async (path: string): Promise<Body> => (await merchant.api.get(path)).body
-  /** A customer with a card; gives its id and the card's. */
   const payer = async () => {
     const { customerId, paymentInstrumentId } = await makePayer(merchant.api)
     return { customerId, paymentInstruction: { paymentInstrumentId } }
   }
   type Payer = Awaited<ReturnType<typeof payer>>
-  /** An order that is active and owes its first invoice. */
   const owing = async ({ customerId }: Payer, members: object = {}): Promise<Body> =>
     await make('subscriptions', orderBody(merchant, { customerId, autopay: false, ...members }))
-  /** Has an order do what is due by now, as its workflow would. */
+  /** Does what is due on an order by now, as its workflow would. */
   const settle = (id: unknown) =>
     inUnit(async (unit) => {
       const row = await lockSubscription(unit, String(id))
       if (row !== null) await advanceOrder(unit, row, Date.now())
     })
-  /** A sale that the gateway has not answered yet; gives its id. */
+  /** Returns the id of a sale that has no gateway result yet. */
   const unanswered = async (from: Payer, invoiceIds: string[], amount: number): Promise<string> => {
     const id = newId('txn')
     const sale = { ...from, currency: 'EUR', amount: amountOf(amount), invoiceIds }
@@ -124,7 +121,6 @@ describe('invoices', () => {
     expect(after.body.revision).toBe(Number(before.body.revision) + 1)
   })
 
-  /** Events that hold an invoice by its id, or are of the transaction, oldest first. */
   const eventsOf = (about: 'invoiceId' | 'transactionId', id: unknown) =>
     sql<{ type: string; payload: string }>(
       'select type, payload from events where payload::jsonb ->> ? = ? order by id',
@@ -203,7 +199,7 @@ describe('invoices', () => {
   })
 
   describe('tell of every change of what they show, once:', () => {
-    /** Types of the events since the invoice was issued; each shows a later revision of it than the one before. */
+    /** Returns the types since the invoice was issued; each event shows a later revision than the one before. */
     const told = async (invoiceId: unknown) => {
       const found = (await eventsOf('invoiceId', invoiceId)).filter(({ _embedded }) =>
         Object.hasOwn(_embedded as Body, 'invoice'),
@@ -264,7 +260,6 @@ describe('invoices', () => {
       const [HOUR, DAY] = [3_600_000, 86_400_000]
       const late = Date.now() + 3 * HOUR
       expect(await charge(late)).toEqual(['invoice-modified'])
-      // The decline before it has told when it is due.
       const modified = ['invoice-modified', 'invoice-modified', 'invoice-modified']
       expect(await charge(late + DAY)).toEqual(modified)
       expect(await get(`invoices/${initialInvoiceId}`)).toMatchObject({ autopayRetryNumber: 1 })
@@ -327,7 +322,6 @@ describe('invoices', () => {
       expect([back?.amount, others]).toEqual([6, []])
       await answer(String(back?.id), 'approved')
       expect([await status(a), await status(b)]).toEqual(['paid', 'voided'])
-      // What is left is that of the invoice that is served.
       await make('transactions', { type: 'refund', parentTransactionId: sale.id })
       expect((await refunds())[2]?.amount).toBe(10)
       expect(await status(a)).toBe('refunded')
@@ -338,7 +332,7 @@ describe('invoices', () => {
       await cancel()
       const [back, ...others] = await refunds()
       expect([back?.amount, others]).toEqual([10, []])
-      // Before that one is answered, another part goes back: of what is served, since the other is spoken for.
+      // Meanwhile another part is refunded: of what is served, since the other is spoken for.
       await make('transactions', { type: 'refund', parentTransactionId: sale.id, amount: 3 })
       expect(await status(a)).toBe('partially-refunded')
       await answer(String(back?.id), 'approved')

@@ -1,7 +1,4 @@
-/**
- * A worker whose clock is wrong refused activities, and each refusal doubled the wait for the next try: beside a sound
- * worker, an order's first charge came two minutes late.
- */
+/** Each refusal of a worker with a wrong clock doubled the wait for the next try, beside a sound worker too. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { ApplicationFailure } from '@temporalio/common'
 import { createActivities } from '../../activities/activities.ts'

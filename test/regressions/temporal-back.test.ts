@@ -6,8 +6,7 @@ import { forward } from '../support/forward.ts'
 import { testServices } from '../support/services.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-// The client waited twice as long after each try, up to two minutes: when Temporal had been away for two minutes, the
-// outbox stood for another half a minute after its return.
+// The client once doubled its wait after each try, so the outbox stood long after Temporal's return.
 test('a client whose server is away tries again at a steady pace, and reaches it when it is back', async () => {
   const { temporalAddress, namespace } = testServices()
   const port = await freePort()

@@ -1,4 +1,3 @@
-/** Where periods begin on a calendar whose months have different lengths: every boundary counts from the first day. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { startService, type TestService } from '../support/service.ts'

@@ -1,4 +1,3 @@
-/** Changes of an order's items over time: what is charged at once, what is credited, and that credit is used up. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { makePayer } from '../support/payments.ts'

@@ -35,7 +35,7 @@ describe('orders that are charged, on a clock that skips', () => {
     })
   const active = (story: Story) => until(story, ({ status }) => status === 'active')
   const unpaid = (story: Story) => until(story, ({ billingStatus }) => billingStatus === 'unpaid')
-  /** Its first charge is recorded as declined: issued and unpaid it is before, when another card would still pay at once. */
+  /** Before its decline is recorded, it is issued and unpaid too, and another card would pay at once. */
   const declined = async (story: Story) => {
     const path = `transactions?filter=customerId:${story.created.customerId};result:declined`
     await waitFor('the decline', async () =>
@@ -44,7 +44,6 @@ describe('orders that are charged, on a clock that skips', () => {
     return await unpaid(story)
   }
   const time = (value: unknown): number => Date.parse(String(value))
-  /** Gives the customer of an order another card to be charged from now on. */
   const giveCard = async (story: Story, pan: string) => {
     const { customerId } = story.created
     const changed = await merchant.api.put(`customers/${customerId}`, {
@@ -52,7 +51,6 @@ describe('orders that are charged, on a clock that skips', () => {
     })
     expect(changed.status).toBe(200)
   }
-  /** The current details of an order's execution, as the Temporal UI shows them. */
   const details = async ({ id }: Story) => {
     const execution = service.temporal.workflow.getHandle(`subscription/${merchant.organizationId}/${id}`)
     const { currentDetails } = await execution.query<{ currentDetails: string }>(
@@ -71,7 +69,7 @@ describe('orders that are charged, on a clock that skips', () => {
     expect(await story.skip(70 * DAY)).toMatchObject({ status: 'active', rebillNumber: 3 })
     const invoices = await story.invoices()
     expect(invoices.map(({ status }) => status)).toEqual(['paid', 'paid', 'paid'])
-    // Charged at its boundary to the millisecond, however late the answer came.
+    // Charged at its boundary to the millisecond, however late the response came.
     expect(invoices.map(({ paidTime }) => paidTime)).toEqual(invoices.map(({ periodStart }) => periodStart))
     expect(await story.ledger()).toEqual(
       invoices.map((_, index) => ({
@@ -201,7 +199,6 @@ describe('orders that are charged, on a clock that skips', () => {
       activationTime: null,
     })
     const [invoice] = await story.invoices()
-    // After the first decline: a day, three days, five days.
     expect(await story.ledger()).toEqual(
       [1, 2, 3, 4].map((attempt) => ({
         requestId: `${story.created.id}.1.${attempt}`,
@@ -252,7 +249,6 @@ describe('orders that are charged, on a clock that skips', () => {
       (await details(story)).includes(`Its next charge is planned for ${next}.`) ? true : null,
     )
     await story.skip(200 * DAY)
-    // The first payment, and each of three renewals four times.
     expect(await story.ledger()).toHaveLength(1 + 3 * 4)
     const owed = (await story.invoices()).filter(({ status }) => status !== 'paid')
     expect(owed.length).toBeGreaterThanOrEqual(5)

@@ -1,4 +1,3 @@
-/** Coupons of an order whose clock is moved: what they take off its renewals, until they expire. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'

@@ -1,4 +1,3 @@
-/** The sandbox's clock of one order, through the API and Temporal's own time skipping. */
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http2'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
@@ -14,7 +13,6 @@ import { waitFor } from '../support/wait-for.ts'
 import { DAY, makePlan, placeOrder, type Story } from './story.ts'
 
 const NOWHERE = '127.0.0.1:1'
-/** Shared by every API over the same database. */
 const SETTINGS = { MASTER_KEY: randomBytes(32).toString('base64') }
 
 describe('POST subscriptions/{id}/fast-forward', () => {
@@ -46,7 +44,6 @@ describe('POST subscriptions/{id}/fast-forward', () => {
       { to: typeof to === 'number' ? new Date(to).toISOString() : to },
       headers,
     )
-  /** The merchant's client of another API over the same database. */
   const through = ({ baseUrl }: TestService) => ({
     api: apiClient(baseUrl, merchant.organizationId, { 'SVC-APIKEY': merchant.secretKey }),
   })
@@ -55,7 +52,6 @@ describe('POST subscriptions/{id}/fast-forward', () => {
       .fork()
       .getConnection()
       .execute<T[]>(text, [...values])
-  /** The order's clock, by what it shows and the real time. */
   const clockOf = ({ body }: ApiResponse) => Date.now() + Number(body.clockOffset) * 1_000
   const time = (value: unknown) => Date.parse(String(value))
 
@@ -136,13 +132,12 @@ describe('POST subscriptions/{id}/fast-forward', () => {
     const renewal = time((await story.order()).renewalTime)
     const moved = await forward(story, renewal - 3_000)
     expect(moved.body).toMatchObject({ rebillNumber: 1 })
-    // A rule of the API: what lies ahead of real time but behind the order's clock is past.
+    // What lies ahead of real time but behind the order's clock is past.
     const refused = await merchant.api.post('subscription-pauses', {
       subscriptionId: story.id,
       effectiveTime: new Date(Date.now() + DAY).toISOString(),
     })
     expect(expectProblem(refused, 422, 'validation-error')).toEqual(['effectiveTime'])
-    // A timer: the renewal comes by itself, at its instant on the order's clock.
     const [renewed] = await waitFor('the renewal', async () => {
       const found = await sql<{ event_time: string; created_time: string }>(
         `select event_time, created_time from events
@@ -156,7 +151,7 @@ describe('POST subscriptions/{id}/fast-forward', () => {
       renewal,
     )
 
-    // A workflow started anew, as after an operator ended the old one.
+    // As after an operator ended the old workflow.
     const next = time((await story.order()).renewalTime)
     await forward(story, next - 2_000)
     const id = `subscription/${merchant.organizationId}/${story.id}`

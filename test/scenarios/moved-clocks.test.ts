@@ -1,7 +1,4 @@
-/**
- * Whatever the sequence of moves of an order's clock, without a pause between them, each boundary is billed and charged at
- * its own instant. `CLOCK_SEQUENCES` (default 24) is how many sequences are tried; the seed of each stands in its failure.
- */
+/** Each boundary is charged at its own instant, whatever the moves. `CLOCK_SEQUENCES` (default 24) is how many. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { makePayer } from '../support/payments.ts'
@@ -40,7 +37,6 @@ interface Invoice {
   readonly status: string
 }
 
-/** The moves of a sequence, in milliseconds from the order's start: forward, by years of days or by less than a second. */
 function movesOf(random: () => number): number[] {
   const first = [MINUTE, 0, -1, 1, 5_000][Math.floor(random() * 5)] ?? 0
   const transitions = Array.from({ length: 3 + Math.floor(random() * 4) }, () => {

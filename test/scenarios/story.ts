@@ -1,4 +1,4 @@
-/** Orders through the real server's time skipping: a story places one, moves its clock, and looks at what became of it. */
+/** Places an order, moves its clock by the real server's time skipping, and reads the outcome. */
 import type { ApiResponse } from '../support/api-client.ts'
 import { type Catalogue, orderBody } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'
@@ -19,7 +19,6 @@ export interface ShownInvoice {
   readonly autopayScheduledTime: string | null
 }
 
-/** A movement of money as the gateway's own ledger has it. */
 export interface LedgerRow {
   readonly requestId: string
   readonly kind: string
@@ -29,22 +28,19 @@ export interface LedgerRow {
 
 export interface Story {
   readonly id: string
-  /** The body of its creation's response. */
   readonly created: ApiResponse['body']
-  /** Moves the order's clock by `milliseconds`, with everything that is due until then, and gives the order. */
+  /** Moves the order's clock by `milliseconds`, with everything that is due until then, and returns the order. */
   skip(milliseconds: number): Promise<Record<string, unknown>>
-  /** Moves the order's clock to `instant` as a merchant does, through the API, and gives the order at that time. */
+  /** Moves the order's clock to `instant` as a merchant does, through the API, and returns the order then. */
   forwardTo(instant: number): Promise<Record<string, unknown>>
   order(): Promise<Record<string, unknown>>
-  /** Its invoices, oldest first. */
+  /** Oldest first. */
   invoices(): Promise<ShownInvoice[]>
-  /** What the gateway was asked for its invoices, oldest first. */
+  /** Oldest first. */
   ledger(): Promise<LedgerRow[]>
-  /** Types of its events and of its invoices' in the order they were written. */
   events(): Promise<string[]>
 }
 
-/** Makes a plan with a monthly period and no price shown otherwise. */
 export async function makePlan(merchant: Catalogue, members: object = {}): Promise<string> {
   const { id } = await create(merchant.api, 'plans', {
     name: 'Plan',
@@ -56,7 +52,6 @@ export async function makePlan(merchant: Catalogue, members: object = {}): Promi
   return String(id)
 }
 
-/** Places an order of a plan and waits until its workflow follows it. */
 export async function placeOrder(
   service: TestService,
   merchant: Catalogue,

@@ -1,4 +1,4 @@
-/** Rules of time whose rows have to be read, written and shown as well: their rules alone are tested in test/billing. */
+/** Rules of time whose rows are also read, written and shown: the rules alone are tested in test/billing. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { TEST_CARDS } from '../support/cards.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
@@ -24,7 +24,6 @@ describe('orders on a clock that skips', () => {
       const order = await story.order()
       return order.status === status ? order : null
     })
-  /** An active order that is charged, of a plan with these members. */
   const begun = async (plan: object = {}, members: object = {}): Promise<Story> => {
     const { customerId } = await makePayer(merchant.api, TEST_CARDS.approves)
     const story = await placeOrder(service, merchant, await makePlan(merchant, plan), {
@@ -101,7 +100,6 @@ describe('orders on a clock that skips', () => {
     const story = await placeOrder(service, merchant, await makePlan(merchant), { customerId })
     const path = `transactions?filter=customerId:${customerId};result:declined`
     await waitFor('the decline', async () => (await merchant.api.get<object[]>(path)).body[0] ?? null)
-    // A day before its next retry.
     const renewed = await merchant.api.send('PATCH', `payment-instruments/${paymentInstrumentId}`, {
       body: JSON.stringify({ expYear: 2088 }),
       headers: { 'Content-Type': 'application/json' },

@@ -1,4 +1,3 @@
-// The lock between processes: one holder, void with its holder's end.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,3 @@
-// The embedded services: one directory, one launcher, the same data at every start, nothing left running.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -92,7 +91,6 @@ test('a second start continues on the data of the first, and a stop leaves no pr
   const workflow = await inTemporal(services, (client) => client.workflow.getHandle('kept').describe())
   expect(workflow.status.name).toBe('RUNNING')
 
-  // A service that ends without being asked to is reported.
   sendSignal(serverPids()[1] ?? 0, 'SIGKILL')
   expect(await services.ended).toBe('Temporal')
 })
@@ -137,7 +135,6 @@ test.each(['PostgreSQL is being made', 'PostgreSQL runs'])(
     giveUp.abort(new Error('given up'))
     expect(await settled).toEqual(new Error('given up'))
     expect(servicePids().filter(isRunning)).toEqual([])
-    // The directory is free again and in order.
     const postgres = await startPostgres({ dataDir: join(dataDir, 'postgres') })
     await postgres.stop()
   },
@@ -168,7 +165,6 @@ async function query({ databaseUrl }: Pick<LocalServices, 'databaseUrl'>, sql: s
   }
 }
 
-/** Definitions of the indexes that lists of executions are found by. */
 async function visibilityIndexes(of: LocalServices): Promise<string[]> {
   const rows = await query(
     visibility(of),
@@ -217,7 +213,6 @@ async function launchElsewhere({ log: _log, ...rest }: LocalServicesConfig): Pro
   return child
 }
 
-/** The servers of the directory and PostgreSQL's children. */
 function servicePids(): number[] {
   const [postgres, ...others] = serverPids()
   return postgres ? [postgres, ...childrenOf(postgres), ...others] : others

@@ -8,7 +8,7 @@ import { skipTime } from '../support/time-skipping.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const HOUR = 3_600_000
-/** The promised waits, written out: taken from the code, they would agree with whatever it says. */
+/** Written out: taken from the code, they would agree with whatever it says. */
 const RETRY_WAITS = [HOUR / 2, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 16 * HOUR]
 const TOTAL = RETRY_WAITS.reduce((sum, wait) => sum + wait, 0)
 
@@ -45,7 +45,6 @@ describe('a delivery whose receiver fails', () => {
   const attemptsOf = (deliveryId: string) =>
     sql<AttemptRow>('select * from delivery_attempts where delivery_id = ? order by attempt', [deliveryId])
 
-  /** Places an order whose first delivery fails, and gives that delivery once its workflow owns it. */
   async function failedDelivery(): Promise<{ id: string; eventId: string; workflowId: string }> {
     const startTime = new Date(Date.now() + 86_400_000 * 20).toISOString()
     const { body } = await merchant.api.post('subscriptions', orderBody(merchant, { startTime }))
@@ -69,7 +68,7 @@ describe('a delivery whose receiver fails', () => {
     return { id: delivery.id, eventId: delivery.event_id, workflowId }
   }
 
-  /** The clock at which each retry was asked for: what the workflow passed to the activity that made it. */
+  /** The clocks that the workflow passed to the activity of each retry. */
   async function retryClocks(workflowId: string): Promise<number[]> {
     const { events } = await service.temporal.workflow.getHandle(workflowId).fetchHistory()
     return (events ?? []).flatMap((event) => {

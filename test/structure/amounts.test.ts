@@ -1,4 +1,3 @@
-/** Amounts are exact: one type computes with them, and they are JSON numbers at the edge only. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'

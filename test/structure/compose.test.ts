@@ -1,4 +1,4 @@
-/** The Dockerfile and docker-compose.yml, held against the sources they package; no container runs here. */
+/** Compared with the sources that they package; no container runs here. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
@@ -28,7 +28,6 @@ interface Compose {
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const MAINS = { api: 'api/main.ts', worker: 'worker/main.ts', migrate: 'cli/migrate.ts' } as const
 const PASSWORDS = ['POSTGRES', 'OWNER', 'API', 'WORKER', 'TEMPORAL'].map((name) => `${name}_PASSWORD`)
-/** What an operator runs in a container by hand. */
 const COMMAND = 'cli/create-organization.ts'
 
 describe('the compose file', () => {
@@ -317,7 +316,7 @@ function openPorts(services: Services): string[] {
   )
 }
 
-/** Variables that are secrets by name, or addresses with a password, and are not taken from the environment whole. */
+/** Variables that are secrets by name, or addresses with a password, and are not from the environment. */
 function literalSecrets(services: Services): string[] {
   return Object.entries(services).flatMap(([service, { environment }]) =>
     Object.entries(environment ?? {})
@@ -330,12 +329,10 @@ function literalSecrets(services: Services): string[] {
   )
 }
 
-/** A value that comes from the environment: required, or empty when it is not there. */
 function isGiven(value: string): boolean {
   return /^\$\{\w+(?::\?[^}]+|:-)\}$/.test(value)
 }
 
-/** Images whose tag does not name a version. */
 function unpinned(images: readonly (string | undefined)[]): (string | undefined)[] {
   return images.filter((image) => !/^[\w./-]+:v?\d+\.\d+[\w.-]*$/.test(image ?? ''))
 }

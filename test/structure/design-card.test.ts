@@ -23,7 +23,6 @@ const importersOf = (name: string): string[] =>
     )
     .map(({ path }) => path)
 
-/** For each job the package that does it, and packages that would do it instead. */
 const JOBS: Readonly<Record<string, { readonly by: string; readonly not: readonly string[] }>> = {
   HTTP: { by: 'koa', not: ['express', 'fastify', 'hapi', '@hapi/hapi', 'restify', 'hono', '@nestjs/core'] },
   records: {

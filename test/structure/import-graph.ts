@@ -1,4 +1,4 @@
-/** The service's own source files and what each refers to, read with a parser rather than by pattern. */
+/** Read with a parser rather than by pattern. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -24,7 +24,7 @@ export interface SourceFile {
 const SOURCE = /\.(?:ts|mts|js|mjs)$/
 const NOT_OURS = new Set(['node_modules', 'coverage'])
 
-/** Every source file below the root's folders; what lies in the root itself is configuration of tools. */
+/** What lies in the root itself is configuration of tools. */
 export function readSources(root: string = ROOT): SourceFile[] {
   const folders = readdirSync(root, { withFileTypes: true }).filter(
     (entry) => entry.isDirectory() && !entry.name.startsWith('.') && !NOT_OURS.has(entry.name),
@@ -40,7 +40,6 @@ export function readSources(root: string = ROOT): SourceFile[] {
     .map((path) => inspect(path, readFileSync(join(root, path), 'utf8')))
 }
 
-/** What one file refers to and reads. */
 export function inspect(path: string, text: string): SourceFile {
   const references: Reference[] = []
   let readsEnvironment = false
@@ -54,12 +53,12 @@ export function inspect(path: string, text: string): SourceFile {
   return { path, references, readsEnvironment, readsClock }
 }
 
-/** The file of ours a reference of `path` leads to; null for packages and built-in modules. */
+/** Returns null for packages and built-in modules. */
 export function targetOf(path: string, { specifier }: Reference): string | null {
   return specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : null
 }
 
-/** Everything a process that starts with `mains` loads, `mains` included. */
+/** Includes `mains`. */
 export function reachableFrom(mains: readonly string[], sources: readonly SourceFile[]): Set<string> {
   const byPath = new Map(sources.map((source) => [source.path, source]))
   const reached = new Set<string>()
@@ -75,7 +74,6 @@ export function reachableFrom(mains: readonly string[], sources: readonly Source
   return reached
 }
 
-/** A node of the syntax tree, looked at member by member. */
 export type Node = Readonly<Record<string, unknown>>
 
 export function parse(path: string, text: string): Node {
@@ -83,7 +81,6 @@ export function parse(path: string, text: string): Node {
   return parseSync(text, { syntax, target: 'es2024' }) as unknown as Node
 }
 
-/** A node and everything below it. */
 export function* nodesOf(value: unknown): Generator<Node> {
   if (Array.isArray(value)) {
     for (const item of value) yield* nodesOf(item)
@@ -155,7 +152,6 @@ function isClock(node: Node): boolean {
   }
 }
 
-/** `import.meta.url` or `import.meta.dirname` and the like. */
 function isOwnAddress(node: unknown): boolean {
   return isNode(node) && isNode(node.object) && node.object.type === 'MetaProperty'
 }
@@ -169,7 +165,6 @@ function isIdentifier(node: unknown, name: string): boolean {
   return isNode(node) && node.type === 'Identifier' && node.value === name
 }
 
-/** A property written `.name` or `['name']`. */
 function isNamed(node: unknown, name: string): boolean {
   return (
     isIdentifier(node, name) || (isNode(node) && isNode(node.expression) && node.expression.value === name)

@@ -4,15 +4,14 @@ import { inspect, readSources, type SourceFile, targetOf } from './import-graph.
 interface Rule {
   /** Folders (with a slash) and files of ours that it may import, besides its own folder. */
   readonly imports: readonly string[] | 'anything'
-  /** Files of ours of which it may import types. */
   readonly types?: readonly string[]
-  /** Packages it may import; absent: any. */
+  /** Absent: any. */
   readonly packages?: readonly string[]
 }
 
 const CONTRACT = 'workflows/contract.ts'
 
-/** Which folder may import what. Imports point one way; what is not said here is refused. */
+/** Imports point one way; what is not said here is refused. */
 const RULES: Readonly<Record<string, Rule>> = {
   billing: { imports: [] },
   access: { imports: ['billing/'] },
@@ -70,9 +69,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   test: { imports: 'anything' },
 }
 
-/** Where settings come in. Everything else is handed a value. */
 const MAY_READ_ENVIRONMENT = /^(?:config\/|dev\/|bench\/|cli\/|test\/|\w+\/main\.ts$)/
-/** Where an instant is always an argument. */
 const WITHOUT_CLOCK =
   /^(?:billing|access|documents|db|representations|events|commands|delivery|activities|gateways|wallets)\//
 
@@ -182,7 +179,6 @@ describe('the check of the source files', () => {
   })
 })
 
-/** The imports of a file that its folder's rule does not allow, each as a sentence. */
 function wrongImports(source: SourceFile): string[] {
   const folder = source.path.slice(0, source.path.indexOf('/'))
   const rule = RULES[folder]

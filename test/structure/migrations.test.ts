@@ -23,7 +23,6 @@ describe('the migrations', () => {
     await onServer(`drop database if exists ${name} with (force)`)
   })
 
-  /** What the entities have and the database lacks, or the other way round. */
   const drift = async () =>
     (await orm.schema.getUpdateSchemaSQL())
       .split('\n')

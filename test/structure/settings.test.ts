@@ -4,7 +4,6 @@ import { describe, expect, test } from '@jest/globals'
 import { ConfigurationError, loadConfig, SETTINGS } from '../../config/config.ts'
 import { ROOT } from './import-graph.ts'
 
-/** The master key of thirty-two zero bytes. */
 const KEY = Buffer.alloc(32).toString('base64')
 
 describe('the settings', () => {
@@ -59,7 +58,7 @@ describe('the settings', () => {
     })
     const values = Object.entries(config)
     for (const { name, default: said } of SETTINGS) {
-      // Of a default in brackets the process knows nothing: it is what `npm start` supplies, or none.
+      // A default in brackets is what `npm start` supplies, or none.
       if (said.startsWith('(')) continue
       const member = name.toLowerCase().replaceAll('_', '')
       const value = values.find(([key]) => key.toLowerCase() === member)?.[1]
@@ -140,7 +139,6 @@ function refusal(env: Readonly<Record<string, string>>): ConfigurationError {
   throw new Error('the configuration was taken')
 }
 
-/** The rows between the markers, without heading and rule. */
 function rows(readme: string): string[] {
   const table = /<!-- settings -->(.*?)<!-- \/settings -->/s.exec(readme)?.[1] ?? ''
   return table

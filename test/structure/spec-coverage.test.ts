@@ -1,4 +1,3 @@
-/** `test/spec-coverage.md`: every rule of the specification, and the test that asserts it or the theme it waits for. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
@@ -6,9 +5,8 @@ import { isNode, type Node, nodesOf, parse, ROOT } from './import-graph.ts'
 
 /** What is still to be built; the head of the table says what belongs to each. */
 const THEMES = ['contract', 'orders', 'payments', 'webhooks', 'compliance', 'platform', 'next stage']
-/** Parts of the table: the specification, the decisions beside it, guarantees to operators, the design card. */
+/** The specification, the decisions beside it, guarantees to operators, the design card. */
 const PARTS = ['S', 'D', 'G', 'C']
-/** Sections of all parts; each has rules. */
 const SECTIONS = [
   ...[
     '1',
@@ -160,13 +158,11 @@ describe('the check of the coverage', () => {
 
 interface Row {
   readonly id: string
-  /** The section of the heading above it. */
   readonly section: string
   readonly rule: string
   readonly shownBy: readonly string[]
 }
 
-/** The rows of all tables, and lines that are neither row nor heading of one. */
 function readTable(text: string): { rows: Row[]; strangers: string[] } {
   const rows: Row[] = []
   const strangers: string[] = []
@@ -231,7 +227,6 @@ function mistakeOf(reference: string, titles: Titles): string | null {
 
 const known = new Map<string, readonly string[]>()
 
-/** Titles of the tests of a file; null when there is no such file. */
 function titlesOf(file: string): readonly string[] | null {
   if (!/^test\/.*\.test\.ts$/.test(file) || !existsSync(join(ROOT, file))) return null
   const titles = known.get(file) ?? titlesIn(file, readFileSync(join(ROOT, file), 'utf8'))

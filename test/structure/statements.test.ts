@@ -1,4 +1,3 @@
-/** SQL of our own goes one way: values bound by PostgreSQL, never spliced into the text; and each text under its own name. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
@@ -38,7 +37,6 @@ interface Node {
   readonly value?: unknown
 }
 
-/** Names of the statements that a source file runs; what a template fills in is `*`. */
 function statementNames(source: string): string[] {
   const names: string[] = []
   const visit = (node: unknown): void => {

@@ -1,10 +1,9 @@
-/** Private words stay out of code and documents: the glossary has the field's own for each of them. */
+/** The glossary has the field's own word for each private one. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { ROOT, readSources } from './import-graph.ts'
 
-/** Word, and what the glossary says instead. */
 const PRIVATE: readonly (readonly [word: RegExp, instead: string])[] = [
   [/\b(?:settle[sd]?|settling|settlements?)\b/, 'advance'],
   [/\b(?:rings|ringing|rang|a ring)\b/, 'a timer fires'],

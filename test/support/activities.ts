@@ -8,15 +8,13 @@ import type { TestService } from './service.ts'
 
 export interface ActivityOptions {
   readonly gateway?: Gateway
-  /** Takes the lines that are logged. */
   readonly logged?: string[]
   readonly unresolved?: { inc(): void }
   readonly unpaidRefunds?: { inc(): void }
-  /** Whether instants may lead the real time, as executions that skip time do. Default true. */
+  /** Instants may lead the real time, as those of executions that skip time do. Default true. */
   readonly skipsTime?: boolean
 }
 
-/** What throws fails the test. */
 const NEVER: Quarantine = {
   async add(_workflow, _key, error) {
     throw error

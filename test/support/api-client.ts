@@ -1,7 +1,4 @@
-/**
- * A caller of the API: sends real requests and gives status, headers and parsed body. It throws if a response is not as
- * the OpenAPI document says.
- */
+/** Every response must match the OpenAPI document and hold no card data; otherwise the client throws. */
 import { requireNoCardData } from './card-data.ts'
 import { contractProblem } from './contract.ts'
 
@@ -24,11 +21,11 @@ export interface ApiClient {
     headers?: Record<string, string>,
   ): Promise<ApiResponse<T>>
   delete<T = Record<string, unknown>>(path: string, headers?: Record<string, string>): Promise<ApiResponse<T>>
-  /** Any request; the body goes out as it is. */
+  /** The body is sent as it is. */
   send<T = Record<string, unknown>>(method: string, path: string, init?: RequestInit): Promise<ApiResponse<T>>
 }
 
-/** A client of one organization; `credential` are headers sent with every request. */
+/** `credential` are headers sent with every request. */
 export function apiClient(
   baseUrl: string,
   organizationId: string,

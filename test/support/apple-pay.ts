@@ -1,4 +1,4 @@
-/** A server that answers as Apple Pay's gateway does: it asks for a client certificate of its authority. */
+/** Responds as Apple Pay's gateway does, and asks for a client certificate of its authority. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -7,7 +7,7 @@ import type { ApplePayConnection } from '../../wallets/apple-pay.ts'
 import { type Certificate, certificates } from './certificates.ts'
 
 export const GATEWAY = 'apple-pay-gateway.apple.com'
-/** What a session is made of; its values must be in no log. */
+/** Its values must be in no log. */
 export const SESSION = {
   epochTimestamp: 1_683_210_471_377,
   expiresAt: 1_683_214_071_377,
@@ -29,21 +29,16 @@ export interface ReceivedRequest {
   readonly body: unknown
   /** Common name of the client's certificate. */
   readonly client: string
-  /** The host that the client asked for in TLS. */
   readonly servername: string | false | undefined
 }
 
 export interface AppleGateway {
   readonly received: ReceivedRequest[]
-  /** Names that were looked up. */
   readonly lookedUp: string[]
-  /** A certificate that the gateway knows, with the files of it. */
   readonly identity: Certificate
   /** A certificate of an authority that the gateway does not know. */
   readonly stranger: Certificate
-  /** How it is reached, under the name of Apple's own. */
   readonly connection: ApplePayConnection & { readonly port: number; readonly ca: string }
-  /** Answers so from now on; default with a session. */
   answer(answer: Answer): void
   /** Shows a certificate that no authority of the client has signed, from now on. */
   pretend(): void

@@ -1,4 +1,4 @@
-/** A real headless Chromium with a fresh profile, and a guard that it asks nobody but the service for anything. */
+/** A headless Chromium with a fresh profile that can reach nothing but the service. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -7,9 +7,8 @@ import { withLock } from '../../dev/services/lock.mjs'
 import { closed, opened } from './open-things.ts'
 
 export interface Browser {
-  /** Of its profile: what it has written is there until it is closed. */
   readonly profile: string
-  /** Addresses it has asked for, in order. */
+  /** Addresses it has requested, in order. */
   readonly asked: readonly string[]
   /** Errors of its pages and their consoles, refusals by the content security policy among them. */
   readonly complaints: readonly string[]
@@ -31,7 +30,7 @@ const QUIET = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ]
 
-/** Starts it. @throws Error naming what to install where there is no Chromium. */
+/** @throws Error naming what to install if there is no Chromium. */
 export async function startBrowser(
   options: { readonly colorScheme?: 'light' | 'dark' } = {},
 ): Promise<Browser> {
@@ -70,7 +69,7 @@ export async function startBrowser(
   return opened(browser, 'browser')
 }
 
-/** `CHROMIUM_PATH`, else a Chromium or Chrome on the PATH, else the one that a package of the tests brings along. */
+/** `CHROMIUM_PATH`, else a Chromium or Chrome on the PATH, else the one in a package of the tests. */
 async function chromiumPath(): Promise<string> {
   const { CHROMIUM_PATH, PATH = '' } = process.env
   if (CHROMIUM_PATH !== undefined && CHROMIUM_PATH !== '') return CHROMIUM_PATH

@@ -1,4 +1,4 @@
-/** The published test cards. Nothing here may be found in what a test run leaves behind. */
+/** The published test cards. None of these numbers may be found in what a test run leaves behind. */
 export const TEST_CARDS = {
   approves: '4111111111111111',
   approvesToo: '5555555555554444',
@@ -13,5 +13,5 @@ export const TEST_CARDS = {
   asksIfPresent: '4000003800000446',
 } as const
 
-/** A security code that no other number of the tests holds. */
+/** No other number of the tests contains it. */
 export const TEST_CVV = '9173'

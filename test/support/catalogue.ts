@@ -12,7 +12,6 @@ export interface Catalogue extends OrganizationKeys {
   readonly webhookId: string | null
 }
 
-/** A new organization of the service, with all of it. */
 export async function catalogue(
   service: TestService,
   options: { webhook?: string } = {},
@@ -20,7 +19,6 @@ export async function catalogue(
   return await makeCatalogue(await service.organization(), options)
 }
 
-/** Makes all of it through the API, in an organization that exists. */
 export async function makeCatalogue(
   organization: OrganizationKeys & { readonly api: ApiClient },
   options: { webhook?: string } = {},
@@ -42,7 +40,6 @@ export async function makeCatalogue(
   }
 }
 
-/** The body of an order of that plan. */
 export function orderBody(from: Catalogue, members: object = {}): object {
   return {
     orderType: 'subscription-order',

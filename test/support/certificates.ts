@@ -1,4 +1,4 @@
-/** Certificates of this moment, made by openssl; no key stands in a file of the repository. */
+/** Certificates made by openssl for each run, so that the repository has no key. */
 import { execFileSync } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -6,16 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 export interface Certificate {
-  /** PEM. */
   readonly cert: string
-  /** PEM. */
   readonly key: string
   readonly certFile: string
   readonly keyFile: string
 }
 
 export interface Authority {
-  /** Its own certificate, in PEM. */
   readonly ca: string
   /** Issues a certificate for a server of these names, or for a client if there are none. */
   issue(subject: string, names?: readonly string[], days?: number): Certificate
@@ -23,7 +20,6 @@ export interface Authority {
 
 export interface Certificates {
   authority(subject: string): Authority
-  /** Removes every file. */
   remove(): void
 }
 
@@ -36,7 +32,6 @@ export function hasOpenssl(): boolean {
   }
 }
 
-/** Certificates in a folder of their own. */
 export function certificates(): Certificates {
   const folder = mkdtempSync(join(tmpdir(), 'certificates-'))
   let made = 0

@@ -1,7 +1,4 @@
-/**
- * The contract check: every response that a test receives, and every event that it leaves behind, has to be as the
- * OpenAPI document says. Members that the document does not name are refused here, though clients tolerate them.
- */
+/** Compares responses and events with the OpenAPI document. Members that it does not name are refused here. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import type { JsonSchema } from '../../api/openapi/schemas.ts'
@@ -11,20 +8,18 @@ import { parseDuration } from '../../billing/durations.ts'
 
 export interface Exchange {
   readonly method: string
-  /** Path and query, from the root. */
   readonly path: string
   readonly status: number
   readonly headers: Headers
   readonly text: string
 }
 
-/** What is wrong with a response; null if it is as documented. */
+/** Returns what is wrong with a response; null if it is as documented. */
 export function contractProblem(exchange: Exchange): string | null {
   contract ??= readContract()
   return contract.responseProblem(exchange)
 }
 
-/** What is wrong with the payload of an event; null if it is as documented. */
 export function eventContractProblem(type: string, payload: string): string | null {
   contract ??= readContract()
   return contract.eventProblem(type, payload)
@@ -59,12 +54,10 @@ interface Document {
   readonly components: Readonly<Record<string, Readonly<Record<string, Response & Header & JsonSchema>>>>
 }
 
-/** Pages and what they load are no part of the API. */
 const NOT_OF_THE_API = /^\/(demo|docs)\//
 /** Statuses of HTTP itself, which any request can have. */
 const OF_HTTP = [405, 408, 417, 431]
 const ROOT = 'https://contract.test/'
-/** In live, their paths do not exist. */
 const SANDBOX_ONLY = new Set(
   ROUTES.filter(({ sandboxOnly = false }) => sandboxOnly).map(({ operationId }) => operationId),
 )
@@ -158,7 +151,6 @@ export function readContract(document: object = openApiDocument('https://contrac
   }
 }
 
-/** Names of all headers that the document knows, as they are on the wire. */
 const KNOWN = [
   'ETag',
   'Location',
@@ -192,7 +184,7 @@ function headersProblem(
   return unknown.length === 0 ? null : `has ${unknown.join(', ')}, which it is not documented to have`
 }
 
-/** The same value with each object closed: a member that is not documented is an error. */
+/** Closes each object, so that a member that is not documented is an error. */
 function closed(schema: JsonSchema): JsonSchema {
   const { properties, items, additionalProperties, oneOf, anyOf } = schema
   return {
@@ -212,14 +204,14 @@ function closed(schema: JsonSchema): JsonSchema {
   }
 }
 
-/** The schema of a response to a request with `fields`: the resource, or each of a list, may lack any member. */
+/** With `fields`, the resource, or each of a list, may lack any member. */
 function partOf(schema: JsonSchema, resolve: (schema: JsonSchema) => JsonSchema): JsonSchema {
   if (schema.items !== undefined) return { ...schema, items: partOf(schema.items, resolve) }
   const { required: _, oneOf, ...rest } = resolve(schema)
   return oneOf === undefined ? rest : { anyOf: oneOf.map((one) => partOf(one, resolve)) }
 }
 
-/** The same schema with references that hold anywhere. */
+/** Makes references absolute, so that they resolve anywhere. */
 function absolute(schema: JsonSchema): JsonSchema {
   return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"${ROOT}#/`)) as JsonSchema
 }

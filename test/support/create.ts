@@ -1,10 +1,6 @@
-/** Creation through the API, where the creation itself is not what a test is about. */
 import type { ApiClient } from './api-client.ts'
 
-/**
- * Creates a resource and gives its body.
- * @throws Error with the response, if it is not created.
- */
+/** Creates a resource and returns its body. @throws Error with the response if it is not created. */
 export async function create(
   api: Pick<ApiClient, 'post'>,
   path: string,

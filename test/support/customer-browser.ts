@@ -1,9 +1,8 @@
-/** A customer's browser: a client that holds the customer's JWT. */
 import { type ApiClient, apiClient } from './api-client.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { TestService } from './service.ts'
 
-/** Returns a client with a JWT of the customer; its access list names the permissions, by default everything. */
+/** Returns a client with a JWT of the customer; its access list has the permissions, by default all. */
 export async function customerBrowser(
   service: TestService,
   merchant: Pick<Catalogue, 'api' | 'organizationId' | 'customerId'>,

@@ -1,8 +1,7 @@
-/** What a dispute needs before it can be opened: a transaction of a customer. */
 import type { ApiClient } from './api-client.ts'
 import { create } from './create.ts'
 
-/** Records a sale that was paid elsewhere and gives its id. */
+/** Records a sale that was paid elsewhere and returns its id. */
 export async function externalSale(api: ApiClient, customerId: string): Promise<string> {
   const { id } = await create(api, 'transactions', {
     type: 'sale',
@@ -14,7 +13,6 @@ export async function externalSale(api: ApiClient, customerId: string): Promise<
   return String(id)
 }
 
-/** The body of a dispute of that transaction. */
 export function disputeBody(transactionId: string, members: object = {}): Record<string, unknown> {
   return {
     transactionId,

@@ -1,4 +1,4 @@
-/** What every event a test run left behind has to hold: the ids of its type, its records, its links, its own name. */
+/** What every event of a test run must contain: the ids of its type, its records, its links, its name. */
 import pg from 'pg'
 import { eventContractProblem } from './contract.ts'
 
@@ -13,7 +13,7 @@ const INVOICE: Shape = { ids: ['invoiceId'], embedded: ['invoice'] }
 const TRANSACTION: Shape = { ids: ['transactionId'], embedded: ['transaction'] }
 const REDEMPTION: Shape = { ids: ['couponId', 'redemptionId', 'customerId'], embedded: ['coupon'] }
 
-/** By type, or by what types begin with; the longest that fits holds. */
+/** By type, or by what types begin with; the longest that matches applies. */
 const SHAPES: Readonly<Record<string, Shape>> = {
   'subscription-': SUBSCRIPTION,
   'order-': SUBSCRIPTION,
@@ -47,7 +47,6 @@ interface EventRow {
   readonly event_time: Date
 }
 
-/** What is wrong with an event's payload; null: nothing. */
 export function eventProblem(row: EventRow): string | null {
   const name = Object.keys(SHAPES)
     .filter((start) => row.type.startsWith(start))
@@ -76,7 +75,6 @@ export function eventProblem(row: EventRow): string | null {
   return null
 }
 
-/** What is wrong with events in a database, a line each. */
 export async function eventProblems(databaseUrl: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()

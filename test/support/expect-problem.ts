@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals'
 import type { ApiResponse } from './api-client.ts'
 
-/** Asserts that an answer is that problem; gives the fields it names. */
+/** Returns the fields that the problem names. */
 export function expectProblem(response: ApiResponse, status: number, code: string): string[] {
   expect({ status: response.status, ...response.body }).toMatchObject({ status, code })
   expect(response.headers.get('content-type')).toBe('application/problem+json')

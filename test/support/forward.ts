@@ -1,28 +1,23 @@
-/** A port that leads to another address, for tests in which that address comes, goes, or breaks in the middle. */
+/** A port that leads to another address, for tests in which that address comes, goes, or breaks. */
 import { connect, createServer, type Socket } from 'node:net'
 import { closed, opened } from './open-things.ts'
 
 export interface Forward {
   /** Breaks every connection and refuses new ones, once the other side has been sent this many more bytes. */
   breakAfter(bytes: number): void
-  /**
-   * Swallows every packet: connections stay open and new ones are accepted, but neither bytes nor an end come through. As
-   * after a network partition, what was sent meanwhile arrives with `mend`.
-   */
+  /** As in a network partition: connections stay open, and what is sent meanwhile arrives with `mend`. */
   swallow(): void
-  /** Lets connections through again. */
   mend(): void
   /** How often the other side was sent something after it had last sent something itself. */
   roundTrips(): number
   close(): Promise<void>
 }
 
-/** Listens on a port of 127.0.0.1 and forwards every connection to `address`. */
 export async function forward(port: number, address: string): Promise<Forward> {
   const [host = '', target = ''] = address.split(':')
   const connections = new Set<Socket>()
   let left = Number.POSITIVE_INFINITY
-  /** What passes later, in its order; null: everything passes at once. */
+  /** What passes later, in its order; null if everything passes at once. */
   let held: (() => void)[] | null = null
   const pass = (action: () => void): void => {
     if (held === null) action()

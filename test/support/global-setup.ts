@@ -1,4 +1,4 @@
-/** Once per test run: real services in a directory of their own, a migrated template database, the workflow bundle. */
+/** Once per test run: local services in their own directory, a migrated template database, the workflow bundle. */
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ export default async function setUp(): Promise<void> {
     temporalNamespace: NAMESPACE,
     temporalPort: await freePort(),
     temporalUiPort: null,
-    // Long histories are left early, so that going on in a new one happens in many a test; the default is ten times this.
+    // A tenth of the default, so that many tests continue in a new history.
     temporalSettings: { 'limit.historyCount.suggestContinueAsNew': 400 },
     durable: false,
     log: (line) => console.log(line),

@@ -1,7 +1,5 @@
-/** Images for logos. */
 import { crc32, deflateSync } from 'node:zlib'
 
-/** A PNG image of one colour with transparency, as a data URL. */
 export function pngLogo(width = 120, height = 40): string {
   const pixels = Buffer.alloc((width * 4 + 1) * height, 0x80)
   for (let row = 0; row < height; row += 1) pixels[row * (width * 4 + 1)] = 0

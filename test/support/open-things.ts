@@ -1,4 +1,4 @@
-/** The leak guard's list: what a test file has opened and not closed. The test environment reads it when the file ends. */
+/** What a test file has opened and not closed. The test environment reads the list when the file ends. */
 
 const OPEN = Symbol.for('billing.test.open')
 
@@ -8,7 +8,6 @@ function list(): Map<object, string> {
   return global[OPEN]
 }
 
-/** Remembers something that has to be closed before the file ends. */
 export function opened<T extends object>(thing: T, name: string): T {
   list().set(thing, name)
   return thing

@@ -1,7 +1,4 @@
-/**
- * Orders and payments of a service without a worker: a test runs the activities itself, as often and as broken as it
- * likes.
- */
+/** Payments of a service without a worker: a test runs the activities itself, as often as it likes. */
 import type { OrderAdvancer } from '../../activities/advance-order.ts'
 import { composedStatement } from '../../db/statement.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
@@ -19,7 +16,6 @@ export interface Payer {
   readonly paymentInstrumentId: string
 }
 
-/** A new customer with that card as default instrument. */
 export async function makePayer(api: ApiClient, pan: string = TEST_CARDS.approves): Promise<Payer> {
   const { id, defaultPaymentInstrument } = await create(api, 'customers', {
     paymentToken: await makeToken(api, pan),
@@ -30,11 +26,9 @@ export async function makePayer(api: ApiClient, pan: string = TEST_CARDS.approve
 
 export interface PlacedOrder extends Payer {
   readonly id: string
-  /** The initial one. */
   readonly invoiceId: string
 }
 
-/** A new order of a new customer with that card. */
 export async function placeCharged(
   merchant: Catalogue,
   pan: string = TEST_CARDS.approves,
@@ -57,7 +51,7 @@ export interface Payments {
   sql<T extends object>(text: string, values?: readonly unknown[]): Promise<T[]>
   /** Runs work of the merchant in one unit, `ahead` milliseconds from now. */
   inUnit<T>(work: (unit: UnitOfWork) => Promise<T>, ahead?: number): Promise<T>
-  /** What the activities of a record's workflow are given, `ahead` milliseconds from now. */
+  /** Input of an activity of the record's workflow, `ahead` milliseconds from now. */
   input(recordId: string, ahead?: number): Parameters<OrderAdvancer['advance']>[0]
   stop(): Promise<void>
 }

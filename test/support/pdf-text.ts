@@ -1,4 +1,3 @@
-/** The text of a PDF document, as a reader can select it. */
 import { inflateSync } from 'node:zlib'
 
 /** Returns the lines of each page from the top down; texts at one height are joined by ` | `. */

@@ -1,25 +1,20 @@
-/** The service's own processes, as operators run them, to be killed, paused and started again. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { appendFileSync, closeSync, openSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { closed, opened } from './open-things.ts'
 
 export interface ServiceProcess {
-  /** Starts it, or starts it again, with `env` besides its own; resolves at its line `ready …`. */
+  /** Starts or restarts the process, with `env` besides its own; resolves at its line `ready …`. */
   start(env?: Readonly<Record<string, string>>): Promise<void>
-  /** True from its start until it has ended, by whomever. */
   isRunning(): boolean
   /** SIGSTOP: it keeps its connections and does nothing. */
   pause(): void
-  /** SIGCONT. */
   resume(): void
-  /** SIGKILL. */
   kill(): Promise<void>
   /** SIGTERM; resolves with the exit code when it has drained. */
   stop(): Promise<number | null>
 }
 
-/** A process of one of the service's mains, its output appended to a file. */
 export function serviceProcess(
   main: string,
   env: Readonly<Record<string, string>>,
@@ -45,7 +40,6 @@ export function serviceProcess(
     async start(more = {}) {
       const log = openSync(logFile, 'a')
       const started = spawn(process.execPath, [script], {
-        // No balancer has to notice.
         env: { PATH: process.env.PATH, SHUTDOWN_DELAY_SECONDS: '0', ...env, ...more },
         stdio: ['ignore', 'pipe', log],
       })

@@ -1,6 +1,4 @@
-/** Random numbers that a seed repeats. */
-
-/** A small seeded generator of numbers in [0, 1). */
+/** Numbers in [0, 1) that a seed repeats. */
 export function mulberry32(seed: number): () => number {
   let state = seed
   return () => {

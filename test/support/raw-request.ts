@@ -1,7 +1,6 @@
-/** Requests as bytes, for what no client would send. */
 import { connect } from 'node:net'
 
-/** Sends lines as they are, each ended as HTTP does; gives all that comes back until the connection is closed. */
+/** Sends lines as they are, for what no client would send. Returns everything until the connection is closed. */
 export async function rawRequest(baseUrl: string, lines: readonly string[]): Promise<string> {
   const { hostname, port } = new URL(baseUrl)
   const socket = connect(Number(port), hostname)

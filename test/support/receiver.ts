@@ -1,4 +1,3 @@
-/** A programmable webhook receiver: remembers what came, answers as told. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { closed, opened } from './open-things.ts'
@@ -9,7 +8,6 @@ export interface Received {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
-  /** The body as JSON. */
   readonly event: ReceivedEvent
   /** Milliseconds since the epoch. */
   readonly at: number
@@ -24,15 +22,14 @@ export interface ReceivedEvent {
   readonly [member: string]: unknown
 }
 
-/** How to answer a request; the default is 200. */
+/** The default is 200. */
 export type Behaviour = (received: Received, response: ServerResponse) => void | Promise<void>
 
 export interface Receiver {
   readonly url: string
   readonly received: readonly Received[]
-  /** Answers from now on with a status, or as a function does. */
   respondWith(behaviour: number | Behaviour): void
-  /** Waits until something that fits has come, and gives all that fits. */
+  /** Waits until `count` matching requests have come, and returns all that match. */
   until(fits: (received: Received) => boolean, count?: number): Promise<Received[]>
   close(): Promise<void>
 }

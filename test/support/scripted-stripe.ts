@@ -1,6 +1,5 @@
 /**
- * A provider that behaves as Stripe does, on a port of this machine: it keeps customers, payment methods, intents and
- * refunds in memory, replays what came under an idempotency key, failures too, lists in pages, and fails as it is told.
+ * Behaves as Stripe does, in memory: it replays responses, failures too, by idempotency key, and lists in pages.
  */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -9,13 +8,11 @@ import type { AddressInfo } from 'node:net'
 type Resource = Record<string, unknown> & { id: string }
 type Form = Record<string, string>
 
-/** What the next matching request does instead of, or after, its work. */
 export type Fault =
-  /** Refuses it before it did anything. */
   | { readonly before: { readonly status: number; readonly error: object } }
-  /** Does its work, and then says something else. */
+  /** Does its work, and then sends another response. */
   | { readonly after: { readonly status: number; readonly error: object } }
-  /** Does its work, and then says nothing for so long, in milliseconds. */
+  /** Does its work, and responds only after so many milliseconds. */
   | { readonly silent: number }
   /** Does its work, and then closes the connection. */
   | { readonly closes: true }
@@ -24,15 +21,14 @@ export interface ScriptedStripe {
   readonly port: number
   /** Every intent that has moved money. */
   readonly charges: () => Resource[]
-  /** Every intent, newest first. */
   readonly intents: () => Resource[]
   readonly refunds: () => Resource[]
   readonly requests: () => readonly string[]
   /** Makes the next request whose method and path match fail. */
   fail(request: RegExp, fault: Fault): void
-  /** Adds a card that Stripe's own form made in the browser, and gives its id. */
+  /** Adds a card that Stripe's own form made in the browser, and returns its id. */
   addPaymentMethod(pan: string): string
-  /** Answers the bank's page of an intent that waits, as its customer; one that does not wait stays as it is. */
+  /** Responds to an intent's bank page as its customer; an intent that does not wait stays as it is. */
   answer(approvalUrl: string, approves: boolean): void
   /** Adds intents of others to a customer, which stand before its own in a list. */
   addIntents(customer: string, count: number): void

@@ -1,4 +1,4 @@
-/** The service as a test file has it: a database of its own, a real API on a free port, a real worker if wanted. */
+/** The service for one test file: its own database, a real API on a free port, a real worker if wanted. */
 
 import { randomBytes } from 'node:crypto'
 import { Client, Connection } from '@temporalio/client'
@@ -35,9 +35,8 @@ export interface TestService {
   readonly databaseUrl: string
   /** For work on all organizations, as the worker's. */
   readonly database: Database
-  /** The API's, held to the organization in scope. */
+  /** Restricted to the organization in scope. */
   readonly apiDatabase: Database & { readonly access: ApiAccess }
-  /** Lines the service has logged. */
   readonly log: readonly string[]
   readonly temporal: Client
   readonly metrics: Metrics
@@ -50,23 +49,18 @@ export interface TestService {
 }
 
 export interface ServiceOptions {
-  /** Whether a worker runs from the start; default true. */
+  /** Default true. */
   readonly worker?: boolean
-  /** Settings by the names of their environment variables. */
   readonly settings?: Readonly<Record<string, string>>
   /** A migrated database that is the test's own; default a clone of the template. */
   readonly databaseUrl?: string
-  /** Whether the API is connected to no Temporal; the worker is. */
+  /** True if the API is connected to no Temporal; the worker is. */
   readonly apiWithoutTemporal?: boolean
-  /** When the database ends what takes longer; default as in production. */
   readonly timeouts?: Timeouts
   /** How long a client may leave a response unread, in milliseconds; default as in production. */
   readonly unreadTimeout?: number
-  /** Where Stripe is; default on the Internet. */
   readonly stripeHost?: GatewayOptions['stripeHost']
-  /** Where Temporal is; default the test run's. */
   readonly temporalAddress?: string
-  /** How Apple Pay is reached; default as on the Internet. */
   readonly applePay?: ApplePayConnection
 }
 

@@ -1,13 +1,11 @@
-/** What the local services of a test run are, passed from the global set-up to every test file through the environment. */
+/** The local services of a test run, passed from the global set-up to test files by the environment. */
 
 export interface TestServices {
-  /** Server that test databases are made on. */
   readonly adminUrl: string
   /** A migrated database that each test file clones. */
   readonly templateName: string
   readonly temporalAddress: string
   readonly namespace: string
-  /** Bundled workflows. */
   readonly bundlePath: string
 }
 

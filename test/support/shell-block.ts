@@ -1,11 +1,8 @@
-/** Commands as people paste them into an interactive bash or zsh, which read some of them differently from a script. */
-
 type Context = 'plain' | 'single' | 'double'
 
 /**
- * What an interactive shell would not take as it stands, each with its line: a comment, whose words an interactive zsh
- * hands to the command; a pattern outside of quotes, which zsh refuses when no file matches; an exclamation mark
- * outside of single quotes, which both take from their history; a placeholder.
+ * Interactive zsh runs the words of a comment and refuses unquoted patterns without a match; bash and zsh expand
+ * exclamation marks outside single quotes. A placeholder is trouble in any shell.
  */
 export function troubleInShell(block: string): string[] {
   const trouble: string[] = []

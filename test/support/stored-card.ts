@@ -1,17 +1,12 @@
-/** What a gateway says to a card that it is to store. */
 import type { RequestCards } from '../../commands/payments/request-cards.ts'
 import type { CardRefusal, StoredCard } from '../../gateways/port.ts'
 
-/**
- * Gives the reference of a stored card.
- * @throws Error if the gateway refused it.
- */
+/** Returns the reference of a stored card. @throws Error if the gateway refused it. */
 export function referenceIn(stored: StoredCard | CardRefusal): string {
   if ('refusal' in stored) throw new Error(stored.refusal)
   return stored.reference
 }
 
-/** For commands that consume no payment token. */
 export const NO_CARDS: RequestCards = {
   use: () => Promise.reject(new Error('a payment token was consumed')),
   adopt() {

@@ -1,4 +1,4 @@
-/** Events as Stripe sends them, signed as Stripe signs them. */
+/** Events as Stripe sends and signs them. */
 import Stripe from 'stripe'
 import { ulid } from 'ulid'
 
@@ -10,7 +10,6 @@ export interface StripeEvent {
   readonly data: { readonly object: object }
 }
 
-/** An event of now about an object. */
 export function stripeEvent(type: string, object: object, members: Partial<StripeEvent> = {}): StripeEvent {
   return {
     id: `evt_${ulid()}`,
@@ -21,7 +20,7 @@ export function stripeEvent(type: string, object: object, members: Partial<Strip
   }
 }
 
-/** The header of a body; `age` seconds old. */
+/** `age` in seconds. */
 export function stripeSignature(body: string, secret: string, age = 0): string {
   const timestamp = Math.floor(Date.now() / 1000) - age
   return Stripe.webhooks.generateTestHeaderString({ payload: body, secret, timestamp })
@@ -31,13 +30,12 @@ export interface Sending {
   readonly secret: string
   /** Seconds since it was signed. */
   readonly age?: number
-  /** What the header is, if it is not that of the secret. */
+  /** Replaces the header. */
   readonly signature?: string | null
-  /** What is sent, if it is not the event. */
+  /** Replaces the event. */
   readonly body?: string
 }
 
-/** Sends an event to the notifications of an account, and gives status and body. */
 export async function sendEvent(
   url: string,
   event: object,
@@ -55,7 +53,6 @@ export async function sendEvent(
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
-/** A dispute of an intent, as an event shows it, with what a cardholder has said. */
 export function stripeDispute(paymentIntent: string, members: object = {}): Record<string, unknown> {
   return {
     id: `du_${ulid()}`,

@@ -1,4 +1,4 @@
-/** stripe-mock, the provider's own stand-in: it checks every request against Stripe's OpenAPI document. */
+/** The provider's own stand-in: it checks every request against Stripe's OpenAPI document. */
 import { spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

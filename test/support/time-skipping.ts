@@ -1,11 +1,10 @@
-/** Moves an execution's clock forward with the server's own time skipping. */
 import type { Client } from '@temporalio/client'
 import { msToTs } from '@temporalio/common/lib/time.js'
 import { ulid } from 'ulid'
 
 /**
- * Skips `milliseconds` of an execution's time: every timer until then fires, in order, with its work in between.
- * Resolves when the clock is there, which says nothing of the work of the last instant, or when the execution ended.
+ * Fires every timer until then, in order. Resolves when the execution has ended, or its clock is there, which says
+ * nothing of the work of the last instant.
  */
 export async function skipTime(client: Client, workflowId: string, milliseconds: number): Promise<void> {
   const { namespace } = client.options
@@ -36,5 +35,5 @@ export async function skipTime(client: Client, workflowId: string, milliseconds:
   }
 }
 
-/** Results of a poll; that the execution ended before the instant counts as failed there, and is a success here. */
+/** That the execution ended before the instant counts as failed at the server, and is a success here. */
 const FastForward = { POLL_TIMEOUT: 1 }

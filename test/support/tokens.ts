@@ -1,9 +1,7 @@
-/** Payment tokens of test cards. */
 import type { ApiClient } from './api-client.ts'
 import { TEST_CARDS, TEST_CVV } from './cards.ts'
 import { create } from './create.ts'
 
-/** The body of POST tokens. */
 export function tokenBody(pan: string | null = TEST_CARDS.approves, members: object = {}): object {
   return {
     method: 'payment-card',
@@ -12,7 +10,6 @@ export function tokenBody(pan: string | null = TEST_CARDS.approves, members: obj
   }
 }
 
-/** A new token; gives its id. */
 export async function makeToken(api: ApiClient, pan: string | null = TEST_CARDS.approves): Promise<string> {
   return String((await create(api, 'tokens', tokenBody(pan))).id)
 }

@@ -1,4 +1,4 @@
-/** Waits for a fact, by asking again and again; nothing in the tests sleeps for a guess. */
+/** Polls for a fact; nothing in the tests sleeps for a guess. */
 export async function waitFor<T>(
   what: string,
   ask: () => T | null | Promise<T | null>,

@@ -1,4 +1,3 @@
-/** What Apple Pay is sent, under which certificate, and what ends without a session. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { createAddressGuard } from '../../delivery/address-guard.ts'
 import { LOOKUP_TIMEOUT } from '../../delivery/names.ts'

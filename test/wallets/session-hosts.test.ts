@@ -1,4 +1,3 @@
-/** Which URLs lead to a merchant session: those on Apple's published hosts. */
 import { expect, test } from '@jest/globals'
 import { SESSION_HOSTS, sessionHost } from '../../wallets/session-hosts.ts'
 

@@ -1,4 +1,4 @@
-/** Orders advance by one function, whoever calls it: a fired timer, a command or the sweep. */
+/** One function advances orders, whoever calls it: a fired timer, a command or the sweep. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createOrderAdvancer, type OrderAdvancer } from '../../activities/advance-order.ts'
 import { createQuarantine } from '../../activities/quarantine.ts'
@@ -67,7 +67,6 @@ describe('orders that are due', () => {
     base: null,
   })
   const poison = (id: string) => sql(`update subscriptions set items = '[{}]' where id = ?`, [id])
-  /** What an order shows, but for what tells one from another. */
   const shape = async (id: string) =>
     JSON.stringify(await order(id))
       .replaceAll(/\b(sub|in|item)_\w+/g, 'id')
@@ -116,11 +115,11 @@ describe('orders that are due', () => {
   test('what is due is decided by the instant of the workflow, and for the others never ahead of the database', async () => {
     const startTime = new Date(Date.now() + DAY).toISOString()
     const [skipping, other] = [await place({ startTime }), await place({ startTime })]
-    // An execution that skips time leads; it moves nobody else.
+    // An execution that skips time leads; it moves no other order.
     await orders.advance(input(skipping, { ahead: 2 * DAY }))
     expect((await order(skipping)).status).toBe('active')
     expect((await order(other)).status).toBe('pending')
-    // Where executions do not skip time, an instant ahead of real time is a wrong clock.
+    // If executions do not skip time, an instant ahead of real time is a wrong clock.
     const { next } = await advancer({ skipsTime: false }).advance(input(other, { ahead: 2 * DAY }))
     expect((await order(other)).status).toBe('pending')
     expect(next).toBe(Date.parse(startTime))
@@ -198,13 +197,11 @@ describe('orders that are due', () => {
     expect(rest).toEqual([])
     expect(quarantines).toEqual(['subscription'])
 
-    // It stands in no later batch, whoever else is due.
     const later = await place()
     await orders.advanceDue(merchant.organizationId)
     expect((await order(later)).status).toBe('active')
     expect(quarantines).toHaveLength(1)
 
-    // Whole again and released, it advances, and nothing of the quarantine is left.
     await sql(
       'update subscriptions set items = (select items from subscriptions where id = ?) where id = ?',
       [later, broken],

@@ -21,7 +21,7 @@ describe('a webhook with a long line of deliveries', () => {
     sql('select status, count(*)::int as count from deliveries where webhook_id = ? group by 1 order by 1', [
       webhookId,
     ])
-  /** A webhook with as many deliveries of each status, and one more that was delivered and is to be sent again. */
+  /** As many deliveries of each status, and one that was delivered and is to be resent. */
   async function crowded(): Promise<string> {
     const { body } = await merchant.api.post('webhooks', {
       url: 'http://127.0.0.1:1/',

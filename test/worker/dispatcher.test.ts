@@ -27,7 +27,7 @@ describe('the dispatcher', () => {
   })
 
   const sql = <T>(text: string) => service.database.orm.em.fork().getConnection().execute<T[]>(text)
-  /** Has the receiver keep every request open until what is given back is called; it then answers 200. */
+  /** The receiver keeps every request open until the returned function is called; then it responds with 200. */
   const holdResponses = (): (() => void) => {
     const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>()
     receiver.respondWith(async (_, response) => {
@@ -78,7 +78,6 @@ describe('the dispatcher', () => {
     await merchant.api.post('customers', { firstName: 'First' })
     await receiver.until(() => true, before + 1)
     await sql("update deliveries set lease_owner = null, lease_until = null where status = 'waiting'")
-    // Has it look, and take the first again along with the second.
     await merchant.api.post('customers', { firstName: 'Second' })
     await receiver.until(() => true, before + 2)
     response()
@@ -94,7 +93,7 @@ describe('the dispatcher', () => {
     await service.stopWorker()
     const before = receiver.received.length
     await merchant.api.post('customers', { firstName: 'Orphan' })
-    // As a process that was killed leaves it: taken under a lease, its row no longer renewed.
+    // As a killed process leaves it: taken under a lease, its row no longer renewed.
     await sql(
       `insert into worker_processes (id, alive_until, in_flight) values ('wrk_dead', now() - interval '1 second', '{}')`,
     )
@@ -135,7 +134,7 @@ describe('the dispatcher', () => {
     await merchant.api.post('customers', {})
     await merchant.api.post('customers', {})
     let lookUps = 0
-    // One look-up at a time, which takes as long as there is for it: the other finds no place.
+    // One look-up at a time, which takes its whole time limit: the other finds no place.
     const resolve: Resolve = () => {
       lookUps += 1
       return new Promise((_, fail) => setTimeout(() => fail(new Error('slow')), 600))

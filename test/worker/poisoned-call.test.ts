@@ -1,4 +1,3 @@
-/** An order whose gateway call cannot be recorded waits by itself, and is charged once when it can. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { quarantinedRecords, releaseRecord } from '../../db/quarantine.ts'
 import { composedStatement } from '../../db/statement.ts'
@@ -39,7 +38,7 @@ test('a charge whose answer cannot be recorded sets its order aside until it can
     return status?.value === 'quarantined' ? true : null
   })
 
-  // A change has it tried again, and it is set aside for longer.
+  // A change has it tried again, and it is quarantined for longer.
   await execution.signal(CHANGED_SIGNAL)
   await waitFor('the next quarantine', async () =>
     (await quarantinedRecords(em())).some(({ count }) => count === 2) ? true : null,

@@ -1,4 +1,3 @@
-/** The relay between the outbox and Temporal: what it carries first, and what it does while Temporal fails. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { Client, Connection } from '@temporalio/client'
 import pino from 'pino'
@@ -78,7 +77,7 @@ describe('the relay', () => {
     stops.push(() => connection.close())
     return new Client({ connection, namespace: testServices().namespace })
   }
-  /** A client of the real server that notes its calls, and fails where the test wants it. */
+  /** Records its calls, and fails where the test wants it. */
   const noting = (fail: (id: string) => Error | null = () => null) => {
     const client = clientOf(testServices().temporalAddress)
     const calls: Call[] = []
@@ -124,7 +123,7 @@ describe('the relay', () => {
     bridge.mend()
     await empty()
     expect(hasSaid('Temporal is back')).toBe(true)
-    // Nobody works here: they would run for ever.
+    // No worker runs here, so they would run for ever.
     await terminate('lost', MANY)
   })
 
@@ -162,7 +161,7 @@ describe('the relay', () => {
     relayWith(client)
     await empty()
     expect(calls).toHaveLength(1)
-    // The later wake-up knows the deadline as it is now.
+    // The later wake-up knows the present deadline.
     expect(calls[0]?.startDelay).toBeGreaterThan(1.9 * HOUR)
     await terminate('new', 1)
   })

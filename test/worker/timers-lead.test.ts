@@ -1,4 +1,4 @@
-/** Temporal's timers lead, for every kind of record; the sweep is a net and finds nothing while Temporal is well. */
+/** The sweep finds nothing while Temporal is well. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { disputeBody, externalSale } from '../support/dispute.ts'
@@ -59,7 +59,7 @@ describe('while Temporal is well', () => {
       await waitFor('the dispute to be lost', async () =>
         (await merchant.api.get(`disputes/${dispute.id}`)).body.status === 'lost' ? true : null,
       )
-      // Half an hour is too long to wait for: the same timer, with its deadline moved near and its workflow told.
+      // Half an hour is too long to wait for, so the deadline is moved near.
       for (const id of tokens) {
         await sql("update payment_tokens set expiration_time = now() + interval '2 seconds' where id = ?", [
           id,

@@ -1,4 +1,3 @@
-/** A loop that stands still is told of, so that its process says so and ends. */
 import { afterEach, expect, test } from '@jest/globals'
 import { startWatchdog, type Watchdog } from '../../worker/watchdog.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -6,7 +5,6 @@ import { waitFor } from '../support/wait-for.ts'
 let watchdog: Watchdog | null = null
 afterEach(() => watchdog?.stop())
 
-/** A watchdog of short ticks, and what it has told of. */
 function watching() {
   const told: string[] = []
   watchdog = startWatchdog({ limit: 10, tick: 20, onStanding: (name) => void told.push(name) })

@@ -1,4 +1,4 @@
-/** A worker whose clock is wrong takes no tasks: each would fail there, and wait while another worker stands by. */
+/** Each task would fail there, and wait while another worker stands by. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'

@@ -1,4 +1,3 @@
-/** An execution whose history has grown long goes on in a new one, and nothing of its record is missed. */
 import { expect, test } from '@jest/globals'
 import { CHANGED_SIGNAL } from '../../workflows/contract.ts'
 import { catalogue, orderBody } from '../support/catalogue.ts'

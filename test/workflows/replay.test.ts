@@ -1,8 +1,6 @@
 /**
- * Recorded histories replay: executions that run today go on under the code of tomorrow.
- *
- * `npm run histories:record` adds those that are not there yet, from real executions; give a path that a workflow gains a
- * name of its own. The old files stay: they are what deployed executions look like.
+ * `npm run histories:record` adds histories of real executions. Give a path that a workflow gains a name of its
+ * own. The old files stay: they are what deployed executions look like.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -83,7 +81,6 @@ async function record(): Promise<void> {
     await skipTime(service.temporal, later, 2 * 86_400_000)
     await save('subscription-started-later-after-a-change', later)
 
-    // One that is charged at its start and again a day later, and abandoned for its debt.
     const { body: customer } = await merchant.api.post('customers', {
       paymentToken: await makeToken(merchant.api, TEST_CARDS.lacksFunds),
     })

@@ -1,4 +1,4 @@
-/** An execution sleeps before its first task: it costs nothing until its record's deadline, and misses no change. */
+/** A sleeping execution costs nothing until its record's deadline, and misses no change. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import proto from '@temporalio/proto'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'

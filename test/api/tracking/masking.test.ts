@@ -1,4 +1,3 @@
-/** What the log of requests keeps of texts: no card data, keys, tokens or passwords, and not too much. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { LONGEST_BODY, maskedBody, maskedHeaders, maskedLine } from '../../../api/tracking/masking.ts'

@@ -1,4 +1,3 @@
-/** The queue of the log of requests: bounded, patient with the database, and written whole at the end. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { createRequestLog } from '../../../api/tracking/request-log.ts'

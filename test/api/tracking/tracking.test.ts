@@ -1,4 +1,3 @@
-/** The log of requests to the API: what it has of each, and what it never has. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { removeExpired } from '../../../worker/retention.ts'
 import { type ApiResponse, apiClient } from '../../support/api-client.ts'
@@ -28,7 +27,6 @@ describe('the log of requests', () => {
 
   const sql = <T>(text: string, values: unknown[] = []) =>
     service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
-  /** The log's entry of a response, once it is written. */
   const trackedOf = (response: Pick<ApiResponse, 'headers'>, api = merchant.api): Promise<Tracked> =>
     waitFor('the entry of the log', async () => {
       const { status, body } = await api.get<Tracked>(`tracking/api/${response.headers.get('request-id')}`)

@@ -1,4 +1,3 @@
-/** What most suites need before their own calls: a catalogue, a customer with a card, and an order in service. */
 import type { Call } from '../call.ts'
 
 export const CATALOGUE: readonly Call[] = [
