@@ -217,9 +217,9 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   const left = refundable(paid, refunds)
   const amount = refund.amount ?? left
   const problem = amountProblem(amount, parent.currency)
-  if (problem !== null) found.fail('amount', problem.code, problem.message)
   if (isZero(left))
     found.fail('amount', 'out-of-range', 'must not exceed the refundable amount of the sale: 0')
+  else if (problem !== null) found.fail('amount', problem.code, problem.message)
   else if (new Money(amount).greaterThan(left))
     found.fail('amount', 'out-of-range', `must not exceed the refundable amount of the sale: ${left}`)
   found.check()

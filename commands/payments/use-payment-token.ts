@@ -64,7 +64,7 @@ export async function leasePaymentToken(
      returning card_cipher, bin, last4, brand, exp_month, exp_year, card_fingerprint, billing_address, risk_metadata`,
     [owner, new Date(now.getTime() + TOKEN_LEASE), organizationId, token, now, now],
   )
-  if (leased === undefined) throw await refusalOf(em, field, lease)
+  if (leased === undefined) throw await refusalOf(em, field, lease, now)
   const { pan, cvv } = JSON.parse(await vault.open(leased.card_cipher)) as { pan: string; cvv: string | null }
   return {
     pan,
@@ -106,7 +106,7 @@ export async function consumePaymentToken(unit: UnitOfWork, field: string, lease
      returning 1`,
     [now, now, organizationId, token, owner],
   )
-  if (consumed.length === 0) throw await refusalOf(em, field, { organizationId, token, owner })
+  if (consumed.length === 0) throw await refusalOf(em, field, { organizationId, token, owner }, now)
   unit.wake('token-expiry', token, { dueBy: null })
 }
 
@@ -127,23 +127,35 @@ async function refusalOf(
   em: EntityManager,
   field: string,
   { organizationId, token: id, owner }: TokenLease,
+  now: Date,
 ): Promise<TokenRefusedError> {
-  const [token] = await statement<{ is_used: boolean; last4: string | null; lease_owner: string | null }>(
+  const [token] = await statement<UnusableToken>(
     em,
     'read-unusable-token',
-    'select is_used, last4, lease_owner from payment_tokens where organization_id = ? and id = ?',
-    [organizationId, id],
+    `select is_used, last4, lease_owner, coalesce(leased_until > ?, false) as is_leased,
+            (expiration_time <= ? or card_cipher is null) as has_expired
+       from payment_tokens where organization_id = ? and id = ?`,
+    [now, now, organizationId, id],
   )
   const refusal = (problem: FieldProblem) =>
     new TokenRefusedError(field, problem, token?.lease_owner === owner)
   if (token === undefined) {
     return refusal({ code: 'not-found', message: 'must be the id of an existing payment token' })
   }
-  if (token.is_used || token.lease_owner !== null) {
-    return refusal({ code: 'used', message: 'must be an unused payment token' })
-  }
-  if (token.last4 === null) {
+  const isFree = !token.is_used && !token.is_leased
+  if (isFree && token.last4 === null) {
     return refusal({ code: 'inactive', message: 'must be a payment token with a card number' })
   }
-  return refusal({ code: 'expired', message: 'must be a payment token that has not expired' })
+  if (isFree && token.has_expired) {
+    return refusal({ code: 'expired', message: 'must be a payment token that has not expired' })
+  }
+  return refusal({ code: 'used', message: 'must be an unused payment token' })
+}
+
+interface UnusableToken {
+  is_used: boolean
+  last4: string | null
+  lease_owner: string | null
+  is_leased: boolean
+  has_expired: boolean
 }

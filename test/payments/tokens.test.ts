@@ -392,6 +392,15 @@ describe('payment tokens', () => {
     await expect(consume(id, 'first')).rejects.toThrow('unused payment token')
   })
 
+  test('that expired under a lease which nobody ended are refused as expired, and as used until then', async () => {
+    const id = await makeToken(merchant.api)
+    const leased = Date.now() + 1_799_000
+    await lease(id, 'dead', new Date(leased))
+    await expect(lease(id, 'other', new Date(leased + 2_000))).rejects.toThrow('unused payment token')
+    const ended = new Date(leased + TOKEN_LEASE + 2_000)
+    await expect(lease(id, 'other', ended)).rejects.toThrow('that has not expired')
+  })
+
   test('whose user died can be used again when the lease ends, by one only', async () => {
     const id = await makeToken(merchant.api)
     await lease(id, 'dead')

@@ -290,6 +290,7 @@ describe('payments', () => {
       const over = await refund(id)
       expect(over.status).toBe(422)
       expect(over.body.detail).toContain('the refundable amount of the sale: 0')
+      expect(over.body.invalidFields).toHaveLength(1)
     })
 
     test.each([
