@@ -17,7 +17,7 @@ import {
 } from '../workflows/contract.ts'
 import { searchAttributePairs } from '../workflows/search-attributes.ts'
 import { type Loop, startLoop } from './loop.ts'
-import { createThrottle, grpcCodeOf, hadNoResponse } from './throttle.ts'
+import { createThrottle, GRPC, grpcCodeOf, hadNoResponse } from './throttle.ts'
 import type { Watchdog } from './watchdog.ts'
 
 const BATCH = 100
@@ -309,5 +309,4 @@ function isExhausted(error: unknown): boolean {
   return grpcCodeOf(error) === GRPC.resourceExhausted
 }
 
-const GRPC = { cancelled: 1, deadlineExceeded: 4, resourceExhausted: 8, unavailable: 14 } as const
 const PASSING: readonly number[] = Object.values(GRPC)

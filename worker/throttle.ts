@@ -10,10 +10,9 @@ const OVERLOAD_PAUSE = 200
 /** The breaker opens when at least half of the latest calls got no response. */
 const WINDOW = 16
 const FEWEST_FAILURES = 6
-/** Cancelled, deadline exceeded, unavailable. */
-const NO_RESPONSE: readonly number[] = [1, 4, 14]
-
-const RESOURCE_EXHAUSTED = 8
+/** Failures that pass, by their gRPC status. */
+export const GRPC = { cancelled: 1, deadlineExceeded: 4, resourceExhausted: 8, unavailable: 14 } as const
+const NO_RESPONSE: readonly number[] = [GRPC.cancelled, GRPC.deadlineExceeded, GRPC.unavailable]
 
 export interface Throttle {
   /** True if so many calls failed that Temporal counts as unavailable. */
@@ -65,7 +64,7 @@ export function createThrottle(): Throttle {
     },
     failed(error) {
       const code = grpcCodeOf(error)
-      if (code === RESOURCE_EXHAUSTED) {
+      if (code === GRPC.resourceExhausted) {
         successes = 0
         limit = Math.max(FEWEST, Math.floor(limit / 2))
         pausedUntil = performance.now() + OVERLOAD_PAUSE

@@ -122,8 +122,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     attempts,
     log,
     watchdog,
-    onAttempt: ({ response: resolve }) =>
-      metrics.deliveryAttempts.inc({ outcome: resolve.failure ?? 'delivered' }),
+    onAttempt: ({ response }) => metrics.deliveryAttempts.inc({ outcome: response.failure ?? 'delivered' }),
   })
   const clock = watchDatabaseClock(em, now)
   const quarantine = createQuarantine({ em, log, now, counter: metrics.quarantines })
@@ -228,9 +227,9 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
 function onceTrue(ask: () => Promise<boolean>): () => Promise<boolean> {
   let known: Promise<boolean> | null = null
   return async () => {
-    known ??= ask().then((resolve) => {
-      if (!resolve) setTimeout(forget, ASKED_AGAIN).unref()
-      return resolve
+    known ??= ask().then((isTrue) => {
+      if (!isTrue) setTimeout(forget, ASKED_AGAIN).unref()
+      return isTrue
     })
     return await known
   }

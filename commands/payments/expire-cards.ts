@@ -46,6 +46,6 @@ function dueOf(
   if (status !== 'active') return null
   const expiry = expiryOf(expMonth, expYear)
   if (now >= expiry) return 'payment-card-expired'
-  const isTold = expirationReminderNumber > 0 || now < expiry - EXPIRY_NOTICE
-  return isTold ? null : 'payment-card-expiration-reminder'
+  const hasReminder = expirationReminderNumber > 0 || now < expiry - EXPIRY_NOTICE
+  return hasReminder ? null : 'payment-card-expiration-reminder'
 }

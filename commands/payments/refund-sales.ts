@@ -157,7 +157,7 @@ export async function refundsOf(
     result: Transaction['result']
   }>(
     em,
-    'read-given-back',
+    'read-refunds-of-sale',
     `select amount::text as amount, shares, result from transactions
       where organization_id = ? and parent_transaction_id = ? and coalesce(result, 'unknown') not in ('declined', 'canceled')`,
     [organizationId, parentTransactionId],

@@ -8,7 +8,7 @@ import { guard } from './guard.ts'
 import { recordedProcess, recordPid } from './pid-file.ts'
 import { type StopStep, sendSignal, stopProcess, waitUntilGone } from './processes.ts'
 
-export type TemporalOptions = {
+export type ServiceOptions = {
   file: string
   args: readonly string[]
   env: NodeJS.ProcessEnv
@@ -30,7 +30,7 @@ export type LocalProcess = {
 const LOG_LIMIT = 20 * 1024 * 1024
 
 /** Starts the process and records it in its pid file. Throws if the program cannot be executed. */
-export async function spawnLocal(options: TemporalOptions): Promise<LocalProcess> {
+export async function spawnLocal(options: ServiceOptions): Promise<LocalProcess> {
   mkdirSync(dirname(options.logFile), { recursive: true })
   mkdirSync(dirname(options.pidFile), { recursive: true })
   const output = openSync(options.logFile, logIsTooLarge(options.logFile) ? 'w' : 'a', 0o600)
@@ -64,16 +64,16 @@ export async function spawnLocal(options: TemporalOptions): Promise<LocalProcess
 }
 
 /** Sends SIGTERM, and SIGKILL to the whole group after the timeout. Removes the pid file. */
-export async function stopTemporal(pid: number, pidFile: string, timeout: number): Promise<void> {
+export async function stopLocal(pid: number, pidFile: string, timeout: number): Promise<void> {
   try {
     await stopProcess(pid, [{ signal: 'SIGTERM', wait: timeout }])
   } catch {
-    await killTemporal(pid)
+    await killLocal(pid)
   }
   rmSync(pidFile, { force: true })
 }
 
-export async function killTemporal(pid: number): Promise<void> {
+export async function killLocal(pid: number): Promise<void> {
   sendSignal(-pid, 'SIGKILL')
   if (!(await waitUntilGone([pid], 10_000))) throw new Error(`Process ${pid} did not end.`)
 }
@@ -86,7 +86,7 @@ export async function stopStaleService(
 ): Promise<boolean> {
   const stale = recordedProcess(pidFile)
   const isOurs = stale?.command.includes(commandContains) === true
-  if (stale && isOurs) await stopTemporal(stale.pid, pidFile, timeout)
+  if (stale && isOurs) await stopLocal(stale.pid, pidFile, timeout)
   else rmSync(pidFile, { force: true })
   return isOurs
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { portResponds } from './ports.ts'
-import { killTemporal, type LocalProcess, spawnLocal } from './service-process.ts'
+import { killLocal, type LocalProcess, spawnLocal } from './service-process.ts'
 
 export type UiOptions = {
   program: string
@@ -27,7 +27,7 @@ export async function startTemporalUi(options: UiOptions): Promise<LocalProcess>
   })
   if (await portResponds(options.port, 15_000, () => ui.hasExited() || options.signal?.aborted === true))
     return ui
-  await killTemporal(ui.pid)
+  await killLocal(ui.pid)
   options.signal?.throwIfAborted()
   throw new Error('The Temporal UI does not start; its log is in logs/temporal-ui.log of its data directory.')
 }

@@ -2,13 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { claimDirectory, releaseDirectory } from './launcher-claim.ts'
 import { freePort, nextFreePort, portIsFree, portResponds } from './ports.ts'
-import {
-  killTemporal,
-  type LocalProcess,
-  spawnLocal,
-  stopStaleService,
-  stopTemporal,
-} from './service-process.ts'
+import { killLocal, type LocalProcess, spawnLocal, stopLocal, stopStaleService } from './service-process.ts'
 import { buildTemporal } from './temporal-build.ts'
 import { findTemporalCli, temporalCliCommand } from './temporal-cli.ts'
 import { ensureNamespace } from './temporal-namespace.ts'
@@ -67,7 +61,7 @@ export async function startTemporal(requested: TemporalOptions): Promise<Tempora
     }
     return handle(options, await startAny(options, begun))
   } catch (error) {
-    for (const temporal of begun) await killTemporal(temporal.pid)
+    for (const service of begun) await killLocal(service.pid)
     releaseDirectory(options.dataDir)
     throw error
   }
@@ -197,12 +191,12 @@ function handle({ dataDir }: TemporalOptions, running: Running): Temporal {
   const { server, ui, kind } = running
   const files = pidFiles(dataDir)
   const stop = async () => {
-    if (ui) await stopTemporal(ui.pid, files.ui, STOP_TIMEOUT)
-    await stopTemporal(server.pid, files.server, STOP_TIMEOUT)
+    if (ui) await stopLocal(ui.pid, files.ui, STOP_TIMEOUT)
+    await stopLocal(server.pid, files.server, STOP_TIMEOUT)
     releaseDirectory(dataDir)
   }
   const kill = async () => {
-    await Promise.all([server, ui].map((temporal) => temporal && killTemporal(temporal.pid)))
+    await Promise.all([server, ui].map((service) => service && killLocal(service.pid)))
     releaseDirectory(dataDir)
   }
   return {

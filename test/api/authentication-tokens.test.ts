@@ -36,7 +36,7 @@ describe("a customer's token", () => {
   }
   const sql = <T = Record<string, unknown>>(text: string, values: unknown[] = []) =>
     service.database.orm.em.fork().getConnection().execute<T[]>(text, values)
-  const vouch = async (customerId = merchant.customerId): Promise<string> => {
+  const createToken = async (customerId = merchant.customerId): Promise<string> => {
     const response = await merchant.api.post('authentication-tokens', { mode: 'passwordless', customerId })
     expect(response.status).toBe(201)
     return String(response.body.token)
@@ -48,7 +48,7 @@ describe("a customer's token", () => {
     href: `${service.baseUrl}/organizations/${merchant.organizationId}/customers/${merchant.customerId}`,
   })
   const jwt = async (members: object = {}): Promise<string> => {
-    const { status, body } = await exchange(await vouch(), members)
+    const { status, body } = await exchange(await createToken(), members)
     expect(status).toBe(201)
     return String(body.token)
   }
@@ -102,7 +102,11 @@ describe("a customer's token", () => {
 
   test('is listed while it can be exchanged, with its value only to who could make one', async () => {
     const customerId = String((await merchant.api.post('customers', {})).body.id)
-    const [open, consumed, late] = [await vouch(customerId), await vouch(customerId), await vouch(customerId)]
+    const [open, consumed, late] = [
+      await createToken(customerId),
+      await createToken(customerId),
+      await createToken(customerId),
+    ]
     await exchange(consumed)
     await sql('update authentication_tokens set expired_time = now() where token_hash = ?', [
       service.database.installation.hashKey(`authentication token:${late}`),
@@ -128,7 +132,7 @@ describe("a customer's token", () => {
   })
 
   test('is exchanged from a browser: by default for an hour, and once', async () => {
-    const word = await vouch()
+    const word = await createToken()
     const { status, body, headers } = await exchange(word)
     expect({ status, location: headers.get('location') }).toEqual({ status: 201, location: null })
     expect(headers.get('access-control-allow-origin')).toBe('*')
@@ -161,7 +165,7 @@ describe("a customer's token", () => {
   })
 
   test('is exchanged as often as wanted where the exchange does not spend the word', async () => {
-    const word = await vouch()
+    const word = await createToken()
     const first = await exchange(word, { invalidate: false })
     const second = await exchange(word, { invalidate: false }, merchant.api)
     expect([first.status, second.status]).toEqual([201, 201])
@@ -171,13 +175,13 @@ describe("a customer's token", () => {
   })
 
   test('of exchanges at once that spend the word, one gets through', async () => {
-    const word = await vouch()
+    const word = await createToken()
     const responses = await Promise.all(Array.from({ length: 6 }, () => exchange(word)))
     expect(responses.map(({ status }) => status).sort()).toEqual([201, 404, 404, 404, 404, 404])
   })
 
   test('is repeated under an Idempotency-Key, though the token was consumed', async () => {
-    const word = await vouch()
+    const word = await createToken()
     const once = () =>
       browser.post(
         `authentication-tokens/${word}/exchange`,
@@ -204,13 +208,13 @@ describe("a customer's token", () => {
     ['a one-time password', { oneTimePassword: '123456' }, ['oneTimePassword']],
     ['claims of its own', { customClaims: { role: 'admin' } }, ['customClaims']],
   ])('is not exchanged with %s: 422, and nothing is consumed', async (_, members, fields) => {
-    const word = await vouch()
+    const word = await createToken()
     expect(expectProblem(await exchange(word, members), 422, 'validation-error')).toEqual(fields)
     expect((await exchange(word)).status).toBe(201)
   })
 
   test('is exchanged with what is not supported yet at its neutral value', async () => {
-    const response = await exchange(await vouch(), { oneTimePassword: '', customClaims: {} })
+    const response = await exchange(await createToken(), { oneTimePassword: '', customClaims: {} })
     expect(response.status).toBe(201)
     expect(response.body).not.toHaveProperty('oneTimePassword')
   })
@@ -223,15 +227,15 @@ describe("a customer's token", () => {
     })
     const narrow = holding(String(body.secretKey))
     for (const permission of ['*', 'PostWebsite']) {
-      const response = await exchange(await vouch(), { acl: [{ permissions: [permission] }] }, narrow)
+      const response = await exchange(await createToken(), { acl: [{ permissions: [permission] }] }, narrow)
       expectProblem(response, 403, 'forbidden')
     }
-    expect((await exchange(await vouch(), {}, narrow)).status).toBe(201)
+    expect((await exchange(await createToken(), {}, narrow)).status).toBe(201)
   })
 
   test('makes payment tokens and validates wallets, reaches the storefront, and is accepted by no other operation', async () => {
     const customerId = String((await merchant.api.post('customers', {})).body.id)
-    const { body } = await exchange(await vouch(customerId), { acl: [{ permissions: ['*'] }] })
+    const { body } = await exchange(await createToken(customerId), { acl: [{ permissions: ['*'] }] })
     const bearer = holding(`Bearer ${body.token}`)
     const accepted: string[] = []
     for (const { method, path, takesBody } of WITH_CREDENTIAL) {
@@ -287,7 +291,7 @@ describe("a customer's token", () => {
 
   test('of another organization is not there, under whatever key: 404', async () => {
     const other = await service.organization()
-    const word = await vouch()
+    const word = await createToken()
     const path = `authentication-tokens/${word}`
     expectProblem(await other.api.get(path), 404, 'not-found')
     expectProblem(await other.api.post(`${path}/exchange`, { acl: MAY_TOKENIZE }), 404, 'not-found')
@@ -297,7 +301,7 @@ describe("a customer's token", () => {
 
   test('is good until its end, and no longer: 401', async () => {
     const expiredTime = new Date(Date.now() + 1_500).toISOString()
-    const { body } = await exchange(await vouch(), { expiredTime })
+    const { body } = await exchange(await createToken(), { expiredTime })
     expect(body.expiredTime).toBe(expiredTime)
     expect((await tokenize(String(body.token))).status).toBe(201)
     const refused = await waitFor('its end', async () => {
@@ -309,13 +313,13 @@ describe("a customer's token", () => {
   })
 
   test('ends with the word it came of, consumed or not; the token can no longer be exchanged after its hour', async () => {
-    const word = await vouch()
+    const word = await createToken()
     const { body } = await exchange(word)
     expect((await tokenize(String(body.token))).status).toBe(201)
     expect((await merchant.api.delete(`authentication-tokens/${word}`)).status).toBe(204)
     expectProblem(await tokenize(String(body.token)), 401, 'unauthorized')
 
-    const late = await vouch()
+    const late = await createToken()
     await sql('update authentication_tokens set expired_time = now() where consumed_time is null')
     expectProblem(await merchant.api.get(`authentication-tokens/${late}`), 404, 'not-found')
     expectProblem(await exchange(late), 404, 'not-found')
@@ -323,7 +327,7 @@ describe("a customer's token", () => {
 
   test('ends with its customer', async () => {
     const customerId = String((await merchant.api.post('customers', {})).body.id)
-    const [word, other] = [await vouch(customerId), await vouch(customerId)]
+    const [word, other] = [await createToken(customerId), await createToken(customerId)]
     const { body } = await exchange(word)
     expect((await merchant.api.delete(`customers/${customerId}`)).status).toBe(204)
     expectProblem(await tokenize(String(body.token)), 401, 'unauthorized')
@@ -426,7 +430,7 @@ describe("a customer's token", () => {
   })
 
   test('its values stand nowhere in the clear, and what has expired is removed', async () => {
-    const word = await vouch()
+    const word = await createToken()
     const { body } = await exchange(word)
     const rows = JSON.stringify([
       await sql('select * from authentication_tokens'),

@@ -115,7 +115,7 @@ export async function startEnvironment(): Promise<Environment> {
   const connection = Connection.lazy({ address: temporal.address })
   const stopAll = async (): Promise<void> => {
     await connection.close()
-    bridge.mend()
+    bridge.heal()
     await Promise.all(processes.map((one) => one.stop()))
     await bridge.close()
     await temporal.stop()

@@ -36,7 +36,7 @@ describe('beside a burst of orders, half of them charged', () => {
   beforeEach(() => environment.revive(), 180_000)
   afterEach(() => {
     for (const process of [...environment.apis, ...environment.workers]) process.resume()
-    environment.database.mend()
+    environment.database.heal()
   })
   afterAll(async () => {
     await receiver?.close()
@@ -68,7 +68,7 @@ describe('beside a burst of orders, half of them charged', () => {
       await delay(random() * BURST.within)
       environment.database.swallow()
       await delay(PAUSE)
-      environment.database.mend()
+      environment.database.heal()
       await requireBurst(environment, receiver, await burst)
     },
     TIMEOUT,

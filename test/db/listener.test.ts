@@ -30,7 +30,7 @@ test('is opened again when it was cut without a word, and all who listen look fo
 
   between.swallow()
   await waitFor('the loss to be noticed', () => (lines.length > 0 ? true : null))
-  between.mend()
+  between.heal()
   await waitFor('the look after the reconnection', () => (heard > 1 ? true : null))
 
   const before = heard

@@ -97,7 +97,7 @@ describe('with a limit for everything', () => {
         between.swallow()
         const transaction = orm.em.fork().transactional((em) => composedStatement(em, 'select 1'))
         await expect(transaction).rejects.toThrow('timeout')
-        between.mend()
+        between.heal()
         expect(await composedStatement(orm.em, 'select 1 as one')).toEqual([{ one: 1 }])
       },
       { databaseUrl: url.href, timeouts: SHORTEST },

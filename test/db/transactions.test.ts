@@ -307,7 +307,7 @@ describe('a transaction', () => {
         await lastStep(trx, run, 2)
       }),
     ).rejects.toThrow()
-    toDatabase.mend()
+    toDatabase.heal()
     expect(await stepsOf(run)).toEqual([])
   })
 })

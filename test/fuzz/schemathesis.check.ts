@@ -11,7 +11,7 @@ import { catalogue, orderBody } from '../support/catalogue.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 /** Milliseconds. */
-const PATIENCE = 3_000_000
+const TIMEOUT = 3_000_000
 const EXAMPLES = process.env.FUZZ_EXAMPLES ?? '25'
 
 /** They send requests elsewhere, or wait for a worker that does not run here. */
@@ -62,7 +62,7 @@ describe('requests made from the document', () => {
     )
     await run('python3', '-m', 'venv', 'venv')
     await run(join(directory, 'venv/bin/python'), '-m', 'pip', 'install', '--quiet', 'schemathesis==4.32.5')
-  }, PATIENCE)
+  }, TIMEOUT)
   afterAll(async () => {
     rmSync(directory, { recursive: true, force: true })
     await service.stop()
@@ -110,7 +110,7 @@ describe('requests made from the document', () => {
       expect({ failed, output: failed ? output.slice(-20_000) : '' }).toEqual({ failed: false, output: '' })
       expect(cases).toBeGreaterThan(least)
     },
-    PATIENCE,
+    TIMEOUT,
   )
 
   test(
@@ -131,7 +131,7 @@ describe('requests made from the document', () => {
       expect(output).toContain('Undocumented HTTP status code')
       expect(output).toContain('Response violates schema')
     },
-    PATIENCE,
+    TIMEOUT,
   )
 })
 

@@ -56,7 +56,7 @@ describe('the Stripe adapter', () => {
   const find = (charge: Charge, since = Date.now() - 60_000) =>
     gateway.find({ kind: 'charge', charge }, since)
   /** Makes the charge as the service does: again until its outcome is known. */
-  const settle = async (charge: Charge, since = Date.now()) => {
+  const resolved = async (charge: Charge, since = Date.now()) => {
     let isUnknown = false
     for (let asked = 0; asked < 5; asked += 1) {
       const pending = { movement: { kind: 'charge', charge }, since, isUnknown, isWanted: true } as const
@@ -78,7 +78,7 @@ describe('the Stripe adapter', () => {
     expect(moved(charge)).toBe(1)
     const again = await newCharge()
     provider.fail(INTENT, fault)
-    expect(await settle(again)).toMatchObject({ result: 'approved' })
+    expect(await resolved(again)).toMatchObject({ result: 'approved' })
     expect(moved(again)).toBe(1)
   })
 
@@ -99,7 +99,7 @@ describe('the Stripe adapter', () => {
     await expect(gateway.charge(charge)).rejects.toBeInstanceOf(NotSentError)
     expect(moved(charge)).toBe(0)
     provider.fail(INTENT, { before })
-    expect(await settle(charge)).toMatchObject({ result: 'approved' })
+    expect(await resolved(charge)).toMatchObject({ result: 'approved' })
     expect(moved(charge)).toBe(1)
   })
 
@@ -108,7 +108,7 @@ describe('the Stripe adapter', () => {
     const error = { type: 'invalid_request_error', code: 'idempotency_key_in_use' }
     provider.fail(INTENT, { before: { status: 409, error } })
     await expect(gateway.charge(charge)).rejects.not.toBeInstanceOf(NotSentError)
-    expect(await settle(charge)).toMatchObject({ result: 'approved' })
+    expect(await resolved(charge)).toMatchObject({ result: 'approved' })
   })
 
   test('that cannot be connected to has certainly moved nothing', async () => {

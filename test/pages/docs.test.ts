@@ -5,7 +5,7 @@ import { type Browser, startBrowser } from '../support/browser.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 /** The reference is a large page, and two test files share the cores. Milliseconds. */
-const PATIENCE = 90_000
+const TIMEOUT = 90_000
 
 describe('the reference', () => {
   let service: TestService
@@ -29,7 +29,7 @@ describe('the reference', () => {
   const open = async (options: Parameters<typeof startBrowser>[0] = {}, width = 1280): Promise<Page> => {
     browser = await startBrowser(options)
     const page = await browser.page()
-    page.setDefaultTimeout(PATIENCE)
+    page.setDefaultTimeout(TIMEOUT)
     await page.setViewportSize({ width, height: 900 })
     await page.goto(`${service.baseUrl}/docs`)
     await page.getByRole('heading', { level: 1 }).first().waitFor()

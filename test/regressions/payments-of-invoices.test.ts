@@ -38,7 +38,7 @@ describe('invoices', () => {
   const owing = async ({ customerId }: Payer, members: object = {}): Promise<Body> =>
     await make('subscriptions', orderBody(merchant, { customerId, autopay: false, ...members }))
   /** Does what is due on an order by now, as its workflow would. */
-  const settle = (id: unknown) =>
+  const advance = (id: unknown) =>
     inUnit(async (unit) => {
       const row = await lockSubscription(unit, String(id))
       if (row !== null) await advanceOrder(unit, row, Date.now())
@@ -146,20 +146,20 @@ describe('invoices', () => {
         const sale = { type: 'sale', customerId: from.customerId, currency: 'EUR', amount: 9.9 }
         const { id } = await make('transactions', { ...sale, paymentInstruction, invoiceIds: [invoiceId] })
         const refund = await make('transactions', { type: 'refund', parentTransactionId: id })
-        const told = [
+        const emitted = [
           ...(await eventsOf('transactionId', id)),
           ...(await eventsOf('transactionId', refund.id)),
           ...(await eventsOf('invoiceId', invoiceId)).filter(({ type }) =>
             /paid|refunded/.test(String(type)),
           ),
         ]
-        expect(told.map(({ type }) => type)).toEqual([
+        expect(emitted.map(({ type }) => type)).toEqual([
           'transaction-processed',
           'transaction-processed',
           'invoice-paid',
           'invoice-refunded',
         ])
-        expect(told.filter((event) => !isAhead(event))).toEqual([])
+        expect(emitted.filter((event) => !isAhead(event))).toEqual([])
       },
     )
 
@@ -200,7 +200,7 @@ describe('invoices', () => {
 
   describe('tell of every change of what they show, once:', () => {
     /** Returns the types since the invoice was issued; each event shows a later revision than the one before. */
-    const told = async (invoiceId: unknown) => {
+    const emitted = async (invoiceId: unknown) => {
       const found = (await eventsOf('invoiceId', invoiceId)).filter(({ _embedded }) =>
         Object.hasOwn(_embedded as Body, 'invoice'),
       )
@@ -217,9 +217,9 @@ describe('invoices', () => {
       const { id } = await make('transactions', { type: 'sale', ...members })
       await make('transactions', { type: 'refund', parentTransactionId: id, amount: 1 })
       expect(await get(`invoices/${invoiceId}`)).toMatchObject({ status: 'partially-paid', amountDue: 6.9 })
-      expect(await told(invoiceId)).toEqual(['invoice-partially-paid', 'invoice-modified'])
+      expect(await emitted(invoiceId)).toEqual(['invoice-partially-paid', 'invoice-modified'])
       await make('transactions', { type: 'refund', parentTransactionId: id })
-      expect(await told(invoiceId)).toEqual([
+      expect(await emitted(invoiceId)).toEqual([
         'invoice-partially-paid',
         'invoice-modified',
         'invoice-modified',
@@ -233,7 +233,7 @@ describe('invoices', () => {
       const { id } = await make('transactions', { type: 'sale', ...members })
       for (let part = 1; part <= 2; part += 1) {
         await make('transactions', { type: 'refund', parentTransactionId: id, amount: part })
-        expect(await told(invoiceId)).toEqual(['invoice-paid', 'invoice-partially-refunded'])
+        expect(await emitted(invoiceId)).toEqual(['invoice-paid', 'invoice-partially-refunded'])
       }
     })
 
@@ -244,7 +244,7 @@ describe('invoices', () => {
       const { id } = await make('transactions', { type: 'sale', ...members })
       const dispute = await make('disputes', disputeBody(String(id)))
       await merchant.api.put(`disputes/${dispute.id}`, { ...dispute, status: 'won' })
-      expect(await told(invoiceId)).toEqual(['invoice-paid', 'invoice-modified', 'invoice-modified'])
+      expect(await emitted(invoiceId)).toEqual(['invoice-paid', 'invoice-modified', 'invoice-modified'])
     })
 
     test('another retry of its charge, and due times that follow a late one', async () => {
@@ -253,7 +253,7 @@ describe('invoices', () => {
       const charge = async (instant: number) => {
         const call = await inUnit((unit) => startOrderCall(unit, String(id), instant))
         expect(call).not.toBeNull()
-        const seen = await told(initialInvoiceId)
+        const seen = await emitted(initialInvoiceId)
         await answer(String(call?.transactionId), 'declined', instant)
         return seen
       }
@@ -268,10 +268,10 @@ describe('invoices', () => {
     test('a churn that ends the delinquency of what is owed', async () => {
       const from = await payer()
       const { id, initialInvoiceId } = await owing(from, { delinquencyPeriod: 'P30D' })
-      await settle(id)
+      await advance(id)
       expect((await get(`invoices/${initialInvoiceId}`)).delinquencyTime).not.toBeNull()
       await make('subscription-cancellations', { subscriptionId: id })
-      expect(await told(initialInvoiceId)).toEqual(['invoice-modified'])
+      expect(await emitted(initialInvoiceId)).toEqual(['invoice-modified'])
     })
   })
 
@@ -290,7 +290,7 @@ describe('invoices', () => {
       })
       const startTime = new Date(Date.now() - 2 * HOUR).toISOString()
       const { id } = await owing(from, { items: [{ plan: { id: plan.id } }], startTime })
-      await settle(id)
+      await advance(id)
       const { initialInvoiceId, recentInvoiceId } = await get(`subscriptions/${id}`)
       const [a, b] = [String(initialInvoiceId), String(recentInvoiceId)]
       expect(a).not.toBe(b)

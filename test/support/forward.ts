@@ -5,9 +5,9 @@ import { closed, opened } from './open-things.ts'
 export interface Forward {
   /** Breaks every connection and refuses new ones, once the other side has been sent this many more bytes. */
   breakAfter(bytes: number): void
-  /** As in a network partition: connections stay open, and what is sent meanwhile arrives with `mend`. */
+  /** As in a network partition: connections stay open, and what is sent meanwhile arrives with `heal`. */
   swallow(): void
-  mend(): void
+  heal(): void
   /** How often the other side was sent something after it had last sent something itself. */
   roundTrips(): number
   close(): Promise<void>
@@ -63,7 +63,7 @@ export async function forward(port: number, address: string): Promise<Forward> {
     swallow() {
       held ??= []
     },
-    mend() {
+    heal() {
       left = Number.POSITIVE_INFINITY
       const waiting = held ?? []
       held = null
@@ -71,7 +71,7 @@ export async function forward(port: number, address: string): Promise<Forward> {
     },
     roundTrips: () => trips,
     async close() {
-      self.mend()
+      self.heal()
       for (const connection of connections) connection.destroy()
       await new Promise<void>((resolve) => void server.close(() => resolve()))
       closed(self)

@@ -120,7 +120,7 @@ describe('the relay', () => {
     const left = await outbox()
     expect(left).toBeGreaterThan(0)
     expect(left).toBeLessThan(MANY)
-    bridge.mend()
+    bridge.heal()
     await empty()
     expect(hasSaid('Temporal is back')).toBe(true)
     // No worker runs here, so they would run for ever.
