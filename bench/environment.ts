@@ -21,6 +21,8 @@ import type { Teardown } from './teardown.ts'
 
 export interface Environment {
   readonly databaseUrl: string
+  readonly temporalAddress: string
+  readonly namespace: string
   readonly port: number
   readonly api: Program
   readonly temporal: {
@@ -165,6 +167,8 @@ export async function startEnvironment(
 
   return {
     databaseUrl,
+    temporalAddress,
+    namespace: NAMESPACE,
     port,
     api,
     temporal: {

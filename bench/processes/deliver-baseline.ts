@@ -1,10 +1,8 @@
 /** A bare loop that signs (RS256, a 2048-bit key) and posts, and records nothing. */
-import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type CryptoKey, generateKeyPair, SignJWT } from 'jose'
 import pg from 'pg'
-import { Agent, request } from 'undici'
 import { serveCalls } from '../helper.ts'
+import { createPoster } from './sign-and-post.ts'
 
 export interface DeliverBaselineJob {
   readonly url: string
@@ -20,13 +18,11 @@ export type DeliverBaselineCalls = {
   run(job: DeliverBaselineJob): Promise<number>
 }
 
-let key: CryptoKey
 let bodies: string[] = []
-const agent = new Agent({ connections: 128, pipelining: 1 })
+const signAndPost = await createPoster()
 
 serveCalls({
   async load({ databaseUrl, organizationId, eventType }: Parameters<DeliverBaselineCalls['load']>[0]) {
-    key = (await generateKeyPair('RS256', { modulusLength: 2048 })).privateKey
     const client = new pg.Client({ connectionString: databaseUrl })
     await client.connect()
     const { rows } = await client.query<{ payload: string }>(
@@ -58,24 +54,3 @@ serveCalls({
     return (performance.now() - started) / 1000
   },
 })
-
-async function signAndPost(url: string, body: string): Promise<void> {
-  const issuedAt = Math.floor(Date.now() / 1000)
-  const jwt = await new SignJWT({ requestBodyHash: createHash('sha256').update(body, 'utf8').digest('hex') })
-    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: 'bench' })
-    .setIssuer('http://127.0.0.1/')
-    .setAudience('org_bench')
-    .setIssuedAt(issuedAt)
-    .setExpirationTime(issuedAt + 300)
-    .setJti(randomUUID())
-    .sign(key)
-  const headers = {
-    'Content-Type': 'application/json; charset=utf-8',
-    'User-Agent': 'Service/bench',
-    'Webhook-Id': 'bench',
-    'Security-Signature': jwt,
-  }
-  const response = await request(url, { dispatcher: agent, method: 'POST', headers, body })
-  await response.body.dump()
-  if (response.statusCode !== 200) throw new Error(`the receiver responded with ${response.statusCode}`)
-}

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Catalogue, orderBody } from '../../test/support/catalogue.ts'
 import type { Environment } from '../environment.ts'
+import { type Helper, startHelper } from '../helper.ts'
 import { type Metric, withCpu } from '../metric.ts'
+import type { OrderBaselineCalls } from '../processes/order-baseline.ts'
 import { cpuSeconds, type Program } from '../program.ts'
 import { placeOrders } from './create.ts'
 import type { ScenarioContext } from './scenario.ts'
@@ -9,16 +11,24 @@ import type { ScenarioContext } from './scenario.ts'
 const SUSTAINED = 180_000
 const ORGANIZATIONS = 500
 const BATCH = 1_000
+const BASELINE = 60_000
 const TIMEOUT = 600_000
+/** What the webhook of an order that starts at once receives. */
+const EVENTS = 4
 /** From placing the last order to the moment at which all are due. Milliseconds. */
 const LEAD = 10_000
 const PENDING = `exists (select from subscriptions where status = 'pending' and quarantined_until is null and start_time <= now() + interval '1 hour')`
 
+type Baseline = Helper<OrderBaselineCalls>
+
 export async function timers(context: ScenarioContext): Promise<Metric[]> {
   const environment = await context.environment()
   const worker = await environment.startWorker()
-  const sustained = await sustainedOrders(context, environment, worker)
-  const together = await organizationsTogether(context, environment)
+  const baseline = startHelper<OrderBaselineCalls>('order-baseline.ts', context.teardown)
+  const { databaseUrl, temporalAddress, namespace } = environment
+  await baseline.call('connect', { databaseUrl, temporalAddress, namespace }, 60_000)
+  const sustained = await sustainedOrders(context, environment, worker, baseline)
+  const together = await organizationsTogether(context, environment, baseline)
   const poisoned = await poisonedBatch(context, environment)
   await worker.stop()
   return [sustained, together, poisoned]
@@ -28,6 +38,7 @@ async function sustainedOrders(
   { divisor, say }: ScenarioContext,
   environment: Environment,
   worker: Program,
+  baseline: Baseline,
 ): Promise<Metric> {
   await placeOrders(environment, environment.port, environment.api.pid, 2_000)
   await environment.drained(TIMEOUT)
@@ -54,12 +65,15 @@ async function sustainedOrders(
   )
   const seconds = (performance.now() - began) / 1_000
   const all = Object.values(cpu).reduce((sum: number, one) => sum + (one ?? Number.NaN), 0)
-  say(`timers: ${Math.round(result.rate)} orders placed/s, ${all.toFixed(1)} CPU s of all per 1,000`)
+  const bare = await bareOrders(environment, baseline, BASELINE / divisor)
+  say(
+    `timers: ${Math.round(result.rate)} orders placed/s, ${all.toFixed(1)} CPU s of all per 1,000; baseline ${Math.round(bare.rate)}/s, ${bare.cpu.toFixed(1)} CPU s`,
+  )
   return {
     what: `orders placed for ${SUSTAINED / divisor / 1_000} s, 20 clients, worker running`,
     unit: '/s',
     service: [result.rate],
-    baseline: [],
+    baseline: [bare.rate],
     aim: null,
     beside: {
       orders: result.requests,
@@ -71,31 +85,64 @@ async function sustainedOrders(
       'CPU s/1000, Temporal': cpu.Temporal,
       'CPU s/1000, database': cpu.database,
       'CPU s/1000, all': all,
+      'baseline CPU s/1000, all': bare.cpu,
     },
-    note: 'CPU until every order is active and every event delivered; load generator and receiver share the cores and are not counted.',
+    note: 'Baseline, for a minute: Koa, AJV, one insert, an execution started asleep, as many webhooks signed and posted; nothing is recorded of them. CPU until every order is active and every event delivered; load generator and receiver share the cores and are not counted.',
   }
+}
+
+/** Returns the rate, and the CPU seconds of all processes per 1,000, of the least that an order takes with its webhooks. */
+async function bareOrders(
+  environment: Environment,
+  baseline: Baseline,
+  duration: number,
+): Promise<{ readonly rate: number; readonly cpu: number }> {
+  const temporal = await environment.temporal.pid()
+  const port = await baseline.call('listen', { url: environment.receiverUrl, events: EVENTS }, 10_000)
+  await placeOrders(environment, port, baseline.pid, 3_000)
+  await baseline.call('drained', null, TIMEOUT)
+  const { result, cpu } = await withCpu(
+    {
+      baseline: () => cpuSeconds(baseline.pid),
+      Temporal: () => cpuSeconds(temporal),
+      database: environment.databaseCpu,
+    },
+    async () => {
+      const { result } = await placeOrders(environment, port, baseline.pid, duration)
+      await baseline.call('drained', null, TIMEOUT)
+      return result
+    },
+    ({ requests }) => requests,
+  )
+  const all = Object.values(cpu).reduce((sum: number, one) => sum + (one ?? Number.NaN), 0)
+  return { rate: result.rate, cpu: all }
 }
 
 async function organizationsTogether(
   { divisor, say }: ScenarioContext,
   environment: Environment,
+  baseline: Baseline,
 ): Promise<Metric> {
   const merchants: Catalogue[] = []
   for (let number = 0; number < ORGANIZATIONS / divisor; number += 1) {
     merchants.push(await environment.organization(`org_bench_${number}_${Date.now()}`))
   }
   const seconds = await dueTogether(environment, merchants)
+  const due = { count: merchants.length, start: Date.now() + LEAD + merchants.length * 15 }
+  await baseline.call('arm', due, TIMEOUT)
+  if (Date.now() > due.start) throw new Error('the baseline was due before the last of it was armed')
+  const bare = await baseline.call('activated', due, TIMEOUT)
   say(
-    `timers: ${merchants.length} organizations with an order each, all started after ${seconds.toFixed(2)} s`,
+    `timers: ${merchants.length} organizations with an order each, all started after ${seconds.toFixed(2)} s, baseline ${bare.toFixed(2)} s`,
   )
   return {
     what: `${merchants.length} organizations with one order each, due at one moment: until all have started`,
     unit: 's',
     service: [seconds],
-    baseline: [],
+    baseline: [bare],
     aim: null,
     beside: { organizations: merchants.length },
-    note: 'From the start time to the last transaction that activates.',
+    note: 'From the start time to the last transaction that activates. Baseline: as many executions of a bare workflow, due at one moment, each with one local activity of one update, and a timer.',
   }
 }
 
