@@ -25,10 +25,10 @@ const TIMEOUT = 900_000
 const WANTED = 1_200
 
 export async function memory(context: ScenarioContext): Promise<Metric[]> {
-  const { endEnvironment: endWorld, divisor, say } = context
-  await endWorld()
+  const { endEnvironment, divisor, say } = context
+  await endEnvironment()
   const service = await startService(context)
-  const atRest = scenarios(service.pid)
+  const atRest = partsOf(service.pid)
   const total = (of: Parts): number => Object.values(of).reduce((sum, megabytes) => sum + megabytes, 0)
   say(`memory: ${described(atRest)} before the first record`)
   const { variables } = service
@@ -51,7 +51,7 @@ export async function memory(context: ScenarioContext): Promise<Metric[]> {
   )
   say(`memory: records made in ${Math.round((performance.now() - began) / 1_000)} s`)
   await idle(service)
-  const after = scenarios(service.pid)
+  const after = partsOf(service.pid)
   const sessions = await service.query<{ sessions: number }>(
     `select count(*)::int as sessions from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`,
   )
@@ -175,7 +175,7 @@ function descendants(pid: number): number[] {
   return [pid, ...childrenOf(pid).flatMap(descendants)]
 }
 
-function scenarios(npm: number): Parts {
+function partsOf(npm: number): Parts {
   const sums: Record<string, number> = {}
   for (const pid of descendants(npm)) {
     const name = partOf(pid)

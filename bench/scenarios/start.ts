@@ -13,8 +13,8 @@ const BUILT_WITHIN = 1_200_000
 const READY_WITHIN = 120_000
 
 export async function start(context: ScenarioContext): Promise<Metric[]> {
-  const { endEnvironment: endWorld, directory, divisor, say } = context
-  await endWorld()
+  const { endEnvironment, directory, divisor, say } = context
+  await endEnvironment()
   const rounds = divisor === 1 ? 3 : 1
   const dataDir = (round: number): string => join(directory, `data-${round}`)
   await startOnce(dataDir(0), BUILT_WITHIN, context.teardown)
