@@ -1,4 +1,4 @@
-// Real engines, started once (global set-up); two test files at a time, each with a database of its own.
+// Real PostgreSQL and Temporal, started once (global set-up); two test files at a time, each with a database of its own.
 export default {
   testEnvironment: '<rootDir>/test/support/environment.js',
   testSequencer: '<rootDir>/test/support/sequencer.js',
