@@ -156,7 +156,13 @@ import {
   transactions,
 } from './operations/transactions.ts'
 import { events, resendWebhook, webhookTracking } from './operations/webhook-log.ts'
-import { deleteWebhook, previewWebhook, webhooks, webhookWriter } from './operations/webhooks.ts'
+import {
+  deleteWebhook,
+  postRecovery,
+  previewWebhook,
+  webhooks,
+  webhookWriter,
+} from './operations/webhooks.ts'
 import { deleteWebsite, websites, websiteWriter } from './operations/websites.ts'
 import {
   expandQuerySchema,
@@ -200,6 +206,7 @@ import { SubscriptionChange, SubscriptionItem, SubscriptionItemPatch } from './s
 import { SubscriptionCancellationPatch } from './schemas/subscription-actions.ts'
 import { TagChange, TaggedCustomers } from './schemas/tag.ts'
 import { TransactionQuery, TransactionRefund } from './schemas/transaction.ts'
+import { WebhookRecovery } from './schemas/webhook-recovery.ts'
 
 export interface Route {
   /** Also the permission that an access list names. */
@@ -672,6 +679,18 @@ export const ROUTES: readonly Route[] = [
   getOne(webhooks),
   put(webhooks, webhookWriter),
   { ...del(webhooks), handler: deleteWebhook },
+  {
+    operationId: 'PostWebhookRecovery',
+    method: 'POST',
+    path: `${webhooks.path}/{id}/recover`,
+    summary: 'Resend the failed deliveries of a webhook',
+    accepts: SECRET,
+    resource: WebhookRecovery,
+    takesBody: true,
+    returns: 'one',
+    success: 200,
+    handler: postRecovery,
+  },
 
   {
     operationId: 'PostWebhookPreview',

@@ -184,6 +184,8 @@ const OWN: Readonly<Record<string, string>> = {
   GetSubscriptionUpcomingInvoice: 'The response is 404 if the order has no next invoice.',
   PostSubscriptionFastForward:
     "Everything that is due until the new time happens in order, with its events. An order's clock never goes back. The response is 202 if it takes longer than ten seconds.",
+  PostWebhookRecovery:
+    'Each delivery whose attempts failed gets one attempt more, at once; the schedule of those that are retried goes on beside it.',
   PostSubscriptionCancellation:
     'Without a `churnTime` in the future the service ends immediately. Otherwise it lasts until then, and the cancellation can be undone by a reactivation.',
   PatchSubscriptionCancellation: 'A canceled order keeps what the body does not name.',

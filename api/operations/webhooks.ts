@@ -1,4 +1,5 @@
 import { InvalidFieldsError } from '../../billing/errors.ts'
+import { recoverWebhook } from '../../commands/webhooks/recover-webhook.ts'
 import {
   createWebhook,
   requireReferences,
@@ -14,8 +15,9 @@ import { presentWebhook } from '../../representations/webhook.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
 import { remove } from '../resources/delete.ts'
-import type { Resource, Writer } from '../resources/resource.ts'
+import { notFound, type Resource, type Writer } from '../resources/resource.ts'
 import { Webhook } from '../schemas/webhook.ts'
+import type { WebhookRecovery } from '../schemas/webhook-recovery.ts'
 
 export const webhooks: Resource<WebhookRow> = {
   name: 'Webhook',
@@ -71,6 +73,23 @@ function valuesOf(body: Webhook): WebhookValues {
       status: status ?? 'active',
     })),
   }
+}
+
+/** Resends what failed since an instant, for a receiver that was away. */
+export async function postRecovery(context: OperationContext): Promise<OperationResponse> {
+  const { since } = context.body<WebhookRecovery>()
+  const instant = new Date(since)
+  if (instant > context.now()) {
+    throw new InvalidFieldsError([
+      { field: 'since', code: 'out-of-range', message: 'must not be in the future' },
+    ])
+  }
+  const id = context.params.id ?? ''
+  return await context.commit(async (unit) => {
+    const deliveries = await recoverWebhook(unit, id, instant)
+    if (deliveries === null) throw notFound(webhooks, id)
+    return { body: { since: instant.toISOString(), deliveries } }
+  })
 }
 
 /** Sends one signed sample to the receiver of a webhook that need not exist. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { removeExpired } from '../../worker/retention.ts'
 import type { ApiClient } from '../support/api-client.ts'
@@ -156,6 +157,45 @@ describe('the log of deliveries', () => {
     await resend(first)
     expect(await one(customerId, 2)).toMatchObject({ attempt: 8, failure: null })
     expect(await delivery(first.deliveryId)).toMatchObject({ status: 'delivered', attempts: 7, resends: 1 })
+  })
+
+  test('recover resends what failed since an instant, retried still or given up, and nothing else', async () => {
+    receiver.respondWith(500)
+    const earlier = await make('customers', {})
+    await one(earlier)
+    await delay(5)
+    const since = new Date().toISOString()
+    const [retried, exhausted] = [await make('customers', {}), await make('customers', {})]
+    await one(retried)
+    await sql(
+      "update deliveries set status = 'exhausted', attempts = 7, next_attempt_time = null, ended_time = now() where id = ?",
+      [(await one(exhausted)).deliveryId],
+    )
+    receiver.respondWith(200)
+    const delivered = await make('customers', {})
+    await one(delivered)
+    const recovery = await api.post(`webhooks/${webhookId}/recover`, { since })
+    expect([recovery.status, recovery.body]).toEqual([200, { since, deliveries: 2 }])
+    expect(await one(retried, 2)).toMatchObject({ attempt: 2, failure: null })
+    expect(await one(exhausted, 2)).toMatchObject({ attempt: 8, failure: null })
+    expect((await api.post(`webhooks/${webhookId}/recover`, { since })).body).toEqual({
+      since,
+      deliveries: 0,
+    })
+    expect([(await attemptsOf(earlier)).length, (await attemptsOf(delivered)).length]).toEqual([1, 1])
+  })
+
+  test('recover refuses an instant to come, and a webhook that is inactive, unknown or of another organization', async () => {
+    const idle = await make('webhooks', { url: receiver.url, status: 'inactive' })
+    const since = new Date().toISOString()
+    const recover = async (id: string, body: object, by = api) =>
+      (await by.post(`webhooks/${id}/recover`, body)).status
+    expect(await recover(idle, { since })).toBe(409)
+    expect(await recover('nobody', { since })).toBe(404)
+    expect(await recover(webhookId, { since }, (await service.organization()).api)).toBe(404)
+    expect(await recover(webhookId, {})).toBe(422)
+    const ahead = await api.post(`webhooks/${webhookId}/recover`, { since: '2999-01-01T00:00:00Z' })
+    expect(ahead.body).toMatchObject({ invalidFields: [{ field: 'since', code: 'out-of-range' }] })
   })
 
   test('resend to a webhook that is inactive or gone is a conflict', async () => {

@@ -1,0 +1,15 @@
+import Type, { type Static } from 'typebox'
+import { Instant, ReadOnly } from './conventions.ts'
+
+export const WebhookRecovery = Type.Object(
+  {
+    since: Instant('Deliveries created at this time or later are resent.'),
+    deliveries: ReadOnly(Type.Integer({ minimum: 0, description: 'Number of deliveries that are resent.' })),
+  },
+  {
+    $id: 'WebhookRecovery',
+    additionalProperties: false,
+    description: 'A request to resend the failed deliveries of a webhook.',
+  },
+)
+export type WebhookRecovery = Static<typeof WebhookRecovery>
