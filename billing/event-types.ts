@@ -236,7 +236,11 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
     when: 'A charge of a renewal invoice never reached the gateway.',
     ids: ['transactionId', 'invoiceId'],
   },
-  { type: 'credit-memo-created', when: 'A credit memo was created.', ids: ['creditMemoId'] },
+  {
+    type: 'credit-memo-created',
+    when: 'A credit memo was created by a caller, or for the credit left when an order ended.',
+    ids: ['creditMemoId'],
+  },
   {
     type: 'credit-memo-modified',
     when: 'A caller changed a credit memo, or an invoice that will not be delivered released it.',
@@ -244,7 +248,7 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   },
   {
     type: 'credit-memo-applied',
-    when: 'An invoice used the rest of a credit memo.',
+    when: 'An invoice used the rest of a credit memo, or it was refunded.',
     ids: ['creditMemoId'],
   },
   {

@@ -1,5 +1,6 @@
 /** Pure functions, for timers, the API and the sweep: early, late and repeated calls give the same record. */
 import { awaitedCharges, type GatewayCall, nextGatewayCall, waitsFor } from './charging.ts'
+import { withoutUnpaid } from './discounts.ts'
 import {
   draftInvoice,
   earlyIssue,
@@ -17,6 +18,7 @@ import {
   type Cause,
   type Change,
   changeInvoice,
+  dropCredit,
   emit,
   enqueue,
   hasNextPeriod,
@@ -28,6 +30,7 @@ import {
   mayCharge,
   type Order,
   releaseCredit,
+  releaseQueue,
   set,
   type Transition,
   transition,
@@ -38,7 +41,7 @@ import {
 import { isPostpaid } from './order-terms.ts'
 import { beginPause, endPauses, resume, revokePauses } from './pauses.ts'
 import { endOfPeriod } from './periods.ts'
-import { unusedPart } from './prorated-periods.ts'
+import { endingLines, unusedPart } from './prorated-periods.ts'
 import { nextReminder, remind } from './reminders.ts'
 
 /** What is due at the same instant is applied in this order. */
@@ -47,6 +50,7 @@ const DUE_KINDS = [
   'abandonment',
   'churn',
   'issue',
+  'end of discount',
   'past due',
   'delinquency',
   'pause and resume',
@@ -117,6 +121,7 @@ function nextDue(order: Order): Due | null {
 }
 
 function* candidates(order: Order): Generator<Due> {
+  yield* endingDiscounts(order)
   yield* pastDues(order)
   const reminder = nextReminder(order)
   if (reminder !== null) {
@@ -214,6 +219,25 @@ function* ofService(order: Order): Generator<Due> {
   else yield { at, kind: 'boundary', cause: 'timer', work: complete }
 }
 
+/** Ends the discounts for which an open invoice had to be paid by now. */
+function* endingDiscounts(order: Order): Generator<Due> {
+  for (const invoice of order.invoices) {
+    const times = invoice.discounts.flatMap(({ paidBy }) => paidBy ?? [])
+    if (!isOpen(invoice) || times.length === 0) continue
+    const { sequence } = invoice
+    yield {
+      at: Math.min(...times),
+      kind: 'end of discount',
+      cause: 'deadline',
+      invoice: sequence,
+      work(change) {
+        changeInvoice(change, sequence, withoutUnpaid(invoice, change.at))
+        emit(change, 'invoice-modified', { invoice: sequence })
+      },
+    }
+  }
+}
+
 function* pastDues(order: Order): Generator<Due> {
   for (const invoice of order.invoices) {
     const { sequence, status, dueTime } = invoice
@@ -299,6 +323,7 @@ function endTrial(change: Change): void {
     set(change, { status: 'trial-ended' })
     revokePauses(change)
     emit(change, 'subscription-trial-ended')
+    releaseQueue(change)
     return
   }
   beginPeriod(change, periodEnd)
@@ -356,6 +381,7 @@ export function complete(change: Change): void {
   set(change, { status: 'completed' })
   revokePauses(change)
   emit(change, 'order-completed')
+  releaseQueue(change)
 }
 
 /** Open invoices stay open, without a delinquency time; charges that are not due yet are not made. */
@@ -368,10 +394,11 @@ export function churn(change: Change): void {
   }
   voidComing(change)
   // The last period of a postpaid order is charged once more.
-  issueEnding(change)
+  issueEnding(change, change.order.proratesChurn ? change.at : null)
   set(change, { periodEnd: null })
   endDelinquency(change)
   emit(change, 'subscription-churned', credit.length === 0 ? {} : { credit })
+  releaseQueue(change)
 }
 
 function endDelinquency(change: Change): void {
@@ -395,6 +422,7 @@ function cancelForDelinquency(change: Change): void {
   for (const invoice of change.order.invoices.filter(isOpen)) {
     const { sequence } = invoice
     if (isComing(change.order, invoice)) releaseCredit(change, sequence)
+    dropCredit(change, sequence)
     changeInvoice(change, sequence, {
       status: 'abandoned',
       abandonedTime: change.at,
@@ -437,7 +465,9 @@ function upcomingEnding(order: Order): Invoice | null {
   const [start, end] = inTrial ? [periodEnd, endOfPeriod(order, 1)] : [periodStart, periodEnd]
   if (start === null || end === null) return null
   const at = Math.max(Math.min(end, churnTime ?? end), order.notBefore)
-  const { lines } = withQueue(order, renewalLines(terms), at)
+  const isCut = order.proratesChurn && churnTime !== null && churnTime < end
+  const own = inTrial ? renewalLines(terms) : endingLines(order, isCut ? churnTime : null)
+  const { lines } = withQueue(order, own, at)
   const price = pricedAt(order, lines, at, order.nextInvoice)
   const draft = draftInvoice(order.nextInvoice, 'renewal', price, {
     periodNumber: number,

@@ -128,6 +128,20 @@ describe('a change of items', () => {
     })
   })
 
+  test('of a period that is billed at its end queues the time before it at the prices of then', async () => {
+    const interval = { recurringInterval: { unit: 'day', length: 30, billingTiming: 'postpaid' } }
+    const order = await begun(10, { items: [{ plan: plan(10, interval) }] })
+    const changed = await change(order, [{ plan: plan(40, interval) }])
+    expect(changed.body).toMatchObject({
+      lineItems: [{ type: 'debit', description: 'Used time on Plan for 10', unitPriceAmount: near(5) }],
+      lineItemSubtotal: { amount: near(5) },
+    })
+    expect(await read(`subscriptions/${order.id}/upcoming-invoice`)).toMatchObject({
+      amount: 25,
+      items: [{ price: near(5) }, { description: 'Remaining time on Plan for 40', price: near(20) }],
+    })
+  })
+
   test('without proration is invoiced from the next invoice on', async () => {
     const order = await begun(10)
     const changed = await change(order, [{ plan: plan(20) }], { prorated: false })
@@ -251,16 +265,59 @@ describe('a change of items', () => {
         lineItemSubtotal: { currency: 'EUR', amount: near(-5) },
         proratedInvoiceId: order.initialInvoiceId,
       })
-      expect(await read(`subscriptions/${order.id}`)).toMatchObject({
-        status: 'churned',
-        lineItemSubtotal: { amount: near(-5) },
+      expect(await read(`subscriptions/${order.id}`)).toMatchObject({ status: 'churned', lineItems: [] })
+      const memos = (await merchant.api.get<Body[]>(`credit-memos?filter=customerId:${order.customerId}`))
+        .body
+      const memo = memos.find(({ description }) => String(description).includes(String(order.id)))
+      expect(memo).toMatchObject({
+        reason: 'order-cancellation',
+        status: 'issued',
+        number: expect.any(Number),
+        items: [{ description: 'Unused time on Plan for 10', unitPrice: near(5) }],
+        totalAmount: near(5),
+        unusedAmount: near(5),
       })
+      const created = await sql<{ payload: string }>(
+        "select payload from events where entity_id = ? and type = 'credit-memo-created'",
+        [memo?.id],
+      )
+      expect(created.map(({ payload }) => JSON.parse(payload))).toMatchObject([
+        { creditMemoId: memo?.id, _embedded: { creditMemo: { number: memo?.number } } },
+      ])
+      expect(await timelineOf(order)).toContain('credit-memo-created')
       const put = await merchant.api.put(`subscription-cancellations/${cancellation.id}`, cancellation)
       expect(put).toMatchObject({ status: 200, body: { revision: cancellation.revision } })
       await create(merchant.api, 'subscription-reactivations', { subscriptionId: order.id })
       const reactivated = await read(`subscriptions/${order.id}`)
       expect(reactivated).toMatchObject({ status: 'active', lineItems: [] })
-      expect(await read(`invoices/${reactivated.recentInvoiceId}`)).toMatchObject({ amount: near(5) })
+      expect(await read(`invoices/${reactivated.recentInvoiceId}`)).toMatchObject({
+        amount: 10,
+        amountDue: near(5),
+        creditMemoAllocations: [{ amount: near(5) }],
+      })
+      expect(await read(`credit-memos/${memo?.id}`)).toMatchObject({ status: 'applied', unusedAmount: 0 })
+    })
+
+    test('credits what was paid, though the redemption that discounted it is canceled since', async () => {
+      const { id: couponId } = await create(merchant.api, 'coupons', {
+        discount: { type: 'percent', value: 50 },
+      })
+      const order = await begun(10, { couponIds: [couponId] })
+      await merchant.api.put(`subscriptions/${order.id}`, { ...order, couponIds: [] })
+      const changed = await change(order, [{ plan: plan(40) }])
+      expect(await read(`invoices/${changed.body.recentInvoiceId}`)).toMatchObject({
+        items: [
+          { type: 'credit', price: near(2.5) },
+          { type: 'debit', price: near(20) },
+        ],
+      })
+      await merchant.api.post(`invoices/${changed.body.recentInvoiceId}/void`, {})
+      expect(
+        await create(merchant.api, 'subscription-cancellations', {
+          subscriptionId: order.id,
+          prorated: true,
+        }),
+      ).toMatchObject({ lineItemSubtotal: { amount: near(-2.5) } })
     })
 
     test('credits nothing before its churn time, and can be changed until then', async () => {
