@@ -1,5 +1,6 @@
-/** Prices lines after discounts. Nothing else computes a total. Amounts are exact, in the currency's units. */
-import { currencyExponent, isZero, lineAmount, Money, sumOf } from './money.ts'
+/** Prices lines after discounts, with taxes. Nothing else computes a total. Amounts are exact, in the currency's units. */
+import { isZero, lineAmount, Money, splitAmount, sumOf, sumOfMoney } from './money.ts'
+import { addedTax, type LineTax, type TaxTerms, taxed } from './taxes.ts'
 
 export interface PriceableLine {
   readonly type: string
@@ -8,6 +9,8 @@ export interface PriceableLine {
   readonly amount: string
   /** Left out where discounts take nothing. */
   readonly discount?: string
+  /** Left out where there are none. */
+  readonly taxes?: readonly LineTax[]
 }
 
 export interface Discount {
@@ -33,7 +36,7 @@ export interface Priced<Line extends PriceableLine> {
   readonly lines: readonly Line[]
   /** Those that take something off, in the order in which they were applied. */
   readonly discounts: readonly InvoiceDiscount[]
-  /** The sum of the lines less the discounts; never below zero. */
+  /** The sum of the lines less the discounts, with the taxes that are added; never below zero. */
   readonly amount: string
 }
 
@@ -46,6 +49,7 @@ export function priced<Line extends PriceableLine>(
   lines: readonly Line[],
   discounts: readonly Discount[],
   currency: string,
+  taxes: TaxTerms | null = null,
 ): Priced<Line> {
   const left = lines.map(({ amount }) => new Money(amount))
   const recorded = inOrder(discounts).flatMap((discount) => {
@@ -53,16 +57,15 @@ export function priced<Line extends PriceableLine>(
     const reducible = lines.map((line, index) => (covers(discount, line) ? left[index] : undefined) ?? ZERO)
     const whole = wholeOf(discount, reducible, currency)
     if (whole.isZero()) return []
-    for (const [index, part] of partsOf(whole, reducible, currency).entries()) {
+    for (const [index, part] of splitAmount(whole, reducible, currency).entries()) {
       left[index] = (left[index] ?? ZERO).minus(part)
     }
     return [{ couponId, redemptionId, description, amount: whole.toFixed() }]
   })
-  return {
-    lines: lines.map((line, index) => withDiscount(line, left[index] ?? ZERO)),
-    discounts: recorded,
-    amount: sumOf(left.map((amount) => amount.toFixed())),
-  }
+  const nets = left.map((amount) => amount.toFixed())
+  const reduced = lines.map((line, index) => withDiscount(line, left[index] ?? ZERO))
+  const whole = taxed(reduced, nets, taxes, currency)
+  return { lines: whole, discounts: recorded, amount: sumOf([...nets, addedTax(whole)]) }
 }
 
 export function netAmount({ amount, discount }: Pick<PriceableLine, 'amount' | 'discount'>): string {
@@ -97,30 +100,8 @@ function wholeOf({ value }: Discount, reducible: readonly Money[], currency: str
   return Money.min(lineAmount(sum.times(value.percent).div(100), currency), sum)
 }
 
-/** Splits an amount by weights that sum to at least as much; units left over go to the largest fractions. */
-function partsOf(whole: Money, weights: readonly Money[], currency: string): Money[] {
-  const unit = new Money(10).pow(-(currencyExponent(currency) ?? 6))
-  const sum = sumOfMoney(weights)
-  const shares = weights.map((weight) => whole.times(weight).div(sum).div(unit))
-  const parts = shares.map((share) => share.floor())
-  let remaining = whole.div(unit).minus(sumOfMoney(parts))
-  const byFraction = shares
-    .map((share, index) => ({ index, fraction: share.minus(share.floor()) }))
-    .sort((one, other) => other.fraction.comparedTo(one.fraction) || one.index - other.index)
-  for (const { index } of byFraction) {
-    if (remaining.isZero()) break
-    parts[index] = (parts[index] ?? ZERO).plus(1)
-    remaining = remaining.minus(1)
-  }
-  return parts.map((part) => part.times(unit))
-}
-
 function withDiscount<Line extends PriceableLine>(line: Line, left: Money): Line {
   const { discount: _, ...plain } = line
   const taken = new Money(line.amount).minus(left).toFixed()
   return (isZero(taken) ? plain : { ...plain, discount: taken }) as Line
-}
-
-function sumOfMoney(amounts: readonly Money[]): Money {
-  return amounts.reduce((sum, amount) => sum.plus(amount), ZERO)
 }

@@ -349,7 +349,7 @@ export function withQueue(
   const { queue, nextInvoice } = order
   if (queue.length === 0) return { lines: own, left: [] }
   const lines = [...own, ...queuedDebits(queue)]
-  const drawn = drawCredits(queue, pricedAt(order, lines, at, nextInvoice).amount)
+  const drawn = drawCredits(queue, pricedAt(order, lines, at, nextInvoice).amount, order.terms.currency)
   return { lines: [...lines, ...drawn.lines], left: drawn.left }
 }
 

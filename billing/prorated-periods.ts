@@ -2,6 +2,7 @@ import { netAmount } from './discounts.ts'
 import { type Invoice, type InvoiceLine, type InvoiceStatus, periodLines, pricedAt } from './invoices.ts'
 import type { Order } from './order.ts'
 import { isPostpaid, type OrderTerms } from './order-terms.ts'
+import { withPeriodTaxes } from './period-taxes.ts'
 import { changeLines, changeLinesInArrears, creditLines, type DividedPeriod } from './proration.ts'
 
 /**
@@ -10,7 +11,7 @@ import { changeLines, changeLinesInArrears, creditLines, type DividedPeriod } fr
  */
 export function changedPart(order: Order, at: number, terms: OrderTerms): InvoiceLine[] {
   const period = dividedPeriod(order, at)
-  const [before, after] = [netPrices(order, at, order.terms), netPrices(order, at, terms)]
+  const [before, after] = [taxedPrices(order, at, order.terms), taxedPrices(order, at, terms)]
   if (period === null || before === null || after === null) return []
   const linesOf = isBilledAtEnd(order) ? changeLinesInArrears : changeLines
   return linesOf(before, after, period, terms.currency)
@@ -19,8 +20,14 @@ export function changedPart(order: Order, at: number, terms: OrderTerms): Invoic
 /** Returns the rest of the current period as credits; nothing for a period nobody was billed for. */
 export function unusedPart(order: Order, at: number): InvoiceLine[] {
   const period = dividedPeriod(order, at)
-  const prices = netPrices(order, at, order.terms)
+  const prices = taxedPrices(order, at, order.terms)
   return period === null || prices === null ? [] : creditLines(prices, period, order.terms.currency)
+}
+
+function taxedPrices(order: Order, at: number, terms: OrderTerms): readonly InvoiceLine[] | null {
+  const prices = netPrices(order, at, terms)
+  const billed = isBilledAtEnd(order) ? null : billedInvoice(order)
+  return prices && withPeriodTaxes(prices, { ...order, terms }, billed, at)
 }
 
 /** Uses the discounts of the period's invoice, or of one made now if billed at its end. Null: nobody is billed. */

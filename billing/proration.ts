@@ -2,6 +2,7 @@
 import { canonicalJson } from './canonical-json.ts'
 import type { InvoiceLine } from './invoices.ts'
 import { lineAmount, Money, sumOf } from './money.ts'
+import { addedTax, taxOf, withTaxAmounts } from './taxes.ts'
 
 /** Half-open; `at` divides it. Milliseconds. */
 export interface DividedPeriod {
@@ -37,7 +38,7 @@ export function changeLines(
     ...shareLines(old, period, currency, 'credit'),
     ...shareLines(fresh, period, currency, 'debit'),
   ]
-  return new Money(subtotal(lines)).isZero() ? [] : lines
+  return isNothing(lines) ? [] : lines
 }
 
 /** For a period billed at its end: the time before is credited at the new prices, and owed at the old ones. */
@@ -48,12 +49,11 @@ export function changeLinesInArrears(
   currency: string,
 ): InvoiceLine[] {
   const [old, fresh] = withoutCommon(before, after)
+  const shareOf = (amount: string) => usedShare(amount, period, currency)
   const used = (lines: readonly InvoiceLine[], kind: 'credit' | 'debit') =>
-    lines.flatMap((line) =>
-      shareLine(line, usedShare(line.amount, period, currency), kind, 'Used', period.start, period.at),
-    )
+    lines.flatMap((line) => shareLine(line, shareOf, kind, 'Used', period.start, period.at))
   const lines = [...used(fresh, 'credit'), ...used(old, 'debit')]
-  return new Money(subtotal(lines)).isZero() ? [] : lines
+  return isNothing(lines) ? [] : lines
 }
 
 export function creditLines(
@@ -74,18 +74,18 @@ export function queuedDebits(queue: readonly InvoiceLine[]): InvoiceLine[] {
   return queue.filter(({ amount }) => !isCredit(amount)).map((line) => ({ ...line, isQueued: true as const }))
 }
 
-/** Draws the oldest credits first, at most `amount`. A credit may be divided, and the rest stays queued. */
-export function drawCredits(queue: readonly InvoiceLine[], amount: string): Drawn {
+/** Draws the oldest credits first, with their taxes at most `amount`. A credit may be divided, and the rest stays queued. */
+export function drawCredits(queue: readonly InvoiceLine[], amount: string, currency: string): Drawn {
   let bearable = Money.max(0, amount)
   const lines: InvoiceLine[] = []
   const left: InvoiceLine[] = []
   for (const line of queue) {
     if (!isCredit(line.amount)) continue
-    const taken = Money.min(new Money(line.amount).negated(), bearable)
-    const rest = new Money(line.amount).plus(taken)
+    const taken = Money.min(grossOf(line), bearable)
     bearable = bearable.minus(taken)
-    if (!taken.isZero()) lines.push({ ...withAmount(line, taken.negated()), isQueued: true })
-    if (!rest.isZero()) left.push(withAmount(line, rest))
+    const [part, rest] = divided(line, taken, currency)
+    if (part !== null) lines.push({ ...part, isQueued: true })
+    if (rest !== null) left.push(rest)
   }
   return { lines, left }
 }
@@ -110,22 +110,24 @@ function shareLines(
   kind: 'credit' | 'debit',
 ): InvoiceLine[] {
   const word = kind === 'credit' ? 'Unused' : 'Remaining'
-  return lines.flatMap((line) =>
-    shareLine(line, unusedShare(line.amount, period, currency), kind, word, period.at, period.end),
-  )
+  const shareOf = (amount: string) => unusedShare(amount, period, currency)
+  return lines.flatMap((line) => shareLine(line, shareOf, kind, word, period.at, period.end))
 }
 
 function shareLine(
-  { itemId, planId, productId = null, description }: InvoiceLine,
-  share: string,
+  { itemId, planId, productId = null, description, amount: whole, taxes = [] }: InvoiceLine,
+  shareOf: (amount: string) => string,
   kind: 'credit' | 'debit',
   word: 'Unused' | 'Remaining' | 'Used',
   periodStart: number,
   periodEnd: number,
 ): InvoiceLine[] {
-  const exact = new Money(share)
-  if (exact.isZero()) return []
-  const amount = (kind === 'credit' ? exact.negated() : exact).toFixed()
+  const signed = (price: string) => {
+    const share = new Money(shareOf(price))
+    return (kind === 'credit' ? share.negated() : share).toFixed()
+  }
+  const amount = signed(whole)
+  if (new Money(amount).isZero()) return []
   return [
     {
       type: 'proration',
@@ -136,6 +138,7 @@ function shareLine(
       quantity: 1,
       unitPrice: amount,
       amount,
+      ...(taxes.length === 0 ? {} : { taxes: taxes.map((tax) => ({ ...tax, amount: signed(tax.amount) })) }),
       periodStart,
       periodEnd,
     },
@@ -156,6 +159,32 @@ function withoutCommon(
   return [old, fresh]
 }
 
+/** Divides a credit into what is taken of it, taxes included, and the rest; null where that is nothing. */
+function divided(
+  line: InvoiceLine,
+  taken: Money,
+  currency: string,
+): readonly [InvoiceLine | null, InvoiceLine | null] {
+  if (taken.isZero()) return [null, line]
+  const gross = grossOf(line)
+  if (taken.equals(gross)) return [line, null]
+  const part = withTaxAmounts(line, (tax) => lineAmount(taken.times(tax).div(gross), currency))
+  const amount = taken.plus(addedTax([part])).negated()
+  const rest = withTaxAmounts(line, (tax, index) =>
+    new Money(tax).minus(part.taxes?.[index]?.amount ?? 0).toFixed(),
+  )
+  return [withAmount(part, amount), withAmount(rest, new Money(line.amount).minus(amount))]
+}
+
 function withAmount(line: InvoiceLine, amount: Money): InvoiceLine {
   return { ...line, unitPrice: amount.toFixed(), amount: amount.toFixed() }
+}
+
+/** Returns what a credit takes off an invoice, with its taxes. */
+function grossOf(line: InvoiceLine): Money {
+  return new Money(line.amount).plus(addedTax([line])).negated()
+}
+
+function isNothing(lines: readonly InvoiceLine[]): boolean {
+  return new Money(subtotal(lines)).isZero() && new Money(taxOf(lines)).isZero()
 }
