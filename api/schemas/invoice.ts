@@ -16,6 +16,7 @@ import {
 
 import { CreditMemoInvoiceAllocation } from './credit-memo.ts'
 import { readOnlyNotSupportedYet } from './not-supported.ts'
+import { InvoiceTaxes, ItemTax } from './tax.ts'
 import { Transaction } from './transaction.ts'
 
 const time = (description: string) => ReadOnly(OrNull(Instant(description)))
@@ -35,7 +36,7 @@ const itemMembers = {
   periodNumber: ReadOnly(
     OrNull(Type.Integer({ description: 'Number of the period of service; 0 is the trial.' })),
   ),
-  ...readOnlyNotSupportedYet({ tax: null }),
+  tax: ItemTax,
 }
 
 export const InvoiceItem = Type.Object(
@@ -54,7 +55,7 @@ export const InvoiceItem = Type.Object(
 
 const amounts = {
   currency: ReadOnly(Type.String({ description: 'ISO 4217 code.' })),
-  amount: ReadOnly(Amount('Sum of the items, less discounts.')),
+  amount: ReadOnly(Amount('Sum of the items, less discounts, with the taxes that are added.')),
   amountDue: ReadOnly(Amount('Amount that remains to be paid.')),
   subtotalAmount: ReadOnly(Amount('Sum of the items without shipping, before discounts.')),
   shipping: ReadOnly(
@@ -79,9 +80,7 @@ const amounts = {
     ),
   ),
   isNewOrder: ReadOnly(Type.Boolean({ description: 'Whether it is the initial invoice of an order.' })),
-  ...readOnlyNotSupportedYet({
-    tax: { calculator: 'manual', amount: 0, items: [] },
-  }),
+  tax: InvoiceTaxes,
 }
 const TaxIdNumber = (description: string) =>
   ReadOnly(

@@ -225,7 +225,6 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
     notSupported: {
       requiresShipping: 'shipping that follows from products',
       options: NO_OPTIONS,
-      taxCategoryId: 'computed taxes',
       accountingCode: 'accounting',
       recognition: 'accounting',
     },
