@@ -91,6 +91,18 @@ export interface CreditMemoItem {
   readonly description: string
   readonly unitPrice: string
   readonly quantity: number
+  /** Left out where there is none. */
+  readonly tax?: CreditedTax
+}
+
+/** Amounts are exact, rates in percent; both decimal strings. */
+export interface CreditedTax {
+  readonly amount: string
+  readonly description: string
+  readonly rate: string | null
+  /** What parts of a state have of it: `stateAmount`, `cityRate` and so on. */
+  readonly parts: Readonly<Record<string, string>>
+  readonly jurisdictions: Readonly<Record<'country' | 'state' | 'county' | 'city', string | null>> | null
 }
 
 export function creditMemoItemPrice({ unitPrice, quantity }: CreditMemoItem, currency: string): string {
@@ -102,7 +114,11 @@ export function creditMemoTotal(
   shipping: string,
   currency: string,
 ): string {
-  return sumOf([...items.map((item) => creditMemoItemPrice(item, currency)), shipping])
+  return sumOf([...items.map((item) => creditMemoItemPrice(item, currency)), creditMemoTax(items), shipping])
+}
+
+export function creditMemoTax(items: readonly CreditMemoItem[]): string {
+  return sumOf(items.flatMap(({ tax }) => tax?.amount ?? []))
 }
 
 function ofMemo(allocations: readonly CreditAllocation[], id: string): string {

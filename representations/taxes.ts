@@ -1,3 +1,4 @@
+import type { CreditedTax } from '../billing/credit-memos.ts'
 import type { InvoiceLine } from '../billing/invoices.ts'
 import { jsonAmount, Money, sumOf } from '../billing/money.ts'
 import { type TaxRate, taxOf, taxText, taxTotals } from '../billing/taxes.ts'
@@ -38,6 +39,18 @@ export function presentTaxes(lines: readonly InvoiceLine[]) {
         ...jurisdictionsOf(tax),
       }
     }),
+  }
+}
+
+/** Returns a tax as the caller of a credit memo has stated it. */
+export function presentCreditedTax({ amount, description, rate, parts, jurisdictions }: CreditedTax) {
+  return {
+    amount: jsonAmount(amount),
+    description,
+    rate: rate === null ? null : jsonAmount(rate),
+    ...partsOf(null, null),
+    ...Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, jsonAmount(value)])),
+    jurisdictions,
   }
 }
 

@@ -1,5 +1,5 @@
-import Type from 'typebox'
-import { Amount, OrNull, ReadOnly } from './conventions.ts'
+import Type, { type TSchema } from 'typebox'
+import { Amount, Nullable, OrNull, ReadOnly, Text } from './conventions.ts'
 
 const rate = (description: string) => OrNull(Type.Number({ description }))
 const amount = (description: string) => OrNull(Amount(description))
@@ -28,6 +28,50 @@ const members = {
     ),
   ),
 }
+
+/** The names of what parts of a state have of a tax. */
+export const TAX_PARTS = [
+  'stateAmount',
+  'countyAmount',
+  'cityAmount',
+  'specialDistrictAmount',
+  'stateRate',
+  'countyRate',
+  'cityRate',
+  'specialDistrictRate',
+] as const
+
+const part = (schema: TSchema) => Type.Optional({ ...schema, minimum: 0, default: null } as TSchema)
+const place = (description: string) => Nullable(Text(description))
+
+/** A tax that a caller states. */
+export const GivenTax = Nullable(
+  Type.Object(
+    {
+      amount: Amount('Amount of the tax.', { minimum: 0 }),
+      description: Text('Name of the tax.'),
+      rate: Nullable(Type.Number({ minimum: 0, maximum: 100, description: 'Rate in percent.' })),
+      ...(Object.fromEntries(TAX_PARTS.map((name) => [name, part(members[name])])) as Record<
+        (typeof TAX_PARTS)[number],
+        ReturnType<typeof Nullable<ReturnType<typeof Type.Number>>>
+      >),
+      jurisdictions: Nullable(
+        Type.Object(
+          {
+            country: Nullable(
+              Type.String({ pattern: '^[A-Z]{2}$', description: 'Two-letter ISO 3166 country code.' }),
+            ),
+            state: place('State, province or region.'),
+            county: place('County.'),
+            city: place('City.'),
+          },
+          { additionalProperties: false, description: 'Where the tax is collected.' },
+        ),
+      ),
+    },
+    { title: 'CreditMemoTaxItem', additionalProperties: false, description: 'Tax that is credited.' },
+  ),
+)
 
 /** The taxes of an item as one. */
 export const ItemTax = ReadOnly(

@@ -257,13 +257,15 @@ async function year({ divisor, say }: ScenarioContext, environment: Environment)
     const began = performance.now()
     const to = new Date(Date.now() + 365 * DAY + DAY / 2).toISOString()
     const started = await merchant.api.post(`subscriptions/${order.id}/fast-forward`, { to })
-    const place = started.headers.get('location')
-    if (started.status !== 202 || place === null) throw new Error(JSON.stringify(started.body))
-    for (let status = 'running'; status !== 'completed'; await delay(POLL)) {
-      const { body } = await merchant.api.send('GET', new URL(place).pathname)
+    // The request itself waits a while for the end.
+    let status = started.status === 200 ? 'completed' : 'running'
+    const place = new URL(started.headers.get('location') ?? environment.receiverUrl).pathname
+    while (status !== 'completed') {
+      await delay(POLL)
+      const { body } = await merchant.api.send('GET', place)
       status = String(body.status)
-      if (status === 'failed' || performance.now() - began > FORWARD_WITHIN)
-        throw new Error(JSON.stringify(body))
+      if (status !== 'running' && status !== 'completed') throw new Error(JSON.stringify(body))
+      if (performance.now() - began > FORWARD_WITHIN) throw new Error('the year took too long')
     }
     // The first year finds caches and connections cold.
     if (round > 0) service.push((performance.now() - began) / 1000)

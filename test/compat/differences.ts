@@ -138,7 +138,6 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
       'items.invoiceItemId': 'credit memos that refer to items, products or plans',
       'items.productId': 'credit memos that refer to items, products or plans',
       'items.planId': 'credit memos that refer to items, products or plans',
-      'items.tax': 'computed taxes',
       quoteId: 'quotes',
     },
   },
