@@ -34,6 +34,7 @@ COPY events events
 COPY gateways gateways
 COPY ops ops
 COPY representations representations
+COPY taxes taxes
 COPY wallets wallets
 COPY worker worker
 COPY workflows workflows

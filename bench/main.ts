@@ -15,6 +15,7 @@ import { disputes } from './scenarios/disputes.ts'
 import { latency } from './scenarios/latency.ts'
 import { memory } from './scenarios/memory.ts'
 import { orders } from './scenarios/orders.ts'
+import { pricing } from './scenarios/pricing.ts'
 import { read } from './scenarios/read.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { start } from './scenarios/start.ts'
@@ -31,6 +32,7 @@ const PARTS: ReadonlyMap<string, Scenario> = new Map([
   ['create', create],
   ['tokens', tokens],
   ['orders', orders],
+  ['pricing', pricing],
   ['timers', timers],
   ['disputes', disputes],
   ['memory', memory],

@@ -3,7 +3,7 @@ import { median } from './statistics.ts'
 export interface Metric {
   readonly what: string
   /** Times are better the smaller they are, and their ratio is a multiple of the baseline's. */
-  readonly unit: '/s' | 's' | 'ms' | 'MB'
+  readonly unit: '/s' | 's' | 'ms' | 'µs' | 'MB'
   readonly service: readonly number[]
   readonly baseline: readonly number[]
   /** The least ratio of service to baseline that is wanted; null if none is set. */

@@ -1,4 +1,5 @@
 import { lineAmount, Money, sumOf } from './money.ts'
+import { type LineTax, taxText } from './taxes.ts'
 
 export const CREDIT_MEMO_STATUSES = ['issued', 'partially-applied', 'applied', 'voided'] as const
 export type CreditMemoStatus = (typeof CREDIT_MEMO_STATUSES)[number]
@@ -91,6 +92,46 @@ export interface CreditMemoItem {
   readonly description: string
   readonly unitPrice: string
   readonly quantity: number
+  /** Left out where there is none. */
+  readonly tax?: CreditedTax
+}
+
+/** Amounts are exact, rates in percent; both decimal strings. */
+export interface CreditedTax {
+  readonly amount: string
+  readonly description: string
+  readonly rate: string | null
+  /** What parts of a state have of it: `stateAmount`, `cityRate` and so on. */
+  readonly parts: Readonly<Record<string, string>>
+  readonly jurisdictions: Readonly<Record<'country' | 'state' | 'county' | 'city', string | null>> | null
+}
+
+/** Returns the item for a credit line of an order: its price without taxes, and these beside it. */
+export function creditedItem({
+  description,
+  amount,
+  taxes = [],
+}: {
+  readonly description: string
+  readonly amount: string
+  readonly taxes?: readonly LineTax[]
+}): CreditMemoItem {
+  const paidBack = (amounts: readonly string[]) => new Money(sumOf(amounts)).negated().toFixed()
+  const included = taxes.flatMap((tax) => (tax.isIncluded ? [new Money(tax.amount).negated().toFixed()] : []))
+  const [first, ...others] = taxes
+  const tax = first && {
+    amount: paidBack(taxes.map((one) => one.amount)),
+    description: taxes.map(taxText).join(', '),
+    rate: others.length === 0 ? first.rate : null,
+    parts: {},
+    jurisdictions: null,
+  }
+  return {
+    description,
+    unitPrice: paidBack([amount, ...included]),
+    quantity: 1,
+    ...(tax === undefined ? {} : { tax }),
+  }
 }
 
 export function creditMemoItemPrice({ unitPrice, quantity }: CreditMemoItem, currency: string): string {
@@ -102,7 +143,11 @@ export function creditMemoTotal(
   shipping: string,
   currency: string,
 ): string {
-  return sumOf([...items.map((item) => creditMemoItemPrice(item, currency)), shipping])
+  return sumOf([...items.map((item) => creditMemoItemPrice(item, currency)), creditMemoTax(items), shipping])
+}
+
+export function creditMemoTax(items: readonly CreditMemoItem[]): string {
+  return sumOf(items.flatMap(({ tax }) => tax?.amount ?? []))
 }
 
 function ofMemo(allocations: readonly CreditAllocation[], id: string): string {

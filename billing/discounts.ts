@@ -1,5 +1,6 @@
-/** Prices lines after discounts. Nothing else computes a total. Amounts are exact, in the currency's units. */
-import { currencyExponent, isZero, lineAmount, Money, sumOf } from './money.ts'
+/** Prices lines after discounts, with taxes. Nothing else computes a total. Amounts are exact, in the currency's units. */
+import { isZero, lineAmount, Money, splitAmount, sumOf, sumOfMoney } from './money.ts'
+import { addedTax, keptTaxes, type LineTax, type TaxTerms, taxed } from './taxes.ts'
 
 export interface PriceableLine {
   readonly type: string
@@ -8,6 +9,8 @@ export interface PriceableLine {
   readonly amount: string
   /** Left out where discounts take nothing. */
   readonly discount?: string
+  /** Left out where there are none. */
+  readonly taxes?: readonly LineTax[]
 }
 
 export interface Discount {
@@ -41,7 +44,7 @@ export interface Priced<Line extends PriceableLine> {
   readonly lines: readonly Line[]
   /** Those that take something off, in the order in which they were applied. */
   readonly discounts: readonly InvoiceDiscount[]
-  /** The sum of the lines less the discounts; never below zero. */
+  /** The sum of the lines less the discounts, with the taxes that are added; never below zero. */
   readonly amount: string
 }
 
@@ -54,6 +57,7 @@ export function priced<Line extends PriceableLine>(
   lines: readonly Line[],
   discounts: readonly Discount[],
   currency: string,
+  taxes: TaxTerms | null = null,
 ): Priced<Line> {
   const left = lines.map(({ amount }) => new Money(amount))
   const recorded = inOrder(discounts).flatMap((discount) => {
@@ -61,32 +65,36 @@ export function priced<Line extends PriceableLine>(
     const reducible = reducibleOf(discount, lines, left, currency)
     const whole = wholeOf(discount, reducible, currency)
     if (whole.isZero()) return []
-    const parts = partsOf(whole, reducible, currency)
+    const parts = splitAmount(whole, reducible, currency)
     for (const [index, part] of parts.entries()) {
       left[index] = (left[index] ?? ZERO).minus(part)
     }
     const ending = paidBy === undefined ? {} : { paidBy, parts: parts.map((part) => part.toFixed()) }
     return [{ couponId, redemptionId, description, amount: whole.toFixed(), ...ending }]
   })
-  return {
-    lines: lines.map((line, index) => withDiscount(line, left[index] ?? ZERO)),
-    discounts: recorded,
-    amount: sumOf(left.map((amount) => amount.toFixed())),
-  }
+  const nets = left.map((amount) => amount.toFixed())
+  const reduced = lines.map((line, index) => withDiscount(line, left[index] ?? ZERO))
+  const whole = taxed(reduced, nets, taxes, currency)
+  return { lines: whole, discounts: recorded, amount: sumOf([...nets, addedTax(whole)]) }
 }
 
-/** Returns what an invoice comes to without the discounts that it had to be paid for by an instant. */
+/** Returns what an invoice comes to, at the rates of its lines, without the discounts that it had to be paid for by an instant. */
 export function withoutUnpaid<Line extends PriceableLine>(
-  { lines, discounts, amount }: Priced<Line>,
+  { lines, discounts }: Priced<Line>,
   at: number,
+  currency: string,
 ): Priced<Line> {
   const isOver = ({ paidBy }: InvoiceDiscount) => paidBy !== undefined && paidBy <= at
   const ended = discounts.filter(isOver)
-  const sum = (index: number) => sumOf(ended.map(({ parts = [] }) => parts[index] ?? '0'))
+  const nets = lines.map((line, index) =>
+    sumOf([netAmount(line), ...ended.map(({ parts = [] }) => parts[index] ?? '0')]),
+  )
+  const restored = lines.map((line, index) => withDiscount(line, new Money(nets[index] ?? 0)))
+  const whole = taxed(restored, nets, keptTaxes(lines, null), currency)
   return {
-    lines: lines.map((line, index) => withDiscount(line, new Money(netAmount(line)).plus(sum(index)))),
+    lines: whole,
     discounts: discounts.filter((one) => !isOver(one)),
-    amount: sumOf([amount, ...ended.map((one) => one.amount)]),
+    amount: sumOf([...nets, addedTax(whole)]),
   }
 }
 
@@ -141,30 +149,8 @@ function wholeOf({ value }: Discount, reducible: readonly Money[], currency: str
   return Money.min(lineAmount(sum.times(value.percent).div(100), currency), sum)
 }
 
-/** Splits an amount by weights that sum to at least as much; units left over go to the largest fractions. */
-function partsOf(whole: Money, weights: readonly Money[], currency: string): Money[] {
-  const unit = new Money(10).pow(-(currencyExponent(currency) ?? 6))
-  const sum = sumOfMoney(weights)
-  const shares = weights.map((weight) => whole.times(weight).div(sum).div(unit))
-  const parts = shares.map((share) => share.floor())
-  let remaining = whole.div(unit).minus(sumOfMoney(parts))
-  const byFraction = shares
-    .map((share, index) => ({ index, fraction: share.minus(share.floor()) }))
-    .sort((one, other) => other.fraction.comparedTo(one.fraction) || one.index - other.index)
-  for (const { index } of byFraction) {
-    if (remaining.isZero()) break
-    parts[index] = (parts[index] ?? ZERO).plus(1)
-    remaining = remaining.minus(1)
-  }
-  return parts.map((part) => part.times(unit))
-}
-
 function withDiscount<Line extends PriceableLine>(line: Line, left: Money): Line {
   const { discount: _, ...plain } = line
   const taken = new Money(line.amount).minus(left).toFixed()
   return (isZero(taken) ? plain : { ...plain, discount: taken }) as Line
-}
-
-function sumOfMoney(amounts: readonly Money[]): Money {
-  return amounts.reduce((sum, amount) => sum.plus(amount), ZERO)
 }

@@ -8,6 +8,7 @@ import { LATEST_INSTANT, orNever } from './instants.ts'
 import { isZero, lineAmount, Money } from './money.ts'
 import { isPostpaid, type OrderTerms, type PricedItem, shifted } from './order-terms.ts'
 import { type PricePart, priceParts } from './pricing.ts'
+import { type LineTax, taxesAt } from './taxes.ts'
 
 export const INVOICE_STATUSES = [
   'draft',
@@ -41,6 +42,8 @@ export interface InvoiceLine {
   readonly amount: string
   /** Left out where discounts take nothing. */
   readonly discount?: string
+  /** Left out where there are none. A proration keeps its own. */
+  readonly taxes?: readonly LineTax[]
   /** Of a proration: the time that it is for. */
   readonly periodStart?: number
   readonly periodEnd?: number
@@ -128,7 +131,7 @@ export function pricedAt(
     (redemptionId) =>
       others.filter((one) => one.discounts.some((discount) => discount.redemptionId === redemptionId)).length,
   )
-  return priced(lines, discounts, terms.currency)
+  return priced(lines, discounts, terms.currency, taxesAt(terms.taxes, at))
 }
 
 export function oneTimeLines(terms: OrderTerms, items: readonly PricedItem[]): InvoiceLine[] {

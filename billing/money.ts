@@ -66,6 +66,29 @@ export function sumOf(amounts: readonly string[]): string {
   return amounts.reduce((sum, amount) => sum.plus(amount), new Money(0)).toFixed()
 }
 
+/** Splits an amount by weights: the parts sum to the whole, and units left over go to the largest fractions. */
+export function splitAmount(whole: Money, weights: readonly Money[], currency: string): Money[] {
+  const unit = new Money(10).pow(-(currencyExponent(currency) ?? 6))
+  const sum = sumOfMoney(weights)
+  if (sum.isZero()) return weights.map(() => new Money(0))
+  const shares = weights.map((weight) => whole.times(weight).div(sum).div(unit))
+  const parts = shares.map((share) => share.floor())
+  let remaining = whole.div(unit).minus(sumOfMoney(parts))
+  const byFraction = shares
+    .map((share, index) => ({ index, fraction: share.minus(share.floor()) }))
+    .sort((one, other) => other.fraction.comparedTo(one.fraction) || one.index - other.index)
+  for (const { index } of byFraction) {
+    if (remaining.isZero()) break
+    parts[index] = (parts[index] ?? new Money(0)).plus(1)
+    remaining = remaining.minus(1)
+  }
+  return parts.map((part) => part.times(unit))
+}
+
+export function sumOfMoney(amounts: readonly Money[]): Money {
+  return amounts.reduce((sum, amount) => sum.plus(amount), new Money(0))
+}
+
 export function isZero(amount: string): boolean {
   return new Money(amount).isZero()
 }

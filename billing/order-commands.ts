@@ -33,6 +33,7 @@ import { payInvoice, requireNoCharge } from './order-payments.ts'
 import { isPostpaid, type OrderTerms } from './order-terms.ts'
 import { changePause, endPauses } from './pauses.ts'
 import { anchorFrom, endOfPeriod } from './periods.ts'
+import { keptTaxes, taxesAt } from './taxes.ts'
 
 export const CHURN_TIME_POLICIES = ['now', 'at-next-renewal'] as const
 export type ChurnTimePolicy = (typeof CHURN_TIME_POLICIES)[number]
@@ -197,7 +198,8 @@ function reissueInitial(change: Change): number | null {
   if (initial === undefined) return null
   const { order } = change
   const at = initial.issuedTime ?? initialIssue(order)
-  const price = pricedAt(order, initialLines(order.terms), at, initial.sequence)
+  const terms = initial.issuedTime === null ? order.terms : withKeptTaxes(order.terms, initial, at)
+  const price = pricedAt({ ...order, terms }, initialLines(terms), at, initial.sequence)
   const { lines, discounts, amount } = initial
   if (canonicalJson(price) === canonicalJson({ lines, discounts, amount })) return null
   requireNoCharge(initial)
@@ -214,6 +216,12 @@ function reissueInitial(change: Change): number | null {
   emit(change, 'invoice-reissued', { invoice: sequence })
   const reissued = change.order.invoices.find((one) => one.sequence === sequence)
   return reissued !== undefined && isOpen(reissued) && isZero(amountDue(reissued)) ? sequence : null
+}
+
+/** An issued invoice keeps its taxes, whatever has changed since. */
+function withKeptTaxes(terms: OrderTerms, { lines }: Invoice, at: number): OrderTerms {
+  const kept = keptTaxes(lines, taxesAt(terms.taxes, at))
+  return { ...terms, taxes: kept && [{ from: at, ...kept }] }
 }
 
 function moveInitial(change: Change): void {

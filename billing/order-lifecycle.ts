@@ -231,7 +231,7 @@ function* endingDiscounts(order: Order): Generator<Due> {
       cause: 'deadline',
       invoice: sequence,
       work(change) {
-        changeInvoice(change, sequence, withoutUnpaid(invoice, change.at))
+        changeInvoice(change, sequence, withoutUnpaid(invoice, change.at, change.order.terms.currency))
         emit(change, 'invoice-modified', { invoice: sequence })
       },
     }

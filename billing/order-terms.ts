@@ -6,6 +6,7 @@ import type { InvalidField } from './errors.ts'
 import { orNever } from './instants.ts'
 import { type AnchoredPeriod, earliestStart, type Period, periodDuration } from './periods.ts'
 import type { Pricing } from './pricing.ts'
+import type { TaxSchedule } from './taxes.ts'
 
 /** Defaults are left out, so that equal intervals are equal documents. */
 export interface RecurringInterval extends AnchoredPeriod {
@@ -83,6 +84,8 @@ export interface OrderTerms {
   readonly shipping: string | null
   /** In the order of application. */
   readonly coupons: readonly RedeemedCoupon[]
+  /** null or left out: nothing is taxed. */
+  readonly taxes?: TaxSchedule | null
   /** True with autopay and an instrument to charge. */
   readonly canCharge: boolean
   readonly instrumentId: string | null

@@ -14,11 +14,12 @@ import {
   pricedAt,
   renewalLines,
 } from './invoices.ts'
-import { isZero } from './money.ts'
+import { isZero, sumOf } from './money.ts'
 import { isPostpaid, type OrderTerms, trialEnd } from './order-terms.ts'
 import { anchorFrom, endOfPeriod } from './periods.ts'
 import { type ChangedPeriod, endingLines } from './prorated-periods.ts'
 import { drawCredits, queuedDebits, returnedLines, subtotal } from './proration.ts'
+import { addedTax } from './taxes.ts'
 
 export const ORDER_STATUSES = [
   'pending',
@@ -366,7 +367,7 @@ export function withQueue(
   const { queue, nextInvoice } = order
   if (queue.length === 0) return { lines: own, left: [] }
   const lines = [...own, ...queuedDebits(queue)]
-  const drawn = drawCredits(queue, pricedAt(order, lines, at, nextInvoice).amount)
+  const drawn = drawCredits(queue, pricedAt(order, lines, at, nextInvoice).amount, order.terms.currency)
   return { lines: [...lines, ...drawn.lines], left: drawn.left }
 }
 
@@ -380,7 +381,9 @@ export function takeQueue(change: Change, own: readonly InvoiceLine[]): readonly
 /** Turns the credit of proration that no invoice of an ended service will use into a credit memo of the customer. */
 export function releaseQueue(change: Change): void {
   const ofProration = change.order.queue.filter(({ type }) => type === 'proration')
-  const { left } = drawCredits(ofProration, subtotal(queuedDebits(ofProration)))
+  const debits = queuedDebits(ofProration)
+  const owed = sumOf([subtotal(debits), addedTax(debits)])
+  const { left } = drawCredits(ofProration, owed, change.order.terms.currency)
   if (left.length === 0) return
   set(change, { queue: change.order.queue.filter(({ type }) => type !== 'proration') })
   emit(change, 'credit-memo-created', { credit: left })

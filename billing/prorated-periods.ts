@@ -1,5 +1,6 @@
 /** How the current period of an order is billed, and what a part of it costs (decisions 6.3). */
 import { canonicalJson } from './canonical-json.ts'
+import { netAmount } from './discounts.ts'
 import {
   type Invoice,
   type InvoiceLine,
@@ -19,6 +20,7 @@ import {
   partLines,
   usedTime,
 } from './proration.ts'
+import { lineTaxes, taxed, taxesAt } from './taxes.ts'
 
 /** What prorated changes within a period have made of how it is billed. */
 export interface ChangedPeriod {
@@ -61,7 +63,7 @@ export function changedPart(order: ServedOrder, at: number, terms: OrderTerms): 
   const before = billedLines(order)
   const invoice = billedInvoice(order)
   if (period === null || before === null || invoice === null) return null
-  return changedBilling(before, pricesOf(order, terms, before, invoice), period, terms.currency)
+  return changedBilling(before, pricesOf(order, { terms, at }, before, invoice), period, terms.currency)
 }
 
 /** Returns the credits of the rest of the current period; none if nobody was billed for it. */
@@ -126,31 +128,41 @@ function isBilling({ invoices }: ServedOrder, sequence: number | null): boolean 
   return invoice === undefined || !UNBILLED.has(invoice.status)
 }
 
-/** Prices other terms with the discounts of the period's invoice. What stays keeps its discount, even a canceled one. */
+/**
+ * Prices other terms with the discounts of the period's invoice, and with the rates by which an item was billed. What stays
+ * keeps its discount, even a canceled one, and its taxes.
+ */
 function pricesOf(
   { inTrial, invoices, notBefore }: ServedOrder,
-  terms: OrderTerms,
+  { terms, at }: { readonly terms: OrderTerms; readonly at: number },
   before: readonly BilledLine[],
   { discounts, issuedTime, sequence }: Invoice,
 ): readonly InvoiceLine[] {
   const coupons = terms.coupons.filter(({ redemptionId }) =>
     discounts.some((discount) => discount.redemptionId === redemptionId),
   )
-  const given = { terms: { ...terms, coupons }, invoices }
+  const given = { terms: { ...terms, coupons, taxes: null }, invoices }
   const { lines } = pricedAt(given, periodLines(terms, inTrial), issuedTime ?? notBefore, sequence)
-  if (coupons.length === discounts.length) return lines
+  const isKept = coupons.length === discounts.length ? isSameUntaxed : isSameBeforeDiscount
   const known = before.map(({ line }) => line)
-  return lines.map((line) => {
-    const same = known.findIndex((one) => isSameBeforeDiscount(one, line))
-    return same < 0 ? line : (known.splice(same, 1)[0] ?? line)
+  return lines.flatMap((line) => {
+    const same = known.findIndex((one) => isKept(one, line))
+    if (same >= 0) return known.splice(same, 1)
+    const billed = before.find((one) => one.line.itemId === line.itemId && one.line.planId === line.planId)
+    const rates = billed === undefined ? taxesAt(terms.taxes, at) : lineTaxes(billed.line)
+    return taxed([line], [netAmount(line)], rates, terms.currency)
   })
+}
+
+function isSameUntaxed({ taxes: _, ...one }: InvoiceLine, { taxes: __, ...other }: InvoiceLine): boolean {
+  return canonicalJson(one) === canonicalJson(other)
 }
 
 function isSameBeforeDiscount(
   { discount: _, ...one }: InvoiceLine,
   { discount: __, ...other }: InvoiceLine,
 ): boolean {
-  return canonicalJson(one) === canonicalJson(other)
+  return isSameUntaxed(one, other)
 }
 
 /** Returns the period without the time paused; that of a paused order stands still. */

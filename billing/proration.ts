@@ -3,6 +3,7 @@ import { canonicalJson } from './canonical-json.ts'
 import { netAmount } from './discounts.ts'
 import type { InvoiceLine } from './invoices.ts'
 import { isZero, lineAmount, Money, sumOf } from './money.ts'
+import { addedTax, type LineTax, taxOf, withTaxAmounts } from './taxes.ts'
 
 /** Half-open; `at` divides it. Milliseconds. */
 export interface DividedPeriod {
@@ -25,12 +26,13 @@ export interface BilledLine {
   readonly line: InvoiceLine
   /** Less discounts. */
   readonly billed: string
+  readonly taxes: readonly LineTax[]
   /** How much of the period had been used, in milliseconds. */
   readonly from: number
 }
 
 export function billedWhole(lines: readonly InvoiceLine[]): BilledLine[] {
-  return lines.map((line) => ({ line, billed: netAmount(line), from: 0 }))
+  return lines.map((line) => ({ line, billed: netAmount(line), taxes: line.taxes ?? [], from: 0 }))
 }
 
 export interface PeriodChange {
@@ -58,14 +60,15 @@ export function changedBilling(
   const [kept, ended] = [[] as BilledLine[], [] as BilledLine[]]
   for (const one of before) (isKept(one) ? kept : ended).push(one)
   const from = usedTime(period)
-  const begun = fresh.map((line) => ({ line, billed: unusedShare(netAmount(line), period, currency), from }))
+  const begun = fresh.map((line) => ({ line, from, ...rest(period, currency, netAmount(line), line.taxes) }))
   const lines = [
     ...creditLines(ended, period, currency),
-    ...begun.flatMap(({ line, billed }) =>
-      shareLine(line, billed, { kind: 'debit', word: 'Remaining', from: period.at, to: period.end }),
+    ...begun.flatMap(({ line, ...share }) =>
+      shareLine(line, share, { kind: 'debit', word: 'Remaining', from: period.at, to: period.end }),
     ),
   ]
-  return { lines: isZero(subtotal(lines)) ? [] : lines, billed: [...kept, ...begun] }
+  const isNothing = isZero(subtotal(lines)) && isZero(taxOf(lines))
+  return { lines: isNothing ? [] : lines, billed: [...kept, ...begun] }
 }
 
 export function creditLines(
@@ -73,8 +76,8 @@ export function creditLines(
   period: DividedPeriod,
   currency: string,
 ): InvoiceLine[] {
-  return billed.flatMap(({ line, billed: amount, from }) => {
-    const share = unusedShare(amount, { ...period, start: period.start + from }, currency)
+  return billed.flatMap(({ line, billed: amount, taxes, from }) => {
+    const share = rest({ ...period, start: period.start + from }, currency, amount, taxes)
     return shareLine(line, share, { kind: 'credit', word: 'Unused', from: period.at, to: period.end })
   })
 }
@@ -91,8 +94,19 @@ export function partLines(
   return lines.flatMap((line) => {
     const shareAt = (at: number) => unusedShare(line.amount, { start, end, at }, currency)
     const share = new Money(shareAt(from)).minus(shareAt(to)).toFixed()
-    return shareLine(line, share, { kind: 'debit', word, from, to, type: line.type })
+    return shareLine(line, { billed: share }, { kind: 'debit', word, from, to, type: line.type })
   })
+}
+
+/** Returns the unused shares of an amount and of its taxes. */
+function rest(
+  period: DividedPeriod,
+  currency: string,
+  amount: string,
+  taxes: readonly LineTax[] = [],
+): Pick<BilledLine, 'billed' | 'taxes'> {
+  const shareOf = (whole: string) => unusedShare(whole, period, currency)
+  return { billed: shareOf(amount), taxes: taxes.map((tax) => ({ ...tax, amount: shareOf(tax.amount) })) }
 }
 
 /** Milliseconds, in whole seconds. */
@@ -110,18 +124,18 @@ export function queuedDebits(queue: readonly InvoiceLine[]): InvoiceLine[] {
   return queue.filter(({ amount }) => !isCredit(amount)).map((line) => ({ ...line, isQueued: true as const }))
 }
 
-/** Draws the oldest credits first, at most `amount`. A credit may be divided, and the rest stays queued. */
-export function drawCredits(queue: readonly InvoiceLine[], amount: string): Drawn {
+/** Draws the oldest credits first, with their taxes at most `amount`. A credit may be divided, and the rest stays queued. */
+export function drawCredits(queue: readonly InvoiceLine[], amount: string, currency: string): Drawn {
   let bearable = Money.max(0, amount)
   const lines: InvoiceLine[] = []
   const left: InvoiceLine[] = []
   for (const line of queue) {
     if (!isCredit(line.amount)) continue
-    const taken = Money.min(new Money(line.amount).negated(), bearable)
-    const rest = new Money(line.amount).plus(taken)
+    const taken = Money.min(grossOf(line), bearable)
     bearable = bearable.minus(taken)
-    if (!taken.isZero()) lines.push({ ...withAmount(line, taken.negated()), isQueued: true })
-    if (!rest.isZero()) left.push(withAmount(line, rest))
+    const [part, kept] = divided(line, taken, currency)
+    if (part !== null) lines.push({ ...part, isQueued: true })
+    if (kept !== null) left.push(kept)
   }
   return { lines, left }
 }
@@ -141,7 +155,7 @@ export function isCredit(amount: string): boolean {
 
 function shareLine(
   { itemId, planId, productId = null, description }: InvoiceLine,
-  share: string,
+  { billed, taxes = [] }: { readonly billed: string; readonly taxes?: readonly LineTax[] },
   {
     kind,
     word,
@@ -156,9 +170,9 @@ function shareLine(
     readonly type?: InvoiceLine['type']
   },
 ): InvoiceLine[] {
-  const exact = new Money(share)
-  if (exact.isZero()) return []
-  const amount = (kind === 'credit' ? exact.negated() : exact).toFixed()
+  if (isZero(billed)) return []
+  const signed = (amount: string) => (kind === 'credit' ? new Money(amount).negated().toFixed() : amount)
+  const amount = signed(billed)
   return [
     {
       type,
@@ -169,12 +183,35 @@ function shareLine(
       quantity: 1,
       unitPrice: amount,
       amount,
+      ...(taxes.length === 0 ? {} : { taxes: taxes.map((tax) => ({ ...tax, amount: signed(tax.amount) })) }),
       periodStart: from,
       periodEnd: to,
     },
   ]
 }
 
+/** Divides a credit into what is taken of it, taxes included, and the rest; null where that is nothing. */
+function divided(
+  line: InvoiceLine,
+  taken: Money,
+  currency: string,
+): readonly [InvoiceLine | null, InvoiceLine | null] {
+  if (taken.isZero()) return [null, line]
+  const gross = grossOf(line)
+  if (taken.equals(gross)) return [line, null]
+  const part = withTaxAmounts(line, (tax) => lineAmount(taken.times(tax).div(gross), currency))
+  const amount = taken.plus(addedTax([part])).negated()
+  const rest = withTaxAmounts(line, (tax, index) =>
+    new Money(tax).minus(part.taxes?.[index]?.amount ?? 0).toFixed(),
+  )
+  return [withAmount(part, amount), withAmount(rest, new Money(line.amount).minus(amount))]
+}
+
 function withAmount(line: InvoiceLine, amount: Money): InvoiceLine {
   return { ...line, unitPrice: amount.toFixed(), amount: amount.toFixed() }
+}
+
+/** Returns what a credit takes off an invoice, with its taxes. */
+function grossOf(line: InvoiceLine): Money {
+  return new Money(line.amount).plus(addedTax([line])).negated()
 }

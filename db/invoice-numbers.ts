@@ -34,9 +34,9 @@ export async function numberInvoices(
        on conflict (organization_id) do update set last_number = invoice_counters.last_number + excluded.last_number
        returning organization_id, last_number
      )
-     select counter.last_number, ${ISSUER} as issuer, ${defaultNumber('organization')} as tax_id_number,
+     select counter.last_number, ${ISSUER} as issuer, ${defaultTaxNumber('organization')} as tax_id_number,
             (select jsonb_object_agg(customer.id, jsonb_build_object(
-                      'contact', ${CONTACT}, 'taxIdNumber', ${defaultNumber('customer')}))
+                      'contact', ${CONTACT}, 'taxIdNumber', ${defaultTaxNumber('customer')}))
                from customers customer
               where customer.organization_id = counter.organization_id
                 and customer.id in (select jsonb_array_elements_text(?::jsonb))) as recipients
@@ -56,8 +56,8 @@ export async function numberInvoices(
   }
 }
 
-/** The preferred tax number of a row, else its first. */
-const defaultNumber = (row: string) =>
+/** The preferred tax number of a row, else its first. SQL. */
+export const defaultTaxNumber = (row: string) =>
   `(select jsonb_build_object('type', number ->> 'type', 'value', number ->> 'value')
       from jsonb_array_elements(${row}.tax_numbers) with ordinality given (number, place)
      order by (number ->> 'isDefault')::boolean desc, place limit 1)`

@@ -2,6 +2,7 @@
 import PDFDocument from 'pdfkit'
 import type { Contact } from '../billing/contacts.ts'
 import { currencyExponent, Money } from '../billing/money.ts'
+import { type TaxTotal, taxText } from '../billing/taxes.ts'
 import { allFonts, type Line, linesOf, runWidth, type Weight, widthOf } from './fonts.ts'
 import type { Logo } from './logo.ts'
 
@@ -34,7 +35,7 @@ export interface InvoiceDocument {
   readonly notes: string | null
   readonly lines: readonly DocumentLine[]
   readonly discounts: readonly { readonly description: string; readonly amount: string }[]
-  readonly taxes: readonly { readonly description: string; readonly amount: string }[]
+  readonly taxes: readonly TaxTotal[]
   readonly amount: string
   readonly amountPaid: string
   readonly amountCredited: string
@@ -50,7 +51,7 @@ export interface DocumentLine {
   /** null: none. The end is exclusive. */
   readonly period: { readonly start: Date; readonly end: Date | null } | null
   /** In percent; null: none. */
-  readonly taxRate: number | null
+  readonly taxRate: string | null
 }
 
 interface TaxId {
@@ -176,7 +177,9 @@ function writeHead(page: Page, invoice: InvoiceDocument): void {
   let right = page.write(headingOf(invoice), x, half, { size: 20, weight: 'bold', align: 'right' }, top) + 6
   for (const [name, value] of factsOf(invoice)) {
     page.write(name, x, half * 0.3, { color: GREY }, right)
-    right = page.write(value, x + half * 0.3, half * 0.7, { align: 'right' }, right) + 1
+    // An id fits on one line.
+    const size = widthOf(value, 'regular', 9) > half * 0.7 ? 8 : 9
+    right = page.write(value, x + half * 0.3, half * 0.7, { align: 'right', size }, right) + 1
   }
   page.y = Math.max(left, right) + 18
 }
@@ -316,7 +319,7 @@ function writeTotals(page: Page, invoice: InvoiceDocument): void {
     ],
     ...(taxes.length === 0
       ? [['Tax', '0', 'regular'] as [string, string, Weight]]
-      : taxes.map(({ description, amount }): [string, string, Weight] => [description, amount, 'regular'])),
+      : taxes.map((tax): [string, string, Weight] => [taxRow(tax, currency), tax.amount, 'regular'])),
     ['Total', invoice.amount, 'bold'],
     ...(new Money(invoice.amountCredited).isZero()
       ? []
@@ -350,8 +353,17 @@ function writeTotals(page: Page, invoice: InvoiceDocument): void {
   page.y += 34
 }
 
-function writeNotes(page: Page, { notes, issuer }: InvoiceDocument): void {
-  for (const text of [notes, issuer.taxDescriptor]) {
+function taxRow(tax: TaxTotal, currency: string): string {
+  const base = `${taxText(tax)} on ${amountText(tax.base, currency)}`
+  return tax.isIncluded === true ? `${base}, included` : base
+}
+
+/** What invoices within the European Union have to state where the customer owes the tax. */
+const REVERSE_CHARGE = 'Reverse charge: the recipient of the supply is liable for the value added tax.'
+
+function writeNotes(page: Page, { notes, issuer, taxes }: InvoiceDocument): void {
+  const isReverse = taxes.some(({ isReverseCharge }) => isReverseCharge)
+  for (const text of [isReverse ? REVERSE_CHARGE : null, notes, issuer.taxDescriptor]) {
     if (text === null || text === '') continue
     for (const paragraph of text.split('\n')) {
       page.require(Math.min(heightOf(paragraph, RIGHT - LEFT), BOTTOM - MARGIN))
@@ -441,8 +453,8 @@ function numberText(text: string): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`
 }
 
-function rateText(rate: number | null): string {
-  return rate === null ? '' : `${numberText(String(rate))} %`
+function rateText(rate: string | null): string {
+  return rate === null ? '' : `${numberText(rate)}%`
 }
 
 function isFilled(text: string | null): text is string {

@@ -1,7 +1,8 @@
-import { type CreditAllocation, creditMemoItemPrice } from '../billing/credit-memos.ts'
+import { type CreditAllocation, creditMemoItemPrice, creditMemoTax } from '../billing/credit-memos.ts'
 import { jsonAmount } from '../billing/money.ts'
 import type { CreditMemo } from '../db/entities/index.ts'
 import { resourceUrl } from './links.ts'
+import { presentCreditedTax } from './taxes.ts'
 
 export function presentCreditMemo(memo: CreditMemo, baseUrl: string) {
   const { id, customerId, currency, invoiceId = null } = memo
@@ -21,9 +22,10 @@ export function presentCreditMemo(memo: CreditMemo, baseUrl: string) {
       unitPrice: jsonAmount(item.unitPrice),
       quantity: item.quantity,
       price: jsonAmount(creditMemoItemPrice(item, currency)),
+      tax: item.tax === undefined ? null : presentCreditedTax(item.tax),
     })),
     shippingAmount: jsonAmount(memo.shippingAmount),
-    taxAmount: 0,
+    taxAmount: jsonAmount(creditMemoTax(memo.items)),
     totalAmount: jsonAmount(memo.totalAmount),
     unusedAmount: jsonAmount(memo.unusedAmount),
     allocations: {

@@ -4,6 +4,7 @@ import { isCredit, subtotal } from '../billing/proration.ts'
 import type { Invoice, Subscription, Transaction } from '../db/entities/index.ts'
 import { presentContact } from './contact.ts'
 import { type Link, resourceUrl } from './links.ts'
+import { presentLineTax, presentTaxes } from './taxes.ts'
 
 const DAY = 86_400_000
 
@@ -162,6 +163,7 @@ function presentLine(
     unitPrice: shown(unitPrice ?? line.amount),
     quantity: unitPrice === undefined ? 1 : line.quantity,
     price: shown(line.amount),
+    tax: presentLineTax(line),
     productId,
     planId,
     subscriptionId: period.subscriptionId,
@@ -180,6 +182,7 @@ function amountsOf({ amount, lines, discounts }: Pick<InvoiceState, 'amount' | '
     amount: jsonAmount(amount),
     subtotalAmount: jsonAmount(subtotal(lines.filter(({ type }) => type !== 'shipping'))),
     discountAmount: jsonAmount(sumOf(discounts.map((discount) => discount.amount))),
+    tax: presentTaxes(lines),
     discounts: discounts.map((discount) => ({
       couponId: discount.couponId,
       redemptionId: discount.redemptionId,

@@ -2,6 +2,7 @@ import type { Priced } from '../billing/discounts.ts'
 import type { InvoiceLine } from '../billing/invoices.ts'
 import { jsonAmount, Money } from '../billing/money.ts'
 import { isCredit, subtotal } from '../billing/proration.ts'
+import { taxOf, taxText, taxTotals } from '../billing/taxes.ts'
 
 export function presentOrderPreview(
   currency: string,
@@ -20,6 +21,11 @@ export function presentOrderPreview(
     })),
     discountsAmount: amounts.discountAmount,
     shippingAmount: amounts.shippingAmount,
+    taxAmount: amounts.taxAmount,
+    taxes: taxTotals(initial.lines).map((tax) => ({
+      amount: jsonAmount(tax.amount),
+      description: taxText(tax),
+    })),
     total: amounts.amount,
     initialAmounts: amounts,
     recurringAmounts: recurring === null ? null : amountsOf(recurring),
@@ -33,7 +39,7 @@ function amountsOf({ lines, discounts, amount }: Priced<InvoiceLine>) {
     subtotalAmount: jsonAmount(subtotal(lines.filter((line) => !isShipping(line)))),
     discountAmount: jsonAmount(subtotal(discounts)),
     shippingAmount: jsonAmount(subtotal(lines.filter(isShipping))),
-    taxAmount: 0,
+    taxAmount: jsonAmount(taxOf(lines)),
   }
 }
 

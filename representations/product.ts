@@ -11,6 +11,7 @@ export function presentProduct(product: Product, baseUrl: string) {
     name: product.name,
     unitLabel: product.unitLabel ?? null,
     description: product.description ?? null,
+    taxCategoryId: product.taxCategoryId ?? null,
     customFields: product.customFields ?? {},
     revision: product.revision,
     createdTime: product.createdTime.toISOString(),

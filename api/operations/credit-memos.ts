@@ -1,4 +1,5 @@
 import { canonicalJson } from '../../billing/canonical-json.ts'
+import type { CreditedTax } from '../../billing/credit-memos.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import { amountOf, jsonAmount } from '../../billing/money.ts'
 import { allocateCreditBalance } from '../../commands/credit-memos/allocate-credit.ts'
@@ -26,6 +27,7 @@ import { notFound, type Resource, type Writer } from '../resources/resource.ts'
 import { respondWith } from '../resources/respond.ts'
 import { CreditMemo } from '../schemas/credit-memo.ts'
 import type { InvoiceCreditMemoAllocationRequest } from '../schemas/invoice.ts'
+import { TAX_PARTS } from '../schemas/tax.ts'
 import { customers } from './customers.ts'
 import { invoices } from './invoices.ts'
 
@@ -145,13 +147,29 @@ function valuesOf(body: CreditMemo): CreditMemoValues {
     customerId: body.customerId,
     invoiceId: body.invoiceId ?? null,
     currency: body.currency,
-    items: (body.items ?? []).map(({ description, unitPrice, quantity }) => ({
+    items: (body.items ?? []).map(({ description, unitPrice, quantity, tax }) => ({
       description: description ?? '',
       unitPrice: amountOf(unitPrice),
       quantity,
+      ...(tax == null ? {} : { tax: creditedTaxOf(tax) }),
     })),
     shippingAmount: amountOf(body.shippingAmount ?? 0),
     reason: body.reason ?? 'other',
     description: body.description ?? '',
+  }
+}
+
+type GivenTax = NonNullable<NonNullable<CreditMemo['items']>[number]['tax']>
+
+function creditedTaxOf({ amount, description, rate, jurisdictions, ...parts }: GivenTax): CreditedTax {
+  const { country = null, state = null, county = null, city = null } = jurisdictions ?? {}
+  return {
+    amount: amountOf(amount),
+    description,
+    rate: rate == null ? null : amountOf(rate),
+    parts: Object.fromEntries(
+      TAX_PARTS.flatMap((name) => (parts[name] == null ? [] : [[name, amountOf(parts[name])]])),
+    ),
+    jurisdictions: jurisdictions == null ? null : { country, state, county, city },
   }
 }

@@ -2,6 +2,8 @@ import { isUsable } from '../../billing/cards.ts'
 import type { Invoice as InvoiceState } from '../../billing/invoices.ts'
 import { upcomingInvoice } from '../../billing/order-lifecycle.ts'
 import { NO_COUPONS, readCoupons } from '../../commands/coupons/order-coupons.ts'
+import { UNCHARGED } from '../../commands/orders/choose-instrument.ts'
+import { readTaxes } from '../../commands/orders/order-taxes.ts'
 import { orderOf } from '../../commands/orders/rows-to-order.ts'
 import {
   Customer,
@@ -26,10 +28,12 @@ export async function upcomingOf(
   tenant: Pick<OperationContext, 'em' | 'organizationId'>,
 ): Promise<ReadonlyMap<string, InvoiceState | null>> {
   const coupons = await readCoupons(tenant, rows, [])
+  const taxes = await readTaxes(tenant, rows)
   return new Map(
     rows.map((row) => {
       const { redeemed } = coupons.get(row.id) ?? NO_COUPONS
-      return [row.id, upcomingInvoice(orderOf(row, { redeemed }))]
+      const charging = { ...UNCHARGED, taxes: taxes.get(row.id) ?? null }
+      return [row.id, upcomingInvoice(orderOf(row, { redeemed, charging }))]
     }),
   )
 }

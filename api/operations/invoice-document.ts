@@ -1,4 +1,6 @@
 import { creditedAmount } from '../../billing/credit-memos.ts'
+import { sumOf } from '../../billing/money.ts'
+import { taxTotals } from '../../billing/taxes.ts'
 import { type Invoice, Organization } from '../../db/entities/index.ts'
 import { type DocumentLine, type InvoiceDocument, invoicePdf } from '../../documents/invoice-document.ts'
 import { readLogo } from '../../documents/logo.ts'
@@ -63,7 +65,7 @@ function documentOf(invoice: Invoice, organization: Organization): InvoiceDocume
     notes: invoice.notes ?? null,
     lines: invoice.lines.map((line) => lineOf(line, invoice)),
     discounts: invoice.discounts.map(({ description, amount }) => ({ description, amount })),
-    taxes: [],
+    taxes: taxTotals(invoice.lines),
     amount: invoice.amount,
     amountPaid: invoice.amountPaid,
     amountCredited: creditedAmount(invoice.credits),
@@ -83,7 +85,12 @@ function lineOf(
     quantity: line.unitPrice === undefined ? 1 : line.quantity,
     unitPrice: line.unitPrice ?? line.amount,
     amount: line.amount,
-    period: isForPeriod && periodStart != null ? { start: periodStart, end: periodEnd ?? null } : null,
-    taxRate: null,
+    period:
+      line.periodStart !== undefined && line.periodEnd !== undefined
+        ? { start: new Date(line.periodStart), end: new Date(line.periodEnd) }
+        : isForPeriod && periodStart != null
+          ? { start: periodStart, end: periodEnd ?? null }
+          : null,
+    taxRate: line.taxes === undefined ? null : sumOf(line.taxes.map(({ rate }) => rate)),
   }
 }

@@ -1,6 +1,7 @@
 import { amountOf } from '../../billing/money.ts'
 import { previewOrder } from '../../commands/orders/preview-order.ts'
 import { inDryRun } from '../../db/unit-of-work.ts'
+import { presentContact } from '../../representations/contact.ts'
 import { presentOrderPreview } from '../../representations/order-preview.ts'
 import { presentItem } from '../../representations/subscription.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
@@ -18,6 +19,7 @@ export async function previewOrderOf(context: OperationContext): Promise<Operati
     shipping,
     couponIds: [...new Set(body.couponIds ?? [])],
     billingAddress: contactOf(body.billingAddress),
+    deliveryAddress: contactOf(body.deliveryAddress),
   }
   const preview = await inDryRun(em, { organizationId, baseUrl, now: now() }, (unit) =>
     previewOrder(unit, order),
@@ -27,8 +29,8 @@ export async function previewOrderOf(context: OperationContext): Promise<Operati
     body: {
       websiteId: body.websiteId,
       items: items.map((item) => presentItem(item, {})),
-      billingAddress: order.billingAddress,
-      deliveryAddress: contactOf(body.deliveryAddress),
+      billingAddress: presentContact(order.billingAddress),
+      deliveryAddress: presentContact(order.deliveryAddress),
       shipping: body.shipping == null ? null : { amount: body.shipping.amount, calculator: 'manual' },
       ...presentOrderPreview(currency, initial, recurring),
     },

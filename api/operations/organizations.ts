@@ -2,6 +2,7 @@ import type { EntityClass } from '@mikro-orm/core'
 import { billingSettings } from '../../billing/billing-settings.ts'
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
+import { NO_TAXES } from '../../billing/tax-settings.ts'
 import { Organization as OrganizationRow } from '../../db/entities/index.ts'
 import { organizationSearch } from '../../db/entities/organization.ts'
 import { lockOrganization } from '../../db/organization-lock.ts'
@@ -15,6 +16,7 @@ import type { Resource, ResourceRow } from '../resources/resource.ts'
 import { reachablesOf } from '../schemas/contact.ts'
 import { Organization } from '../schemas/organization.ts'
 import { taxNumbersOf } from '../schemas/tax-number.ts'
+import { taxSettingsOf } from './tax-settings.ts'
 
 type ListedOrganization = OrganizationRow & ResourceRow
 
@@ -90,6 +92,9 @@ function assign(row: OrganizationRow, body: Organization): void {
           launchTiming: questionnaire.launchTiming ?? null,
         }
   row.logo = logoOf(body, row)
+  const taxes = taxSettingsOf(body)
+  // Settings that were never made stay so while they show the same.
+  if (canonicalJson(taxes) !== canonicalJson(row.taxes ?? NO_TAXES)) row.taxes = taxes
   const billing = billingSettings(body.settings?.billing)
   // Settings that were never set stay so while they show the same.
   if (canonicalJson(billing) !== canonicalJson(billingSettings(row.settings.billing)))

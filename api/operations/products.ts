@@ -35,6 +35,7 @@ function valuesOf(body: Product): NewProduct {
     name: body.name,
     unitLabel: body.unitLabel ?? null,
     description: body.description ?? null,
+    taxCategoryId: body.taxCategoryId ?? null,
     customFields: body.customFields ?? {},
   }
 }

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { CREDIT_MEMO_REASONS, CREDIT_MEMO_STATUSES } from '../../billing/credit-memos.ts'
 import { Amount, Id, Nullable, ReadOnly, resourceMembers } from './conventions.ts'
 import { notSupportedYet } from './not-supported.ts'
+import { GivenTax } from './tax.ts'
 
 export const CreditMemoInvoiceAllocation = Type.Object(
   {
@@ -36,7 +37,8 @@ export const CreditMemo = Type.Object(
             unitPrice: Amount('Price of a unit.', { minimum: 0 }),
             quantity: Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Number of units.' }),
             price: ReadOnly(Amount('Quantity times unit price.')),
-            ...notSupportedYet({ invoiceItemId: null, productId: null, planId: null, tax: null }),
+            tax: GivenTax,
+            ...notSupportedYet({ invoiceItemId: null, productId: null, planId: null }),
           },
           { additionalProperties: false },
         ),
@@ -55,7 +57,7 @@ export const CreditMemo = Type.Object(
         description: 'Whether invoices use none, some or all of it, or it was voided.',
       }),
     ),
-    totalAmount: ReadOnly(Amount('Sum of the items and of shipping.')),
+    totalAmount: ReadOnly(Amount('Sum of the items, their taxes and shipping.')),
     unusedAmount: ReadOnly(Amount('Amount that no invoice uses yet.')),
     allocations: Type.Optional(
       Type.Object(
@@ -88,7 +90,7 @@ export const CreditMemo = Type.Object(
       ),
     ),
     ...notSupportedYet({ quoteId: null }),
-    taxAmount: ReadOnly(Amount('Tax that is credited: always 0, because items have no tax yet.')),
+    taxAmount: ReadOnly(Amount('Sum of the taxes of the items.')),
   },
   {
     $id: 'CreditMemo',

@@ -17,6 +17,7 @@ import {
 
 import { CreditMemoInvoiceAllocation } from './credit-memo.ts'
 import { notSupportedYet, readOnlyNotSupportedYet } from './not-supported.ts'
+import { InvoiceTaxes, ItemTax } from './tax.ts'
 import { Transaction } from './transaction.ts'
 
 const time = (description: string) => ReadOnly(OrNull(Instant(description)))
@@ -36,7 +37,7 @@ const itemMembers = {
   periodNumber: ReadOnly(
     OrNull(Type.Integer({ description: 'Number of the period of service; 0 is the trial.' })),
   ),
-  ...readOnlyNotSupportedYet({ tax: null }),
+  tax: ItemTax,
 }
 
 export const InvoiceItem = Type.Object(
@@ -55,7 +56,7 @@ export const InvoiceItem = Type.Object(
 
 const amounts = {
   currency: ReadOnly(Type.String({ description: 'ISO 4217 code.' })),
-  amount: ReadOnly(Amount('Sum of the items, less discounts.')),
+  amount: ReadOnly(Amount('Sum of the items, less discounts, with the taxes that are added.')),
   amountDue: ReadOnly(Amount('Amount that remains to be paid.')),
   subtotalAmount: ReadOnly(Amount('Sum of the items without shipping, before discounts.')),
   shipping: ReadOnly(
@@ -80,9 +81,7 @@ const amounts = {
     ),
   ),
   isNewOrder: ReadOnly(Type.Boolean({ description: 'Whether it is the initial invoice of an order.' })),
-  ...readOnlyNotSupportedYet({
-    tax: { calculator: 'manual', amount: 0, items: [] },
-  }),
+  tax: InvoiceTaxes,
 }
 const TaxIdNumber = (description: string) =>
   ReadOnly(

@@ -20,7 +20,7 @@ const amounts = (description: string) =>
       subtotalAmount: Amount('Sum of the items without shipping, before discounts.'),
       discountAmount: Amount('Sum of the discounts.'),
       shippingAmount: Amount('Amount of shipping.'),
-      taxAmount: Amount('Not supported yet: always 0.'),
+      taxAmount: Amount('Sum of the taxes.'),
     },
     { description },
   )
@@ -80,7 +80,17 @@ export const OrderPreview = Type.Object(
       ),
     ),
     discountsAmount: ReadOnly(Amount('Sum of the discounts on the initial invoice.')),
-    ...readOnlyNotSupportedYet({ shippingRates: [], taxes: [], taxAmount: 0 }),
+    taxes: ReadOnly(
+      Type.Array(
+        Type.Object({
+          amount: Amount('Amount of the tax.'),
+          description: Type.String({ description: 'Name and rate of the tax.' }),
+        }),
+        { description: 'Taxes on the initial invoice, by rate.' },
+      ),
+    ),
+    taxAmount: ReadOnly(Amount('Sum of the taxes on the initial invoice.')),
+    ...readOnlyNotSupportedYet({ shippingRates: [] }),
   },
   {
     $id: 'OrderPreview',

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { DEFAULT_BILLING_SETTINGS } from '../../billing/billing-settings.ts'
 import { Contact } from './contact.ts'
-import { Nullable, OrNull, ReadOnly, resourceMembers, Text } from './conventions.ts'
+import { Instant, Nullable, OrNull, PartlySupported, ReadOnly, resourceMembers, Text } from './conventions.ts'
 import { notSupportedYet } from './not-supported.ts'
 import { TaxNumber } from './tax-number.ts'
 
@@ -77,13 +77,79 @@ const Documents = Type.Object(
   { additionalProperties: false, default: {}, description: 'Settings of the documents for customers.' },
 )
 
+const Rate = (description: string) => Type.Number({ minimum: 0, maximum: 100, description })
+
+const TaxCalculator = Type.Object(
+  {
+    type: PartlySupported(
+      ['flat'],
+      Type.Enum(['taxjar', 'avalara', 'flat'], {
+        description: 'Who knows the rates: `flat` is the organization itself.',
+      }),
+    ),
+    rate: Nullable(Rate('Rate in percent of locations without a rate of their own.')),
+    isInclusive: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Whether prices include their taxes. Otherwise taxes are added to them.',
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'How orders are taxed. If null, they are not.' },
+)
+
+const TaxLocation = Type.Object(
+  {
+    address: Nullable(Text('Street and number.')),
+    city: Nullable(Text('City.')),
+    region: Nullable(
+      Text(
+        'State, province or county, as addresses of customers have it. It has its own taxes in place of those of the country. If null, the whole country.',
+      ),
+    ),
+    country: Type.String({ pattern: '^[A-Z]{2}$', description: 'Two-letter ISO 3166 country code.' }),
+    postalCode: Nullable(Text('Postal code.')),
+    name: Type.Optional(
+      Text('Name of the tax on invoices, such as `VAT`.', { minLength: 1, maxLength: 50, default: 'Tax' }),
+    ),
+    rate: Nullable(Rate('Rate in percent. If null, that of `defaultTaxCalculator`.')),
+    startTime: Nullable(
+      Instant('When the rate comes into force. If null, it is in force; the latest of one tax applies.'),
+    ),
+    categories: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            taxCategoryId: Type.String({
+              minLength: 1,
+              maxLength: 50,
+              description: 'Category of products, or `shipping`.',
+            }),
+            rate: Rate('Rate in percent.'),
+          },
+          { additionalProperties: false, description: 'The rate of a category.' },
+        ),
+        { maxItems: 200, default: [], description: 'Rates of products of some categories.' },
+      ),
+    ),
+  },
+  { additionalProperties: false, description: 'A tax of a country or region.' },
+)
+
 const Settings = Type.Object(
   {
     billing: Type.Optional(Billing),
     documents: Type.Optional(Documents),
+    defaultTaxCalculator: Nullable(TaxCalculator),
+    taxLocations: Type.Optional(
+      Type.Array(TaxLocation, {
+        maxItems: 500,
+        default: [],
+        description:
+          'Where taxes are collected, with their rates. Locations of one place with different names are several taxes. If there are none, every customer is taxed at the rate of `defaultTaxCalculator`.',
+      }),
+    ),
     ...notSupportedYet({
-      defaultTaxCalculator: null,
-      taxLocations: [],
       notifications: {
         notifyOnUserAccessChanges: false,
         notifyOnApiKeyAccessChanges: false,

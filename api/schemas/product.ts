@@ -8,11 +8,17 @@ export const Product = Type.Object(
     name: Text('Display name.', { minLength: 1 }),
     unitLabel: Nullable(Text('Name of one unit of the product.')),
     description: Nullable(Type.String({ maxLength: 1000, description: 'Description of the product.' })),
+    taxCategoryId: Nullable(
+      Type.String({
+        maxLength: 50,
+        description:
+          'Category that decides the tax rate, one of `settings.taxLocations` of the organization.',
+      }),
+    ),
     customFields: CustomFields,
     ...notSupportedYet({
       requiresShipping: false,
       options: [],
-      taxCategoryId: null,
       accountingCode: null,
       recognition: null,
     }),

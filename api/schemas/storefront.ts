@@ -93,6 +93,7 @@ export const StorefrontInvoice = Type.Pick(
     'creditMemoAllocations',
     'items',
     'discounts',
+    'tax',
     'periodNumber',
     'periodStart',
     'periodEnd',

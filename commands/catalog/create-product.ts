@@ -5,6 +5,7 @@ export interface NewProduct {
   readonly name: string
   readonly unitLabel: string | null
   readonly description: string | null
+  readonly taxCategoryId: string | null
   readonly customFields: Record<string, unknown>
 }
 

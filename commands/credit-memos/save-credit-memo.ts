@@ -131,8 +131,9 @@ function totalOf({ items, shippingAmount, currency }: CreditMemoValues): string 
     const problem = amountProblem(amount, currency)
     if (problem !== null) problems.push({ field, ...problem })
   }
-  items.forEach(({ unitPrice }, index) => {
+  items.forEach(({ unitPrice, tax }, index) => {
     check(`items.${index}.unitPrice`, unitPrice)
+    check(`items.${index}.tax.amount`, tax?.amount ?? '0')
   })
   check('shippingAmount', shippingAmount)
   const total = creditMemoTotal(items, shippingAmount, currency)

@@ -15,7 +15,7 @@ import { pricedItems, type SubscriptionItem } from './create-order.ts'
 import { orderInstant } from './order-instant.ts'
 import { readForOrder } from './order-references.ts'
 import { orderTerms } from './rows-to-order.ts'
-import { checkKept } from './update-order.ts'
+import { checkKept, taxAnew } from './update-order.ts'
 
 export interface GivenItemsChange extends Omit<ItemsChange, 'terms'> {
   readonly items: readonly SubscriptionItem[]
@@ -57,6 +57,7 @@ export async function changeSubscriptionItems(
   if (areSame && renewalPolicy === 'retain') return []
   row.items = items
   row.currency = items[0]?.priced.currency ?? row.currency
+  await taxAnew(unit, record)
   const before = record.order
   const changed = { terms: orderTerms(row, record.charging, record.redeemed), prorated, renewalPolicy }
   applyTransitions(unit, record, [

@@ -1,4 +1,5 @@
-import { type InvoiceLine, initialLines, renewalLines } from '../../billing/invoices.ts'
+import { InvalidFieldsError } from '../../billing/errors.ts'
+import { type InvoiceLine, initialLines, pricedAt, renewalLines } from '../../billing/invoices.ts'
 import { amountProblem, currencyExponent, sumOf } from '../../billing/money.ts'
 import { agreedTerms, NO_REMINDERS, type OrderTerms, termsProblems } from '../../billing/order-terms.ts'
 import { quantityProblem } from '../../billing/pricing.ts'
@@ -62,10 +63,12 @@ export function newOrderTerms(
     now,
     shipping,
     coupons,
+    taxes = null,
   }: {
     readonly now: number
     readonly shipping: GivenTerms['shipping']
     readonly coupons: OrderTerms['coupons']
+    readonly taxes?: OrderTerms['taxes']
   },
 ): OrderTerms {
   return {
@@ -84,5 +87,20 @@ export function newOrderTerms(
     paydays: [],
     declinedRenewalsLimit: null,
     reminders: NO_REMINDERS,
+    taxes,
+  }
+}
+
+/** Taxes may lead beyond the largest amount too. Throws InvalidFieldsError. */
+export function checkTaxedAmounts(terms: OrderTerms): void {
+  const taxes = terms.taxes ?? []
+  for (const { from } of taxes) {
+    for (const lines of [initialLines(terms), renewalLines(terms)]) {
+      const { amount } = pricedAt({ terms: { ...terms, coupons: [] }, invoices: [] }, lines, from, 1)
+      const problem = amountProblem(amount, terms.currency)
+      if (problem === null) continue
+      const message = `lead to an invalid invoice amount with taxes, which ${problem.message}`
+      throw new InvalidFieldsError([{ field: 'items', code: problem.code, message }])
+    }
   }
 }

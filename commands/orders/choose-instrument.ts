@@ -3,10 +3,12 @@ import { isUsable } from '../../billing/cards.ts'
 import type { Contact } from '../../billing/contacts.ts'
 import { parseDuration } from '../../billing/durations.ts'
 import { NO_REMINDERS, type OrderTerms } from '../../billing/order-terms.ts'
+import type { TaxSchedule } from '../../billing/taxes.ts'
 import type { Subscription } from '../../db/entities/index.ts'
 import type { OrganizationSettings } from '../../db/entities/organization.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { isTaxed, readTaxes, type TaxedOrder } from './order-taxes.ts'
 
 export interface ChargeRoute {
   readonly paymentInstrumentId: string
@@ -24,6 +26,8 @@ export interface ChargeTerms
     OrderTerms,
     'canCharge' | 'instrumentId' | 'autopayRetries' | 'paydays' | 'declinedRenewalsLimit' | 'reminders'
   > {
+  /** null: nothing is taxed. */
+  readonly taxes: TaxSchedule | null
   /** null: no instrument can be charged. */
   readonly route: ChargeRoute | null
 }
@@ -35,20 +39,24 @@ export const UNCHARGED: ChargeTerms = {
   paydays: [],
   declinedRenewalsLimit: null,
   reminders: NO_REMINDERS,
+  taxes: null,
   route: null,
 }
 
 /** At an instant of the orders' clocks. An instrument whose card has expired is chosen if there is no other. */
 export async function readChargeTerms(
   { em, organizationId }: UnitOfWork,
-  orders: readonly Pick<Subscription, 'id' | 'autopay' | 'customerId' | 'paymentInstrumentId'>[],
+  orders: readonly (Pick<Subscription, 'autopay' | 'paymentInstrumentId'> & TaxedOrder)[],
   instant: number,
 ): Promise<ReadonlyMap<string, ChargeTerms>> {
   if (orders.length === 0) return new Map()
-  const found = await statement<InstrumentRow & { readonly subscription_id: string }>(
+  const found = await statement<
+    InstrumentRow & { readonly subscription_id: string; readonly is_taxed: boolean }
+  >(
     em,
     'read-charge-terms',
-    `select given."subscriptionId" as subscription_id, organization.settings, instrument.id, instrument.gateway,
+    `select given."subscriptionId" as subscription_id, organization.settings, ${isTaxed('organization')} as is_taxed,
+            instrument.id, instrument.gateway,
             instrument.gateway_reference, instrument.card_fingerprint, instrument.status, instrument.exp_month,
             instrument.exp_year, instrument.bin, instrument.billing_address
        from jsonb_to_recordset(?::jsonb) as given ("subscriptionId" text, "customerId" text, "paymentInstrumentId" text)
@@ -70,12 +78,14 @@ export async function readChargeTerms(
       organizationId,
     ],
   )
+  const taxes = found[0]?.is_taxed === true ? await readTaxes({ em, organizationId }, orders) : null
   const byOrder = Map.groupBy(found, ({ subscription_id }) => subscription_id)
   return new Map(
     orders.map(({ id, autopay }) => {
       const rows = byOrder.get(id) ?? []
       const reminders = reminderTerms(rows[0]?.settings.billing)
-      return [id, { ...(autopay ? termsOf(rows, instant) : UNCHARGED), reminders }]
+      const terms = autopay ? termsOf(rows, instant) : UNCHARGED
+      return [id, { ...terms, reminders, taxes: taxes?.get(id) ?? null }]
     }),
   )
 }
@@ -94,7 +104,7 @@ interface InstrumentRow {
 }
 
 /** `rows`: the organization with each candidate instrument, the order's own first. */
-function termsOf(rows: readonly InstrumentRow[], instant: number): Omit<ChargeTerms, 'reminders'> {
+function termsOf(rows: readonly InstrumentRow[], instant: number): Omit<ChargeTerms, 'reminders' | 'taxes'> {
   const usable = rows.find(
     ({ id, status, exp_month: expMonth, exp_year: expYear }) =>
       id !== null && isUsable({ status, expMonth, expYear }, instant),

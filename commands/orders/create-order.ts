@@ -31,11 +31,12 @@ import { changeCoupons, checkCoupons, NO_COUPONS, readCoupons } from '../coupons
 import { type References, references } from '../references.ts'
 import { orderDeadline, scheduleNext } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
-import { checkTerms } from './check-terms.ts'
+import { checkTaxedAmounts, checkTerms } from './check-terms.ts'
 import { UNCHARGED } from './choose-instrument.ts'
 import { newRecord } from './order-record.ts'
 import { readForOrder } from './order-references.ts'
 import { orderRisk } from './order-risk.ts'
+import { readTaxes } from './order-taxes.ts'
 import { orderTerms, termsItem } from './rows-to-order.ts'
 
 export type SubscriptionItem = Readonly<
@@ -145,7 +146,10 @@ export async function createSubscription(
       ? ((await readCoupons(unit, [row], [])).get(id) ?? NO_COUPONS)
       : NO_COUPONS
   const reminders = reminderTerms(known.settings.billing)
-  const placed = placeOrder(orderTerms(row, { ...UNCHARGED, reminders }, redeemed.redeemed))
+  const taxes = known.isTaxed ? ((await readTaxes(unit, [row])).get(id) ?? null) : null
+  const terms = orderTerms(row, { ...UNCHARGED, reminders, taxes }, redeemed.redeemed)
+  checkTaxedAmounts(terms)
+  const placed = placeOrder(terms)
   const record = newRecord(row, { ...placed.order, invoices: [] }, redeemed)
   applyTransitions(unit, record, [placed])
   // With its first deadline stored, the sweep finds the order even if every wake-up is lost.

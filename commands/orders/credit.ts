@@ -1,8 +1,7 @@
-import { creditChanges, creditMemoStatus } from '../../billing/credit-memos.ts'
+import { creditChanges, creditedItem, creditMemoStatus, creditMemoTotal } from '../../billing/credit-memos.ts'
 import type { Invoice as InvoiceState } from '../../billing/invoices.ts'
 import { Money } from '../../billing/money.ts'
 import type { DomainEvent, Transition } from '../../billing/order.ts'
-import { subtotal } from '../../billing/proration.ts'
 import { CreditMemo, type Invoice, type Subscription } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import { statement } from '../../db/statement.ts'
@@ -64,7 +63,7 @@ export function addMemoOfOrder(
   { time, cause }: { readonly time: Date } & Pick<Transition, 'cause'>,
 ): void {
   const { id: subscriptionId, customerId, websiteId, currency, status } = record.row
-  const positive = (amount: string) => new Money(amount).negated().toFixed()
+  const items = credit.map(creditedItem)
   const memo = addCreditMemo(
     unit,
     {
@@ -72,15 +71,11 @@ export function addMemoOfOrder(
       customerId,
       invoiceId: null,
       currency,
-      items: credit.map(({ description, amount }) => ({
-        description,
-        unitPrice: positive(amount),
-        quantity: 1,
-      })),
+      items,
       shippingAmount: '0',
       reason: status === 'churned' ? 'order-cancellation' : 'order-change',
       description: `Credit left of subscription ${subscriptionId}`,
-      totalAmount: positive(subtotal(credit)),
+      totalAmount: creditMemoTotal(items, '0', currency),
     },
     { time, cause, websiteId, subscriptionId },
   )

@@ -21,7 +21,7 @@ export interface OrderRecord {
   /** The cancellation whose churn time is ahead; null: none. */
   readonly cancellation: SubscriptionCancellation | null
   order: Order
-  readonly charging: ChargeTerms
+  charging: ChargeTerms
   redeemed: readonly RedeemedCoupon[]
   /** By id; those canceled in this commit included. */
   readonly coupons: Map<string, Coupon>

@@ -6,6 +6,7 @@ import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { definitionsSql } from '../custom-fields.ts'
 import { type Captured, captured } from './order-risk.ts'
+import { isTaxed } from './order-taxes.ts'
 
 export interface ForOrder {
   readonly hasCustomer: boolean
@@ -15,6 +16,7 @@ export interface ForOrder {
   readonly hasCoupons: boolean
   readonly plans: readonly Plan[]
   readonly settings: Organization['settings']
+  readonly isTaxed: boolean
   /** Of the custom fields of orders. */
   readonly definitions: readonly FieldDefinition[]
   /** Captured with the token of its instrument; null: no instrument. */
@@ -38,6 +40,7 @@ export async function readForOrder(
     coupons: boolean
     plans: Record<string, unknown>[]
     settings: ForOrder['settings']
+    taxed: boolean
     definitions: FieldDefinition[]
     captured: Captured | null
   }>(
@@ -52,7 +55,7 @@ export async function readForOrder(
                  select * from plans where organization_id = organization.id
                     and id in (select jsonb_array_elements_text(?::jsonb)) for key share
                ) plan) as plans,
-              organization.settings, ${definitionsSql} as definitions,
+              organization.settings, ${isTaxed('organization')} as taxed, ${definitionsSql} as definitions,
               ${captured} as captured
          from organizations organization where organization.id = ?`,
     [
@@ -73,6 +76,7 @@ export async function readForOrder(
     hasCoupons: found.coupons,
     plans: found.plans.map(plainRowReader(em, Plan)),
     settings: found.settings,
+    isTaxed: found.taxed,
     definitions: found.definitions,
     captured: found.captured,
   }

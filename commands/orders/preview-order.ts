@@ -19,9 +19,10 @@ import { Coupon, Website } from '../../db/entities/index.ts'
 import type { OrderItem } from '../../db/entities/subscription.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { type References, references } from '../references.ts'
-import { checkTerms, newOrderTerms } from './check-terms.ts'
+import { checkTaxedAmounts, checkTerms, newOrderTerms } from './check-terms.ts'
 import { pricedItems, type SubscriptionItem } from './create-order.ts'
 import { readForOrder } from './order-references.ts'
+import { readTaxes } from './order-taxes.ts'
 import { orderChoices, termsItem } from './rows-to-order.ts'
 
 export interface OrderToPreview {
@@ -30,6 +31,7 @@ export interface OrderToPreview {
   readonly shipping: { readonly amount: string } | null
   readonly couponIds: readonly string[]
   readonly billingAddress: Contact | null
+  readonly deliveryAddress: Contact | null
 }
 
 export interface PreviewedOrder {
@@ -68,7 +70,11 @@ export async function previewOrder(unit: UnitOfWork, given: OrderToPreview): Pro
     items.map(({ priced }) => priced),
     orderChoices(own),
   )
-  const terms = newOrderTerms(items, agreed, { now, shipping, coupons })
+  const { billingAddress, deliveryAddress } = given
+  const taxed = { id: '', customerId: '', currency, items, billingAddress, deliveryAddress }
+  const taxes = known.isTaxed ? ((await readTaxes(unit, [taxed])).get('') ?? null) : null
+  const terms = newOrderTerms(items, agreed, { now, shipping, coupons, taxes })
+  checkTaxedAmounts(terms)
   const initial = pricedAt({ terms, invoices: [] }, initialLines(terms), now, 1)
   const first = draftInvoice(1, 'initial', initial, { periodNumber: 1, periodStart: null, periodEnd: null })
   const isRenewed = terms.interval !== null && terms.interval.limit !== 1

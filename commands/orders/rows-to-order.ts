@@ -118,6 +118,7 @@ export function orderTerms(
     delinquencyPeriod: parseDuration(row.delinquencyPeriod ?? ''),
     shipping: row.shipping?.amount ?? null,
     coupons: redeemed,
+    taxes: charging.taxes,
     canCharge: charging.canCharge,
     instrumentId: charging.instrumentId,
     autopayRetries: charging.autopayRetries,

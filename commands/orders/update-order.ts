@@ -22,7 +22,7 @@ import { checkCustomFields } from '../custom-fields.ts'
 import { references } from '../references.ts'
 import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { annotateDrafts, applyTransitions, incrementRevision } from './apply-transitions.ts'
-import { checkTerms } from './check-terms.ts'
+import { checkTaxedAmounts, checkTerms } from './check-terms.ts'
 import { readChargeTerms, UNCHARGED } from './choose-instrument.ts'
 import { changedItem, checkInstrument, type NewSubscription, pricedItems } from './create-order.ts'
 import { eventTime } from './event-time.ts'
@@ -30,6 +30,7 @@ import { orderInstant } from './order-instant.ts'
 import { draftIds, type OrderRecord } from './order-record.ts'
 import { readForOrder } from './order-references.ts'
 import { orderRisk, readCaptured } from './order-risk.ts'
+import { readTaxes } from './order-taxes.ts'
 import { orderChoices, orderTerms, termsItem } from './rows-to-order.ts'
 
 export interface SubscriptionChange
@@ -124,6 +125,10 @@ export async function updateSubscription(
     'billingAddress',
     'deliveryAddress',
   ])
+  const arePlacesNew = !unchanged(row, { billingAddress, deliveryAddress }, [
+    'billingAddress',
+    'deliveryAddress',
+  ])
   const stored = row.riskMetadata ?? null
   const changes = {
     ...values,
@@ -141,10 +146,11 @@ export async function updateSubscription(
   Object.assign(row, changes)
   if (areCouponsNew) await redeemCoupons(unit, record, coupons)
   if (areNotesNew) annotateDrafts(unit, record, instant)
+  const isTaxedAnew = (areItemsNew || arePlacesNew) && (await taxAnew(unit, record))
   const charging = isChargedAnew
     ? ((await readChargeTerms(unit, [row], instant)).get(row.id) ?? UNCHARGED)
     : record.charging
-  if (areTermsNew) applyTerms(unit, record, instant, areItemsNew)
+  if (areTermsNew || isTaxedAnew) applyTerms(unit, record, instant, areItemsNew)
   if (isChargedAnew) {
     const terms = { ...record.order.terms, ...charging }
     applyTransitions(unit, record, [changeAutopay(record.order, instant, terms, row.autopay)])
@@ -243,6 +249,15 @@ export function applyTerms(
     const change = { terms, prorated: false, renewalPolicy: 'retain' as const }
     applyTransitions(unit, record, [changeItems(record.order, instant, change)])
   } else record.order = { ...record.order, terms }
+}
+
+/** Reads the taxes of a row that has other items or addresses. False: nothing is taxed. */
+export async function taxAnew(unit: UnitOfWork, record: OrderRecord): Promise<boolean> {
+  const { row, charging, redeemed } = record
+  if (charging.taxes === null) return false
+  record.charging = { ...charging, taxes: (await readTaxes(unit, [row])).get(row.id) ?? null }
+  checkTaxedAmounts(orderTerms(row, record.charging, redeemed))
+  return true
 }
 
 function moveBoundary(

@@ -1,6 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { GivenBillingSettings } from '../../billing/billing-settings.ts'
 import type { Reachable } from '../../billing/contacts.ts'
+import type { TaxSettings } from '../../billing/tax-settings.ts'
 import { EMPTY_ARRAY, id, json, resourceColumns, searchExpression } from './columns.ts'
 
 export interface OrganizationSettings {
@@ -53,6 +54,8 @@ const OrganizationSchema = defineEntity({
     reportCurrency: p.string().length(3).nullable(),
     /** A data URL. Not one of the settings, which are read with every order. */
     logo: p.text().nullable(),
+    /** Rates are decimal strings in percent. Not one of the settings, which are read with every order. */
+    taxes: json<TaxSettings>().nullable(),
     questionnaire: json<Questionnaire>().nullable(),
     settings: json<OrganizationSettings>(),
     ...resourceColumns,

@@ -12,6 +12,7 @@ const ProductSchema = defineEntity({
     name: p.string(),
     unitLabel: p.string().nullable(),
     description: p.text().nullable(),
+    taxCategoryId: p.string().length(50).nullable(),
     customFields: json<Record<string, unknown>>().nullable(),
     ...resourceColumns,
   },

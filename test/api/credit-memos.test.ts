@@ -160,6 +160,35 @@ describe('a credit memo', () => {
     expectProblem(await api.delete(`customers/${customerId}`), 409, 'conflict')
   })
 
+  test('credits the taxes of its items too', async () => {
+    const customerId = await customer()
+    const tax = { amount: 1.5, description: 'GST + QST', rate: 14.975, stateAmount: 1, stateRate: 9.975 }
+    const items = [
+      { unitPrice: 10, quantity: 1, tax: { ...tax, jurisdictions: { country: 'CA', state: 'QC' } } },
+      { unitPrice: 5, quantity: 1 },
+    ]
+    const given = { customerId, currency: 'EUR', items, shippingAmount: 2 }
+    const made = (await create(api, 'credit-memos', given)) as Memo
+    expect(made).toMatchObject({
+      taxAmount: 1.5,
+      totalAmount: 18.5,
+      unusedAmount: 18.5,
+      items: [
+        {
+          price: 10,
+          tax: {
+            ...tax,
+            cityAmount: null,
+            jurisdictions: { country: 'CA', state: 'QC', county: null, city: null },
+          },
+        },
+        { price: 5, tax: null },
+      ],
+    })
+    const held = await api.put(`credit-memos/${made.id}`, made)
+    expect({ status: held.status, body: held.body }).toEqual({ status: 200, body: made })
+  })
+
   test('waits until an invoice is issued: one that it covers is paid without a transaction', async () => {
     const customerId = await customer()
     const [old, young, foreign] = [
@@ -434,9 +463,14 @@ describe('a credit memo', () => {
       ['allocations.invoices'],
     ],
     [
-      'tax, which is not supported yet',
+      'a tax of half a cent',
+      { items: [{ unitPrice: 1, quantity: 1, tax: { amount: 0.005, description: 'VAT' } }] },
+      ['items.0.tax.amount'],
+    ],
+    [
+      'a tax without a name',
       { items: [{ unitPrice: 1, quantity: 1, tax: { amount: 1 } }] },
-      ['items.0.tax'],
+      ['items.0.tax.description'],
     ],
   ])('is refused with %s: 422', async (name, body, fields) => {
     const valid = { customerId: merchant.customerId, currency: 'EUR', items: [{ unitPrice: 1, quantity: 1 }] }

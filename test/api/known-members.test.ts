@@ -16,7 +16,6 @@ describe('a request as clients of this interface send it', () => {
   const NEUTRAL = {
     requiresShipping: false,
     options: [],
-    taxCategoryId: null,
     accountingCode: null,
     recognition: null,
   }

@@ -139,7 +139,7 @@ const CASES: Readonly<Record<string, Case>> = {
       customFields: { a: 1 },
       requiresShipping: false,
       options: [],
-      taxCategoryId: null,
+      taxCategoryId: 'books',
       accountingCode: '',
       recognition: { debitAccountId: null, creditAccountId: null },
     }),

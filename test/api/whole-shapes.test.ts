@@ -334,8 +334,20 @@ describe('a body as client libraries send it', () => {
             subtractRecurringDiscountsFromMrr: false,
             subtractOneTimeDiscountsFromMrr: false,
           },
-          defaultTaxCalculator: null,
-          taxLocations: [],
+          defaultTaxCalculator: { type: 'flat', rate: 20, isInclusive: true },
+          taxLocations: [
+            {
+              address: '12 St James Square',
+              city: 'London',
+              region: 'Greater London',
+              country: 'GB',
+              postalCode: 'SW1Y 4JH',
+              name: 'VAT',
+              rate: 17.5,
+              startTime: TIME,
+              categories: [{ taxCategoryId: 'books', rate: 0 }],
+            },
+          ],
           notifications: {
             notifyOnUserAccessChanges: false,
             notifyOnApiKeyAccessChanges: false,

@@ -171,7 +171,7 @@ describe('a queue of credits and debits', () => {
       fc.property(queues, amounts, (queue, amount) => {
         const debits = queuedDebits(queue)
         const own = sumOf([amount, subtotal(debits)])
-        const { lines, left } = drawCredits(queue, own)
+        const { lines, left } = drawCredits(queue, own, 'EUR')
         const total = new Money(own).plus(subtotal(lines))
         expect(sumOf([subtotal(debits), subtotal(lines), subtotal(left)])).toBe(subtotal(queue))
         expect(total.greaterThanOrEqualTo(0)).toBe(true)

@@ -134,7 +134,6 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
       'items.invoiceItemId': 'credit memos that refer to items, products or plans',
       'items.productId': 'credit memos that refer to items, products or plans',
       'items.planId': 'credit memos that refer to items, products or plans',
-      'items.tax': 'computed taxes',
       quoteId: 'quotes',
     },
   },
@@ -222,7 +221,6 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
     notSupported: {
       requiresShipping: 'shipping that follows from products',
       options: NO_OPTIONS,
-      taxCategoryId: 'computed taxes',
       accountingCode: 'accounting',
       recognition: 'accounting',
     },

@@ -27,7 +27,7 @@ const LINE: DocumentLine = {
   unitPrice: '12.345',
   amount: '15431.25',
   period: { start: new Date('2026-10-31T23:00:00Z'), end: new Date('2026-11-30T23:00:00Z') },
-  taxRate: 23,
+  taxRate: '23',
 }
 
 const INVOICE: InvoiceDocument = {
@@ -62,7 +62,7 @@ const INVOICE: InvoiceDocument = {
   notes: 'Thank you.\nPlease name the number.',
   lines: [LINE],
   discounts: [{ description: 'Coupon SPRING', amount: '431.25' }],
-  taxes: [{ description: 'VAT 23 %', amount: '3450' }],
+  taxes: [{ name: 'VAT', rate: '23', country: 'PL', region: null, base: '15000', amount: '3450' }],
   amount: '18450',
   amountPaid: '5000.5',
   amountRefunded: '0',
@@ -88,12 +88,12 @@ describe('the document of an invoice', () => {
       'Ελληνική Μουσική Α.Ε. | 株式会社日本音響',
       'Tax number: 998877',
       'Description | Quantity | Unit price | Tax | Amount',
-      'Seats | 1,250 | 12.345 | 23 % | 15,431.25',
+      'Seats | 1,250 | 12.345 | 23% | 15,431.25',
       '1 November 2026 – 30 November 2026',
       'Subtotal | 15,431.25',
       'Coupon SPRING | −431.25',
       'Total excluding tax | 15,000.00',
-      'VAT 23 % | 3,450.00',
+      'VAT 23% on 15,000.00 | 3,450.00',
       'Total | 18,450.00',
       'Paid | −5,000.50',
       'Amount due | EUR 13,449.50',
@@ -168,6 +168,43 @@ describe('the document of an invoice', () => {
   ])('names %s as such', async (_, changes, title) => {
     const [page = []] = await textOf(changes)
     expect(page.at(-1)).toContain(title)
+  })
+
+  test('has a row for each tax with what it taxes, and says which prices include', async () => {
+    const vat = { name: 'VAT', country: 'PL', region: null }
+    const [page = []] = await textOf({
+      discounts: [],
+      taxes: [
+        { ...vat, rate: '23', base: '12000', amount: '2760', isIncluded: true },
+        { ...vat, rate: '5', base: '600', amount: '30', isIncluded: true },
+        { ...vat, rate: '23', base: '-100', amount: '-23' },
+      ],
+      amount: '15367',
+    })
+    const written = page.join('\n')
+    expect(written).toContain(
+      [
+        'Total excluding tax | 12,600.00',
+        'VAT 23% on 12,000.00, included | 2,760.00',
+        'VAT 5% on 600.00, included | 30.00',
+        'VAT 23% on −100.00 | −23.00',
+        'Total | 15,367.00',
+      ].join('\n'),
+    )
+    expect(written).not.toContain('Reverse charge:')
+  })
+
+  test('states a reverse charge', async () => {
+    const reverse = { name: 'Reverse charge', rate: '0', country: 'GR', region: null } as const
+    const [page = []] = await textOf({
+      taxes: [{ ...reverse, base: '15000', amount: '0', isReverseCharge: true }],
+      amount: '15000',
+    })
+    const written = page.join('\n')
+    expect(written).toContain('Reverse charge on 15,000.00 | 0.00')
+    expect(written).toContain(
+      'Reverse charge: the recipient of the supply is liable for the value added tax.',
+    )
   })
 
   test('shows the decimals of its currency, and no tax where there is none', async () => {

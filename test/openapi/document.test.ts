@@ -323,8 +323,8 @@ describe('the schemas', () => {
       $ref: '#/components/schemas/SubscriptionEmbedded',
     })
     expect(schemas.SubscriptionItem?.properties?.planId?.deprecated).toBe(true)
-    expect(schemas.Product?.properties?.taxCategoryId?.description).toContain('Not supported yet')
-    expect(schemas.ProductBody?.properties?.taxCategoryId?.description).toContain('Not supported yet')
+    expect(schemas.Product?.properties?.accountingCode?.description).toContain('Not supported yet')
+    expect(schemas.ProductBody?.properties?.accountingCode?.description).toContain('Not supported yet')
   })
 
   test('of responses have the members that responses have', () => {

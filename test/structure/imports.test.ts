@@ -18,6 +18,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   config: { imports: ['package.json'] },
   workflows: { imports: [], packages: ['@temporalio/workflow', '@temporalio/common'] },
   gateways: { imports: ['billing/'] },
+  taxes: { imports: ['billing/'] },
   documents: { imports: ['billing/'] },
   ops: { imports: ['config/'] },
   db: { imports: ['billing/', 'access/', 'config/', CONTRACT] },
@@ -26,7 +27,17 @@ const RULES: Readonly<Record<string, Rule>> = {
   delivery: { imports: ['db/', 'billing/', 'config/'] },
   wallets: { imports: ['delivery/', 'config/'] },
   commands: {
-    imports: ['delivery/', 'events/', 'representations/', 'db/', 'billing/', 'access/', 'config/', CONTRACT],
+    imports: [
+      'delivery/',
+      'events/',
+      'representations/',
+      'db/',
+      'taxes/',
+      'billing/',
+      'access/',
+      'config/',
+      CONTRACT,
+    ],
     types: ['gateways/port.ts', 'gateways/movement.ts', 'gateways/accounts.ts', 'gateways/notifications.ts'],
   },
   activities: {
@@ -71,7 +82,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 
 const MAY_READ_ENVIRONMENT = /^(?:config\/|dev\/|bench\/|cli\/|test\/|\w+\/main\.ts$)/
 const WITHOUT_CLOCK =
-  /^(?:billing|access|documents|db|representations|events|commands|delivery|activities|gateways|wallets)\//
+  /^(?:billing|access|documents|taxes|db|representations|events|commands|delivery|activities|gateways|wallets)\//
 
 describe('the source files', () => {
   const sources = readSources()

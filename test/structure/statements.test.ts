@@ -7,7 +7,7 @@ import { ROOT, readSources } from './import-graph.ts'
 const sources = () =>
   readSources().filter(
     ({ path }) =>
-      /^(access|api|activities|billing|cli|commands|db|delivery|events|gateways|ops|representations|wallets|worker)\//.test(
+      /^(access|api|activities|billing|cli|commands|db|delivery|events|gateways|ops|representations|taxes|wallets|worker)\//.test(
         path,
       ) && !path.startsWith('db/migrations/'),
   )

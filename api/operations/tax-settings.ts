@@ -1,0 +1,42 @@
+/** `settings.defaultTaxCalculator` and `settings.taxLocations` of an organization. */
+import { type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
+import { parseInstant } from '../../billing/instants.ts'
+import { amountOf } from '../../billing/money.ts'
+import { type TaxLocation, type TaxSettings, taxSettingsProblems } from '../../billing/tax-settings.ts'
+import type { Organization } from '../schemas/organization.ts'
+
+/** Throws InvalidFieldsError. */
+export function taxSettingsOf({ settings }: Organization): TaxSettings {
+  const given = settings?.defaultTaxCalculator ?? null
+  const taxes = {
+    calculator: given && { rate: rateOf(given.rate), isInclusive: given.isInclusive ?? false },
+    locations: (settings?.taxLocations ?? []).map(locationOf),
+  }
+  const problems: InvalidField[] = taxSettingsProblems(taxes)
+  if (problems.length > 0) throw new InvalidFieldsError(problems)
+  return taxes
+}
+
+type GivenLocation = NonNullable<NonNullable<Organization['settings']>['taxLocations']>[number]
+
+function locationOf(given: GivenLocation): TaxLocation {
+  const start = given.startTime == null ? null : parseInstant(given.startTime)
+  return {
+    address: given.address ?? null,
+    city: given.city ?? null,
+    region: given.region ?? null,
+    country: given.country,
+    postalCode: given.postalCode ?? null,
+    name: given.name ?? 'Tax',
+    rate: rateOf(given.rate),
+    startTime: start === null ? null : new Date(start).toISOString(),
+    categories: (given.categories ?? []).map(({ taxCategoryId, rate }) => ({
+      taxCategoryId,
+      rate: amountOf(rate),
+    })),
+  }
+}
+
+function rateOf(rate: number | null | undefined): string | null {
+  return rate == null ? null : amountOf(rate)
+}
