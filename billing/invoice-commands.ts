@@ -3,6 +3,7 @@ import { orNever } from './instants.ts'
 import { type Invoice, isOpen } from './invoices.ts'
 import {
   changeInvoice,
+  dropCredit,
   emit,
   isComing,
   type Order,
@@ -29,6 +30,7 @@ export function abandonInvoice(order: Order, at: number, sequence: number): Tran
       delinquencyTime: null,
       chargeTime: null,
     })
+    dropCredit(change, sequence)
     emit(change, 'invoice-abandoned', { invoice: sequence })
   })
 }

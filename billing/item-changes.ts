@@ -1,5 +1,6 @@
+import { canonicalJson } from './canonical-json.ts'
 import { ConflictError } from './errors.ts'
-import { oneTimeLines, pricedAt } from './invoices.ts'
+import { oneTimeLines, periodLines, pricedAt } from './invoices.ts'
 import { Money } from './money.ts'
 import {
   addInvoice,
@@ -21,7 +22,7 @@ import {
 } from './order.ts'
 import { isPostpaid, type OrderTerms } from './order-terms.ts'
 import { anchorFrom, endOfPeriod } from './periods.ts'
-import { changedPart, unusedPart } from './prorated-periods.ts'
+import { changedPart, isBilledAtEnd, unusedPart, withBilling, withUsedTime } from './prorated-periods.ts'
 import { pricePerYear } from './recurring-revenue.ts'
 
 /** `retain` keeps the boundary, `reset` begins a new period at once. */
@@ -54,37 +55,51 @@ export function changeItems(
     terms.items.filter(({ id }) => !known.has(id)),
   )
   return transition(order, at, 'api', (change) => {
-    const part = !prorated ? [] : isReset ? unusedPart(order, at) : changedPart(order, at, terms)
     emit(change, 'subscription-items-changed')
     emitDirection(change, order.terms, terms)
     if (isReset) {
-      enqueue(change, part)
+      if (prorated) enqueue(change, unusedPart(order, at))
       // What a postpaid order has served is billed at the old prices.
-      issueEnding(change)
+      issueEnding(change, prorated ? at : null)
       set(change, { terms })
       enqueue(change, added)
       beginPeriodNow(change)
       return
     }
     set(change, { terms })
-    if (prorated) charge(change, [...part, ...added])
+    if (prorated) billChange(change, order, added)
     else enqueue(change, added)
   })
 }
 
-/** Charges the lines and the queue if that amount is owed now; otherwise the lines wait in the queue. */
-function charge(change: Change, lines: Order['queue']): void {
+/** Bills what the new terms cost for the rest of the period, and added one-time sales. */
+function billChange(change: Change, before: Order, added: Order['queue']): void {
+  const { order, at } = change
+  if (isBilledAtEnd(before)) {
+    const [old, fresh] = [before.terms, order.terms].map((terms) => canonicalJson(periodLines(terms, false)))
+    if (old !== fresh) set(change, { changedPeriod: withUsedTime(before, at) })
+    charge(change, added)
+    return
+  }
+  const part = changedPart(before, at, order.terms)
+  const invoice = charge(change, [...(part?.lines ?? []), ...added])
+  if (part !== null) set(change, { changedPeriod: withBilling(before, { lines: part.billed, invoice }) })
+}
+
+/** Returns the invoice on which the lines and the queue are charged; null: nothing is owed now, and the lines wait there. */
+function charge(change: Change, lines: Order['queue']): number | null {
   const { order, at } = change
   const isOwed = new Money(
     pricedAt(order, [...order.queue, ...lines], at, order.nextInvoice).amount,
   ).greaterThan(0)
   if (order.status !== 'active' || isPostpaid(order.terms) || !isOwed || lines.length === 0) {
     enqueue(change, lines)
-    return
+    return null
   }
   const period = { periodNumber: null, periodStart: at, periodEnd: order.periodEnd }
   const sequence = addInvoice(change, 'interim', takeQueue(change, lines), period, at)
   issue(change, sequence, at)
+  return sequence
 }
 
 function beginPeriodNow(change: Change): void {

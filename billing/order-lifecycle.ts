@@ -17,6 +17,7 @@ import {
   type Cause,
   type Change,
   changeInvoice,
+  dropCredit,
   emit,
   enqueue,
   hasNextPeriod,
@@ -38,7 +39,7 @@ import {
 import { isPostpaid } from './order-terms.ts'
 import { beginPause, endPauses, resume, revokePauses } from './pauses.ts'
 import { endOfPeriod } from './periods.ts'
-import { unusedPart } from './prorated-periods.ts'
+import { endingLines, unusedPart } from './prorated-periods.ts'
 import { nextReminder, remind } from './reminders.ts'
 
 /** What is due at the same instant is applied in this order. */
@@ -368,7 +369,7 @@ export function churn(change: Change): void {
   }
   voidComing(change)
   // The last period of a postpaid order is charged once more.
-  issueEnding(change)
+  issueEnding(change, change.order.proratesChurn ? change.at : null)
   set(change, { periodEnd: null })
   endDelinquency(change)
   emit(change, 'subscription-churned', credit.length === 0 ? {} : { credit })
@@ -395,6 +396,7 @@ function cancelForDelinquency(change: Change): void {
   for (const invoice of change.order.invoices.filter(isOpen)) {
     const { sequence } = invoice
     if (isComing(change.order, invoice)) releaseCredit(change, sequence)
+    dropCredit(change, sequence)
     changeInvoice(change, sequence, {
       status: 'abandoned',
       abandonedTime: change.at,
@@ -437,7 +439,9 @@ function upcomingEnding(order: Order): Invoice | null {
   const [start, end] = inTrial ? [periodEnd, endOfPeriod(order, 1)] : [periodStart, periodEnd]
   if (start === null || end === null) return null
   const at = Math.max(Math.min(end, churnTime ?? end), order.notBefore)
-  const { lines } = withQueue(order, renewalLines(terms), at)
+  const isCut = order.proratesChurn && churnTime !== null && churnTime < end
+  const own = inTrial ? renewalLines(terms) : endingLines(order, isCut ? churnTime : null)
+  const { lines } = withQueue(order, own, at)
   const price = pricedAt(order, lines, at, order.nextInvoice)
   const draft = draftInvoice(order.nextInvoice, 'renewal', price, {
     periodNumber: number,

@@ -17,6 +17,7 @@ import {
 import { isZero } from './money.ts'
 import { isPostpaid, type OrderTerms, trialEnd } from './order-terms.ts'
 import { anchorFrom, endOfPeriod } from './periods.ts'
+import { type ChangedPeriod, endingLines } from './prorated-periods.ts'
 import { drawCredits, queuedDebits, returnedLines } from './proration.ts'
 
 export const ORDER_STATUSES = [
@@ -104,6 +105,8 @@ export interface Order {
   readonly paused: { readonly period: number; readonly time: number } | null
   /** True if the unused part of the last period is credited when a cancellation ends service. */
   readonly proratesChurn: boolean
+  /** What prorated changes made of how the period of that number is billed; null: none did. */
+  readonly changedPeriod: ChangedPeriod | null
 }
 
 export type Cause = 'api' | 'timer' | 'payment' | 'deadline'
@@ -173,6 +176,7 @@ export function placeOrder(terms: OrderTerms): Transition {
     queue: [],
     paused: null,
     proratesChurn: false,
+    changedPeriod: null,
   }
   return transition(blank, terms.createdTime, 'api', (change) => {
     emit(change, 'subscription-created')
@@ -279,26 +283,39 @@ export function mayCharge(order: Order): boolean {
 
 export function issueRenewal(change: Change, number: number, boundary: number): void {
   const { order } = change
-  issuePeriod(change, number, { start: boundary, end: endOfPeriod(order, number), chargedAt: boundary })
+  const lines = renewalLines(order.terms)
+  issuePeriod(change, number, {
+    lines,
+    start: boundary,
+    end: endOfPeriod(order, number),
+    chargedAt: boundary,
+  })
 }
 
 /** Issues the invoice of a postpaid order's current period, unless it has one. */
-export function issueEnding(change: Change): void {
+export function issueEnding(change: Change, through: number | null = null): void {
   const { terms, rebillNumber, invoicedThrough, periodStart, periodEnd } = change.order
   if (!isPostpaid(terms) || rebillNumber === null || rebillNumber === 0 || periodStart === null) return
   if (invoicedThrough >= rebillNumber) return
-  issuePeriod(change, rebillNumber, { start: periodStart, end: periodEnd, chargedAt: change.at })
+  const lines = endingLines(change.order, through)
+  issuePeriod(change, rebillNumber, { lines, start: periodStart, end: periodEnd, chargedAt: change.at })
+  set(change, { changedPeriod: null })
 }
 
 function issuePeriod(
   change: Change,
   number: number,
-  { start, end, chargedAt }: { start: number; end: number | null; chargedAt: number },
+  {
+    lines,
+    start,
+    end,
+    chargedAt,
+  }: { lines: readonly InvoiceLine[]; start: number; end: number | null; chargedAt: number },
 ): void {
   const sequence = addInvoice(
     change,
     'renewal',
-    takeQueue(change, renewalLines(change.order.terms)),
+    takeQueue(change, lines),
     { periodNumber: number, periodStart: start, periodEnd: end },
     change.at,
   )
@@ -360,6 +377,15 @@ export function takeQueue(change: Change, own: readonly InvoiceLine[]): readonly
   return lines
 }
 
+/** Takes out of the queue what is for the current period, once nobody is billed for that: its invoice ends unpaid. */
+export function dropCredit(change: Change, sequence: number): void {
+  const { queue, invoices, rebillNumber, periodStart } = change.order
+  const ended = invoices.find((one) => one.sequence === sequence)
+  if (ended === undefined || ended.periodNumber !== rebillNumber || periodStart === null) return
+  const kept = queue.filter((line) => line.type !== 'proration' || (line.periodStart ?? 0) < periodStart)
+  if (kept.length < queue.length) set(change, { queue: kept })
+}
+
 export function enqueue(change: Change, lines: readonly InvoiceLine[]): void {
   if (lines.length > 0) set(change, { queue: [...change.order.queue, ...lines] })
 }
@@ -368,6 +394,7 @@ function voidOne(change: Change, sequence: number): void {
   releaseCredit(change, sequence)
   const voided = change.order.invoices.find((one) => one.sequence === sequence)
   enqueue(change, returnedLines(voided?.lines ?? []))
+  dropCredit(change, sequence)
   changeInvoice(change, sequence, {
     status: 'voided',
     voidedTime: change.at,

@@ -1,55 +1,160 @@
-import { netAmount } from './discounts.ts'
-import { type Invoice, type InvoiceLine, type InvoiceStatus, periodLines, pricedAt } from './invoices.ts'
-import type { Order } from './order.ts'
+/** How the current period of an order is billed, and what a part of it costs (decisions 6.3). */
+import { canonicalJson } from './canonical-json.ts'
+import {
+  type Invoice,
+  type InvoiceLine,
+  type InvoiceStatus,
+  periodLines,
+  pricedAt,
+  renewalLines,
+} from './invoices.ts'
 import { isPostpaid, type OrderTerms } from './order-terms.ts'
-import { changeLines, changeLinesInArrears, creditLines, type DividedPeriod } from './proration.ts'
+import {
+  type BilledLine,
+  billedWhole,
+  changedBilling,
+  creditLines,
+  type DividedPeriod,
+  type PeriodChange,
+  partLines,
+  usedTime,
+} from './proration.ts'
 
-/**
- * Prices other terms for the rest of the period (decisions 6.3); nothing for a period nobody was billed for.
- * A postpaid period will be billed as a whole under the new terms, which the lines correct.
- */
-export function changedPart(order: Order, at: number, terms: OrderTerms): InvoiceLine[] {
-  const period = dividedPeriod(order, at)
-  const [before, after] = [netPrices(order, at, order.terms), netPrices(order, at, terms)]
-  if (period === null || before === null || after === null) return []
-  const linesOf = isBilledAtEnd(order) ? changeLinesInArrears : changeLines
-  return linesOf(before, after, period, terms.currency)
+/** What prorated changes within a period have made of how it is billed. */
+export interface ChangedPeriod {
+  readonly number: number
+  /** Of a period that was billed as it began: how it is billed since each change, oldest first. */
+  readonly billed: readonly BilledSince[]
+  /** Of a period that is billed at its end: the lines for the time before the last change. */
+  readonly used: readonly InvoiceLine[]
+  /** How much of the period these are for, in milliseconds. */
+  readonly usedTime: number
 }
 
-/** Returns the rest of the current period as credits; nothing for a period nobody was billed for. */
-export function unusedPart(order: Order, at: number): InvoiceLine[] {
-  const period = dividedPeriod(order, at)
-  const prices = netPrices(order, at, order.terms)
-  return period === null || prices === null ? [] : creditLines(prices, period, order.terms.currency)
+interface BilledSince {
+  readonly lines: readonly BilledLine[]
+  /** The invoice of the change; null: its lines were queued. */
+  readonly invoice: number | null
 }
 
-/** Uses the discounts of the period's invoice, or of one made now if billed at its end. Null: nobody is billed. */
-function netPrices(order: Order, at: number, terms: OrderTerms): readonly InvoiceLine[] | null {
-  const { invoices, inTrial, nextInvoice, notBefore } = order
-  const lines = periodLines(terms, inTrial)
-  if (isBilledAtEnd(order)) return netOf(pricedAt({ terms, invoices }, lines, at, nextInvoice).lines)
-  const billed = billedInvoice(order)
-  if (billed === null) return null
-  const coupons = terms.coupons.filter(({ redemptionId }) =>
-    billed.discounts.some((discount) => discount.redemptionId === redemptionId),
+/** What proration reads of an order. */
+interface ServedOrder {
+  readonly terms: OrderTerms
+  readonly invoices: readonly Invoice[]
+  readonly notBefore: number
+  readonly inTrial: boolean
+  readonly rebillNumber: number | null
+  readonly periodStart: number | null
+  readonly periodEnd: number | null
+  readonly pauses: readonly {
+    readonly status: string
+    readonly effectiveTime: number
+    readonly timeRemaining: number | null
+  }[]
+  readonly paused: { readonly period: number; readonly time: number } | null
+  readonly changedPeriod: ChangedPeriod | null
+}
+
+/** Returns what other terms cost for the rest of the current period; null if nobody was billed for it. */
+export function changedPart(order: ServedOrder, at: number, terms: OrderTerms): PeriodChange | null {
+  const period = dividedPeriod(order, at)
+  const before = billedLines(order)
+  const invoice = billedInvoice(order)
+  if (period === null || before === null || invoice === null) return null
+  return changedBilling(before, pricesOf(order, terms, before, invoice), period, terms.currency)
+}
+
+/** Returns the credits of the rest of the current period; none if nobody was billed for it. */
+export function unusedPart(order: ServedOrder, at: number): InvoiceLine[] {
+  const period = dividedPeriod(order, at)
+  const billed = billedLines(order)
+  return period === null || billed === null ? [] : creditLines(billed, period, order.terms.currency)
+}
+
+export function withBilling(order: ServedOrder, billed: BilledSince): ChangedPeriod {
+  const known = changesOf(order)
+  return { ...known, billed: [...known.billed, billed] }
+}
+
+/** Adds what the time through an instant costs at the current prices. */
+export function withUsedTime(order: ServedOrder, at: number): ChangedPeriod {
+  const known = changesOf(order)
+  const period = dividedPeriod(order, at)
+  if (period === null) return known
+  const to = usedTime(period)
+  const lines = partLines(
+    periodLines(order.terms, false),
+    period,
+    { from: known.usedTime, to },
+    order.terms.currency,
   )
-  const then = billed.issuedTime ?? notBefore
-  return netOf(pricedAt({ terms: { ...terms, coupons }, invoices }, lines, then, billed.sequence).lines)
+  return { ...known, used: [...known.used, ...lines], usedTime: to }
 }
 
-function netOf(lines: readonly InvoiceLine[]): InvoiceLine[] {
-  return lines.map((line) => {
-    const { discount: _, ...plain } = line
-    return { ...plain, amount: netAmount(line) }
-  })
+/** Returns the lines of a period billed at its end, each time at its own prices; `through` null: to its end. */
+export function endingLines(order: ServedOrder, through: number | null): InvoiceLine[] {
+  const { terms, periodEnd } = order
+  const { used, usedTime: from } = changesOf(order)
+  const period = dividedPeriod(order, through ?? periodEnd ?? 0)
+  if (period === null) return renewalLines(terms)
+  const whole = period.end - period.start
+  const to = through === null ? whole : usedTime(period)
+  if (from === 0 && to === whole) return renewalLines(terms)
+  const others = renewalLines(terms).filter(({ type }) => type !== 'plan')
+  return [...used, ...partLines(periodLines(terms, false), period, { from, to }, terms.currency), ...others]
 }
 
-function isBilledAtEnd({ terms, inTrial }: Order): boolean {
+export function isBilledAtEnd({ terms, inTrial }: Pick<ServedOrder, 'terms' | 'inTrial'>): boolean {
   return isPostpaid(terms) && !inTrial
 }
 
-/** Leaves out the time that the period was paused; that of a paused order stands still. */
-function dividedPeriod(order: Order, at: number): DividedPeriod | null {
+function changesOf({ changedPeriod, rebillNumber }: ServedOrder): ChangedPeriod {
+  const number = rebillNumber ?? 0
+  return changedPeriod?.number === number ? changedPeriod : { number, billed: [], used: [], usedTime: 0 }
+}
+
+function billedLines(order: ServedOrder): readonly BilledLine[] | null {
+  const invoice = billedInvoice(order)
+  if (invoice === null || isBilledAtEnd(order)) return null
+  const last = changesOf(order).billed.findLast((one) => isBilling(order, one.invoice))
+  if (last !== undefined) return last.lines
+  return billedWhole(invoice.lines.filter(({ type }) => type === (order.inTrial ? 'trial' : 'plan')))
+}
+
+function isBilling({ invoices }: ServedOrder, sequence: number | null): boolean {
+  const invoice = invoices.find((one) => one.sequence === sequence)
+  return invoice === undefined || !UNBILLED.has(invoice.status)
+}
+
+/** Prices other terms with the discounts of the period's invoice. What stays keeps its discount, even a canceled one. */
+function pricesOf(
+  { inTrial, invoices, notBefore }: ServedOrder,
+  terms: OrderTerms,
+  before: readonly BilledLine[],
+  { discounts, issuedTime, sequence }: Invoice,
+): readonly InvoiceLine[] {
+  const coupons = terms.coupons.filter(({ redemptionId }) =>
+    discounts.some((discount) => discount.redemptionId === redemptionId),
+  )
+  const given = { terms: { ...terms, coupons }, invoices }
+  const { lines } = pricedAt(given, periodLines(terms, inTrial), issuedTime ?? notBefore, sequence)
+  if (coupons.length === discounts.length) return lines
+  const known = before.map(({ line }) => line)
+  return lines.map((line) => {
+    const same = known.findIndex((one) => isSameBeforeDiscount(one, line))
+    return same < 0 ? line : (known.splice(same, 1)[0] ?? line)
+  })
+}
+
+function isSameBeforeDiscount(
+  { discount: _, ...one }: InvoiceLine,
+  { discount: __, ...other }: InvoiceLine,
+): boolean {
+  return canonicalJson(one) === canonicalJson(other)
+}
+
+/** Returns the period without the time paused; that of a paused order stands still. */
+function dividedPeriod(order: ServedOrder, at: number): DividedPeriod | null {
   const { periodStart, periodEnd, pauses, paused, rebillNumber } = order
   if (periodStart === null || periodEnd === null) return null
   const pause = pauses.find(({ status }) => status === 'ongoing')
@@ -59,8 +164,8 @@ function dividedPeriod(order: Order, at: number): DividedPeriod | null {
   return { start: periodStart + lost, end, at: now }
 }
 
-/** Returns null if the amount was waived or refunded. */
-function billedInvoice({ invoices, rebillNumber }: Order): Invoice | null {
+/** Returns the invoice of the current period; null if its amount was waived or refunded. */
+function billedInvoice({ invoices, rebillNumber }: ServedOrder): Invoice | null {
   return (
     invoices.find(({ periodNumber, status }) => periodNumber === rebillNumber && !UNBILLED.has(status)) ??
     null

@@ -1,7 +1,8 @@
 /** Proration as lines of invoices and of the queue (decisions 6.3). */
 import { canonicalJson } from './canonical-json.ts'
+import { netAmount } from './discounts.ts'
 import type { InvoiceLine } from './invoices.ts'
-import { lineAmount, Money, sumOf } from './money.ts'
+import { isZero, lineAmount, Money, sumOf } from './money.ts'
 
 /** Half-open; `at` divides it. Milliseconds. */
 export interface DividedPeriod {
@@ -12,56 +13,91 @@ export interface DividedPeriod {
 
 /** Returns the share of the rest, by the second, rounded half-up. A second that has begun is not used yet. */
 export function unusedShare(amount: string, { start, end, at }: DividedPeriod, currency: string): string {
+  if (end <= start) return '0'
   const seconds = Math.max(1, Math.round((end - start) / 1000))
   const used = Math.min(seconds, Math.max(0, Math.floor((at - start) / 1000)))
   return lineAmount(new Money(amount).times(seconds - used).div(seconds), currency)
 }
 
-/** Both shares sum to the whole. */
-export function usedShare(amount: string, period: DividedPeriod, currency: string): string {
-  return new Money(amount).minus(unusedShare(amount, period, currency)).toFixed()
+/** What was billed of a line: for the whole period, or for its rest after a change. */
+export interface BilledLine {
+  /** For the whole period. */
+  readonly line: InvoiceLine
+  /** Less discounts. */
+  readonly billed: string
+  /** How much of the period had been used, in milliseconds. */
+  readonly from: number
+}
+
+export function billedWhole(lines: readonly InvoiceLine[]): BilledLine[] {
+  return lines.map((line) => ({ line, billed: netAmount(line), from: 0 }))
+}
+
+export interface PeriodChange {
+  readonly lines: readonly InvoiceLine[]
+  /** How the period is billed from then on. */
+  readonly billed: readonly BilledLine[]
 }
 
 /**
- * Credits the unused shares of the lines before, and debits those of the lines after.
- * What stands in both is left out, and nothing remains where the shares are equal.
+ * Credits the unused shares of what was billed, and debits those of the new prices, less discounts.
+ * What stays is not billed anew, and nothing remains where the shares are equal.
  */
-export function changeLines(
-  before: readonly InvoiceLine[],
+export function changedBilling(
+  before: readonly BilledLine[],
   after: readonly InvoiceLine[],
   period: DividedPeriod,
   currency: string,
-): InvoiceLine[] {
-  const [old, fresh] = withoutCommon(before, after)
+): PeriodChange {
+  const fresh = [...after]
+  const isKept = ({ line }: BilledLine): boolean => {
+    const same = fresh.findIndex((one) => canonicalJson(one) === canonicalJson(line))
+    if (same >= 0) fresh.splice(same, 1)
+    return same >= 0
+  }
+  const [kept, ended] = [[] as BilledLine[], [] as BilledLine[]]
+  for (const one of before) (isKept(one) ? kept : ended).push(one)
+  const from = usedTime(period)
+  const begun = fresh.map((line) => ({ line, billed: unusedShare(netAmount(line), period, currency), from }))
   const lines = [
-    ...shareLines(old, period, currency, 'credit'),
-    ...shareLines(fresh, period, currency, 'debit'),
+    ...creditLines(ended, period, currency),
+    ...begun.flatMap(({ line, billed }) =>
+      shareLine(line, billed, { kind: 'debit', word: 'Remaining', from: period.at, to: period.end }),
+    ),
   ]
-  return new Money(subtotal(lines)).isZero() ? [] : lines
-}
-
-/** For a period billed at its end: the time before is credited at the new prices, and owed at the old ones. */
-export function changeLinesInArrears(
-  before: readonly InvoiceLine[],
-  after: readonly InvoiceLine[],
-  period: DividedPeriod,
-  currency: string,
-): InvoiceLine[] {
-  const [old, fresh] = withoutCommon(before, after)
-  const used = (lines: readonly InvoiceLine[], kind: 'credit' | 'debit') =>
-    lines.flatMap((line) =>
-      shareLine(line, usedShare(line.amount, period, currency), kind, 'Used', period.start, period.at),
-    )
-  const lines = [...used(fresh, 'credit'), ...used(old, 'debit')]
-  return new Money(subtotal(lines)).isZero() ? [] : lines
+  return { lines: isZero(subtotal(lines)) ? [] : lines, billed: [...kept, ...begun] }
 }
 
 export function creditLines(
-  lines: readonly InvoiceLine[],
+  billed: readonly BilledLine[],
   period: DividedPeriod,
   currency: string,
 ): InvoiceLine[] {
-  return shareLines(lines, period, currency, 'credit')
+  return billed.flatMap(({ line, billed: amount, from }) => {
+    const share = unusedShare(amount, { ...period, start: period.start + from }, currency)
+    return shareLine(line, share, { kind: 'credit', word: 'Unused', from: period.at, to: period.end })
+  })
+}
+
+/** Returns lines for a part of a period that is not billed yet, between two times of use. Parts sum to the whole. */
+export function partLines(
+  lines: readonly InvoiceLine[],
+  { start, end }: Pick<DividedPeriod, 'start' | 'end'>,
+  part: { readonly from: number; readonly to: number },
+  currency: string,
+): InvoiceLine[] {
+  const [from, to] = [start + part.from, Math.min(start + part.to, end)]
+  const word = to < end ? 'Used' : 'Remaining'
+  return lines.flatMap((line) => {
+    const shareAt = (at: number) => unusedShare(line.amount, { start, end, at }, currency)
+    const share = new Money(shareAt(from)).minus(shareAt(to)).toFixed()
+    return shareLine(line, share, { kind: 'debit', word, from, to, type: line.type })
+  })
+}
+
+/** Milliseconds, in whole seconds. */
+export function usedTime({ start, end, at }: DividedPeriod): number {
+  return Math.min(Math.max(0, Math.floor((at - start) / 1000) * 1000), end - start)
 }
 
 export interface Drawn {
@@ -103,32 +139,29 @@ export function isCredit(amount: string): boolean {
   return new Money(amount).isNegative() && !new Money(amount).isZero()
 }
 
-function shareLines(
-  lines: readonly InvoiceLine[],
-  period: DividedPeriod,
-  currency: string,
-  kind: 'credit' | 'debit',
-): InvoiceLine[] {
-  const word = kind === 'credit' ? 'Unused' : 'Remaining'
-  return lines.flatMap((line) =>
-    shareLine(line, unusedShare(line.amount, period, currency), kind, word, period.at, period.end),
-  )
-}
-
 function shareLine(
   { itemId, planId, productId = null, description }: InvoiceLine,
   share: string,
-  kind: 'credit' | 'debit',
-  word: 'Unused' | 'Remaining' | 'Used',
-  periodStart: number,
-  periodEnd: number,
+  {
+    kind,
+    word,
+    from,
+    to,
+    type = 'proration',
+  }: {
+    readonly kind: 'credit' | 'debit'
+    readonly word: 'Unused' | 'Remaining' | 'Used'
+    readonly from: number
+    readonly to: number
+    readonly type?: InvoiceLine['type']
+  },
 ): InvoiceLine[] {
   const exact = new Money(share)
   if (exact.isZero()) return []
   const amount = (kind === 'credit' ? exact.negated() : exact).toFixed()
   return [
     {
-      type: 'proration',
+      type,
       itemId,
       planId,
       productId,
@@ -136,24 +169,10 @@ function shareLine(
       quantity: 1,
       unitPrice: amount,
       amount,
-      periodStart,
-      periodEnd,
+      periodStart: from,
+      periodEnd: to,
     },
   ]
-}
-
-function withoutCommon(
-  before: readonly InvoiceLine[],
-  after: readonly InvoiceLine[],
-): readonly [InvoiceLine[], InvoiceLine[]] {
-  const fresh = [...after]
-  const old = before.filter((line) => {
-    const written = canonicalJson(line)
-    const same = fresh.findIndex((one) => canonicalJson(one) === written)
-    if (same >= 0) fresh.splice(same, 1)
-    return same < 0
-  })
-  return [old, fresh]
 }
 
 function withAmount(line: InvoiceLine, amount: Money): InvoiceLine {

@@ -57,8 +57,7 @@ export function presentSubscription(order: Subscription, baseUrl: string) {
     initialInvoiceId: order.initialInvoiceId ?? null,
     recentInvoiceId: order.recentInvoiceId ?? null,
     mrr: jsonAmount(order.mrr),
-    lineItems: order.queuedLines.map((line) => presentQueuedLine(line, order.currency)),
-    lineItemSubtotal: { currency: order.currency, amount: jsonAmount(subtotal(order.queuedLines)) },
+    ...presentQueue(order),
     shipping:
       order.shipping == null
         ? null
@@ -85,6 +84,16 @@ export function presentSubscription(order: Subscription, baseUrl: string) {
     createdTime: order.createdTime.toISOString(),
     updatedTime: order.updatedTime.toISOString(),
     _links: subscriptionLinks(order, baseUrl),
+  }
+}
+
+/** What the next invoice has beside the current prices. */
+function presentQueue({ queuedLines, changedPeriod, rebillNumber, currency }: Subscription) {
+  const used = changedPeriod?.number === rebillNumber ? (changedPeriod?.used ?? []) : []
+  const lines = [...queuedLines, ...used]
+  return {
+    lineItems: lines.map((line) => presentQueuedLine(line, currency)),
+    lineItemSubtotal: { currency, amount: jsonAmount(subtotal(lines)) },
   }
 }
 

@@ -100,6 +100,7 @@ function writeOrder(row: Subscription, order: Order): void {
     ...reminderColumns(order),
     pausedPeriod: order.paused,
     proratesChurn: order.proratesChurn,
+    changedPeriod: order.changedPeriod,
   })
   if (canonicalJson(row.queuedLines) !== canonicalJson(order.queue)) row.queuedLines = [...order.queue]
   const mrr = monthlyRecurringRevenue(order)
@@ -126,6 +127,7 @@ function publicFields(order: Order): string {
     terms,
     notBefore,
     proratesChurn,
+    changedPeriod,
     paused,
     invoicedThrough,
     anchor,

@@ -39,14 +39,16 @@ export async function loadOrders(
 ): Promise<OrderRecord[]> {
   const { em, organizationId } = unit
   const ofThem = { organizationId, subscriptionId: { $in: rows.map(({ id }) => id) } }
-  const isNeeded = ({ rebillNumber }: Subscription, { id, type, status, charge, periodNumber }: Invoice) =>
+  const isNeeded = (row: Subscription, { id, type, status, charge, periodNumber, sequence }: Invoice) =>
     OPEN.includes(status) ||
     type === 'initial' ||
     charge != null ||
     // One of the current period may be prorated, one of a future period voided.
-    (periodNumber ?? 0) >= (rebillNumber ?? LAST_PERIOD) ||
+    (periodNumber ?? 0) >= (row.rebillNumber ?? LAST_PERIOD) ||
+    changesOf(row).includes(sequence) ||
     invoiceIds.includes(id)
   const leastPeriod = Math.min(...rows.map(({ rebillNumber }) => rebillNumber ?? LAST_PERIOD))
+  const changes = rows.flatMap(changesOf)
   const invoices = await em.find(
     Invoice,
     {
@@ -56,6 +58,7 @@ export async function loadOrders(
         { type: 'initial' },
         { charge: { $ne: null } },
         { periodNumber: { $gte: leastPeriod } },
+        ...(changes.length === 0 ? [] : [{ type: 'interim' as const, sequence: { $in: changes } }]),
         { id: { $in: [...invoiceIds] } },
       ],
     },
@@ -128,6 +131,12 @@ async function readCancellations(
     { refresh: true },
   )
   return new Map(found.map((cancellation) => [cancellation.id, cancellation]))
+}
+
+/** Returns the invoices that billed changes of the current period. */
+function changesOf({ changedPeriod, rebillNumber }: Subscription): number[] {
+  const billed = changedPeriod?.number === rebillNumber ? (changedPeriod?.billed ?? []) : []
+  return billed.flatMap(({ invoice }) => invoice ?? [])
 }
 
 const OPEN: readonly InvoiceStatus[] = ['draft', 'unpaid', 'past-due', 'partially-paid']

@@ -84,6 +84,7 @@ export function orderOf(
     queue: row.queuedLines,
     paused: row.pausedPeriod ?? null,
     proratesChurn: row.proratesChurn,
+    changedPeriod: row.changedPeriod ?? null,
     nextInvoice: row.nextInvoice,
     remindersFrom: (row.remindersFrom ?? row.advancedTo ?? row.createdTime).getTime(),
     remindersSent: {

@@ -6,6 +6,7 @@ import type { CancelCategory, CanceledBy, OrderStatus } from '../../billing/orde
 import type { DueKind } from '../../billing/order-lifecycle.ts'
 import type { InvoiceTimeShift, PlanTrial, PricedPlan, RecurringInterval } from '../../billing/order-terms.ts'
 import type { Pricing } from '../../billing/pricing.ts'
+import type { ChangedPeriod } from '../../billing/prorated-periods.ts'
 import type { DerivedRisk, RiskInput } from '../../billing/risk.ts'
 import {
   EMPTY_ARRAY,
@@ -162,6 +163,8 @@ const SubscriptionSchema = defineEntity({
     queuedLines: json<InvoiceLine[]>().defaultRaw(EMPTY_ARRAY),
     /** `time`: milliseconds in all. */
     pausedPeriod: json<{ period: number; time: number }>().nullable(),
+    /** What prorated changes made of how a period is billed. Amounts are decimal strings. */
+    changedPeriod: json<ChangedPeriod>().nullable(),
     proratesChurn: p.boolean().default(false),
     /** Nothing is due before this; null: its creation. */
     notBefore: instant().nullable(),

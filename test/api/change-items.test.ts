@@ -128,6 +128,20 @@ describe('a change of items', () => {
     })
   })
 
+  test('of a period that is billed at its end queues the time before it at the prices of then', async () => {
+    const interval = { recurringInterval: { unit: 'day', length: 30, billingTiming: 'postpaid' } }
+    const order = await begun(10, { items: [{ plan: plan(10, interval) }] })
+    const changed = await change(order, [{ plan: plan(40, interval) }])
+    expect(changed.body).toMatchObject({
+      lineItems: [{ type: 'debit', description: 'Used time on Plan for 10', unitPriceAmount: near(5) }],
+      lineItemSubtotal: { amount: near(5) },
+    })
+    expect(await read(`subscriptions/${order.id}/upcoming-invoice`)).toMatchObject({
+      amount: 25,
+      items: [{ price: near(5) }, { description: 'Remaining time on Plan for 40', price: near(20) }],
+    })
+  })
+
   test('without proration is invoiced from the next invoice on', async () => {
     const order = await begun(10)
     const changed = await change(order, [{ plan: plan(20) }], { prorated: false })
@@ -261,6 +275,28 @@ describe('a change of items', () => {
       const reactivated = await read(`subscriptions/${order.id}`)
       expect(reactivated).toMatchObject({ status: 'active', lineItems: [] })
       expect(await read(`invoices/${reactivated.recentInvoiceId}`)).toMatchObject({ amount: near(5) })
+    })
+
+    test('credits what was paid, though the redemption that discounted it is canceled since', async () => {
+      const { id: couponId } = await create(merchant.api, 'coupons', {
+        discount: { type: 'percent', value: 50 },
+      })
+      const order = await begun(10, { couponIds: [couponId] })
+      await merchant.api.put(`subscriptions/${order.id}`, { ...order, couponIds: [] })
+      const changed = await change(order, [{ plan: plan(40) }])
+      expect(await read(`invoices/${changed.body.recentInvoiceId}`)).toMatchObject({
+        items: [
+          { type: 'credit', price: near(2.5) },
+          { type: 'debit', price: near(20) },
+        ],
+      })
+      await merchant.api.post(`invoices/${changed.body.recentInvoiceId}/void`, {})
+      expect(
+        await create(merchant.api, 'subscription-cancellations', {
+          subscriptionId: order.id,
+          prorated: true,
+        }),
+      ).toMatchObject({ lineItemSubtotal: { amount: near(-2.5) } })
     })
 
     test('credits nothing before its churn time, and can be changed until then', async () => {

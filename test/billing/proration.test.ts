@@ -1,22 +1,26 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { RedeemedCoupon } from '../../billing/coupons.ts'
+import { netAmount } from '../../billing/discounts.ts'
 import type { InvoiceLine } from '../../billing/invoices.ts'
 import { changeItems, type ItemsChange } from '../../billing/item-changes.ts'
 import { Money, sumOf } from '../../billing/money.ts'
 import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
-import { cancelOrder, reactivateOrder, voidInvoice } from '../../billing/order-commands.ts'
+import { cancelOrder, moveRenewal, reactivateOrder, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough, upcomingInvoice } from '../../billing/order-lifecycle.ts'
 import type { OrderTerms, PricedItem } from '../../billing/order-terms.ts'
 import { pauseOrder } from '../../billing/pauses.ts'
 import {
-  changeLines,
-  changeLinesInArrears,
+  type BilledLine,
+  billedWhole,
+  changedBilling,
   drawCredits,
+  isCredit,
+  partLines,
   queuedDebits,
   subtotal,
   unusedShare,
-  usedShare,
+  usedTime,
 } from '../../billing/proration.ts'
 import { anyCommands, anyTerms, at, day, live, MONTHLY, terms } from './orders.ts'
 
@@ -43,6 +47,17 @@ const line = (amount: string, description = 'Plan'): InvoiceLine => ({
   amount,
 })
 const lists = fc.array(amounts, { maxLength: 4 }).map((list) => list.map((amount) => line(amount)))
+type Divided = Parameters<typeof usedTime>[0]
+/** The lines of both parts of a period. */
+const partsOf = (lines: readonly InvoiceLine[], period: Divided) => {
+  const [used, whole] = [usedTime(period), period.end - period.start]
+  return [
+    partLines(lines, period, { from: 0, to: used }, 'EUR'),
+    partLines(lines, period, { from: used, to: whole }, 'EUR'),
+  ] as const
+}
+const changed = (before: readonly BilledLine[], after: readonly InvoiceLine[], period: Divided) =>
+  changedBilling(before, after, period, 'EUR')
 const isIn = (amount: string, low: string, high: string) =>
   new Money(amount).greaterThanOrEqualTo(low) && new Money(amount).lessThanOrEqualTo(high)
 
@@ -81,7 +96,9 @@ describe('the unused share of a period', () => {
   test('and the used share sum to the whole, and neither exceeds it', () => {
     fc.assert(
       fc.property(amounts, divided, (amount, period) => {
-        const [unused, used] = [unusedShare(amount, period, 'EUR'), usedShare(amount, period, 'EUR')]
+        const [used, unused] = partsOf([line(amount)], period).map(subtotal)
+        if (used === undefined || unused === undefined) throw new Error('a period has two parts')
+        expect(unused).toBe(unusedShare(amount, period, 'EUR'))
         expect(sumOf([unused, used])).toBe(new Money(amount).toFixed())
         expect(isIn(unused, '0', amount) && isIn(used, '0', amount)).toBe(true)
       }),
@@ -101,16 +118,16 @@ describe('the unused share of a period', () => {
 })
 
 describe('the lines of a change', () => {
-  test.each([
-    ['in advance', changeLines],
-    ['in arrears', changeLinesInArrears],
-  ])('are none where nothing changes, and those of the way back take them back: %s', (_, linesOf) => {
+  test('are none where nothing changes, and those of the way back take them back', () => {
     fc.assert(
       fc.property(lists, lists, divided, (before, after, period) => {
-        expect(linesOf(before, before, period, 'EUR')).toEqual([])
-        const there = linesOf(before, after, period, 'EUR')
-        const back = linesOf(after, before, period, 'EUR')
-        expect(sumOf([subtotal(there), subtotal(back)])).toBe('0')
+        expect(changed(billedWhole(before), before, period)).toEqual({
+          lines: [],
+          billed: billedWhole(before),
+        })
+        const there = changed(billedWhole(before), after, period)
+        const back = changed(there.billed, before, period)
+        expect(sumOf([subtotal(there.lines), subtotal(back.lines)])).toBe('0')
       }),
       RUNS,
     )
@@ -119,7 +136,8 @@ describe('the lines of a change', () => {
   test('are shares of the prices: credits of the old, debits of the new, each no more than its price', () => {
     fc.assert(
       fc.property(lists, lists, divided, (before, after, period) => {
-        for (const { amount, unitPrice, quantity, type } of changeLines(before, after, period, 'EUR')) {
+        for (const { amount, unitPrice, quantity, type } of changed(billedWhole(before), after, period)
+          .lines) {
           const prices = (new Money(amount).isNegative() ? before : after).map((one) => one.amount)
           const highest = Money.max(0, ...prices).toFixed()
           expect(isIn(new Money(amount).abs().toFixed(), '0', highest)).toBe(true)
@@ -134,8 +152,8 @@ describe('the lines of a change', () => {
     fc.assert(
       fc.property(amounts, amounts, divided, (before, after, period) => {
         const [old, fresh] = [[line(before)], [line(after)]]
-        const inAdvance = sumOf([before, subtotal(changeLines(old, fresh, period, 'EUR'))])
-        const inArrears = sumOf([after, subtotal(changeLinesInArrears(old, fresh, period, 'EUR'))])
+        const inAdvance = sumOf([before, subtotal(changed(billedWhole(old), fresh, period).lines)])
+        const inArrears = sumOf([subtotal(partsOf(old, period)[0]), subtotal(partsOf(fresh, period)[1])])
         expect(inAdvance).toBe(inArrears)
       }),
       RUNS,
@@ -384,12 +402,13 @@ describe('an order whose items change', () => {
   test('billed at its end, a period has both prices, each for its time', () => {
     const order = begun('10', MIDDLE, POSTPAID)
     const changed = to(order, '20').order
-    expect(changed.invoices).toHaveLength(1)
-    expect(linesOf(changed.queue)).toEqual([
-      ['Used time on Monthly', '-10'],
+    expect(changed).toMatchObject({ queue: [], invoices: [{ type: 'initial' }] })
+    const upcoming = upcomingInvoice(changed)
+    expect(upcoming).toMatchObject({ amount: '15', periodNumber: 1 })
+    expect(linesOf(upcoming?.lines ?? [])).toEqual([
       ['Used time on Monthly', '5'],
+      ['Remaining time on Monthly', '10'],
     ])
-    expect(upcomingInvoice(changed)).toMatchObject({ amount: '15', periodNumber: 1 })
     const later = advanceThrough(changed, at('2027-06-01')).order
     expect(later.invoices.slice(1).map(({ amount }) => amount)).toEqual(['15', '20'])
   })
@@ -454,6 +473,87 @@ describe('a discounted order whose items change', () => {
       expect(subtotal(ended.queue)).toBe(credit)
     },
   )
+
+  const placed = (coupons: RedeemedCoupon[], price = '10') =>
+    advanceBefore(
+      placeOrder(
+        terms({ pricing: { formula: 'flat-rate', price } }, { createdTime: at('2027-04-01'), coupons }),
+      ).order,
+      MIDDLE,
+    ).order
+  const withCoupons = (order: Order, coupons: RedeemedCoupon[]): Order => ({
+    ...order,
+    terms: { ...order.terms, coupons },
+  })
+  const changedTo = (order: Order, price: string, prorated = true, instant = MIDDLE): Order => {
+    const items = order.terms.items.map((item) => ({
+      ...item,
+      plan: { ...item.plan, pricing: { formula: 'flat-rate' as const, price } },
+    }))
+    const policy = { prorated, renewalPolicy: 'retain' as const }
+    return changeItems(order, instant, { terms: { ...order.terms, items }, ...policy }).order
+  }
+  const creditAtEnd = (order: Order, instant = MIDDLE) =>
+    cancelOrder(order, instant, { ...AT_ONCE, prorated: true }).events.find(
+      ({ type }) => type === 'subscription-churned',
+    )?.credit ?? []
+
+  test('is credited what it was billed when the redemption has been canceled since, or another one made', () => {
+    const half = coupon({ type: 'percent', value: '50' })
+    expect(subtotal(creditAtEnd(withCoupons(placed([half]), [])))).toBe('-2.5')
+    expect(subtotal(creditAtEnd(withCoupons(placed([]), [half])))).toBe('-5')
+    // What is new has no canceled discount; what stays keeps it.
+    const changed = changedTo(withCoupons(placed([half]), []), '20')
+    expect(changed.invoices[1]?.lines.map(({ amount }) => amount)).toEqual(['-2.5', '10'])
+    const extra = { ...placed([half]).terms.items[0], id: 'extra' } as PricedItem
+    const order = withCoupons(placed([half]), [])
+    const more = changeItems(order, MIDDLE, {
+      terms: { ...order.terms, items: [...order.terms.items, extra] },
+      prorated: true,
+      renewalPolicy: 'retain',
+    }).order
+    expect(more.invoices[1]?.lines.map(({ amount }) => amount)).toEqual(['5'])
+    expect(subtotal(creditAtEnd(more))).toBe('-7.5')
+  })
+
+  test('is credited what the period was billed, whatever its items cost from the next invoice on', () => {
+    expect(subtotal(creditAtEnd(changedTo(placed([]), '1000', false)))).toBe('-5')
+    expect(subtotal(creditAtEnd(changedTo(placed([]), '1', false)))).toBe('-5')
+  })
+
+  test('whose change is voided is credited what was billed before it; whose period is, nothing', () => {
+    const changed = changedTo(placed([]), '1000')
+    expect(subtotal(creditAtEnd(changed))).toBe('-500')
+    expect(subtotal(creditAtEnd(voidInvoice(changed, MIDDLE, 2).order))).toBe('-5')
+    const cheaper = changedTo(placed([]), '4')
+    expect(subtotal(cheaper.queue)).toBe('-3')
+    const waived = voidInvoice(cheaper, MIDDLE, 1).order
+    expect(waived.queue).toEqual([])
+    expect(creditAtEnd(waived)).toEqual([])
+  })
+
+  test('keeps to what was billed when its boundary is moved', () => {
+    const changed = changedTo(placed([]), '20')
+    const moved = moveRenewal(changed, MIDDLE, at('2028-04-01'))?.order
+    if (moved === undefined) throw new Error('the boundary moves')
+    // Half a month of ten cost five, and the rest of it ten.
+    expect(subtotal(creditAtEnd(moved))).toBe('-10')
+  })
+
+  test('billed at its end, is discounted as a whole, by what is redeemed then', () => {
+    const postpaid = terms(
+      { pricing: { formula: 'flat-rate', price: '10' } },
+      {
+        createdTime: at('2027-04-01'),
+        interval: { unit: 'month', length: 1, limit: null, billingTiming: 'postpaid' },
+      },
+    )
+    const order = changedTo(advanceBefore(placeOrder(postpaid).order, MIDDLE).order, '100')
+    const redeemed = withCoupons(order, [coupon({ type: 'fixed', amount: '7', currency: 'EUR' })])
+    const ended = advanceThrough(redeemed, at('2027-05-01')).order
+    expect(ended.invoices[1]).toMatchObject({ amount: '48', lines: [{ amount: '5' }, { amount: '50' }] })
+    expect(ended.queue).toEqual([])
+  })
 })
 
 const AT_ONCE = {
@@ -464,8 +564,17 @@ const AT_ONCE = {
   description: null,
 }
 
+/** The sum of the credits, or the debits, that stand in the queue and on invoices that are not voided. */
+function prorated({ queue, invoices }: Order, kind: 'credit' | 'debit'): Money {
+  const standing = invoices.filter(({ status }) => status !== 'voided').flatMap(({ lines }) => lines)
+  const amounts = [...queue, ...standing]
+    .filter(({ type, amount }) => type === 'proration' && isCredit(amount) === (kind === 'credit'))
+    .map(({ amount }) => amount)
+  return new Money(sumOf(amounts))
+}
+
 describe('whatever becomes of an order', () => {
-  test('what is queued is used once: only changes and prorated ends of service add to it', () => {
+  test('what is queued is used once: only changes and prorated ends of service add to it, and a waived period takes its own along', () => {
     fc.assert(
       fc.property(anyTerms, anyCommands, (agreed, commands) => {
         const { transitions } = live(agreed, commands)
@@ -475,8 +584,44 @@ describe('whatever becomes of an order', () => {
             ({ type }) => type === 'subscription-items-changed' || type === 'subscription-churned',
           )
           const value = queuedValue(order)
-          if (!mayAdd) expect(value).toBe(before)
+          const isWaived = events.some(
+            ({ type, invoice }) =>
+              (type === 'invoice-voided' || type === 'invoice-abandoned') &&
+              order.invoices.find(({ sequence }) => sequence === invoice)?.periodNumber ===
+                order.rebillNumber,
+          )
+          if (!mayAdd && !isWaived) expect(value).toBe(before)
           before = value
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  test('what is credited of a period never exceeds what was billed for it', () => {
+    fc.assert(
+      fc.property(anyTerms, anyCommands, (agreed, commands) => {
+        const { order: last, transitions } = live(agreed, commands)
+        const [credited, billed] = [new Map<number, Money>(), new Map<number, Money>()]
+        const add = (sums: Map<number, Money>, period: number, amount: Money | string) =>
+          void sums.set(period, new Money(amount).plus(sums.get(period) ?? 0))
+        transitions.forEach(({ order, events }, index) => {
+          const before = transitions[index - 1]?.order
+          const period = before?.rebillNumber ?? null
+          if (before === undefined || period === null) return
+          if (events.some(({ type }) => type === 'subscription-items-changed')) {
+            add(credited, period, prorated(before, 'credit').minus(prorated(order, 'credit')))
+            add(billed, period, prorated(order, 'debit').minus(prorated(before, 'debit')))
+          }
+          const ended = events.find(({ type }) => type === 'subscription-churned')?.credit ?? []
+          add(credited, period, new Money(subtotal(ended)).negated())
+        })
+        for (const { periodNumber, lines } of last.invoices) {
+          const ofPeriod = lines.filter(({ type }) => type === 'plan' || type === 'trial')
+          if (periodNumber !== null) add(billed, periodNumber, sumOf(ofPeriod.map(netAmount)))
+        }
+        for (const [period, amount] of credited) {
+          expect(amount.lessThanOrEqualTo(billed.get(period) ?? 0)).toBe(true)
         }
       }),
       RUNS,
