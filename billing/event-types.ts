@@ -236,7 +236,11 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
     when: 'A charge of a renewal invoice never reached the gateway.',
     ids: ['transactionId', 'invoiceId'],
   },
-  { type: 'credit-memo-created', when: 'A credit memo was created.', ids: ['creditMemoId'] },
+  {
+    type: 'credit-memo-created',
+    when: 'A credit memo was created by a caller, or for the credit left when an order ended.',
+    ids: ['creditMemoId'],
+  },
   {
     type: 'credit-memo-modified',
     when: 'A caller changed a credit memo, or an invoice that will not be delivered released it.',

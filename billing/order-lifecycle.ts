@@ -29,6 +29,7 @@ import {
   mayCharge,
   type Order,
   releaseCredit,
+  releaseQueue,
   set,
   type Transition,
   transition,
@@ -300,6 +301,7 @@ function endTrial(change: Change): void {
     set(change, { status: 'trial-ended' })
     revokePauses(change)
     emit(change, 'subscription-trial-ended')
+    releaseQueue(change)
     return
   }
   beginPeriod(change, periodEnd)
@@ -357,6 +359,7 @@ export function complete(change: Change): void {
   set(change, { status: 'completed' })
   revokePauses(change)
   emit(change, 'order-completed')
+  releaseQueue(change)
 }
 
 /** Open invoices stay open, without a delinquency time; charges that are not due yet are not made. */
@@ -373,6 +376,7 @@ export function churn(change: Change): void {
   set(change, { periodEnd: null })
   endDelinquency(change)
   emit(change, 'subscription-churned', credit.length === 0 ? {} : { credit })
+  releaseQueue(change)
 }
 
 function endDelinquency(change: Change): void {

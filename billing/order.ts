@@ -18,7 +18,7 @@ import { isZero } from './money.ts'
 import { isPostpaid, type OrderTerms, trialEnd } from './order-terms.ts'
 import { anchorFrom, endOfPeriod } from './periods.ts'
 import { type ChangedPeriod, endingLines } from './prorated-periods.ts'
-import { drawCredits, queuedDebits, returnedLines } from './proration.ts'
+import { drawCredits, queuedDebits, returnedLines, subtotal } from './proration.ts'
 
 export const ORDER_STATUSES = [
   'pending',
@@ -375,6 +375,15 @@ export function takeQueue(change: Change, own: readonly InvoiceLine[]): readonly
   const { lines, left } = withQueue(change.order, own, change.at)
   if (change.order.queue.length > 0) set(change, { queue: left })
   return lines
+}
+
+/** Turns the credit of proration that no invoice of an ended service will use into a credit memo of the customer. */
+export function releaseQueue(change: Change): void {
+  const ofProration = change.order.queue.filter(({ type }) => type === 'proration')
+  const { left } = drawCredits(ofProration, subtotal(queuedDebits(ofProration)))
+  if (left.length === 0) return
+  set(change, { queue: change.order.queue.filter(({ type }) => type !== 'proration') })
+  emit(change, 'credit-memo-created', { credit: left })
 }
 
 /** Takes out of the queue what is for the current period, once nobody is billed for that: its invoice ends unpaid. */

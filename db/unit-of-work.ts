@@ -2,7 +2,8 @@
 import type { EntityClass, RequiredEntityData } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { WorkflowName } from '../workflows/contract.ts'
-import type { Invoice } from './entities/index.ts'
+import { numberCreditMemos } from './credit-memo-numbers.ts'
+import { CreditMemo, type Invoice } from './entities/index.ts'
 import type { NewRow } from './insert-row.ts'
 import { numberInvoices } from './invoice-numbers.ts'
 import { nudge } from './nudge.ts'
@@ -28,7 +29,9 @@ export interface UnitOfWork {
   insert<Row extends ResourceColumns>(entity: EntityClass<Row>, values: NewValues<Row>): Row
   /** Gives an invoice its number, and what its document says of both parties, when the transaction ends. */
   issue(invoice: Invoice): void
-  /** Does so now: other commands that issue invoices wait from here on. */
+  /** Creates a credit memo, which gets its number and is written when the transaction ends. */
+  createMemo(values: Omit<NewValues<CreditMemo>, 'number'>): CreditMemo
+  /** Numbers them now: other commands that issue invoices or create memos wait from here on. */
   numberIssued(): Promise<void>
   /** With a delivery for every matching webhook. */
   emit(event: NewEvent): void
@@ -104,6 +107,7 @@ function collecting(
   const timeline: NewTimelineEntry[] = []
   const channels = new Set<string>()
   const issued = new Set<Invoice>()
+  const memos: CreditMemo[] = []
   const { organizationId, now } = options
   const stamps: ResourceColumns = { organizationId, revision: 1, createdTime: now, updatedTime: now }
   const wakeUps = new Map<string, WakeUp>()
@@ -133,10 +137,18 @@ function collecting(
         return row
       },
       issue: (invoice) => void issued.add(invoice),
+      createMemo(values) {
+        const memo = em.create(CreditMemo, { ...values, number: 0, ...stamps }, { persist: false })
+        memos.push(memo)
+        return memo
+      },
       async numberIssued() {
         const invoices = [...issued]
         issued.clear()
         await numberInvoices(em, organizationId, invoices)
+        const created = memos.splice(0)
+        await numberCreditMemos(em, organizationId, created)
+        em.persist(created)
       },
       emit: (event) => void events.push(event),
       addTimelineEntry: (entry) => void timeline.push(entry),

@@ -19,7 +19,8 @@ export function creditMemoEvent(
     time,
     websiteId,
     ids: { creditMemoId: memo.id },
-    embedded: { creditMemo },
+    // Its number is given at the end of the transaction.
+    embedded: { creditMemo: () => ({ ...creditMemo, number: memo.number }) },
     links: creditMemo._links.map((link) => (link.rel === 'self' ? { ...link, rel: 'creditMemo' } : link)),
   }
 }

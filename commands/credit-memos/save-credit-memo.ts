@@ -6,9 +6,8 @@ import { isOpen } from '../../billing/invoices.ts'
 import { amountProblem, isZero, Money, plainAmount } from '../../billing/money.ts'
 import { transition } from '../../billing/order.ts'
 import { creditInvoice, requireNoCharge } from '../../billing/order-payments.ts'
-import { CreditMemo, Customer, Invoice } from '../../db/entities/index.ts'
+import { type CreditMemo, Customer, Invoice } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
-import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { creditMemoEvent } from '../../events/credit-memo-events.ts'
 import { creditEntry } from '../../events/timeline.ts'
@@ -16,6 +15,7 @@ import { actOnOrder } from '../orders/act-on-order.ts'
 import { lockSubscription } from '../orders/advance-order.ts'
 import { renewCredit } from '../orders/credit.ts'
 import { references } from '../references.ts'
+import { addCreditMemo } from './add-credit-memo.ts'
 
 export interface CreditMemoValues {
   readonly customerId: string
@@ -54,25 +54,14 @@ export async function createCreditMemo(
       found.fail('invoiceId', 'mismatch', `must have the currency of the credit memo: ${given.currency}`)
   }
   found.check()
-  const number = await nextNumber(unit)
   const websiteId = invoice?.websiteId ?? customer?.websiteId ?? null
-  const create = (time: Date): CreditMemo => {
-    const memo = unit.create(CreditMemo, {
-      id,
-      number,
-      ...given,
-      items: given.items.map((item) => ({ id: newId('item'), ...item })),
-      status: 'issued',
-      totalAmount,
-      unusedAmount: totalAmount,
-      invoiceAllocations: [],
-      voidedTime: null,
-    })
-    unit.emit(creditMemoEvent(memo, 'credit-memo-created', { time, baseUrl: unit.baseUrl, websiteId }))
-    unit.addTimelineEntry(creditEntry('credit-memo-created', memo, { time, cause: 'api' }))
-    return memo
+  const create = (time: Date): CreditMemo =>
+    addCreditMemo(unit, { id, ...given, totalAmount }, { time, cause: 'api', websiteId })
+  if (invoice === null || order === null) {
+    const waiting = create(unit.now)
+    await unit.numberIssued()
+    return waiting
   }
-  if (invoice === null || order === null) return create(unit.now)
   let memo: CreditMemo | null = null
   await actOnOrder(unit, order, (record, at) => {
     const state = record.order.invoices.find(({ sequence }) => sequence === invoice.sequence)
@@ -152,18 +141,4 @@ function totalOf({ items, shippingAmount, currency }: CreditMemoValues): string 
     problems.push({ field: 'items', code: 'out-of-range', message: 'must credit more than 0' })
   if (problems.length > 0) throw new InvalidFieldsError(problems)
   return total
-}
-
-/** The counter stays locked until the transaction ends, so that a rollback returns the number. */
-async function nextNumber({ em, organizationId }: UnitOfWork): Promise<number> {
-  const [given] = await statement<{ last_number: number }>(
-    em,
-    'number-credit-memo',
-    `insert into credit_memo_counters (organization_id, last_number) values (?, 1)
-     on conflict (organization_id) do update set last_number = credit_memo_counters.last_number + 1
-     returning last_number`,
-    [organizationId],
-  )
-  if (given === undefined) throw new Error('a counter returns its number')
-  return given.last_number
 }

@@ -233,6 +233,7 @@ export async function advanceBeforeRefunds(
   if (row.advancedTo == null || instant - 1 >= row.advancedTo.getTime()) {
     const { transitions } = advanceThrough(record.order, instant - 1)
     applyTransitions(unit, record, transitions)
+    renewCredit(record)
     if (transitions.length > 0) scheduleAfter(record, instant)
   }
   return record

@@ -17,7 +17,7 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { couponEvent } from '../../events/coupon-events.ts'
 import { invoiceEvent, invoicePaymentEvent, subscriptionEvent } from '../../events/order-events.ts'
 import { discountEntry, orderEntry } from '../../events/timeline.ts'
-import { writeCredit } from './credit.ts'
+import { addMemoOfOrder, writeCredit } from './credit.ts'
 import { eventTime } from './event-time.ts'
 import type { OrderRecord } from './order-record.ts'
 
@@ -56,7 +56,9 @@ export function applyTransitions(
     if (events.length === 0) continue
     const time = eventTime(record.row, transition.at)
     for (const event of events) {
-      emitEvent(unit, record, { time, cause: transition.cause }, event, before, transaction)
+      const when = { time, cause: transition.cause }
+      if (event.type === 'credit-memo-created') addMemoOfOrder(unit, record, event, when)
+      else emitEvent(unit, record, when, event, before, transaction)
     }
     for (const invoice of transition.order.invoices) {
       const was = before.invoices.find(({ sequence }) => sequence === invoice.sequence)

@@ -1,12 +1,15 @@
 import { creditChanges, creditMemoStatus } from '../../billing/credit-memos.ts'
 import type { Invoice as InvoiceState } from '../../billing/invoices.ts'
 import { Money } from '../../billing/money.ts'
-import type { Transition } from '../../billing/order.ts'
+import type { DomainEvent, Transition } from '../../billing/order.ts'
+import { subtotal } from '../../billing/proration.ts'
 import { CreditMemo, type Invoice, type Subscription } from '../../db/entities/index.ts'
+import { newId } from '../../db/ids.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { creditMemoEvent } from '../../events/credit-memo-events.ts'
 import { creditEntry } from '../../events/timeline.ts'
+import { addCreditMemo } from '../credit-memos/add-credit-memo.ts'
 import type { OrderRecord } from './order-record.ts'
 import { creditOf } from './rows-to-order.ts'
 
@@ -51,6 +54,38 @@ export async function lockCredit(
 export function renewCredit(record: OrderRecord): void {
   if (record.creditMemos.size === 0) return
   record.order = { ...record.order, credit: [...record.creditMemos.values()].map(creditOf) }
+}
+
+/** Adds the memo of what an order whose service has ended leaves as credit. */
+export function addMemoOfOrder(
+  unit: UnitOfWork,
+  record: OrderRecord,
+  { credit = [] }: DomainEvent,
+  { time, cause }: { readonly time: Date } & Pick<Transition, 'cause'>,
+): void {
+  const { id: subscriptionId, customerId, websiteId, currency, status } = record.row
+  const positive = (amount: string) => new Money(amount).negated().toFixed()
+  const memo = addCreditMemo(
+    unit,
+    {
+      id: newId('cm'),
+      customerId,
+      invoiceId: null,
+      currency,
+      items: credit.map(({ description, amount }) => ({
+        description,
+        unitPrice: positive(amount),
+        quantity: 1,
+      })),
+      shippingAmount: '0',
+      reason: status === 'churned' ? 'order-cancellation' : 'order-change',
+      description: `Credit left of subscription ${subscriptionId}`,
+      totalAmount: positive(subtotal(credit)),
+    },
+    { time, cause, websiteId, subscriptionId },
+  )
+  record.creditMemos.set(memo.id, memo)
+  record.changedRows.add(memo)
 }
 
 export function writeCredit(

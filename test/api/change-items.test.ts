@@ -265,16 +265,37 @@ describe('a change of items', () => {
         lineItemSubtotal: { currency: 'EUR', amount: near(-5) },
         proratedInvoiceId: order.initialInvoiceId,
       })
-      expect(await read(`subscriptions/${order.id}`)).toMatchObject({
-        status: 'churned',
-        lineItemSubtotal: { amount: near(-5) },
+      expect(await read(`subscriptions/${order.id}`)).toMatchObject({ status: 'churned', lineItems: [] })
+      const memos = (await merchant.api.get<Body[]>(`credit-memos?filter=customerId:${order.customerId}`))
+        .body
+      const memo = memos.find(({ description }) => String(description).includes(String(order.id)))
+      expect(memo).toMatchObject({
+        reason: 'order-cancellation',
+        status: 'issued',
+        number: expect.any(Number),
+        items: [{ description: 'Unused time on Plan for 10', unitPrice: near(5) }],
+        totalAmount: near(5),
+        unusedAmount: near(5),
       })
+      const created = await sql<{ payload: string }>(
+        "select payload from events where entity_id = ? and type = 'credit-memo-created'",
+        [memo?.id],
+      )
+      expect(created.map(({ payload }) => JSON.parse(payload))).toMatchObject([
+        { creditMemoId: memo?.id, _embedded: { creditMemo: { number: memo?.number } } },
+      ])
+      expect(await timelineOf(order)).toContain('credit-memo-created')
       const put = await merchant.api.put(`subscription-cancellations/${cancellation.id}`, cancellation)
       expect(put).toMatchObject({ status: 200, body: { revision: cancellation.revision } })
       await create(merchant.api, 'subscription-reactivations', { subscriptionId: order.id })
       const reactivated = await read(`subscriptions/${order.id}`)
       expect(reactivated).toMatchObject({ status: 'active', lineItems: [] })
-      expect(await read(`invoices/${reactivated.recentInvoiceId}`)).toMatchObject({ amount: near(5) })
+      expect(await read(`invoices/${reactivated.recentInvoiceId}`)).toMatchObject({
+        amount: 10,
+        amountDue: near(5),
+        creditMemoAllocations: [{ amount: near(5) }],
+      })
+      expect(await read(`credit-memos/${memo?.id}`)).toMatchObject({ status: 'applied', unusedAmount: 0 })
     })
 
     test('credits what was paid, though the redemption that discounted it is canceled since', async () => {

@@ -2,11 +2,19 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { allocateCredit, type Credit, creditedAmount, creditMemoTotal } from '../../billing/credit-memos.ts'
 import { amountDue, type Invoice } from '../../billing/invoices.ts'
+import { changeItems, type ItemsChange } from '../../billing/item-changes.ts'
 import { Money, sumOf } from '../../billing/money.ts'
 import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
-import { changeTerms, voidInvoice, voidOrder } from '../../billing/order-commands.ts'
+import {
+  cancelOrder,
+  changeTerms,
+  reactivateOrder,
+  voidInvoice,
+  voidOrder,
+} from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
 import { creditInvoice, receivePayment } from '../../billing/order-payments.ts'
+import { subtotal } from '../../billing/proration.ts'
 import { at, terms } from './orders.ts'
 
 const memo = (creditMemoId: string, left: string, currency = 'EUR'): Credit => ({
@@ -118,12 +126,36 @@ describe('an invoice', () => {
       }),
       fc.record({ kind: fc.constant('void' as const), invoice: fc.nat({ max: 5 }) }),
       fc.record({ kind: fc.constant('void order' as const) }),
+      fc.record({ kind: fc.constant('change' as const), price: cents(0, 2_000) }),
+      fc.record({ kind: fc.constant('cancel' as const) }),
+      fc.record({ kind: fc.constant('reactivate' as const) }),
     ),
     { maxLength: 25 },
   )
 
+  const CANCELLATION = {
+    churnTime: null,
+    churnTimePolicy: null,
+    canceledBy: 'merchant' as const,
+    reason: null,
+    description: null,
+    prorated: true,
+  }
+  const changedTo = ({ terms: agreed }: Order, price: string): ItemsChange => ({
+    terms: {
+      ...agreed,
+      items: agreed.items.map((item) => ({
+        ...item,
+        plan: { ...item.plan, pricing: { formula: 'flat-rate', price } },
+      })),
+    },
+    prorated: true,
+    renewalPolicy: 'retain',
+  })
+
   test('uses credit so that the ledger of a customer with two orders always sums to zero', () => {
     let paid = 0
+    let created = 0
     fc.assert(
       fc.property(
         memos,
@@ -131,39 +163,52 @@ describe('an invoice', () => {
         cents(0, 2_000),
         acts,
         fc.array(fc.boolean()),
-        (given, p, q, all, turns) => {
+        (given, p, q, history, turns) => {
           const orders = [p, q].map(
             (price) => placeOrder(terms({ pricing: { formula: 'flat-rate', price } })).order,
           )
           let credit: readonly Credit[] = given
+          const all = [...given]
           let now = at('2027-01-31')
-          const run = (which: number, next: (order: Order) => Order): void => {
+          const run = (which: number, next: (order: Order) => readonly Transition[]): void => {
             const order = orders[which]
             if (order === undefined) return
             // As the rows of the memos do, each order shows the others the unused credit.
-            const changed = next({ ...order, credit })
+            const transitions = next({ ...order, credit })
+            const changed = transitions.at(-1)?.order ?? { ...order, credit }
             orders[which] = changed
-            credit = changed.credit
+            const added = transitions
+              .flatMap(({ events }) => events.filter(({ type }) => type === 'credit-memo-created'))
+              .map((event, index) =>
+                memo(`cm_${all.length + index}`, new Money(subtotal(event.credit ?? [])).neg().toFixed()),
+              )
+            created += added.length
+            all.push(...added)
+            credit = [...changed.credit, ...added]
           }
-          const attempt = (order: Order, act: (order: Order) => Transition): Order => {
-            const advanced = advanceBefore(order, now).order
+          const attempt = (order: Order, act: (order: Order) => Transition): readonly Transition[] => {
+            const advanced = advanceBefore(order, now)
             try {
-              return act(advanced).order
+              return [...advanced.transitions, act(advanced.order)]
             } catch (error) {
               if ((error as Error).name !== 'ConflictError') throw error
-              return advanced
+              return advanced.transitions
             }
           }
-          all.forEach((act, index) => {
+          history.forEach((act, index) => {
             const which = turns[index] === true ? 1 : 0
             if (act.kind === 'wait') {
               now += act.days * 86_400_000
-              for (const one of [which, 1 - which]) run(one, (order) => advanceThrough(order, now).order)
+              for (const one of [which, 1 - which])
+                run(one, (order) => advanceThrough(order, now).transitions)
             } else {
               run(which, (order) =>
                 attempt(order, (one) => {
                   const sequence = 'invoice' in act ? act.invoice : 0
                   if (act.kind === 'void order') return voidOrder(one, now)
+                  if (act.kind === 'cancel') return cancelOrder(one, now, CANCELLATION)
+                  if (act.kind === 'reactivate') return reactivateOrder(one, now)
+                  if (act.kind === 'change') return changeItems(one, now, changedTo(one, act.price))
                   if (act.kind === 'void') return voidInvoice(one, now, sequence)
                   if (act.kind === 'pay') return receivePayment(one, now, sequence, act.amount).transition
                   return creditInvoice(one, now, sequence, one.credit, act.amount).transition
@@ -178,7 +223,7 @@ describe('an invoice', () => {
               else if (status !== 'abandoned') expect(sumOf([covered, amountDue(invoice)])).toBe(amount)
               if (status === 'paid' && credits.length > 0) paid += 1
             }
-            for (const { creditMemoId, left } of given) {
+            for (const { creditMemoId, left } of all) {
               const used = invoices.flatMap(({ credits }) =>
                 credits.filter((one) => one.creditMemoId === creditMemoId).map(({ amount }) => amount),
               )
@@ -186,7 +231,7 @@ describe('an invoice', () => {
               expect(new Money(rest).isNegative()).toBe(false)
               expect(sumOf([...used, rest])).toBe(new Money(left).toFixed())
             }
-            const foreign = given.filter(({ currency }) => currency !== 'EUR').map((one) => one.creditMemoId)
+            const foreign = all.filter(({ currency }) => currency !== 'EUR').map((one) => one.creditMemoId)
             expect(
               invoices.flatMap(({ credits }) => credits).filter((one) => foreign.includes(one.creditMemoId)),
             ).toEqual([])
@@ -196,5 +241,6 @@ describe('an invoice', () => {
     )
     // The random histories do reach invoices that credit pays.
     expect(paid).toBeGreaterThan(0)
+    expect(created).toBeGreaterThan(0)
   })
 })

@@ -183,6 +183,14 @@ describe('a queue of credits and debits', () => {
   })
 })
 
+/** The sum of the credit memos that transitions create. */
+function memoOf(transitions: readonly Transition[]): string {
+  const created = transitions.flatMap(({ events }) =>
+    events.filter(({ type }) => type === 'credit-memo-created'),
+  )
+  return sumOf(created.map(({ credit = [] }) => subtotal(credit)))
+}
+
 describe('an order whose items change', () => {
   const price = (amount: string, quantity = 1): PricedItem => ({
     id: 'item',
@@ -387,12 +395,40 @@ describe('an order whose items change', () => {
     ['later', at('2027-04-25'), '-2'],
     ['with its period', at('2027-05-01'), '0'],
   ])('canceled with proration, is credited the unused part when service ends: %s', (_, churnTime, credit) => {
-    const canceled = cancelOrder(begun('10'), MIDDLE, { ...CANCELLATION, churnTime }).order
-    const churned = advanceThrough(canceled, at('2027-05-01')).order
-    expect(churned.status).toBe('churned')
-    expect(subtotal(churned.queue)).toBe(credit)
-    const without = cancelOrder(begun('10'), MIDDLE, { ...CANCELLATION, churnTime, prorated: false }).order
-    expect(advanceThrough(without, at('2027-05-01')).order.queue).toEqual([])
+    const canceled = cancelOrder(begun('10'), MIDDLE, { ...CANCELLATION, churnTime })
+    const { order: churned, transitions } = advanceThrough(canceled.order, at('2027-05-01'))
+    expect(churned).toMatchObject({ status: 'churned', queue: [] })
+    expect(memoOf([canceled, ...transitions])).toBe(credit)
+    const without = cancelOrder(begun('10'), MIDDLE, { ...CANCELLATION, churnTime, prorated: false })
+    expect(memoOf([without, ...advanceThrough(without.order, at('2027-05-01')).transitions])).toBe('0')
+  })
+
+  test.each([
+    [1, '-45'],
+    // A second invoice uses ten.
+    [2, '-35'],
+  ])('that completes after %i periods leaves a memo of the credit that is left', (limit, credit) => {
+    const order = begun('100', MIDDLE, { interval: { unit: 'month', length: 1, limit } })
+    const { order: ended, transitions } = advanceThrough(to(order, '10').order, at('2027-07-01'))
+    expect(ended).toMatchObject({ status: 'completed', queue: [] })
+    expect(memoOf(transitions)).toBe(credit)
+  })
+
+  test('one-time sales that wait when service ends are still not billed, and take nothing of its credit', () => {
+    const order = begun('10')
+    const sale: PricedItem = {
+      id: 'sale',
+      quantity: 1,
+      plan: { ...MONTHLY, pricing: { formula: 'fixed-fee', price: '49' }, recurringInterval: null },
+    }
+    const added = changeItems(order, MIDDLE, {
+      terms: { ...order.terms, items: [...order.terms.items, sale] },
+      prorated: false,
+      renewalPolicy: 'retain',
+    }).order
+    const ended = cancelOrder(added, MIDDLE, CANCELLATION)
+    expect(memoOf([ended])).toBe('-5')
+    expect(subtotal(ended.order.queue)).toBe('49')
   })
 
   const POSTPAID = {
@@ -423,10 +459,15 @@ describe('an order whose items change', () => {
     expect(ended.invoices.slice(1)).toMatchObject([{ amount: '5', periodNumber: 1 }])
   })
 
-  test('reactivated after that, uses the credit', () => {
-    const churned = cancelOrder(begun('10'), MIDDLE, CANCELLATION).order
-    const { order } = reactivateOrder(churned, at('2027-04-20'))
-    expect(order.invoices.at(-1)).toMatchObject({ amount: '5', periodNumber: 2 })
+  test('reactivated after that, uses the memo of the credit', () => {
+    const churned = cancelOrder(begun('10'), MIDDLE, CANCELLATION)
+    const credit = [{ creditMemoId: 'memo', currency: 'EUR', left: `${-Number(memoOf([churned]))}` }]
+    const { order } = reactivateOrder({ ...churned.order, credit }, at('2027-04-20'))
+    expect(order.invoices.at(-1)).toMatchObject({
+      amount: '10',
+      periodNumber: 2,
+      credits: [{ amount: '5' }],
+    })
     expect(order).toMatchObject({ queue: [], proratesChurn: false })
     expect(day(order.periodEnd)).toBe('2027-05-20')
   })
@@ -469,8 +510,7 @@ describe('a discounted order whose items change', () => {
       const changed = changeItems(order, MIDDLE, { terms: { ...order.terms, items }, ...policy }).order
       const net = sumOf([credit, debit])
       expect(changed.invoices.slice(1).map(({ amount }) => amount)).toEqual(net === '0' ? [] : [net])
-      const ended = cancelOrder(order, MIDDLE, { ...AT_ONCE, prorated: true }).order
-      expect(subtotal(ended.queue)).toBe(credit)
+      expect(memoOf([cancelOrder(order, MIDDLE, { ...AT_ONCE, prorated: true })])).toBe(credit)
     },
   )
 
@@ -581,7 +621,7 @@ describe('whatever becomes of an order', () => {
         let before = '0'
         for (const { order, events } of transitions) {
           const mayAdd = events.some(
-            ({ type }) => type === 'subscription-items-changed' || type === 'subscription-churned',
+            ({ type }) => type === 'subscription-items-changed' || type === 'credit-memo-created',
           )
           const value = queuedValue(order)
           const isWaived = events.some(
