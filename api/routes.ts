@@ -30,6 +30,7 @@ import {
   creditMemos,
   creditMemoWriter,
   getCreditBalance,
+  patchCreditMemo,
   postCreditAllocation,
   postCreditMemoVoid,
 } from './operations/credit-memos.ts'
@@ -77,6 +78,8 @@ import {
   patchCancellation,
   pauses,
   pauseWriter,
+  postInterimInvoice,
+  postUpcomingInvoiceIssue,
   postVoid,
   reactivations,
   reactivationWriter,
@@ -195,7 +198,9 @@ import {
   InvoiceItem,
   InvoiceReissue,
   InvoiceTransactionAllocation,
+  SubscriptionInvoice,
   UpcomingInvoice,
+  UpcomingInvoiceIssue,
 } from './schemas/invoice.ts'
 import { CustomerLeadSource } from './schemas/lead-source.ts'
 import { OrderPreview } from './schemas/order-preview.ts'
@@ -822,6 +827,36 @@ export const ROUTES: readonly Route[] = [
     query: pagedQuerySchema(upcomingInvoices),
     handler: getUpcomingInvoices,
   },
+  {
+    ...getOne(subscriptions),
+    ...action(
+      'PostSubscriptionUpcomingInvoiceIssue',
+      'POST',
+      'subscriptions/{id}/upcoming-invoice/issue',
+      "Issue a subscription's upcoming invoice now",
+    ),
+    resource: UpcomingInvoice,
+    takesBody: true,
+    creates: true,
+    body: UpcomingInvoiceIssue,
+    query: NO_QUERY,
+    handler: postUpcomingInvoiceIssue,
+  },
+  {
+    ...getOne(subscriptions),
+    ...action(
+      'PostSubscriptionInterimInvoice',
+      'POST',
+      'subscriptions/{id}/interim-invoice',
+      'Invoice what is queued for the next invoice of a subscription',
+    ),
+    resource: invoices.schema,
+    takesBody: true,
+    creates: true,
+    body: SubscriptionInvoice,
+    query: NO_QUERY,
+    handler: postInterimInvoice,
+  },
   ...timelineOf(subscriptionTimeline),
 
   {
@@ -959,6 +994,12 @@ export const ROUTES: readonly Route[] = [
   post(creditMemos, creditMemoWriter, 'cm'),
   getOne(creditMemos),
   put(creditMemos, creditMemoWriter),
+  {
+    ...getOne(creditMemos),
+    ...action('PatchCreditMemo', 'PATCH', 'credit-memos/{id}', 'Update members of a credit memo'),
+    takesBody: true,
+    handler: patchCreditMemo,
+  },
   {
     ...getOne(creditMemos),
     ...action('PostCreditMemoVoid', 'POST', 'credit-memos/{id}/void', 'Void an unused credit memo'),

@@ -2,16 +2,24 @@ import { ConflictError, InvalidFieldsError } from './errors.ts'
 import { orNever } from './instants.ts'
 import { type Invoice, isOpen } from './invoices.ts'
 import {
+  addInvoice,
   changeInvoice,
   dropCredit,
   emit,
+  hasNextPeriod,
   isComing,
+  isServed,
+  issue,
+  issueRenewal,
   type Order,
   releaseCredit,
   type Transition,
+  takeQueue,
   transition,
 } from './order.ts'
 import { requireNoCharge } from './order-payments.ts'
+import { isPostpaid } from './order-terms.ts'
+import { queuedDebits } from './proration.ts'
 
 /**
  * Gives up an open invoice: it is never charged or past due, and never cancels its order (decisions 6.3).
@@ -62,6 +70,56 @@ export function reissueInvoice(
       delinquencyTime: delinquencyTime === null ? null : orNever(delinquencyTime + due - known),
     })
     emit(change, 'invoice-reissued', { invoice: sequence })
+  })
+}
+
+/**
+ * Issues the next renewal invoice before its time; it is charged at the boundary nevertheless. `dueTime` null: as the terms
+ * have it.
+ * @throws ConflictError where no renewal can be billed ahead: it is billed already, or each period when it ends.
+ * @throws InvalidFieldsError for a due time before the period begins.
+ */
+export function issueUpcoming(order: Order, at: number, dueTime: number | null): Transition {
+  const { terms, rebillNumber, periodEnd, invoicedThrough } = order
+  const isInService = order.status === 'active' || isServed(order)
+  if (
+    !isInService ||
+    isPostpaid(terms) ||
+    rebillNumber === null ||
+    periodEnd === null ||
+    !hasNextPeriod(order)
+  )
+    throw new ConflictError('The order has no upcoming invoice that can be issued now.')
+  if (invoicedThrough > rebillNumber) throw new ConflictError('The next renewal is invoiced already.')
+  if (dueTime !== null && dueTime < Math.max(periodEnd, at)) {
+    const message = 'must not be before the invoiced period begins'
+    throw new InvalidFieldsError([{ field: 'dueTime', code: 'out-of-range', message }])
+  }
+  return transition(order, at, 'api', (change) => {
+    issueRenewal(change, rebillNumber + 1, periodEnd)
+    const invoice = change.order.invoices.find(({ sequence }) => sequence === order.nextInvoice)
+    if (dueTime === null || invoice === undefined || !isOpen(invoice)) return
+    const { dueTime: planned, delinquencyTime } = invoice
+    changeInvoice(change, invoice.sequence, {
+      dueTime,
+      delinquencyTime:
+        delinquencyTime === null ? null : orNever(delinquencyTime + dueTime - (planned ?? dueTime)),
+    })
+  })
+}
+
+/**
+ * Invoices at once what is queued for the next invoice.
+ * @throws ConflictError if nothing that is owed is queued, and for an order that is not in service.
+ */
+export function issueInterim(order: Order, at: number): Transition {
+  if (order.status !== 'active' && !isServed(order))
+    throw new ConflictError(`An order that is ${order.status} cannot be invoiced between renewals.`)
+  if (queuedDebits(order.queue).length === 0)
+    throw new ConflictError('Nothing that is owed is queued for the next invoice.')
+  return transition(order, at, 'api', (change) => {
+    const period = { periodNumber: null, periodStart: at, periodEnd: order.periodEnd }
+    issue(change, addInvoice(change, 'interim', takeQueue(change, []), period, at), at)
   })
 }
 

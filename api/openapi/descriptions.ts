@@ -193,6 +193,11 @@ const OWN: Readonly<Record<string, string>> = {
   PutSubscriptionPause: 'Only the end of a pause can be changed.',
   DeleteSubscriptionPause: 'An active pause ends and the order resumes; a pending one is revoked.',
   PostSubscriptionReactivation: 'Only a canceled or churned order can be reactivated.',
+  PostSubscriptionUpcomingInvoiceIssue:
+    'The invoice of the next period is issued before its time, and charged when the period begins. A subscription that is billed at the end of each period has none (409).',
+  PostSubscriptionInterimInvoice:
+    'The invoice has what `lineItems` of the subscription hold, and is charged at once. Credits are used as far as it can bear them. If nothing that is owed is queued, 409.',
+  PatchCreditMemo: 'Amounts can be changed only while no invoice uses the credit memo.',
   PostInvoiceVoid: 'Only an unpaid or past-due invoice can be voided.',
   GetInvoiceTransactionAllocationCollection: 'Approved sales, oldest first.',
   StorefrontPutAccount:

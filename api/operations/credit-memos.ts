@@ -20,6 +20,7 @@ import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf, reference } from '../query/fields.ts'
 import { changeRow } from '../resources/change-row.ts'
 import { embedding } from '../resources/embedding.ts'
+import { patch } from '../resources/patch.ts'
 import { notFound, type Resource, type Writer } from '../resources/resource.ts'
 import { respondWith } from '../resources/respond.ts'
 import { CreditMemo } from '../schemas/credit-memo.ts'
@@ -56,6 +57,14 @@ export const creditMemoWriter: Writer<CreditMemoRow, CreditMemo> = {
 }
 
 /** Responds with 409 if an invoice uses it, or if it is voided already. */
+export async function patchCreditMemo(context: OperationContext): Promise<OperationResponse> {
+  return await patch<CreditMemoRow, CreditMemo>(context, creditMemos, {
+    update: creditMemoWriter.update,
+    changed: (unit, row) => emitCreditMemoChange(unit, row, 'credit-memo-modified'),
+    changeable: ['items', 'shippingAmount', 'reason', 'description', 'allocations'],
+  })
+}
+
 export async function postCreditMemoVoid(context: OperationContext): Promise<OperationResponse> {
   const id = context.params.id ?? ''
   return await context.commit(async (unit) => {

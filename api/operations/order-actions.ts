@@ -2,7 +2,10 @@ import type { EntityClass } from '@mikro-orm/core'
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import { parseDuration, reach } from '../../billing/durations.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
+import { issueInterim, issueUpcoming } from '../../billing/invoice-commands.ts'
+import type { Order, Transition } from '../../billing/order.ts'
 import {
+  actOnOrder,
   changePause,
   endPause,
   type PauseChange,
@@ -17,8 +20,10 @@ import {
   createCancellation,
   revokeCancellation,
 } from '../../commands/orders/cancel-order.ts'
+import type { OrderRecord } from '../../commands/orders/order-record.ts'
 import {
   SubscriptionCancellation as CancellationRow,
+  type Invoice,
   SubscriptionPause as PauseRow,
   SubscriptionReactivation as ReactivationRow,
   Subscription,
@@ -28,6 +33,7 @@ import { pauseSearch } from '../../db/entities/subscription-pause.ts'
 import { reactivationSearch } from '../../db/entities/subscription-reactivation.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { presentUpcomingInvoice } from '../../representations/invoice.ts'
+import { resourceUrl } from '../../representations/links.ts'
 import {
   presentCancellation,
   presentPause,
@@ -46,7 +52,8 @@ import {
   type ResourceRow,
   type Writer,
 } from '../resources/resource.ts'
-import { presentAll, respondWith } from '../resources/respond.ts'
+import { presentAll, respondCreated, respondWith } from '../resources/respond.ts'
+import type { UpcomingInvoiceIssue } from '../schemas/invoice.ts'
 import {
   SubscriptionCancellation,
   SubscriptionPause,
@@ -54,6 +61,7 @@ import {
 } from '../schemas/subscription-actions.ts'
 import { upcomingInvoiceExpanders, upcomingOf } from './expand-order.ts'
 import { instantOf } from './instants.ts'
+import { invoices } from './invoices.ts'
 import { subscriptions } from './orders.ts'
 
 export const cancellations: Resource<CancellationRow> = {
@@ -263,4 +271,49 @@ async function lockOfOrder<Row extends OrderAction>(
   if (found === null) return null
   await lockSubscription(unit, found.subscriptionId)
   return (await em.refresh(found)) as Row | null
+}
+
+/** POST subscriptions/{id}/interim-invoice. */
+export async function postInterimInvoice(context: OperationContext): Promise<OperationResponse> {
+  return await issueInvoice(context, issueInterim, (row) => respondCreated(context, invoices, row))
+}
+
+/** POST subscriptions/{id}/upcoming-invoice/issue. */
+export async function postUpcomingInvoiceIssue(context: OperationContext): Promise<OperationResponse> {
+  const { baseUrl, organizationId } = context
+  const command = (order: Order, at: number) => {
+    const { issuedTime, dueTime } = context.body<UpcomingInvoiceIssue>()
+    if (issuedTime != null) {
+      const message = 'is not supported yet: the invoice is issued now'
+      throw new InvalidFieldsError([{ field: 'issuedTime', code: 'not-supported', message }])
+    }
+    return issueUpcoming(order, at, dueTime == null ? null : Date.parse(dueTime))
+  }
+  return await issueInvoice(context, command, async (row, { order, row: ofOrder }) => {
+    const state = order.invoices.find(({ sequence }) => sequence === row.sequence)
+    if (state === undefined) throw new Error('an invoice that was issued is not in the record of its order')
+    const body = { id: row.id, ...presentUpcomingInvoice(ofOrder, state, baseUrl) }
+    return { status: 201, body, location: resourceUrl(baseUrl, organizationId, 'invoices', row.id) }
+  })
+}
+
+/** Issues an invoice of the order of the path by a command, which makes it. */
+async function issueInvoice(
+  context: OperationContext,
+  command: (order: Order, at: number) => Transition,
+  respond: (row: Invoice, record: OrderRecord) => Promise<OperationResponse>,
+): Promise<OperationResponse> {
+  return await context.commit(async (unit) => {
+    const id = context.params.id ?? ''
+    const row = await lockSubscription(unit, id)
+    if (row === null) throw notFound(subscriptions, id)
+    let made = 0
+    const record = await actOnOrder(unit, row, ({ order }, at) => {
+      made = order.nextInvoice
+      return command(order, at)
+    })
+    const invoice = record.invoices.get(made)
+    if (invoice === undefined) throw new Error('an invoice that was issued left no row')
+    return await respond(invoice, record)
+  })
 }

@@ -8,6 +8,7 @@ import {
   Instant,
   NotEmbedded,
   Nullable,
+  OmittedWhenUnknown,
   OrNull,
   ReadOnly,
   resourceMembers,
@@ -15,7 +16,7 @@ import {
 } from './conventions.ts'
 
 import { CreditMemoInvoiceAllocation } from './credit-memo.ts'
-import { readOnlyNotSupportedYet } from './not-supported.ts'
+import { notSupportedYet, readOnlyNotSupportedYet } from './not-supported.ts'
 import { Transaction } from './transaction.ts'
 
 const time = (description: string) => ReadOnly(OrNull(Instant(description)))
@@ -261,8 +262,32 @@ export const InvoiceTransactionAllocation = Type.Object(
   },
 )
 
+export const UpcomingInvoiceIssue = Type.Object(
+  {
+    issuedTime: Nullable(Instant('If null, now. Another time is not supported yet.')),
+    dueTime: Nullable(
+      Instant(
+        'When the invoice is due, not before its period begins. If null, as the terms of the order have it.',
+      ),
+    ),
+  },
+  {
+    $id: 'UpcomingInvoiceIssue',
+    additionalProperties: false,
+    description: 'When an upcoming invoice is issued and due.',
+  },
+)
+export type UpcomingInvoiceIssue = Static<typeof UpcomingInvoiceIssue>
+
+export const SubscriptionInvoice = Type.Object(notSupportedYet({ transactionId: null }), {
+  $id: 'SubscriptionInvoice',
+  additionalProperties: false,
+  description: 'An invoice of what is queued for the next one.',
+})
+
 export const UpcomingInvoice = Type.Object(
   {
+    id: OmittedWhenUnknown(ReadOnly(Id('Id of the invoice, once it is issued.'))),
     ...parties,
     revision: ReadOnly(
       Type.Integer({ minimum: 1, description: 'Revision of the order that the preview was made from.' }),

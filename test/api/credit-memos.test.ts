@@ -113,6 +113,22 @@ describe('a credit memo', () => {
     expect(
       (await api.put('credit-memos/welcome', { customerId, currency: 'USD', shippingAmount: 5 })).status,
     ).toBe(201)
+    const patch = (body: object) =>
+      api.send('PATCH', path, {
+        body: JSON.stringify(body),
+        headers: { 'Content-Type': 'application/json' },
+      })
+    const patched = await patch({ reason: 'waiver' })
+    expect(patched).toMatchObject({
+      status: 200,
+      body: { reason: 'waiver', description: 'One lamp came back.', totalAmount: 16.75, revision: 3 },
+    })
+    expectProblem(await patch({ customerId: 'another' }), 409, 'conflict')
+    expectProblem(
+      await patch({ allocations: { invoices: [{ invoiceId: 'in_1', amount: 1 }] } }),
+      422,
+      'validation-error',
+    )
     expect(await balanceOf(customerId)).toEqual([
       { currency: 'EUR', unallocatedAmount: 19.75 },
       { currency: 'USD', unallocatedAmount: 5 },
@@ -120,11 +136,12 @@ describe('a credit memo', () => {
     const voided = await api.post<Memo>(`${path}/void`, {})
     expect({ status: voided.status, body: voided.body }).toMatchObject({
       status: 201,
-      body: { status: 'voided', unusedAmount: 0, totalAmount: 16.75, revision: 3 },
+      body: { status: 'voided', unusedAmount: 0, totalAmount: 16.75, revision: 4 },
     })
     expectProblem(await api.post(`${path}/void`, {}), 409, 'conflict')
     expect(await eventsOf(made.id)).toEqual([
       'credit-memo-created',
+      'credit-memo-modified',
       'credit-memo-modified',
       'credit-memo-voided',
     ])
@@ -132,6 +149,7 @@ describe('a credit memo', () => {
     const entries = await read<{ type: string }[]>(`${path}/timeline?sort=occurredTime,id`)
     expect(entries.map(({ type }) => type)).toEqual([
       'credit-memo-created',
+      'credit-memo-modified',
       'credit-memo-modified',
       'credit-memo-voided',
       'timeline-comment-created',

@@ -87,3 +87,111 @@ describe('an unpaid invoice', () => {
     }
   })
 })
+
+describe('an order', () => {
+  let service: TestService
+  let merchant: Catalogue
+
+  beforeAll(async () => {
+    service = await startService({ worker: false, settings: { RATE_LIMIT: '1000000' } })
+    merchant = await catalogue(service)
+  })
+  afterAll(() => service.stop())
+
+  const plan = (members: object = {}) => ({
+    name: 'Monthly',
+    currency: 'EUR',
+    pricing: { formula: 'flat-rate', price: 10 },
+    recurringInterval: { unit: 'month', length: 1 },
+    ...members,
+  })
+  const begun = async (members: object = {}): Promise<Body> => {
+    const order = await create(
+      merchant.api,
+      'subscriptions',
+      orderBody(merchant, { items: [{ plan: plan() }], ...members }),
+    )
+    return (await merchant.api.put<Body>(`subscriptions/${order.id}`, { ...order, notes: 'Begun.' })).body
+  }
+  const read = async (path: string) => (await merchant.api.get<Body>(path)).body
+  const issue = (order: Body, body: object = {}) =>
+    merchant.api.post(`subscriptions/${order.id}/upcoming-invoice/issue`, body)
+  const interim = (order: Body) => merchant.api.post(`subscriptions/${order.id}/interim-invoice`, {})
+
+  test('has its upcoming invoice issued once by a call, due when its period begins or later', async () => {
+    const order = await begun({ delinquencyPeriod: 'P3D' })
+    const dueTime = new Date(Date.parse(String(order.renewalTime)) + 86_400_000).toISOString()
+    const early = new Date(Date.parse(String(order.renewalTime)) - 1000).toISOString()
+    const refused = await issue(order, { dueTime: early })
+    expectProblem(refused, 422, 'validation-error')
+    expect(refused.body.invalidFields).toMatchObject([{ field: 'dueTime' }])
+    expectProblem(await issue(order, { issuedTime: early }), 422, 'validation-error')
+    const upcoming = await read(`subscriptions/${order.id}/upcoming-invoice`)
+    const issued = await issue(order, { dueTime })
+    expect(issued.status).toBe(201)
+    const { id } = issued.body
+    expect(issued.headers.get('location')).toContain(`/invoices/${id}`)
+    expect(issued.body).toMatchObject({
+      status: 'unpaid',
+      periodNumber: 2,
+      amount: upcoming.amount,
+      periodStart: order.renewalTime,
+      dueTime,
+    })
+    expect(await read(`invoices/${id}`)).toMatchObject({
+      type: 'renewal',
+      status: 'unpaid',
+      invoiceNumber: expect.any(Number),
+      periodNumber: 2,
+      dueTime,
+      delinquencyTime: new Date(Date.parse(dueTime) + 3 * 86_400_000).toISOString(),
+    })
+    expect(await read(`subscriptions/${order.id}`)).toMatchObject({ rebillNumber: 1, recentInvoiceId: id })
+    expect(await read(`subscriptions/${order.id}/upcoming-invoice`)).toMatchObject({ periodNumber: 3 })
+    expectProblem(await issue(order), 409, 'conflict')
+  })
+
+  test.each([
+    [
+      'billed at the end of each period',
+      {
+        items: [
+          { plan: plan({ recurringInterval: { unit: 'month', length: 1, billingTiming: 'postpaid' } }) },
+        ],
+      },
+    ],
+    [
+      'in its last period',
+      { items: [{ plan: plan({ recurringInterval: { unit: 'month', length: 1, limit: 1 } }) }] },
+    ],
+  ])('%s has no upcoming invoice to issue: 409', async (_, members) => {
+    expectProblem(await issue(await begun(members)), 409, 'conflict')
+  })
+
+  test('has what is queued invoiced between renewals, once', async () => {
+    const order = await begun()
+    expectProblem(await interim(order), 409, 'conflict')
+    const sale = { name: 'Installation', currency: 'EUR', pricing: { formula: 'fixed-fee', price: 49 } }
+    const items = [{ plan: plan() }, { plan: sale }]
+    await merchant.api.post(`subscriptions/${order.id}/change-items`, {
+      items,
+      prorated: false,
+      renewalPolicy: 'retain',
+    })
+    const made = await interim(order)
+    expect(made.status).toBe(201)
+    expect(made.body).toMatchObject({
+      type: 'interim',
+      status: 'unpaid',
+      amount: 49,
+      periodNumber: null,
+      items: [{ description: 'Installation', price: 49 }],
+    })
+    expect(await read(`subscriptions/${order.id}`)).toMatchObject({
+      lineItems: [],
+      recentInvoiceId: made.body.id,
+    })
+    expectProblem(await interim(order), 409, 'conflict')
+    expectProblem(await merchant.api.post('subscriptions/absent/interim-invoice', {}), 404, 'not-found')
+  })
+})

@@ -112,6 +112,24 @@ export const ORDERS: readonly Call[] = [
     of: ['order', 'order.items.0.id'],
   },
   {
+    operation: 'POST subscriptions/{id}/change-items',
+    body: 'given',
+    sends: 'SubscriptionChange',
+    case: 'with a one-time sale for the next invoice',
+    of: ['order'],
+    with: {
+      items: [
+        { planId: '{plan}', quantity: 1 },
+        {
+          quantity: 1,
+          plan: { name: 'Installation', currency: 'EUR', pricing: { formula: 'fixed-fee', price: 49 } },
+        },
+      ],
+      renewalPolicy: 'retain',
+      prorated: false,
+    },
+  },
+  {
     operation: 'POST subscriptions/{id}/interim-invoice',
     body: 'required',
     sends: 'SubscriptionInvoice',
