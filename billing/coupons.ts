@@ -43,6 +43,25 @@ interface OfCountries {
   readonly type: 'restrict-to-countries'
   readonly countries: readonly string[]
 }
+interface OfInvoices {
+  readonly type: 'restrict-to-invoices'
+  readonly invoiceIds: readonly string[]
+}
+export interface UnitsOfPlan {
+  readonly planId: string
+  readonly quantity: number
+}
+/** Who buys all of the ones gets the discount on units of the others. */
+interface BuyAndGet {
+  readonly type: 'restrict-to-bxgy'
+  readonly buy: readonly UnitsOfPlan[]
+  readonly get: readonly UnitsOfPlan[]
+}
+/** The discount ends with this time for an invoice that is not paid by then. */
+interface PaidBy {
+  readonly type: 'paid-by-time'
+  readonly time: string
+}
 interface Exclusive {
   readonly type: 'restrict-to-exclusive-application'
 }
@@ -56,6 +75,9 @@ export type CouponRestriction =
   | OfCustomers
   | OfTags
   | OfCountries
+  | OfInvoices
+  | BuyAndGet
+  | PaidBy
   | Exclusive
 
 export const COUPON_STATUSES = ['draft', 'issued', 'expired'] as const
@@ -79,6 +101,8 @@ export interface RedeemedCoupon {
   /** The coupon's own and those of the redemption. */
   readonly restrictions: readonly CouponRestriction[]
   readonly expiredTime: number | null
+  /** Sequences of the order's invoices that it is restricted to; left out: it is not. */
+  readonly invoices?: readonly number[]
   /** Live invoices with a discount of the redemption, other than those of the order in memory. */
   readonly discountsBefore: number
 }
@@ -97,6 +121,8 @@ export interface OrderToDiscount {
   readonly id: string
   readonly currency: string
   readonly items: readonly QuantityOfPlan[]
+  /** Those that are not issued yet; left out: none is known. */
+  readonly draftIds?: readonly string[]
   /** The lines of the initial invoice, and those of a renewal. */
   readonly invoices: readonly (readonly PriceableLine[])[]
 }
@@ -132,7 +158,7 @@ export function redemptionProblem(coupon: Coupon, by: Redeemer, at: number): Fie
     }
   }
   for (const restriction of coupon.restrictions) {
-    const message = refusal(restriction, coupon, by)
+    const message = refusal(restriction, coupon, by, at)
     if (message !== null) return { code: 'not-allowed', message }
   }
   return null
@@ -151,19 +177,20 @@ export function discountsAt(
   coupons: readonly RedeemedCoupon[],
   order: { readonly currency: string; readonly items: readonly QuantityOfPlan[] },
   lines: readonly PriceableLine[],
-  at: number,
+  { at, sequence }: { readonly at: number; readonly sequence: number },
   discountsOf: (redemptionId: string) => number,
 ): Discount[] {
   const fitting = coupons.filter((coupon, index) => {
     if (coupons.findIndex(({ couponId }) => couponId === coupon.couponId) !== index) return false
-    const { discount, discountsBefore, redemptionId } = coupon
+    const { discount, discountsBefore, redemptionId, invoices } = coupon
     if (isExpired(coupon, at)) return false
     if (discount.type === 'fixed' && discount.currency !== order.currency) return false
+    if (invoices !== undefined && !invoices.includes(sequence)) return false
     const made = discountsBefore + discountsOf(redemptionId)
-    return coupon.restrictions.every((restriction) => permits(restriction, order, lines, made))
+    return coupon.restrictions.every((restriction) => permits(restriction, order, lines, { made, at }))
   })
   const combined = fitting.filter((coupon) => !isExclusive(coupon))
-  return (combined.length > 0 ? combined : fitting.slice(0, 1)).map(discountOf)
+  return (combined.length > 0 ? combined : fitting.slice(0, 1)).map((one) => discountOf(one, order.items))
 }
 
 function isExpired({ expiredTime }: { readonly expiredTime: number | null }, at: number): boolean {
@@ -174,14 +201,15 @@ function isExclusive({ restrictions }: { readonly restrictions: readonly CouponR
   return restrictions.some(({ type }) => type === 'restrict-to-exclusive-application')
 }
 
-function discountOf({
-  couponId,
-  redemptionId,
-  description,
-  discount,
-  restrictions,
-}: RedeemedCoupon): Discount {
+function discountOf(
+  { couponId, redemptionId, description, discount, restrictions }: RedeemedCoupon,
+  items: readonly QuantityOfPlan[],
+): Discount {
+  const deal = restrictions.find((one) => one.type === 'restrict-to-bxgy')
+  const times = restrictions.flatMap((one) => (one.type === 'paid-by-time' ? [Date.parse(one.time)] : []))
   return {
+    ...(deal === undefined ? {} : { units: unitsToGet(deal, items) }),
+    ...(times.length === 0 ? {} : { paidBy: Math.min(...times) }),
     couponId,
     redemptionId,
     description,
@@ -204,17 +232,22 @@ function permits(
   restriction: CouponRestriction,
   order: { readonly currency: string; readonly items: readonly QuantityOfPlan[] },
   lines: readonly PriceableLine[],
-  discountsMade: number,
+  { made, at }: { readonly made: number; readonly at: number },
 ): boolean {
   switch (restriction.type) {
     case 'discounts-per-redemption':
-      return discountsMade < restriction.quantity
+      return made < restriction.quantity
     case 'minimum-order-amount':
     case 'maximum-order-amount':
       return isWithin(restriction, order.currency, lines)
     case 'restrict-to-plans':
     case 'restrict-to-products':
       return hasQuantity(restriction, order.items)
+    case 'restrict-to-bxgy':
+      return unitsToGet(restriction, order.items).length > 0
+    case 'paid-by-time':
+      return at < Date.parse(restriction.time)
+    case 'restrict-to-invoices':
     case 'total-redemptions':
     case 'redemptions-per-customer':
     case 'restrict-to-subscriptions':
@@ -227,7 +260,7 @@ function permits(
   }
 }
 
-function refusal(restriction: CouponRestriction, coupon: Coupon, by: Redeemer): string | null {
+function refusal(restriction: CouponRestriction, coupon: Coupon, by: Redeemer, at: number): string | null {
   const { order } = by
   switch (restriction.type) {
     case 'total-redemptions':
@@ -268,9 +301,34 @@ function refusal(restriction: CouponRestriction, coupon: Coupon, by: Redeemer): 
       return order === null || hasQuantity(restriction, order.items)
         ? null
         : 'must be a coupon for the products of the order'
+    case 'restrict-to-invoices':
+      return order === null || (order.draftIds ?? []).some((id) => restriction.invoiceIds.includes(id))
+        ? null
+        : 'must be a coupon for an invoice of the order that is not issued yet'
+    case 'restrict-to-bxgy':
+      return order === null || unitsToGet(restriction, order.items).length > 0
+        ? null
+        : 'must be a coupon for the plans and quantities of the order'
+    case 'paid-by-time':
+      return at < Date.parse(restriction.time) ? null : 'must be a coupon whose time of payment is ahead'
     case 'restrict-to-exclusive-application':
       return null
   }
+}
+
+/** Returns how many units of each plan are discounted: of those beyond what has to be bought, as many as may be got. */
+function unitsToGet(
+  { buy, get }: BuyAndGet,
+  items: readonly QuantityOfPlan[],
+): NonNullable<Discount['units']> {
+  const sum = (units: readonly UnitsOfPlan[], planId: string) =>
+    units.filter((one) => one.planId === planId).reduce((total, { quantity }) => total + quantity, 0)
+  const ordered = items.map(({ quantity, plan }) => ({ planId: plan.id ?? '', quantity }))
+  if (buy.some(({ planId }) => sum(ordered, planId) < sum(buy, planId))) return []
+  return [...new Set(get.map(({ planId }) => planId))].flatMap((planId) => {
+    const quantity = Math.min(sum(get, planId), sum(ordered, planId) - sum(buy, planId))
+    return quantity > 0 ? [{ planId, quantity, of: sum(ordered, planId) }] : []
+  })
 }
 
 function isWithin(

@@ -20,6 +20,10 @@ export interface Discount {
   /** The plans and products whose lines are reduced; null: all. Shipping is never reduced. */
   readonly planIds: readonly string[] | null
   readonly productIds: readonly string[] | null
+  /** How many of the ordered units of plans are reduced, at their average price; left out: all. */
+  readonly units?: readonly { readonly planId: string; readonly quantity: number; readonly of: number }[]
+  /** When the invoice has to be paid for it, in milliseconds; left out: at any time. */
+  readonly paidBy?: number
 }
 
 export interface InvoiceDiscount {
@@ -27,6 +31,10 @@ export interface InvoiceDiscount {
   readonly redemptionId: string
   readonly description: string
   readonly amount: string
+  /** The discount is taken back if the invoice is not paid by then. */
+  readonly paidBy?: number
+  /** What it takes off each line, where it may be taken back. */
+  readonly parts?: readonly string[]
 }
 
 export interface Priced<Line extends PriceableLine> {
@@ -49,19 +57,36 @@ export function priced<Line extends PriceableLine>(
 ): Priced<Line> {
   const left = lines.map(({ amount }) => new Money(amount))
   const recorded = inOrder(discounts).flatMap((discount) => {
-    const { couponId, redemptionId, description } = discount
-    const reducible = lines.map((line, index) => (covers(discount, line) ? left[index] : undefined) ?? ZERO)
+    const { couponId, redemptionId, description, paidBy } = discount
+    const reducible = reducibleOf(discount, lines, left, currency)
     const whole = wholeOf(discount, reducible, currency)
     if (whole.isZero()) return []
-    for (const [index, part] of partsOf(whole, reducible, currency).entries()) {
+    const parts = partsOf(whole, reducible, currency)
+    for (const [index, part] of parts.entries()) {
       left[index] = (left[index] ?? ZERO).minus(part)
     }
-    return [{ couponId, redemptionId, description, amount: whole.toFixed() }]
+    const ending = paidBy === undefined ? {} : { paidBy, parts: parts.map((part) => part.toFixed()) }
+    return [{ couponId, redemptionId, description, amount: whole.toFixed(), ...ending }]
   })
   return {
     lines: lines.map((line, index) => withDiscount(line, left[index] ?? ZERO)),
     discounts: recorded,
     amount: sumOf(left.map((amount) => amount.toFixed())),
+  }
+}
+
+/** Returns what an invoice comes to without the discounts that it had to be paid for by an instant. */
+export function withoutUnpaid<Line extends PriceableLine>(
+  { lines, discounts, amount }: Priced<Line>,
+  at: number,
+): Priced<Line> {
+  const isOver = ({ paidBy }: InvoiceDiscount) => paidBy !== undefined && paidBy <= at
+  const ended = discounts.filter(isOver)
+  const sum = (index: number) => sumOf(ended.map(({ parts = [] }) => parts[index] ?? '0'))
+  return {
+    lines: lines.map((line, index) => withDiscount(line, new Money(netAmount(line)).plus(sum(index)))),
+    discounts: discounts.filter((one) => !isOver(one)),
+    amount: sumOf([amount, ...ended.map((one) => one.amount)]),
   }
 }
 
@@ -90,6 +115,25 @@ function covers({ planIds, productIds }: Discount, line: PriceableLine): boolean
   if (planIds !== null && !planIds.includes(line.planId ?? '')) return false
   return productIds === null || productIds.includes(line.productId ?? '')
 }
+
+/** Returns how much of each line a discount can take. */
+function reducibleOf(
+  discount: Discount,
+  lines: readonly PriceableLine[],
+  left: readonly Money[],
+  currency: string,
+): Money[] {
+  return lines.map((line, index) => {
+    const rest = covers(discount, line) ? (left[index] ?? ZERO) : ZERO
+    if (discount.units === undefined) return rest
+    const units = discount.units.find(({ planId }) => planId === line.planId)
+    if (units === undefined || !ITEM_TYPES.has(line.type)) return ZERO
+    return Money.min(rest, lineAmount(new Money(line.amount).times(units.quantity).div(units.of), currency))
+  })
+}
+
+/** Lines of units of a plan; a setup is none. */
+const ITEM_TYPES: ReadonlySet<string> = new Set(['plan', 'trial', 'one-time'])
 
 function wholeOf({ value }: Discount, reducible: readonly Money[], currency: string): Money {
   const sum = sumOfMoney(reducible)

@@ -124,7 +124,7 @@ export function pricedAt(
     terms.coupons,
     terms,
     lines,
-    at,
+    { at, sequence },
     (redemptionId) =>
       others.filter((one) => one.discounts.some((discount) => discount.redemptionId === redemptionId)).length,
   )

@@ -1,5 +1,6 @@
 /** Pure functions, for timers, the API and the sweep: early, late and repeated calls give the same record. */
 import { awaitedCharges, type GatewayCall, nextGatewayCall, waitsFor } from './charging.ts'
+import { withoutUnpaid } from './discounts.ts'
 import {
   draftInvoice,
   earlyIssue,
@@ -49,6 +50,7 @@ const DUE_KINDS = [
   'abandonment',
   'churn',
   'issue',
+  'end of discount',
   'past due',
   'delinquency',
   'pause and resume',
@@ -119,6 +121,7 @@ function nextDue(order: Order): Due | null {
 }
 
 function* candidates(order: Order): Generator<Due> {
+  yield* endingDiscounts(order)
   yield* pastDues(order)
   const reminder = nextReminder(order)
   if (reminder !== null) {
@@ -214,6 +217,25 @@ function* ofService(order: Order): Generator<Due> {
   if (order.inTrial) yield { at, kind: 'trial end', cause: 'timer', work: endTrial }
   else if (renews) yield { at, kind: 'boundary', cause: 'timer', work: renew }
   else yield { at, kind: 'boundary', cause: 'timer', work: complete }
+}
+
+/** Ends the discounts for which an open invoice had to be paid by now. */
+function* endingDiscounts(order: Order): Generator<Due> {
+  for (const invoice of order.invoices) {
+    const times = invoice.discounts.flatMap(({ paidBy }) => paidBy ?? [])
+    if (!isOpen(invoice) || times.length === 0) continue
+    const { sequence } = invoice
+    yield {
+      at: Math.min(...times),
+      kind: 'end of discount',
+      cause: 'deadline',
+      invoice: sequence,
+      work(change) {
+        changeInvoice(change, sequence, withoutUnpaid(invoice, change.at))
+        emit(change, 'invoice-modified', { invoice: sequence })
+      },
+    }
+  }
 }
 
 function* pastDues(order: Order): Generator<Due> {

@@ -22,12 +22,7 @@ import { remove } from '../resources/delete.ts'
 import { embedding } from '../resources/embedding.ts'
 import { notFound, type Resource, type Writer } from '../resources/resource.ts'
 import { respondWith } from '../resources/respond.ts'
-import {
-  Coupon,
-  type CouponExpiration,
-  CouponRedemption,
-  UNSUPPORTED_RESTRICTIONS,
-} from '../schemas/coupon.ts'
+import { Coupon, type CouponExpiration, CouponRedemption } from '../schemas/coupon.ts'
 import { instantOf } from './instants.ts'
 
 export const coupons: Resource<CouponRow> = {
@@ -169,6 +164,9 @@ const RESTRICTIONS: Readonly<
   'restrict-to-customer-tags': { required: ['tags'], optional: ['requireAllTags'] },
   'restrict-to-countries': { required: ['countries'] },
   'restrict-to-exclusive-application': { required: [] },
+  'restrict-to-invoices': { required: ['invoiceIds'] },
+  'restrict-to-bxgy': { required: ['buy', 'get'] },
+  'paid-by-time': { required: ['time'] },
 }
 
 /** The other restrictions say who can redeem the coupon. */
@@ -181,6 +179,8 @@ const ADDITIONAL_RESTRICTIONS = Object.fromEntries(
       'restrict-to-plans',
       'restrict-to-products',
       'restrict-to-subscriptions',
+      'restrict-to-invoices',
+      'paid-by-time',
     ].includes(type),
   ),
 )
@@ -197,8 +197,7 @@ function restrictionsOf(
     const fail = (code: FieldCode, message: string) =>
       void problems.push({ field: `${at}.type`, code, message })
     const rule = known[type]
-    if (UNSUPPORTED_RESTRICTIONS.includes(type)) fail('not-supported', 'is not supported yet')
-    else if (rule === undefined) fail('not-allowed', 'must be a restriction of redemptions')
+    if (rule === undefined) fail('not-allowed', 'must be a restriction of redemptions')
     else if (given.findIndex((other) => other.type === type) < index) {
       fail('not-unique', 'must occur only once')
     } else {
@@ -231,6 +230,12 @@ function restrictionOf({ type, ...members }: Restriction): CouponRestriction {
       return { type, countries: members.countries ?? [] }
     case 'restrict-to-exclusive-application':
       return { type }
+    case 'restrict-to-invoices':
+      return { type, invoiceIds: members.invoiceIds ?? [] }
+    case 'restrict-to-bxgy':
+      return { type, buy: members.buy ?? [], get: members.get ?? [] }
+    case 'paid-by-time':
+      return { type, time: new Date(members.time ?? 0).toISOString() }
     default:
       return { type: type as 'total-redemptions', quantity }
   }

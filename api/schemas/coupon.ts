@@ -20,6 +20,22 @@ const currency = OmittedWhenUnknown(
   Type.Optional(Type.String({ format: 'currency', description: 'ISO 4217 code of the amount.' })),
 )
 
+const unitsOfPlans = (description: string) =>
+  OmittedWhenUnknown(
+    Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            planId: Id('Plan.'),
+            quantity: Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Number of units.' }),
+          },
+          { additionalProperties: false },
+        ),
+        { minItems: 1, maxItems: 100, description },
+      ),
+    ),
+  )
+
 const CouponDiscount = Type.Object(
   {
     type: Type.Enum(['percent', 'fixed'], {
@@ -81,8 +97,7 @@ export const UNSUPPORTED_RESTRICTIONS: readonly string[] = [
 const CouponRestriction = Type.Object(
   {
     type: Type.Enum([...TYPES], {
-      description:
-        'What is restricted. Not supported yet: restrict-to-invoices, restrict-to-bxgy and paid-by-time.',
+      description: 'What is restricted.',
     }),
     quantity: OmittedWhenUnknown(
       Type.Optional(
@@ -133,14 +148,16 @@ const CouponRestriction = Type.Object(
         Type.Boolean({ description: 'Whether a customer needs all of the tags. If omitted, one.' }),
       ),
     ),
-    time: OmittedWhenUnknown(Type.Optional(Instant('Not supported yet.'))),
-    invoiceIds: ids('Not supported yet.'),
-    buy: OmittedWhenUnknown(
-      Type.Optional(Type.Array(Type.Unknown(), { maxItems: 100, description: 'Not supported yet.' })),
+    time: OmittedWhenUnknown(
+      Type.Optional(
+        Instant(
+          'When an invoice has to be paid to keep the discount. An invoice made from then on has none.',
+        ),
+      ),
     ),
-    get: OmittedWhenUnknown(
-      Type.Optional(Type.Array(Type.Unknown(), { maxItems: 100, description: 'Not supported yet.' })),
-    ),
+    invoiceIds: ids('Invoices, not issued yet, that are discounted.'),
+    buy: unitsOfPlans('What an order must have.'),
+    get: unitsOfPlans('What is discounted then, beside what must be bought, once for each invoice.'),
   },
   { additionalProperties: false },
 )

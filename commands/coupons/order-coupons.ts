@@ -60,6 +60,7 @@ export async function readCoupons(
     coupon: readCoupon(raw.coupon),
   }))
   const counts = await countDiscounts(tenant, rows, invoiceIds)
+  const sequences = await readSequences(tenant, rows)
   const byOrder = Map.groupBy(rows, ({ orderId }) => orderId)
   return new Map(
     orders.map((order) => {
@@ -69,7 +70,10 @@ export async function readCoupons(
       return [
         order.id,
         {
-          redeemed: its.map((one) => redeemedCoupon(one, counts.get(one.redemption.id) ?? 0)),
+          redeemed: its.map((one) => ({
+            ...redeemedCoupon(one, counts.get(one.redemption.id) ?? 0),
+            ...restrictedTo(one, order.id, sequences),
+          })),
           coupons: its.map(({ coupon }) => coupon),
         },
       ]
@@ -90,6 +94,44 @@ function isFor(restrictions: readonly CouponRestriction[], orderId: string): boo
   return restrictions.every(
     (one) => one.type !== 'restrict-to-subscriptions' || one.subscriptionIds.includes(orderId),
   )
+}
+
+interface SequenceOfOrder {
+  readonly id: string
+  readonly order_id: string
+  readonly sequence: number
+}
+
+/** Finds the invoices that redemptions are restricted to. */
+async function readSequences(
+  { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
+  rows: readonly RedemptionRow[],
+): Promise<readonly SequenceOfOrder[]> {
+  const ids = rows.flatMap(restrictionsOf).flatMap(invoiceIdsOf)
+  if (ids.length === 0) return []
+  return await statement<SequenceOfOrder>(
+    em,
+    'read-sequences-of-invoices',
+    `select id, subscription_id as order_id, sequence from invoices
+      where organization_id = ? and id in (select jsonb_array_elements_text(?::jsonb))`,
+    [organizationId, JSON.stringify(ids)],
+  )
+}
+
+function restrictedTo(
+  row: RedemptionRow,
+  orderId: string,
+  sequences: readonly SequenceOfOrder[],
+): Pick<RedeemedCoupon, 'invoices'> {
+  const lists = restrictionsOf(row).filter(({ type }) => type === 'restrict-to-invoices')
+  if (lists.length === 0) return {}
+  const isIn = (id: string) => lists.every((one) => invoiceIdsOf(one).includes(id))
+  const its = sequences.filter(({ id, order_id }) => order_id === orderId && isIn(id))
+  return { invoices: its.map(({ sequence }) => sequence) }
+}
+
+function invoiceIdsOf(restriction: CouponRestriction): readonly string[] {
+  return restriction.type === 'restrict-to-invoices' ? restriction.invoiceIds : []
 }
 
 function placeOf({ couponIds }: OrderRow, { couponId, subscriptionId }: CouponRedemption): number {

@@ -49,3 +49,7 @@ export function newRecord(row: Subscription, order: Order, { redeemed, coupons }
     changedRows: new Set([row]),
   }
 }
+
+export function draftIds({ invoices }: OrderRecord): string[] {
+  return [...invoices.values()].filter(({ status }) => status === 'draft').map(({ id }) => id)
+}

@@ -3,7 +3,7 @@ import { ConflictError } from '../../billing/errors.ts'
 import { immutableMembers } from '../../billing/immutable-members.ts'
 import { initialLines, renewalLines } from '../../billing/invoices.ts'
 import { changeTerms } from '../../billing/order-commands.ts'
-import { Coupon, CouponRedemption, Customer, Subscription } from '../../db/entities/index.ts'
+import { Coupon, CouponRedemption, Customer, Invoice, Subscription } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -14,6 +14,7 @@ import { references } from '../references.ts'
 import { advanceForCommand, lockSubscription, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { applyTransitions, incrementRevision } from './apply-transitions.ts'
 import { orderInstant } from './order-instant.ts'
+import { draftIds } from './order-record.ts'
 import { orderTerms } from './rows-to-order.ts'
 import { applyTerms, redeemCoupons } from './update-order.ts'
 
@@ -41,9 +42,35 @@ export async function createRedemption(
       : [],
   )
   const [only, ...others] = named
+  await requireDrafts(unit, given)
   return only !== undefined && others.length === 0
     ? await redeemForOrder(unit, id, given, only)
     : await redeemForCustomer(unit, id, given, named)
+}
+
+/** @throws InvalidFieldsError naming each invoice of a restriction that the redemption cannot discount. */
+async function requireDrafts(
+  unit: UnitOfWork,
+  { customerId, additionalRestrictions }: NewRedemption,
+): Promise<void> {
+  const named = additionalRestrictions.flatMap((one, index) =>
+    one.type === 'restrict-to-invoices'
+      ? one.invoiceIds.map((id, at) => ({ id, field: `additionalRestrictions.${index}.invoiceIds.${at}` }))
+      : [],
+  )
+  if (named.length === 0) return
+  const { em, organizationId } = unit
+  const rows = await em.find(Invoice, { organizationId, id: { $in: named.map(({ id }) => id) } })
+  const found = references(unit)
+  for (const { id, field } of named) {
+    const row = rows.find((one) => one.id === id)
+    if (row === undefined) found.missing(Invoice, field)
+    else if (row.customerId !== customerId)
+      found.fail(field, 'mismatch', 'must be an invoice of the customer')
+    else if (row.status !== 'draft')
+      found.fail(field, 'inactive', 'must be an invoice that is not issued yet')
+  }
+  found.check()
 }
 
 interface NamedOrder {
@@ -150,7 +177,12 @@ async function updateCoupons(
   const change = await checkCoupons(
     unit,
     found,
-    { customerId, currency, billingAddress, order: { id: row.id, currency, items: terms.items, invoices } },
+    {
+      customerId,
+      currency,
+      billingAddress,
+      order: { id: row.id, currency, items: terms.items, invoices, draftIds: draftIds(record) },
+    },
     couponIds,
     { couponIds: row.couponIds, coupons: [...record.coupons.values()] },
     instant,

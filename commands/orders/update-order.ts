@@ -27,7 +27,7 @@ import { readChargeTerms, UNCHARGED } from './choose-instrument.ts'
 import { changedItem, checkInstrument, type NewSubscription, pricedItems } from './create-order.ts'
 import { eventTime } from './event-time.ts'
 import { orderInstant } from './order-instant.ts'
-import type { OrderRecord } from './order-record.ts'
+import { draftIds, type OrderRecord } from './order-record.ts'
 import { readForOrder } from './order-references.ts'
 import { orderRisk, readCaptured } from './order-risk.ts'
 import { orderChoices, orderTerms, termsItem } from './rows-to-order.ts'
@@ -88,7 +88,13 @@ export async function updateSubscription(
     checkKept(found, record, items)
     const { id, customerId } = row
     const { billingAddress, currency } = { ...values, billingAddress: given.billingAddress }
-    const order = invoices && { id, currency, items: items.map(termsItem), invoices }
+    const order = invoices && {
+      id,
+      currency,
+      items: items.map(termsItem),
+      invoices,
+      draftIds: draftIds(record),
+    }
     const known = { couponIds: row.couponIds, coupons: [...record.coupons.values()] }
     const ordered = { customerId, billingAddress, currency, order }
     coupons = await checkCoupons(unit, found, ordered, values.couponIds, known, instant)

@@ -141,9 +141,21 @@ describe('coupons', () => {
         ['expiredTime'],
       ],
       [
-        'a restriction that is not built',
-        percent(5, { restrictions: [{ type: 'paid-by-time', time: inDays(1) }] }),
-        ['restrictions.0.type'],
+        'something to buy, and nothing to get for it',
+        percent(5, { restrictions: [{ type: 'restrict-to-bxgy', buy: [{ planId: 'p', quantity: 1 }] }] }),
+        ['restrictions.0.get'],
+      ],
+      [
+        'units to buy that are none',
+        percent(5, {
+          restrictions: [{ type: 'restrict-to-bxgy', buy: [{ planId: 'p', quantity: 0 }], get: [] }],
+        }),
+        ['restrictions.0.buy.0.quantity', 'restrictions.0.get'],
+      ],
+      [
+        'a time of payment without one',
+        percent(5, { restrictions: [{ type: 'paid-by-time' }] }),
+        ['restrictions.0.time'],
       ],
       [
         'a restriction without its members',
@@ -484,6 +496,29 @@ describe('coupons', () => {
         'not-allowed',
         'country of the billing address',
       ],
+      [
+        'for other invoices',
+        () => restricted({ type: 'restrict-to-invoices', invoiceIds: ['other'] }),
+        'not-allowed',
+        'invoice of the order',
+      ],
+      [
+        'for buying more',
+        () =>
+          restricted({
+            type: 'restrict-to-bxgy',
+            buy: [{ planId: merchant.planId, quantity: 1 }],
+            get: [{ planId: merchant.planId, quantity: 1 }],
+          }),
+        'not-allowed',
+        'plans and quantities of the order',
+      ],
+      [
+        'whose time of payment has passed',
+        () => restricted({ type: 'paid-by-time', time: inDays(-1) }),
+        'not-allowed',
+        'time of payment is ahead',
+      ],
     ]
     test.each(cases)('%s', async (_, body, code, message) => {
       const id = await coupon(body())
@@ -524,6 +559,48 @@ describe('coupons', () => {
       expect(await fields([known, known])).toEqual(['couponIds.1'])
       expect(await fields([known, alone])).toEqual(['couponIds'])
       expect(discountsOf(await invoiceOf(await later({ couponIds: [alone] })))).toEqual([[alone, 0.99]])
+    })
+
+    test('for buying two discount the third, at the average price', async () => {
+      const units = (quantity: number) => [{ planId: merchant.planId, quantity }]
+      const id = await coupon(
+        percent(100, { restrictions: [{ type: 'restrict-to-bxgy', buy: units(2), get: units(1) }] }),
+      )
+      const placed = await later({ items: [{ plan: { id: merchant.planId }, quantity: 4 }], couponIds: [id] })
+      expect(await invoiceOf(placed)).toMatchObject({ amount: 7.42, discounts: [{ amount: 2.48 }] })
+      expect((await api.get(`coupons/${id}`)).body.restrictions).toEqual([
+        { type: 'restrict-to-bxgy', buy: units(2), get: units(1) },
+      ])
+    })
+
+    test('that had to be used by a time are taken back from an invoice that is not paid by then', async () => {
+      const time = inDays(3)
+      const id = await coupon(percent(50, { restrictions: [{ type: 'paid-by-time', time }] }))
+      const placed = await order({ couponIds: [id], autopay: false })
+      await put(placed.id, { notes: 'Begun.' })
+      expect(await invoiceOf(placed)).toMatchObject({ status: 'unpaid', amount: 4.95, amountDue: 4.95 })
+      await service.database.orm.em
+        .fork()
+        .getConnection()
+        .execute('update subscriptions set clock_offset = ?, next_deadline = next_deadline where id = ?', [
+          4 * DAY,
+          placed.id,
+        ])
+      await put(placed.id, { notes: 'Later.' })
+      expect(await invoiceOf(placed)).toMatchObject({
+        status: 'past-due',
+        amount: 9.9,
+        amountDue: 9.9,
+        discountAmount: 0,
+        discounts: [],
+      })
+      expect(await eventsOf(id)).toEqual([
+        'coupon-issued',
+        'coupon-redeemed',
+        'coupon-applied',
+        'coupon-application-removed',
+      ])
+      expect(await eventsOf(placed.initialInvoiceId)).toContain('invoice-modified')
     })
 
     test('unless the order meets what they require', async () => {
@@ -671,6 +748,20 @@ describe('coupons', () => {
       expect((await put(placed.id, { couponIds: [] })).body).toMatchObject({ revision: 4 })
     })
 
+    test('for an invoice discount that alone', async () => {
+      const [id, customerId] = [await coupon(percent(50)), await customer()]
+      const [placed, other] = [await later({ customerId }), await later({ customerId })]
+      const made = await redeem({
+        couponId: id,
+        customerId,
+        additionalRestrictions: [{ type: 'restrict-to-invoices', invoiceIds: [placed.initialInvoiceId] }],
+      })
+      expect(made.status).toBe(201)
+      expect(discountsOf(await invoiceOf(placed))).toEqual([[id, 4.95]])
+      expect(discountsOf(await invoiceOf(other))).toEqual([])
+      expect((await api.get(`subscriptions/${placed.id}/upcoming-invoice`)).body.discounts ?? []).toEqual([])
+    })
+
     test('are refused with what does not exist, belongs to another customer or is no restriction of them', async () => {
       const [id, customerId, placed] = [await coupon(), await customer(), await later()]
       const fields = async (members: object) =>
@@ -684,6 +775,13 @@ describe('coupons', () => {
       expect(await fields(of(placed.id, 'none'))).toEqual([
         'additionalRestrictions.0.subscriptionIds.0',
         'additionalRestrictions.0.subscriptionIds.1',
+      ])
+      const ofInvoices = (...invoiceIds: unknown[]) => ({
+        additionalRestrictions: [{ type: 'restrict-to-invoices', invoiceIds }],
+      })
+      expect(await fields(ofInvoices('none', placed.initialInvoiceId))).toEqual([
+        'additionalRestrictions.0.invoiceIds.0',
+        'additionalRestrictions.0.invoiceIds.1',
       ])
       const total = { type: 'total-redemptions', quantity: 1 }
       expect(await fields({ additionalRestrictions: [total] })).toEqual(['additionalRestrictions.0.type'])

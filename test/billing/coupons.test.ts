@@ -6,6 +6,7 @@ import { Money, sumOf } from '../../billing/money.ts'
 import { type Order, placeOrder } from '../../billing/order.ts'
 import { changeTerms, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceThrough, upcomingInvoice } from '../../billing/order-lifecycle.ts'
+import { payInvoice } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
 import { monthlyRecurringRevenue } from '../../billing/recurring-revenue.ts'
 import { anyCommands, anyTerms, at, day, live, MONTHLY, terms } from './orders.ts'
@@ -127,6 +128,92 @@ describe('a coupon', () => {
     const renewed = through(changed, '2027-03-01')
     expect(amounts(renewed)).toEqual(['9.9', '4.95'])
     expect(day(renewed.invoices[1]?.issuedTime ?? null)).toBe('2027-02-28')
+  })
+
+  const items = (...quantities: readonly (readonly [string, number, string])[]) =>
+    quantities.map(([id, quantity, price]) => ({
+      id: `item of ${id}`,
+      quantity,
+      plan: {
+        ...MONTHLY,
+        id,
+        pricing: { formula: id === 'flat' ? ('fixed-fee' as const) : ('flat-rate' as const), price },
+      },
+    }))
+  const buyTwoGetOne = (planId: string, percent = '100') =>
+    redeemed({
+      discount: { type: 'percent', value: percent },
+      restrictions: [
+        {
+          type: 'restrict-to-bxgy',
+          buy: [{ planId: 'seat', quantity: 2 }],
+          get: [{ planId, quantity: 1 }],
+        },
+      ],
+    })
+
+  test.each<[string, ReturnType<typeof items>, RedeemedCoupon, string]>([
+    ['of another plan', items(['seat', 2, '10'], ['desk', 3, '7']), buyTwoGetOne('desk'), '34'],
+    [
+      'of another plan, for half of its price',
+      items(['seat', 2, '10'], ['desk', 1, '7']),
+      buyTwoGetOne('desk', '50'),
+      '23.5',
+    ],
+    ['of the same plan, beyond those that are bought', items(['seat', 5, '10']), buyTwoGetOne('seat'), '40'],
+    ['of the same plan, which is one too few', items(['seat', 2, '10']), buyTwoGetOne('seat'), '20'],
+    [
+      'of a plan with one price for all',
+      items(['seat', 2, '10'], ['flat', 4, '20']),
+      buyTwoGetOne('flat'),
+      '35',
+    ],
+    ['without what has to be bought', items(['seat', 1, '10'], ['desk', 1, '7']), buyTwoGetOne('desk'), '17'],
+  ])('for buying some discounts units %s', (_, given, coupon, amount) => {
+    expect(amounts(placed([coupon], { items: given }))).toEqual([amount])
+  })
+
+  test('for some invoices discounts these alone', () => {
+    const order = through(placed([redeemed({ invoices: [2] })]), '2027-04-01')
+    expect(amounts(order)).toEqual(['9.9', '4.95', '9.9'])
+  })
+
+  describe('to be paid by a time', () => {
+    const byMarch = (members: Partial<RedeemedCoupon> = {}) =>
+      redeemed({ restrictions: [{ type: 'paid-by-time', time: '2027-03-10T00:00:00Z' }], ...members })
+
+    test('discounts no invoice made from then on, and is taken back where one is open by then', () => {
+      const order = through(placed([byMarch()]), '2027-03-09')
+      expect(amounts(order)).toEqual(['4.95', '4.95'])
+      const paid = payInvoice(order, at('2027-03-09'), 1).order
+      const { order: later, transitions } = advanceThrough(paid, at('2027-04-01'))
+      expect(amounts(later)).toEqual(['4.95', '9.9', '9.9'])
+      expect(later.invoices[1]).toMatchObject({ discounts: [], lines: [{ amount: '9.9' }] })
+      expect(later.invoices[1]?.lines[0]?.discount).toBeUndefined()
+      const [ended] = transitions
+      expect(ended).toMatchObject({
+        at: at('2027-03-10'),
+        cause: 'deadline',
+        events: [{ type: 'invoice-modified', invoice: 2 }],
+      })
+    })
+
+    test('leaves other discounts as they are, line by line', () => {
+      const order = through(
+        placed([
+          byMarch({ couponId: 'early', redemptionId: 'early' }),
+          redeemed({ discount: { type: 'fixed', amount: '1', currency: 'EUR' } }),
+        ]),
+        '2027-02-01',
+      )
+      expect(amounts(order)).toEqual(['3.95'])
+      const later = through(order, '2027-03-10')
+      expect(later.invoices[0]).toMatchObject({
+        amount: '8.9',
+        discounts: [{ couponId: 'half', amount: '1' }],
+        lines: [{ discount: '1' }],
+      })
+    })
   })
 
   test('never costs more than without it, and never below nothing, whatever happens to the order', () => {

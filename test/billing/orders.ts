@@ -130,13 +130,19 @@ const coupons: fc.Arbitrary<OrderTerms['coupons']> = fc.array(
       ),
       expiresIn: fc.option(fc.integer({ min: -10, max: 300 })),
       limit: fc.option(fc.integer({ min: 1, max: 3 }), { freq: 2 }),
+      paidIn: fc.option(fc.integer({ min: 1, max: 100 }), { freq: 1 }),
     })
-    .map(({ id, discount, expiresIn, limit }) => ({
+    .map(({ id, discount, expiresIn, limit, paidIn }) => ({
       couponId: id,
       redemptionId: `redemption of ${id}`,
       description: id,
       discount,
-      restrictions: limit === null ? [] : [{ type: 'discounts-per-redemption' as const, quantity: limit }],
+      restrictions: [
+        ...(limit === null ? [] : [{ type: 'discounts-per-redemption' as const, quantity: limit }]),
+        ...(paidIn === null
+          ? []
+          : [{ type: 'paid-by-time' as const, time: new Date(START + paidIn * DAY).toISOString() }]),
+      ],
       expiredTime: expiresIn === null ? null : START + expiresIn * DAY,
       discountsBefore: 0,
     })),
