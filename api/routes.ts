@@ -32,6 +32,7 @@ import {
   getCreditBalance,
   patchCreditMemo,
   postCreditAllocation,
+  postCreditMemoRefund,
   postCreditMemoVoid,
 } from './operations/credit-memos.ts'
 import { customFields, getCustomField, listCustomFields, putCustomField } from './operations/custom-fields.ts'
@@ -999,6 +1000,17 @@ export const ROUTES: readonly Route[] = [
     ...action('PatchCreditMemo', 'PATCH', 'credit-memos/{id}', 'Update members of a credit memo'),
     takesBody: true,
     handler: patchCreditMemo,
+  },
+  {
+    ...getOne(creditMemos),
+    ...action(
+      'PostCreditMemoRefund',
+      'POST',
+      'credit-memos/{id}/refund',
+      'Refund what is left of a credit memo',
+    ),
+    success: 200,
+    handler: postCreditMemoRefund,
   },
   {
     ...getOne(creditMemos),

@@ -248,7 +248,7 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   },
   {
     type: 'credit-memo-applied',
-    when: 'An invoice used the rest of a credit memo.',
+    when: 'An invoice used the rest of a credit memo, or it was refunded.',
     ids: ['creditMemoId'],
   },
   {

@@ -112,7 +112,7 @@ export function creditEntry(
   const said = {
     'credit-memo-created': 'created',
     'credit-memo-modified': invoiceId === null ? 'modified' : `released by invoice ${invoiceId}`,
-    'credit-memo-applied': `applied to invoice ${invoiceId}`,
+    'credit-memo-applied': invoiceId === null ? 'refunded' : `applied to invoice ${invoiceId}`,
     'credit-memo-partially-applied': `partially applied to invoice ${invoiceId}`,
     'credit-memo-voided': 'voided',
   }[type]

@@ -32,6 +32,11 @@ export function presentCreditMemo(memo: CreditMemo, baseUrl: string) {
         amount: jsonAmount(one.amount),
         currency,
       })),
+      transactions: memo.transactionAllocations.map((one) => ({
+        transactionId: one.transactionId,
+        amount: jsonAmount(one.amount),
+        currency,
+      })),
     },
     revision: memo.revision,
     createdTime: memo.createdTime.toISOString(),

@@ -197,6 +197,8 @@ const OWN: Readonly<Record<string, string>> = {
     'The invoice of the next period is issued before its time, and charged when the period begins. A subscription that is billed at the end of each period has none (409).',
   PostSubscriptionInterimInvoice:
     'The invoice has what `lineItems` of the subscription hold, and is charged at once. Credits are used as far as it can bear them. If nothing that is owed is queued, 409.',
+  PostCreditMemoRefund:
+    'What no invoice uses goes back by refunds of sales to the customer: those for its invoice first, then the newest. If they do not come to it, 409. A refund that is declined returns its amount to the credit memo.',
   PatchCreditMemo: 'Amounts can be changed only while no invoice uses the credit memo.',
   PostInvoiceVoid: 'Only an unpaid or past-due invoice can be voided.',
   GetInvoiceTransactionAllocationCollection: 'Approved sales, oldest first.',

@@ -2,6 +2,7 @@ import { canonicalJson } from '../../billing/canonical-json.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import { amountOf, jsonAmount } from '../../billing/money.ts'
 import { allocateCreditBalance } from '../../commands/credit-memos/allocate-credit.ts'
+import { refundCreditMemo } from '../../commands/credit-memos/refund-credit-memo.ts'
 import {
   type CreditMemoValues,
   createCreditMemo,
@@ -46,11 +47,11 @@ export const creditMemos: Resource<CreditMemoRow> = {
 
 export const creditMemoWriter: Writer<CreditMemoRow, CreditMemo> = {
   create(unit, id, body) {
-    requireAllocations(body, [])
+    requireAllocations(body, null)
     return createCreditMemo(unit, id, valuesOf(body))
   },
   update(unit, row, body) {
-    requireAllocations(body, presentCreditMemo(row, unit.baseUrl).allocations.invoices)
+    requireAllocations(body, presentCreditMemo(row, unit.baseUrl).allocations)
     updateCreditMemo(row, valuesOf(body))
   },
   changed: (unit, row) => emitCreditMemoChange(unit, row, 'credit-memo-modified'),
@@ -62,6 +63,17 @@ export async function patchCreditMemo(context: OperationContext): Promise<Operat
     update: creditMemoWriter.update,
     changed: (unit, row) => emitCreditMemoChange(unit, row, 'credit-memo-modified'),
     changeable: ['items', 'shippingAmount', 'reason', 'description', 'allocations'],
+  })
+}
+
+export async function postCreditMemoRefund(context: OperationContext): Promise<OperationResponse> {
+  const id = context.params.id ?? ''
+  return await context.commit(async (unit) => {
+    const row = await lockRow(unit, CreditMemoRow, id)
+    if (row === null) throw notFound(creditMemos, id)
+    await changeRow(unit, row, () => refundCreditMemo(unit, row))
+    await emitCreditMemoChange(unit, row, 'credit-memo-applied')
+    return await respondWith(context, creditMemos, row)
   })
 }
 
@@ -111,16 +123,21 @@ export async function postCreditAllocation(context: OperationContext): Promise<O
 }
 
 /** Refuses allocations that differ from what invoices use of a memo: no wish of a caller is dropped in silence. */
-function requireAllocations({ allocations }: CreditMemo, known: readonly object[]): void {
-  const given = allocations?.invoices ?? []
-  if (given.length === 0 || canonicalJson(given) === canonicalJson(known)) return
-  throw new InvalidFieldsError([
-    {
-      field: 'allocations.invoices',
-      code: 'not-supported',
-      message: 'is not supported yet: name an invoice in invoiceId, or allocate the credit balance to it',
-    },
-  ])
+function requireAllocations(
+  { allocations }: CreditMemo,
+  known: ReturnType<typeof presentCreditMemo>['allocations'] | null,
+): void {
+  const problems = (['invoices', 'transactions'] as const).flatMap((name) => {
+    const given = allocations?.[name] ?? []
+    if (given.length === 0 || canonicalJson(given) === canonicalJson(known?.[name])) return []
+    return [{ field: `allocations.${name}`, code: 'not-supported' as const, message: ALLOCATED_BY[name] }]
+  })
+  if (problems.length > 0) throw new InvalidFieldsError(problems)
+}
+
+const ALLOCATED_BY = {
+  invoices: 'is not supported yet: name an invoice in invoiceId, or allocate the credit balance to it',
+  transactions: 'is not supported yet: refund the credit memo',
 }
 
 function valuesOf(body: CreditMemo): CreditMemoValues {

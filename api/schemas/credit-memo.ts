@@ -67,7 +67,22 @@ export const CreditMemo = Type.Object(
                 'What invoices use of it. A request cannot change it: name an invoice in `invoiceId`, or allocate the credit balance to an invoice.',
             }),
           ),
-          ...notSupportedYet({ transactions: [] }),
+          transactions: Type.Optional(
+            Type.Array(
+              Type.Object(
+                {
+                  transactionId: Type.Optional(Id('Refund that pays the credit back.')),
+                  amount: Type.Optional(Amount('Amount of the credit that it pays back.')),
+                  currency: Type.Optional(Type.String({ description: 'ISO 4217 code.' })),
+                },
+                { additionalProperties: false },
+              ),
+              {
+                maxItems: 1000,
+                description: 'Refunds that pay it back. A request cannot change them: refund the memo.',
+              },
+            ),
+          ),
         },
         { additionalProperties: false, description: 'What the credit is used for.' },
       ),

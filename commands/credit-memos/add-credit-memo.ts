@@ -35,6 +35,7 @@ export function addCreditMemo(
     status: 'issued',
     unusedAmount: given.totalAmount,
     invoiceAllocations: [],
+    transactionAllocations: [],
     voidedTime: null,
   })
   unit.emit(creditMemoEvent(memo, 'credit-memo-created', { time, baseUrl: unit.baseUrl, websiteId }))

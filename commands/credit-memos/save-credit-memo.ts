@@ -111,7 +111,7 @@ export function voidCreditMemo(unit: UnitOfWork, memo: CreditMemo): void {
 export async function emitCreditMemoChange(
   unit: UnitOfWork,
   memo: CreditMemo,
-  type: 'credit-memo-modified' | 'credit-memo-voided',
+  type: 'credit-memo-modified' | 'credit-memo-applied' | 'credit-memo-voided',
 ): Promise<void> {
   const { organizationId, baseUrl, now: time } = unit
   const customer = await unit.em.findOne(Customer, { organizationId, id: memo.customerId })
@@ -122,7 +122,7 @@ export async function emitCreditMemoChange(
 function requireUnused({ status, totalAmount, unusedAmount }: CreditMemo, done: string): void {
   if (status === 'voided') throw new ConflictError('The credit memo is voided.')
   if (new Money(unusedAmount).equals(totalAmount)) return
-  throw new ConflictError(`A credit memo that an invoice uses cannot be ${done}.`)
+  throw new ConflictError(`A credit memo that is used cannot be ${done}.`)
 }
 
 function totalOf({ items, shippingAmount, currency }: CreditMemoValues): string {

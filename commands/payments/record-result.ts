@@ -3,13 +3,14 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { isOpen } from '../../billing/invoices.ts'
 import { approvalIsOverdue, statusOf } from '../../billing/transactions.ts'
-import { Customer, Invoice, Transaction } from '../../db/entities/index.ts'
+import { CreditMemo, Customer, Invoice, Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { refundedEntries, transactionEntries } from '../../events/timeline.ts'
 import { transactionEvent } from '../../events/transaction-events.ts'
 import type { MovementOutcome, PendingMovement } from '../../gateways/movement.ts'
 import type { Movement } from '../../gateways/port.ts'
+import { returnRefund } from '../credit-memos/refund-credit-memo.ts'
 import { orderInstant } from '../orders/order-instant.ts'
 import {
   cancelCharges,
@@ -113,6 +114,7 @@ export async function recordResult(
   const invoices = await lockInvoices(unit, sale.invoiceIds, (row) =>
     found.subscriptionId == null ? orderInstant(unit, row) : at,
   )
+  const memo = found.creditMemoId == null ? null : await lockRow(unit, CreditMemo, found.creditMemoId)
   const refunded = found.type === 'refund' ? await lockRow(unit, Transaction, sale.id) : null
   const transaction = await lockRow(unit, Transaction, id)
   if (transaction === null || !accepts(transaction, result)) return null
@@ -176,6 +178,8 @@ export async function recordResult(
   if (refunded !== null) {
     if (result === 'approved') await refundInvoices(unit, transaction, invoices)
     if (result !== 'unknown') await recordRefund(unit, refunded, result === 'approved')
+    if (memo !== null && result !== 'approved' && result !== 'unknown')
+      await returnRefund(unit, memo, transaction)
   } else if (wasCanceled) await payInvoices(unit, transaction, invoices.filter(isUncharged))
   else if (result === 'approved') await payInvoices(unit, transaction, invoices)
   else if (result === 'declined' || result === 'abandoned') {

@@ -65,7 +65,8 @@ export async function refundOwed(unit: UnitOfWork, sale: Transaction): Promise<v
     // Derived, as the ids of charges are, and distinct from those by a character that no id contains.
     const about = invoice === undefined ? 'rest' : `${invoice.subscriptionId}.${invoice.sequence}`
     const requestId = `${sale.requestId}/${about}/${sale.refundsBegun}`
-    addRefund(unit, sale, amount, invoiceId === null ? {} : { [invoiceId]: amount }, requestId)
+    const shares: Record<string, string> = invoiceId === null ? {} : { [invoiceId]: amount }
+    addRefund(unit, sale, { amount, shares, requestId })
   }
   await em.flush()
 }
@@ -165,18 +166,27 @@ export async function refundsOf(
 }
 
 /** Its own workflow makes the refund at once; `shares` are its amounts by invoice. */
-function addRefund(
+export function addRefund(
   unit: UnitOfWork,
   sale: Transaction,
-  amount: string,
-  shares: Readonly<Record<string, string>>,
-  requestId: string,
-): void {
+  {
+    amount,
+    shares,
+    requestId,
+    creditMemoId = null,
+  }: {
+    readonly amount: string
+    readonly shares: Readonly<Record<string, string>>
+    readonly requestId: string
+    readonly creditMemoId?: string | null
+  },
+): Transaction {
   const id = newId('txn')
   sale.childTransactions = [...sale.childTransactions, id]
-  unit.create(Transaction, {
+  const refund = unit.create(Transaction, {
     id,
     ...refundOf(sale),
+    creditMemoId,
     amount,
     shares: { ...shares },
     status: 'pending',
@@ -189,4 +199,5 @@ function addRefund(
     gatewayCall: true,
     attributes: { status: 'unknown', customerId: sale.customerId },
   })
+  return refund
 }

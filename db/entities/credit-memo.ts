@@ -49,6 +49,8 @@ const CreditMemoSchema = defineEntity({
     totalAmount: amount(),
     unusedAmount: amount(),
     invoiceAllocations: json<{ invoiceId: string; amount: string }[]>().defaultRaw(EMPTY_ARRAY),
+    /** The refunds that pay it back. Amounts are decimal strings. */
+    transactionAllocations: json<{ transactionId: string; amount: string }[]>().defaultRaw(EMPTY_ARRAY),
     voidedTime: instant().nullable(),
     ...resourceColumns,
   },

@@ -167,6 +167,8 @@ const TransactionSchema = defineEntity({
     nextRefundTime: instant().nullable(),
     /** When its outcome had been unknown for a day. */
     timeoutTime: instant().nullable(),
+    /** The credit memo that a refund pays back. */
+    creditMemoId: id().nullable(),
     ...quarantineColumns,
     ...resourceColumns,
   },

@@ -36,6 +36,7 @@ import { Migration20261122192000_declines_of_invoices } from './Migration2026112
 import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 import { Migration20261122193100_instants_in_range } from './Migration20261122193100_instants_in_range.ts'
 import { Migration20261122203000_changed_periods } from './Migration20261122203000_changed_periods.ts'
+import { Migration20261122203100_refunds_of_credit_memos } from './Migration20261122203100_refunds_of_credit_memos.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
@@ -122,4 +123,8 @@ export const migrations = [
     class: Migration20261122184300_instruments_by_expiry,
   },
   { name: 'Migration20261122203000_changed_periods', class: Migration20261122203000_changed_periods },
+  {
+    name: 'Migration20261122203100_refunds_of_credit_memos',
+    class: Migration20261122203100_refunds_of_credit_memos,
+  },
 ]

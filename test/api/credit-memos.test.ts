@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { advanceDueOrders } from '../../commands/orders/advance-order.ts'
+import { recordResult } from '../../commands/payments/record-result.ts'
 import { inUnitOfWork } from '../../db/unit-of-work.ts'
 import type { ApiClient } from '../support/api-client.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'
 import { expectProblem } from '../support/expect-problem.ts'
+import { makePayer } from '../support/payments.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const DAY = 86_400_000
@@ -316,6 +318,77 @@ describe('a credit memo', () => {
     await expectLedger(customerId, invoices, memos)
     expect((await Promise.all(memos.map(memoOf))).map(({ revision }) => revision)).toEqual([2, 2])
     expect(await balanceOf(customerId)).toEqual([])
+  })
+
+  const resultOf = (id: unknown, result: 'approved' | 'declined') => {
+    const now = new Date()
+    return inUnitOfWork(
+      service.database.orm.em.fork(),
+      { organizationId: merchant.organizationId, now, baseUrl: 'http://localhost' },
+      (unit) => recordResult(unit, String(id), { result, raw: result }, now.getTime()),
+    )
+  }
+
+  test('is refunded to the sales of its customer; a refund that is declined returns its amount', async () => {
+    const { customerId, paymentInstrumentId } = await makePayer(api)
+    const sale = async (amount: number) =>
+      (await create(api, 'transactions', {
+        type: 'sale',
+        customerId,
+        currency: 'EUR',
+        amount,
+        paymentInstruction: { paymentInstrumentId },
+      })) as { id: string }
+    const memo = await credit(customerId, 12)
+    const refund = () => api.post<Memo>(`credit-memos/${memo.id}/refund`, undefined)
+    const refused = await refund()
+    expectProblem(refused, 409, 'conflict')
+    expect(refused.body.detail).toContain('come to 0')
+    const [older, newer] = [await sale(8), await sale(10)]
+    const refunded = await refund()
+    expect(refunded).toMatchObject({
+      status: 200,
+      body: {
+        status: 'applied',
+        unusedAmount: 0,
+        totalAmount: 12,
+        revision: 2,
+        allocations: { transactions: [{ amount: 10, currency: 'EUR' }, { amount: 2 }] },
+      },
+    })
+    expect(await api.put(`credit-memos/${memo.id}`, refunded.body)).toMatchObject({
+      status: 200,
+      body: refunded.body,
+    })
+    expect(await balanceOf(customerId)).toEqual([])
+    for (const problem of [await refund(), await api.post(`credit-memos/${memo.id}/void`, {})])
+      expectProblem(problem, 409, 'conflict')
+    const [first, second] = await Promise.all(
+      [newer, older].map(async ({ id }) => {
+        const { childTransactions } = await read<{ childTransactions: string[] }>(`transactions/${id}`)
+        return childTransactions[0]
+      }),
+    )
+    expect(await read(`transactions/${first}`)).toMatchObject({
+      type: 'refund',
+      amount: 10,
+      status: 'pending',
+    })
+    await resultOf(first, 'approved')
+    await resultOf(second, 'declined')
+    expect(await memoOf(memo)).toMatchObject({
+      status: 'partially-applied',
+      unusedAmount: 2,
+      allocations: { transactions: [{ transactionId: first, amount: 10 }] },
+    })
+    expect(await balanceOf(customerId)).toEqual([{ currency: 'EUR', unallocatedAmount: 2 }])
+    expect(await eventsOf(memo.id)).toEqual([
+      'credit-memo-created',
+      'credit-memo-applied',
+      'credit-memo-modified',
+    ])
+    expect((await refund()).body).toMatchObject({ status: 'applied', unusedAmount: 0 })
+    expectProblem(await api.post('credit-memos/absent/refund', undefined), 404, 'not-found')
   })
 
   test('moves to the other customer when customers are merged', async () => {

@@ -13,7 +13,6 @@ export const PENDING: Partial<Record<Operation, string>> = {
   'POST invoices/{id}/issue': "a merchant's own invoices",
   'POST invoices/{id}/recalculate': "a merchant's own invoices",
   'POST invoices/{id}/transaction': "a merchant's own invoices",
-  'POST credit-memos/{id}/refund': 'refunds of credit memos',
   'POST digital-wallets/onboarding/apple-pay': 'payments by digital wallets',
   'POST payment-instruments/{id}/name-inquiry': "inquiries of an account holder's name",
   'POST transactions/{id}/update': 'updates of a transaction by hand',
@@ -131,7 +130,7 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
   },
   CreditMemo: {
     notSupported: {
-      'allocations.transactions': 'refunds of credit memos',
+      'allocations.transactions': 'refunds of your own choice: refund the credit memo',
       'items.invoiceItemId': 'credit memos that refer to items, products or plans',
       'items.productId': 'credit memos that refer to items, products or plans',
       'items.planId': 'credit memos that refer to items, products or plans',

@@ -68,6 +68,18 @@ export const CREDIT_MEMOS: readonly Call[] = [
     of: ['invoice'],
   },
   { operation: 'PATCH credit-memos/{id}', body: 'given', with: { description: 'Changed.' }, of: ['memo'] },
+  {
+    operation: 'POST transactions',
+    body: 'given',
+    case: 'as a sale of no invoice',
+    with: {
+      type: 'sale',
+      customerId: '{customer}',
+      currency: 'EUR',
+      amount: 10,
+      paymentInstruction: { paymentInstrumentId: '{instrument}' },
+    },
+  },
   { operation: 'POST credit-memos/{id}/refund', of: ['waiting'] },
   { operation: 'GET credit-memos/{id}/timeline', of: ['memo'] },
   { operation: 'POST credit-memos/{id}/timeline', body: 'given', with: comment, of: ['memo'], as: 'comment' },

@@ -1,0 +1,84 @@
+/** What no invoice uses of a credit memo goes back by refunds of the customer's sales. */
+import { creditMemoStatus } from '../../billing/credit-memos.ts'
+import { ConflictError } from '../../billing/errors.ts'
+import { isZero, Money, plainAmount } from '../../billing/money.ts'
+import { refundable, sharesOf } from '../../billing/refund-shares.ts'
+import { type CreditMemo, Customer, Transaction } from '../../db/entities/index.ts'
+import { lockRow } from '../../db/lock-row.ts'
+import { statement } from '../../db/statement.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { creditMemoEvent } from '../../events/credit-memo-events.ts'
+import { creditEntry } from '../../events/timeline.ts'
+import { addRefund, paidOf, refundsOf } from '../payments/refund-sales.ts'
+
+/**
+ * Begins refunds of what a locked memo has left: of the sales for its invoice, then of the newest. Each refund has its own
+ * workflow; one that moves no money returns its amount to the memo.
+ * @throws ConflictError if nothing is left, or the refundable sales do not come to it.
+ */
+export async function refundCreditMemo(unit: UnitOfWork, memo: CreditMemo): Promise<void> {
+  if (memo.status === 'voided') throw new ConflictError('The credit memo is voided.')
+  if (isZero(memo.unusedAmount)) throw new ConflictError('Nothing of the credit memo is left to refund.')
+  let open = new Money(memo.unusedAmount)
+  for (const id of await findSales(unit, memo)) {
+    if (open.isZero()) break
+    const sale = await lockRow(unit, Transaction, id)
+    if (sale === null) continue
+    const [paid, refunds] = [paidOf(sale), await refundsOf(unit, id)]
+    const amount = Money.min(open, refundable(paid, refunds)).toFixed()
+    if (isZero(amount)) continue
+    open = open.minus(amount)
+    sale.refundsBegun += 1
+    const refund = addRefund(unit, sale, {
+      amount,
+      shares: sharesOf(paid, refunds, amount),
+      requestId: `${sale.requestId}/${memo.id}/${sale.refundsBegun}`,
+      creditMemoId: memo.id,
+    })
+    sale.revision += 1
+    sale.updatedTime = unit.now
+    memo.transactionAllocations = [...memo.transactionAllocations, { transactionId: refund.id, amount }]
+  }
+  if (!open.isZero()) {
+    const most = new Money(memo.unusedAmount).minus(open).toFixed()
+    throw new ConflictError(
+      `The credit memo has ${plainAmount(memo.unusedAmount)} ${memo.currency} left, and the sales to the customer that can be refunded come to ${most}.`,
+    )
+  }
+  memo.unusedAmount = '0'
+  memo.status = creditMemoStatus(memo.totalAmount, '0')
+}
+
+/** Gives the amount of a refund that moved no money back to its locked memo. */
+export async function returnRefund(unit: UnitOfWork, memo: CreditMemo, refund: Transaction): Promise<void> {
+  const { organizationId, baseUrl, now: time } = unit
+  const left = memo.transactionAllocations.filter(({ transactionId }) => transactionId !== refund.id)
+  if (left.length === memo.transactionAllocations.length) return
+  memo.transactionAllocations = left
+  memo.unusedAmount = new Money(memo.unusedAmount).plus(refund.amount).toFixed()
+  memo.status = creditMemoStatus(memo.totalAmount, memo.unusedAmount)
+  memo.revision += 1
+  memo.updatedTime = time
+  const customer = await unit.em.findOne(Customer, { organizationId, id: memo.customerId })
+  unit.emit(
+    creditMemoEvent(memo, 'credit-memo-modified', { time, baseUrl, websiteId: customer?.websiteId ?? null }),
+  )
+  unit.addTimelineEntry(creditEntry('credit-memo-modified', memo, { time, cause: 'payment' }))
+}
+
+/** Payments outside of this service are refunded outside of it. */
+async function findSales(
+  { em, organizationId }: UnitOfWork,
+  { customerId, currency, invoiceId }: CreditMemo,
+): Promise<readonly string[]> {
+  const found = await statement<{ id: string }>(
+    em,
+    'find-refundable-sales',
+    `select id from transactions
+      where organization_id = ? and customer_id = ? and currency = ? and type = 'sale' and result = 'approved'
+        and gateway is not null and status <> 'refunded'
+      order by (payments ->> ? is not null) desc, created_time desc, id desc`,
+    [organizationId, customerId, currency, invoiceId ?? ''],
+  )
+  return found.map(({ id }) => id)
+}
