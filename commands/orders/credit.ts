@@ -79,7 +79,7 @@ export function addMemoOfOrder(
       })),
       shippingAmount: '0',
       reason: status === 'churned' ? 'order-cancellation' : 'order-change',
-      description: `Credit left of subscription ${subscriptionId}`,
+      description: `Unused credit of subscription ${subscriptionId}`,
       totalAmount: positive(subtotal(credit)),
     },
     { time, cause, websiteId, subscriptionId },
