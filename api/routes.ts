@@ -1007,7 +1007,7 @@ export const ROUTES: readonly Route[] = [
       'PostCreditMemoRefund',
       'POST',
       'credit-memos/{id}/refund',
-      'Refund what is left of a credit memo',
+      'Refund the unused amount of a credit memo',
     ),
     success: 200,
     handler: postCreditMemoRefund,

@@ -243,7 +243,7 @@ export const EMITTED_EVENTS: readonly EmittedEvent[] = [
   },
   {
     type: 'credit-memo-modified',
-    when: 'A caller changed a credit memo, or an invoice that will not be delivered released it.',
+    when: 'A caller changed a credit memo, an invoice that will not be delivered released it, or a refund of it failed.',
     ids: ['creditMemoId'],
   },
   {

@@ -1,4 +1,4 @@
-import { ConflictError, InvalidFieldsError } from './errors.ts'
+import { ConflictError, type InvalidField, InvalidFieldsError } from './errors.ts'
 import { orNever } from './instants.ts'
 import { type Invoice, isOpen } from './invoices.ts'
 import {
@@ -74,13 +74,17 @@ export function reissueInvoice(
 }
 
 /**
- * Issues the next renewal invoice before its time; it is charged at the boundary nevertheless. `dueTime` null: as the terms
- * have it.
+ * Issues the next renewal invoice before its time; it is charged at the boundary nevertheless. null: it is issued now, and due
+ * as the terms have it.
  * @throws ConflictError where no renewal can be billed ahead: it is billed already, or each period when it ends.
- * @throws InvalidFieldsError for a due time before the period begins.
+ * @throws InvalidFieldsError for an issue ahead or before the current period, and a due time before the next one.
  */
-export function issueUpcoming(order: Order, at: number, dueTime: number | null): Transition {
-  const { terms, rebillNumber, periodEnd, invoicedThrough } = order
+export function issueUpcoming(
+  order: Order,
+  at: number,
+  given: { readonly issuedTime: number | null; readonly dueTime: number | null },
+): Transition {
+  const { terms, rebillNumber, periodStart, periodEnd, invoicedThrough, notBefore } = order
   const isInService = order.status === 'active' || isServed(order)
   if (
     !isInService ||
@@ -91,21 +95,35 @@ export function issueUpcoming(order: Order, at: number, dueTime: number | null):
   )
     throw new ConflictError('The order has no upcoming invoice that can be issued now.')
   if (invoicedThrough > rebillNumber) throw new ConflictError('The next renewal is invoiced already.')
-  if (dueTime !== null && dueTime < Math.max(periodEnd, at)) {
-    const message = 'must not be before the invoiced period begins'
-    throw new InvalidFieldsError([{ field: 'dueTime', code: 'out-of-range', message }])
-  }
+  const boundary = Math.max(periodEnd, at)
+  const { issuedTime, dueTime } = { issuedTime: given.issuedTime ?? at, dueTime: given.dueTime ?? boundary }
+  const problems = [
+    ...outOfRange('issuedTime', issuedTime > at, 'must not be in the future'),
+    ...outOfRange(
+      'issuedTime',
+      issuedTime < Math.min(at, Math.max(periodStart ?? at, notBefore)),
+      'must not be before the current period',
+    ),
+    ...outOfRange('dueTime', dueTime < boundary, 'must not be before the invoiced period begins'),
+  ]
+  if (problems.length > 0) throw new InvalidFieldsError(problems)
   return transition(order, at, 'api', (change) => {
+    const sequence = order.nextInvoice
     issueRenewal(change, rebillNumber + 1, periodEnd)
-    const invoice = change.order.invoices.find(({ sequence }) => sequence === order.nextInvoice)
-    if (dueTime === null || invoice === undefined || !isOpen(invoice)) return
+    changeInvoice(change, sequence, { issuedTime })
+    const invoice = change.order.invoices.find((one) => one.sequence === sequence)
+    if (given.dueTime === null || invoice === undefined || !isOpen(invoice)) return
     const { dueTime: planned, delinquencyTime } = invoice
-    changeInvoice(change, invoice.sequence, {
+    changeInvoice(change, sequence, {
       dueTime,
       delinquencyTime:
         delinquencyTime === null ? null : orNever(delinquencyTime + dueTime - (planned ?? dueTime)),
     })
   })
+}
+
+function outOfRange(field: string, isWrong: boolean, message: string): InvalidField[] {
+  return isWrong ? [{ field, code: 'out-of-range', message }] : []
 }
 
 /**

@@ -275,7 +275,11 @@ async function lockOfOrder<Row extends OrderAction>(
 
 /** POST subscriptions/{id}/interim-invoice. */
 export async function postInterimInvoice(context: OperationContext): Promise<OperationResponse> {
-  return await issueInvoice(context, issueInterim, (row) => respondCreated(context, invoices, row))
+  const command = (order: Order, at: number) => {
+    context.body()
+    return issueInterim(order, at)
+  }
+  return await issueInvoice(context, command, (row) => respondCreated(context, invoices, row))
 }
 
 /** POST subscriptions/{id}/upcoming-invoice/issue. */
@@ -283,11 +287,10 @@ export async function postUpcomingInvoiceIssue(context: OperationContext): Promi
   const { baseUrl, organizationId } = context
   const command = (order: Order, at: number) => {
     const { issuedTime, dueTime } = context.body<UpcomingInvoiceIssue>()
-    if (issuedTime != null) {
-      const message = 'is not supported yet: the invoice is issued now'
-      throw new InvalidFieldsError([{ field: 'issuedTime', code: 'not-supported', message }])
-    }
-    return issueUpcoming(order, at, dueTime == null ? null : Date.parse(dueTime))
+    return issueUpcoming(order, at, {
+      issuedTime: issuedTime == null ? null : Date.parse(issuedTime),
+      dueTime: dueTime == null ? null : Date.parse(dueTime),
+    })
   }
   return await issueInvoice(context, command, async (row, { order, row: ofOrder }) => {
     const state = order.invoices.find(({ sequence }) => sequence === row.sequence)

@@ -263,7 +263,9 @@ export const InvoiceTransactionAllocation = Type.Object(
 
 export const UpcomingInvoiceIssue = Type.Object(
   {
-    issuedTime: Nullable(Instant('If null, now. Another time is not supported yet.')),
+    issuedTime: Nullable(
+      Instant('When the invoice was issued, in the current period and not in the future. If null, now.'),
+    ),
     dueTime: Nullable(
       Instant(
         'When the invoice is due, not before its period begins. If null, as the terms of the order have it.',

@@ -74,7 +74,7 @@ export function addMemoOfOrder(
       items,
       shippingAmount: '0',
       reason: status === 'churned' ? 'order-cancellation' : 'order-change',
-      description: `Credit left of subscription ${subscriptionId}`,
+      description: `Unused credit of subscription ${subscriptionId}`,
       totalAmount: creditMemoTotal(items, '0', currency),
     },
     { time, cause, websiteId, subscriptionId },

@@ -125,9 +125,15 @@ describe('an order', () => {
     const refused = await issue(order, { dueTime: early })
     expectProblem(refused, 422, 'validation-error')
     expect(refused.body.invalidFields).toMatchObject([{ field: 'dueTime' }])
-    expectProblem(await issue(order, { issuedTime: early }), 422, 'validation-error')
+    const before = new Date(Date.parse(String(order.currentPeriodStart)) - 1000).toISOString()
+    for (const issuedTime of [early, before]) {
+      expect(expectProblem(await issue(order, { issuedTime }), 422, 'validation-error')).toEqual([
+        'issuedTime',
+      ])
+    }
     const upcoming = await read(`subscriptions/${order.id}/upcoming-invoice`)
-    const issued = await issue(order, { dueTime })
+    const issuedTime = new Date(Date.parse(String(order.currentPeriodStart)) + 1).toISOString()
+    const issued = await issue(order, { issuedTime, dueTime })
     expect(issued.status).toBe(201)
     const { id } = issued.body
     expect(issued.headers.get('location')).toContain(`/invoices/${id}`)
@@ -136,6 +142,7 @@ describe('an order', () => {
       periodNumber: 2,
       amount: upcoming.amount,
       periodStart: order.renewalTime,
+      issuedTime,
       dueTime,
     })
     expect(await read(`invoices/${id}`)).toMatchObject({
@@ -178,6 +185,10 @@ describe('an order', () => {
       prorated: false,
       renewalPolicy: 'retain',
     })
+    const paid = await merchant.api.post(`subscriptions/${order.id}/interim-invoice`, {
+      transactionId: 'txn_1',
+    })
+    expect(expectProblem(paid, 422, 'validation-error')).toEqual(['transactionId'])
     const made = await interim(order)
     expect(made.status).toBe(201)
     expect(made.body).toMatchObject({

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { type Duration, parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
+import { issueInterim, issueUpcoming } from '../../billing/invoice-commands.ts'
 import { changeItems } from '../../billing/item-changes.ts'
 import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
 import {
@@ -267,6 +268,8 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
     return changeItems(order, now, { terms: agreed, prorated: false, renewalPolicy: 'retain' })
   }),
   fc.constant<Command['act']>((order, now) => voidInvoice(order, now, order.nextInvoice - 1)),
+  fc.constant<Command['act']>((order, now) => issueUpcoming(order, now, { issuedTime: null, dueTime: null })),
+  fc.constant<Command['act']>((order, now) => issueInterim(order, now)),
   fc.constant<Command['act']>((order, now) => {
     const sequence = order.nextInvoice - 1
     return payInvoice(beginCallersCharge(order, now, sequence).order, now, sequence)

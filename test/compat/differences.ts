@@ -130,7 +130,6 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
   },
   CreditMemo: {
     notSupported: {
-      'allocations.transactions': 'refunds of your own choice: refund the credit memo',
       'items.invoiceItemId': 'credit memos that refer to items, products or plans',
       'items.productId': 'credit memos that refer to items, products or plans',
       'items.planId': 'credit memos that refer to items, products or plans',
@@ -184,7 +183,6 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
       'transactions._embedded': 'embedded records of transactions: read them at transactions/{id}',
     },
   },
-  InvoiceIssue: { notSupported: { issuedTime: 'another issue time than that of the call' } },
   InvoiceTimeline: {
     notReturned: {
       'extraData.author': NO_AUTHOR,
@@ -268,7 +266,6 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
   TrialOnlyPlan: { notSupported: { productOptions: NO_OPTIONS } },
   UpcomingInvoice: {
     notReturned: {
-      id: NOT_STORED,
       createdTime: NOT_STORED,
       updatedTime: NOT_STORED,
       'items.id': NOT_STORED,

@@ -26,14 +26,14 @@ export const CREDIT_MEMOS: readonly Call[] = [
     operation: 'POST credit-memos',
     body: 'full',
     case: 'with every member',
-    with: { allocations: { transactions: [{ transactionId: 'txn_1', amount: 1, currency: 'EUR' }] } },
+    with: { allocations: {} },
     as: 'memo',
   },
   {
     operation: 'POST credit-memos',
     body: 'required',
     case: 'with allocations of its own',
-    notYet: 'allocations by invoiceId, by allocate-credit-balance and by the next invoice only',
+    notYet: 'allocations by invoiceId, by allocate-credit-balance, by the next invoice and by refund only',
     with: {
       items: [{ unitPrice: 1, quantity: 1 }],
       allocations: { invoices: [{ invoiceId: '{invoice}', amount: 1, currency: 'EUR' }] },

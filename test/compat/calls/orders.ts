@@ -131,7 +131,9 @@ export const ORDERS: readonly Call[] = [
   },
   {
     operation: 'POST subscriptions/{id}/interim-invoice',
-    body: 'required',
+    body: 'given',
+    case: 'with every member',
+    with: { transactionId: 'txn_1' },
     sends: 'SubscriptionInvoice',
     of: ['order'],
   },
