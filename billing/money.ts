@@ -71,18 +71,16 @@ export function splitAmount(whole: Money, weights: readonly Money[], currency: s
   const unit = new Money(10).pow(-(currencyExponent(currency) ?? 6))
   const sum = sumOfMoney(weights)
   if (sum.isZero()) return weights.map(() => new Money(0))
-  const shares = weights.map((weight) => whole.times(weight).div(sum).div(unit))
-  const parts = shares.map((share) => share.floor())
-  let remaining = whole.div(unit).minus(sumOfMoney(parts))
-  const byFraction = shares
-    .map((share, index) => ({ index, fraction: share.minus(share.floor()) }))
-    .sort((one, other) => other.fraction.comparedTo(one.fraction) || one.index - other.index)
-  for (const { index } of byFraction) {
-    if (remaining.isZero()) break
-    parts[index] = (parts[index] ?? new Money(0)).plus(1)
-    remaining = remaining.minus(1)
-  }
-  return parts.map((part) => part.times(unit))
+  const units = whole.div(unit)
+  const shares = weights.map((weight, index) => {
+    const exact = units.times(weight)
+    const part = exact.divToInt(sum)
+    return { index, part, rest: exact.minus(part.times(sum)) }
+  })
+  const remaining = units.minus(sumOfMoney(shares.map(({ part }) => part))).toNumber()
+  const byRest = shares.toSorted((one, other) => other.rest.comparedTo(one.rest) || one.index - other.index)
+  const larger = new Set(byRest.slice(0, remaining).map(({ index }) => index))
+  return shares.map(({ index, part }) => part.plus(larger.has(index) ? 1 : 0).times(unit))
 }
 
 export function sumOfMoney(amounts: readonly Money[]): Money {

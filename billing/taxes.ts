@@ -150,21 +150,27 @@ interface Group {
   readonly rate: TaxRate
   /** The tax is the rate over this of the lines: 100, or with included taxes 100 and their rates. */
   readonly divisor: string
-  readonly places: number[]
+  readonly places: readonly number[]
 }
 
 function groupsOf(lines: readonly TaxableLine[], terms: TaxTerms | null): Iterable<Group> {
-  const groups = new Map<string, Group>()
   if (terms === null) return []
+  const placesOf = new Map<readonly TaxRate[], number[]>()
   for (const [place, line] of lines.entries()) {
     if (line.type === 'proration') continue
     const rates = ratesFor(line, terms)
+    const known = placesOf.get(rates)
+    if (known === undefined) placesOf.set(rates, [place])
+    else known.push(place)
+  }
+  const groups = new Map<string, Group>()
+  for (const [rates, places] of placesOf) {
     const divisor = terms.isInclusive ? sumOf(['100', ...rates.map(({ rate }) => rate)]) : '100'
     for (const rate of rates) {
       const key = JSON.stringify([divisor, Object.entries(rate).toSorted()])
       const known = groups.get(key)
-      if (known === undefined) groups.set(key, { rate, divisor, places: [place] })
-      else known.places.push(place)
+      const all = [...(known?.places ?? []), ...places].toSorted((one, other) => one - other)
+      groups.set(key, { rate, divisor, places: all })
     }
   }
   return groups.values()
