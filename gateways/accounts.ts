@@ -7,11 +7,13 @@ import { referenceOf, splitReference } from '../billing/gateway-references.ts'
 import type { GatewayNotification, SentNotification } from './notifications.ts'
 import {
   type CardRefusal,
+  type Charge,
   type Gateway,
   GatewayFailedError,
   type GatewayResult,
   type Movement,
   NoGatewayError,
+  requestOf,
   type StoredCard,
 } from './port.ts'
 
@@ -81,6 +83,17 @@ export function dispatchByAccount(
     return { gateway: adapters.of(account), account, reference: parts.reference }
   }
 
+  const sendNew = async (kind: 'charge' | 'authorize', charge: Charge): Promise<GatewayResult> => {
+    const holder = await holderOf(charge.organizationId, charge.reference)
+    if (holder === null) return refused('unknown-gateway-account', 'hard')
+    const { account, gateway, reference } = holder
+    if (account !== null && !account.isActive) return refused('gateway-account-inactive', 'soft')
+    if (account !== null && !accepts(account.acceptedCurrencies, charge.currency)) {
+      return refused('currency-not-accepted', 'hard')
+    }
+    return await gateway[kind]({ ...charge, reference })
+  }
+
   return {
     name: own.name,
     idempotencyWindow: Math.min(own.idempotencyWindow, SHORTEST_WINDOW),
@@ -121,15 +134,19 @@ export function dispatchByAccount(
       })
     },
 
-    async charge(charge) {
-      const holder = await holderOf(charge.organizationId, charge.reference)
+    charge: (charge) => sendNew('charge', charge),
+    authorize: (charge) => sendNew('authorize', charge),
+
+    async capture(capture) {
+      const holder = await holderOf(capture.organizationId, capture.reference)
       if (holder === null) return refused('unknown-gateway-account', 'hard')
-      const { account, gateway, reference } = holder
-      if (account !== null && !account.isActive) return refused('gateway-account-inactive', 'soft')
-      if (account !== null && !accepts(account.acceptedCurrencies, charge.currency)) {
-        return refused('currency-not-accepted', 'hard')
-      }
-      return await gateway.charge({ ...charge, reference })
+      return await holder.gateway.capture({ ...capture, reference: holder.reference })
+    },
+
+    async void(release) {
+      const holder = await holderOf(release.organizationId, release.reference)
+      if (holder === null) return refused('unknown-gateway-account', 'hard')
+      return await holder.gateway.void({ ...release, reference: holder.reference })
     },
 
     async abandon(charge, since) {
@@ -145,7 +162,7 @@ export function dispatchByAccount(
     },
 
     async find(movement, since) {
-      const { organizationId, reference } = movementOf(movement)
+      const { organizationId, reference } = requestOf(movement)
       const holder = await holderOf(organizationId, reference)
       if (holder === null) throw new NoGatewayError('The gateway account of the movement does not exist.')
       return await holder.gateway.find(withReference(movement, holder.reference), since)
@@ -198,12 +215,16 @@ function refused(reason: string, decline: NonNullable<GatewayResult['decline']>)
   return { result: 'declined', raw: JSON.stringify({ result: 'declined', reason }), decline }
 }
 
-function movementOf(movement: Movement) {
-  return movement.kind === 'charge' ? movement.charge : movement.refund
-}
-
 function withReference(movement: Movement, reference: string): Movement {
-  return movement.kind === 'charge'
-    ? { kind: 'charge', charge: { ...movement.charge, reference } }
-    : { kind: 'refund', refund: { ...movement.refund, reference } }
+  switch (movement.kind) {
+    case 'charge':
+    case 'authorize':
+      return { ...movement, charge: { ...movement.charge, reference } }
+    case 'refund':
+      return { ...movement, refund: { ...movement.refund, reference } }
+    case 'capture':
+      return { ...movement, capture: { ...movement.capture, reference } }
+    case 'void':
+      return { ...movement, release: { ...movement.release, reference } }
+  }
 }

@@ -4,6 +4,7 @@ import type { Contact } from '../../billing/contacts.ts'
 import type { PaymentInstrumentStatus } from '../../billing/payment-instruments.ts'
 import type { DerivedRisk, RiskInput } from '../../billing/risk.ts'
 import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+import { MONEY_TAKEN } from './transaction.ts'
 
 export const paymentInstrumentSearch = searchExpression(
   'customer_id',
@@ -17,7 +18,7 @@ export const paymentInstrumentSearch = searchExpression(
 /** Of approved sales. The customer's transactions are few, and have an index. */
 export const lastPaymentTime = (organizationId: string, customerId: string, instrumentId: string) =>
   `(select max(sale.processed_time) from transactions sale where sale.organization_id = ${organizationId}
-      and sale.customer_id = ${customerId} and sale.type = 'sale' and sale.result = 'approved'
+      and sale.customer_id = ${customerId} and sale.type in (${MONEY_TAKEN}) and sale.result = 'approved'
       and sale.payment_instruction ->> 'paymentInstrumentId' = ${instrumentId})`
 
 const PaymentInstrumentSchema = defineEntity({

@@ -35,6 +35,7 @@ import { Migration20261122191000_credit_memos } from './Migration20261122191000_
 import { Migration20261122192000_declines_of_invoices } from './Migration20261122192000_declines_of_invoices.ts'
 import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 import { Migration20261122193100_instants_in_range } from './Migration20261122193100_instants_in_range.ts'
+import { Migration20261122202000_authorizations } from './Migration20261122202000_authorizations.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
@@ -104,6 +105,7 @@ export const migrations = [
     class: Migration20261122193000_customer_credentials,
   },
   { name: 'Migration20261122193100_instants_in_range', class: Migration20261122193100_instants_in_range },
+  { name: 'Migration20261122202000_authorizations', class: Migration20261122202000_authorizations },
   {
     name: 'Migration20261122184000_gateway_notifications',
     class: Migration20261122184000_gateway_notifications,
