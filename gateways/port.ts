@@ -65,7 +65,7 @@ export interface Refund extends MovementOfMoney {
   readonly chargeId: string | null
 }
 
-/** What becomes of an authorization: of a capture, `amount` is what is taken of it. */
+/** A capture or void: of a capture, `amount` is what is taken. */
 export interface OfAuthorization extends MovementOfMoney {
   readonly authorizationRequestId: string
   readonly authorizationId: string | null

@@ -230,7 +230,7 @@ export const Transaction = Type.Object(
   {
     $id: 'Transaction',
     additionalProperties: false,
-    description: 'A sale, a refund, or an authorization and what becomes of it.',
+    description: 'A sale, a refund, an authorization, or the capture or void of one.',
   },
 )
 export type Transaction = Static<typeof Transaction>
