@@ -140,6 +140,7 @@ import {
   creditMemoTimeline,
   customerTimeline,
   deleteComment,
+  gatewayAccountTimeline,
   getEntry,
   invoiceTimeline,
   listTimeline,
@@ -530,6 +531,7 @@ export const ROUTES: readonly Route[] = [
     callsProvider: true,
     handler: checkCredentials,
   },
+  ...timelineOf(gatewayAccountTimeline),
   {
     operationId: 'PostGatewayAccountNotification',
     method: 'POST',

@@ -200,3 +200,14 @@ export function customerEntry(
 ): NewTimelineEntry {
   return { records: { customerId }, type, occurredTime, cause: 'api', message }
 }
+
+export function gatewayAccountEntry(
+  gatewayAccountId: string,
+  type: `gateway-account-${string}`,
+  said: string,
+  occurredTime: Date,
+  cause: Cause = 'api',
+): NewTimelineEntry {
+  const message = `Gateway account ${gatewayAccountId}: ${said}.`
+  return { records: { gatewayAccountId }, type, occurredTime, cause, message }
+}

@@ -6,6 +6,7 @@ import { MONEY_TAKEN } from '../../db/entities/transaction.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { gatewayAccountEntry } from '../../events/timeline.ts'
 import type {
   ChargeNotification,
   DisputeNotification,
@@ -171,6 +172,10 @@ async function apply(unit: UnitOfWork, notification: StoredNotification): Promis
         revision: account.revision + 1,
         updatedTime: unit.now,
       })
+      const said = 'disabled, because the provider has withdrawn the access'
+      unit.addTimelineEntry(
+        gatewayAccountEntry(account.id, 'gateway-account-disabled', said, unit.now, 'payment'),
+      )
       return 'applied'
     }
     case 'other':

@@ -36,6 +36,7 @@ import { Migration20261122192000_declines_of_invoices } from './Migration2026112
 import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 import { Migration20261122193100_instants_in_range } from './Migration20261122193100_instants_in_range.ts'
 import { Migration20261122202000_authorizations } from './Migration20261122202000_authorizations.ts'
+import { Migration20261122202100_timelines_of_gateway_accounts } from './Migration20261122202100_timelines_of_gateway_accounts.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
@@ -106,6 +107,10 @@ export const migrations = [
   },
   { name: 'Migration20261122193100_instants_in_range', class: Migration20261122193100_instants_in_range },
   { name: 'Migration20261122202000_authorizations', class: Migration20261122202000_authorizations },
+  {
+    name: 'Migration20261122202100_timelines_of_gateway_accounts',
+    class: Migration20261122202100_timelines_of_gateway_accounts,
+  },
   {
     name: 'Migration20261122184000_gateway_notifications',
     class: Migration20261122184000_gateway_notifications,
