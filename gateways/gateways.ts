@@ -4,6 +4,7 @@ import {
   type GatewayAccountFacts,
   type GatewayAccountSource,
   type GatewayOfAccounts,
+  type GatewayRoutes,
 } from './accounts.ts'
 import { type Gateway, NoGatewayError } from './port.ts'
 import { returnPage } from './return-page.ts'
@@ -16,6 +17,7 @@ export interface GatewayOptions {
   readonly databaseUrl: string
   readonly baseUrl: string
   readonly accounts: GatewayAccountSource
+  readonly routes: GatewayRoutes
   readonly stripeHost?: StripeOptions['host']
 }
 
@@ -30,10 +32,11 @@ export function createGateways({
   databaseUrl,
   baseUrl,
   accounts,
+  routes,
   stripeHost,
 }: GatewayOptions): Gateways {
   const own = createGateway(environment, databaseUrl, baseUrl)
-  const dispatched = dispatchByAccount(own, accounts, {
+  const dispatched = dispatchByAccount(own, accounts, routes, {
     of: (account) => (account.gatewayName === 'Stripe' ? stripeOf(account, baseUrl, stripeHost) : own),
     async probe({ gatewayName, secretKey }) {
       const unsaved = { secretKey, takesCardNumbers: false, descriptor: null }

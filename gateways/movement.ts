@@ -32,6 +32,7 @@ export interface MovementOutcome {
   readonly decline?: DeclineClass | null
   readonly approvalUrl?: string | null
   readonly expiryTime?: number | null
+  readonly heldBy?: GatewayResult['heldBy']
 }
 
 const NO_RESULT = outcome('unknown', 'no-answer')

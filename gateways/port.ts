@@ -24,6 +24,8 @@ export interface StoredCard {
   /** Charges the card; says nothing of it. */
   readonly reference: string
   readonly gatewayName: string
+  /** References of the card at other accounts, in the order in which they are tried after a soft decline. */
+  readonly backups?: readonly string[]
 }
 
 /** A card that the provider's own form stored. */
@@ -103,6 +105,8 @@ export interface GatewayResult {
   readonly approvalUrl?: string | null
   /** When an approved authorization ends by itself, in milliseconds; null: the gateway does not say. */
   readonly expiryTime?: number | null
+  /** Who has taken or declined it, where several could. */
+  readonly heldBy?: { readonly reference: string; readonly gatewayName: string }
 }
 
 export interface StoreOptions {

@@ -5,6 +5,7 @@ import { createActivities } from '../activities/activities.ts'
 import { createOrderAdvancer } from '../activities/advance-order.ts'
 import { createQuarantine } from '../activities/quarantine.ts'
 import { gatewayAccountSource } from '../commands/payments/gateway-accounts.ts'
+import { gatewayRoutes } from '../commands/payments/gateway-routes.ts'
 import type { Config } from '../config/config.ts'
 import { ownPorts } from '../config/own-ports.ts'
 import { RELEASE } from '../config/release.ts'
@@ -97,6 +98,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     databaseUrl,
     baseUrl: config.baseUrl,
     accounts: gatewayAccountSource(em, vault),
+    routes: gatewayRoutes(em, now),
     ...(dependencies.stripeHost === undefined ? {} : { stripeHost: dependencies.stripeHost }),
   })
   const gateway = outsideTransactions(gateways, GATEWAY_CALLS)

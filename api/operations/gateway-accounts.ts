@@ -1,8 +1,13 @@
 import { canonicalJson } from '../../billing/canonical-json.ts'
-import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
+import { ConflictError, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
+import { amountOf } from '../../billing/money.ts'
 import { sealedCredentials } from '../../commands/payments/gateway-accounts.ts'
 import { requireUnreferenced } from '../../commands/references.ts'
-import { type GatewayAccountStatus, gatewayAccountSearch } from '../../db/entities/gateway-account.ts'
+import {
+  type DailyLimit,
+  type GatewayAccountStatus,
+  gatewayAccountSearch,
+} from '../../db/entities/gateway-account.ts'
 import { GatewayAccount as GatewayAccountRow, TimelineEntry } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -80,7 +85,15 @@ export async function patchGatewayAccount(context: OperationContext): Promise<Op
   await requireAcceptedCredentials(context, given === null ? null : { ...given, gatewayName })
   return await changed(context, async (unit, row) => {
     const { credentials, ...body } = context.body<GatewayAccountPatch>()
-    changeSettings(unit, row, await withCustomFields(unit, gatewayAccounts, gatewayAccountWriter, body, row))
+    const { dailyLimits, ...settings } = await withCustomFields(
+      unit,
+      gatewayAccounts,
+      gatewayAccountWriter,
+      body,
+      row,
+    )
+    const limits = dailyLimits === undefined ? {} : { dailyLimits: limitsOf(dailyLimits) }
+    changeSettings(unit, row, { ...settings, ...limits })
     if (credentials !== undefined) await changeCredentials(unit, row, credentials, context)
   })
 }
@@ -175,6 +188,7 @@ function settingsOf(body: GatewayAccount) {
     acceptedCurrencies: body.acceptedCurrencies,
     paymentCardSchemes: body.paymentCardSchemes ?? [],
     priority: body.priority ?? 0,
+    dailyLimits: limitsOf(body.dailyLimits ?? []),
     takesCardNumbers: body.takesCardNumbers ?? false,
     descriptor: body.descriptor ?? null,
     customFields: body.customFields ?? {},
@@ -182,6 +196,22 @@ function settingsOf(body: GatewayAccount) {
 }
 
 /** Keeps credentials that are not in the body: nobody can send back what is never shown. */
+/** @throws InvalidFieldsError for two limits of one currency, or a fraction of its smallest unit. */
+function limitsOf(given: NonNullable<GatewayAccount['dailyLimits']>): DailyLimit[] {
+  const limits = given.map(({ currency, count = null, amount = null }) => ({
+    currency,
+    count,
+    amount: amount === null ? null : amountOf(amount),
+  }))
+  const invalid = limits.flatMap(({ currency }, index): InvalidField[] =>
+    limits.findIndex((one) => one.currency === currency) === index
+      ? []
+      : [{ field: `dailyLimits.${index}.currency`, code: 'not-unique', message: 'must not be repeated' }],
+  )
+  if (invalid.length > 0) throw new InvalidFieldsError(invalid)
+  return limits
+}
+
 /** The timeline names what has changed, without its values. */
 function changeSettings(
   unit: UnitOfWork,

@@ -111,7 +111,7 @@ export function chargedAt({ chargedTime, createdTime }: Transaction): number {
 export async function recordResult(
   unit: UnitOfWork,
   id: string,
-  { result, raw, id: gatewayId, decline, approvalUrl = null, expiryTime = null }: MovementOutcome,
+  { result, raw, id: gatewayId, decline, approvalUrl = null, expiryTime = null, heldBy }: MovementOutcome,
   instant: number,
 ): Promise<number | null> {
   const { em, organizationId } = unit
@@ -155,6 +155,10 @@ export async function recordResult(
   transaction.gatewayTransactionId = gatewayId ?? transaction.gatewayTransactionId ?? null
   transaction.declineClass = decline ?? null
   if (isAsked) transaction.approvalUrl = approvalUrl
+  if (heldBy !== undefined && result !== 'unknown') {
+    transaction.gatewayReference = heldBy.reference
+    transaction.gateway = heldBy.gatewayName
+  }
   if (result !== 'unknown') {
     transaction.status = statusOf(result, transaction.amount, '0')
     transaction.processedTime = unit.now

@@ -3,7 +3,16 @@ import type { CardBrand } from '../../billing/cards.ts'
 import type { Contact } from '../../billing/contacts.ts'
 import type { PaymentInstrumentStatus } from '../../billing/payment-instruments.ts'
 import type { DerivedRisk, RiskInput } from '../../billing/risk.ts'
-import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+import {
+  EMPTY_ARRAY,
+  id,
+  instant,
+  json,
+  listIndexes,
+  resourceColumns,
+  searchExpression,
+  tenantKey,
+} from './columns.ts'
 import { MONEY_TAKEN } from './transaction.ts'
 
 export const paymentInstrumentSearch = searchExpression(
@@ -53,6 +62,8 @@ const PaymentInstrumentSchema = defineEntity({
     gateway: p.string().length(50),
     /** Never public. */
     gatewayReference: p.string(),
+    /** At other accounts, in the order in which they are tried after a soft decline. */
+    backupReferences: json<string[]>().defaultRaw(EMPTY_ARRAY),
     /** Keyed hash of the number: equal for equal cards, meaningless without the key. */
     cardFingerprint: p.string().length(64),
     /** What the merchant sees in its place; differs between organizations. */

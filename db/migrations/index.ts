@@ -37,6 +37,7 @@ import { Migration20261122193000_customer_credentials } from './Migration2026112
 import { Migration20261122193100_instants_in_range } from './Migration20261122193100_instants_in_range.ts'
 import { Migration20261122202000_authorizations } from './Migration20261122202000_authorizations.ts'
 import { Migration20261122202100_timelines_of_gateway_accounts } from './Migration20261122202100_timelines_of_gateway_accounts.ts'
+import { Migration20261122202200_gateway_routes } from './Migration20261122202200_gateway_routes.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
@@ -111,6 +112,7 @@ export const migrations = [
     name: 'Migration20261122202100_timelines_of_gateway_accounts',
     class: Migration20261122202100_timelines_of_gateway_accounts,
   },
+  { name: 'Migration20261122202200_gateway_routes', class: Migration20261122202200_gateway_routes },
   {
     name: 'Migration20261122184000_gateway_notifications',
     class: Migration20261122184000_gateway_notifications,
