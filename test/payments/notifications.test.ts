@@ -486,6 +486,39 @@ describe('the notifications of a gateway account', () => {
     expect(await stored(event)).toMatchObject({ status: 'superseded', failures: 0 })
   })
 
+  describe('of authorizations', () => {
+    const lostCapture = async () => {
+      const held = await sale({ type: 'authorize' })
+      provider.fail(/capture$/, LOST)
+      const body = { type: 'capture', parentTransactionId: held.id, amount: 5 }
+      const capture = (await merchant.api.post('transactions', body)).body
+      expect(capture).toMatchObject({ status: 'pending', result: 'unknown' })
+      return { held, capture }
+    }
+
+    test('tell of one whose response was lost, and of its end by the provider', async () => {
+      provider.fail(INTENT, LOST)
+      const held = await sale({ type: 'authorize' })
+      const intent = intentOf(held.requestId)
+      await tell(stripeEvent('payment_intent.amount_capturable_updated', intent))
+      expect(await read(`transactions/${held.id}`)).toMatchObject({ status: 'waiting-capture' })
+      const canceled = { ...intent, status: 'canceled', cancellation_reason: 'automatic' }
+      await tell(stripeEvent('payment_intent.canceled', canceled))
+      expect(await read(`transactions/${held.id}`)).toMatchObject({ status: 'voided', result: 'approved' })
+    })
+
+    test('tell of a capture whose response was lost', async () => {
+      const { held, capture } = await lostCapture()
+      const intent = intentOf(held.requestId)
+      await tell(stripeEvent('payment_intent.succeeded', intent))
+      expect(await read(`transactions/${capture.id}`)).toMatchObject({ result: 'approved', amount: 5 })
+      expect(await read(`transactions/${held.id}`)).toMatchObject({ status: 'completed' })
+      const dispute = stripeDispute(intent.id)
+      await tell(stripeEvent('charge.dispute.created', dispute))
+      expect(await read(`disputes/${dispute.id}`)).toMatchObject({ transactionId: capture.id })
+    })
+  })
+
   test('that are quarantined are listed for operators, who have them processed at once', async () => {
     const made = await sale()
     const poisoned = stripeDispute(String(made.gatewayTransactionId), { amount: 10 ** 15 })
