@@ -61,7 +61,8 @@ function nameOf({ organizationId, gatewayAccountId, id }: NotificationKey): stri
 /** The id is the provider's, and may have slashes. */
 function notificationOf(name: string): NotificationKey | null {
   const [kind, organizationId, gatewayAccountId, ...id] = name.split('/')
-  if (kind !== 'notification' || !organizationId || !gatewayAccountId || id.length === 0) return null
+  if (kind !== 'notification' || !organizationId || gatewayAccountId === undefined || id.length === 0)
+    return null
   return { organizationId, gatewayAccountId, id: id.join('/') }
 }
 

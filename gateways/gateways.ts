@@ -10,7 +10,7 @@ import { type Gateway, NoGatewayError } from './port.ts'
 import { returnPage } from './return-page.ts'
 import { createStripeGateway, type StripeGateway, type StripeOptions } from './stripe.ts'
 import { readStripeNotification } from './stripe-notifications.ts'
-import { type Approvals, createTestGateway } from './test-gateway.ts'
+import { type Approvals, createTestGateway, type Disputes } from './test-gateway.ts'
 
 export interface GatewayOptions {
   readonly environment: 'sandbox' | 'live'
@@ -24,6 +24,8 @@ export interface GatewayOptions {
 export interface Gateways extends GatewayOfAccounts {
   /** Charges of the test gateway that wait for their customers; null in live. */
   readonly approvals: Approvals | null
+  /** The disputes that the test gateway makes; null in live. */
+  readonly disputes: Disputes | null
 }
 
 /** Organizations without accounts have the test gateway in the sandbox, and none in live. */
@@ -51,17 +53,17 @@ export function createGateways({
       return readStripeNotification(organizationId, webhookSecret, sent)
     },
   })
-  return { ...dispatched, approvals: own.approvals }
+  return { ...dispatched, approvals: own.approvals, disputes: own.disputes }
 }
 
 export function createGateway(
   environment: 'sandbox' | 'live',
   databaseUrl: string,
   baseUrl: string,
-): Gateway & Pick<Gateways, 'approvals'> {
-  if (environment !== 'sandbox') return { ...noGateway(), approvals: null }
+): Gateway & Pick<Gateways, 'approvals' | 'disputes'> {
+  if (environment !== 'sandbox') return { ...noGateway(), approvals: null, disputes: null }
   const testGateway = createTestGateway(databaseUrl, { baseUrl })
-  return { ...testGateway, approvals: testGateway }
+  return { ...testGateway, approvals: testGateway, disputes: testGateway }
 }
 
 /** Holds nothing that must be closed. */

@@ -4,6 +4,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto'
 import pg from 'pg'
+import type { GatewayNotification } from './notifications.ts'
 import {
   type Charge,
   type DeclineClass,
@@ -27,6 +28,8 @@ type Behaviour =
   | 'lost'
   | 'stolen'
   | 'answer-late'
+  /** Approved, and disputed a day later. */
+  | 'dispute'
   | 'decline-renewals'
   /** Approved by its present customer at every charge. */
   | 'ask-always'
@@ -44,6 +47,7 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   '4000000000009979': 'stolen',
   '4000000000000119': 'answer-late',
   '4000000000000341': 'decline-renewals',
+  '4000000000000259': 'dispute',
   '4000002760003184': 'ask-always',
   '4000003800000446': 'ask-present',
 }
@@ -54,6 +58,7 @@ const PAYMENT_METHODS: ReadonlyMap<string, string> = new Map([
   ['pm_card_visa_chargeDeclined', '4000000000000002'],
   ['pm_card_visa_chargeDeclinedInsufficientFunds', '4000000000009995'],
   ['pm_card_authenticationRequired', '4000002760003184'],
+  ['pm_card_createDispute', '4000000000000259'],
 ])
 
 const ALWAYS_DECLINED: Readonly<Partial<Record<Behaviour, string>>> = {
@@ -108,7 +113,56 @@ export interface DecidedCharge {
   readonly outcome: GatewayResult
 }
 
-export interface TestGateway extends Gateway, Approvals {}
+/** Charges of the card that is disputed. */
+export interface Disputes {
+  /** Those that are not disputed yet. */
+  disputable(): Promise<DisputableCharge[]>
+  recordDisputed(charge: Pick<DisputableCharge, 'organizationId' | 'requestId'>): Promise<void>
+}
+
+export interface DisputableCharge {
+  readonly organizationId: string
+  readonly requestId: string
+  /** A decimal string. */
+  readonly amount: string
+  readonly currency: string
+}
+
+/** How long a dispute can be responded to. Milliseconds. */
+const RESPONSE_WINDOW = 7 * 24 * 3_600_000
+
+/** Tells of a dispute as the notification of a provider does. */
+export function disputeNotification(
+  { requestId, amount, currency }: DisputableCharge,
+  postedTime: number,
+): GatewayNotification {
+  const id = `test_${createHash('sha256').update(requestId).digest('hex').slice(0, 32)}`
+  const deadlineTime = postedTime + RESPONSE_WINDOW
+  const raw = JSON.stringify({ id, charge: requestId, amount, currency, reason: 'fraudulent' })
+  return {
+    id,
+    type: 'dispute.created',
+    occurredTime: postedTime,
+    rank: 0,
+    record: requestId,
+    object: id,
+    content: {
+      kind: 'dispute',
+      disputeId: id,
+      chargeId: requestId,
+      amount,
+      currency,
+      reasonCode: 'fraudulent',
+      type: 'first-chargeback',
+      status: 'response-needed',
+      postedTime,
+      deadlineTime,
+      raw,
+    },
+  }
+}
+
+export interface TestGateway extends Gateway, Approvals, Disputes {}
 
 const NAME = 'TestGateway'
 /** Milliseconds. */
@@ -343,6 +397,27 @@ export function createTestGateway(
         requestId: row.request_id,
         outcome: resultOf(row, baseUrl),
       }
+    },
+
+    async disputable() {
+      const { rows } = await pool.query<DisputableCharge>(
+        `select charge.organization_id as "organizationId", charge.request_id as "requestId",
+                trim_scale(charge.amount)::text as amount, charge.currency
+           from test_gateway.cards card
+           join test_gateway.ledger charge
+             on charge.organization_id = card.organization_id and charge.reference = card.reference
+          where card.behaviour = 'dispute' and charge.kind in ('charge', 'capture') and charge.result = 'approved'
+            and not charge.is_disputed
+          order by charge.created_time limit 1000`,
+      )
+      return rows
+    },
+
+    async recordDisputed({ organizationId, requestId }) {
+      await pool.query(
+        'update test_gateway.ledger set is_disputed = true where organization_id = $1 and request_id = $2',
+        [organizationId, requestId],
+      )
     },
 
     close: () => pool.end(),

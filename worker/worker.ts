@@ -35,6 +35,7 @@ import { startRetention } from './retention.ts'
 import { startStalledMoves } from './stalled-moves.ts'
 import { startSweep } from './sweep.ts'
 import { ensureSearchAttributes, lazyClient, startPolling } from './temporal.ts'
+import { startTestDisputes } from './test-disputes.ts'
 import { startWatchdog } from './watchdog.ts'
 
 export interface WorkerDependencies {
@@ -173,6 +174,10 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     watchdog,
   })
   const cardExpiry = startCardExpiry({ em, baseUrl: config.baseUrl, now, log, watchdog })
+  const testDisputes =
+    gateways.disputes === null
+      ? []
+      : [startTestDisputes({ em, baseUrl: config.baseUrl, now, disputes: gateways.disputes, log, watchdog })]
   const retention = startRetention(databaseUrl, log)
   const listener = listen(
     databaseUrl,
@@ -208,6 +213,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
       const loops = [
         notifications,
         cardExpiry,
+        ...testDisputes,
         sweep,
         disabling,
         cancellation,

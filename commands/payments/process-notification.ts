@@ -262,8 +262,11 @@ async function saleOf(
   return found.find((one) => accountOf(one) === gatewayAccountId) ?? null
 }
 
+/** In place of an account's id: what the deployment's own gateway tells. No account has it. */
+export const OWN_GATEWAY = ''
+
 function accountOf({ gatewayReference }: Transaction): string | null {
-  return gatewayReference == null ? null : (splitReference(gatewayReference)?.account ?? null)
+  return gatewayReference == null ? null : (splitReference(gatewayReference)?.account ?? OWN_GATEWAY)
 }
 
 /** A charge that no transaction names may be a pending sale's lost result; else it was made by other means. */

@@ -38,6 +38,7 @@ import { Migration20261122193100_instants_in_range } from './Migration2026112219
 import { Migration20261122202000_authorizations } from './Migration20261122202000_authorizations.ts'
 import { Migration20261122202100_timelines_of_gateway_accounts } from './Migration20261122202100_timelines_of_gateway_accounts.ts'
 import { Migration20261122202200_gateway_routes } from './Migration20261122202200_gateway_routes.ts'
+import { Migration20261122202300_test_cards_are_disputed } from './Migration20261122202300_test_cards_are_disputed.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
@@ -113,6 +114,10 @@ export const migrations = [
     class: Migration20261122202100_timelines_of_gateway_accounts,
   },
   { name: 'Migration20261122202200_gateway_routes', class: Migration20261122202200_gateway_routes },
+  {
+    name: 'Migration20261122202300_test_cards_are_disputed',
+    class: Migration20261122202300_test_cards_are_disputed,
+  },
   {
     name: 'Migration20261122184000_gateway_notifications',
     class: Migration20261122184000_gateway_notifications,
