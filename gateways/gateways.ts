@@ -38,8 +38,9 @@ export function createGateways({
   stripeHost,
 }: GatewayOptions): Gateways {
   const own = createGateway(environment, databaseUrl, baseUrl)
+  const stripeFor = lastUsed((account: GatewayAccountFacts) => stripeOf(account, baseUrl, stripeHost))
   const dispatched = dispatchByAccount(own, accounts, routes, {
-    of: (account) => (account.gatewayName === 'Stripe' ? stripeOf(account, baseUrl, stripeHost) : own),
+    of: (account) => (account.gatewayName === 'Stripe' ? stripeFor(account) : own),
     async probe({ gatewayName, secretKey }) {
       const unsaved = { secretKey, takesCardNumbers: false, descriptor: null }
       if (gatewayName === 'Stripe') await stripeOf(unsaved, baseUrl, stripeHost).probe()
@@ -54,6 +55,23 @@ export function createGateways({
     },
   })
   return { ...dispatched, approvals: own.approvals, disputes: own.disputes }
+}
+
+/** How many adapters are kept: to make one takes longer than to read its account. */
+const KEPT = 1_000
+
+/** Keeps what was made for the accounts used last, as long as what it is made of is the same. */
+function lastUsed<Made>(make: (account: GatewayAccountFacts) => Made): typeof make {
+  const kept = new Map<string, Made>()
+  return (account) => {
+    const { id, secretKey, takesCardNumbers, descriptor } = account
+    const key = JSON.stringify([id, secretKey, takesCardNumbers, descriptor])
+    const made = kept.get(key) ?? make(account)
+    kept.delete(key)
+    kept.set(key, made)
+    if (kept.size > KEPT) kept.delete(kept.keys().next().value ?? '')
+    return made
+  }
 }
 
 export function createGateway(

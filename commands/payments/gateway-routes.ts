@@ -8,13 +8,17 @@ import type { Charge } from '../../gateways/port.ts'
 export function gatewayRoutes(em: () => EntityManager, now: () => number): GatewayRoutes {
   return {
     async send(charge, from, { reference, account, limit }) {
-      const day = limit === null ? null : new Date(now()).toISOString().slice(0, 10)
+      if (limit === null) {
+        const unit = em()
+        const hasEntered = await enter(unit, charge, from, { reference, account, day: null })
+        return { reference: hasEntered ? reference : await lastOf(unit, charge) }
+      }
+      const day = new Date(now()).toISOString().slice(0, 10)
       try {
         return await em().transactional(async (unit) => {
           const hasEntered = await enter(unit, charge, from, { reference, account, day })
           if (!hasEntered) return { reference: await lastOf(unit, charge) }
-          if (limit !== null && day !== null && !(await count(unit, charge, account, limit, day)))
-            throw new OverLimitError()
+          if (!(await count(unit, charge, account, limit, day))) throw new OverLimitError()
           return { reference }
         })
       } catch (error) {
