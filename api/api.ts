@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createPasswordHasher } from '../access/password-hash.ts'
 import { gatewayAccountSource } from '../commands/payments/gateway-accounts.ts'
+import { gatewayRoutes } from '../commands/payments/gateway-routes.ts'
 import type { Config } from '../config/config.ts'
 import type { MerchantIdentity } from '../config/merchant-identity.ts'
 import { ownPorts } from '../config/own-ports.ts'
@@ -80,6 +81,7 @@ export async function startApi(
     databaseUrl: dependencies.databaseUrl,
     baseUrl: shared.baseUrl,
     accounts: gatewayAccountSource(() => orm.em.fork(), vault),
+    routes: gatewayRoutes(() => orm.em.fork(), Date.now),
     ...(dependencies.stripeHost === undefined ? {} : { stripeHost: dependencies.stripeHost }),
   })
   const gateway = outsideTransactions(gateways, GATEWAY_CALLS)

@@ -144,6 +144,7 @@ import {
   creditMemoTimeline,
   customerTimeline,
   deleteComment,
+  gatewayAccountTimeline,
   getEntry,
   invoiceTimeline,
   listTimeline,
@@ -458,7 +459,7 @@ export const ROUTES: readonly Route[] = [
     operationId: 'PostTransaction',
     method: 'POST',
     path: transactions.path,
-    summary: 'Create a sale or a refund, or record an external payment',
+    summary: 'Create a sale, an authorization, a capture, a void or a refund, or record an external payment',
     accepts: SECRET,
     resource: transactions.schema,
     takesBody: true,
@@ -479,7 +480,7 @@ export const ROUTES: readonly Route[] = [
   },
   {
     ...getOne(transactions),
-    ...action('PostTransactionRefund', 'POST', 'transactions/{id}/refund', 'Refund a sale'),
+    ...action('PostTransactionRefund', 'POST', 'transactions/{id}/refund', 'Refund a sale or a capture'),
     takesBody: true,
     creates: true,
     body: TransactionRefund,
@@ -536,6 +537,7 @@ export const ROUTES: readonly Route[] = [
     callsProvider: true,
     handler: checkCredentials,
   },
+  ...timelineOf(gatewayAccountTimeline),
   {
     operationId: 'PostGatewayAccountNotification',
     method: 'POST',

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { type Environment, startEnvironment } from './environment.ts'
 import { beginRun, conditions, notes, type PartResult, table, writeJson } from './report.ts'
+import { charges } from './scenarios/charges.ts'
 import { create } from './scenarios/create.ts'
 import { deliver } from './scenarios/deliver.ts'
 import { disputes } from './scenarios/disputes.ts'
@@ -35,6 +36,7 @@ const PARTS: ReadonlyMap<string, Scenario> = new Map([
   ['pricing', pricing],
   ['timers', timers],
   ['disputes', disputes],
+  ['charges', charges],
   ['memory', memory],
   ['start', start],
 ])

@@ -11,7 +11,12 @@ export const TRANSACTION_TYPES = [
   'setup',
   'void',
 ] as const
-export const SUPPORTED_TRANSACTION_TYPES = ['sale', 'refund'] as const
+export const SUPPORTED_TRANSACTION_TYPES = ['sale', 'refund', 'authorize', 'capture', 'void'] as const
+
+/** True for what takes money from a customer: the capture of an authorization is to invoices what a sale is. */
+export function takesMoney(type: string): boolean {
+  return type === 'sale' || type === 'capture'
+}
 
 export const TRANSACTION_RESULTS = ['abandoned', 'approved', 'canceled', 'declined', 'unknown'] as const
 
@@ -34,8 +39,18 @@ export const TRANSACTION_STATUSES = [
   'waiting-refund',
 ] as const
 
-/** `pending` until the outcome is known; `never-sent` if the gateway never received the request. */
-export type TransactionStatus = 'pending' | 'completed' | 'never-sent' | 'refunded' | 'partially-refunded'
+/**
+ * `pending` until the outcome is known; `never-sent` if the gateway never received the request; `waiting-capture` and
+ * `voided` of an approved authorization.
+ */
+export type TransactionStatus =
+  | 'pending'
+  | 'completed'
+  | 'never-sent'
+  | 'refunded'
+  | 'partially-refunded'
+  | 'waiting-capture'
+  | 'voided'
 
 /** How long a present customer has to approve a charge, in milliseconds. */
 export const APPROVAL_WINDOW = 3_600_000

@@ -25,6 +25,7 @@ export interface NewTimelineEntry {
     readonly invoiceId?: string | null
     readonly transactionId?: string | null
     readonly creditMemoId?: string | null
+    readonly gatewayAccountId?: string | null
   }
   readonly type: string
   /** The clock of the record. */
@@ -119,13 +120,13 @@ export async function writeConsequences(
        returning 1
      ), new_timeline as (
        insert into timeline_entries
-         (organization_id, id, customer_id, subscription_id, invoice_id, transaction_id, credit_memo_id, type, occurred_time,
-          cause, message, revision, created_time, updated_time)
-       select ?, id, customer_id, subscription_id, invoice_id, transaction_id, credit_memo_id, type, occurred_time, cause,
-              message, 1, ?, ?
+         (organization_id, id, customer_id, subscription_id, invoice_id, transaction_id, credit_memo_id, gateway_account_id,
+          type, occurred_time, cause, message, revision, created_time, updated_time)
+       select ?, id, customer_id, subscription_id, invoice_id, transaction_id, credit_memo_id, gateway_account_id, type,
+              occurred_time, cause, message, 1, ?, ?
          from jsonb_to_recordset(?::jsonb) as given
            (id text, customer_id text, subscription_id text, invoice_id text, transaction_id text, credit_memo_id text,
-            type text, occurred_time timestamptz, cause text, message text)
+            gateway_account_id text, type text, occurred_time timestamptz, cause text, message text)
      ), woken as (
        insert into wake_ups (workflow, organization_id, record_id, starts, gateway_call, due_by, attributes)
        select workflow, ?, record_id, starts, gateway_call, due_by, attributes
@@ -153,6 +154,7 @@ export async function writeConsequences(
           invoice_id: records.invoiceId,
           transaction_id: records.transactionId,
           credit_memo_id: records.creditMemoId,
+          gateway_account_id: records.gatewayAccountId,
           type: entry.type,
           occurred_time: entry.occurredTime.toISOString(),
           cause: entry.cause,

@@ -87,3 +87,44 @@ export async function quarantinedRecords(em: EntityManager): Promise<Quarantined
     .map((row) => ({ ...row, until: new Date(row.until) }))
     .sort((a, b) => a.until.getTime() - b.until.getTime())
 }
+
+/** A provider's notification that has failed: it is not a record with a workflow, and a loop processes it. */
+export interface NotificationKey {
+  readonly organizationId: string
+  readonly gatewayAccountId: string
+  /** The provider's. */
+  readonly id: string
+}
+
+export interface QuarantinedNotification extends NotificationKey {
+  readonly count: number
+  readonly reason: string
+  readonly until: Date
+}
+
+export async function quarantinedNotifications(em: EntityManager): Promise<QuarantinedNotification[]> {
+  const rows = await statement<Omit<QuarantinedNotification, 'until'> & { until: Date | string }>(
+    em,
+    'quarantined-notifications',
+    `select organization_id as "organizationId", gateway_account_id as "gatewayAccountId", id, failures as count,
+            failure as reason, due_time as until
+       from gateway_notifications where status = 'received' and failures > 0 order by due_time`,
+  )
+  return rows.map((row) => ({ ...row, until: new Date(row.until) }))
+}
+
+/** Has a notification processed again at once. False if it is not quarantined. */
+export async function releaseNotification(
+  em: EntityManager,
+  { organizationId, gatewayAccountId, id }: NotificationKey,
+): Promise<boolean> {
+  const rows = await statement<object>(
+    em,
+    'release-notification',
+    `update gateway_notifications set failures = 0, failure = null, due_time = now()
+      where organization_id = ? and gateway_account_id = ? and id = ? and status = 'received' and failures > 0
+      returning 1`,
+    [organizationId, gatewayAccountId, id],
+  )
+  return rows.length > 0
+}

@@ -60,6 +60,8 @@ type TransactionEntry =
   | 'transaction-waiting-gateway'
   | 'transaction-timeout-resolved'
   | 'transaction-refunded'
+  | 'transaction-captured'
+  | 'transaction-voided'
 
 const SAID: Readonly<Record<TransactionEntry, string>> = {
   'transaction-approved': 'approved',
@@ -70,9 +72,19 @@ const SAID: Readonly<Record<TransactionEntry, string>> = {
   'transaction-waiting-gateway': 'the outcome is unknown, and the gateway is asked again',
   'transaction-timeout-resolved': 'the outcome has been unknown for a day',
   'transaction-refunded': 'refunded',
+  'transaction-captured': 'captured',
+  'transaction-voided': 'voided',
 }
 
 /** The entries are in the timelines of the transaction, its customer and each invoice it pays. */
+const SUBJECTS: Readonly<Record<Transaction['type'], string>> = {
+  sale: 'Sale',
+  refund: 'Refund',
+  authorize: 'Authorization',
+  capture: 'Capture',
+  void: 'Void',
+}
+
 export function transactionEntries(
   transaction: Pick<Transaction, 'id' | 'type' | 'customerId' | 'invoiceIds' | 'amount' | 'currency'>,
   type: TransactionEntry,
@@ -80,7 +92,7 @@ export function transactionEntries(
   { cause = 'payment', amount = transaction.amount }: { cause?: Cause; amount?: string } = {},
 ): NewTimelineEntry[] {
   const { id, customerId, currency, invoiceIds } = transaction
-  const subject = transaction.type === 'refund' ? 'Refund' : 'Sale'
+  const subject = SUBJECTS[transaction.type]
   const message = `${subject} ${id} of ${plainAmount(amount)} ${currency}: ${SAID[type]}.`
   const entry = { type, occurredTime, cause, message }
   const [first, ...others] = invoiceIds
@@ -88,6 +100,15 @@ export function transactionEntries(
     { ...entry, records: { transactionId: id, customerId, invoiceId: first ?? null } },
     ...others.map((invoiceId) => ({ ...entry, records: { invoiceId } })),
   ]
+}
+
+/** Of an authorization, once a capture or void of it is approved. */
+export function endedEntries(
+  authorization: Parameters<typeof transactionEntries>[0] & Pick<Transaction, 'status'>,
+  occurredTime: Date,
+): NewTimelineEntry[] {
+  const type = authorization.status === 'voided' ? 'transaction-voided' : 'transaction-captured'
+  return transactionEntries(authorization, type, occurredTime)
 }
 
 export function refundedEntries(
@@ -178,4 +199,15 @@ export function customerEntry(
   occurredTime: Date,
 ): NewTimelineEntry {
   return { records: { customerId }, type, occurredTime, cause: 'api', message }
+}
+
+export function gatewayAccountEntry(
+  gatewayAccountId: string,
+  type: `gateway-account-${string}`,
+  said: string,
+  occurredTime: Date,
+  cause: Cause = 'api',
+): NewTimelineEntry {
+  const message = `Gateway account ${gatewayAccountId}: ${said}.`
+  return { records: { gatewayAccountId }, type, occurredTime, cause, message }
 }

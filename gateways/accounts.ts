@@ -7,11 +7,13 @@ import { referenceOf, splitReference } from '../billing/gateway-references.ts'
 import type { GatewayNotification, SentNotification } from './notifications.ts'
 import {
   type CardRefusal,
+  type Charge,
   type Gateway,
   GatewayFailedError,
   type GatewayResult,
   type Movement,
   NoGatewayError,
+  requestOf,
   type StoredCard,
 } from './port.ts'
 
@@ -31,14 +33,53 @@ export interface GatewayAccountFacts {
   readonly takesCardNumbers: boolean
   readonly descriptor: string | null
   readonly secretKey: string | null
+  /** At most one for each currency. */
+  readonly dailyLimits: readonly DailyLimit[]
   /** Verifies notifications; null: they are refused. */
   readonly webhookSecret: string | null
+}
+
+/** What an account charges at most in a day (UTC) in a currency; null: any number, any amount. */
+export interface DailyLimit {
+  readonly currency: string
+  readonly count: number | null
+  /** A decimal string. */
+  readonly amount: string | null
 }
 
 export interface GatewayAccountSource {
   find(organizationId: string, id: string): Promise<GatewayAccountFacts | null>
   /** In the order in which they are tried. */
   active(organizationId: string): Promise<GatewayAccountFacts[]>
+}
+
+/** Where requests were sent: each to one account at a time, and never back (docs/adr/0084). */
+export interface GatewayRoutes {
+  /**
+   * Records that a charge is about to be sent, for the first time or after `from` declined it. Returns where it was sent
+   * in truth: elsewhere if it was before, nowhere (null) if all accounts have refused it.
+   */
+  send(
+    charge: Charge,
+    from: string | null,
+    to: { readonly reference: string; readonly account: string; readonly limit: DailyLimit | null },
+  ): Promise<{ readonly reference: string | null } | 'over-limit'>
+  /** Records that no account is left after `from`. Returns where it was last sent. */
+  end(charge: Charge, from: string | null): Promise<string | null>
+  last(charge: Charge): Promise<string | null>
+  /** True if a charge that is declined now may be sent on. */
+  isOpen(charge: Charge): Promise<boolean>
+  /** References of the same card at other accounts, in the order in which they are tried. */
+  backups(organizationId: string, reference: string): Promise<readonly string[]>
+  /** What is declined does not count for the limit of the day. */
+  uncount(charge: Charge, reference: string): Promise<void>
+}
+
+interface AccountHolder {
+  readonly gateway: Gateway
+  /** As the gateway knows it. */
+  readonly reference: string
+  readonly heldBy: NonNullable<GatewayResult['heldBy']>
 }
 
 /** An account that need not exist yet. */
@@ -71,6 +112,7 @@ export interface Adapters {
 export function dispatchByAccount(
   own: Gateway,
   source: GatewayAccountSource,
+  routes: GatewayRoutes,
   adapters: Adapters,
 ): GatewayOfAccounts {
   const holderOf = async (organizationId: string, reference: string) => {
@@ -79,6 +121,76 @@ export function dispatchByAccount(
     const account = await source.find(organizationId, parts.account)
     if (account === null) return null
     return { gateway: adapters.of(account), account, reference: parts.reference }
+  }
+
+  /** Sends a charge to the account of its route, and after a soft decline to the next one that holds the card. */
+  const sendByRoute = async (kind: 'charge' | 'authorize', charge: Charge): Promise<GatewayResult> => {
+    if (splitReference(charge.reference) === null) return await own[kind](charge)
+    let declined: GatewayResult | null = null
+    let from: string | null = null
+    for (;;) {
+      const next = await nextAccount(charge, from)
+      if ('refusal' in next) return declined ?? next.refusal
+      const result = await next.gateway[kind]({ ...charge, reference: next.reference })
+      const held = { ...result, heldBy: next.heldBy }
+      if (result.result !== 'declined') return held
+      await routes.uncount(charge, next.heldBy.reference)
+      if (result.decline !== 'soft') return held
+      declined = held
+      from = next.heldBy.reference
+    }
+  }
+
+  /** Returns the account that a charge is sent to, at first or after `from` declined it; or why there is none. */
+  const nextAccount = async (
+    charge: Charge,
+    from: string | null,
+  ): Promise<AccountHolder | { readonly refusal: GatewayResult }> => {
+    let refusal: GatewayResult | null = null
+    for await (const reference of referencesAfter(charge, from)) {
+      const holder = await holderOf(charge.organizationId, reference)
+      const reason = refusalOf(holder, charge)
+      if (holder?.account == null || reason !== null) {
+        refusal ??= reason
+        continue
+      }
+      const limit = holder.account.dailyLimits.find(({ currency }) => currency === charge.currency) ?? null
+      const sent = await routes.send(charge, from, { reference, account: holder.account.id, limit })
+      if (sent === 'over-limit') refusal ??= refused('daily-limit-of-gateway-account', 'soft')
+      // Another process has ended the route there.
+      else if (from !== null && sent.reference === from) break
+      else return await toward(charge, sent.reference, refusal)
+    }
+    const last = await routes.end(charge, from)
+    // It was sent before the accounts refused it, or another process has sent it on.
+    if (last !== from) return await toward(charge, last, refusal)
+    return { refusal: refusal ?? refused('no-gateway-account', 'soft') }
+  }
+
+  async function* referencesAfter(charge: Charge, from: string | null): AsyncGenerator<string> {
+    if (from === null) yield charge.reference
+    const backups = await routes.backups(charge.organizationId, charge.reference)
+    yield* backups.slice(backups.indexOf(from ?? '') + 1)
+  }
+
+  const toward = async (
+    { organizationId }: Charge,
+    reference: string | null,
+    refusal: GatewayResult | null,
+  ): Promise<AccountHolder | { readonly refusal: GatewayResult }> => {
+    if (reference === null) return { refusal: refusal ?? refused('no-gateway-account', 'soft') }
+    const holder = await holderOf(organizationId, reference)
+    if (holder === null) throw new Error('the gateway account that a charge was sent to does not exist')
+    return { ...holder, heldBy: { reference, gatewayName: holder.gateway.name } }
+  }
+
+  /** Returns the account that a charge was last sent to. */
+  const holderOfCharge = async (charge: Charge) => {
+    const isOwn = splitReference(charge.reference) === null
+    const reference = isOwn ? charge.reference : ((await routes.last(charge)) ?? charge.reference)
+    const holder = await holderOf(charge.organizationId, reference)
+    if (holder === null) throw new NoGatewayError('The gateway account of the charge does not exist.')
+    return { ...holder, heldBy: { reference, gatewayName: holder.gateway.name } }
   }
 
   return {
@@ -106,9 +218,17 @@ export function dispatchByAccount(
         const where = currency === null ? '' : ` in ${currency}`
         return { refusal: `No gateway account takes ${card.brand ?? 'this card'}${where}.` }
       }
-      return await firstToKeep(fitting, (account) =>
-        adapters.of(account).store(organizationId, card, requestId, options),
+      const storeIn = (account: GatewayAccountFacts) =>
+        adapters.of(account).store(organizationId, card, requestId, options)
+      const stored = await firstToKeep(fitting, storeIn)
+      if ('refusal' in stored || options.isForPresentCustomer === true) return stored
+      const first = splitReference(stored.reference)?.account
+      const others = fitting.slice(fitting.findIndex(({ id }) => id === first) + 1, MOST_ACCOUNTS)
+      const kept = await Promise.all(
+        others.map((account) => firstToKeep([account], storeIn).catch(() => null)),
       )
+      const backups = kept.flatMap((one) => (one === null || 'refusal' in one ? [] : [one.reference]))
+      return { ...stored, backups }
     },
 
     async adopt(organizationId, paymentMethod) {
@@ -121,21 +241,25 @@ export function dispatchByAccount(
       })
     },
 
-    async charge(charge) {
-      const holder = await holderOf(charge.organizationId, charge.reference)
+    charge: (charge) => sendByRoute('charge', charge),
+    authorize: (charge) => sendByRoute('authorize', charge),
+
+    async capture(capture) {
+      const holder = await holderOf(capture.organizationId, capture.reference)
       if (holder === null) return refused('unknown-gateway-account', 'hard')
-      const { account, gateway, reference } = holder
-      if (account !== null && !account.isActive) return refused('gateway-account-inactive', 'soft')
-      if (account !== null && !accepts(account.acceptedCurrencies, charge.currency)) {
-        return refused('currency-not-accepted', 'hard')
-      }
-      return await gateway.charge({ ...charge, reference })
+      return await holder.gateway.capture({ ...capture, reference: holder.reference })
+    },
+
+    async void(release) {
+      const holder = await holderOf(release.organizationId, release.reference)
+      if (holder === null) return refused('unknown-gateway-account', 'hard')
+      return await holder.gateway.void({ ...release, reference: holder.reference })
     },
 
     async abandon(charge, since) {
-      const holder = await holderOf(charge.organizationId, charge.reference)
-      if (holder === null) throw new NoGatewayError('The gateway account of the charge does not exist.')
-      return await holder.gateway.abandon({ ...charge, reference: holder.reference }, since)
+      const { gateway, reference, heldBy } = await holderOfCharge(charge)
+      const ended = await gateway.abandon({ ...charge, reference }, since)
+      return ended === null ? null : { ...ended, heldBy }
     },
 
     async refund(refund) {
@@ -145,7 +269,18 @@ export function dispatchByAccount(
     },
 
     async find(movement, since) {
-      const { organizationId, reference } = movementOf(movement)
+      if ('charge' in movement) {
+        const { charge } = movement
+        const { gateway, reference, heldBy } = await holderOfCharge(charge)
+        const found = await gateway.find(withReference(movement, reference), since)
+        if (found?.result !== 'declined' || splitReference(charge.reference) === null) {
+          return found === null ? null : { ...found, heldBy }
+        }
+        await routes.uncount(charge, heldBy.reference)
+        // Another account may still be asked, or is being asked now: `charge` goes on from here.
+        return found.decline === 'soft' && (await routes.isOpen(charge)) ? null : { ...found, heldBy }
+      }
+      const { organizationId, reference } = requestOf(movement)
       const holder = await holderOf(organizationId, reference)
       if (holder === null) throw new NoGatewayError('The gateway account of the movement does not exist.')
       return await holder.gateway.find(withReference(movement, holder.reference), since)
@@ -188,7 +323,20 @@ async function firstToKeep<Card extends StoredCard>(
   return refusal
 }
 
+/** A card is stored with so many accounts. */
+const MOST_ACCOUNTS = 3
+
 const SHORTEST_WINDOW = 23 * 3_600_000
+
+function refusalOf(
+  holder: { readonly account: GatewayAccountFacts | null } | null,
+  { currency }: Charge,
+): GatewayResult | null {
+  if (holder?.account == null) return refused('unknown-gateway-account', 'hard')
+  if (!holder.account.isActive) return refused('gateway-account-inactive', 'soft')
+  if (!accepts(holder.account.acceptedCurrencies, currency)) return refused('currency-not-accepted', 'hard')
+  return null
+}
 
 function accepts(accepted: readonly string[], value: string): boolean {
   return accepted.length === 0 || accepted.includes(value)
@@ -198,12 +346,16 @@ function refused(reason: string, decline: NonNullable<GatewayResult['decline']>)
   return { result: 'declined', raw: JSON.stringify({ result: 'declined', reason }), decline }
 }
 
-function movementOf(movement: Movement) {
-  return movement.kind === 'charge' ? movement.charge : movement.refund
-}
-
 function withReference(movement: Movement, reference: string): Movement {
-  return movement.kind === 'charge'
-    ? { kind: 'charge', charge: { ...movement.charge, reference } }
-    : { kind: 'refund', refund: { ...movement.refund, reference } }
+  switch (movement.kind) {
+    case 'charge':
+    case 'authorize':
+      return { ...movement, charge: { ...movement.charge, reference } }
+    case 'refund':
+      return { ...movement, refund: { ...movement.refund, reference } }
+    case 'capture':
+      return { ...movement, capture: { ...movement.capture, reference } }
+    case 'void':
+      return { ...movement, release: { ...movement.release, reference } }
+  }
 }

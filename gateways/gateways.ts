@@ -4,24 +4,28 @@ import {
   type GatewayAccountFacts,
   type GatewayAccountSource,
   type GatewayOfAccounts,
+  type GatewayRoutes,
 } from './accounts.ts'
 import { type Gateway, NoGatewayError } from './port.ts'
 import { returnPage } from './return-page.ts'
 import { createStripeGateway, type StripeGateway, type StripeOptions } from './stripe.ts'
 import { readStripeNotification } from './stripe-notifications.ts'
-import { type Approvals, createTestGateway } from './test-gateway.ts'
+import { type Approvals, createTestGateway, type Disputes } from './test-gateway.ts'
 
 export interface GatewayOptions {
   readonly environment: 'sandbox' | 'live'
   readonly databaseUrl: string
   readonly baseUrl: string
   readonly accounts: GatewayAccountSource
+  readonly routes: GatewayRoutes
   readonly stripeHost?: StripeOptions['host']
 }
 
 export interface Gateways extends GatewayOfAccounts {
   /** Charges of the test gateway that wait for their customers; null in live. */
   readonly approvals: Approvals | null
+  /** The disputes that the test gateway makes; null in live. */
+  readonly disputes: Disputes | null
 }
 
 /** Organizations without accounts have the test gateway in the sandbox, and none in live. */
@@ -30,11 +34,13 @@ export function createGateways({
   databaseUrl,
   baseUrl,
   accounts,
+  routes,
   stripeHost,
 }: GatewayOptions): Gateways {
   const own = createGateway(environment, databaseUrl, baseUrl)
-  const dispatched = dispatchByAccount(own, accounts, {
-    of: (account) => (account.gatewayName === 'Stripe' ? stripeOf(account, baseUrl, stripeHost) : own),
+  const stripeFor = lastUsed((account: GatewayAccountFacts) => stripeOf(account, baseUrl, stripeHost))
+  const dispatched = dispatchByAccount(own, accounts, routes, {
+    of: (account) => (account.gatewayName === 'Stripe' ? stripeFor(account) : own),
     async probe({ gatewayName, secretKey }) {
       const unsaved = { secretKey, takesCardNumbers: false, descriptor: null }
       if (gatewayName === 'Stripe') await stripeOf(unsaved, baseUrl, stripeHost).probe()
@@ -48,17 +54,34 @@ export function createGateways({
       return readStripeNotification(organizationId, webhookSecret, sent)
     },
   })
-  return { ...dispatched, approvals: own.approvals }
+  return { ...dispatched, approvals: own.approvals, disputes: own.disputes }
+}
+
+/** How many adapters are kept: to make one takes longer than to read its account. */
+const KEPT = 1_000
+
+/** Keeps what was made for the accounts used last, as long as what it is made of is the same. */
+function lastUsed<Made>(make: (account: GatewayAccountFacts) => Made): typeof make {
+  const kept = new Map<string, Made>()
+  return (account) => {
+    const { id, secretKey, takesCardNumbers, descriptor } = account
+    const key = JSON.stringify([id, secretKey, takesCardNumbers, descriptor])
+    const made = kept.get(key) ?? make(account)
+    kept.delete(key)
+    kept.set(key, made)
+    if (kept.size > KEPT) kept.delete(kept.keys().next().value ?? '')
+    return made
+  }
 }
 
 export function createGateway(
   environment: 'sandbox' | 'live',
   databaseUrl: string,
   baseUrl: string,
-): Gateway & Pick<Gateways, 'approvals'> {
-  if (environment !== 'sandbox') return { ...noGateway(), approvals: null }
+): Gateway & Pick<Gateways, 'approvals' | 'disputes'> {
+  if (environment !== 'sandbox') return { ...noGateway(), approvals: null, disputes: null }
   const testGateway = createTestGateway(databaseUrl, { baseUrl })
-  return { ...testGateway, approvals: testGateway }
+  return { ...testGateway, approvals: testGateway, disputes: testGateway }
 }
 
 /** Holds nothing that must be closed. */
@@ -91,6 +114,9 @@ function noGateway(): Gateway {
     store: refuse,
     adopt: refuse,
     charge: refuse,
+    authorize: refuse,
+    capture: refuse,
+    void: refuse,
     abandon: refuse,
     refund: refuse,
     find: refuse,

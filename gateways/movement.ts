@@ -31,6 +31,8 @@ export interface MovementOutcome {
   readonly id?: string | null
   readonly decline?: DeclineClass | null
   readonly approvalUrl?: string | null
+  readonly expiryTime?: number | null
+  readonly heldBy?: GatewayResult['heldBy']
 }
 
 const NO_RESULT = outcome('unknown', 'no-answer')
@@ -60,7 +62,7 @@ export async function carryOut(
   const found = await find(gateway, movement, since)
   if (found !== null && found.result !== 'unknown') return found
   if (found === NO_RESULT) return NO_RESULT
-  if (found?.approvalUrl != null && movement.kind === 'charge') {
+  if (found?.approvalUrl != null && 'charge' in movement) {
     return isOverdue || !isWanted ? await abandon(gateway, movement.charge, since) : found
   }
   if (maySend()) return await send(gateway, movement, () => now() < readAt + FRESH)
@@ -82,9 +84,18 @@ async function send(gateway: Gateway, movement: Movement, isFresh: () => boolean
 }
 
 async function move(gateway: Gateway, movement: Movement): Promise<GatewayResult> {
-  return movement.kind === 'charge'
-    ? await gateway.charge(movement.charge)
-    : await gateway.refund(movement.refund)
+  switch (movement.kind) {
+    case 'charge':
+      return await gateway.charge(movement.charge)
+    case 'authorize':
+      return await gateway.authorize(movement.charge)
+    case 'refund':
+      return await gateway.refund(movement.refund)
+    case 'capture':
+      return await gateway.capture(movement.capture)
+    case 'void':
+      return await gateway.void(movement.release)
+  }
 }
 
 async function find(gateway: Gateway, movement: Movement, since: number): Promise<MovementOutcome | null> {

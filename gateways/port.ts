@@ -24,6 +24,8 @@ export interface StoredCard {
   /** Charges the card; says nothing of it. */
   readonly reference: string
   readonly gatewayName: string
+  /** References of the card at other accounts, in the order in which they are tried after a soft decline. */
+  readonly backups?: readonly string[]
 }
 
 /** A card that the provider's own form stored. */
@@ -65,9 +67,33 @@ export interface Refund extends MovementOfMoney {
   readonly chargeId: string | null
 }
 
+/** A capture or void: of a capture, `amount` is what is taken. */
+export interface OfAuthorization extends MovementOfMoney {
+  readonly authorizationRequestId: string
+  readonly authorizationId: string | null
+}
+
 export type Movement =
   | { readonly kind: 'charge'; readonly charge: Charge }
+  | { readonly kind: 'authorize'; readonly charge: Charge }
   | { readonly kind: 'refund'; readonly refund: Refund }
+  | { readonly kind: 'capture'; readonly capture: OfAuthorization }
+  | { readonly kind: 'void'; readonly release: OfAuthorization }
+
+/** Returns what every movement has. */
+export function requestOf(movement: Movement): Charge | Refund | OfAuthorization {
+  switch (movement.kind) {
+    case 'charge':
+    case 'authorize':
+      return movement.charge
+    case 'refund':
+      return movement.refund
+    case 'capture':
+      return movement.capture
+    case 'void':
+      return movement.release
+  }
+}
 
 export interface GatewayResult {
   readonly result: 'approved' | 'declined' | 'unknown'
@@ -77,6 +103,10 @@ export interface GatewayResult {
   readonly decline?: DeclineClass | null
   /** Where the present customer approves a charge, which is `unknown` until then; null: it waits for nobody. */
   readonly approvalUrl?: string | null
+  /** When an approved authorization ends by itself, in milliseconds; null: the gateway does not say. */
+  readonly expiryTime?: number | null
+  /** Who has taken or declined it, where several could. */
+  readonly heldBy?: { readonly reference: string; readonly gatewayName: string }
 }
 
 export interface StoreOptions {
@@ -105,6 +135,12 @@ export interface Gateway {
    * @throws NotSentError if the gateway has certainly not carried it out.
    */
   charge(charge: Charge): Promise<GatewayResult>
+  /** As `charge`, but the money is only held, until it is captured or voided, or the authorization ends by itself. */
+  authorize(charge: Charge): Promise<GatewayResult>
+  /** Takes what an authorization holds, once; the rest of it is released. @throws NotSentError as `charge`. */
+  capture(capture: OfAuthorization): Promise<GatewayResult>
+  /** Releases what an authorization holds. @throws NotSentError as `charge`. */
+  void(release: OfAuthorization): Promise<GatewayResult>
   /** Ends a charge that waits: it is declined, or approved if the customer was faster; null: never received. */
   abandon(charge: Charge, since: number): Promise<GatewayResult | null>
   /** @throws NotSentError as `charge`. */
@@ -119,6 +155,9 @@ export const GATEWAY_CALLS = [
   'store',
   'adopt',
   'charge',
+  'authorize',
+  'capture',
+  'void',
   'abandon',
   'refund',
   'find',

@@ -61,9 +61,10 @@ function readObject(organizationId: string, type: string, event: unknown): Read 
 type Reader = (object: Members, organizationId: string) => Read
 
 const READERS: Readonly<Record<string, Reader>> = {
-  'payment_intent.succeeded': readIntent,
+  'payment_intent.amount_capturable_updated': readIntent,
+  'payment_intent.succeeded': ranked(1, readIntent),
   'payment_intent.payment_failed': readIntent,
-  'payment_intent.canceled': readIntent,
+  'payment_intent.canceled': ranked(1, readIntent),
   'refund.created': ranked(0, readRefund),
   'refund.updated': ranked(1, readRefund),
   'charge.refund.updated': ranked(1, readRefund),
@@ -92,9 +93,12 @@ function unused(id: string, reason: 'type' | 'not-ours' | 'unreadable'): Read {
 
 function readIntent(object: Members, organizationId: string): Read {
   const id = text(object.id)
-  const requestId = requestIdOf(object, organizationId)
-  if (requestId === null) return unused(id, 'not-ours')
-  text(object.status)
+  const charged = requestIdOf(object, organizationId)
+  if (charged === null) return unused(id, 'not-ours')
+  const { captureRequestId } = membersOf(object.metadata)
+  const isCapture = text(object.status) === 'succeeded' && captureRequestId !== undefined
+  const requestId = isCapture ? text(captureRequestId) : charged
+
   const outcome = resultOfIntent(object as unknown as Stripe.PaymentIntent)
   return { rank: 0, record: id, object: id, content: { kind: 'charge', requestId, outcome } }
 }

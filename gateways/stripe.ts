@@ -17,8 +17,11 @@ import {
   GatewayFailedError,
   type GatewayResult,
   NotSentError,
+  type OfAuthorization,
   type Refund,
 } from './port.ts'
+
+type Request = Charge | Refund | OfAuthorization
 
 /** The adapter was written and tested against this version. */
 export const STRIPE_API_VERSION = '2026-10-28.endive'
@@ -31,6 +34,11 @@ const TIMEOUT = 30_000
 /** How much earlier than our instant Stripe may have written a movement by its own clock. Seconds. */
 const CLOCK_MARGIN = 300
 const PAGE = 100
+const HELD: Pick<Stripe.PaymentIntentCreateParams, 'capture_method' | 'expand'> = {
+  capture_method: 'manual',
+  // It says until when.
+  expand: ['latest_charge'],
+}
 /** Nobody is there to be sent to another page. */
 const WITHOUT_REDIRECT = { enabled: true, allow_redirects: 'never' } as const
 
@@ -108,6 +116,35 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
     return `${customer}/${paymentMethod}`
   }
 
+  const createIntent = async (kind: 'charge' | 'authorize', charge: Charge): Promise<GatewayResult> => {
+    const amount = minorUnits(charge.amount, charge.currency)
+    if (amount === null) return declined('amount-not-representable', 'hard', null)
+    const { customer, paymentMethod } = partsOf(charge.reference)
+    return await moving(async () => {
+      const intent = await stripe.paymentIntents.create(
+        {
+          amount,
+          currency: charge.currency.toLowerCase(),
+          customer,
+          payment_method: paymentMethod,
+          confirm: true,
+          ...(charge.customer === null
+            ? {
+                automatic_payment_methods: WITHOUT_REDIRECT,
+                off_session: true,
+                error_on_requires_action: true,
+              }
+            : { payment_method_types: ['card'], return_url: charge.customer.returnUrl ?? returnUrl }),
+          metadata: metadataOf(charge),
+          ...(kind === 'authorize' ? HELD : {}),
+          ...(descriptor === null ? {} : { statement_descriptor_suffix: descriptor }),
+        },
+        keyOf(kind, requestIdOf(charge)),
+      )
+      return resultOfIntent(intent)
+    })
+  }
+
   return {
     name: NAME,
     takesCards: async () => takesCards,
@@ -164,31 +201,39 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
       })
     },
 
-    async charge(charge) {
-      const amount = minorUnits(charge.amount, charge.currency)
+    charge: (charge) => createIntent('charge', charge),
+    authorize: (charge) => createIntent('authorize', charge),
+
+    async capture(capture) {
+      const { requestId } = capture
+      const amount = minorUnits(capture.amount, capture.currency)
       if (amount === null) return declined('amount-not-representable', 'hard', null)
-      const { customer, paymentMethod } = partsOf(charge.reference)
       return await moving(async () => {
-        const intent = await stripe.paymentIntents.create(
-          {
-            amount,
-            currency: charge.currency.toLowerCase(),
-            customer,
-            payment_method: paymentMethod,
-            confirm: true,
-            ...(charge.customer === null
-              ? {
-                  automatic_payment_methods: WITHOUT_REDIRECT,
-                  off_session: true,
-                  error_on_requires_action: true,
-                }
-              : { payment_method_types: ['card'], return_url: charge.customer.returnUrl ?? returnUrl }),
-            metadata: metadataOf(charge),
-            ...(descriptor === null ? {} : { statement_descriptor_suffix: descriptor }),
-          },
-          keyOf('charge', requestIdOf(charge)),
+        const id = await authorizationOf(stripe, capture)
+        if (id === null) return declined('no-such-authorization', 'hard', null)
+        const captured = await stripe.paymentIntents.capture(
+          id,
+          { amount_to_capture: amount, metadata: { captureRequestId: requestId } },
+          keyOf('capture', requestIdOf(capture)),
         )
-        return resultOfIntent(intent)
+        return captureIn(captured, requestId) ?? declined('not-captured', 'soft', id)
+      })
+    },
+
+    async void(release) {
+      return await moving(async () => {
+        const id = await authorizationOf(stripe, release)
+        if (id === null) return declined('no-such-authorization', 'hard', null)
+        try {
+          const canceled = await stripe.paymentIntents.cancel(id, {}, keyOf('void', requestIdOf(release)))
+          return releaseOf(canceled) ?? declined('not-released', 'soft', id)
+        } catch (error) {
+          // It has ended by itself, or by a capture.
+          if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error
+          const ended = releaseOf(await stripe.paymentIntents.retrieve(id))
+          if (ended === null) throw error
+          return ended
+        }
       })
     },
 
@@ -224,10 +269,17 @@ export function createStripeGateway(options: StripeOptions): StripeGateway {
     },
 
     async find(movement, since) {
-      if (movement.kind === 'charge') {
+      if ('charge' in movement) {
         const { charge } = movement
         const intent = await findIntent(stripe, charge, charge.requestId, since)
         return intent === null ? null : resultOfIntent(intent)
+      }
+      if (movement.kind === 'capture' || movement.kind === 'void') {
+        const request = movement.kind === 'capture' ? movement.capture : movement.release
+        const id = await authorizationOf(stripe, request)
+        if (id === null) return null
+        const intent = await stripe.paymentIntents.retrieve(id)
+        return movement.kind === 'capture' ? captureIn(intent, request.requestId) : releaseOf(intent)
       }
       const { refund } = movement
       const charged = refund.chargeId ?? (await findIntent(stripe, refund, refund.chargeRequestId, 0))?.id
@@ -320,13 +372,14 @@ async function storing<T>(store: () => Promise<T>): Promise<T | CardRefusal> {
 /** Lists what a customer was charged since an instant, newest first, until the request is found. */
 async function findIntent(
   stripe: Stripe,
-  sought: Charge | Refund,
+  sought: Request,
   requestId: string,
   since: number,
 ): Promise<Stripe.PaymentIntent | null> {
   const created = { gte: Math.max(0, Math.floor(since / 1000) - CLOCK_MARGIN) }
   const { customer } = partsOf(sought.reference)
-  for await (const intent of stripe.paymentIntents.list({ customer, created, limit: PAGE })) {
+  const page = { customer, created, limit: PAGE, expand: ['data.latest_charge'] }
+  for await (const intent of stripe.paymentIntents.list(page)) {
     if (isOf(intent, sought, requestId)) return intent
   }
   return null
@@ -334,10 +387,11 @@ async function findIntent(
 
 function isOf(
   { metadata }: { readonly metadata: Stripe.Metadata | null },
-  { organizationId }: Charge | Refund,
+  { organizationId }: Request,
   requestId: string,
 ): boolean {
-  return metadata?.requestId === requestId && metadata.organizationId === organizationId
+  const { requestId: id, captureRequestId, organizationId: owner } = metadata ?? {}
+  return (id === requestId || captureRequestId === requestId) && owner === organizationId
 }
 
 export function resultOfIntent(intent: Stripe.PaymentIntent): GatewayResult {
@@ -346,6 +400,8 @@ export function resultOfIntent(intent: Stripe.PaymentIntent): GatewayResult {
   switch (status) {
     case 'succeeded':
       return { result: 'approved', raw: rawOf(id, status, null), id }
+    case 'requires_capture':
+      return { result: 'approved', raw: rawOf(id, status, null), id, expiryTime: expiryTimeOf(intent) }
     case 'processing':
       return { result: 'unknown', raw: rawOf(id, status, null), id }
     case 'requires_action': {
@@ -360,6 +416,33 @@ export function resultOfIntent(intent: Stripe.PaymentIntent): GatewayResult {
     default:
       return declined(reason, declineClassOf(reason, failure?.code), id)
   }
+}
+
+/** When Stripe releases what an intent holds. */
+function expiryTimeOf({ latest_charge: charge }: Stripe.PaymentIntent): number | null {
+  const card = typeof charge === 'object' ? charge?.payment_method_details?.card : null
+  return card?.capture_before == null ? null : card.capture_before * 1000
+}
+
+async function authorizationOf(stripe: Stripe, request: OfAuthorization): Promise<string | null> {
+  const { authorizationId, authorizationRequestId } = request
+  return authorizationId ?? (await findIntent(stripe, request, authorizationRequestId, 0))?.id ?? null
+}
+
+/** Returns what an intent tells of a capture of it; null: it was not captured. */
+function captureIn({ id, status, metadata }: Stripe.PaymentIntent, requestId: string): GatewayResult | null {
+  if (status === 'requires_capture') return null
+  if (status === 'processing') return { result: 'unknown', raw: rawOf(id, status, null), id }
+  if (status !== 'succeeded') return declined('authorization-ended', 'hard', id)
+  if (metadata.captureRequestId !== requestId) return declined('already-captured', 'hard', id)
+  return { result: 'approved', raw: rawOf(id, status, null), id }
+}
+
+/** Returns what an intent tells of its release; null: it still holds the money. */
+function releaseOf({ id, status }: Stripe.PaymentIntent): GatewayResult | null {
+  if (status === 'requires_capture') return null
+  if (status !== 'canceled') return declined('already-captured', 'hard', id)
+  return { result: 'approved', raw: rawOf(id, status, null), id }
 }
 
 /** A refund that fails later is reported by Stripe's notifications. */
@@ -433,11 +516,11 @@ function partsOf(reference: string): { readonly customer: string; readonly payme
   return { customer, paymentMethod }
 }
 
-function metadataOf({ organizationId, requestId }: Charge | Refund): Record<string, string> {
+function metadataOf({ organizationId, requestId }: Request): Record<string, string> {
   return { organizationId, requestId }
 }
 
-function requestIdOf({ organizationId, requestId }: Charge | Refund): string {
+function requestIdOf({ organizationId, requestId }: Request): string {
   return `${organizationId}/${requestId}`
 }
 

@@ -4,6 +4,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto'
 import pg from 'pg'
+import type { GatewayNotification } from './notifications.ts'
 import {
   type Charge,
   type DeclineClass,
@@ -12,7 +13,9 @@ import {
   GatewayFailedError,
   type GatewayResult,
   NotSentError,
+  type OfAuthorization,
   type Refund,
+  requestOf,
   type StoredCard,
 } from './port.ts'
 import { returnPage } from './return-page.ts'
@@ -25,6 +28,8 @@ type Behaviour =
   | 'lost'
   | 'stolen'
   | 'answer-late'
+  /** Approved, and disputed a day later. */
+  | 'dispute'
   | 'decline-renewals'
   /** Approved by its present customer at every charge. */
   | 'ask-always'
@@ -42,6 +47,7 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   '4000000000009979': 'stolen',
   '4000000000000119': 'answer-late',
   '4000000000000341': 'decline-renewals',
+  '4000000000000259': 'dispute',
   '4000002760003184': 'ask-always',
   '4000003800000446': 'ask-present',
 }
@@ -52,6 +58,7 @@ const PAYMENT_METHODS: ReadonlyMap<string, string> = new Map([
   ['pm_card_visa_chargeDeclined', '4000000000000002'],
   ['pm_card_visa_chargeDeclinedInsufficientFunds', '4000000000009995'],
   ['pm_card_authenticationRequired', '4000002760003184'],
+  ['pm_card_createDispute', '4000000000000259'],
 ])
 
 const ALWAYS_DECLINED: Readonly<Partial<Record<Behaviour, string>>> = {
@@ -68,6 +75,7 @@ interface LedgerRow {
   result: GatewayResult['result'] | 'waiting'
   reason: string | null
   approval_id: string | null
+  expiry_time: Date | null
 }
 
 const DECLINES: Readonly<Record<string, DeclineClass>> = {
@@ -79,6 +87,10 @@ const DECLINES: Readonly<Record<string, DeclineClass>> = {
   'approval-required': 'needs-action',
   'approval-refused': 'needs-action',
   'exceeds-charge': 'hard',
+  'authorization-ended': 'hard',
+  'authorization-expired': 'hard',
+  'exceeds-authorization': 'hard',
+  'not-authorized': 'hard',
   'unknown-reference': 'hard',
 }
 
@@ -101,11 +113,63 @@ export interface DecidedCharge {
   readonly outcome: GatewayResult
 }
 
-export interface TestGateway extends Gateway, Approvals {}
+/** Charges of the card that is disputed. */
+export interface Disputes {
+  /** Those that are not disputed yet. */
+  disputable(): Promise<DisputableCharge[]>
+  recordDisputed(charge: Pick<DisputableCharge, 'organizationId' | 'requestId'>): Promise<void>
+}
+
+export interface DisputableCharge {
+  readonly organizationId: string
+  readonly requestId: string
+  /** A decimal string. */
+  readonly amount: string
+  readonly currency: string
+}
+
+/** How long a dispute can be responded to. Milliseconds. */
+const RESPONSE_WINDOW = 7 * 24 * 3_600_000
+
+/** Tells of a dispute as the notification of a provider does. */
+export function disputeNotification(
+  { requestId, amount, currency }: DisputableCharge,
+  postedTime: number,
+): GatewayNotification {
+  const id = `test_${createHash('sha256').update(requestId).digest('hex').slice(0, 32)}`
+  const deadlineTime = postedTime + RESPONSE_WINDOW
+  const raw = JSON.stringify({ id, charge: requestId, amount, currency, reason: 'fraudulent' })
+  return {
+    id,
+    type: 'dispute.created',
+    occurredTime: postedTime,
+    rank: 0,
+    record: requestId,
+    object: id,
+    content: {
+      kind: 'dispute',
+      disputeId: id,
+      chargeId: requestId,
+      amount,
+      currency,
+      reasonCode: 'fraudulent',
+      type: 'first-chargeback',
+      status: 'response-needed',
+      postedTime,
+      deadlineTime,
+      raw,
+    },
+  }
+}
+
+export interface TestGateway extends Gateway, Approvals, Disputes {}
 
 const NAME = 'TestGateway'
 /** Milliseconds. */
 const TIMEOUT = 10_000
+
+/** How long it holds money. Days. */
+const AUTHORIZED = 7
 
 /** As promised; the ledger in fact keeps request ids for ever. */
 const IDEMPOTENCY_WINDOW = 24 * 3_600_000
@@ -174,6 +238,72 @@ export function createTestGateway(
     }
   }
 
+  const enter = async (
+    kind: 'charge' | 'authorize',
+    { organizationId, requestId, reference, amount, currency, customer }: Charge,
+  ): Promise<GatewayResult> =>
+    resultOrDeclined(
+      await ask(
+        `insert into test_gateway.ledger
+             (organization_id, request_id, kind, reference, amount, currency, result, reason, approval_id, return_url, expiry_time)
+           select card.organization_id, $2, $10::text, card.reference, $4, $5,
+                  case when declined.reason is not null then 'declined'
+                       when asked.customer then 'waiting'
+                       when card.behaviour = 'answer-late' then 'unknown'
+                       else 'approved' end,
+                  declined.reason, case when asked.customer then $7 end, case when asked.customer then $8 end,
+                  case when $10::text = 'authorize' then now() + interval '${AUTHORIZED} days' end
+             from test_gateway.cards card,
+                  lateral (select exists (select from test_gateway.ledger earlier
+                     where earlier.organization_id = card.organization_id and earlier.reference = card.reference
+                       and earlier.result = 'approved') as before) charged,
+                  lateral (select case
+                       when card.behaviour = 'decline-renewals' and charged.before then 'do-not-honor'
+                       when card.behaviour = 'ask-always' and not $6 then 'approval-required'
+                       else $9::jsonb ->> card.behaviour end as reason) declined,
+                  lateral (select $6 and card.behaviour in ('ask-always', 'ask-present') as customer) asked
+            where card.organization_id = $1 and card.reference = $3
+           ${ASKED_AGAIN}`,
+        [
+          organizationId,
+          requestId,
+          reference,
+          amount,
+          currency,
+          customer !== null,
+          randomUUID(),
+          customer?.returnUrl ?? returnPage(baseUrl),
+          JSON.stringify(ALWAYS_DECLINED),
+          kind,
+        ],
+      ),
+    )
+
+  /** Ends an authorization, if nothing has yet. */
+  const endAuthorization = async (
+    kind: 'capture' | 'void',
+    { organizationId, requestId, authorizationRequestId, amount, currency }: OfAuthorization,
+  ): Promise<GatewayResult> =>
+    resultOrDeclined(
+      await ask(
+        `insert into test_gateway.ledger
+           (organization_id, request_id, kind, reference, charge_request_id, amount, currency, result, reason)
+         select held.organization_id, $2, $6::text, held.reference, held.request_id, $4::numeric, $5,
+                case when refused.reason is null then 'approved' else 'declined' end, refused.reason
+           from test_gateway.ledger held,
+                lateral (select case
+                     when held.result <> 'approved' then 'not-authorized'
+                     when exists (select from test_gateway.ledger ended
+                       where ended.organization_id = held.organization_id and ended.charge_request_id = held.request_id
+                         and ended.kind in ('capture', 'void') and ended.result = 'approved') then 'authorization-ended'
+                     when held.expiry_time <= now() then 'authorization-expired'
+                     when $4::numeric > held.amount then 'exceeds-authorization' end as reason) refused
+          where held.organization_id = $1 and held.request_id = $3 and held.kind = 'authorize'
+         ${ASKED_AGAIN}`,
+        [organizationId, requestId, authorizationRequestId, amount, currency, kind],
+      ),
+    )
+
   return {
     name: NAME,
     idempotencyWindow,
@@ -193,42 +323,10 @@ export function createTestGateway(
       return { reference, gatewayName: NAME, last4, brand, expMonth, expYear, fingerprint: paymentMethod }
     },
 
-    async charge({ organizationId, requestId, reference, amount, currency, customer }: Charge) {
-      return resultOrDeclined(
-        await ask(
-          `insert into test_gateway.ledger
-             (organization_id, request_id, kind, reference, amount, currency, result, reason, approval_id, return_url)
-           select card.organization_id, $2, 'charge', card.reference, $4, $5,
-                  case when declined.reason is not null then 'declined'
-                       when asked.customer then 'waiting'
-                       when card.behaviour = 'answer-late' then 'unknown'
-                       else 'approved' end,
-                  declined.reason, case when asked.customer then $7 end, case when asked.customer then $8 end
-             from test_gateway.cards card,
-                  lateral (select exists (select from test_gateway.ledger earlier
-                     where earlier.organization_id = card.organization_id and earlier.reference = card.reference
-                       and earlier.result = 'approved') as before) charged,
-                  lateral (select case
-                       when card.behaviour = 'decline-renewals' and charged.before then 'do-not-honor'
-                       when card.behaviour = 'ask-always' and not $6 then 'approval-required'
-                       else $9::jsonb ->> card.behaviour end as reason) declined,
-                  lateral (select $6 and card.behaviour in ('ask-always', 'ask-present') as customer) asked
-            where card.organization_id = $1 and card.reference = $3
-           ${ASKED_AGAIN}`,
-          [
-            organizationId,
-            requestId,
-            reference,
-            amount,
-            currency,
-            customer !== null,
-            randomUUID(),
-            customer?.returnUrl ?? returnPage(baseUrl),
-            JSON.stringify(ALWAYS_DECLINED),
-          ],
-        ),
-      )
-    },
+    charge: (charge) => enter('charge', charge),
+    authorize: (charge) => enter('authorize', charge),
+    capture: (capture) => endAuthorization('capture', capture),
+    void: (release) => endAuthorization('void', release),
 
     async abandon({ organizationId, requestId }) {
       return await ask(
@@ -255,6 +353,7 @@ export function createTestGateway(
                     where earlier.organization_id = charge.organization_id and earlier.kind = 'refund'
                       and earlier.charge_request_id = charge.request_id and earlier.result = 'approved') room
             where charge.organization_id = $1 and charge.request_id = $3 and charge.result = 'approved'
+              and charge.kind in ('charge', 'capture')
            ${ASKED_AGAIN}`,
           [organizationId, requestId, chargeRequestId, amount, currency],
         ),
@@ -262,7 +361,7 @@ export function createTestGateway(
     },
 
     async find(movement) {
-      const { organizationId, requestId } = movement.kind === 'charge' ? movement.charge : movement.refund
+      const { organizationId, requestId } = requestOf(movement)
       return await ask(
         `update test_gateway.ledger set calls = calls + 1,
                 result = case when result = 'unknown' then 'approved' else result end
@@ -300,6 +399,27 @@ export function createTestGateway(
       }
     },
 
+    async disputable() {
+      const { rows } = await pool.query<DisputableCharge>(
+        `select charge.organization_id as "organizationId", charge.request_id as "requestId",
+                trim_scale(charge.amount)::text as amount, charge.currency
+           from test_gateway.cards card
+           join test_gateway.ledger charge
+             on charge.organization_id = card.organization_id and charge.reference = card.reference
+          where card.behaviour = 'dispute' and charge.kind in ('charge', 'capture') and charge.result = 'approved'
+            and not charge.is_disputed
+          order by charge.created_time limit 1000`,
+      )
+      return rows
+    },
+
+    async recordDisputed({ organizationId, requestId }) {
+      await pool.query(
+        'update test_gateway.ledger set is_disputed = true where organization_id = $1 and request_id = $2',
+        [organizationId, requestId],
+      )
+    },
+
     close: () => pool.end(),
   }
 }
@@ -310,7 +430,7 @@ function referenceOf(organizationId: string, requestId: string): string {
   return `ref_${digest.slice(0, 32)}`
 }
 
-const RESULT = 'request_id, result, reason, approval_id'
+const RESULT = 'request_id, result, reason, approval_id, expiry_time'
 
 /** A repeated request id moves nothing more. If its first result was late, it is available by now. */
 const ASKED_AGAIN = `on conflict (organization_id, request_id) do update
@@ -319,7 +439,7 @@ const ASKED_AGAIN = `on conflict (organization_id, request_id) do update
  returning ${RESULT}`
 
 function resultOf(
-  { request_id: id, result, reason, approval_id: approvalId }: LedgerRow,
+  { request_id: id, result, reason, approval_id: approvalId, expiry_time: expiry }: LedgerRow,
   baseUrl: string,
 ): GatewayResult {
   if (result === 'waiting') {
@@ -327,7 +447,13 @@ function resultOf(
     return { result: 'unknown', raw: JSON.stringify({ result, reason }), id, approvalUrl }
   }
   const decline = result === 'declined' ? (DECLINES[reason ?? ''] ?? 'soft') : null
-  return { result, raw: JSON.stringify({ result, reason }), id, decline }
+  return {
+    result,
+    raw: JSON.stringify({ result, reason }),
+    id,
+    decline,
+    expiryTime: expiry?.getTime() ?? null,
+  }
 }
 
 function resultOrDeclined(result: GatewayResult | null): GatewayResult {

@@ -1,3 +1,4 @@
+import { jsonAmount } from '../billing/money.ts'
 import type { GatewayAccount } from '../db/entities/index.ts'
 import { resourceUrl } from './links.ts'
 
@@ -12,6 +13,11 @@ export function presentGatewayAccount(account: GatewayAccount, baseUrl: string) 
     acceptedCurrencies: account.acceptedCurrencies,
     paymentCardSchemes: account.paymentCardSchemes,
     priority: account.priority,
+    dailyLimits: account.dailyLimits.map(({ currency, count, amount }) => ({
+      currency,
+      count,
+      amount: amount === null ? null : jsonAmount(amount),
+    })),
     takesCardNumbers: account.takesCardNumbers,
     descriptor: account.descriptor ?? null,
     customFields: account.customFields,

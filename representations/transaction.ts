@@ -1,5 +1,6 @@
 import { splitReference } from '../billing/gateway-references.ts'
 import { jsonAmount } from '../billing/money.ts'
+import { takesMoney } from '../billing/transactions.ts'
 import type { Transaction } from '../db/entities/index.ts'
 import { presentContact } from './contact.ts'
 import { type Link, resourceUrl } from './links.ts'
@@ -56,6 +57,7 @@ export function presentTransaction(transaction: Transaction, baseUrl: string) {
     gateway: transaction.gateway == null ? null : gatewayResponse(transaction),
     requestId: transaction.requestId ?? null,
     rawResponse: transaction.rawResponse ?? null,
+    authorizationExpiryTime: transaction.authorizationExpiryTime?.toISOString() ?? null,
     processedTime: transaction.processedTime?.toISOString() ?? null,
     nextInquiryTime: transaction.nextInquiryTime?.toISOString() ?? null,
     isDisputed: dispute?.isOpen ?? false,
@@ -70,6 +72,7 @@ export function presentTransaction(transaction: Transaction, baseUrl: string) {
 
 function shownStatus(transaction: Transaction) {
   if (transaction.dispute?.isOpen === true) return 'disputed' as const
+  if (transaction.status === 'waiting-capture' && transaction.isExpired === true) return 'voided' as const
   return waitsForCustomer(transaction) ? ('waiting-approval' as const) : transaction.status
 }
 
@@ -96,7 +99,7 @@ function linksOf(transaction: Transaction, baseUrl: string): Link[] {
       ? [{ rel: 'approvalUrl', href: transaction.approvalUrl }]
       : []),
     { rel: 'queryUrl', href: url('transactions', transaction.id, 'query') },
-    ...(transaction.type === 'sale'
+    ...(takesMoney(transaction.type)
       ? [{ rel: 'refundUrl', href: url('transactions', transaction.id, 'refund') }]
       : []),
   ]

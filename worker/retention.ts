@@ -23,6 +23,9 @@ const EXPIRED = {
   authentication_tokens: "expired_time < now() - interval '2 days'",
   password_tokens: "expired_time < now() - interval '2 days'",
   sign_in_failures: "failed_time < now() - interval '1 day'",
+  // A request is repeated for a day, and asked after for a month.
+  gateway_routes: "created_time < now() - interval '60 days'",
+  gateway_account_days: 'day < current_date - 60',
   gateway_notifications: "received_time < now() - interval '30 days'",
   api_requests: "created_time < now() - interval '30 days'",
   rate_limits: 'expire < extract(epoch from now()) * 1000',

@@ -5,6 +5,7 @@ import { createActivities } from '../activities/activities.ts'
 import { createOrderAdvancer } from '../activities/advance-order.ts'
 import { createQuarantine } from '../activities/quarantine.ts'
 import { gatewayAccountSource } from '../commands/payments/gateway-accounts.ts'
+import { gatewayRoutes } from '../commands/payments/gateway-routes.ts'
 import type { Config } from '../config/config.ts'
 import { ownPorts } from '../config/own-ports.ts'
 import { RELEASE } from '../config/release.ts'
@@ -34,6 +35,7 @@ import { startRetention } from './retention.ts'
 import { startStalledMoves } from './stalled-moves.ts'
 import { startSweep } from './sweep.ts'
 import { ensureSearchAttributes, lazyClient, startPolling } from './temporal.ts'
+import { startTestDisputes } from './test-disputes.ts'
 import { startWatchdog } from './watchdog.ts'
 
 export interface WorkerDependencies {
@@ -97,6 +99,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     databaseUrl,
     baseUrl: config.baseUrl,
     accounts: gatewayAccountSource(em, vault),
+    routes: gatewayRoutes(em, now),
     ...(dependencies.stripeHost === undefined ? {} : { stripeHost: dependencies.stripeHost }),
   })
   const gateway = outsideTransactions(gateways, GATEWAY_CALLS)
@@ -171,6 +174,10 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     watchdog,
   })
   const cardExpiry = startCardExpiry({ em, baseUrl: config.baseUrl, now, log, watchdog })
+  const testDisputes =
+    gateways.disputes === null
+      ? []
+      : [startTestDisputes({ em, baseUrl: config.baseUrl, now, disputes: gateways.disputes, log, watchdog })]
   const retention = startRetention(databaseUrl, log)
   const listener = listen(
     databaseUrl,
@@ -206,6 +213,7 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
       const loops = [
         notifications,
         cardExpiry,
+        ...testDisputes,
         sweep,
         disabling,
         cancellation,

@@ -1,10 +1,17 @@
-import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
+import { canonicalJson } from '../../billing/canonical-json.ts'
+import { ConflictError, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
+import { amountOf } from '../../billing/money.ts'
 import { sealedCredentials } from '../../commands/payments/gateway-accounts.ts'
 import { requireUnreferenced } from '../../commands/references.ts'
-import { type GatewayAccountStatus, gatewayAccountSearch } from '../../db/entities/gateway-account.ts'
-import { GatewayAccount as GatewayAccountRow } from '../../db/entities/index.ts'
+import {
+  type DailyLimit,
+  type GatewayAccountStatus,
+  gatewayAccountSearch,
+} from '../../db/entities/gateway-account.ts'
+import { GatewayAccount as GatewayAccountRow, TimelineEntry } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { gatewayAccountEntry } from '../../events/timeline.ts'
 import { CredentialsRefusedError } from '../../gateways/port.ts'
 import { presentGatewayAccount } from '../../representations/gateway-account.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
@@ -31,6 +38,8 @@ export const gatewayAccounts: Resource<GatewayAccountRow> = {
   present: (row, { baseUrl }) => presentGatewayAccount(row, baseUrl),
 }
 
+const STATUS_CHANGES = { active: 'enabled', inactive: 'disabled', closed: 'closed' } as const
+
 export const gatewayAccountWriter: Writer<GatewayAccountRow, GatewayAccount> = {
   async create(unit, id, body, context) {
     if (body.gatewayName === 'TestGateway' && context.environment === 'live') {
@@ -41,6 +50,7 @@ export const gatewayAccountWriter: Writer<GatewayAccountRow, GatewayAccount> = {
     if (body.gatewayName === 'Stripe' && body.credentials === undefined) {
       throw new InvalidFieldsError([{ field: 'credentials', code: 'required', message: 'is required' }])
     }
+    unit.addTimelineEntry(gatewayAccountEntry(id, 'gateway-account-created', 'created', unit.now))
     return unit.create(GatewayAccountRow, {
       id,
       gatewayName: body.gatewayName,
@@ -49,12 +59,12 @@ export const gatewayAccountWriter: Writer<GatewayAccountRow, GatewayAccount> = {
       credentialsCipher: await cipherOf(body, context),
     })
   },
-  async update(_, row, body, context) {
+  async update(unit, row, body, context) {
     if (body.gatewayName !== row.gatewayName) {
       throw new ConflictError('The gatewayName of a gateway account cannot be changed.')
     }
-    Object.assign(row, settingsOf(body))
-    if (body.credentials !== undefined) await changeCredentials(row, body.credentials, context)
+    changeSettings(unit, row, settingsOf(body))
+    if (body.credentials !== undefined) await changeCredentials(unit, row, body.credentials, context)
   },
 }
 
@@ -75,8 +85,16 @@ export async function patchGatewayAccount(context: OperationContext): Promise<Op
   await requireAcceptedCredentials(context, given === null ? null : { ...given, gatewayName })
   return await changed(context, async (unit, row) => {
     const { credentials, ...body } = context.body<GatewayAccountPatch>()
-    Object.assign(row, await withCustomFields(unit, gatewayAccounts, gatewayAccountWriter, body, row))
-    if (credentials !== undefined) await changeCredentials(row, credentials, context)
+    const { dailyLimits, ...settings } = await withCustomFields(
+      unit,
+      gatewayAccounts,
+      gatewayAccountWriter,
+      body,
+      row,
+    )
+    const limits = dailyLimits === undefined ? {} : { dailyLimits: limitsOf(dailyLimits) }
+    changeSettings(unit, row, { ...settings, ...limits })
+    if (credentials !== undefined) await changeCredentials(unit, row, credentials, context)
   })
 }
 
@@ -85,11 +103,14 @@ export async function changeStatus(
   context: OperationContext,
   status: GatewayAccountStatus,
 ): Promise<OperationResponse> {
-  return await changed(context, (_, row) => {
+  return await changed(context, (unit, row) => {
     if (row.status === 'closed' && status !== 'closed') {
       throw new ConflictError('The gateway account is closed, which is final.')
     }
+    if (row.status === status) return
     row.status = status
+    const said = STATUS_CHANGES[status]
+    unit.addTimelineEntry(gatewayAccountEntry(row.id, `gateway-account-${said}`, said, unit.now))
   })
 }
 
@@ -102,9 +123,14 @@ export async function checkCredentials(context: OperationContext): Promise<Opera
 
 /** Responds with 409 while an instrument or a transaction is with the account. */
 export async function deleteGatewayAccount(context: OperationContext): Promise<OperationResponse> {
-  return await remove(context, gatewayAccounts, (unit, row) =>
-    requireUnreferenced(unit, 'gateway_accounts', row.id),
-  )
+  return await remove(context, gatewayAccounts, async (unit, row) => {
+    await requireUnreferenced(unit, 'gateway_accounts', row.id)
+    // Another account may get the id.
+    await unit.em.nativeDelete(TimelineEntry, {
+      organizationId: unit.organizationId,
+      gatewayAccountId: row.id,
+    })
+  })
 }
 
 async function changed(
@@ -162,6 +188,7 @@ function settingsOf(body: GatewayAccount) {
     acceptedCurrencies: body.acceptedCurrencies,
     paymentCardSchemes: body.paymentCardSchemes ?? [],
     priority: body.priority ?? 0,
+    dailyLimits: limitsOf(body.dailyLimits ?? []),
     takesCardNumbers: body.takesCardNumbers ?? false,
     descriptor: body.descriptor ?? null,
     customFields: body.customFields ?? {},
@@ -169,12 +196,48 @@ function settingsOf(body: GatewayAccount) {
 }
 
 /** Keeps credentials that are not in the body: nobody can send back what is never shown. */
+/** @throws InvalidFieldsError for two limits of one currency, or a fraction of its smallest unit. */
+function limitsOf(given: NonNullable<GatewayAccount['dailyLimits']>): DailyLimit[] {
+  const limits = given.map(({ currency, count = null, amount = null }) => ({
+    currency,
+    count,
+    amount: amount === null ? null : amountOf(amount),
+  }))
+  const invalid = limits.flatMap(({ currency }, index): InvalidField[] =>
+    limits.findIndex((one) => one.currency === currency) === index
+      ? []
+      : [{ field: `dailyLimits.${index}.currency`, code: 'not-unique', message: 'must not be repeated' }],
+  )
+  if (invalid.length > 0) throw new InvalidFieldsError(invalid)
+  return limits
+}
+
+/** The timeline names what has changed, without its values. */
+function changeSettings(
+  unit: UnitOfWork,
+  row: GatewayAccountRow,
+  settings: Partial<ReturnType<typeof settingsOf>>,
+): void {
+  const names = Object.entries(settings).flatMap(([name, value]) =>
+    canonicalJson({ value: row[name as keyof typeof settings] ?? null }) === canonicalJson({ value })
+      ? []
+      : [name],
+  )
+  Object.assign(row, settings)
+  if (names.length === 0) return
+  const said = `${names.join(', ')} changed`
+  unit.addTimelineEntry(gatewayAccountEntry(row.id, 'gateway-account-modified', said, unit.now))
+}
+
 async function changeCredentials(
+  unit: UnitOfWork,
   row: GatewayAccountRow,
   given: NonNullable<GatewayAccountPatch['credentials']>,
   { keys }: OperationContext,
 ): Promise<void> {
   row.credentialsCipher = await sealedCredentials(keys.vault, given, row.credentialsCipher ?? null)
+  const type = 'gateway-account-credentials-changed'
+  unit.addTimelineEntry(gatewayAccountEntry(row.id, type, 'credentials changed', unit.now))
 }
 
 async function cipherOf(

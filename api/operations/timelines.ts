@@ -28,7 +28,13 @@ export interface Timeline {
   readonly comment: TSchema
   readonly commentType: string
   /** Names the record in an entry. */
-  readonly member: 'customerId' | 'subscriptionId' | 'invoiceId' | 'transactionId' | 'creditMemoId'
+  readonly member:
+    | 'customerId'
+    | 'subscriptionId'
+    | 'invoiceId'
+    | 'transactionId'
+    | 'creditMemoId'
+    | 'gatewayAccountId'
   readonly column: string
   /** Finds the record by organization and id, with how far its clock is ahead, in milliseconds. */
   readonly record: string
@@ -60,6 +66,11 @@ export const transactionTimeline = timeline('Transaction', 'transaction', {
 export const creditMemoTimeline = timeline('CreditMemo', 'credit memo', {
   member: 'creditMemoId',
   record: 'select 0 as clock from credit_memos record where organization_id = ? and id = ?',
+})
+
+export const gatewayAccountTimeline = timeline('GatewayAccount', 'gateway account', {
+  member: 'gatewayAccountId',
+  record: 'select 0 as clock from gateway_accounts record where organization_id = ? and id = ?',
 })
 
 export async function listTimeline(
@@ -171,7 +182,7 @@ function within(context: OperationContext, { column }: Timeline) {
 
 /** True if the records can be deleted, so that a comment has to hold its own. */
 function isDeletable({ member }: Timeline): boolean {
-  return member === 'customerId'
+  return member === 'customerId' || member === 'gatewayAccountId'
 }
 
 /** Returns how far the record's clock is ahead, in milliseconds. `isHeld` locks the record. Throws `not-found`. */

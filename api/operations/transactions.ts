@@ -2,11 +2,18 @@ import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import { ConflictError, type InvalidField, InvalidFieldsError } from '../../billing/errors.ts'
 import { amountOf } from '../../billing/money.ts'
+import { takesMoney } from '../../billing/transactions.ts'
+import { startCapture, startVoid } from '../../commands/payments/capture-authorization.ts'
 import { recordFoundResult } from '../../commands/payments/query-transaction.ts'
 import { movementOf, pendingMovement, recordResult } from '../../commands/payments/record-result.ts'
 import { type Names, startRefund, startSale } from '../../commands/payments/start-transaction.ts'
 import { Transaction as TransactionRow } from '../../db/entities/index.ts'
-import { disputeOf, type PaymentInstruction, transactionSearch } from '../../db/entities/transaction.ts'
+import {
+  disputeOf,
+  isExpiredAuthorization,
+  type PaymentInstruction,
+  transactionSearch,
+} from '../../db/entities/transaction.ts'
 import { newId } from '../../db/ids.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import { carryOut } from '../../gateways/movement.ts'
@@ -25,6 +32,7 @@ import { transactionExpanders } from './expand-transaction.ts'
 
 const DISPUTE = disputeOf('row.organization_id', 'row.id')
 const IS_DISPUTED = `coalesce((${DISPUTE} ->> 'isOpen')::boolean, false)`
+const IS_EXPIRED = isExpiredAuthorization('row.authorization_expiry_time')
 const AMOUNT: Field = { sql: 'row.amount', type: 'number', always: true }
 const CURRENCY: Field = { sql: 'row.currency', type: 'text', folded: 'upper', always: true }
 
@@ -35,7 +43,7 @@ export const transactions: Resource<TransactionRow> = {
   schema: Transaction,
   entity: TransactionRow,
   table: 'transactions',
-  computed: `${DISPUTE} as dispute`,
+  computed: `${DISPUTE} as dispute, ${IS_EXPIRED} as is_expired`,
   search: transactionSearch,
   fields: fieldsOf(Transaction, {
     customerId: reference('customer_id', 'customers'),
@@ -70,6 +78,7 @@ export const transactions: Resource<TransactionRow> = {
     status: {
       sql: `case when ${IS_DISPUTED} then 'disputed'
                  when row.status = 'pending' and row.approval_url is not null then 'waiting-approval'
+                 when row.status = 'waiting-capture' and ${IS_EXPIRED} then 'voided'
                  else row.status end`,
       type: 'text',
       folded: 'lower',
@@ -80,7 +89,7 @@ export const transactions: Resource<TransactionRow> = {
     disputeStatus: { sql: `(${DISPUTE} ->> 'status')`, type: 'text', folded: 'lower' },
   }),
   // A dispute changes what a sale shows, and not the sale.
-  isVolatile: ({ type }) => type === 'sale',
+  isVolatile: ({ type }) => takesMoney(type) || type === 'authorize',
   present: (row, { baseUrl }) => presentTransaction(row, baseUrl),
   expanders: transactionExpanders,
 }
@@ -98,8 +107,8 @@ export const postRefund: OperationHandler = async (context) => {
   const sale = await em.fork().findOne(TransactionRow, { organizationId, id })
   if (sale === null) throw notFound(transactions, id)
   const body = context.body<TransactionRefund>()
-  if (sale.type !== 'sale' || sale.result !== 'approved') {
-    throw new ConflictError('Only an approved sale can be refunded.')
+  if (!takesMoney(sale.type) || sale.result !== 'approved') {
+    throw new ConflictError('Only an approved sale or capture can be refunded.')
   }
   return await pay(context, ['PostTransactionRefund', id], body, (unit, names) =>
     startRefund(unit, names, {
@@ -221,14 +230,23 @@ async function start(
   }
   const invalid: InvalidField[] = []
   switch (body.type) {
-    case 'sale': {
+    case 'sale':
+    case 'authorize': {
       const instruction = instructionOf(paymentInstruction)
       if (parentTransactionId != null) {
         invalid.push({
           field: 'parentTransactionId',
           code: 'not-supported',
-          message: 'is supported for refunds only',
+          message: 'is supported for refunds, captures and voids only',
         })
+      }
+      if (body.type === 'authorize' && invoiceIds.length > 0) {
+        const message = 'is supported for sales and captures only'
+        invalid.push({ field: 'invoiceIds', code: 'not-supported', message })
+      }
+      if (body.type === 'authorize' && instruction !== null && 'method' in instruction) {
+        const message = 'is supported for sales only'
+        invalid.push({ field: 'paymentInstruction.method', code: 'not-supported', message })
       }
       if (body.isProcessedOutside === true && !(instruction !== null && 'method' in instruction)) {
         const message = 'is supported for external payments and refunds only'
@@ -243,6 +261,7 @@ async function start(
       }
       if (invalid.length > 0) throw new InvalidFieldsError(invalid)
       const sale = {
+        type: body.type,
         customerId,
         currency,
         amount: amountOf(amount),
@@ -255,31 +274,47 @@ async function start(
       }
       return await startSale(unit, cards, names, sale)
     }
-    case 'refund': {
-      if (invoiceIds.length > 0) {
-        invalid.push({ field: 'invoiceIds', code: 'not-supported', message: 'is supported for sales only' })
+    case 'refund':
+    case 'capture':
+    case 'void': {
+      const isCapture = body.type === 'capture'
+      if (invoiceIds.length > 0 && !isCapture) {
+        const message = 'is supported for sales and captures only'
+        invalid.push({ field: 'invoiceIds', code: 'not-supported', message })
       }
       const ofSalesOnly = {
         isMerchantInitiated: body.isMerchantInitiated === true,
         redirectUrl: body.redirectUrl != null,
       }
       for (const [field, isGiven] of Object.entries(ofSalesOnly)) {
-        if (isGiven) invalid.push({ field, code: 'not-supported', message: 'is supported for sales only' })
+        const message = 'is supported for sales and authorizations only'
+        if (isGiven) invalid.push({ field, code: 'not-supported', message })
+      }
+      if (body.isProcessedOutside === true && body.type !== 'refund') {
+        const message = 'is supported for external payments and refunds only'
+        invalid.push({ field: 'isProcessedOutside', code: 'not-supported', message })
+      }
+      if (body.type === 'void' && amount != null) {
+        const message = 'is not supported for voids, which release the whole amount'
+        invalid.push({ field: 'amount', code: 'not-supported', message })
       }
       if (parentTransactionId == null) {
         invalid.push({ field: 'parentTransactionId', code: 'required', message: 'is required' })
         throw new InvalidFieldsError(invalid)
       }
       if (invalid.length > 0) throw new InvalidFieldsError(invalid)
-      return await startRefund(unit, names, {
+      const child = {
         parentTransactionId,
         amount: amount == null ? null : amountOf(amount),
         currency: currency ?? null,
         customerId: customerId ?? null,
         paymentInstruction: instructionOf(paymentInstruction),
-        isProcessedOutside: body.isProcessedOutside ?? false,
         ...details,
-      })
+      }
+      if (body.type === 'void') return await startVoid(unit, names, child)
+      if (isCapture) return await startCapture(unit, names, { ...child, invoiceIds })
+      const isProcessedOutside = body.isProcessedOutside ?? false
+      return await startRefund(unit, names, { ...child, isProcessedOutside })
     }
   }
 }

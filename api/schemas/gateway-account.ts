@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { CARD_BRANDS } from '../../billing/cards.ts'
 import { GATEWAY_NAMES } from '../../gateways/accounts.ts'
-import { CustomFields, Nullable, ReadOnly, resourceMembers } from './conventions.ts'
+import { Amount, CustomFields, Nullable, OrNull, ReadOnly, resourceMembers } from './conventions.ts'
 import { notSupportedYet } from './not-supported.ts'
 
 const secret = (description: string) =>
@@ -39,8 +39,38 @@ export const GatewayAccount = Type.Object(
         minimum: 0,
         maximum: 1000,
         default: 0,
-        description: 'A new card is stored with the fitting active account that has the lowest number.',
+        description:
+          'A new card is charged by the fitting active account that has the lowest number. It is stored with the next ones too, which charge it after a soft decline or above a daily limit.',
       }),
+    ),
+    dailyLimits: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            currency: Type.String({ format: 'currency', description: 'ISO 4217 currency code.' }),
+            count: Type.Optional(
+              OrNull(
+                Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: 'Number of charges.' }),
+                {
+                  default: null,
+                },
+              ),
+            ),
+            amount: Type.Optional(OrNull(Amount('Sum of the charges.'), { default: null })),
+          },
+          {
+            additionalProperties: false,
+            title: 'GatewayAccountDailyLimit',
+            description: 'A limit in a currency.',
+          },
+        ),
+        {
+          maxItems: 200,
+          default: [],
+          description:
+            'What the account charges at most in a day (UTC), in each currency. Declined charges do not count. Above a limit, the next account that holds the card is charged; otherwise the charge is declined, and can be retried.',
+        },
+      ),
     ),
     takesCardNumbers: Type.Optional(
       Type.Boolean({
@@ -126,6 +156,7 @@ const {
   acceptedCurrencies,
   paymentCardSchemes,
   priority,
+  dailyLimits,
   takesCardNumbers,
   descriptor,
   credentials,
@@ -139,6 +170,7 @@ export const GatewayAccountPatch = Type.Object(
     acceptedCurrencies: Type.Optional(acceptedCurrencies),
     paymentCardSchemes: withoutDefault(paymentCardSchemes),
     priority: withoutDefault(priority),
+    dailyLimits: withoutDefault(dailyLimits),
     takesCardNumbers: withoutDefault(takesCardNumbers),
     descriptor: withoutDefault(descriptor),
     credentials: Type.Optional(

@@ -46,7 +46,7 @@ export const TimelineEntry = Type.Object(
     $id: 'TimelineEntry',
     additionalProperties: false,
     description:
-      'An entry in the timeline of an order, an invoice, a transaction or a credit memo. A request can create comments.',
+      'An entry in the timeline of an order, an invoice, a transaction, a credit memo or a gateway account. A request can create comments.',
   },
 )
 

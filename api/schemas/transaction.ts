@@ -27,7 +27,7 @@ const ReadOnlyText = (description: string) => ReadOnly(OrNull(Type.String({ desc
 const Description = Nullable(Type.String({ maxLength: 1000, description: 'Description of the transaction.' }))
 const Status = Type.Enum([...TRANSACTION_STATUSES], {
   description:
-    'Status of the transaction: pending until its outcome is known, waiting-approval while the customer is asked to approve it, never-sent if the request never reached the gateway. A sale is refunded, partially-refunded or disputed after its completion.',
+    'Status of the transaction: pending until its outcome is known, waiting-approval while the customer is asked to approve it, never-sent if the request never reached the gateway. An approved authorization is waiting-capture until it is captured (completed), or voided, also by its end. A sale or capture is refunded, partially-refunded or disputed after its completion.',
 })
 const Result = Type.Enum([...TRANSACTION_RESULTS], {
   description:
@@ -64,14 +64,20 @@ export const Transaction = Type.Object(
     websiteId: Nullable(
       Id('Website of the transaction. By default, that of its first invoice, else of its customer.'),
     ),
-    customerId: Nullable(Id('Customer who pays. Required for a sale.')),
+    customerId: Nullable(Id('Customer who pays. Required for a sale and an authorization.')),
     currency: Nullable(
-      Type.String({ format: 'currency', description: 'ISO 4217 currency code. Required for a sale.' }),
+      Type.String({
+        format: 'currency',
+        description: 'ISO 4217 currency code. Required for a sale and an authorization.',
+      }),
     ),
     amount: Nullable(
-      Amount('Amount. Required for a sale; a refund without it is for the whole refundable amount.', {
-        exclusiveMinimum: 0,
-      }),
+      Amount(
+        'Amount. Required for a sale and an authorization; a refund or capture without it is for all that can be refunded or captured.',
+        {
+          exclusiveMinimum: 0,
+        },
+      ),
     ),
     paymentInstruction: Nullable(
       Type.Object(
@@ -91,24 +97,28 @@ export const Transaction = Type.Object(
           minProperties: 1,
           maxProperties: 1,
           description:
-            'How the sale is paid: by payment token, by payment instrument, or outside of this service. Required for a sale.',
+            'How the sale is paid: by payment token, by payment instrument, or outside of this service. Required for a sale and an authorization, which cannot be external.',
         },
       ),
     ),
-    parentTransactionId: Nullable(Id('Sale that is refunded. Required for a refund.')),
+    parentTransactionId: Nullable(
+      Id(
+        'Sale or capture that is refunded, or authorization that is captured or voided. Required for these.',
+      ),
+    ),
     invoiceIds: Type.Optional(
       Type.Array(Id('An unpaid invoice of the customer.'), {
         maxItems: 100,
         uniqueItems: true,
         default: [],
         description:
-          'Invoices that the sale pays, in this order. The amount of the sale must not exceed their amount due.',
+          'Invoices that the sale or capture pays, in this order. Its amount must not exceed their amount due.',
       }),
     ),
     billingAddress: Type.Optional(
       OrNull(Contact, {
         default: null,
-        description: 'Billing address. By default, that of the card; of a refund, that of its sale.',
+        description: 'Billing address. By default, that of the card, or of the parent transaction.',
       }),
     ),
     description: Description,
@@ -142,7 +152,9 @@ export const Transaction = Type.Object(
     status: ReadOnly(Status),
     result: ReadOnly(OrNull(Result)),
     organizationId: ReadOnly(Id('Organization of the transaction.')),
-    childTransactions: Ids('Ids of the refunds of a sale, oldest first.'),
+    childTransactions: Ids(
+      'Ids of the refunds of a sale or capture, or of the captures and voids of an authorization, oldest first.',
+    ),
     subscriptionIds: Ids('Ids of the subscriptions whose invoices are paid.'),
     planIds: Ids('Ids of the plans on these invoices.'),
     orderId: ReadOnly(OrNull(Id('First of the subscriptions.'))),
@@ -178,6 +190,9 @@ export const Transaction = Type.Object(
     gateway: ReadOnly(OrNull(GatewayResponse)),
     requestId: ReadOnlyText('Id of the request at the gateway.'),
     rawResponse: ReadOnlyText('Raw response of the gateway.'),
+    authorizationExpiryTime: ReadOnly(
+      OrNull(Instant('When an approved authorization ends by itself. null if the gateway names no time.')),
+    ),
     processedTime: ReadOnly(OrNull(Instant('When the outcome became known.'))),
     nextInquiryTime: ReadOnly(OrNull(Instant('When the service next asks the gateway for the outcome.'))),
     isDisputed: ReadOnly(Type.Boolean({ description: 'Whether a dispute of the transaction is not won.' })),
@@ -212,7 +227,11 @@ export const Transaction = Type.Object(
       payoutRequestId: null,
     }),
   },
-  { $id: 'Transaction', additionalProperties: false, description: 'A sale or a refund.' },
+  {
+    $id: 'Transaction',
+    additionalProperties: false,
+    description: 'A sale, a refund, an authorization, or the capture or void of one.',
+  },
 )
 export type Transaction = Static<typeof Transaction>
 
@@ -229,7 +248,7 @@ export const TransactionRefund = Type.Object(
       }),
     ),
   },
-  { $id: 'TransactionRefund', additionalProperties: false, description: 'A refund of a sale.' },
+  { $id: 'TransactionRefund', additionalProperties: false, description: 'A refund of a sale or capture.' },
 )
 export type TransactionRefund = Static<typeof TransactionRefund>
 

@@ -93,6 +93,7 @@ function instrumentOf(
     referenceData,
     gateway: card.gatewayName,
     gatewayReference: card.reference,
+    backupReferences: [...(card.backups ?? [])],
     cardFingerprint: card.fingerprint,
     fingerprint: publicFingerprint(unit.organizationId, card.fingerprint),
   })

@@ -47,6 +47,7 @@ async function factsOf(account: GatewayAccount, vault: Pick<Vault, 'open'>): Pro
     paymentCardSchemes: account.paymentCardSchemes,
     takesCardNumbers: account.takesCardNumbers,
     descriptor: account.descriptor ?? null,
+    dailyLimits: account.dailyLimits,
     secretKey: credentials?.secretKey ?? null,
     webhookSecret: credentials?.webhookSecret ?? null,
   }

@@ -2,9 +2,11 @@
 import { referenceOf, splitReference } from '../../billing/gateway-references.ts'
 import { lockText } from '../../db/advisory-locks.ts'
 import { GatewayAccount, PaymentInstrument, Transaction } from '../../db/entities/index.ts'
+import { MONEY_TAKEN } from '../../db/entities/transaction.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { gatewayAccountEntry } from '../../events/timeline.ts'
 import type {
   ChargeNotification,
   DisputeNotification,
@@ -12,6 +14,7 @@ import type {
   RefundNotification,
 } from '../../gateways/notifications.ts'
 import { recordReportedDispute } from '../disputes/record-reported-dispute.ts'
+import { releaseAuthorization } from './capture-authorization.ts'
 import { recordFoundResult } from './query-transaction.ts'
 import { recordForeignRefund, reverseRefund } from './record-foreign-refund.ts'
 import { renewCard } from './renew-card.ts'
@@ -169,6 +172,10 @@ async function apply(unit: UnitOfWork, notification: StoredNotification): Promis
         revision: account.revision + 1,
         updatedTime: unit.now,
       })
+      const said = 'disabled, because the provider has withdrawn the access'
+      unit.addTimelineEntry(
+        gatewayAccountEntry(account.id, 'gateway-account-disabled', said, unit.now, 'payment'),
+      )
       return 'applied'
     }
     case 'other':
@@ -185,13 +192,15 @@ async function applyResult(
 ): Promise<NotificationOutcome> {
   if (outcome.result === 'unknown') return 'ignored'
   const { em, organizationId } = unit
-  const type = kind === 'charge' ? 'sale' : 'refund'
-  const found = await em.findOne(Transaction, { organizationId, requestId, type })
+  const types: Transaction['type'][] = kind === 'charge' ? ['sale', 'authorize', 'capture'] : ['refund']
+  const found = await em.findOne(Transaction, { organizationId, requestId, type: { $in: types } })
   if (found === null || accountOf(found) !== gatewayAccountId) return 'ignored'
   if (kind === 'charge' && found.result === 'declined' && outcome.result === 'approved') {
     throw new Error(`transaction ${found.id} was approved after it had been declined`)
   }
-  if (isReversed(found, kind, outcome.result)) await reverseRefund(unit, found.id, outcome)
+  if (outcome.result === 'declined' && found.status === 'waiting-capture')
+    await releaseAuthorization(unit, found.id)
+  else if (isReversed(found, kind, outcome.result)) await reverseRefund(unit, found.id, outcome)
   else await recordFoundResult(unit, found.id, outcome)
   return 'applied'
 }
@@ -245,12 +254,19 @@ async function saleOf(
   gatewayAccountId: string,
   gatewayTransactionId: string,
 ): Promise<Transaction | null> {
-  const found = await em.find(Transaction, { organizationId, gatewayTransactionId, type: 'sale' })
+  const found = await em.find(Transaction, {
+    organizationId,
+    gatewayTransactionId,
+    type: { $in: ['sale', 'capture'] },
+  })
   return found.find((one) => accountOf(one) === gatewayAccountId) ?? null
 }
 
+/** In place of an account's id: what the deployment's own gateway tells. No account has it. */
+export const OWN_GATEWAY = ''
+
 function accountOf({ gatewayReference }: Transaction): string | null {
-  return gatewayReference == null ? null : (splitReference(gatewayReference)?.account ?? null)
+  return gatewayReference == null ? null : (splitReference(gatewayReference)?.account ?? OWN_GATEWAY)
 }
 
 /** A charge that no transaction names may be a pending sale's lost result; else it was made by other means. */
@@ -261,7 +277,7 @@ async function unknownSale(
   const [row] = await statement<{ isPending: boolean }>(
     em,
     'find-pending-sales-of-account',
-    `select exists (select from transactions where organization_id = ? and status = 'pending' and type = 'sale'
+    `select exists (select from transactions where organization_id = ? and status = 'pending' and type in (${MONEY_TAKEN})
         and starts_with(gateway_reference, 'account/' || ?::text || '/')) as "isPending"`,
     [organizationId, gatewayAccountId],
   )

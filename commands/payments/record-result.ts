@@ -21,6 +21,7 @@ import {
   refundInvoices,
   suspendInvoices,
 } from './apply-payment.ts'
+import { endAuthorization } from './capture-authorization.ts'
 import { recordRefund } from './refund-sales.ts'
 
 /** Returns null when it is not pending. At `instant` a customer's time to approve may have ended; null: no end. */
@@ -32,13 +33,13 @@ export async function pendingMovement(
 ): Promise<{ readonly transaction: Transaction; readonly pending: PendingMovement } | null> {
   const transaction = await em.findOne(Transaction, { organizationId, id }, { refresh: true })
   if (transaction?.status !== 'pending' || transaction.requestId == null) return null
-  const { invoiceIds, type, result } = transaction
+  const { invoiceIds, result } = transaction
   const pending = {
     movement: await movementOf(em, transaction, transaction.requestId),
     since: transaction.createdTime.getTime(),
     isUnknown: result === 'unknown',
     isRefused: isOfExpiredCard(transaction),
-    isWanted: type === 'refund' || (await areOpen(em, organizationId, invoiceIds)),
+    isWanted: await areOpen(em, organizationId, invoiceIds),
     isOverdue: instant !== null && approvalIsOverdue(chargedAt(transaction), instant),
   }
   return { transaction, pending }
@@ -56,15 +57,24 @@ export async function movementOf(
 ): Promise<Movement> {
   const { organizationId, amount, currency, gatewayReference } = transaction
   const shared = { organizationId, requestId, amount, currency, reference: gatewayReference ?? '' }
-  if (transaction.type === 'sale') {
+  const { type } = transaction
+  if (type === 'sale' || type === 'authorize') {
     const isOffSession = transaction.subscriptionId != null || transaction.isMerchantInitiated
     const customer = isOffSession ? null : { returnUrl: transaction.redirectUrl ?? null }
-    return { kind: 'charge', charge: { ...shared, customer } }
+    return { kind: type === 'sale' ? 'charge' : 'authorize', charge: { ...shared, customer } }
   }
   const parent = await em.findOneOrFail(Transaction, {
     organizationId,
     id: transaction.parentTransactionId ?? '',
   })
+  if (type === 'capture' || type === 'void') {
+    const request = {
+      ...shared,
+      authorizationRequestId: parent.requestId ?? '',
+      authorizationId: parent.gatewayTransactionId ?? null,
+    }
+    return type === 'capture' ? { kind: type, capture: request } : { kind: type, release: request }
+  }
   const refund = {
     ...shared,
     reference: parent.gatewayReference ?? '',
@@ -102,7 +112,7 @@ export function chargedAt({ chargedTime, createdTime }: Transaction): number {
 export async function recordResult(
   unit: UnitOfWork,
   id: string,
-  { result, raw, id: gatewayId, decline, approvalUrl = null }: MovementOutcome,
+  { result, raw, id: gatewayId, decline, approvalUrl = null, expiryTime = null, heldBy }: MovementOutcome,
   instant: number,
 ): Promise<number | null> {
   const { em, organizationId } = unit
@@ -115,7 +125,10 @@ export async function recordResult(
     found.subscriptionId == null ? orderInstant(unit, row) : at,
   )
   const memo = found.creditMemoId == null ? null : await lockRow(unit, CreditMemo, found.creditMemoId)
-  const refunded = found.type === 'refund' ? await lockRow(unit, Transaction, sale.id) : null
+  const { parentTransactionId } = found
+  const parent = parentTransactionId == null ? null : await lockRow(unit, Transaction, parentTransactionId)
+  const refunded = found.type === 'refund' ? parent : null
+  const authorization = found.type === 'refund' ? null : parent
   const transaction = await lockRow(unit, Transaction, id)
   if (transaction === null || !accepts(transaction, result)) return null
   const time = new Date(invoices[0]?.instant ?? at)
@@ -144,9 +157,17 @@ export async function recordResult(
   transaction.gatewayTransactionId = gatewayId ?? transaction.gatewayTransactionId ?? null
   transaction.declineClass = decline ?? null
   if (isAsked) transaction.approvalUrl = approvalUrl
+  if (heldBy !== undefined && result !== 'unknown') {
+    transaction.gatewayReference = heldBy.reference
+    transaction.gateway = heldBy.gatewayName
+  }
   if (result !== 'unknown') {
     transaction.status = statusOf(result, transaction.amount, '0')
     transaction.processedTime = unit.now
+  }
+  if (transaction.type === 'authorize' && result === 'approved') {
+    transaction.status = 'waiting-capture'
+    transaction.authorizationExpiryTime = expiryTime === null ? null : new Date(expiryTime)
   }
   if (timesOut) transaction.timeoutTime = new Date(at)
   incrementRevision(transaction, unit)
@@ -175,6 +196,9 @@ export async function recordResult(
       attributes: { status: 'unknown', customerId: transaction.customerId },
     })
   }
+  if (authorization !== null && result === 'approved') {
+    endAuthorization(unit, authorization, transaction.type === 'void' ? 'voided' : 'completed', time)
+  }
   if (refunded !== null) {
     if (result === 'approved') await refundInvoices(unit, transaction, invoices)
     if (result !== 'unknown') await recordRefund(unit, refunded, result === 'approved')
@@ -184,7 +208,9 @@ export async function recordResult(
   else if (result === 'approved') await payInvoices(unit, transaction, invoices)
   else if (result === 'declined' || result === 'abandoned') {
     // Retries with an expired card cost no request, and its new date may be entered.
-    await declineInvoices(unit, transaction, invoices, isRefused ? null : (decline ?? null))
+    // A declined capture says nothing of the card.
+    const isOfCard = !isRefused && authorization === null
+    await declineInvoices(unit, transaction, invoices, isOfCard ? (decline ?? null) : null)
   } else if (result === 'canceled') await cancelCharges(unit, transaction, invoices)
   return next
 }

@@ -4,6 +4,7 @@ import { nextRefundTime, REFUND_WAITS } from '../../billing/refund-schedule.ts'
 import { type CountedRefund, type Debt, debtsOf, type Paid } from '../../billing/refund-shares.ts'
 import { statusOf } from '../../billing/transactions.ts'
 import { Invoice, Transaction } from '../../db/entities/index.ts'
+import { MONEY_TAKEN } from '../../db/entities/transaction.ts'
 import { newId } from '../../db/ids.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { statement } from '../../db/statement.ts'
@@ -30,7 +31,7 @@ export async function refundUndelivered(unit: UnitOfWork, records: readonly Orde
     em,
     'find-charged-sales',
     `select sale.id from transactions sale
-      where sale.organization_id = ? and sale.type = 'sale' and sale.gateway is not null
+      where sale.organization_id = ? and sale.type in (${MONEY_TAKEN}) and sale.gateway is not null
         and sale.customer_id in (select jsonb_array_elements_text(?::jsonb))
         and exists (select from jsonb_array_elements_text(?::jsonb) invoice(id)
               where sale.payments ->> invoice.id is not null)

@@ -9,6 +9,7 @@ import { amountProblem, isZero, Money, sumOf } from '../../billing/money.ts'
 import { beginCallersCharge, requireNoCharge } from '../../billing/order-payments.ts'
 import { refundable, sharesOf } from '../../billing/refund-shares.ts'
 import type { RiskInput } from '../../billing/risk.ts'
+import { takesMoney } from '../../billing/transactions.ts'
 import { Customer, Invoice, PaymentInstrument, Transaction, Website } from '../../db/entities/index.ts'
 import type { PaymentInstruction } from '../../db/entities/transaction.ts'
 import { lockRow } from '../../db/lock-row.ts'
@@ -31,15 +32,17 @@ import type { RequestCards } from './request-cards.ts'
 import { aboutInvoices, inheritedBy, routeOfSale } from './transaction-members.ts'
 
 interface TransactionDetails {
-  /** Default: that of the first invoice, else of the customer. A refund has its sale's. */
+  /** Default: that of the first invoice, else of the customer; of a refund, capture or void, that of its parent. */
   readonly websiteId?: string | null
-  /** Default: that of the card. A refund has its sale's. */
+  /** Default: that of the card, or of the parent. */
   readonly billingAddress?: Contact | null
   readonly description?: string | null
   readonly customFields?: Record<string, unknown>
 }
 
 export interface Sale extends TransactionDetails {
+  /** Default: a sale. An authorization pays no invoices: its capture does. */
+  readonly type?: 'sale' | 'authorize'
   readonly customerId: string
   readonly currency: string
   /** A decimal string. */
@@ -55,13 +58,17 @@ export interface Sale extends TransactionDetails {
   readonly redirectUrl?: string | null
 }
 
-export interface RefundOf extends TransactionDetails {
+/** What a caller says of a refund, capture or void: what it repeats of its parent has to be the same. */
+export interface OfParent extends TransactionDetails {
   readonly parentTransactionId: string
-  /** A decimal string; null: the refundable amount. */
-  readonly amount: string | null
   readonly currency: string | null
   readonly customerId: string | null
   readonly paymentInstruction?: PaymentInstruction | null
+}
+
+export interface RefundOf extends OfParent {
+  /** A decimal string; null: the refundable amount. */
+  readonly amount: string | null
   /** True if the money was returned outside of this service. */
   readonly isProcessedOutside?: boolean
 }
@@ -117,8 +124,8 @@ export async function startSale(
   )
   const scope = scopeOf(unit, invoices, customer)
   const address = sale.billingAddress ?? billingAddress
-  const transaction = add(unit, names, scope, {
-    type: 'sale',
+  const transaction = addTransaction(unit, names, scope, {
+    type: sale.type ?? 'sale',
     invoiceIds: [...sale.invoiceIds],
     ...aboutInvoices(invoices.map(({ row }) => row)),
     retryNumber: 0,
@@ -149,7 +156,11 @@ export async function startSale(
   return transaction
 }
 
-function checkInvoices(found: References, sale: Sale, invoices: readonly LockedInvoice[]): void {
+export function checkInvoices(
+  found: References,
+  sale: Pick<Sale, 'customerId' | 'currency' | 'amount' | 'invoiceIds'>,
+  invoices: readonly LockedInvoice[],
+): void {
   for (const [index, id] of sale.invoiceIds.entries()) {
     const locked = invoices.find((one) => one.id === id)
     const field = `invoiceIds.${index}`
@@ -160,7 +171,7 @@ function checkInvoices(found: References, sale: Sale, invoices: readonly LockedI
     if (locked.row.customerId !== sale.customerId)
       found.fail(field, 'mismatch', 'must be an invoice of the customer')
     else if (locked.row.currency !== sale.currency) {
-      found.fail(field, 'mismatch', `must have the currency of the sale: ${sale.currency}`)
+      found.fail(field, 'mismatch', `must have the currency of the payment: ${sale.currency}`)
     } else if (!isOpen(stateOf(locked.record, locked.sequence))) {
       found.fail(field, 'inactive', 'must be an issued invoice that is not yet paid')
     }
@@ -172,7 +183,7 @@ function checkInvoices(found: References, sale: Sale, invoices: readonly LockedI
   }
 }
 
-function stateOf({ order }: OrderRecord, sequence: number): InvoiceState {
+export function stateOf({ order }: OrderRecord, sequence: number): InvoiceState {
   const state = order.invoices.find((one) => one.sequence === sequence)
   if (state === undefined) throw new Error('an invoice that was asked for is not in the record of its order')
   return state
@@ -193,25 +204,11 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
     const message = 'must be the id of an existing transaction'
     throw new InvalidFieldsError([{ field, code: 'not-found', message }])
   }
-  if (parent.type !== 'sale' || parent.result !== 'approved') {
-    throw new InvalidFieldsError([{ field, code: 'inactive', message: 'must be an approved sale' }])
+  if (!takesMoney(parent.type) || parent.result !== 'approved') {
+    const message = 'must be an approved sale or capture'
+    throw new InvalidFieldsError([{ field, code: 'inactive', message }])
   }
-  if (refund.currency !== null && refund.currency !== parent.currency) {
-    found.fail('currency', 'mismatch', `must be the currency of the sale: ${parent.currency}`)
-  }
-  if (refund.customerId !== null && refund.customerId !== parent.customerId) {
-    found.fail('customerId', 'mismatch', 'must be the customer of the sale')
-  }
-  const { paymentInstruction = null, websiteId = null } = refund
-  if (
-    paymentInstruction !== null &&
-    canonicalJson(paymentInstruction) !== canonicalJson(parent.paymentInstruction)
-  ) {
-    found.fail('paymentInstruction', 'mismatch', 'must be that of the sale')
-  }
-  if (websiteId !== null && websiteId !== (parent.websiteId ?? null)) {
-    found.fail('websiteId', 'mismatch', 'must be the website of the sale')
-  }
+  checkAgainstParent(found, parent, refund)
   const paid = paidOf(parent)
   const refunds = await refundsOf(unit, parent.id)
   const left = refundable(paid, refunds)
@@ -229,7 +226,7 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
     { fields: ['websiteId'] },
   )
   const scope = scopeOf(unit, invoices, customer)
-  const transaction = add(unit, names, scope, {
+  const transaction = addTransaction(unit, names, scope, {
     type: 'refund',
     invoiceIds: [],
     customerId: parent.customerId,
@@ -254,6 +251,29 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   if (parent.revision === revision) parent.revision += 1
   parent.updatedTime = unit.now
   return transaction
+}
+
+export function checkAgainstParent(
+  found: References,
+  parent: Transaction,
+  { currency, customerId, paymentInstruction = null, websiteId = null }: OfParent,
+): void {
+  const noun = parent.type === 'authorize' ? 'authorization' : parent.type
+  if (currency !== null && currency !== parent.currency) {
+    found.fail('currency', 'mismatch', `must be the currency of the ${noun}: ${parent.currency}`)
+  }
+  if (customerId !== null && customerId !== parent.customerId) {
+    found.fail('customerId', 'mismatch', `must be the customer of the ${noun}`)
+  }
+  if (
+    paymentInstruction !== null &&
+    canonicalJson(paymentInstruction) !== canonicalJson(parent.paymentInstruction)
+  ) {
+    found.fail('paymentInstruction', 'mismatch', `must be that of the ${noun}`)
+  }
+  if (websiteId !== null && websiteId !== (parent.websiteId ?? null)) {
+    found.fail('websiteId', 'mismatch', `must be the website of the ${noun}`)
+  }
 }
 
 /** `check` runs before a token is consumed. */
@@ -319,7 +339,7 @@ interface Scope {
   readonly time: Date
 }
 
-function scopeOf(
+export function scopeOf(
   { now }: UnitOfWork,
   [invoice]: readonly LockedInvoice[],
   customer: Pick<Customer, 'websiteId'> | null,
@@ -328,7 +348,7 @@ function scopeOf(
   return { websiteId: customer?.websiteId ?? null, time: now }
 }
 
-function add(
+export function addTransaction(
   unit: UnitOfWork,
   { id, requestId }: Names,
   { websiteId, time }: Scope,

@@ -34,9 +34,9 @@ export async function velocities(
   const [counts = {}] = await statement<Record<string, number>>(
     em,
     'count-velocities',
-    `select (select count(*)::int from transactions where organization_id = ? and card_fingerprint = ? and type = 'sale'
+    `select (select count(*)::int from transactions where organization_id = ? and card_fingerprint = ? and type in ('sale', 'authorize')
                 and result = 'declined' and created_time > ?) as declined,
-            (select count(*)::int from transactions where organization_id = ? and card_fingerprint = ? and type = 'sale'
+            (select count(*)::int from transactions where organization_id = ? and card_fingerprint = ? and type in ('sale', 'authorize')
                 and result = 'approved') as approved,
             ${columns
               .map(

@@ -1,6 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core'
 import type { Contact } from '../../billing/contacts.ts'
 import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+import { MONEY_TAKEN } from './transaction.ts'
 
 export const customerSearch = searchExpression('email', 'first_name', 'last_name', 'website_id')
 
@@ -40,12 +41,12 @@ export const NO_FIGURES: CustomerFigures = {
   refunds: '0',
 }
 
-const approved = (row: string, type: 'sale' | 'refund') =>
+const approved = (row: string, type: 'paid' | 'refund') =>
   `from transactions payment where payment.organization_id = ${row}.organization_id and payment.customer_id = ${row}.id
-    and payment.result = 'approved' and payment.type = '${type}'`
-export const paymentCount = (row: string) => `(select count(*) ${approved(row, 'sale')})`
+    and payment.result = 'approved' and payment.type in (${type === 'paid' ? MONEY_TAKEN : `'refund'`})`
+export const paymentCount = (row: string) => `(select count(*) ${approved(row, 'paid')})`
 export const lastPaymentTime = (row: string) =>
-  `(select max(coalesce(payment.charged_time, payment.created_time)) ${approved(row, 'sale')})`
+  `(select max(coalesce(payment.charged_time, payment.created_time)) ${approved(row, 'paid')})`
 export const invoiceCount = (row: string) =>
   `(select count(*) from invoices invoice where invoice.organization_id = ${row}.organization_id
     and invoice.customer_id = ${row}.id and invoice.issued_time is not null)`
@@ -59,7 +60,7 @@ export const customerFigures = (row: string) =>
       'currencies', count(distinct payment.currency),
       'sales', coalesce(sum(payment.amount), 0)::text,
       'refunds', (select coalesce(sum(payment.amount), 0)::text ${approved(row, 'refund')}))
-    ${approved(row, 'sale')})`
+    ${approved(row, 'paid')})`
 
 const CustomerSchema = defineEntity({
   name: 'Customer',

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import { json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+import { EMPTY_ARRAY, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
 
 export type GatewayAccountStatus = 'active' | 'inactive' | 'closed'
 
@@ -9,6 +9,14 @@ export interface GatewayCredentials {
   readonly publishableKey: string | null
   /** Verifies the provider's notifications; null or missing: they are refused. */
   readonly webhookSecret?: string | null
+}
+
+/** What an account charges at most in a day (UTC) in a currency; null: any number, any amount. */
+export interface DailyLimit {
+  readonly currency: string
+  readonly count: number | null
+  /** A decimal string. */
+  readonly amount: string | null
 }
 
 export const gatewayAccountSearch = searchExpression('gateway_name', 'descriptor')
@@ -29,6 +37,8 @@ const GatewayAccountSchema = defineEntity({
     paymentCardSchemes: json<string[]>(),
     takesCardNumbers: p.boolean(),
     descriptor: p.string().length(22).nullable(),
+    /** At most one for each currency. */
+    dailyLimits: json<DailyLimit[]>().defaultRaw(EMPTY_ARRAY),
     /** `GatewayCredentials`; null if the provider asks for none. */
     credentialsCipher: p.text().nullable(),
     customFields: json<Record<string, unknown>>(),

@@ -3,7 +3,17 @@ import type { CardBrand } from '../../billing/cards.ts'
 import type { Contact } from '../../billing/contacts.ts'
 import type { PaymentInstrumentStatus } from '../../billing/payment-instruments.ts'
 import type { DerivedRisk, RiskInput } from '../../billing/risk.ts'
-import { id, instant, json, listIndexes, resourceColumns, searchExpression, tenantKey } from './columns.ts'
+import {
+  EMPTY_ARRAY,
+  id,
+  instant,
+  json,
+  listIndexes,
+  resourceColumns,
+  searchExpression,
+  tenantKey,
+} from './columns.ts'
+import { MONEY_TAKEN } from './transaction.ts'
 
 export const paymentInstrumentSearch = searchExpression(
   'customer_id',
@@ -17,7 +27,7 @@ export const paymentInstrumentSearch = searchExpression(
 /** Of approved sales. The customer's transactions are few, and have an index. */
 export const lastPaymentTime = (organizationId: string, customerId: string, instrumentId: string) =>
   `(select max(sale.processed_time) from transactions sale where sale.organization_id = ${organizationId}
-      and sale.customer_id = ${customerId} and sale.type = 'sale' and sale.result = 'approved'
+      and sale.customer_id = ${customerId} and sale.type in (${MONEY_TAKEN}) and sale.result = 'approved'
       and sale.payment_instruction ->> 'paymentInstrumentId' = ${instrumentId})`
 
 const PaymentInstrumentSchema = defineEntity({
@@ -52,6 +62,8 @@ const PaymentInstrumentSchema = defineEntity({
     gateway: p.string().length(50),
     /** Never public. */
     gatewayReference: p.string(),
+    /** At other accounts, in the order in which they are tried after a soft decline. */
+    backupReferences: json<string[]>().defaultRaw(EMPTY_ARRAY),
     /** Keyed hash of the number: equal for equal cards, meaningless without the key. */
     cardFingerprint: p.string().length(64),
     /** What the merchant sees in its place; differs between organizations. */

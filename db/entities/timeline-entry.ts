@@ -12,7 +12,9 @@ const ofRecord = (record: string) => ({
 const TimelineEntrySchema = defineEntity({
   name: 'TimelineEntry',
   tableName: 'timeline_entries',
-  indexes: ['customer', 'subscription', 'invoice', 'transaction', 'credit_memo'].map(ofRecord),
+  indexes: ['customer', 'subscription', 'invoice', 'transaction', 'credit_memo', 'gateway_account'].map(
+    ofRecord,
+  ),
   properties: {
     ...tenantKey,
     /** One row for all timelines that it is in. */
@@ -21,6 +23,7 @@ const TimelineEntrySchema = defineEntity({
     invoiceId: id().nullable(),
     transactionId: id().nullable(),
     creditMemoId: id().nullable(),
+    gatewayAccountId: id().nullable(),
     type: p.string().length(50),
     /** On the record's own clock. */
     occurredTime: instant(),

@@ -16,7 +16,9 @@ import {
   tenantKey,
 } from './columns.ts'
 
-export type TransactionType = 'sale' | 'refund'
+export type TransactionType = 'sale' | 'refund' | 'authorize' | 'capture' | 'void'
+/** The types whose approved transactions have taken money from the customer (`takesMoney`), for SQL. */
+export const MONEY_TAKEN = `'sale', 'capture'`
 /** `canceled`: the gateway never received it. `abandoned`: its customer did not approve it in time. */
 export type TransactionResult = 'approved' | 'declined' | 'unknown' | 'canceled' | 'abandoned'
 export type PaymentInstruction =
@@ -38,6 +40,8 @@ export const disputeOf = (organizationId: string, transactionId: string) =>
         and other.transaction_id = ${transactionId} and other.status <> 'won'))
      from disputes dispute where dispute.organization_id = ${organizationId} and dispute.transaction_id = ${transactionId}
     order by dispute.created_time desc, dispute.id desc limit 1)`
+
+export const isExpiredAuthorization = (expiryTime: string) => `coalesce(${expiryTime} <= now(), false)`
 
 export const transactionSearch = searchExpression(
   'customer_id',
@@ -123,6 +127,11 @@ const TransactionSchema = defineEntity({
     dispute: json<DisputeOfTransaction>()
       .formula((columns) => disputeOf(`${columns.organizationId}`, `${columns.id}`))
       .nullable(),
+    /** True if an authorization has ended by itself. Computed when the row is read: nothing is done at that instant. */
+    isExpired: p
+      .boolean()
+      .formula((columns) => isExpiredAuthorization(`${columns.authorizationExpiryTime}`))
+      .nullable(),
     /** In the order of payment. */
     invoiceIds: json<string[]>().default('[]'),
     /** Decimal strings by invoice id. */
@@ -138,7 +147,12 @@ const TransactionSchema = defineEntity({
     redirectUrl: p.text().nullable(),
     /** null: the bank has not asked for an approval. */
     approvalUrl: p.text().nullable(),
-    /** Shown as `waiting-approval` while the customer is asked, and as `disputed` with an open dispute. */
+    /** When an approved authorization ends by itself; null: the gateway names no time. */
+    authorizationExpiryTime: instant().nullable(),
+    /**
+     * Shown as `waiting-approval` while the customer is asked, as `voided` when an authorization has ended, and as
+     * `disputed` with an open dispute.
+     */
     status: p.string().length(20).$type<TransactionStatus>().default('completed'),
     /** null until the gateway was called, or could respond. */
     result: p.string().length(20).$type<TransactionResult>().nullable(),

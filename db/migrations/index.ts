@@ -36,6 +36,10 @@ import { Migration20261122192000_declines_of_invoices } from './Migration2026112
 import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 import { Migration20261122193100_instants_in_range } from './Migration20261122193100_instants_in_range.ts'
 import { Migration20261122201000_taxes } from './Migration20261122201000_taxes.ts'
+import { Migration20261122202000_authorizations } from './Migration20261122202000_authorizations.ts'
+import { Migration20261122202100_timelines_of_gateway_accounts } from './Migration20261122202100_timelines_of_gateway_accounts.ts'
+import { Migration20261122202200_gateway_routes } from './Migration20261122202200_gateway_routes.ts'
+import { Migration20261122202300_test_cards_are_disputed } from './Migration20261122202300_test_cards_are_disputed.ts'
 import { Migration20261122203000_changed_periods } from './Migration20261122203000_changed_periods.ts'
 import { Migration20261122203100_refunds_of_credit_memos } from './Migration20261122203100_refunds_of_credit_memos.ts'
 
@@ -124,6 +128,16 @@ export const migrations = [
     class: Migration20261122184300_instruments_by_expiry,
   },
   { name: 'Migration20261122201000_taxes', class: Migration20261122201000_taxes },
+  { name: 'Migration20261122202000_authorizations', class: Migration20261122202000_authorizations },
+  {
+    name: 'Migration20261122202100_timelines_of_gateway_accounts',
+    class: Migration20261122202100_timelines_of_gateway_accounts,
+  },
+  { name: 'Migration20261122202200_gateway_routes', class: Migration20261122202200_gateway_routes },
+  {
+    name: 'Migration20261122202300_test_cards_are_disputed',
+    class: Migration20261122202300_test_cards_are_disputed,
+  },
   { name: 'Migration20261122203000_changed_periods', class: Migration20261122203000_changed_periods },
   {
     name: 'Migration20261122203100_refunds_of_credit_memos',

@@ -205,6 +205,7 @@ describe('a body as client libraries send it', () => {
         rawResponse: 'x',
         processedTime: TIME,
         nextInquiryTime: TIME,
+        authorizationExpiryTime: null,
         isDisputed: true,
         disputeTime: TIME,
         disputeStatus: 'won',

@@ -12,6 +12,8 @@ const KINDS: Readonly<Record<string, readonly ShapeName[]>> = {
   Plan: ['SubscriptionPlan', 'TrialOnlyPlan', 'OneTimeSalePlan'],
   ServiceCredential: ['WebhookCredential'],
   SubscriptionOrOneTimeSale: ['Subscription', 'OneTimeSale'],
+  // Its own shape is not known; that of the other timelines is.
+  GatewayAccountTimeline: ['TransactionTimeline'],
   CustomField: [
     'ArrayCustomField',
     'BooleanCustomField',

@@ -65,7 +65,7 @@ async function filler({ name, key }: TenantTable, organization: string, id = 'e'
     if (column === key) return `'${organization}'`
     if (/_hash$/.test(column)) return `'${organization} ${id}'`
     if (type === 'jsonb') return `'{}'`
-    if (/^timestamp/.test(type)) return 'now()'
+    if (/^(timestamp|date)/.test(type)) return 'now()'
     if (type === 'boolean') return 'false'
     return /char|text/.test(type) ? `'${id}'` : '1'
   })

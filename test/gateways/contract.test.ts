@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ulid } from 'ulid'
 import { createGateway } from '../../gateways/gateways.ts'
-import type { Charge, Gateway, Refund } from '../../gateways/port.ts'
+import type { Charge, Gateway, OfAuthorization, Refund } from '../../gateways/port.ts'
 import { createStripeGateway } from '../../gateways/stripe.ts'
 import { TEST_CARDS, TEST_CVV } from '../support/cards.ts'
 import { startScriptedStripe } from '../support/scripted-stripe.ts'
@@ -33,7 +33,8 @@ const ADAPTERS: Readonly<Record<string, () => Promise<Adapter>>> = {
           .fork()
           .getConnection()
           .execute<{ amount: number }[]>(
-            `select amount::float8 as amount from test_gateway.ledger where request_id = ? and result = 'approved'`,
+            `select amount::float8 as amount from test_gateway.ledger where request_id = ? and result = 'approved'
+               and kind in ('charge', 'capture', 'refund')`,
             [requestId],
           )
         return rows.map(({ amount }) => amount)
@@ -61,8 +62,11 @@ const ADAPTERS: Readonly<Record<string, () => Promise<Adapter>>> = {
       }),
       moved: async (requestId) =>
         [...provider.charges(), ...provider.refunds()]
-          .filter(({ metadata }) => (metadata as { requestId?: string }).requestId === requestId)
-          .map(({ amount }) => Number(amount) / 100),
+          .filter(({ metadata }) => {
+            const { requestId: charged, captureRequestId = charged } = metadata as Record<string, string>
+            return captureRequestId === requestId
+          })
+          .map(({ amount, amount_received: captured = amount }) => Number(captured) / 100),
       formMade: async () => provider.addPaymentMethod(TEST_CARDS.approves),
       answer: async (approvalUrl, approves) => provider.answer(approvalUrl, approves),
       close: () => provider.close(),
@@ -203,6 +207,106 @@ describe.each(Object.keys(ADAPTERS))('%s, behind the gateway port,', (name) => {
     test('a charge off session waits for nobody', async () => {
       const charge = chargeOf(await store(TEST_CARDS.asksIfPresent))
       expect(await adapter.gateway.charge(charge)).toMatchObject({ result: 'approved' })
+    })
+  })
+
+  describe('that authorizes', () => {
+    const authorized = async (members: Partial<Charge> = {}) => {
+      const charge = chargeOf(await store(), ulid(), members)
+      const { id = null, ...result } = await adapter.gateway.authorize(charge)
+      expect(result).toMatchObject({ result: 'approved' })
+      return { charge, id }
+    }
+    const partOf = (charge: Charge, id: string | null, amount = '5'): OfAuthorization => ({
+      ...charge,
+      requestId: ulid(),
+      amount,
+      authorizationRequestId: charge.requestId,
+      authorizationId: id,
+    })
+    const capture = (part: OfAuthorization) => adapter.gateway.capture(part)
+    const findCapture = (part: OfAuthorization) =>
+      adapter.gateway.find({ kind: 'capture', capture: part }, since)
+    const findVoid = (part: OfAuthorization) => adapter.gateway.find({ kind: 'void', release: part }, since)
+
+    test('holds the money once under a request id, says until when, and takes none', async () => {
+      const charge = chargeOf(await store())
+      const first = await adapter.gateway.authorize(charge)
+      expect(first).toMatchObject({ result: 'approved', id: expect.any(String) })
+      expect(Number(first.expiryTime) - Date.now()).toBeGreaterThan(24 * 3_600_000)
+      expect(await adapter.gateway.authorize(charge)).toMatchObject({ result: 'approved', id: first.id })
+      expect(await adapter.gateway.find({ kind: 'authorize', charge }, since)).toMatchObject({
+        result: 'approved',
+        id: first.id,
+        expiryTime: first.expiryTime,
+      })
+      expect(await adapter.moved(charge.requestId)).toEqual([])
+    })
+
+    test('declines as a charge does, and waits for a present customer as a charge does', async () => {
+      const refused = chargeOf(await store(TEST_CARDS.declines))
+      expect(await adapter.gateway.authorize(refused)).toMatchObject({ result: 'declined', decline: 'soft' })
+      const reference = await store(TEST_CARDS.asksIfPresent, { isForPresentCustomer: true })
+      const charge = chargeOf(reference, ulid(), { customer: { returnUrl: null } })
+      const { result, approvalUrl } = await adapter.gateway.authorize(charge)
+      expect(result).toBe('unknown')
+      await adapter.answer(approvalUrl ?? '', true)
+      const found = await adapter.gateway.find({ kind: 'authorize', charge }, since)
+      expect(found).toMatchObject({ result: 'approved' })
+      const part = partOf(charge, found?.id ?? null)
+      expect(await capture(part)).toMatchObject({ result: 'approved' })
+      expect(await adapter.moved(part.requestId)).toEqual([5])
+    })
+
+    test('captures a part of it once under a request id, by its id or by its request id', async () => {
+      for (const isKnown of [true, false]) {
+        const { charge, id } = await authorized()
+        const part = partOf(charge, isKnown ? id : null)
+        expect(await findCapture(part)).toBeNull()
+        const answers = [await capture(part), await capture(part)]
+        expect(answers.map(({ result }) => result)).toEqual(['approved', 'approved'])
+        expect(await findCapture(part)).toMatchObject({ result: 'approved', id: answers[0]?.id })
+        expect(await adapter.moved(part.requestId)).toEqual([5])
+      }
+    })
+
+    test('captures no more than it holds, and only once', async () => {
+      const { charge, id } = await authorized()
+      const over = partOf(charge, id, '12.51')
+      expect(await capture(over)).toMatchObject({ result: 'declined', decline: 'hard' })
+      expect(await capture(partOf(charge, id))).toMatchObject({ result: 'approved' })
+      const second = partOf(charge, id)
+      expect(await capture(second)).toMatchObject({ result: 'declined', decline: 'hard' })
+      for (const { requestId } of [over, second]) expect(await adapter.moved(requestId)).toEqual([])
+      expect(await findCapture(second)).toMatchObject({ result: 'declined' })
+    })
+
+    test('refunds what was captured, by its id or by its request id', async () => {
+      const { charge, id } = await authorized()
+      const part = partOf(charge, id)
+      const captured = await capture(part)
+      for (const chargeId of [captured.id ?? null, null]) {
+        const refund = refundOf({ ...charge, requestId: part.requestId }, chargeId, { amount: '2' })
+        expect(await adapter.gateway.refund(refund)).toMatchObject({ result: 'approved' })
+        expect(await adapter.moved(refund.requestId)).toEqual([2])
+      }
+      const over = refundOf({ ...charge, requestId: part.requestId }, captured.id ?? null, { amount: '2' })
+      expect(await adapter.gateway.refund(over)).toMatchObject({ result: 'declined' })
+    })
+
+    test('voids what was not captured, however often, and takes nothing of it afterwards', async () => {
+      const { charge, id } = await authorized()
+      const release = partOf(charge, id, charge.amount)
+      expect(await findVoid(release)).toBeNull()
+      expect(await adapter.gateway.void(release)).toMatchObject({ result: 'approved' })
+      expect(await adapter.gateway.void(release)).toMatchObject({ result: 'approved' })
+      expect(await findVoid(release)).toMatchObject({ result: 'approved' })
+      const late = partOf(charge, id)
+      expect(await capture(late)).toMatchObject({ result: 'declined', decline: 'hard' })
+      expect(await adapter.moved(late.requestId)).toEqual([])
+      const taken = await authorized()
+      await capture(partOf(taken.charge, taken.id))
+      expect(await adapter.gateway.void(partOf(taken.charge, taken.id))).toMatchObject({ result: 'declined' })
     })
   })
 

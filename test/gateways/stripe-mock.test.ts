@@ -33,7 +33,7 @@ describe('the requests of the Stripe adapter', () => {
     customer: null,
   })
 
-  test('are those of its document: store, charge, abandon, refund, find, adopt and probe', async () => {
+  test('are those of its document: store, charge, authorize, capture, void, abandon, refund, find, adopt and probe', async () => {
     // Its responses are fixtures, so only refusals can be distinguished.
     const card = { pan: TEST_CARDS.approves, cvv: TEST_CVV, expMonth: 12, expYear: 2090 }
     const refusals: unknown[] = []
@@ -55,6 +55,15 @@ describe('the requests of the Stripe adapter', () => {
     const refund = { ...movement('cus_1/pm_1'), chargeRequestId: charge.requestId, chargeId: 'pi_1' }
     await taken(() => gateway.refund(refund))
     await taken(() => gateway.find({ kind: 'refund', refund }, Date.now()))
+    await taken(() => gateway.authorize({ ...charge, requestId: ulid() }))
+    const part = {
+      ...movement('cus_1/pm_1'),
+      authorizationRequestId: charge.requestId,
+      authorizationId: 'pi_1',
+    }
+    await taken(() => gateway.capture(part))
+    await taken(() => gateway.void(part))
+    await taken(() => gateway.find({ kind: 'capture', capture: part }, Date.now()))
     await taken(() => gateway.probe())
     expect(refusals).toEqual([])
     expect(calls.join('\n')).not.toMatch(/parameter_unknown|invalid_request|"reason":"parameter/)

@@ -24,6 +24,8 @@ const INTENT = {
 }
 const OBJECTS: Readonly<Record<string, object>> = {
   'payment_intent.succeeded': INTENT,
+  'payment_intent.amount_capturable_updated': { ...INTENT, status: 'requires_capture' },
+  'payment_intent.canceled': { ...INTENT, status: 'canceled', cancellation_reason: 'automatic' },
   'payment_intent.payment_failed': {
     ...INTENT,
     status: 'requires_payment_method',
@@ -53,6 +55,11 @@ describe("an event of Stripe's", () => {
       { kind: 'charge', requestId: 'sub_1.1.1', outcome: { result: 'approved', id: 'pi_1' } },
     ],
     [
+      'payment_intent.amount_capturable_updated',
+      { kind: 'charge', requestId: 'sub_1.1.1', outcome: { result: 'approved', id: 'pi_1' } },
+    ],
+    ['payment_intent.canceled', { kind: 'charge', requestId: 'sub_1.1.1', outcome: { result: 'declined' } }],
+    [
       'payment_intent.payment_failed',
       { kind: 'charge', outcome: { result: 'declined', decline: 'lost-or-stolen' } },
     ],
@@ -70,6 +77,12 @@ describe("an event of Stripe's", () => {
   ])('%s is read', (type, content) => {
     const event = stripeEvent(type, OBJECTS[type] ?? {})
     expect(read(event)).toMatchObject({ id: event.id, type, occurredTime: event.created * 1000, content })
+  })
+
+  test('of a captured intent tells of its capture, not of its authorization', () => {
+    const metadata = { ...INTENT.metadata, captureRequestId: 'capture_1' }
+    const { content } = read(stripeEvent('payment_intent.succeeded', { ...INTENT, metadata }))
+    expect(content).toMatchObject({ kind: 'charge', requestId: 'capture_1', outcome: { result: 'approved' } })
   })
 
   test('keeps no name, address or evidence', () => {

@@ -8,6 +8,7 @@ import {
   type Charge,
   CredentialsRefusedError,
   GatewayFailedError,
+  type Movement,
   NotSentError,
 } from '../../gateways/port.ts'
 import { createStripeGateway, declineClassOf, type StripeGateway } from '../../gateways/stripe.ts'
@@ -81,6 +82,34 @@ describe('the Stripe adapter', () => {
     expect(await resolved(again)).toMatchObject({ result: 'approved' })
     expect(moved(again)).toBe(1)
   })
+
+  test.each([
+    ['capture', /^POST \/v1\/payment_intents\/\w+\/capture$/, 'succeeded'],
+    ['void', /^POST \/v1\/payment_intents\/\w+\/cancel$/, 'canceled'],
+  ] as const)(
+    'finds the outcome of a %s whose response was lost, and makes it once',
+    async (kind, request, status) => {
+      const charge = await newCharge()
+      const { id = null } = await gateway.authorize(charge)
+      const part = {
+        ...charge,
+        requestId: ulid(),
+        amount: '5',
+        authorizationRequestId: charge.requestId,
+        authorizationId: id,
+      }
+      const movement: Movement = kind === 'capture' ? { kind, capture: part } : { kind, release: part }
+      const pending = { movement, since: Date.now(), isUnknown: false, isWanted: true }
+      provider.fail(request, { after: { status: 500, error: { type: 'api_error' } } })
+      expect(await carryOut(gateway, pending, Date.now(), Date.now)).toMatchObject({ result: 'unknown' })
+      const asked = () => provider.requests().filter((one) => request.test(one)).length
+      const before = asked()
+      const again = { ...pending, isUnknown: true }
+      expect(await carryOut(gateway, again, Date.now(), Date.now)).toMatchObject({ result: 'approved' })
+      expect(asked()).toBe(before)
+      expect(provider.intents().find((one) => one.id === id)).toMatchObject({ status })
+    },
+  )
 
   test('repeats by itself what a closed connection left open, under the same key', async () => {
     const charge = await newCharge()

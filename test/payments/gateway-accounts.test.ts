@@ -159,6 +159,46 @@ describe('a gateway account', () => {
     expect((await merchant.api.delete(path)).status).toBe(204)
   })
 
+  test('has a timeline that names what was changed, and no value or secret', async () => {
+    const path = 'gateway-accounts/told'
+    await merchant.api.put(path, ACCOUNT)
+    await merchant.api.put(path, {
+      ...ACCOUNT,
+      credentials: undefined,
+      priority: 3,
+      acceptedCurrencies: ['EUR'],
+    })
+    await merchant.api.put(path, {
+      ...ACCOUNT,
+      credentials: undefined,
+      priority: 3,
+      acceptedCurrencies: ['EUR'],
+    })
+    await merchant.api.put(path, { ...ACCOUNT, priority: 3, acceptedCurrencies: ['EUR'] })
+    for (const verb of ['disable', 'disable', 'enable', 'close'])
+      await merchant.api.post(`${path}/${verb}`, {})
+    const comment = await merchant.api.post(`${path}/timeline`, { message: 'Replaced by another.' })
+    expect(comment.status).toBe(201)
+    const { body } = await merchant.api.get<{ type: string; message: string }[]>(`${path}/timeline`)
+    expect(body.map(({ type }) => type)).toEqual([
+      'timeline-comment-created',
+      'gateway-account-closed',
+      'gateway-account-enabled',
+      'gateway-account-disabled',
+      'gateway-account-credentials-changed',
+      'gateway-account-modified',
+      'gateway-account-created',
+    ])
+    expect(body[5]?.message).toBe('Gateway account told: acceptedCurrencies, priority changed.')
+    expect(JSON.stringify(body)).not.toContain('sk_test')
+    expectProblem(await merchant.api.get('gateway-accounts/none/timeline'), 404, 'not-found')
+    expect((await merchant.api.delete(`${path}/timeline/${comment.body.id}`)).status).toBe(204)
+    await merchant.api.delete(path)
+    await merchant.api.put(path, ACCOUNT)
+    expect((await merchant.api.get<object[]>(`${path}/timeline`)).body).toHaveLength(1)
+    await merchant.api.delete(path)
+  })
+
   test('stores the card of a token, charges it and gives it back', async () => {
     const paymentInstrumentId = await instrument()
     const sale = await saleOf({ paymentInstrumentId })

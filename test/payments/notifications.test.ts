@@ -1,4 +1,7 @@
 /** Accepted from the provider alone, stored before the response, and applied once. */
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { processDueNotifications } from '../../worker/notifications.ts'
 import { removeExpired } from '../../worker/retention.ts'
@@ -481,6 +484,64 @@ describe('the notifications of a gateway account', () => {
     )
     await processAll()
     expect(await stored(event)).toMatchObject({ status: 'superseded', failures: 0 })
+  })
+
+  describe('of authorizations', () => {
+    const lostCapture = async () => {
+      const held = await sale({ type: 'authorize' })
+      provider.fail(/capture$/, LOST)
+      const body = { type: 'capture', parentTransactionId: held.id, amount: 5 }
+      const capture = (await merchant.api.post('transactions', body)).body
+      expect(capture).toMatchObject({ status: 'pending', result: 'unknown' })
+      return { held, capture }
+    }
+
+    test('tell of one whose response was lost, and of its end by the provider', async () => {
+      provider.fail(INTENT, LOST)
+      const held = await sale({ type: 'authorize' })
+      const intent = intentOf(held.requestId)
+      await tell(stripeEvent('payment_intent.amount_capturable_updated', intent))
+      expect(await read(`transactions/${held.id}`)).toMatchObject({ status: 'waiting-capture' })
+      const canceled = { ...intent, status: 'canceled', cancellation_reason: 'automatic' }
+      await tell(stripeEvent('payment_intent.canceled', canceled))
+      expect(await read(`transactions/${held.id}`)).toMatchObject({ status: 'voided', result: 'approved' })
+    })
+
+    test('tell of a capture whose response was lost', async () => {
+      const { held, capture } = await lostCapture()
+      const intent = intentOf(held.requestId)
+      await tell(stripeEvent('payment_intent.succeeded', intent))
+      expect(await read(`transactions/${capture.id}`)).toMatchObject({ result: 'approved', amount: 5 })
+      expect(await read(`transactions/${held.id}`)).toMatchObject({ status: 'completed' })
+      const dispute = stripeDispute(intent.id)
+      await tell(stripeEvent('charge.dispute.created', dispute))
+      expect(await read(`disputes/${dispute.id}`)).toMatchObject({ transactionId: capture.id })
+    })
+  })
+
+  test('that are quarantined are listed for operators, who have them processed at once', async () => {
+    const made = await sale()
+    const poisoned = stripeDispute(String(made.gatewayTransactionId), { amount: 10 ** 15 })
+    const event = stripeEvent('charge.dispute.created', poisoned)
+    await tell(event)
+    const name = `notification/${merchant.organizationId}/main/${event.id}`
+    const script = fileURLToPath(new URL('../../cli/quarantine.ts', import.meta.url))
+    const run = async (...args: string[]) => {
+      const env = { PATH: process.env.PATH, DATABASE_URL: service.databaseUrl }
+      return (await promisify(execFile)(process.execPath, [script, ...args], { env })).stdout
+    }
+    expect(await run()).toContain(`${name}  failed 1 times, next `)
+    await sql(
+      `update gateway_notifications set content = jsonb_set(content, '{amount}', '"12.5"') where id = ?`,
+      [event.id],
+    )
+    await processAll()
+    expect(await stored(event)).toMatchObject({ status: 'received' })
+    expect(await run('release', name)).toBe(`Released ${name}.\n`)
+    await processAll()
+    expect(await stored(event)).toMatchObject({ status: 'applied', failures: 0 })
+    expect(await read(`disputes/${poisoned.id}`)).toMatchObject({ amount: 12.5 })
+    await expect(run('release', name)).rejects.toThrow('is not quarantined')
   })
 
   test('of a card that its bank renewed change the instrument, and revive one that had expired', async () => {

@@ -364,7 +364,7 @@ describe('a transaction', () => {
     })
   })
 
-  test.each(['authorize', 'capture', 'credit', 'setup', 'void', '3ds-authentication'])(
+  test.each(['credit', 'setup', '3ds-authentication'])(
     'of the type %s is not supported yet: 422',
     async (type) => {
       const response = await api.post('transactions', { ...saleBody({ method: 'external' }), type })

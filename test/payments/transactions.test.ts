@@ -170,6 +170,7 @@ describe('payments', () => {
         parentTransactionId: null,
         rawResponse: expect.stringContaining('approved'),
         nextInquiryTime: null,
+        authorizationExpiryTime: null,
       })
       expect(await ledger(body.id)).toEqual([
         { kind: 'charge', amount: '12.500000', result: 'approved', calls: 1 },

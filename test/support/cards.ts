@@ -10,6 +10,7 @@ export const TEST_CARDS = {
   lost: '4000000000009987',
   stolen: '4000000000009979',
   asksAlways: '4000002760003184',
+  disputed: '4000000000000259',
   asksIfPresent: '4000003800000446',
 } as const
 

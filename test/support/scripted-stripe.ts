@@ -73,6 +73,16 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
       },
     },
   })
+  const ended = {
+    status: 400,
+    body: {
+      error: {
+        type: 'invalid_request_error',
+        code: 'payment_intent_unexpected_state',
+        message: 'It has ended, or its state does not permit that.',
+      },
+    },
+  }
   const missing = (what: string) => ({
     status: 400,
     body: {
@@ -123,6 +133,7 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
           return { status: 400, body: { error } }
         }
         const isPresent = form.off_session !== 'true'
+        const isHeld = form.capture_method === 'manual'
         if (isPresent && ASKING.includes(number)) {
           const id = `pi_${randomUUID().replaceAll('-', '')}`
           const url = `https://hooks.stripe.example.com/redirect/authenticate/${id}`
@@ -133,6 +144,7 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
             amount: Number(form.amount),
             currency: form.currency,
             metadata: metadataOf(form),
+            capture_method: form.capture_method ?? 'automatic',
             status: 'requires_action',
             next_action: { type: 'redirect_to_url', redirect_to_url: { url, return_url: form.return_url } },
             last_payment_error: null,
@@ -147,7 +159,8 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
           amount: Number(form.amount),
           currency: form.currency,
           metadata: metadataOf(form),
-          status: code === undefined ? 'succeeded' : 'requires_payment_method',
+          status: code !== undefined ? 'requires_payment_method' : isHeld ? 'requires_capture' : 'succeeded',
+          latest_charge: isHeld && code === undefined ? heldCharge() : null,
           last_payment_error: code === undefined ? null : { code: codeOf(code), decline_code: code },
         })
         intents.unshift(intent)
@@ -160,20 +173,25 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
       case 'POST /v1/payment_intents/*/cancel': {
         const intent = intents.find(({ id }) => path.endsWith(`/${id}/cancel`))
         if (intent === undefined) return missing('payment_intent')
-        if (intent.status !== 'requires_action') {
-          const error = {
-            type: 'invalid_request_error',
-            code: 'payment_intent_unexpected_state',
-            message: 'Ended.',
-          }
-          return { status: 400, body: { error } }
-        }
+        if (intent.status !== 'requires_action' && intent.status !== 'requires_capture') return ended
         Object.assign(intent, {
           status: 'canceled',
           cancellation_reason: form.cancellation_reason,
           next_action: null,
         })
         return ok(intent)
+      }
+      case 'POST /v1/payment_intents/*/capture': {
+        const intent = intents.find(({ id }) => path.endsWith(`/${id}/capture`))
+        if (intent === undefined) return missing('payment_intent')
+        const amount = Number(form.amount_to_capture ?? intent.amount)
+        if (intent.status !== 'requires_capture') return ended
+        if (amount > Number(intent.amount)) {
+          const error = { type: 'invalid_request_error', code: 'amount_too_large', message: 'Too much.' }
+          return { status: 400, body: { error } }
+        }
+        const metadata = { ...(intent.metadata as object), ...metadataOf(form) }
+        return ok(Object.assign(intent, { status: 'succeeded', amount_received: amount, metadata }))
       }
       case 'GET /v1/payment_intents': {
         const since = Number(query.get('created[gte]') ?? 0)
@@ -189,7 +207,7 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
         if (intent === undefined) return missing('payment_intent')
         const before = refunds.filter((one) => one.payment_intent === intent.id)
         const refunded = before.reduce((sum, one) => sum + Number(one.amount), 0)
-        if (refunded + Number(form.amount) > Number(intent.amount)) {
+        if (refunded + Number(form.amount) > Number(intent.amount_received ?? intent.amount)) {
           const error = {
             type: 'invalid_request_error',
             code: 'charge_already_refunded',
@@ -273,7 +291,11 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
       if (intent?.status !== 'requires_action') return
       const code = 'payment_intent_authentication_failure'
       Object.assign(intent, {
-        status: approves ? 'succeeded' : 'requires_payment_method',
+        status: !approves
+          ? 'requires_payment_method'
+          : intent.capture_method === 'manual'
+            ? 'requires_capture'
+            : 'succeeded',
         last_payment_error: approves ? null : { code },
         next_action: null,
       })
@@ -290,6 +312,15 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
+  }
+}
+
+/** The charge of an intent that holds money, and when Stripe lets it go. */
+function heldCharge() {
+  const captureBefore = Math.floor(Date.now() / 1000) + 7 * 86_400
+  return {
+    object: 'charge',
+    payment_method_details: { type: 'card', card: { capture_before: captureBefore } },
   }
 }
 

@@ -1,0 +1,163 @@
+/** Which gateway account a request was sent to, in one row of its request id (docs/adr/0084). */
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { statement } from '../../db/statement.ts'
+import type { DailyLimit, GatewayRoutes } from '../../gateways/accounts.ts'
+import type { Charge } from '../../gateways/port.ts'
+
+/** @param now real time in milliseconds, which tells the day. */
+export function gatewayRoutes(em: () => EntityManager, now: () => number): GatewayRoutes {
+  return {
+    async send(charge, from, { reference, account, limit }) {
+      if (limit === null) {
+        const unit = em()
+        const hasEntered = await enter(unit, charge, from, { reference, account, day: null })
+        return { reference: hasEntered ? reference : await lastOf(unit, charge) }
+      }
+      const day = new Date(now()).toISOString().slice(0, 10)
+      try {
+        return await em().transactional(async (unit) => {
+          const hasEntered = await enter(unit, charge, from, { reference, account, day })
+          if (!hasEntered) return { reference: await lastOf(unit, charge) }
+          if (!(await count(unit, charge, account, limit, day))) throw new OverLimitError()
+          return { reference }
+        })
+      } catch (error) {
+        if (error instanceof OverLimitError) return 'over-limit'
+        throw error
+      }
+    },
+
+    async end({ organizationId, requestId }, from) {
+      const unit = em()
+      if (from === null) {
+        await statement(
+          unit,
+          'refuse-gateway-route',
+          `insert into gateway_routes (organization_id, request_id, has_ended) values (?, ?, true) on conflict do nothing`,
+          [organizationId, requestId],
+        )
+      } else {
+        await statement(
+          unit,
+          'end-gateway-route',
+          `update gateway_routes set has_ended = true where organization_id = ? and request_id = ? and reference = ?`,
+          [organizationId, requestId, from],
+        )
+      }
+      return await lastOf(unit, { organizationId, requestId })
+    },
+
+    last: async (charge) => await lastOf(em(), charge),
+
+    async isOpen({ organizationId, requestId }) {
+      const rows = await statement<object>(
+        em(),
+        'find-open-gateway-route',
+        `select 1 from gateway_routes where organization_id = ? and request_id = ? and not has_ended`,
+        [organizationId, requestId],
+      )
+      return rows.length > 0
+    },
+
+    async backups(organizationId, reference) {
+      const [row] = await statement<{ backups: string[] }>(
+        em(),
+        'find-backup-references',
+        `select backup_references as backups from payment_instruments
+          where organization_id = ? and gateway_reference = ? order by created_time limit 1`,
+        [organizationId, reference],
+      )
+      return row?.backups ?? []
+    },
+
+    async uncount({ organizationId, requestId, currency, amount }, reference) {
+      await statement(
+        em(),
+        'uncount-gateway-route',
+        `with counted as (
+           select gateway_account_id, counted_day from gateway_routes
+            where organization_id = ? and request_id = ? and reference = ? and counted_day is not null for update
+         ), uncounted as (
+           update gateway_routes route set counted_day = null from counted
+            where route.organization_id = ? and route.request_id = ?
+         )
+         update gateway_account_days days set charges = days.charges - 1, amount = days.amount - ?::numeric
+           from counted
+          where days.organization_id = ? and days.gateway_account_id = counted.gateway_account_id
+            and days.currency = ? and days.day = counted.counted_day`,
+        [organizationId, requestId, reference, organizationId, requestId, amount, organizationId, currency],
+      )
+    },
+  }
+}
+
+/** Undoes what was written of a request that its account cannot take any more today. */
+class OverLimitError extends Error {}
+
+async function enter(
+  em: EntityManager,
+  { organizationId, requestId }: Charge,
+  from: string | null,
+  {
+    reference,
+    account,
+    day,
+  }: { readonly reference: string; readonly account: string; readonly day: string | null },
+): Promise<boolean> {
+  const entered =
+    from === null
+      ? await statement<object>(
+          em,
+          'enter-gateway-route',
+          `insert into gateway_routes (organization_id, request_id, reference, gateway_account_id, counted_day)
+           values (?, ?, ?, ?, ?::date) on conflict do nothing returning 1`,
+          [organizationId, requestId, reference, account, day],
+        )
+      : await statement<object>(
+          em,
+          'move-gateway-route',
+          `update gateway_routes set reference = ?, gateway_account_id = ?, counted_day = ?::date
+            where organization_id = ? and request_id = ? and reference = ? and not has_ended returning 1`,
+          [reference, account, day, organizationId, requestId, from],
+        )
+  return entered.length > 0
+}
+
+/** False if it exceeds the limit of the day. Charges of the account in that currency wait for each other here. */
+async function count(
+  em: EntityManager,
+  { organizationId, currency, amount }: Charge,
+  account: string,
+  limit: DailyLimit,
+  day: string,
+): Promise<boolean> {
+  const counted = await statement<object>(
+    em,
+    'count-gateway-charge',
+    `with given as (select ?::numeric as amount, ?::int as most_charges, ?::numeric as most_amount)
+     insert into gateway_account_days as days (organization_id, gateway_account_id, currency, day, charges, amount)
+     select ?, ?, ?, ?::date, 1, given.amount from given
+      where coalesce(given.most_charges >= 1, true) and coalesce(given.amount <= given.most_amount, true)
+     on conflict (organization_id, gateway_account_id, currency, day) do update
+        set charges = days.charges + 1, amount = days.amount + excluded.amount
+      where coalesce(days.charges < (select most_charges from given), true)
+        and coalesce(days.amount + excluded.amount <= (select most_amount from given), true)
+     returning 1`,
+    [amount, limit.count, limit.amount, organizationId, account, currency, day],
+  )
+  return counted.length > 0
+}
+
+/** Null if the request was sent to no account. */
+async function lastOf(
+  em: EntityManager,
+  { organizationId, requestId }: Pick<Charge, 'organizationId' | 'requestId'>,
+): Promise<string | null> {
+  const [row] = await statement<{ reference: string | null }>(
+    em,
+    'find-gateway-route',
+    'select reference from gateway_routes where organization_id = ? and request_id = ?',
+    [organizationId, requestId],
+  )
+  return row?.reference ?? null
+}

@@ -1,0 +1,261 @@
+/** One card with several gateway accounts: soft declines and daily limits send a charge on, and never twice. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { gatewayRoutes } from '../../commands/payments/gateway-routes.ts'
+import { dispatchByAccount, type GatewayAccountFacts } from '../../gateways/accounts.ts'
+import { createGateway } from '../../gateways/gateways.ts'
+import type { Charge, Gateway, GatewayResult } from '../../gateways/port.ts'
+import { TEST_CARDS } from '../support/cards.ts'
+import { type Catalogue, catalogue } from '../support/catalogue.ts'
+import { create } from '../support/create.ts'
+import { expectProblem } from '../support/expect-problem.ts'
+import { type ScriptedStripe, startScriptedStripe } from '../support/scripted-stripe.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { makeToken } from '../support/tokens.ts'
+
+const SECRET_KEY = 'sk_test_of_the_scripted_provider'
+const ACCOUNT = {
+  gatewayName: 'Stripe',
+  method: 'payment-card',
+  acceptedCurrencies: ['EUR', 'USD'],
+  takesCardNumbers: true,
+  credentials: { secretKey: SECRET_KEY },
+}
+const INTENT = /^POST \/v1\/payment_intents$/
+const softly = (code = 'generic_decline') => ({
+  before: { status: 402, error: { type: 'card_error', code: 'card_declined', decline_code: code } },
+})
+
+describe('a card that several gateway accounts hold', () => {
+  let provider: ScriptedStripe
+  let service: TestService
+  let merchant: Catalogue
+  let card: string
+  beforeAll(async () => {
+    provider = await startScriptedStripe(SECRET_KEY)
+    const stripeHost = { protocol: 'http', host: '127.0.0.1', port: provider.port } as const
+    service = await startService({ stripeHost, worker: false })
+  }, 60_000)
+  beforeEach(async () => {
+    merchant = await catalogue(service)
+    await merchant.api.put('gateway-accounts/first', { ...ACCOUNT, priority: 1 })
+    await merchant.api.put('gateway-accounts/second', { ...ACCOUNT, priority: 2 })
+    const { id } = await create(merchant.api, 'payment-instruments', {
+      customerId: merchant.customerId,
+      token: await makeToken(merchant.api, TEST_CARDS.approves),
+    })
+    card = String(id)
+  })
+  afterAll(async () => {
+    await service?.stop()
+    await provider?.close()
+  })
+  const charge = async (members: object = {}) =>
+    (
+      await merchant.api.post('transactions', {
+        type: 'sale',
+        customerId: merchant.customerId,
+        currency: 'EUR',
+        amount: 12.5,
+        paymentInstruction: { paymentInstrumentId: card },
+        ...members,
+      })
+    ).body
+  const chargesFor = (requestId: unknown) =>
+    provider.charges().filter(({ metadata }) => (metadata as { requestId?: string }).requestId === requestId)
+  const patch = (id: string, body: object) =>
+    merchant.api.send('PATCH', `gateway-accounts/${id}`, {
+      body: JSON.stringify(body),
+      headers: { 'Content-Type': 'application/json' },
+    })
+
+  test('is charged by the first, and by the next after a soft decline, where it is refunded too', async () => {
+    expect(await charge()).toMatchObject({ result: 'approved', gatewayAccountId: 'first' })
+    provider.fail(INTENT, softly())
+    const sent = await charge()
+    expect(sent).toMatchObject({ result: 'approved', gatewayAccountId: 'second' })
+    expect(chargesFor(sent.requestId)).toHaveLength(1)
+    const refund = await merchant.api.post(`transactions/${sent.id}/refund`, {})
+    expect(refund.body).toMatchObject({ result: 'approved', gatewayAccountId: 'second' })
+    expect(await charge()).toMatchObject({ gatewayAccountId: 'first' })
+  })
+
+  test.each(['lost_card', 'insufficient_funds', 'authentication_required'])(
+    'is not charged elsewhere after %s',
+    async (code) => {
+      provider.fail(INTENT, softly(code))
+      expect(await charge()).toMatchObject({ result: 'declined', gatewayAccountId: 'first' })
+    },
+  )
+
+  test('that all decline is declined as the last did', async () => {
+    provider.fail(INTENT, softly())
+    provider.fail(INTENT, softly('processing_error'))
+    const declined = await charge()
+    expect(declined).toMatchObject({ result: 'declined', gatewayAccountId: 'second' })
+    expect(declined.gateway).toMatchObject({ response: { code: 'soft', originalCode: 'processing_error' } })
+  })
+
+  test('whose second account did not respond is found there, and was charged once', async () => {
+    provider.fail(INTENT, softly())
+    provider.fail(INTENT, { after: { status: 500, error: { type: 'api_error' } } })
+    const unknown = await charge()
+    expect(unknown).toMatchObject({ result: 'unknown' })
+    await merchant.api.post(`transactions/${unknown.id}/query`, undefined)
+    const found = (await merchant.api.get(`transactions/${unknown.id}`)).body
+    expect(found).toMatchObject({ result: 'approved', gatewayAccountId: 'second' })
+    expect(chargesFor(found.requestId)).toHaveLength(1)
+  })
+
+  test('is charged by the next one above the limit of the day, in count or in amount', async () => {
+    for (const limit of [{ count: 2 }, { amount: 30 }]) {
+      await patch('first', { dailyLimits: [{ currency: 'EUR', ...limit }] })
+      const accounts = []
+      for (let one = 0; one < 3; one += 1) accounts.push((await charge()).gatewayAccountId)
+      expect(accounts).toEqual(['first', 'first', 'second'])
+      expect(await charge({ currency: 'USD' })).toMatchObject({ gatewayAccountId: 'first' })
+      await service.database.orm.em.fork().getConnection().execute('delete from gateway_account_days')
+    }
+  })
+
+  test('is declined softly, with the reason, where all accounts have reached their limit', async () => {
+    for (const id of ['first', 'second']) await patch(id, { dailyLimits: [{ currency: 'EUR', count: 1 }] })
+    const sent = await Promise.all(Array.from({ length: 6 }, () => charge()))
+    expect(sent.filter(({ result }) => result === 'approved')).toHaveLength(2)
+    const refused = sent.find(({ result }) => result === 'declined')
+    expect(refused?.gateway).toMatchObject({
+      response: { code: 'soft', originalCode: 'daily-limit-of-gateway-account' },
+    })
+    expect(chargesFor(refused?.requestId)).toEqual([])
+  })
+
+  test('what is declined does not count for the limit', async () => {
+    await patch('first', { dailyLimits: [{ currency: 'EUR', count: 1 }] })
+    provider.fail(INTENT, softly('lost_card'))
+    expect(await charge()).toMatchObject({ result: 'declined', gatewayAccountId: 'first' })
+    expect(await charge()).toMatchObject({ result: 'approved', gatewayAccountId: 'first' })
+    expect(await charge()).toMatchObject({ gatewayAccountId: 'second' })
+  })
+
+  test('limits are shown, kept by PATCH, and refused where one currency has two', async () => {
+    const dailyLimits = [{ currency: 'EUR', count: 3, amount: 100.5 }]
+    expect((await patch('first', { dailyLimits })).body).toMatchObject({ dailyLimits })
+    expect((await patch('first', { priority: 4 })).body).toMatchObject({ dailyLimits, priority: 4 })
+    const twice = [
+      { currency: 'EUR', count: 3 },
+      { currency: 'EUR', amount: 5 },
+    ]
+    expect(expectProblem(await patch('first', { dailyLimits: twice }), 422, 'validation-error')).toEqual([
+      'dailyLimits.1.currency',
+    ])
+  })
+
+  test('is charged by one account at most, whatever fails, is repeated at once, or is changed meanwhile', async () => {
+    type Response = 'approves' | 'declines' | 'fails before' | 'fails after'
+    const response = fc.constantFrom<Response>('approves', 'declines', 'fails before', 'fails after')
+    const account = fc.record({
+      // The first response to a request holds; failures come before it.
+      responses: fc.array(response, { minLength: 1, maxLength: 4 }),
+      inactiveUntil: fc.integer({ min: 0, max: 6 }),
+      limit: fc.constantFrom(null, 0, 1),
+    })
+    let run = 0
+    const em = () => service.database.orm.em.fork()
+    await fc.assert(
+      fc.asyncProperty(
+        fc.tuple(account, account, account),
+        fc.integer({ min: 1, max: 4 }),
+        async (given, callers) => {
+          run += 1
+          const { organizationId } = merchant
+          const references = given.map((_, index) => `account/a${index}-${run}/card`)
+          const moved: string[] = []
+          let reads = 0
+          const gatewayOf = (index: number): Gateway => {
+            const kept = new Map<string, GatewayResult>()
+            const responses = [...(given[index]?.responses ?? [])]
+            const move = async ({ requestId }: Charge): Promise<GatewayResult> => {
+              await new Promise((resolve) => setTimeout(resolve, index))
+              const before = kept.get(requestId)
+              const next = responses.shift() ?? 'approves'
+              if (next === 'fails before') throw new Error('no response')
+              const isApproved = next !== 'declines'
+              const result = before ?? {
+                result: isApproved ? ('approved' as const) : ('declined' as const),
+                raw: '{}',
+                decline: isApproved ? null : ('soft' as const),
+              }
+              if (before === undefined && result.result === 'approved') moved.push(`a${index}`)
+              kept.set(requestId, result)
+              if (next === 'fails after') throw new Error('no response')
+              return result
+            }
+            return {
+              ...createGateway('live', service.databaseUrl, service.baseUrl),
+              charge: move,
+              find: async (movement) =>
+                'charge' in movement ? (kept.get(movement.charge.requestId) ?? null) : null,
+            }
+          }
+          const gateways = given.map((_, index) => gatewayOf(index))
+          const indexOf = (id: string) => Number(id.slice(1, 2))
+          const factsOf = (id: string): GatewayAccountFacts => {
+            reads += 1
+            const { limit = null, inactiveUntil = 0 } = given[indexOf(id)] ?? {}
+            return {
+              id,
+              gatewayName: 'Stripe',
+              revision: 1,
+              isActive: reads > inactiveUntil,
+              acceptedCurrencies: ['EUR'],
+              paymentCardSchemes: [],
+              takesCardNumbers: true,
+              dailyLimits: limit === null ? [] : [{ currency: 'EUR', count: limit, amount: null }],
+              descriptor: null,
+              secretKey: null,
+              webhookSecret: null,
+            }
+          }
+          const routes = { ...gatewayRoutes(em, Date.now), backups: async () => references.slice(1) }
+          const dispatcher = dispatchByAccount(
+            createGateway('live', service.databaseUrl, service.baseUrl),
+            { find: async (_, id) => factsOf(id), active: async () => [] },
+            routes,
+            {
+              of: ({ id }) => gateways[indexOf(id)] as Gateway,
+              probe: async () => {},
+              readNotification: () => {
+                throw new Error('not asked for')
+              },
+            },
+          )
+          const charge: Charge = {
+            organizationId,
+            requestId: `run-${run}-${merchant.organizationId}`,
+            amount: '12.5',
+            currency: 'EUR',
+            reference: references[0] ?? '',
+            customer: null,
+          }
+          const untilKnown = async (): Promise<GatewayResult> => {
+            for (let attempt = 0; ; attempt += 1) {
+              try {
+                const found = attempt % 2 === 0 ? null : await dispatcher.find({ kind: 'charge', charge }, 0)
+                return found ?? (await dispatcher.charge(charge))
+              } catch (error) {
+                if (attempt > 40) throw error
+              }
+            }
+          }
+          const results = await Promise.all(Array.from({ length: callers }, untilKnown))
+          expect(moved.length).toBeLessThanOrEqual(1)
+          expect(new Set(results.map(({ result }) => result)).size).toBe(1)
+          for (const { result, heldBy } of results) {
+            expect(moved).toEqual(result === 'approved' ? [heldBy?.reference.slice(8, 10)] : [])
+          }
+        },
+      ),
+      { numRuns: 100 },
+    )
+  }, 120_000)
+})
