@@ -83,7 +83,14 @@ function lineOf(
     quantity: line.unitPrice === undefined ? 1 : line.quantity,
     unitPrice: line.unitPrice ?? line.amount,
     amount: line.amount,
-    period: isForPeriod && periodStart != null ? { start: periodStart, end: periodEnd ?? null } : null,
+    period:
+      periodOf(line) ??
+      (isForPeriod && periodStart != null ? { start: periodStart, end: periodEnd ?? null } : null),
     taxRate: null,
   }
+}
+
+function periodOf({ type, periodStart, periodEnd }: Invoice['lines'][number]): DocumentLine['period'] {
+  if (type !== 'item' || periodStart === undefined) return null
+  return { start: new Date(periodStart), end: periodEnd === undefined ? null : new Date(periodEnd) }
 }

@@ -15,8 +15,8 @@ import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { refundedEntries, transactionEntries } from '../../events/timeline.ts'
 import { transactionEvent } from '../../events/transaction-events.ts'
+import type { InvoicesRecord } from '../invoices/invoices-record.ts'
 import { orderInstant } from '../orders/order-instant.ts'
-import type { OrderRecord } from '../orders/order-record.ts'
 import { type OrderRisk, orderRisk } from '../orders/order-risk.ts'
 import { type References, references } from '../references.ts'
 import {
@@ -25,6 +25,7 @@ import {
   lockInvoices,
   payInvoices,
   refundInvoices,
+  withApplied,
 } from './apply-payment.ts'
 import { paidOf, recordRefund, refundsOf } from './refund-sales.ts'
 import type { RequestCards } from './request-cards.ts'
@@ -172,7 +173,7 @@ function checkInvoices(found: References, sale: Sale, invoices: readonly LockedI
   }
 }
 
-function stateOf({ order }: OrderRecord, sequence: number): InvoiceState {
+function stateOf({ order }: InvoicesRecord, sequence: number): InvoiceState {
   const state = order.invoices.find((one) => one.sequence === sequence)
   if (state === undefined) throw new Error('an invoice that was asked for is not in the record of its order')
   return state
@@ -187,7 +188,7 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   // An external refund is created approved and changes the invoices, so their orders are locked first.
   const isOutside = refund.isProcessedOutside === true || before?.gateway == null
   const paidInvoiceIds = isOutside ? (before?.invoiceIds ?? []) : []
-  const invoices = await lockInvoices(unit, paidInvoiceIds, (row) => orderInstant(unit, row))
+  const locked = await lockInvoices(unit, paidInvoiceIds, (row) => orderInstant(unit, row))
   const parent = await lockRow(unit, Transaction, refund.parentTransactionId)
   if (parent === null) {
     const message = 'must be the id of an existing transaction'
@@ -196,6 +197,9 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   if (parent.type !== 'sale' || parent.result !== 'approved') {
     throw new InvalidFieldsError([{ field, code: 'inactive', message: 'must be an approved sale' }])
   }
+  const invoices = isOutside
+    ? await withApplied(unit, parent, locked, (row) => orderInstant(unit, row))
+    : locked
   if (refund.currency !== null && refund.currency !== parent.currency) {
     found.fail('currency', 'mismatch', `must be the currency of the sale: ${parent.currency}`)
   }

@@ -35,6 +35,7 @@ import { Migration20261122191000_credit_memos } from './Migration20261122191000_
 import { Migration20261122192000_declines_of_invoices } from './Migration20261122192000_declines_of_invoices.ts'
 import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 import { Migration20261122193100_instants_in_range } from './Migration20261122193100_instants_in_range.ts'
+import { Migration20261122200000_own_invoices } from './Migration20261122200000_own_invoices.ts'
 
 export const migrations = [
   { name: 'Migration20261122120000_baseline', class: Migration20261122120000_baseline },
@@ -120,4 +121,5 @@ export const migrations = [
     name: 'Migration20261122184300_instruments_by_expiry',
     class: Migration20261122184300_instruments_by_expiry,
   },
+  { name: 'Migration20261122200000_own_invoices', class: Migration20261122200000_own_invoices },
 ]

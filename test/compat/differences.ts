@@ -7,14 +7,6 @@ export const PENDING: Partial<Record<Operation, string>> = {
   'POST subscriptions/{id}/interim-invoice': 'interim invoices',
   'POST subscriptions/{id}/upcoming-invoice/issue': 'upcoming invoices beyond the next one',
   'POST subscriptions/{id}/upcoming-invoices/{invoiceId}/issue': 'upcoming invoices beyond the next one',
-  'POST invoices': "a merchant's own invoices",
-  'PUT invoices/{id}': "a merchant's own invoices",
-  'POST invoices/{id}/items': "a merchant's own invoices",
-  'PUT invoices/{id}/items/{itemId}': "a merchant's own invoices",
-  'DELETE invoices/{id}/items/{itemId}': "a merchant's own invoices",
-  'POST invoices/{id}/issue': "a merchant's own invoices",
-  'POST invoices/{id}/recalculate': "a merchant's own invoices",
-  'POST invoices/{id}/transaction': "a merchant's own invoices",
   'PATCH credit-memos/{id}': 'changes of some members of a credit memo: send all of them by PUT',
   'POST credit-memos/{id}/refund': 'refunds of credit memos',
   'POST digital-wallets/onboarding/apple-pay': 'payments by digital wallets',
@@ -184,11 +176,17 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
     notSupported: { body: 'payloads of your own form', filter: 'filters by content: use eventsFilter' },
   },
   Invoice: {
+    notSupported: {
+      tax: 'computed taxes',
+      'items.tax': 'computed taxes',
+      retryInstruction: 'retries for each invoice: those of the organization apply',
+    },
     notReturned: {
       'items._embedded': NO_ITEM_EXPANSION,
       'transactions._embedded': 'embedded records of transactions: read them at transactions/{id}',
     },
   },
+  InvoiceItem: { notSupported: { tax: 'computed taxes' } },
   InvoiceTimeline: {
     notReturned: {
       'extraData.author': NO_AUTHOR,
