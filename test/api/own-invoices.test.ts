@@ -1,9 +1,13 @@
 /** Invoices of a merchant's own, which belong to no order: drafted, issued, paid, and what time does to them. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { endQuarantine, quarantinedRecords, quarantineRecord } from '../../db/quarantine.ts'
+import { rearm } from '../../db/rearm.ts'
+import { wakeLateRecords } from '../../worker/sweep.ts'
 import type { ApiClient } from '../support/api-client.ts'
 import { TEST_CARDS } from '../support/cards.ts'
 import { type Catalogue, orderBody } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'
+import { customerBrowser } from '../support/customer-browser.ts'
 import { expectProblem } from '../support/expect-problem.ts'
 import { type Payments, startPayments } from '../support/payments.ts'
 import { makeToken } from '../support/tokens.ts'
@@ -481,6 +485,37 @@ describe('an own invoice', () => {
     const sales = await Promise.all(Array.from({ length: 4 }, () => pay([id], 160)))
     expect(sales.map(({ status }) => status).sort()).toEqual([201, 422, 422, 422])
     expect(await read(id)).toMatchObject({ status: 'paid', amountDue: 0 })
+  })
+
+  test('is for its customer in the storefront once it is issued, and for no other', async () => {
+    const { id } = await issued()
+    const { id: draftId } = await draft()
+    const browser = await customerBrowser(payments.service, merchant)
+    expect((await browser.get(`storefront/invoices/${id}`)).body).toMatchObject({ id, amountDue: 160 })
+    expectProblem(await browser.get(`storefront/invoices/${draftId}`), 404, 'not-found')
+    const customerId = String((await create(api, 'customers', {})).id)
+    const other = await customerBrowser(payments.service, { ...merchant, customerId })
+    expectProblem(await other.get(`storefront/invoices/${id}`), 404, 'not-found')
+  })
+
+  test('whose timer was lost is woken by the sweep, unless it is quarantined, and armed anew after a restore', async () => {
+    const { id } = await issued()
+    const em = () => payments.service.database.orm.em.fork()
+    await payments.sql('delete from wake_ups')
+    expect(await rearm(em(), 'invoice')).toBeGreaterThan(0)
+    const wakeUps = () =>
+      payments.sql("select 1 from wake_ups where workflow = 'invoice' and record_id = ?", [id])
+    expect(await wakeUps()).toHaveLength(1)
+    await payments.sql('delete from wake_ups')
+    await payments.sql("update invoices set next_deadline = now() - interval '1 minute' where id = ?", [id])
+    const key = { organizationId: merchant.organizationId, recordId: id }
+    await quarantineRecord(em(), 'invoice', key, 'broken')
+    expect((await quarantinedRecords(em())).map(({ recordId }) => recordId)).toContain(id)
+    await wakeLateRecords(em(), null)
+    expect(await wakeUps()).toEqual([])
+    expect(await endQuarantine(em(), 'invoice', key)).toBe(true)
+    expect((await wakeLateRecords(em(), null)).woken).toContainEqual({ workflow: 'invoice', number: 1 })
+    expect(await wakeUps()).toHaveLength(1)
   })
 
   test('moves with its customer to another', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { TEST_CARDS } from '../support/cards.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'
+import { expectProblem } from '../support/expect-problem.ts'
 import { makePayer } from '../support/payments.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -137,6 +138,24 @@ describe('an own invoice in time', () => {
     await merchant.api.put(`customers/${customerId}`, { ...customer, defaultPaymentInstrument })
     const paid = await becomes(id, { status: 'paid' })
     expect(paid.transactions).toMatchObject([{ result: 'declined' }, { result: 'approved', retryNumber: 1 }])
+  })
+
+  test('of which the outcome of the charge is unknown is charged by no one else, and is paid once it is known', async () => {
+    const { customerId } = await makePayer(merchant.api, TEST_CARDS.answersLate)
+    const { id } = await issued({ customerId, autopayScheduledTime: '2026-01-01T00:00:00Z' })
+    const { transactions } = await waitFor('the charge', async () => {
+      const { body } = await merchant.api.get<{ transactions: { id: string; result: string }[] }>(
+        `invoices/${id}`,
+      )
+      return body.transactions[0]?.result === 'unknown' ? body : null
+    })
+    const sale = { type: 'sale', customerId, currency: 'EUR', amount: 160, invoiceIds: [id] }
+    const external = { ...sale, paymentInstruction: { method: 'external' } }
+    expectProblem(await merchant.api.post('transactions', external), 409, 'conflict')
+    const transaction = `transaction/${merchant.organizationId}/${transactions[0]?.id}`
+    await skipTime(service.temporal, transaction, 3_600_000)
+    const paid = await becomes(id, { status: 'paid' })
+    expect(paid.transactions).toMatchObject([{ result: 'approved' }])
   })
 
   test('whose customer has no card is tried again by the schedule, and no sale is made', async () => {
