@@ -3,6 +3,7 @@ import { ClockSkewError } from '../db/clock-agreement.ts'
 import type { Activities } from '../workflows/workflows.ts'
 import { advanceCoupon } from './advance-coupon.ts'
 import { advanceDispute } from './advance-dispute.ts'
+import { advanceInvoice } from './advance-invoice.ts'
 import { advanceToken } from './advance-token.ts'
 import { attemptDelivery } from './attempt-delivery.ts'
 import { callGateway } from './call-gateway.ts'
@@ -20,6 +21,8 @@ export function createActivities(dependencies: ActivityDependencies): Activities
       retriedSoon(quarantine.guard('dispute-deadline', input, () => advanceDispute(dependencies, input))),
     advanceCoupon: (input) =>
       retriedSoon(quarantine.guard('coupon', input, () => advanceCoupon(dependencies, input))),
+    advanceInvoice: (input) =>
+      retriedSoon(quarantine.guard('invoice', input, () => advanceInvoice(dependencies, input))),
     advanceToken: (input) =>
       retriedSoon(quarantine.guard('token-expiry', input, () => advanceToken(dependencies, input))),
     inquireTransaction: (input) =>

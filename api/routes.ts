@@ -95,6 +95,15 @@ import {
   putOrganization,
 } from './operations/organizations.ts'
 import {
+  deleteInvoiceItem,
+  invoiceWriter,
+  postInvoiceIssue,
+  postInvoiceItem,
+  postInvoiceRecalculation,
+  postInvoiceTransaction,
+  putInvoiceItem,
+} from './operations/own-invoices.ts'
+import {
   deletePasswordToken,
   getPasswordToken,
   passwordTokens,
@@ -197,8 +206,10 @@ import { GatewayNotification, GatewayNotificationEvent } from './schemas/gateway
 import {
   InvoiceCreditMemoAllocation,
   InvoiceCreditMemoAllocationRequest,
+  InvoiceIssue,
   InvoiceItem,
   InvoiceReissue,
+  InvoiceTransaction,
   InvoiceTransactionAllocation,
   SubscriptionInvoice,
   UpcomingInvoice,
@@ -930,11 +941,43 @@ export const ROUTES: readonly Route[] = [
   getOne(reactivations),
 
   getMany(invoices),
+  post(invoices, invoiceWriter, 'in'),
+  put(invoices, invoiceWriter),
   { ...getOne(invoices), ...invoiceDocument(invoices) },
   {
     ...getOne(invoices),
     ...action('PostInvoiceVoid', 'POST', 'invoices/{id}/void', 'Void an unpaid invoice'),
     handler: postInvoiceVoid,
+  },
+  {
+    ...getOne(invoices),
+    ...action('PostInvoiceIssue', 'POST', 'invoices/{id}/issue', 'Issue a draft invoice'),
+    takesBody: true,
+    body: InvoiceIssue,
+    handler: postInvoiceIssue,
+  },
+  {
+    ...getOne(invoices),
+    ...action(
+      'PostInvoiceRecalculation',
+      'POST',
+      'invoices/{id}/recalculate',
+      'Recalculate the amounts of a draft invoice',
+    ),
+    handler: postInvoiceRecalculation,
+  },
+  {
+    ...getOne(invoices),
+    ...action(
+      'PostInvoiceTransaction',
+      'POST',
+      'invoices/{id}/transaction',
+      'Apply a transaction to an unpaid invoice',
+    ),
+    takesBody: true,
+    body: InvoiceTransaction,
+    success: 200,
+    handler: postInvoiceTransaction,
   },
   {
     ...getOne(invoices),
@@ -955,6 +998,37 @@ export const ROUTES: readonly Route[] = [
     returns: 'many',
     query: pagedQuerySchema(invoiceItems),
     handler: getInvoiceItems,
+  },
+  {
+    ...getOne(invoices),
+    ...action('PostInvoiceItem', 'POST', 'invoices/{id}/items', 'Add an item to a draft invoice'),
+    resource: InvoiceItem,
+    takesBody: true,
+    creates: true,
+    query: NO_QUERY,
+    handler: postInvoiceItem,
+  },
+  {
+    ...getOne(invoices),
+    ...action('PutInvoiceItem', 'PUT', 'invoices/{id}/items/{itemId}', 'Update an item of a draft invoice'),
+    resource: InvoiceItem,
+    takesBody: true,
+    query: NO_QUERY,
+    handler: putInvoiceItem,
+  },
+  {
+    ...getOne(invoices),
+    ...action(
+      'DeleteInvoiceItem',
+      'DELETE',
+      'invoices/{id}/items/{itemId}',
+      'Delete an item of a draft invoice',
+    ),
+    resource: InvoiceItem,
+    returns: 'nothing',
+    success: 204,
+    query: NO_QUERY,
+    handler: deleteInvoiceItem,
   },
   {
     ...getOne(invoices),

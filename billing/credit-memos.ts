@@ -118,13 +118,13 @@ export function creditedItem({
 }): CreditMemoItem {
   const paidBack = (amounts: readonly string[]) => new Money(sumOf(amounts)).negated().toFixed()
   const included = taxes.flatMap((tax) => (tax.isIncluded ? [new Money(tax.amount).negated().toFixed()] : []))
-  const [first, ...others] = taxes
+  const [first] = taxes
   const tax = first && {
     amount: paidBack(taxes.map((one) => one.amount)),
-    description: taxes.map(taxText).join(', '),
-    rate: others.length === 0 ? first.rate : null,
+    description: taxes.map(taxText).join(' + '),
+    rate: sumOf(taxes.map(({ rate }) => rate)),
     parts: {},
-    jurisdictions: null,
+    jurisdictions: { country: first.country, state: first.region, county: null, city: null },
   }
   return {
     description,

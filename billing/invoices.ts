@@ -25,11 +25,11 @@ export const INVOICE_STATUSES = [
 export type InvoiceStatus = (typeof INVOICE_STATUSES)[number]
 
 /** `interim`: what a change of items costs within a period. */
-export type InvoiceType = 'initial' | 'renewal' | 'interim'
+export type InvoiceType = 'initial' | 'renewal' | 'interim' | 'one-time'
 
 export interface InvoiceLine {
   /** `proration` is for a part of a period: a credit, whose amount is negative, or a debit. */
-  readonly type: 'setup' | 'trial' | 'plan' | 'one-time' | 'shipping' | 'proration'
+  readonly type: 'setup' | 'trial' | 'plan' | 'one-time' | 'shipping' | 'proration' | 'item'
   /** null for shipping. */
   readonly itemId: string | null
   readonly planId: string | null
@@ -316,7 +316,10 @@ function itemLine(
   }
 }
 
-function shippingLine({ shipping, currency }: OrderTerms): InvoiceLine[] {
+export function shippingLine({
+  shipping,
+  currency,
+}: Pick<OrderTerms, 'shipping' | 'currency'>): InvoiceLine[] {
   if (shipping === null) return []
   const amount = lineAmount(new Money(shipping), currency)
   return [

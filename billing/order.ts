@@ -145,8 +145,9 @@ export function transition(
   return { at, cause, order: change.order, events: change.events }
 }
 
-export function placeOrder(terms: OrderTerms): Transition {
-  const blank: Order = {
+/** Nothing has happened to it yet: it has no invoice and no period. */
+export function blankOrder(terms: OrderTerms): Order {
+  return {
     terms,
     status: 'pending',
     activationTime: null,
@@ -179,7 +180,10 @@ export function placeOrder(terms: OrderTerms): Transition {
     proratesChurn: false,
     changedPeriod: null,
   }
-  return transition(blank, terms.createdTime, 'api', (change) => {
+}
+
+export function placeOrder(terms: OrderTerms): Transition {
+  return transition(blankOrder(terms), terms.createdTime, 'api', (change) => {
     emit(change, 'subscription-created')
     addInvoice(
       change,

@@ -52,7 +52,8 @@ export function debtsOf(
   })
 }
 
-function unusedOf(paid: Paid, refunds: readonly CountedRefund[]): string {
+/** What neither an invoice nor a refund that names none has used. */
+export function unusedOf(paid: Paid, refunds: readonly CountedRefund[]): string {
   const used = sumOf(paid.payments.map(([, got]) => got))
   const unattributed = refunds.map((one) =>
     new Money(one.amount).minus(sumOf(Object.values(one.shares))).toFixed(),

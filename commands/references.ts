@@ -69,11 +69,13 @@ const REFERRERS = {
   websites: [
     { label: 'a customer', table: 'customers', condition: 'website_id = ?' },
     { label: 'a subscription', table: 'subscriptions', condition: 'website_id = ?' },
+    { label: 'an invoice', table: 'invoices', condition: 'website_id = ?' },
     { label: 'a transaction', table: 'transactions', condition: 'website_id = ?' },
     { label: 'a webhook', table: 'webhooks', condition: 'website_id = ?' },
   ],
   customers: [
     { label: 'a subscription', table: 'subscriptions', condition: 'customer_id = ?' },
+    { label: 'an invoice', table: 'invoices', condition: 'customer_id = ?' },
     { label: 'a transaction', table: 'transactions', condition: 'customer_id = ?' },
     { label: 'a payment instrument', table: 'payment_instruments', condition: 'customer_id = ?' },
     { label: 'a credit memo', table: 'credit_memos', condition: 'customer_id = ?' },

@@ -9,6 +9,7 @@ const TABLES: Readonly<Record<WorkflowName, string>> = {
   'webhook-delivery': 'deliveries',
   'dispute-deadline': 'disputes',
   coupon: 'coupons',
+  invoice: 'invoices',
 }
 
 /** Seconds. The first quarantine lasts a minute, each further one twice as long, at most an hour. */

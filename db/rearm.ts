@@ -29,6 +29,10 @@ const WAITING: Readonly<Record<WorkflowName, string>> = {
     select organization_id, id, case status when 'draft' then issued_time else expired_time end as due_by,
            false as gateway_call, jsonb_build_object('status', status) as attributes
       from coupons where status = 'draft' or (status = 'issued' and expired_time is not null)`,
+  invoice: `
+    select organization_id, id, next_deadline as due_by, false as gateway_call,
+           jsonb_build_object('status', status, 'customerId', customer_id) as attributes
+      from invoices where next_deadline is not null`,
   'token-expiry': `
     select organization_id, id, expiration_time as due_by, false as gateway_call,
            jsonb_build_object('status', 'unused') as attributes

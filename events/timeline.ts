@@ -19,7 +19,8 @@ const TYPES: Readonly<Partial<Record<EventType, string>>> = {
 }
 
 export interface AboutOrder {
-  readonly order: { readonly id: string; readonly customerId: string }
+  /** Its id is null for an own invoice. */
+  readonly order: { readonly id: string | null; readonly customerId: string }
   readonly invoice?: { readonly id: string; readonly status: InvoiceStatus; readonly before: string | null }
   readonly pauseId?: string
 }
@@ -38,7 +39,7 @@ export function orderEntry(
     type,
     occurredTime,
     cause,
-    message: messageOf(type, order.id, invoice?.id ?? null, pauseId ?? null),
+    message: messageOf(type, order.id ?? '', invoice?.id ?? null, pauseId ?? null),
   }
 }
 

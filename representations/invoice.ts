@@ -17,8 +17,8 @@ export function presentInvoice(invoice: Invoice, baseUrl: string) {
   return {
     id: invoice.id,
     organizationId: invoice.organizationId,
-    subscriptionId: invoice.subscriptionId,
-    orderId: invoice.subscriptionId,
+    subscriptionId: invoice.subscriptionId ?? null,
+    orderId: invoice.subscriptionId ?? null,
     customerId: invoice.customerId,
     websiteId: invoice.websiteId,
     type: invoice.type,
@@ -69,7 +69,10 @@ export function presentIssue(invoice: Invoice) {
 
 export function presentInvoiceItems(invoice: Invoice, baseUrl: string) {
   const url = (...segments: string[]) => resourceUrl(baseUrl, invoice.organizationId, ...segments)
-  return invoice.lines.map((line, index) => {
+  // An own invoice has the items that were sent, and its shipping beside them.
+  const hasShipping = invoice.subscriptionId != null
+  const lines = invoice.lines.filter(({ type }) => hasShipping || type !== 'shipping')
+  return lines.map((line, index) => {
     const id = line.id ?? String(index + 1)
     const item = presentLine(line, invoice, url)
     return {
@@ -142,19 +145,20 @@ function presentLine(
   url: (...segments: string[]) => string,
 ) {
   const { planId, productId = null, unitPrice } = line
+  const { subscriptionId = null } = period
   const isForPeriod = line.type === 'plan' || line.type === 'trial'
   const ofCredit = isCredit(line.amount)
   const [periodStart, periodEnd] =
-    line.periodStart === undefined || line.periodEnd === undefined
+    line.periodStart === undefined && line.periodEnd === undefined
       ? [period.periodStart, period.periodEnd]
-      : [new Date(line.periodStart), new Date(line.periodEnd)]
-  const hasTimes = isForPeriod || line.type === 'proration'
+      : [instant(line.periodStart), instant(line.periodEnd)]
+  const hasTimes = isForPeriod || line.type === 'proration' || line.type === 'item'
   // The type says what is credited: prices are not negative.
   const shown = (amount: string) => jsonAmount(new Money(amount).abs().toFixed())
   const links: [string, string | null, string][] = [
     ['product', productId, 'products'],
     ['plan', planId, 'plans'],
-    ['subscription', period.subscriptionId, 'subscriptions'],
+    ['subscription', subscriptionId, 'subscriptions'],
   ]
   return {
     type: ofCredit ? ('credit' as const) : ('debit' as const),
@@ -166,7 +170,7 @@ function presentLine(
     tax: presentLineTax(line),
     productId,
     planId,
-    subscriptionId: period.subscriptionId,
+    subscriptionId,
     periodStartTime: hasTimes ? time(periodStart) : null,
     periodEndTime: hasTimes ? time(periodEnd) : null,
     periodNumber: isForPeriod ? (period.periodNumber ?? null) : null,
@@ -211,7 +215,7 @@ function partyLinks(
 ): Link[] {
   const url = (...segments: string[]) => resourceUrl(baseUrl, organizationId, ...segments)
   return [
-    { rel: 'subscription', href: url('subscriptions', subscriptionId) },
+    ...(subscriptionId == null ? [] : [{ rel: 'subscription', href: url('subscriptions', subscriptionId) }]),
     { rel: 'customer', href: url('customers', customerId) },
     { rel: 'website', href: url('websites', websiteId) },
     { rel: 'organization', href: url() },
@@ -226,4 +230,8 @@ function daysBetween(from: Date | null | undefined, to: Date | null | undefined)
 
 function time(value: Date | null | undefined): string | null {
   return value?.toISOString() ?? null
+}
+
+function instant(value: number | undefined): Date | null {
+  return value === undefined ? null : new Date(value)
 }

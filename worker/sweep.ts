@@ -132,6 +132,10 @@ export async function wakeLateRecords(em: EntityManager, before: Date | null): P
        (select 'coupon', organization_id, id, expired_time, false, false from coupons
          where status = 'issued' and expired_time < now() - ${LATENESS} and ${IS_NOT_QUARANTINED}
          order by expired_time limit ${BATCH})
+       union all
+       (select 'invoice', organization_id, id, next_deadline, false, false from invoices
+         where next_deadline < now() - ${LATENESS} and ${IS_NOT_QUARANTINED}
+         order by next_deadline limit ${BATCH})
      ), ages as (
        select *, extract(epoch from now() - deadline) / (${LATE} / 1000.0) as age,
               extract(epoch from ?::timestamptz - deadline) / (${LATE} / 1000.0) as age_before

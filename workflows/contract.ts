@@ -7,6 +7,7 @@ export const WORKFLOW_NAMES = [
   'webhook-delivery',
   'dispute-deadline',
   'coupon',
+  'invoice',
 ] as const
 export type WorkflowName = (typeof WORKFLOW_NAMES)[number]
 

@@ -18,6 +18,7 @@ export interface Activities {
   advanceOrder(input: AdvanceInput): Promise<AdvanceResult>
   advanceDispute(input: AdvanceInput): Promise<AdvanceResult>
   advanceCoupon(input: AdvanceInput): Promise<AdvanceResult>
+  advanceInvoice(input: AdvanceInput): Promise<AdvanceResult>
   advanceToken(input: AdvanceInput): Promise<AdvanceResult>
   inquireTransaction(input: AdvanceInput): Promise<AdvanceResult>
   attemptDelivery(input: AdvanceInput): Promise<AdvanceResult>
@@ -37,7 +38,7 @@ const queued = proxyActivities<Activities>({ startToCloseTimeout: '30 s', retry:
 
 /** Runs locally while the database responds, and from the task queue otherwise. */
 function persistent(
-  name: 'advanceOrder' | 'advanceDispute' | 'advanceCoupon' | 'advanceToken',
+  name: 'advanceOrder' | 'advanceDispute' | 'advanceCoupon' | 'advanceInvoice' | 'advanceToken',
 ): (input: AdvanceInput) => Promise<AdvanceResult> {
   return async (input) => {
     try {
@@ -90,9 +91,15 @@ async function coupon(input: WorkflowInput): Promise<void> {
   await follow(input, persistent('advanceCoupon'))
 }
 
+/** An own invoice: past due, and its charges, whose sales have workflows of their own. */
+async function invoice(input: WorkflowInput): Promise<void> {
+  await follow(input, persistent('advanceInvoice'))
+}
+
 export {
   coupon,
   disputeDeadline as 'dispute-deadline',
+  invoice,
   subscription,
   tokenExpiry as 'token-expiry',
   transaction,

@@ -200,6 +200,17 @@ const OWN: Readonly<Record<string, string>> = {
   PostCreditMemoRefund:
     'What no invoice uses goes back by refunds of sales to the customer: those for its invoice first, then the newest. If they do not come to it, 409. A refund that is declined returns its amount to the credit memo.',
   PatchCreditMemo: 'Amounts can be changed only while no invoice uses the credit memo.',
+  PostInvoice: 'The invoice is a draft of your own, without an order. Issue it to make it due.',
+  PutInvoice:
+    'Only a draft of your own can be changed (409); what is read of any invoice can be sent back. Items that are missing are removed.',
+  PostInvoiceItem: 'Only a draft of your own can be changed (409).',
+  PutInvoiceItem: 'Only a draft of your own can be changed (409).',
+  DeleteInvoiceItem: 'Only a draft of your own can be changed (409).',
+  PostInvoiceIssue:
+    'The invoice gets its number and its parties, and uses the credit balance of the customer. Only a draft of your own with items can be issued (409).',
+  PostInvoiceRecalculation: 'Only a draft of your own can be recalculated (409).',
+  PostInvoiceTransaction:
+    'An approved sale to the customer pays the invoice with what no other invoice uses of it, and what was not refunded. The rest of the sale stays to be applied or refunded.',
   PostInvoiceVoid: 'Only an unpaid or past-due invoice can be voided.',
   GetInvoiceTransactionAllocationCollection: 'Approved sales, oldest first.',
   StorefrontPutAccount:

@@ -53,7 +53,10 @@ const TAGS: Readonly<Record<string, Tag>> = {
   'subscription-cancellations': SUBSCRIPTIONS,
   'subscription-pauses': SUBSCRIPTIONS,
   'subscription-reactivations': SUBSCRIPTIONS,
-  invoices: { name: 'Invoices', description: 'What customers owe, by period of an order.' },
+  invoices: {
+    name: 'Invoices',
+    description: 'What customers owe: for a period of an order, or for items of your own.',
+  },
   'credit-memos': {
     name: 'Credit memos',
     description:

@@ -11,9 +11,9 @@ import {
   updateCreditMemo,
   voidCreditMemo,
 } from '../../commands/credit-memos/save-credit-memo.ts'
-import { lockSubscription } from '../../commands/orders/advance-order.ts'
+import { lockInvoice } from '../../commands/invoices/act-on-invoice.ts'
 import { creditMemoSearch } from '../../db/entities/credit-memo.ts'
-import { CreditMemo as CreditMemoRow, Customer, Invoice } from '../../db/entities/index.ts'
+import { CreditMemo as CreditMemoRow, Customer } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { statement } from '../../db/statement.ts'
 import { presentCreditAllocation, presentCreditMemo } from '../../representations/credit-memo.ts'
@@ -111,16 +111,14 @@ export async function getCreditBalance(context: OperationContext): Promise<Opera
 export async function postCreditAllocation(context: OperationContext): Promise<OperationResponse> {
   const id = context.params.id ?? ''
   return await context.commit(async (unit) => {
-    const { em, organizationId } = unit
-    const invoice = await em.findOne(Invoice, { organizationId, id })
-    const order = invoice === null ? null : await lockSubscription(unit, invoice.subscriptionId)
-    if (invoice === null || order === null) throw notFound(invoices, id)
+    const owned = await lockInvoice(unit, id)
+    if (owned === null) throw notFound(invoices, id)
     const { amount, allocationOrder } = context.body<InvoiceCreditMemoAllocationRequest>()
-    const used = await allocateCreditBalance(unit, order, invoice, {
+    const used = await allocateCreditBalance(unit, owned, {
       amount: amount === undefined ? null : amountOf(amount),
       newestFirst: allocationOrder === 'newest-first',
     })
-    return { body: presentCreditAllocation(invoice, used) }
+    return { body: presentCreditAllocation(owned.invoice, used) }
   })
 }
 

@@ -86,11 +86,13 @@ function lineOf(
     unitPrice: line.unitPrice ?? line.amount,
     amount: line.amount,
     period:
-      line.periodStart !== undefined && line.periodEnd !== undefined
-        ? { start: new Date(line.periodStart), end: new Date(line.periodEnd) }
-        : isForPeriod && periodStart != null
-          ? { start: periodStart, end: periodEnd ?? null }
-          : null,
+      periodOf(line) ??
+      (isForPeriod && periodStart != null ? { start: periodStart, end: periodEnd ?? null } : null),
     taxRate: line.taxes === undefined ? null : sumOf(line.taxes.map(({ rate }) => rate)),
   }
+}
+
+function periodOf({ type, periodStart, periodEnd }: Invoice['lines'][number]): DocumentLine['period'] {
+  if (periodStart === undefined || (type !== 'item' && periodEnd === undefined)) return null
+  return { start: new Date(periodStart), end: periodEnd === undefined ? null : new Date(periodEnd) }
 }

@@ -1,8 +1,7 @@
 import { abandonInvoice, reissueInvoice } from '../../billing/invoice-commands.ts'
 import type { Order, Transition } from '../../billing/order.ts'
 import { voidInvoice } from '../../billing/order-commands.ts'
-import { actOnOrder } from '../../commands/orders/act-on-order.ts'
-import { lockSubscription } from '../../commands/orders/advance-order.ts'
+import { actOnInvoice, lockInvoice } from '../../commands/invoices/act-on-invoice.ts'
 import {
   Invoice as InvoiceRow,
   Plan,
@@ -38,6 +37,9 @@ const daysFrom = (column: string): Field => ({
   type: 'number',
 })
 
+/** Own invoices have none. */
+const OF_ORDER: Field = { ...reference('subscription_id', 'subscriptions'), always: false }
+
 export const invoices: Resource<InvoiceRow> = {
   name: 'Invoice',
   label: 'invoice',
@@ -49,8 +51,8 @@ export const invoices: Resource<InvoiceRow> = {
   fields: fieldsOf(Invoice, {
     'billingAddress.hash': null,
     'deliveryAddress.hash': null,
-    subscriptionId: reference('subscription_id', 'subscriptions'),
-    orderId: reference('subscription_id', 'subscriptions'),
+    subscriptionId: OF_ORDER,
+    orderId: OF_ORDER,
     subtotalAmount: { sql: `(row.amount + row.discount_amount - coalesce(${SHIPPING}, 0))`, type: 'number' },
     'shipping.amount': { sql: SHIPPING, type: 'number' },
     'shipping.calculator': { sql: `(case when ${SHIPPING} is not null then 'manual' end)`, type: 'text' },
@@ -145,15 +147,15 @@ export async function getTransactionAllocations(context: OperationContext): Prom
 }
 
 export async function postInvoiceVoid(context: OperationContext): Promise<OperationResponse> {
-  return await actOnInvoice(context, () => voidInvoice)
+  return await act(context, () => voidInvoice)
 }
 
 export async function postInvoiceAbandon(context: OperationContext): Promise<OperationResponse> {
-  return await actOnInvoice(context, () => abandonInvoice)
+  return await act(context, () => abandonInvoice)
 }
 
 export async function postInvoiceReissue(context: OperationContext): Promise<OperationResponse> {
-  return await actOnInvoice(context, () => {
+  return await act(context, () => {
     const { dueTime } = context.body<InvoiceReissue>()
     const due = dueTime == null ? null : new Date(dueTime).getTime()
     return (order, at, sequence) => reissueInvoice(order, at, sequence, due)
@@ -161,19 +163,18 @@ export async function postInvoiceReissue(context: OperationContext): Promise<Ope
 }
 
 /** Locks the order of the invoice. The body is read once the invoice is found. */
-async function actOnInvoice(
+async function act(
   context: OperationContext,
   read: () => (order: Order, at: number, sequence: number) => Transition,
 ): Promise<OperationResponse> {
   return await context.commit(async (unit) => {
-    const { organizationId, em } = unit
     const id = context.params.id ?? ''
-    const found = await em.findOne(InvoiceRow, { organizationId, id })
-    const row = found === null ? null : await lockSubscription(unit, found.subscriptionId)
-    if (found === null || row === null) throw notFound(invoices, id)
+    const owned = await lockInvoice(unit, id)
+    if (owned === null) throw notFound(invoices, id)
     const command = read()
-    await actOnOrder(unit, row, ({ order }, at) => command(order, at, found.sequence))
-    return await respondWith(context, invoices, found)
+    const { invoice } = owned
+    await actOnInvoice(unit, owned, ({ order }, at) => command(order, at, invoice.sequence))
+    return await respondWith(context, invoices, invoice)
   })
 }
 

@@ -1,5 +1,6 @@
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 import { INVOICE_STATUSES } from '../../billing/invoices.ts'
+import { MOST_ITEMS } from '../../billing/own-invoices.ts'
 import { Contact } from './contact.ts'
 import {
   Amount,
@@ -24,16 +25,28 @@ const time = (description: string) => ReadOnly(OrNull(Instant(description)))
 const days = (description: string) => ReadOnly(OrNull(Type.Integer({ minimum: 0, description })))
 const { createdTime, updatedTime, _links } = resourceMembers
 
-const itemMembers = {
-  description: ReadOnly(Type.String({ description: 'What is invoiced.' })),
-  unitPrice: ReadOnly(Amount('Price of a unit.')),
-  quantity: ReadOnly(Type.Integer({ description: 'Number of units.' })),
+const withDescription = <T extends TSchema>(schema: T, description: string) =>
+  ({ ...schema, description }) as T
+const asReadOnly = <T extends Readonly<Record<string, TSchema>>>(members: T) =>
+  Object.fromEntries(Object.entries(members).map(([name, member]) => [name, ReadOnly(member)])) as {
+    [Name in keyof T]: ReturnType<typeof ReadOnly<T[Name]>>
+  }
+
+const writableItemMembers = {
+  type: Type.Enum(['debit', 'credit'], { description: 'Whether the item raises or reduces the amount.' }),
+  description: Type.Optional(Type.String({ maxLength: 1000, default: '', description: 'What is invoiced.' })),
+  unitPrice: Amount('Price of a unit.', { minimum: 0 }),
+  quantity: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: 1, description: 'Number of units.' }),
+  ),
+  productId: Nullable(Id('Product that is invoiced.')),
+  planId: Nullable(Id('Plan that is invoiced.')),
+  periodStartTime: Nullable(Instant('Start of the period of service that is invoiced.')),
+  periodEndTime: Nullable(Instant('End of the period of service that is invoiced, exclusive.')),
+}
+const computedItemMembers = {
   price: ReadOnly(Amount('Quantity times unit price.')),
-  productId: ReadOnly(OrNull(Id('Product that is invoiced.'))),
-  planId: ReadOnly(OrNull(Id('Plan that is invoiced.'))),
   subscriptionId: ReadOnly(OrNull(Id('Order of the item.'))),
-  periodStartTime: time('Start of the period of service that is invoiced.'),
-  periodEndTime: time('End of the period of service that is invoiced, exclusive.'),
   periodNumber: ReadOnly(
     OrNull(Type.Integer({ description: 'Number of the period of service; 0 is the trial.' })),
   ),
@@ -43,30 +56,20 @@ const itemMembers = {
 export const InvoiceItem = Type.Object(
   {
     id: ReadOnly(Id('Id of the item, unique in the organization.')),
-    type: ReadOnly(
-      Type.Enum(['debit', 'credit'], { description: 'Whether the item raises or reduces the amount.' }),
-    ),
-    ...itemMembers,
+    ...writableItemMembers,
+    ...computedItemMembers,
     createdTime,
     updatedTime,
     _links,
   },
   { $id: 'InvoiceItem', additionalProperties: false, description: 'An item of an invoice.' },
 )
+export type InvoiceItem = Static<typeof InvoiceItem>
 
 const amounts = {
-  currency: ReadOnly(Type.String({ description: 'ISO 4217 code.' })),
   amount: ReadOnly(Amount('Sum of the items, less discounts, with the taxes that are added.')),
   amountDue: ReadOnly(Amount('Amount that remains to be paid.')),
   subtotalAmount: ReadOnly(Amount('Sum of the items without shipping, before discounts.')),
-  shipping: ReadOnly(
-    OrNull(
-      Type.Object(
-        { amount: Type.Number(), calculator: Type.Enum(['manual']) },
-        { description: 'Shipping, which is one of the items. Null if there is none.' },
-      ),
-    ),
-  ),
   discountAmount: ReadOnly(Amount('Sum of the discounts.')),
   discounts: ReadOnly(
     Type.Array(
@@ -83,6 +86,17 @@ const amounts = {
   isNewOrder: ReadOnly(Type.Boolean({ description: 'Whether it is the initial invoice of an order.' })),
   tax: InvoiceTaxes,
 }
+const currency = 'ISO 4217 code.'
+const Shipping = Type.Object(
+  {
+    amount: Type.Number({ minimum: 0, exclusiveMaximum: 1e12 }),
+    calculator: Type.Optional(Type.Enum(['manual'], { default: 'manual' })),
+  },
+  {
+    additionalProperties: false,
+    description: 'Shipping. On the invoice of an order it is one of the items too.',
+  },
+)
 const TaxIdNumber = (description: string) =>
   ReadOnly(
     OrNull(
@@ -95,23 +109,21 @@ const TaxIdNumber = (description: string) =>
       ),
     ),
   )
-const addresses = {
-  billingAddress: ReadOnly(
-    OrNull(Contact, {
-      description:
-        "Billing address of the order. If the order has none, it is the customer's from the issue on.",
-    }),
-  ),
-  deliveryAddress: ReadOnly(OrNull(Contact, { description: 'Delivery address of the order.' })),
-}
-const type = ReadOnly(Type.Enum(['initial', 'renewal', 'interim']))
+const BILLING_ADDRESS =
+  "Billing address, of an order's invoice that of the order. If there is none, it is the customer's from the issue on."
+const DELIVERY_ADDRESS = "Delivery address, of an order's invoice that of the order."
+const type = ReadOnly(
+  Type.Enum(['initial', 'renewal', 'interim', 'one-time'], {
+    description: 'What the invoice is for. One of your own is `one-time`.',
+  }),
+)
 const status = ReadOnly(Type.Enum([...INVOICE_STATUSES]))
 const parties = {
   organizationId: ReadOnly(Id('Organization that issues the invoice.')),
-  subscriptionId: ReadOnly(Id('Order of the invoice.')),
-  customerId: ReadOnly(Id('Customer who owes the invoice.')),
-  websiteId: ReadOnly(Id('Website of the order.')),
+  subscriptionId: ReadOnly(OrNull(Id('Order of the invoice. If null, the invoice is one of your own.'))),
 }
+const CUSTOMER = 'Customer who owes the invoice.'
+const WEBSITE = 'Website of the invoice.'
 const period = {
   periodNumber: ReadOnly(
     OrNull(Type.Integer({ description: 'Number of the invoiced period; 0 is the trial.' })),
@@ -119,16 +131,18 @@ const period = {
   periodStart: time('Start of the invoiced period.'),
   periodEnd: time('End of the invoiced period, exclusive.'),
 }
-const notes = {
-  poNumber: ReadOnly(OrNull(Text("The order's purchase order number when the invoice was created."))),
-  notes: ReadOnly(OrNull(Type.String({ description: "The order's notes when the invoice was created." }))),
-}
+const PO_NUMBER =
+  "Purchase order number, of an order's invoice that of the order when the invoice was created."
+const NOTES = "Notes, of an order's invoice those of the order when the invoice was created."
 
 export const Invoice = Type.Object(
   {
     ...resourceMembers,
     ...parties,
-    orderId: ReadOnly(Id('Same as `subscriptionId`.')),
+    customerId: Id(CUSTOMER),
+    websiteId: Id(WEBSITE),
+    currency: Type.String({ format: 'currency', description: currency }),
+    orderId: ReadOnly(OrNull(Id('Same as `subscriptionId`.'))),
     type,
     status,
     invoiceNumber: ReadOnly(
@@ -140,14 +154,24 @@ export const Invoice = Type.Object(
         }),
       ),
     ),
-    ...addresses,
+    billingAddress: Nullable(withDescription(Contact, BILLING_ADDRESS)),
+    deliveryAddress: Nullable(withDescription(Contact, DELIVERY_ADDRESS)),
     organizationTaxIdNumber: TaxIdNumber('Tax number of the organization when the invoice was issued.'),
     customerTaxIdNumber: TaxIdNumber('Tax number of the customer when the invoice was issued.'),
     ...amounts,
-    items: ReadOnly(Type.Array(Inside(InvoiceItem), { description: 'What the invoice is for.' })),
+    shipping: Nullable(Shipping),
+    items: Type.Optional(
+      Type.Array(Inside(InvoiceItem), {
+        maxItems: MOST_ITEMS,
+        default: [],
+        description: 'What the invoice is for.',
+      }),
+    ),
     ...period,
     issuedTime: time('When the invoice was issued.'),
-    dueTime: time('When the invoice is due.'),
+    dueTime: Nullable(
+      Instant('When the invoice is due. If a draft has none, it is due an hour after it is issued.'),
+    ),
     delinquencyTime: time(
       'When the order is canceled if the invoice is still unpaid. If null, the order is not canceled.',
     ),
@@ -160,8 +184,10 @@ export const Invoice = Type.Object(
     delinquentCollectionPeriod: days(
       'Days from its due time until the invoice was paid in full; 0 if it was paid before.',
     ),
-    autopayScheduledTime: time(
-      'When the invoice is charged automatically, or was charged while the outcome is unknown. If null, no charge is planned.',
+    autopayScheduledTime: Nullable(
+      Instant(
+        "When the invoice is charged automatically, or was charged while the outcome is unknown. If null, no charge is planned. A draft of your own is charged to the customer's default payment instrument then, at the earliest when it is issued.",
+      ),
     ),
     autopayRetryNumber: ReadOnly(Type.Integer({ description: 'Number of repeated charge attempts.' })),
     transactions: ReadOnly(
@@ -176,11 +202,12 @@ export const Invoice = Type.Object(
         description: 'What credit memos cover of the invoice, oldest first.',
       }),
     ),
-    ...notes,
+    poNumber: Nullable(Text(PO_NUMBER)),
+    notes: Nullable(Type.String({ maxLength: 1000, description: NOTES })),
+    ...notSupportedYet({ retryInstruction: null }),
     ...readOnlyNotSupportedYet({
       quoteId: null,
       paymentFormUrl: null,
-      retryInstruction: null,
       dueReminderTime: null,
       dueReminderNumber: null,
     }),
@@ -188,9 +215,38 @@ export const Invoice = Type.Object(
   {
     $id: 'Invoice',
     additionalProperties: false,
-    description: 'An invoice for one period of an order.',
+    description: 'What a customer owes: for one period of an order, or for items of your own.',
   },
 )
+export type Invoice = Static<typeof Invoice>
+
+export const InvoiceIssue = Type.Object(
+  {
+    issuedTime: Nullable(Instant('When the invoice was issued, not in the future. If null, now.')),
+    dueTime: Nullable(
+      Instant('When the invoice is due. If null, as the draft says, or an hour after it is issued.'),
+    ),
+  },
+  { $id: 'InvoiceIssue', additionalProperties: false, description: 'When an invoice is issued and due.' },
+)
+export type InvoiceIssue = Static<typeof InvoiceIssue>
+
+export const InvoiceTransaction = Type.Object(
+  {
+    transactionId: Id('Approved sale to the customer, in the currency of the invoice.'),
+    amount: Type.Optional(
+      Amount('Amount of the sale that pays the invoice. Default: as much as is due and left.', {
+        exclusiveMinimum: 0,
+      }),
+    ),
+  },
+  {
+    $id: 'InvoiceTransaction',
+    additionalProperties: false,
+    description: 'What a sale pays of an invoice.',
+  },
+)
+export type InvoiceTransaction = Static<typeof InvoiceTransaction>
 
 export const InvoiceReissue = Type.Object(
   {
@@ -290,23 +346,24 @@ export const UpcomingInvoice = Type.Object(
   {
     id: OmittedWhenUnknown(ReadOnly(Id('Id of the invoice, once it is issued.'))),
     ...parties,
+    customerId: ReadOnly(Id(CUSTOMER)),
+    websiteId: ReadOnly(Id(WEBSITE)),
+    currency: ReadOnly(Type.String({ description: currency })),
     revision: ReadOnly(
       Type.Integer({ minimum: 1, description: 'Revision of the order that the preview was made from.' }),
     ),
     type,
     status,
-    ...addresses,
+    billingAddress: ReadOnly(Nullable(withDescription(Contact, BILLING_ADDRESS))),
+    deliveryAddress: ReadOnly(Nullable(withDescription(Contact, DELIVERY_ADDRESS))),
     ...amounts,
+    shipping: ReadOnly(OrNull(Shipping)),
     items: ReadOnly(
       Type.Array(
         Type.Object(
           {
-            type: ReadOnly(
-              Type.Enum(['debit', 'credit'], {
-                description: 'Whether the item raises or reduces the amount.',
-              }),
-            ),
-            ...itemMembers,
+            ...asReadOnly(writableItemMembers),
+            ...computedItemMembers,
             isInterim: ReadOnly(
               Type.Boolean({ description: 'Whether the item is invoiced between renewals.' }),
             ),
@@ -320,7 +377,8 @@ export const UpcomingInvoice = Type.Object(
     ...period,
     issuedTime: time('When the invoice will be issued.'),
     dueTime: time('When the invoice will be due.'),
-    ...notes,
+    poNumber: ReadOnly(OrNull(Text(PO_NUMBER))),
+    notes: ReadOnly(OrNull(Type.String({ description: NOTES }))),
     _links,
   },
   {

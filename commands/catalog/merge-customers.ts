@@ -40,6 +40,12 @@ export async function lockToMerge(
     'select id from subscriptions where organization_id = ? and customer_id = ? order by id for update',
     [unit.organizationId, id],
   )
+  await statement(
+    unit.em,
+    'lock-own-invoices-of-customer',
+    'select id from invoices where organization_id = ? and customer_id = ? and subscription_id is null order by id for update',
+    [unit.organizationId, id],
+  )
   const locked = new Map<string, Customer | null>()
   for (const one of [...new Set([id, targetId])].sort()) locked.set(one, await lockRow(unit, Customer, one))
   const [duplicate, target] = [locked.get(id) ?? null, locked.get(targetId) ?? null]

@@ -3,24 +3,22 @@ import { type FieldCode, InvalidFieldsError } from '../../billing/errors.ts'
 import { amountDue } from '../../billing/invoices.ts'
 import { amountProblem, Money, sumOf } from '../../billing/money.ts'
 import { creditInvoice } from '../../billing/order-payments.ts'
-import type { Invoice, Subscription } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
-import { actOnOrder } from '../orders/act-on-order.ts'
+import { actOnInvoice, type OwnedInvoice } from '../invoices/act-on-invoice.ts'
 
 /**
- * Applies the credit balance to an open invoice of a locked order: `amount` of it (a decimal string), or for
+ * Applies the credit balance to an open invoice that is locked: `amount` of it (a decimal string), or for
  * null what is due and left. Throws InvalidFieldsError, or ConflictError for an invoice that is not open or
  * is being charged.
  */
 export async function allocateCreditBalance(
   unit: UnitOfWork,
-  order: Subscription,
-  invoice: Invoice,
+  owned: OwnedInvoice,
   { amount, newestFirst }: { readonly amount: string | null; readonly newestFirst: boolean },
 ): Promise<readonly CreditAllocation[]> {
   let used: readonly CreditAllocation[] = []
-  await actOnOrder(unit, order, (record, at) => {
-    const { sequence, currency } = invoice
+  await actOnInvoice(unit, owned, (record, at) => {
+    const { sequence, currency } = owned.invoice
     const credit = newestFirst ? record.order.credit.toReversed() : record.order.credit
     const made = creditInvoice(record.order, at, sequence, credit, amount)
     const state = record.order.invoices.find((one) => one.sequence === sequence)

@@ -11,8 +11,7 @@ import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { creditMemoEvent } from '../../events/credit-memo-events.ts'
 import { creditEntry } from '../../events/timeline.ts'
-import { actOnOrder } from '../orders/act-on-order.ts'
-import { lockSubscription } from '../orders/advance-order.ts'
+import { actOnInvoice, lockInvoice } from '../invoices/act-on-invoice.ts'
 import { renewCredit } from '../orders/credit.ts'
 import { references } from '../references.ts'
 import { addCreditMemo } from './add-credit-memo.ts'
@@ -38,17 +37,14 @@ export async function createCreditMemo(
   given: CreditMemoValues,
 ): Promise<CreditMemo> {
   const totalAmount = totalOf(given)
-  const invoice = await unit.em.findOne(Invoice, {
-    organizationId: unit.organizationId,
-    id: given.invoiceId ?? '',
-  })
-  // The order is locked before the customer is held.
-  const order = invoice === null ? null : await lockSubscription(unit, invoice.subscriptionId)
+  // The order, or the own invoice, is locked before the customer is held.
+  const owned = given.invoiceId === null ? null : await lockInvoice(unit, given.invoiceId)
+  const invoice = owned?.invoice ?? null
   const found = references(unit)
   const customer = await found.required(Customer, 'customerId', given.customerId)
   if (given.invoiceId !== null) {
-    if (invoice === null || order === null) found.missing(Invoice, 'invoiceId')
-    else if (order.customerId !== given.customerId)
+    if (invoice === null) found.missing(Invoice, 'invoiceId')
+    else if (invoice.customerId !== given.customerId)
       found.fail('invoiceId', 'mismatch', 'must be an invoice of the customer')
     else if (invoice.currency !== given.currency)
       found.fail('invoiceId', 'mismatch', `must have the currency of the credit memo: ${given.currency}`)
@@ -57,13 +53,13 @@ export async function createCreditMemo(
   const websiteId = invoice?.websiteId ?? customer?.websiteId ?? null
   const create = (time: Date): CreditMemo =>
     addCreditMemo(unit, { id, ...given, totalAmount }, { time, cause: 'api', websiteId })
-  if (invoice === null || order === null) {
+  if (owned === null || invoice === null) {
     const waiting = create(unit.now)
     await unit.numberIssued()
     return waiting
   }
   let memo: CreditMemo | null = null
-  await actOnOrder(unit, order, (record, at) => {
+  await actOnInvoice(unit, owned, (record, at) => {
     const state = record.order.invoices.find(({ sequence }) => sequence === invoice.sequence)
     if (state !== undefined && isOpen(state)) requireNoCharge(state)
     memo = create(new Date(at))

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../billing/canonical-json.ts'
-import { amountDue, autopayScheduledTime, type Invoice as InvoiceState } from '../../billing/invoices.ts'
-import { isZero, Money, plainAmount, sumOf } from '../../billing/money.ts'
+import type { Invoice as InvoiceState } from '../../billing/invoices.ts'
+import { isZero, plainAmount } from '../../billing/money.ts'
 import {
   type DomainEvent,
   isComing,
@@ -15,8 +15,16 @@ import { Invoice, type Subscription, SubscriptionPause, type Transaction } from 
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { couponEvent } from '../../events/coupon-events.ts'
-import { invoiceEvent, invoicePaymentEvent, subscriptionEvent } from '../../events/order-events.ts'
+import { invoiceEvent, subscriptionEvent } from '../../events/order-events.ts'
 import { discountEntry, orderEntry } from '../../events/timeline.ts'
+import {
+  emitInvoiceEvent,
+  incrementRevision,
+  invoiceColumns,
+  numberIssued,
+  showsChange,
+  unreportedChanges,
+} from '../invoices/write-invoice.ts'
 import { addMemoOfOrder, writeCredit } from './credit.ts'
 import { eventTime } from './event-time.ts'
 import type { OrderRecord } from './order-record.ts'
@@ -51,7 +59,7 @@ export function applyTransitions(
     }
     endCancellation(unit, record, before, transition)
     writeSummary(record)
-    const unemitted = modified(before, transition, transaction)
+    const unemitted = unreportedChanges(before.invoices, transition, transaction)
     const events = [...transition.events, ...unemitted]
     if (events.length === 0) continue
     const time = eventTime(record.row, transition.at)
@@ -149,48 +157,6 @@ function publicFields(order: Order): string {
   })
 }
 
-function publicInvoiceFields(invoice: InvoiceState): string {
-  const {
-    chargeTime,
-    declinedTime,
-    declines,
-    charge,
-    attempts,
-    isDisputed,
-    amountPaid,
-    amountRefunded,
-    ...visible
-  } = invoice
-  return JSON.stringify({
-    ...visible,
-    autopayScheduledTime: autopayScheduledTime(invoice),
-    retries: retriesMade(invoice),
-    due: new Money(amountDue(invoice)),
-  })
-}
-
-/** An event for each invoice whose public fields changed in a transition without an event of its own. */
-function modified(
-  before: Order,
-  { order, events }: Transition,
-  transaction: Transaction | null,
-): DomainEvent[] {
-  return order.invoices.flatMap((invoice) => {
-    const { sequence } = invoice
-    const was = before.invoices.find((one) => one.sequence === sequence)
-    if (was === undefined || was === invoice || publicInvoiceFields(was) === publicInvoiceFields(invoice))
-      return []
-    const hasEvent = events.some(
-      (one) => one.invoice === sequence && (transaction !== null || one.ofTransaction !== true),
-    )
-    return hasEvent ? [] : [{ type: 'invoice-modified', invoice: sequence }]
-  })
-}
-
-function retriesMade({ attempts }: Pick<InvoiceState, 'attempts'>): number {
-  return Math.max(0, attempts - 1)
-}
-
 function writeInvoice(
   unit: UnitOfWork,
   record: OrderRecord,
@@ -199,37 +165,9 @@ function writeInvoice(
 ): void {
   const { row } = record
   const known = record.invoices.get(state.sequence)
-  const values = {
-    type: state.type,
-    status: state.status,
-    lines: linesWithIds(state.lines, known?.lines ?? []),
-    discounts: [...state.discounts],
-    discountAmount: sumOf(state.discounts.map(({ amount }) => amount)),
-    amount: state.amount,
-    amountDue: amountDue(state),
-    periodNumber: state.periodNumber,
-    periodStart: date(state.periodStart),
-    periodEnd: date(state.periodEnd),
-    issuedTime: date(state.issuedTime),
-    dueTime: date(state.dueTime),
-    delinquencyTime: date(state.delinquencyTime),
-    paidTime: date(state.paidTime),
-    voidedTime: date(state.voidedTime),
-    abandonedTime: date(state.abandonedTime),
-    chargeTime: date(state.chargeTime),
-    autopayRetryNumber: retriesMade(state),
-    attempts: state.attempts,
-    declinedTime: date(state.declinedTime),
-    declines: state.declines.length === 0 ? null : [...state.declines],
-    charge: state.charge,
-    amountPaid: state.amountPaid,
-    amountRefunded: state.amountRefunded,
-    credits: [...state.credits],
-    isDisputed: state.isDisputed,
-  }
+  const values = invoiceColumns(state, known?.lines ?? [])
   if (known !== undefined) {
-    if (before === null || publicInvoiceFields(before) !== publicInvoiceFields(state))
-      incrementRevision(unit, record, known)
+    if (before === null || showsChange(before, state)) incrementRevision(unit, record, known)
     // A draft takes its order's new currency; an issued invoice keeps its own.
     Object.assign(known, values, before?.status === 'draft' ? { currency: row.currency } : {})
     numberIssued(unit, known)
@@ -251,10 +189,6 @@ function writeInvoice(
   numberIssued(unit, invoice)
 }
 
-function numberIssued(unit: UnitOfWork, invoice: Invoice): void {
-  if (invoice.issuedTime != null && invoice.invoiceNumber == null) unit.issue(invoice)
-}
-
 function annotationsOf({ poNumber, notes, billingAddress, deliveryAddress }: Subscription) {
   return {
     poNumber: poNumber ?? null,
@@ -262,19 +196,6 @@ function annotationsOf({ poNumber, notes, billingAddress, deliveryAddress }: Sub
     billingAddress: billingAddress ?? null,
     deliveryAddress: deliveryAddress ?? null,
   }
-}
-
-/** A line that stood on the invoice before keeps its id. */
-function linesWithIds(lines: InvoiceState['lines'], known: Invoice['lines']): Invoice['lines'] {
-  const left = [...known]
-  return lines.map((line) => {
-    const at = left.findIndex(
-      ({ type, itemId, description }) =>
-        type === line.type && itemId === line.itemId && description === line.description,
-    )
-    const [same] = at < 0 ? [] : left.splice(at, 1)
-    return { ...line, id: same?.id ?? newId('item') }
-  })
 }
 
 function writePause(unit: UnitOfWork, record: OrderRecord, { id, ...state }: Pause): void {
@@ -350,19 +271,17 @@ function emitEvent(
   const { row } = record
   const { type, pause } = event
   const invoice = event.invoice === undefined ? undefined : record.invoices.get(event.invoice)
-  if (invoice === undefined || type === 'renewal-invoice-issued') {
-    unit.emit(
-      subscriptionEvent(row, type, time, unit.baseUrl, {
-        ...(pause === undefined ? {} : { subscriptionPauseId: pause }),
-        ...(invoice === undefined ? {} : { invoice }),
-      }),
-    )
-  } else if (event.ofTransaction) {
-    // Nothing was charged, so there is no payment event.
-    if (transaction === null) return
-    unit.emit(invoicePaymentEvent(transaction, invoice, type, time, unit.baseUrl))
-  } else unit.emit(invoiceEvent(invoice, type, time, unit.baseUrl))
   const was = before.invoices.find(({ sequence }) => sequence === event.invoice)?.status ?? null
+  if (invoice !== undefined && type !== 'renewal-invoice-issued') {
+    emitInvoiceEvent(unit, invoice, event, { time, cause, before: was, transaction })
+    return
+  }
+  unit.emit(
+    subscriptionEvent(row, type, time, unit.baseUrl, {
+      ...(pause === undefined ? {} : { subscriptionPauseId: pause }),
+      ...(invoice === undefined ? {} : { invoice }),
+    }),
+  )
   const about = {
     order: row,
     ...(invoice === undefined ? {} : { invoice: { id: invoice.id, status: invoice.status, before: was } }),
@@ -400,18 +319,6 @@ function emitDiscounts(
     }
     unit.addTimelineEntry(discountEntry(type, { couponId, order, invoiceId }, new Date(at), cause))
   }
-}
-
-/** One commit is one revision. */
-export function incrementRevision(
-  unit: UnitOfWork,
-  record: OrderRecord,
-  row: { revision: number; updatedTime: Date },
-): void {
-  if (record.changedRows.has(row)) return
-  record.changedRows.add(row)
-  row.revision += 1
-  row.updatedTime = unit.now
 }
 
 function date(instant: number | null): Date | null {

@@ -1,19 +1,28 @@
+import type { EntityClass } from '@mikro-orm/core'
 import { chargeOpen } from '../../billing/order-payments.ts'
-import { Subscription } from '../../db/entities/index.ts'
+import { Invoice, Subscription } from '../../db/entities/index.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import {
+  advanceOwnInvoice,
+  applyOwnTransitions,
+  loadOwnInvoice,
+  scheduleOwnInvoice,
+} from '../invoices/own-invoice-record.ts'
 import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
 import { orderInstant } from './order-instant.ts'
 
-/** Locks the customer's owing orders. It comes before the lock of the customer, as in all commands. */
+/** Locks the customer's owing orders, then own invoices. It comes before the lock of the customer, as in all commands. */
 export async function lockOwingOrders(unit: UnitOfWork, customerId: string): Promise<void> {
   await statement(unit.em, 'lock-owing-orders', OWING, [unit.organizationId, customerId])
+  await statement(unit.em, 'lock-declined-invoices', DECLINED, [unit.organizationId, customerId])
 }
 
 /**
- * Makes the open invoices of those orders due for a charge, if the customer's default instrument, changed in
- * the database already, charges them. An order that another transaction changes now keeps its own schedule.
+ * Makes the open invoices of those orders due for a charge, and own invoices whose charges were declined, if
+ * the customer's default instrument, changed in the database already, charges them. An order that another
+ * transaction changes now keeps its own schedule.
  */
 export async function chargeOpenInvoices(
   unit: UnitOfWork,
@@ -25,14 +34,13 @@ export async function chargeOpenInvoices(
     organizationId,
     customerId,
   ])
-  if (owing.length === 0) return
-  const ids = owing.map(({ id }) => id)
-  const rows = await em.find(
-    Subscription,
-    { organizationId, id: { $in: ids } },
-    { orderBy: { id: 'asc' }, refresh: true },
+  const declined = await statement<{ id: string }>(
+    em,
+    'lock-free-declined-invoices',
+    `${DECLINED} skip locked`,
+    [organizationId, customerId],
   )
-  for (const row of rows) {
+  for (const row of await found(unit, Subscription, owing)) {
     const instant = orderInstant(unit, row)
     const record = await advanceForCommand(unit, row, instant)
     const { route } = record.charging
@@ -41,6 +49,29 @@ export async function chargeOpenInvoices(
     scheduleAfter(record, instant)
     wakeOrder(unit, row)
   }
+  for (const row of await found(unit, Invoice, declined)) {
+    const instant = unit.now.getTime()
+    const record = await loadOwnInvoice(unit, row, instant)
+    const { route } = record.charging
+    if (route?.paymentInstrumentId !== instrumentId || route.isExpired) continue
+    advanceOwnInvoice(unit, record, instant - 1)
+    applyOwnTransitions(unit, record, [chargeOpen(record.order, instant)])
+    scheduleOwnInvoice(unit, record)
+  }
+}
+
+async function found<Row extends { organizationId: string; id: string }>(
+  { em, organizationId }: UnitOfWork,
+  entity: EntityClass<Row>,
+  locked: readonly { readonly id: string }[],
+): Promise<Row[]> {
+  if (locked.length === 0) return []
+  const rows = await em.find(
+    entity as EntityClass<{ organizationId: string; id: string }>,
+    { organizationId, id: { $in: locked.map(({ id }) => id) } },
+    { orderBy: { id: 'asc' }, refresh: true },
+  )
+  return rows as Row[]
 }
 
 /** A customer's orders that are charged automatically and owe something; binds organization and customer. */
@@ -48,4 +79,10 @@ const OWING = `select id from subscriptions owing
   where organization_id = ? and customer_id = ? and autopay
     and exists (select from invoices where organization_id = owing.organization_id
                    and subscription_id = owing.id and status in ('unpaid', 'past-due', 'partially-paid'))
+  order by id for update`
+
+/** A customer's own invoices whose automatic charges were declined; binds organization and customer. */
+const DECLINED = `select id from invoices
+  where organization_id = ? and customer_id = ? and subscription_id is null and declined_time is not null
+    and status in ('unpaid', 'past-due', 'partially-paid')
   order by id for update`

@@ -9,17 +9,18 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { creditMemoEvent } from '../../events/credit-memo-events.ts'
 import { creditEntry } from '../../events/timeline.ts'
 import { addCreditMemo } from '../credit-memos/add-credit-memo.ts'
+import type { InvoicesRecord } from '../invoices/invoices-record.ts'
 import type { OrderRecord } from './order-record.ts'
 import { creditOf } from './rows-to-order.ts'
 
 /**
  * Locks memos with unused credit, and those that the invoices use: no other order of a customer uses them
- * meanwhile. Orders are locked before, memos in the order of their ids. Returns each customer's, oldest
+ * meanwhile. Orders and own invoices are locked before, memos in the order of their ids. Returns each customer's, oldest
  * first.
  */
 export async function lockCredit(
   unit: UnitOfWork,
-  orders: readonly Pick<Subscription, 'customerId'>[],
+  owners: readonly Pick<Subscription | Invoice, 'customerId'>[],
   invoices: readonly Pick<Invoice, 'credits'>[],
 ): Promise<ReadonlyMap<string, CreditMemo[]>> {
   const { em, organizationId } = unit
@@ -34,7 +35,7 @@ export async function lockCredit(
       order by id for update`,
     [
       organizationId,
-      JSON.stringify([...new Set(orders.map(({ customerId }) => customerId))]),
+      JSON.stringify([...new Set(owners.map(({ customerId }) => customerId))]),
       JSON.stringify([...new Set(used)]),
     ],
   )
@@ -50,7 +51,7 @@ export async function lockCredit(
 }
 
 /** Other orders of the customer may have used its memos meanwhile. */
-export function renewCredit(record: OrderRecord): void {
+export function renewCredit(record: InvoicesRecord): void {
   if (record.creditMemos.size === 0) return
   record.order = { ...record.order, credit: [...record.creditMemos.values()].map(creditOf) }
 }
@@ -85,7 +86,7 @@ export function addMemoOfOrder(
 
 export function writeCredit(
   unit: UnitOfWork,
-  record: OrderRecord,
+  record: InvoicesRecord,
   { time, cause }: { readonly time: Date } & Pick<Transition, 'cause'>,
   invoice: InvoiceState,
   before: InvoiceState | null,
@@ -115,9 +116,9 @@ export function writeCredit(
       : memo.status === 'applied'
         ? 'credit-memo-applied'
         : 'credit-memo-partially-applied'
-    unit.emit(creditMemoEvent(memo, type, { time, baseUrl: unit.baseUrl, websiteId: record.row.websiteId }))
+    unit.emit(creditMemoEvent(memo, type, { time, baseUrl: unit.baseUrl, websiteId: row.websiteId }))
     unit.addTimelineEntry(
-      creditEntry(type, memo, { time, cause, invoiceId: row.id, subscriptionId: record.row.id }),
+      creditEntry(type, memo, { time, cause, invoiceId: row.id, subscriptionId: row.subscriptionId ?? null }),
     )
   }
 }

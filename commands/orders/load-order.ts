@@ -71,7 +71,7 @@ export async function loadOrders(
   )
   const cancellations = await readCancellations(unit, rows)
   const charging = await readChargeTerms(unit, rows, instant)
-  const invoicesOf = Map.groupBy(invoices, ({ subscriptionId }) => subscriptionId)
+  const invoicesOf = Map.groupBy(invoices, ({ subscriptionId }) => subscriptionId ?? '')
   const pausesOf = Map.groupBy(pauses, ({ subscriptionId }) => subscriptionId)
   const neededOf = (row: Subscription) =>
     (invoicesOf.get(row.id) ?? []).filter((invoice) => isNeeded(row, invoice))

@@ -2,35 +2,25 @@ import type { RedeemedCoupon } from '../../billing/coupons.ts'
 import type { Order } from '../../billing/order.ts'
 import type {
   Coupon,
-  CreditMemo,
-  Invoice,
   Subscription,
   SubscriptionCancellation,
   SubscriptionPause,
 } from '../../db/entities/index.ts'
 import type { OrderCoupons } from '../coupons/order-coupons.ts'
-import { type ChargeTerms, UNCHARGED } from './choose-instrument.ts'
+import type { InvoicesRecord } from '../invoices/invoices-record.ts'
+import { UNCHARGED } from './choose-instrument.ts'
 
 /** An order with the rows that can still change, all protected by the lock of the order's row. */
-export interface OrderRecord {
+export interface OrderRecord extends InvoicesRecord {
   readonly row: Subscription
   /** True while it is being placed: nothing of the unit reads it from the database. */
   readonly isNew: boolean
-  readonly invoices: Map<number, Invoice>
   readonly pauses: Map<string, SubscriptionPause>
   /** The cancellation whose churn time is ahead; null: none. */
   readonly cancellation: SubscriptionCancellation | null
-  order: Order
-  charging: ChargeTerms
   redeemed: readonly RedeemedCoupon[]
   /** By id; those canceled in this commit included. */
   readonly coupons: Map<string, Coupon>
-  /** By id, oldest first; the customer's other orders in a batch share them. */
-  readonly creditMemos: Map<string, CreditMemo>
-  /** Sequences of invoices with payments that ended undelivered, to be refunded. */
-  readonly toRefund: Set<number>
-  /** Rows whose revision this commit has incremented. */
-  readonly changedRows: Set<object>
 }
 
 export function newRecord(row: Subscription, order: Order, { redeemed, coupons }: OrderCoupons): OrderRecord {

@@ -1,6 +1,7 @@
 import type { RedeemedCoupon } from '../../billing/coupons.ts'
 import type { Credit } from '../../billing/credit-memos.ts'
 import { parseDuration } from '../../billing/durations.ts'
+import type { Invoice as InvoiceState } from '../../billing/invoices.ts'
 import { plainAmount } from '../../billing/money.ts'
 import type { Order } from '../../billing/order.ts'
 import { agreedTerms, type OrderTerms, type PricedItem } from '../../billing/order-terms.ts'
@@ -52,32 +53,7 @@ export function orderOf(
       endTime: milliseconds(endTime),
       timeRemaining: timeRemaining ?? null,
     })),
-    invoices: invoices.map((invoice) => ({
-      sequence: invoice.sequence,
-      type: invoice.type,
-      status: invoice.status,
-      lines: invoice.lines.map(({ id: _, ...line }) => line),
-      discounts: invoice.discounts,
-      amount: invoice.amount,
-      periodNumber: invoice.periodNumber ?? null,
-      periodStart: milliseconds(invoice.periodStart),
-      periodEnd: milliseconds(invoice.periodEnd),
-      issuedTime: milliseconds(invoice.issuedTime),
-      dueTime: milliseconds(invoice.dueTime),
-      delinquencyTime: milliseconds(invoice.delinquencyTime),
-      paidTime: milliseconds(invoice.paidTime),
-      voidedTime: milliseconds(invoice.voidedTime),
-      abandonedTime: milliseconds(invoice.abandonedTime),
-      chargeTime: milliseconds(invoice.chargeTime),
-      attempts: invoice.attempts,
-      declinedTime: milliseconds(invoice.declinedTime),
-      declines: invoice.declines ?? [],
-      charge: invoice.charge ?? null,
-      amountPaid: invoice.amountPaid,
-      amountRefunded: invoice.amountRefunded,
-      credits: invoice.credits,
-      isDisputed: invoice.isDisputed,
-    })),
+    invoices: invoices.map(invoiceOf),
     lateChargeTime: milliseconds(row.lateChargeTime),
     credit: creditMemos.map(creditOf),
     declinedRenewals: row.declinedRenewals ?? null,
@@ -92,6 +68,35 @@ export function orderOf(
       trialEnd: row.trialReminderNumber ?? 0,
       abandon: row.abandonReminderNumber ?? 0,
     },
+  }
+}
+
+export function invoiceOf(invoice: Invoice): InvoiceState {
+  return {
+    sequence: invoice.sequence,
+    type: invoice.type,
+    status: invoice.status,
+    lines: invoice.lines.map(({ id: _, ...line }) => line),
+    discounts: invoice.discounts,
+    amount: invoice.amount,
+    periodNumber: invoice.periodNumber ?? null,
+    periodStart: milliseconds(invoice.periodStart),
+    periodEnd: milliseconds(invoice.periodEnd),
+    issuedTime: milliseconds(invoice.issuedTime),
+    dueTime: milliseconds(invoice.dueTime),
+    delinquencyTime: milliseconds(invoice.delinquencyTime),
+    paidTime: milliseconds(invoice.paidTime),
+    voidedTime: milliseconds(invoice.voidedTime),
+    abandonedTime: milliseconds(invoice.abandonedTime),
+    chargeTime: milliseconds(invoice.chargeTime),
+    attempts: invoice.attempts,
+    declinedTime: milliseconds(invoice.declinedTime),
+    declines: invoice.declines ?? [],
+    charge: invoice.charge ?? null,
+    amountPaid: invoice.amountPaid,
+    amountRefunded: invoice.amountRefunded,
+    credits: invoice.credits,
+    isDisputed: invoice.isDisputed,
   }
 }
 

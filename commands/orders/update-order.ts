@@ -19,9 +19,10 @@ import {
   readCoupons,
 } from '../coupons/order-coupons.ts'
 import { checkCustomFields } from '../custom-fields.ts'
+import { incrementRevision } from '../invoices/write-invoice.ts'
 import { references } from '../references.ts'
 import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
-import { annotateDrafts, applyTransitions, incrementRevision } from './apply-transitions.ts'
+import { annotateDrafts, applyTransitions } from './apply-transitions.ts'
 import { checkTaxedAmounts, checkTerms } from './check-terms.ts'
 import { readChargeTerms, UNCHARGED } from './choose-instrument.ts'
 import { changedItem, checkInstrument, type NewSubscription, pricedItems } from './create-order.ts'

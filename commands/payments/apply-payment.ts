@@ -11,7 +11,15 @@ import {
   timeOutCharge,
 } from '../../billing/order-payments.ts'
 import { Dispute, Invoice, type Subscription, type Transaction } from '../../db/entities/index.ts'
+import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import {
+  advanceOwnInvoice,
+  applyOwnTransitions,
+  loadOwnInvoice,
+  type OwnInvoiceRecord,
+  scheduleOwnInvoice,
+} from '../invoices/own-invoice-record.ts'
 import { advanceBeforeRefunds, lockSubscription, scheduleAfter, wakeOrder } from '../orders/advance-order.ts'
 import { applyTransitions } from '../orders/apply-transitions.ts'
 import type { OrderRecord } from '../orders/order-record.ts'
@@ -20,15 +28,15 @@ import { refundOwed, refundUndelivered } from './refund-sales.ts'
 export interface LockedInvoice {
   readonly id: string
   readonly row: Invoice
-  readonly record: OrderRecord
+  readonly record: OrderRecord | OwnInvoiceRecord
   readonly sequence: number
-  /** The instant of the action, on its order's clock. */
+  /** The instant of the action: on its order's clock, or real time. */
   readonly instant: number
 }
 
 /**
- * Returns the existing invoices in the given order. Locks their orders by id, before any transaction's row,
- * and advances these to the instant.
+ * Returns the existing invoices in the given order. Locks their orders by id, then own invoices by id, before
+ * any transaction's row, and advances these to the instant.
  */
 export async function lockInvoices(
   unit: UnitOfWork,
@@ -39,12 +47,18 @@ export async function lockInvoices(
   const { em, organizationId } = unit
   const found = await em.find(Invoice, { organizationId, id: { $in: [...invoiceIds] } })
   const orders: Subscription[] = []
-  for (const subscriptionId of [...new Set(found.map((invoice) => invoice.subscriptionId))].sort()) {
+  const orderIds = found.flatMap(({ subscriptionId }) => subscriptionId ?? [])
+  for (const subscriptionId of [...new Set(orderIds)].sort()) {
     const order = await lockSubscription(unit, subscriptionId)
     if (order !== null) orders.push(order)
   }
+  const own: Invoice[] = []
+  for (const { id } of found.filter((one) => one.subscriptionId == null).sort(byId)) {
+    const row = await lockRow(unit, Invoice, id)
+    if (row !== null) own.push(row)
+  }
   const invoices = new Map<string, LockedInvoice>()
-  const records: OrderRecord[] = []
+  const records: LockedInvoice['record'][] = []
   for (const order of orders) {
     const instant = instantOf(order)
     const record = await advanceBeforeRefunds(unit, order, instant, { invoiceIds })
@@ -53,8 +67,26 @@ export async function lockInvoices(
       invoices.set(row.id, { id: row.id, row, record, sequence: row.sequence, instant })
     }
   }
+  for (const row of own) {
+    const instant = unit.now.getTime()
+    const record = await loadOwnInvoice(unit, row, instant)
+    advanceOwnInvoice(unit, record, instant - 1)
+    records.push(record)
+    invoices.set(row.id, { id: row.id, row, record, sequence: row.sequence, instant })
+  }
   await refundUndelivered(unit, records)
   return invoiceIds.flatMap((id) => invoices.get(id) ?? [])
+}
+
+/** Adds the invoices that a sale, locked now, was applied to after `invoices` were locked for it. */
+export async function withApplied(
+  unit: UnitOfWork,
+  sale: Transaction,
+  invoices: readonly LockedInvoice[],
+  instantOf: (row: Subscription) => number,
+): Promise<readonly LockedInvoice[]> {
+  const missing = sale.invoiceIds.filter((id) => !invoices.some((one) => one.id === id))
+  return missing.length === 0 ? invoices : [...invoices, ...(await lockInvoices(unit, missing, instantOf))]
 }
 
 export async function applyToInvoices(
@@ -63,9 +95,17 @@ export async function applyToInvoices(
   transaction: Transaction | null,
   next: (invoice: LockedInvoice) => Transition,
 ): Promise<void> {
-  for (const invoice of invoices) applyTransitions(unit, invoice.record, [next(invoice)], transaction)
+  for (const invoice of invoices) {
+    const { record } = invoice
+    if ('isOwn' in record) applyOwnTransitions(unit, record, [next(invoice)], transaction)
+    else applyTransitions(unit, record, [next(invoice)], transaction)
+  }
   await refundUndelivered(unit, [...new Set(invoices.map(({ record }) => record))])
   for (const { record, instant } of new Map(invoices.map((invoice) => [invoice.record, invoice])).values()) {
+    if ('isOwn' in record) {
+      scheduleOwnInvoice(unit, record)
+      continue
+    }
     scheduleAfter(record, instant)
     // The workflow of an automatic charge asked for this result and continues with it.
     if (transaction?.subscriptionId !== record.row.id) wakeOrder(unit, record.row)
@@ -88,14 +128,43 @@ export async function payInvoices(
     return transition
   })
   transaction.payments = payments
-  if (await isDisputed(unit, transaction)) {
-    await disputeInvoices(
-      unit,
-      invoices.filter(({ id }) => payments[id] !== undefined),
-      () => true,
-    )
-  }
+  await disputePaid(unit, transaction, invoices)
   if (left.greaterThan(0)) await refundOwed(unit, transaction)
+}
+
+/** Pays an open invoice with a part of a locked sale that no invoice uses. What is left stays the merchant's. */
+export async function payFromRest(
+  unit: UnitOfWork,
+  sale: Transaction,
+  invoice: LockedInvoice,
+  amount: string,
+): Promise<void> {
+  const { id, row } = invoice
+  await applyToInvoices(
+    unit,
+    [invoice],
+    null,
+    ({ record, sequence, instant }) => receivePayment(record.order, instant, sequence, amount).transition,
+  )
+  const known = sale.payments?.[id] ?? '0'
+  sale.payments = { ...sale.payments, [id]: new Money(known).plus(amount).toFixed() }
+  sale.invoiceIds = [...new Set([...sale.invoiceIds, id])]
+  if (row.subscriptionId != null)
+    sale.subscriptionIds = [...new Set([...sale.subscriptionIds, row.subscriptionId])]
+  sale.keepsRest = true
+  sale.revision += 1
+  sale.updatedTime = unit.now
+  await disputePaid(unit, sale, [invoice])
+}
+
+async function disputePaid(
+  unit: UnitOfWork,
+  sale: Transaction,
+  invoices: readonly LockedInvoice[],
+): Promise<void> {
+  if (!(await isDisputed(unit, sale))) return
+  const paid = invoices.filter(({ id }) => sale.payments?.[id] !== undefined)
+  await disputeInvoices(unit, paid, () => true)
 }
 
 /** Records that a charge moved no money; `reason` null: unknown. */
@@ -170,4 +239,8 @@ async function isDisputed(
   // A transaction outside of this service is created approved, so no dispute can precede it.
   if (gateway == null) return false
   return (await em.count(Dispute, { organizationId, transactionId: id, status: { $ne: 'won' } })) > 0
+}
+
+function byId({ id: one }: Invoice, { id: other }: Invoice): number {
+  return one < other ? -1 : 1
 }

@@ -9,7 +9,7 @@ import { refundedEntries, transactionEntries } from '../../events/timeline.ts'
 import { transactionEvent } from '../../events/transaction-events.ts'
 import type { GatewayResult } from '../../gateways/port.ts'
 import { orderInstant } from '../orders/order-instant.ts'
-import { type LockedInvoice, lockInvoices, refundInvoices } from './apply-payment.ts'
+import { type LockedInvoice, lockInvoices, refundInvoices, withApplied } from './apply-payment.ts'
 import { paidOf, recordRefund, refundsOf } from './refund-sales.ts'
 import { refundOf } from './transaction-members.ts'
 
@@ -33,9 +33,10 @@ export async function recordForeignRefund(
 ): Promise<void> {
   const { em, organizationId, now } = unit
   const before = await em.findOneOrFail(Transaction, { organizationId, id: saleId })
-  const invoices = await lockInvoices(unit, before.invoiceIds, (row) => orderInstant(unit, row))
+  const locked = await lockInvoices(unit, before.invoiceIds, (row) => orderInstant(unit, row))
   const sale = await lockRow(unit, Transaction, saleId)
   if (sale === null) return
+  const invoices = await withApplied(unit, sale, locked, (row) => orderInstant(unit, row))
   const refund = unit.create(Transaction, {
     id: newId('txn'),
     ...refundOf(sale),
@@ -75,10 +76,11 @@ export async function reverseRefund(
   const found = await em.findOneOrFail(Transaction, { organizationId, id: refundId })
   const saleId = found.parentTransactionId ?? ''
   const before = await em.findOneOrFail(Transaction, { organizationId, id: saleId })
-  const invoices = await lockInvoices(unit, before.invoiceIds, (row) => orderInstant(unit, row))
+  const locked = await lockInvoices(unit, before.invoiceIds, (row) => orderInstant(unit, row))
   const sale = await lockRow(unit, Transaction, saleId)
   const refund = await lockRow(unit, Transaction, refundId)
   if (sale === null || refund?.result !== 'approved') return
+  const invoices = await withApplied(unit, sale, locked, (row) => orderInstant(unit, row))
   Object.assign(refund, {
     result: 'declined',
     status: statusOf('declined', refund.amount, '0'),

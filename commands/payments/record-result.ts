@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { isOpen } from '../../billing/invoices.ts'
 import { approvalIsOverdue, statusOf } from '../../billing/transactions.ts'
-import { CreditMemo, Customer, Invoice, Transaction } from '../../db/entities/index.ts'
+import { CreditMemo, Customer, Invoice, type Subscription, Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { refundedEntries, transactionEntries } from '../../events/timeline.ts'
@@ -20,6 +20,7 @@ import {
   payInvoices,
   refundInvoices,
   suspendInvoices,
+  withApplied,
 } from './apply-payment.ts'
 import { endAuthorization } from './capture-authorization.ts'
 import { recordRefund } from './refund-sales.ts'
@@ -121,9 +122,8 @@ export async function recordResult(
   // The initial result counts as of the charge's instant.
   const at = found.subscriptionId != null && found.result == null ? chargedAt(found) : instant
   const sale = found.type === 'refund' ? await saleOf(unit, found) : found
-  const invoices = await lockInvoices(unit, sale.invoiceIds, (row) =>
-    found.subscriptionId == null ? orderInstant(unit, row) : at,
-  )
+  const instantOf = (row: Subscription) => (found.subscriptionId == null ? orderInstant(unit, row) : at)
+  const locked = await lockInvoices(unit, sale.invoiceIds, instantOf)
   const memo = found.creditMemoId == null ? null : await lockRow(unit, CreditMemo, found.creditMemoId)
   const { parentTransactionId } = found
   const parent = parentTransactionId == null ? null : await lockRow(unit, Transaction, parentTransactionId)
@@ -131,6 +131,7 @@ export async function recordResult(
   const authorization = found.type === 'refund' ? null : parent
   const transaction = await lockRow(unit, Transaction, id)
   if (transaction === null || !accepts(transaction, result)) return null
+  const invoices = refunded === null ? locked : await withApplied(unit, refunded, locked, instantOf)
   const time = new Date(invoices[0]?.instant ?? at)
   const charged = chargedAt(transaction)
   const next = result === 'unknown' ? nextInquiry(charged, instant) : null

@@ -9,14 +9,14 @@ import { newId } from '../../db/ids.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
-import type { OrderRecord } from '../orders/order-record.ts'
+import type { InvoicesRecord } from '../invoices/invoices-record.ts'
 import { refundOf } from './transaction-members.ts'
 
 /**
  * Begins the refunds of invoices that ended undelivered, each with its own workflow; sales are locked by id.
  * The caller holds the locks of all its orders, because one sale may have paid invoices of several.
  */
-export async function refundUndelivered(unit: UnitOfWork, records: readonly OrderRecord[]): Promise<void> {
+export async function refundUndelivered(unit: UnitOfWork, records: readonly InvoicesRecord[]): Promise<void> {
   const voided = records.flatMap(({ row, invoices, toRefund }) =>
     [...toRefund].map((sequence) => ({
       customerId: row.customerId,
@@ -64,7 +64,8 @@ export async function refundOwed(unit: UnitOfWork, sale: Transaction): Promise<v
     sale.refundsBegun += 1
     const invoice = invoices.find(({ id }) => id === invoiceId)
     // Derived, as the ids of charges are, and distinct from those by a character that no id contains.
-    const about = invoice === undefined ? 'rest' : `${invoice.subscriptionId}.${invoice.sequence}`
+    const about =
+      invoice === undefined ? 'rest' : `${invoice.subscriptionId ?? invoice.id}.${invoice.sequence}`
     const requestId = `${sale.requestId}/${about}/${sale.refundsBegun}`
     const shares: Record<string, string> = invoiceId === null ? {} : { [invoiceId]: amount }
     addRefund(unit, sale, { amount, shares, requestId })
@@ -131,10 +132,9 @@ async function debtOf(
   if (sale.gateway == null || sale.invoiceIds.length === 0) return { debts: [], amount: '0' }
   const [paid, refunds] = [paidOf(sale), await refundsOf(unit, sale.id)]
   const made = refunds.filter(({ result }) => result === 'approved')
-  return {
-    debts: debtsOf(paid, sale.undelivered, refunds),
-    amount: sumOf(debtsOf(paid, sale.undelivered, made).map(({ amount }) => amount)),
-  }
+  const owed = (counted: readonly CountedRefund[]) =>
+    debtsOf(paid, sale.undelivered, counted).filter((debt) => debt.invoiceId !== null || !sale.keepsRest)
+  return { debts: owed(refunds), amount: sumOf(owed(made).map(({ amount }) => amount)) }
 }
 
 export function paidOf({ amount, payments, invoiceIds }: Transaction): Paid {

@@ -16,8 +16,8 @@ import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { refundedEntries, transactionEntries } from '../../events/timeline.ts'
 import { transactionEvent } from '../../events/transaction-events.ts'
+import type { InvoicesRecord } from '../invoices/invoices-record.ts'
 import { orderInstant } from '../orders/order-instant.ts'
-import type { OrderRecord } from '../orders/order-record.ts'
 import { type OrderRisk, orderRisk } from '../orders/order-risk.ts'
 import { type References, references } from '../references.ts'
 import {
@@ -26,6 +26,7 @@ import {
   lockInvoices,
   payInvoices,
   refundInvoices,
+  withApplied,
 } from './apply-payment.ts'
 import { paidOf, recordRefund, refundsOf } from './refund-sales.ts'
 import type { RequestCards } from './request-cards.ts'
@@ -183,7 +184,7 @@ export function checkInvoices(
   }
 }
 
-export function stateOf({ order }: OrderRecord, sequence: number): InvoiceState {
+export function stateOf({ order }: InvoicesRecord, sequence: number): InvoiceState {
   const state = order.invoices.find((one) => one.sequence === sequence)
   if (state === undefined) throw new Error('an invoice that was asked for is not in the record of its order')
   return state
@@ -198,7 +199,7 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
   // An external refund is created approved and changes the invoices, so their orders are locked first.
   const isOutside = refund.isProcessedOutside === true || before?.gateway == null
   const paidInvoiceIds = isOutside ? (before?.invoiceIds ?? []) : []
-  const invoices = await lockInvoices(unit, paidInvoiceIds, (row) => orderInstant(unit, row))
+  const locked = await lockInvoices(unit, paidInvoiceIds, (row) => orderInstant(unit, row))
   const parent = await lockRow(unit, Transaction, refund.parentTransactionId)
   if (parent === null) {
     const message = 'must be the id of an existing transaction'
@@ -208,6 +209,9 @@ export async function startRefund(unit: UnitOfWork, names: Names, refund: Refund
     const message = 'must be an approved sale or capture'
     throw new InvalidFieldsError([{ field, code: 'inactive', message }])
   }
+  const invoices = isOutside
+    ? await withApplied(unit, parent, locked, (row) => orderInstant(unit, row))
+    : locked
   checkAgainstParent(found, parent, refund)
   const paid = paidOf(parent)
   const refunds = await refundsOf(unit, parent.id)

@@ -6,7 +6,7 @@ export function aboutInvoices(
   const [first] = invoices
   const planIds = invoices.flatMap(({ lines }) => lines.flatMap(({ planId }) => planId ?? []))
   return {
-    subscriptionIds: [...new Set(invoices.map(({ subscriptionId }) => subscriptionId))],
+    subscriptionIds: [...new Set(invoices.flatMap(({ subscriptionId }) => subscriptionId ?? []))],
     planIds: [...new Set(planIds)],
     isRebill: first?.type === 'renewal',
     rebillNumber: first?.periodNumber ?? null,

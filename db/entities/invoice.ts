@@ -10,6 +10,8 @@ import {
   instant,
   json,
   listIndexes,
+  quarantineColumns,
+  quarantineIndex,
   resourceColumns,
   searchExpression,
   tenantKey,
@@ -53,6 +55,11 @@ const InvoiceSchema = defineEntity({
   indexes: [
     ...listIndexes('invoices', invoiceSearch),
     { name: 'invoices_customer_index', properties: ['organizationId', 'customerId'] },
+    quarantineIndex('invoices'),
+    {
+      name: 'invoices_deadline_index',
+      expression: `create index "invoices_deadline_index" on "invoices" ("next_deadline") where "next_deadline" is not null`,
+    },
   ],
   checks: [
     {
@@ -70,7 +77,8 @@ const InvoiceSchema = defineEntity({
   ],
   properties: {
     ...tenantKey,
-    subscriptionId: id(),
+    /** null: it is the merchant's own, and the lock of this row protects it (ADR 78). */
+    subscriptionId: id().nullable(),
     customerId: id(),
     websiteId: id(),
     sequence: p.integer(),
@@ -115,6 +123,10 @@ const InvoiceSchema = defineEntity({
     issuer: json<Issuer>().nullable(),
     organizationTaxIdNumber: json<TaxIdNumber>().nullable(),
     customerTaxIdNumber: json<TaxIdNumber>().nullable(),
+    /** Of an own invoice, as the two below: an order has them for its own. */
+    lastEventTime: instant().nullable(),
+    nextDeadline: instant().nullable(),
+    ...quarantineColumns,
     ...resourceColumns,
   },
 })

@@ -175,6 +175,8 @@ const TransactionSchema = defineEntity({
      * is pending, nothing is owed, or an operator was alerted.
      */
     undelivered: json<string[]>().defaultRaw(EMPTY_ARRAY),
+    /** True once a caller has applied a part to an invoice: what no invoice uses is not owed then. */
+    keepsRest: p.boolean().default(false),
     refundsBegun: p.integer().default(0),
     refundsFailed: p.integer().default(0),
     owedAmount: p.decimal().precision(18).scale(6).default('0').$type<string>(),

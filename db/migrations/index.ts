@@ -35,6 +35,7 @@ import { Migration20261122191000_credit_memos } from './Migration20261122191000_
 import { Migration20261122192000_declines_of_invoices } from './Migration20261122192000_declines_of_invoices.ts'
 import { Migration20261122193000_customer_credentials } from './Migration20261122193000_customer_credentials.ts'
 import { Migration20261122193100_instants_in_range } from './Migration20261122193100_instants_in_range.ts'
+import { Migration20261122200000_own_invoices } from './Migration20261122200000_own_invoices.ts'
 import { Migration20261122201000_taxes } from './Migration20261122201000_taxes.ts'
 import { Migration20261122202000_authorizations } from './Migration20261122202000_authorizations.ts'
 import { Migration20261122202100_timelines_of_gateway_accounts } from './Migration20261122202100_timelines_of_gateway_accounts.ts'
@@ -127,6 +128,7 @@ export const migrations = [
     name: 'Migration20261122184300_instruments_by_expiry',
     class: Migration20261122184300_instruments_by_expiry,
   },
+  { name: 'Migration20261122200000_own_invoices', class: Migration20261122200000_own_invoices },
   { name: 'Migration20261122201000_taxes', class: Migration20261122201000_taxes },
   { name: 'Migration20261122202000_authorizations', class: Migration20261122202000_authorizations },
   {

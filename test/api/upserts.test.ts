@@ -39,6 +39,18 @@ describe('an upsert', () => {
         'subscriptions',
         orderBody(merchant, { customFields: { a: 1 }, startTime: '2999-01-01T00:00:00Z' }),
       ),
+      await merchant.api.post('invoices', {
+        customerId: merchant.customerId,
+        websiteId: merchant.websiteId,
+        currency: 'EUR',
+        items: [
+          { type: 'debit', description: 'Work', unitPrice: 80.5, quantity: 2 },
+          { type: 'credit', unitPrice: 3, periodStartTime: '2026-01-01T00:00:00Z' },
+        ],
+        shipping: { amount: 4.9 },
+        billingAddress: { firstName: 'Ada', emails: [{ value: 'ada@example.com' }] },
+        dueTime: '2999-01-01T00:00:00Z',
+      }),
       await merchant.api.post('shipping-rates', { name: 'Standard', price: 4.9, currency: 'EUR' }),
       await merchant.api.post('coupons', {
         description: 'Spring',

@@ -5,14 +5,6 @@ import type { ShapeName } from './shapes.ts'
 export const PENDING: Partial<Record<Operation, string>> = {
   'POST customers/{id}/compliance-screening-report': 'compliance reports',
   'POST subscriptions/{id}/upcoming-invoices/{invoiceId}/issue': 'upcoming invoices beyond the next one',
-  'POST invoices': "a merchant's own invoices",
-  'PUT invoices/{id}': "a merchant's own invoices",
-  'POST invoices/{id}/items': "a merchant's own invoices",
-  'PUT invoices/{id}/items/{itemId}': "a merchant's own invoices",
-  'DELETE invoices/{id}/items/{itemId}': "a merchant's own invoices",
-  'POST invoices/{id}/issue': "a merchant's own invoices",
-  'POST invoices/{id}/recalculate': "a merchant's own invoices",
-  'POST invoices/{id}/transaction': "a merchant's own invoices",
   'POST digital-wallets/onboarding/apple-pay': 'payments by digital wallets',
   'POST payment-instruments/{id}/name-inquiry': "inquiries of an account holder's name",
   'POST transactions/{id}/update': 'updates of a transaction by hand',
@@ -174,11 +166,17 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
     notSupported: { body: 'payloads of your own form', filter: 'filters by content: use eventsFilter' },
   },
   Invoice: {
+    notSupported: {
+      tax: 'computed taxes',
+      'items.tax': 'computed taxes',
+      retryInstruction: 'retries for each invoice: those of the organization apply',
+    },
     notReturned: {
       'items._embedded': NO_ITEM_EXPANSION,
       'transactions._embedded': 'embedded records of transactions: read them at transactions/{id}',
     },
   },
+  InvoiceItem: { notSupported: { tax: 'computed taxes' } },
   InvoiceTimeline: {
     notReturned: {
       'extraData.author': NO_AUTHOR,

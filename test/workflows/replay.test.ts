@@ -132,6 +132,21 @@ async function record(): Promise<void> {
     await skipTime(service.temporal, coupon, 3 * 86_400_000)
     await save('coupon-issued-and-expired', coupon)
 
+    const { body: own } = await merchant.api.post('invoices', {
+      customerId: merchant.customerId,
+      websiteId: merchant.websiteId,
+      currency: 'EUR',
+      items: [{ type: 'debit', unitPrice: 5 }],
+    })
+    const invoice = `invoice/${merchant.organizationId}/${own.id}`
+    await merchant.api.post(`invoices/${own.id}/issue`, {})
+    await started(invoice)
+    await merchant.api.post(`invoices/${own.id}/reissue`, {
+      dueTime: new Date(Date.now() + 86_400_000).toISOString(),
+    })
+    await skipTime(service.temporal, invoice, 3 * 86_400_000)
+    await save('invoice-past-due-after-a-change', invoice)
+
     receiver.respondWith(500)
     await place({})
     const delivery = await waitFor('a failed delivery', async () => {

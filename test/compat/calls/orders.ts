@@ -283,8 +283,28 @@ export const INVOICES: readonly Call[] = [
   { operation: 'POST invoices/{id}/abandon', of: ['givenUpOrder.initialInvoiceId'] },
 
   { operation: 'POST invoices', body: 'full', case: 'with every member', as: 'own' },
+  {
+    operation: 'POST transactions',
+    body: 'given',
+    case: 'that an invoice will use',
+    with: {
+      type: 'sale',
+      customerId: '{customer}',
+      currency: 'EUR',
+      amount: 5,
+      paymentInstruction: { method: 'external' },
+    },
+    as: 'sale',
+  },
   { operation: 'POST invoices', body: 'nulls', case: 'with nulls', as: 'another' },
-  { operation: 'PUT invoices/{id}', body: { held: 'own' }, case: 'with what was read', of: ['own'] },
+  {
+    operation: 'PUT invoices/{id}',
+    body: { held: 'own' },
+    case: 'with what was read',
+    // It is read at its neutral value, which names a calculator.
+    omit: ['tax'],
+    of: ['own'],
+  },
   { operation: 'GET invoices/{id}/items', of: ['invoice'], as: 'items' },
   { operation: 'GET invoices/{id}/items/{itemId}', of: ['invoice', 'items.0.id'] },
   { operation: 'POST invoices/{id}/items', body: 'full', case: 'with every member', of: ['own'], as: 'item' },

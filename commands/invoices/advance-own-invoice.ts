@@ -1,0 +1,84 @@
+/** What becomes due on an own invoice: it passes its due time, or is charged (ADR 78). */
+import { nextGatewayCall } from '../../billing/charging.ts'
+import { amountDue } from '../../billing/invoices.ts'
+import { beginCharge, declineCharge, leaveChargeUnknown } from '../../billing/order-payments.ts'
+import { OWN_SEQUENCE } from '../../billing/own-invoices.ts'
+import { type Invoice, Transaction } from '../../db/entities/index.ts'
+import { newId } from '../../db/ids.ts'
+import type { UnitOfWork } from '../../db/unit-of-work.ts'
+import { expirePaymentInstrument } from '../payments/expire-payment-instrument.ts'
+import { aboutInvoices } from '../payments/transaction-members.ts'
+import {
+  advanceOwnInvoice,
+  applyOwnTransitions,
+  loadOwnInvoice,
+  type OwnInvoiceRecord,
+  scheduleOwnInvoice,
+} from './own-invoice-record.ts'
+
+/**
+ * Applies what is due on a locked own invoice through an instant. A charge that is due becomes a pending sale, whose own
+ * workflow calls the gateway.
+ *
+ * @returns its next deadline in milliseconds; null: none.
+ */
+export async function advanceDueInvoice(
+  unit: UnitOfWork,
+  row: Invoice,
+  instant: number,
+): Promise<number | null> {
+  const record = await loadOwnInvoice(unit, row, instant)
+  advanceOwnInvoice(unit, record, instant)
+  const call = nextGatewayCall(record.order)
+  if (call !== null && call.at <= instant) await startCharge(unit, record, instant)
+  scheduleOwnInvoice(unit, record)
+  return row.nextDeadline?.getTime() ?? null
+}
+
+async function startCharge(unit: UnitOfWork, record: OwnInvoiceRecord, instant: number): Promise<void> {
+  const { row } = record
+  const { route } = record.charging
+  if (route === null) {
+    applyOwnTransitions(unit, record, [declineCharge(record.order, instant, OWN_SEQUENCE)])
+    return
+  }
+  const begun = beginCharge(record.order, instant, OWN_SEQUENCE)
+  // The workflow of the sale asks for its outcome.
+  const left = leaveChargeUnknown(begun.order, instant, OWN_SEQUENCE, null)
+  applyOwnTransitions(unit, record, [begun, left])
+  const [state] = record.order.invoices
+  if (state === undefined) throw new Error('an own invoice has lost its state')
+  const id = newId('txn')
+  unit.create(Transaction, {
+    id,
+    type: 'sale',
+    customerId: row.customerId,
+    currency: row.currency,
+    amount: amountDue(state),
+    paymentInstruction: { paymentInstrumentId: route.paymentInstrumentId },
+    invoiceIds: [row.id],
+    gateway: route.gateway,
+    gatewayReference: route.gatewayReference,
+    cardFingerprint: route.cardFingerprint,
+    bin: route.bin,
+    declineClass: route.isExpired ? 'hard' : null,
+    ...aboutInvoices([row]),
+    isMerchantInitiated: true,
+    websiteId: row.websiteId,
+    retryNumber: state.attempts - 1,
+    billingAddress: row.billingAddress ?? route.billingAddress,
+    riskMetadata: null,
+    childTransactions: [],
+    undelivered: [],
+    status: 'pending',
+    result: null,
+    requestId: `invoice/${row.id}/${state.attempts}`,
+    nextInquiryTime: unit.now,
+  })
+  unit.startWorkflow('transaction', id, {
+    dueBy: unit.now,
+    gatewayCall: true,
+    attributes: { status: 'unknown', customerId: row.customerId },
+  })
+  if (route.isExpired) await expirePaymentInstrument(unit, route.paymentInstrumentId)
+}
