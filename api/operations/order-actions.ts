@@ -275,7 +275,11 @@ async function lockOfOrder<Row extends OrderAction>(
 
 /** POST subscriptions/{id}/interim-invoice. */
 export async function postInterimInvoice(context: OperationContext): Promise<OperationResponse> {
-  return await issueInvoice(context, issueInterim, (row) => respondCreated(context, invoices, row))
+  const command = (order: Order, at: number) => {
+    context.body()
+    return issueInterim(order, at)
+  }
+  return await issueInvoice(context, command, (row) => respondCreated(context, invoices, row))
 }
 
 /** POST subscriptions/{id}/upcoming-invoice/issue. */

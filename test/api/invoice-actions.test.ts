@@ -185,6 +185,10 @@ describe('an order', () => {
       prorated: false,
       renewalPolicy: 'retain',
     })
+    const paid = await merchant.api.post(`subscriptions/${order.id}/interim-invoice`, {
+      transactionId: 'txn_1',
+    })
+    expect(expectProblem(paid, 422, 'validation-error')).toEqual(['transactionId'])
     const made = await interim(order)
     expect(made.status).toBe(201)
     expect(made.body).toMatchObject({
