@@ -17,7 +17,7 @@ import { presentOrganization } from '../../representations/organization.ts'
 import { presentPaymentInstrument } from '../../representations/payment-instrument.ts'
 import { presentWebsite } from '../../representations/website.ts'
 import type { OperationContext } from '../operation.ts'
-import { embedding } from '../resources/embedding.ts'
+import { alwaysNull, embedding } from '../resources/embedding.ts'
 import type { Expander } from '../resources/resource.ts'
 
 /** Returns the preview of each order's next invoice, by order; null if none follows. */
@@ -33,8 +33,6 @@ export async function upcomingOf(
     }),
   )
 }
-
-const nothing: Expander<object> = async () => new Map()
 
 const parties = {
   customer: embedding(Customer, (row: { customerId: string }) => row.customerId, presentCustomer),
@@ -54,7 +52,7 @@ const organization: Expander<{ id: string }> = async (rows, { em, organizationId
 export const invoiceExpanders: Readonly<Record<string, Expander<Invoice>>> = {
   ...parties,
   organization,
-  shippingRate: nothing,
+  shippingRate: alwaysNull,
 }
 
 export const upcomingInvoiceExpanders: Readonly<Record<string, Expander<Subscription>>> = {
@@ -64,7 +62,7 @@ export const upcomingInvoiceExpanders: Readonly<Record<string, Expander<Subscrip
 
 export const subscriptionExpanders: Readonly<Record<string, Expander<Subscription>>> = {
   ...parties,
-  shippingRate: nothing,
+  shippingRate: alwaysNull,
   initialInvoice: embedding(Invoice, (row) => row.initialInvoiceId ?? null, presentInvoice),
   recentInvoice: embedding(Invoice, (row) => row.recentInvoiceId ?? null, presentInvoice),
   upcomingInvoice: async (rows, context) => {
