@@ -201,7 +201,11 @@ import { CustomerLeadSource } from './schemas/lead-source.ts'
 import { OrderPreview } from './schemas/order-preview.ts'
 import { Organization } from './schemas/organization.ts'
 import { PaymentInstrumentPatch } from './schemas/payment-instrument.ts'
-import { StorefrontPaymentInstrumentPatch } from './schemas/storefront.ts'
+import {
+  StorefrontAccountBody,
+  StorefrontPaymentInstrumentBody,
+  StorefrontPaymentInstrumentPatchBody,
+} from './schemas/storefront.ts'
 import { SubscriptionChange, SubscriptionItem, SubscriptionItemPatch } from './schemas/subscription.ts'
 import { SubscriptionCancellationPatch } from './schemas/subscription-actions.ts'
 import { TagChange, TaggedCustomers } from './schemas/tag.ts'
@@ -993,6 +997,7 @@ export const ROUTES: readonly Route[] = [
     ...getOne(storefrontAccount),
     ...action('PutAccount', 'PUT', storefrontAccount.path, 'Update an account'),
     takesBody: true,
+    body: StorefrontAccountBody,
     query: expandQuerySchema(storefrontAccount),
     handler: putAccount,
   }),
@@ -1003,6 +1008,7 @@ export const ROUTES: readonly Route[] = [
   inStorefront(getMany(storefrontPaymentInstruments)),
   inStorefront({
     ...post(storefrontPaymentInstruments, storefrontInstrumentWriter, 'inst'),
+    body: StorefrontPaymentInstrumentBody,
     callsProvider: true,
   }),
   inStorefront({ ...getOne(storefrontPaymentInstruments), revalidated: false }),
@@ -1015,7 +1021,7 @@ export const ROUTES: readonly Route[] = [
       'Update a payment instrument',
     ),
     takesBody: true,
-    body: StorefrontPaymentInstrumentPatch,
+    body: StorefrontPaymentInstrumentPatchBody,
     handler: patchStorefrontInstrument,
   }),
   inStorefront({

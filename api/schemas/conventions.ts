@@ -94,6 +94,7 @@ interface JsonSchema {
   readonly 'x-absent-when-unknown'?: boolean
   readonly 'x-read-only-values'?: readonly string[]
   readonly 'x-neutral'?: unknown
+  readonly 'x-withheld'?: boolean
   readonly enum?: readonly unknown[]
   readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, JsonSchema>>
@@ -108,7 +109,9 @@ export function bodySchema(resource: TSchema): TSchema {
     resource,
     (member) => {
       if (member.readOnly === true) return {}
-      return 'x-neutral' in member ? { 'x-neutral': member['x-neutral'] } : written(member)
+      if (!('x-neutral' in member)) return written(member)
+      const { 'x-neutral': neutral, 'x-withheld': isWithheld } = member
+      return { 'x-neutral': neutral, ...(isWithheld === true ? { 'x-withheld': true } : {}) }
     },
     false,
   )
