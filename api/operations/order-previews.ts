@@ -1,6 +1,7 @@
 import { amountOf } from '../../billing/money.ts'
 import { previewOrder } from '../../commands/orders/preview-order.ts'
 import { inDryRun } from '../../db/unit-of-work.ts'
+import { presentContact } from '../../representations/contact.ts'
 import { presentOrderPreview } from '../../representations/order-preview.ts'
 import { presentItem } from '../../representations/subscription.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
@@ -27,8 +28,8 @@ export async function previewOrderOf(context: OperationContext): Promise<Operati
     body: {
       websiteId: body.websiteId,
       items: items.map((item) => presentItem(item, {})),
-      billingAddress: order.billingAddress,
-      deliveryAddress: contactOf(body.deliveryAddress),
+      billingAddress: presentContact(order.billingAddress),
+      deliveryAddress: presentContact(contactOf(body.deliveryAddress)),
       shipping: body.shipping == null ? null : { amount: body.shipping.amount, calculator: 'manual' },
       ...presentOrderPreview(currency, initial, recurring),
     },
