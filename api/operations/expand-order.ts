@@ -17,8 +17,8 @@ import { presentOrganization } from '../../representations/organization.ts'
 import { presentPaymentInstrument } from '../../representations/payment-instrument.ts'
 import { presentWebsite } from '../../representations/website.ts'
 import type { OperationContext } from '../operation.ts'
-import { alwaysNull, embedding } from '../resources/embedding.ts'
-import type { Expander } from '../resources/resource.ts'
+import { embedding } from '../resources/embedding.ts'
+import { alwaysNull, type Expander } from '../resources/resource.ts'
 
 /** Returns the preview of each order's next invoice, by order; null if none follows. */
 export async function upcomingOf(

@@ -18,8 +18,8 @@ import { presentOrganization } from '../../representations/organization.ts'
 import { presentPaymentInstrument } from '../../representations/payment-instrument.ts'
 import { accountOf, presentTransaction } from '../../representations/transaction.ts'
 import { presentWebsite } from '../../representations/website.ts'
-import { alwaysNull, embedding } from '../resources/embedding.ts'
-import type { Expander } from '../resources/resource.ts'
+import { embedding } from '../resources/embedding.ts'
+import { alwaysNull, type Expander } from '../resources/resource.ts'
 
 type Expanders = Readonly<Record<string, Expander<Transaction>>>
 

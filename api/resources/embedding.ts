@@ -4,7 +4,6 @@ import { computedColumns } from '../../db/computed-columns.ts'
 import { plainRowReader } from '../../db/plain-rows.ts'
 import { composedStatement } from '../../db/statement.ts'
 import type { OperationContext } from '../operation.ts'
-import type { Expander } from './resource.ts'
 
 export interface Embedding<Row> {
   readonly reference: (row: Row) => string | null
@@ -29,9 +28,6 @@ export function embedding<Row, Other extends { organizationId: string; id: strin
     show: (raw, em, baseUrl) => present(plainRowReader(em, entity)(raw), baseUrl),
   }
 }
-
-/** For what no record has. */
-export const alwaysNull: Expander<object> = async () => new Map()
 
 /** Reads all by one statement. Returns records by name of the embedding, then by row id; null if there is none. */
 export async function findEmbedded<Row extends { id: string }>(
