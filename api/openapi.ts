@@ -70,7 +70,7 @@ export function openApiDocument(
       title: 'Subscription Billing Service API',
       version: VERSION,
       description: introduction(environment, baseUrl),
-      license: { name: 'Proprietary' },
+      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
       contact: { name: 'API reference', url: `${baseUrl}/docs` },
     },
     servers: [{ url: baseUrl, description: `The ${environment} environment.` }],
@@ -198,7 +198,7 @@ function embeddedSchema(
   components: Components,
 ): JsonSchema {
   const own = EMBEDDED[`${owner}.${name}`] ?? EMBEDDED[name]
-  if (own === null) return { type: 'null', description: 'Not supported yet: always null.' }
+  if (own === null) return { description: 'Not supported yet: always null.' }
   const component = own ?? pascal(name)
   const resource = resources.get(component) ?? SHARED[component]
   if (resource === undefined) throw new Error(`No schema is known of ${name} embedded in ${owner}.`)

@@ -219,7 +219,11 @@ import { CustomerLeadSource } from './schemas/lead-source.ts'
 import { OrderPreview } from './schemas/order-preview.ts'
 import { Organization } from './schemas/organization.ts'
 import { PaymentInstrumentPatch } from './schemas/payment-instrument.ts'
-import { StorefrontPaymentInstrumentPatch } from './schemas/storefront.ts'
+import {
+  StorefrontAccountBody,
+  StorefrontPaymentInstrumentBody,
+  StorefrontPaymentInstrumentPatchBody,
+} from './schemas/storefront.ts'
 import { SubscriptionChange, SubscriptionItem, SubscriptionItemPatch } from './schemas/subscription.ts'
 import { SubscriptionCancellationPatch } from './schemas/subscription-actions.ts'
 import { TagChange, TaggedCustomers } from './schemas/tag.ts'
@@ -251,8 +255,18 @@ export interface Route {
   /** Schema of a 202 response, if the operation can take longer than a caller waits. */
   readonly accepted?: TSchema
   readonly sandboxOnly?: boolean
-  /** True of a POST that is carried out only for the revision that `If-Match` names. */
+  /** What its method does not say, of rows that a function makes. Others have it in `openapi/descriptions.ts`. */
+  readonly description?: string
+  /** Whether a response has an `ETag`. Default: whether the resource has a revision. */
+  readonly entityTag?: boolean
+  /** False of a read with an `ETag` that is never 304, because it shows what changes without its revision. */
+  readonly revalidated?: boolean
+  /** Whether `If-Match` is checked. Default of PUT, PATCH and DELETE: whether there is an `ETag`; of POST: no. */
   readonly conditional?: boolean
+  /** True if its query names another record, which has to exist (422). */
+  readonly checksQuery?: boolean
+  /** True if its body may be a credential, whose refusal is a 401 that counts against the rate limit. */
+  readonly signsIn?: boolean
   /** True if it calls a gateway or a wallet, whose failure is 502. */
   readonly callsProvider?: boolean
   /** True if the handler also runs for a repetition: it continues the request, or checks the caller again. */
@@ -381,6 +395,7 @@ export const ROUTES: readonly Route[] = [
   getMany(authenticationTokens, pageQuery),
   {
     ...authenticationToken('POST', ''),
+    signsIn: true,
     summary: 'Create an authentication token for a customer',
     accepts: [...SECRET, 'publishable'],
     takesBody: true,
@@ -438,14 +453,20 @@ export const ROUTES: readonly Route[] = [
     ...action('PostPasswordToken', 'POST', 'password-tokens', 'Create a password token for a credential'),
     takesBody: true,
     query: expandQuerySchema(passwordTokens),
+    entityTag: false,
     handler: postPasswordToken,
   },
-  { ...getOne(passwordTokens), handler: getPasswordToken },
-  { ...del(passwordTokens), summary: 'Revoke a password token', handler: deletePasswordToken },
+  { ...getOne(passwordTokens), entityTag: false, handler: getPasswordToken },
+  {
+    ...del(passwordTokens),
+    summary: 'Revoke a password token',
+    entityTag: false,
+    handler: deletePasswordToken,
+  },
 
   getMany(paymentInstruments),
   { ...post(paymentInstruments, paymentInstrumentWriter, 'inst'), callsProvider: true },
-  getOne(paymentInstruments),
+  { ...getOne(paymentInstruments), revalidated: false },
   {
     ...getOne(paymentInstruments),
     ...action('PatchPaymentInstrument', 'PATCH', 'payment-instruments/{id}', 'Update a payment instrument'),
@@ -577,6 +598,7 @@ export const ROUTES: readonly Route[] = [
     ...del(customers),
     summary: 'Delete a customer, or merge it into another',
     query: mergeQuery,
+    checksQuery: true,
     handler: deleteCustomer,
   },
   { ...leadSource('GET', 'Retrieve the lead source of a customer'), handler: getLeadSource },
@@ -795,6 +817,8 @@ export const ROUTES: readonly Route[] = [
     takesBody: true,
     body: SubscriptionItemPatch,
     query: expandQuerySchema({}),
+    entityTag: false,
+    conditional: true,
     handler: patchItem,
   },
   {
@@ -826,6 +850,7 @@ export const ROUTES: readonly Route[] = [
     ),
     resource: UpcomingInvoice,
     query: readQuerySchema(upcomingInvoices),
+    entityTag: false,
     handler: getUpcomingInvoice,
   },
   {
@@ -899,6 +924,7 @@ export const ROUTES: readonly Route[] = [
     takesBody: false,
     returns: 'one',
     success: 200,
+    entityTag: false,
     sandboxOnly: true,
     handler: getFastForward,
   },
@@ -1100,6 +1126,7 @@ export const ROUTES: readonly Route[] = [
     ...getOne(storefrontAccount),
     ...action('PutAccount', 'PUT', storefrontAccount.path, 'Update an account'),
     takesBody: true,
+    body: StorefrontAccountBody,
     query: expandQuerySchema(storefrontAccount),
     handler: putAccount,
   }),
@@ -1110,9 +1137,10 @@ export const ROUTES: readonly Route[] = [
   inStorefront(getMany(storefrontPaymentInstruments)),
   inStorefront({
     ...post(storefrontPaymentInstruments, storefrontInstrumentWriter, 'inst'),
+    body: StorefrontPaymentInstrumentBody,
     callsProvider: true,
   }),
-  inStorefront(getOne(storefrontPaymentInstruments)),
+  inStorefront({ ...getOne(storefrontPaymentInstruments), revalidated: false }),
   inStorefront({
     ...getOne(storefrontPaymentInstruments),
     ...action(
@@ -1122,7 +1150,7 @@ export const ROUTES: readonly Route[] = [
       'Update a payment instrument',
     ),
     takesBody: true,
-    body: StorefrontPaymentInstrumentPatch,
+    body: StorefrontPaymentInstrumentPatchBody,
     handler: patchStorefrontInstrument,
   }),
   inStorefront({
@@ -1182,6 +1210,7 @@ function timelineOf(timeline: Timeline): Route[] {
     {
       ...getMany(resource),
       summary: `List the timeline of ${withArticle(label)}`,
+      description: 'Entries of the service, and comments, newest first.',
       handler: (context) => listTimeline(context, timeline),
     },
     {
@@ -1192,6 +1221,7 @@ function timelineOf(timeline: Timeline): Route[] {
         resource.path,
         `Add a comment to the timeline of ${withArticle(label)}`,
       ),
+      description: "Adds a comment at the present of the record's clock.",
       takesBody: true,
       creates: true,
       body: comment,
@@ -1207,6 +1237,7 @@ function timelineOf(timeline: Timeline): Route[] {
       ...del(resource),
       path: one.path,
       summary: `Delete a comment from the timeline of ${withArticle(label)}`,
+      description: 'Only comments can be deleted (409).',
       handler: (context) => deleteComment(context, timeline),
     },
   ]
@@ -1222,6 +1253,7 @@ function leadSource(method: 'GET' | 'PUT' | 'DELETE', summary: string) {
     ),
     accepts: SECRET,
     resource: CustomerLeadSource,
+    entityTag: true,
     takesBody: false,
     returns: 'one',
     ...(method === 'GET' ? { query: fieldsQuerySchema } : {}),
@@ -1240,6 +1272,7 @@ function taggedCustomers(method: 'POST' | 'DELETE', summary: string): Route {
     body: TaggedCustomers,
     returns: 'nothing',
     success: 204,
+    conditional: false,
     handler: changeTagOf(method === 'POST'),
   }
 }
@@ -1261,6 +1294,7 @@ function authenticationToken(method: 'GET' | 'POST' | 'DELETE', below: string) {
     path: `authentication-tokens${below}`,
     accepts: SECRET,
     resource: AuthenticationToken,
+    entityTag: false,
     takesBody: false,
     returns: 'one',
   } as const

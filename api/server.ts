@@ -67,7 +67,7 @@ export function createServer(dependencies: ServerDependencies): Server {
   const handle = app.callback()
   const server = createHttpServer(HTTP_OPTIONS, handle)
   server.on('checkExpectation', handle)
-  answerUnreadRequests(server, config.baseUrl, log)
+  respondToUnreadRequests(server, config.baseUrl, log)
   return server
 }
 
@@ -90,7 +90,7 @@ const HTTP_OPTIONS: ServerOptions = {
   headersTimeout: 20_000,
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16_384,
-  // The server itself would answer without a body.
+  // The server itself would respond without a body.
   requireHostHeader: false,
 }
 
@@ -98,16 +98,16 @@ const HTTP_OPTIONS: ServerOptions = {
 const LINGER = 1_000
 
 /** Responds to requests that cannot be read, and closes each connection after an earlier response on it. */
-export function answerUnreadRequests(server: Server, baseUrl: string, log: Logger): void {
+export function respondToUnreadRequests(server: Server, baseUrl: string, log: Logger): void {
   const latest = new WeakMap<Duplex, ServerResponse>()
-  const answered = new WeakSet<Duplex>()
+  const responded = new WeakSet<Duplex>()
   server.on('request', (request, response) => void latest.set(request.socket, response))
   server.on('checkExpectation', (request, response) => void latest.set(request.socket, response))
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
     // The parser reports its error again for every further packet.
-    if (answered.has(socket)) return
+    if (responded.has(socket)) return
     if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-    answered.add(socket)
+    responded.add(socket)
     const response = latest.get(socket)
     const isInProgress = response !== undefined && !response.writableFinished
     if (isInProgress && response.req.complete) response.once('finish', () => respond(socket, code))

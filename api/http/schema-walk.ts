@@ -121,9 +121,9 @@ export const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
     code: 'required',
     message: `is required with ${String(property)}`,
   }),
-  'x-neutral': () => ({
+  'x-neutral': ({ isWithheld }) => ({
     code: 'not-supported',
-    message: 'is not supported yet: leave it out or send null',
+    message: `${isWithheld === true ? 'cannot be set by customers' : 'is not supported yet'}: leave it out or send null`,
   }),
   'x-supported': ({ supported }) => ({
     code: 'not-supported',

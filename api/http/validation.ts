@@ -42,11 +42,8 @@ function compiler(options: Options): (schema: TSchema) => Validator {
     },
   })
   ajv.addKeyword('x-absent-when-unknown')
-  ajv.addVocabulary(['x-variants', 'x-list-of', 'x-not-embedded'])
-  ajv.addKeyword({
-    keyword: 'x-neutral',
-    validate: (neutral: unknown, value: unknown) => isNeutral(value, neutral),
-  })
+  ajv.addVocabulary(['x-variants', 'x-list-of', 'x-not-embedded', 'x-withheld'])
+  ajv.addKeyword({ keyword: 'x-neutral', errors: true, validate: neutralOnly })
   ajv.addKeyword({ keyword: 'x-supported', errors: true, validate: supportedOnly })
   return (schema) => {
     const { $id: _, ...anonymous } = schema as TSchema & { $id?: string }
@@ -54,6 +51,11 @@ function compiler(options: Options): (schema: TSchema) => Validator {
     const findings = invalidFieldsOf(anonymous, (part) => ajv.compile(part))
     return (value) => (validate(value) ? [] : findings(value, validate.errors ?? []))
   }
+}
+
+const neutralOnly: SchemaValidateFunction = (neutral: unknown, value: unknown, parent) => {
+  neutralOnly.errors = [{ keyword: 'x-neutral', params: { isWithheld: parent?.['x-withheld'] === true } }]
+  return isNeutral(value, neutral)
 }
 
 /** Refuses known values that are not supported; other keywords refuse unknown ones. */

@@ -44,13 +44,13 @@ const FORMS: Readonly<Record<KeyForm, string>> = {
 
 /** `canPut`: whether the same resource can be created under an id of the caller's. */
 export function descriptionOf(route: Route, canPut: boolean): string {
-  const { accepts, operationId, rawSecret = false } = route
+  const { accepts, operationId, description, rawSecret = false } = route
   const forms = isSigned(route)
     ? ['the signature of the payment provider in place of a credential']
     : accepts.map((form) => FORMS[form])
   const accepted = forms.length === 1 ? forms[0] : `${forms.slice(0, -1).join(', ')} or ${forms.at(-1)}`
   return [
-    OWN[operationId] ?? TIMELINES.find(([pattern]) => pattern.test(operationId))?.[1],
+    OWN[operationId] ?? description,
     meaning(route, canPut),
     `Accepts ${accepted}.${rawSecret ? ' The secret key may come in `Authorization` as well.' : ''}`,
   ]
@@ -83,12 +83,6 @@ function meaning(route: Route, canPut: boolean): string {
       return canPut ? 'The id is generated; use PUT to choose one.' : 'The id is generated.'
   }
 }
-
-const TIMELINES: readonly (readonly [RegExp, string])[] = [
-  [/^Get\w+TimelineCollection$/, 'Entries of the service, and comments, newest first.'],
-  [/^Post\w+Timeline$/, "Adds a comment at the present of the record's clock."],
-  [/^Delete\w+Timeline$/, 'Only comments can be deleted (409).'],
-]
 
 const OWN: Readonly<Record<string, string>> = {
   PutOrganization: 'Settings apply to all orders from the next event on.',

@@ -99,34 +99,25 @@ export function parametersOf(route: Route): (Parameter | Reference)[] {
   ]
 }
 
-export function hasEntityTag({ resource, operationId }: Pick<Route, 'resource' | 'operationId'>): boolean {
-  const hasRevision = 'revision' in propertiesOf(resource) || operationId.endsWith('CustomerLeadSource')
-  return hasRevision && !WITHOUT_TAG.test(operationId)
+export function hasEntityTag({ resource, entityTag }: Pick<Route, 'resource' | 'entityTag'>): boolean {
+  return entityTag ?? 'revision' in propertiesOf(resource)
 }
-
-/** Tokens never change; the others are a part of a record or computed from one. */
-const WITHOUT_TAG =
-  /^(GetSubscriptionFastForward|GetSubscriptionUpcomingInvoice|PatchSubscriptionItem|\w+(AuthenticationToken|PasswordToken))$/
 
 /** True if a read responds with 304 to a reader who has the revision. */
 export function isRevalidated(route: Route): boolean {
-  const { method, returns, operationId } = route
-  const isAlwaysNew = /GetPaymentInstrument$/.test(operationId)
-  return method === 'GET' && returns === 'one' && hasEntityTag(route) && !isAlwaysNew
+  const { method, returns, revalidated = true } = route
+  return method === 'GET' && returns === 'one' && hasEntityTag(route) && revalidated
 }
 
 export function isConditional(route: Route): boolean {
-  const { method, operationId, conditional = false } = route
+  const { method, conditional } = route
   switch (method) {
     case 'GET':
       return false
     case 'POST':
-      return conditional
+      return conditional ?? false
     default:
-      return (
-        operationId === 'PatchSubscriptionItem' ||
-        (hasEntityTag(route) && !operationId.startsWith('DeleteTagCustomer'))
-      )
+      return conditional ?? hasEntityTag(route)
   }
 }
 

@@ -149,14 +149,12 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailable',
 }
 
-const MERGES = /^DeleteCustomer$/
-
 export function responsesOf(
   route: Route,
   components: Components,
   exampleOf: (schema: JsonSchema) => object,
 ): Record<string, ResponseObject | Reference> {
-  const { success, accepted, returns, creates = false, method, alternative } = route
+  const { success, accepted, returns, creates = false, method, alternative, signsIn = false } = route
   const isRead = method === 'GET'
   const common = headers(
     'RequestId',
@@ -177,7 +175,6 @@ export function responsesOf(
     ...(returns === 'nothing' ? {} : content(returns === 'many' ? { type: 'array', items: one() } : one())),
   })
   const location = creates ? headers('Location') : {}
-  const signsIn = route.operationId === 'PostAuthenticationToken'
   return {
     [success]: successful(DESCRIPTIONS[success], success === 201 ? location : {}),
     ...(isUpsert(route) ? { 201: successful(DESCRIPTIONS[201], location) } : {}),
@@ -221,7 +218,7 @@ const SIGN_IN_REFUSED = 'SignInRefused'
 
 export function problemStatuses(route: Route): number[] {
   if (isSigned(route)) return [400, 404, 409, 413, 415, 500, 503]
-  const { method, takesBody, callsProvider = false } = route
+  const { method, takesBody, checksQuery = false, callsProvider = false } = route
   const isRead = method === 'GET'
   const names = fullPath(route).match(/\{\w+\}/g) ?? []
   // An upsert finds no resource missing, but what its path names besides.
@@ -234,7 +231,7 @@ export function problemStatuses(route: Route): number[] {
     ...(isRead ? [] : [409]),
     ...(isConditional(route) ? [412] : []),
     ...(takesBody ? [413, 415] : []),
-    ...(takesBody || method === 'POST' || MERGES.test(route.operationId) ? [422] : []),
+    ...(takesBody || method === 'POST' || checksQuery ? [422] : []),
     429,
     500,
     ...(route.accepted === undefined ? [] : [501]),

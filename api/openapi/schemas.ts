@@ -247,17 +247,21 @@ function hasNull({ type, oneOf, anyOf }: JsonSchema): boolean {
   return [type ?? []].flat().includes('null') || (oneOf ?? anyOf ?? []).some((part) => part.type === 'null')
 }
 
+/** With a second type, because openapi-generator has none for null alone in Python, and no enumeration of it in Java. */
+const ALWAYS_NULL: JsonSchema = { description: 'Always null.', type: ['string', 'null'], maxLength: 0 }
+
 /** What a variant excludes is missing, or null if null is a value and nothing else tells the variants apart. */
 function variantOf(
   { properties, required, nullable }: Members,
-  { has = [] }: Variant,
+  { has = [], narrowed = {} }: Variant,
   excluded: readonly string[],
   isMarked: boolean,
 ): Members {
   const members = Object.entries(properties).flatMap(([name, member]) => {
-    if (has.includes(name)) return [[name, withoutNull(member)] as const]
+    const own = narrowed[name] as JsonSchema | undefined
+    if (has.includes(name)) return [[name, own === undefined ? withoutNull(member) : scalar(own)] as const]
     if (!excluded.includes(name)) return [[name, member] as const]
-    return !isMarked && nullable.has(name) ? [[name, { type: 'null' } as JsonSchema] as const] : []
+    return !isMarked && nullable.has(name) ? [[name, ALWAYS_NULL] as const] : []
   })
   const names = members.map(([name]) => name)
   return {
@@ -282,7 +286,7 @@ function plain({ description }: JsonSchema, { properties, required }: Omit<Membe
 function isShown(name: string, member: JsonSchema, form: Form): boolean {
   switch (form) {
     case 'body':
-      return member.readOnly !== true && !name.startsWith('_')
+      return member.readOnly !== true && member['x-withheld'] !== true && !name.startsWith('_')
     case 'response':
       return true
     case 'embedded':
@@ -336,8 +340,17 @@ function scalar(schema: JsonSchema): JsonSchema {
       ...(values === undefined ? {} : { enum: values }),
       ...(own ?? { format: format ?? (isNumber ? 'double' : undefined) }),
       ...(isDeprecated ? { deprecated: true } : {}),
+      ...inWords(rest, values),
     }).filter(([keyword, value]) => value !== undefined && !keyword.startsWith('x-')),
   ) as JsonSchema
+}
+
+/** What openapi-generator cannot compile beside an enumeration: its default in Go, its uniqueness in Java. */
+function inWords({ description, default: preset, items }: JsonSchema, values: unknown): Partial<JsonSchema> {
+  const words = description === undefined ? '' : `${description} `
+  if (values !== undefined && preset !== undefined)
+    return { description: `${words}Default: \`${String(preset)}\`.`, default: undefined }
+  return items?.enum === undefined ? {} : { uniqueItems: undefined }
 }
 
 function supportedValues({ 'x-supported': supported, type }: JsonSchema): unknown[] | undefined {

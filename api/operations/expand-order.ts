@@ -20,7 +20,7 @@ import { presentPaymentInstrument } from '../../representations/payment-instrume
 import { presentWebsite } from '../../representations/website.ts'
 import type { OperationContext } from '../operation.ts'
 import { embedding } from '../resources/embedding.ts'
-import type { Expander } from '../resources/resource.ts'
+import { alwaysNull, type Expander } from '../resources/resource.ts'
 
 /** Returns the preview of each order's next invoice, by order; null if none follows. */
 export async function upcomingOf(
@@ -37,8 +37,6 @@ export async function upcomingOf(
     }),
   )
 }
-
-const nothing: Expander<object> = async () => new Map()
 
 const parties = {
   customer: embedding(Customer, (row: { customerId: string }) => row.customerId, presentCustomer),
@@ -58,7 +56,7 @@ const organization: Expander<{ id: string }> = async (rows, { em, organizationId
 export const invoiceExpanders: Readonly<Record<string, Expander<Invoice>>> = {
   ...parties,
   organization,
-  shippingRate: nothing,
+  shippingRate: alwaysNull,
 }
 
 export const upcomingInvoiceExpanders: Readonly<Record<string, Expander<Subscription>>> = {
@@ -68,7 +66,7 @@ export const upcomingInvoiceExpanders: Readonly<Record<string, Expander<Subscrip
 
 export const subscriptionExpanders: Readonly<Record<string, Expander<Subscription>>> = {
   ...parties,
-  shippingRate: nothing,
+  shippingRate: alwaysNull,
   initialInvoice: embedding(Invoice, (row) => row.initialInvoiceId ?? null, presentInvoice),
   recentInvoice: embedding(Invoice, (row) => row.recentInvoiceId ?? null, presentInvoice),
   upcomingInvoice: async (rows, context) => {

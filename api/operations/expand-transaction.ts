@@ -19,12 +19,9 @@ import { presentPaymentInstrument } from '../../representations/payment-instrume
 import { accountOf, presentTransaction } from '../../representations/transaction.ts'
 import { presentWebsite } from '../../representations/website.ts'
 import { embedding } from '../resources/embedding.ts'
-import type { Expander } from '../resources/resource.ts'
+import { alwaysNull, type Expander } from '../resources/resource.ts'
 
 type Expanders = Readonly<Record<string, Expander<Transaction>>>
-
-/** For members that transactions never have. */
-const nothing: Expander<Transaction> = async () => new Map()
 
 export const transactionExpanders: Expanders = {
   parentTransaction: embedding(Transaction, (row) => row.parentTransactionId ?? null, presentTransaction),
@@ -79,7 +76,7 @@ export const transactionExpanders: Expanders = {
       'paymentInstrumentId' in paymentInstruction ? paymentInstruction.paymentInstrumentId : null,
     presentPaymentInstrument,
   ),
-  bankAccount: nothing,
+  bankAccount: alwaysNull,
 }
 
 function byId<T extends { id: string }>(found: readonly T[]): ReadonlyMap<string, T> {

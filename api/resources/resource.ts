@@ -31,6 +31,9 @@ export interface Presentable<Row> {
   readonly expanders?: Readonly<Record<string, Expander<Row>>>
 }
 
+/** For what no record has. */
+export const alwaysNull: Expander<object> = async () => new Map()
+
 export interface Resource<Row extends ResourceRow> extends Presentable<Row> {
   /** As in operation ids: `Dispute`. */
   readonly name: string

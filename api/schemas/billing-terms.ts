@@ -1,7 +1,9 @@
 import Type from 'typebox'
 import { SHIFT_UNITS } from '../../billing/order-terms.ts'
+import { WEEKDAYS } from '../../billing/periods.ts'
 import { Nullable, OmittedWhenUnknown, OrNull } from './conventions.ts'
 import { notSupportedYet } from './not-supported.ts'
+import { variantsBy } from './variants.ts'
 
 const UNIT = ['day', 'week', 'month', 'year']
 
@@ -12,6 +14,13 @@ export const PeriodSchema = Type.Object(
   },
   { title: 'Period', additionalProperties: false, description: 'Length of a period.' },
 )
+
+const DayOfMonth = Type.Integer({
+  minimum: 1,
+  maximum: 31,
+  description: 'Day of the month; the last one of shorter months.',
+})
+const DayOfWeek = Type.Enum([...WEEKDAYS], { description: 'Day of the week.' })
 
 const schedule = {
   limit: Nullable(
@@ -40,7 +49,15 @@ const schedule = {
           ),
           ...notSupportedYet({ time: null }),
         },
-        { additionalProperties: false },
+        {
+          ...variantsBy('method', {
+            'day-of-month': { has: ['day'], narrowed: { day: DayOfMonth } },
+            'day-of-week': { has: ['day'], may: ['week'], narrowed: { day: DayOfWeek } },
+            immediately: {},
+          }),
+          title: 'PeriodAnchorInstruction',
+          additionalProperties: false,
+        },
       ),
       {
         description:

@@ -48,7 +48,7 @@ export const EnumWithReadOnlyValues = <T extends string>(
   Type.Unsafe<T>({
     type: 'string',
     enum: [...values, ...readOnlyValues],
-    'x-answers-only': readOnlyValues,
+    'x-read-only-values': readOnlyValues,
     ...options,
   })
 
@@ -92,8 +92,9 @@ interface JsonSchema {
   readonly readOnly?: boolean
   readonly writeOnly?: boolean
   readonly 'x-absent-when-unknown'?: boolean
-  readonly 'x-answers-only'?: readonly string[]
+  readonly 'x-read-only-values'?: readonly string[]
   readonly 'x-neutral'?: unknown
+  readonly 'x-withheld'?: boolean
   readonly enum?: readonly unknown[]
   readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, JsonSchema>>
@@ -108,7 +109,9 @@ export function bodySchema(resource: TSchema): TSchema {
     resource,
     (member) => {
       if (member.readOnly === true) return {}
-      return 'x-neutral' in member ? { 'x-neutral': member['x-neutral'] } : written(member)
+      if (!('x-neutral' in member)) return written(member)
+      const { 'x-neutral': neutral, 'x-withheld': isWithheld } = member
+      return { 'x-neutral': neutral, ...(isWithheld === true ? { 'x-withheld': true } : {}) }
     },
     false,
   )
@@ -131,7 +134,7 @@ export function withoutReadOnly(
   const there = stored as Readonly<Record<string, unknown>>
   const members = Object.entries((resource as JsonSchema).properties ?? {}).filter(
     ([name, member]) =>
-      given[name] === there[name] && member['x-answers-only']?.includes(String(given[name])) === true,
+      given[name] === there[name] && member['x-read-only-values']?.includes(String(given[name])) === true,
   )
   const values = (of: (name: string, member: JsonSchema) => unknown) =>
     Object.fromEntries(members.map(([name, member]) => [name, of(name, member)]))
@@ -188,7 +191,7 @@ export function writableValues(member: object): object {
 }
 
 /** Returns undefined if all values are writable. */
-function written({ 'x-answers-only': readOnlyValues, ...member }: JsonSchema): JsonSchema | undefined {
+function written({ 'x-read-only-values': readOnlyValues, ...member }: JsonSchema): JsonSchema | undefined {
   return readOnlyValues === undefined
     ? undefined
     : { ...member, enum: (member.enum ?? []).filter((value) => !readOnlyValues.includes(String(value))) }

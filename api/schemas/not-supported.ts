@@ -2,7 +2,7 @@
  * Members that this release knows and does not build yet. A neutral value says that the feature is not used;
  * another value is refused, so that nothing that matters is dropped in silence (D 2, Members).
  */
-import Type, { type TSchema } from 'typebox'
+import Type, { type TProperties, type TSchema } from 'typebox'
 import { ReadOnly } from './conventions.ts'
 
 export const NotSupportedYet = (schema: TSchema, neutral: unknown) => {
@@ -37,6 +37,17 @@ export const writeOnlyNotSupportedYet = <T extends Readonly<Record<string, unkno
       Type.Optional({ ...member, writeOnly: true }),
     ]),
   ) as unknown as ReturnType<typeof notSupportedYet<T>>
+
+/** Members that a body may contain with an empty value, and the document does not show. Read-only ones are ignored. */
+export const withheld = (members: TProperties): TProperties =>
+  Object.fromEntries(
+    Object.entries(members).map(
+      ([name, { readOnly = false }]: [string, TSchema & { readOnly?: boolean }]) => {
+        const known = Type.Optional({ ...schemaOf(null), 'x-neutral': null, 'x-withheld': true })
+        return [name, readOnly ? ReadOnly(known) : known]
+      },
+    ),
+  )
 
 /** True for an empty value, and for the one that responses contain. */
 export function isNeutral(value: unknown, neutral: unknown): boolean {

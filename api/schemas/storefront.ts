@@ -1,8 +1,9 @@
 /** Members are listed, so that one that is added for merchants stays hidden from customers (D 3, storefront). */
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TProperties } from 'typebox'
 import { ReadOnly } from './conventions.ts'
 import { Customer } from './customer.ts'
 import { Invoice } from './invoice.ts'
+import { withheld } from './not-supported.ts'
 import { PaymentInstrument, PaymentInstrumentPatch, Token } from './payment-instrument.ts'
 import { Plan } from './plan.ts'
 import { Product } from './product.ts'
@@ -13,6 +14,11 @@ import { Website } from './website.ts'
 const RESOURCE = ['id', 'revision', 'createdTime', 'updatedTime', '_links'] as const
 
 const options = ($id: string, description: string) => ({ $id, description, additionalProperties: false })
+
+/** Client libraries also send what only the merchant sees of the resource: such a body is not refused for it. */
+function bodyOf<T extends { properties: TProperties }>(shown: T, merchants: { properties: TProperties }): T {
+  return { ...shown, properties: { ...withheld(merchants.properties), ...shown.properties } }
+}
 
 export const StorefrontAccount = Type.Object(
   {
@@ -29,6 +35,7 @@ export const StorefrontAccount = Type.Object(
   options('StorefrontAccount', 'A customer, as the customer sees it.'),
 )
 export type StorefrontAccount = Static<typeof StorefrontAccount>
+export const StorefrontAccountBody = bodyOf(StorefrontAccount, Customer)
 
 export const StorefrontOrder = Type.Pick(
   Subscription,
@@ -127,6 +134,7 @@ export const StorefrontPaymentInstrument = Type.Object(
   options('StorefrontPaymentInstrument', 'A payment card, as its customer sees it.'),
 )
 export type StorefrontPaymentInstrument = Static<typeof StorefrontPaymentInstrument>
+export const StorefrontPaymentInstrumentBody = bodyOf(StorefrontPaymentInstrument, PaymentInstrument)
 
 export const StorefrontPaymentInstrumentPatch = Type.Object(
   {
@@ -146,6 +154,10 @@ export const StorefrontPaymentInstrumentPatch = Type.Object(
   options('StorefrontPaymentInstrumentPatch', "Changes of a customer's own payment card."),
 )
 export type StorefrontPaymentInstrumentPatch = Static<typeof StorefrontPaymentInstrumentPatch>
+export const StorefrontPaymentInstrumentPatchBody = bodyOf(
+  StorefrontPaymentInstrumentPatch,
+  PaymentInstrumentPatch,
+)
 
 export const StorefrontTransaction = Type.Pick(
   Transaction,

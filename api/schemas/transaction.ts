@@ -18,7 +18,7 @@ import {
   ReadOnly,
   resourceMembers,
 } from './conventions.ts'
-import { notSupportedYet } from './not-supported.ts'
+import { notSupportedYet, readOnlyNotSupportedYet } from './not-supported.ts'
 import { RiskMetadata } from './risk-metadata.ts'
 import { variants } from './variants.ts'
 
@@ -203,14 +203,12 @@ export const Transaction = Type.Object(
     has3ds: ReadOnly(
       Type.Boolean({ description: 'Whether the bank asked the customer to approve the charge.' }),
     ),
-    ...notSupportedYet({
+    ...notSupportedYet({ notificationUrl: null, billingDescriptor: null, referenceData: null }),
+    ...readOnlyNotSupportedYet({
       '3ds': null,
-      notificationUrl: null,
-      billingDescriptor: null,
       hasAmountAdjustment: false,
       acquirerName: null,
       velocity: null,
-      referenceData: null,
       hasDcc: false,
       dcc: null,
       riskScore: null,

@@ -2,11 +2,14 @@
  * Objects whose members depend on one of them, or on which they have. Validation sees one schema, so that a
  * message names the member. The OpenAPI document has one per variant, so that each becomes a type.
  */
+import type { TSchema } from 'typebox'
 
 export interface Variant {
   readonly has?: readonly string[]
   /** Members that only some variants have, and this one may have. */
   readonly may?: readonly string[]
+  /** Members of `has` whose values are narrower than over all variants. */
+  readonly narrowed?: Readonly<Record<string, TSchema>>
 }
 
 export interface Variants {

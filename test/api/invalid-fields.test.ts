@@ -244,7 +244,7 @@ describe('the schemas of bodies and queries', () => {
         'writeOnly',
         'title',
         'x-absent-when-unknown',
-        'x-answers-only',
+        'x-read-only-values',
         'x-list-of',
         'x-variants',
       ],

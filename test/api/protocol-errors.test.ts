@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
-import { answerUnreadRequests } from '../../api/server.ts'
+import { respondToUnreadRequests } from '../../api/server.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -132,7 +132,7 @@ describe('a request that does not arrive in time', () => {
       if (isResponding) response.write('begun')
       request.resume()
     })
-    answerUnreadRequests(server, 'https://billing.example', pino({ level: 'silent' }))
+    respondToUnreadRequests(server, 'https://billing.example', pino({ level: 'silent' }))
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
     baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   })

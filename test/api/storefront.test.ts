@@ -451,9 +451,8 @@ describe('the storefront', () => {
       expect(expectProblem(await patch(asAda, id, { expYear: 2020 }), 422, 'validation-error')).toEqual([
         'expYear',
       ])
-      expect(expectProblem(await patch(asAda, id, { customFields: {} }), 422, 'validation-error')).toEqual([
-        'customFields',
-      ])
+      const foreign = await patch(asAda, id, { customFields: { note: 'x' }, useAsBackup: true })
+      expect(expectProblem(foreign, 422, 'validation-error')).toEqual(['customFields', 'useAsBackup'])
     })
 
     test('and deactivates one, which is the default no more: 409 the second time', async () => {
@@ -486,6 +485,82 @@ describe('the storefront', () => {
       expect((await asTwin.post(`${at(own)}/deactivation`, {})).body.status).toBe('deactivated')
       const untouched = await stored(own)
       expect([untouched.status, untouched.expYear === 2093]).toEqual(['active', false])
+    })
+  })
+
+  describe('takes the whole shape as client libraries send it', () => {
+    /** Values of the merchant's members that say nothing: those of a record without them. */
+    const EMPTY: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+      account: {
+        customFields: {},
+        leadSource: null,
+        locale: '',
+        taxNumbers: [],
+        paymentToken: null,
+        defaultPaymentInstrumentId: null,
+        company: null,
+        personId: null,
+        notificationEmails: [],
+        preferredPayoutInstrumentId: null,
+        tags: [{ id: 'tag_1', name: 'vip', type: 'customer' }],
+        paymentCount: 3,
+        hasFulfilledKyc: true,
+      },
+      instrument: {
+        customFields: [],
+        useAsBackup: false,
+        referenceData: {},
+        isPayoutable: false,
+        digitalWallet: null,
+        fingerprint: 'x',
+        lastPaymentTime: null,
+      },
+    }
+    const meaning = ({ account, instrument }: typeof EMPTY) => ({
+      account: { ...account, customFields: { note: 'x' }, locale: 'en', leadSource: { medium: 'x' } },
+      instrument: { ...instrument, customFields: { note: 'x' }, useAsBackup: true },
+    })
+    const newCustomer = async () => {
+      const { id } = await create(merchant.api, 'customers', {
+        firstName: 'Zoe',
+        locale: 'nl',
+        customFields: { note: INTERNAL },
+      })
+      const customerId = String(id)
+      return { customerId, browser: await customerBrowser(service, { ...merchant, customerId }) }
+    }
+
+    test('and what is the merchant’s stays, if the body says nothing of it', async () => {
+      const { customerId, browser } = await newCustomer()
+      const { body: before } = await merchant.api.get(`customers/${customerId}`)
+      const account = (await browser.get('storefront/account')).body
+      const put = await browser.put('storefront/account', { ...account, ...EMPTY.account })
+      expect(put).toMatchObject({ status: 200, body: account })
+      expect((await merchant.api.get(`customers/${customerId}`)).body).toEqual(before)
+
+      const token = await makeToken(browser)
+      const made = await browser.post('storefront/payment-instruments', { ...EMPTY.instrument, token })
+      expect(made.status).toBe(201)
+      const patched = await browser.send('PATCH', `storefront/payment-instruments/${made.body.id}`, {
+        body: JSON.stringify({ ...EMPTY.instrument, expYear: 2094 }),
+        headers: { 'Content-Type': 'application/json' },
+      })
+      expect(patched).toMatchObject({ status: 200, body: { expYear: 2094 } })
+      for (const name of Object.keys({ ...EMPTY.account, ...EMPTY.instrument })) {
+        expect({ ...put.body, ...made.body, ...patched.body }).not.toHaveProperty(name)
+      }
+    })
+
+    test('but no value of it: 422, and nothing changes', async () => {
+      const { customerId, browser } = await newCustomer()
+      const { account, instrument } = meaning(EMPTY)
+      const put = await browser.put('storefront/account', account)
+      expect(expectProblem(put, 422, 'validation-error')).toEqual(['customFields', 'leadSource', 'locale'])
+      expect(JSON.stringify(put.body)).toContain('locale cannot be set by customers')
+      const body = { ...instrument, token: await makeToken(browser) }
+      const made = await browser.post('storefront/payment-instruments', body)
+      expect(expectProblem(made, 422, 'validation-error')).toEqual(['customFields', 'useAsBackup'])
+      expect((await merchant.api.get(`customers/${customerId}`)).body).toMatchObject({ revision: 1 })
     })
   })
 
