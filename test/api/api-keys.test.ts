@@ -190,7 +190,7 @@ describe('API keys', () => {
       '::ffff:198.51.100.9',
     ]
 
-    test('are taken in each of the five forms, and given back as they were', async () => {
+    test('are taken in each of the five forms, and returned as they were', async () => {
       expect((await make({ allowedIps: PUBLIC })).allowedIps).toEqual(PUBLIC)
     })
 

@@ -312,7 +312,7 @@ describe("a customer's token", () => {
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiredTime))
   })
 
-  test('ends with the word it came of, consumed or not; the token can no longer be exchanged after its hour', async () => {
+  test('ends with the word it was exchanged for, consumed or not; the token can no longer be exchanged after its hour', async () => {
     const word = await createToken()
     const { body } = await exchange(word)
     expect((await tokenize(String(body.token))).status).toBe(201)

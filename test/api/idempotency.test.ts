@@ -80,8 +80,8 @@ describe('an Idempotency-Key', () => {
     expect((await merchant.api.post('subscription-pauses', { subscriptionId: order.id })).status).toBe(201)
   })
 
-  test('keeps no 400, 403 or 415: mended, the request goes through', async () => {
-    const key = { 'Idempotency-Key': 'mended' }
+  test('keeps no 400, 403 or 415: corrected, the request goes through', async () => {
+    const key = { 'Idempotency-Key': 'corrected' }
     expectProblem(
       await merchant.api.send('POST', 'websites', {
         body: '{',
@@ -90,7 +90,7 @@ describe('an Idempotency-Key', () => {
       400,
       'malformed-request',
     )
-    expect((await post({ name: 'Mended' }, 'mended')).status).toBe(201)
+    expect((await post({ name: 'Corrected' }, 'corrected')).status).toBe(201)
   })
 
   test('of many at once makes one: the others wait for nothing, they get 409 or the answer', async () => {

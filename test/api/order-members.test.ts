@@ -575,8 +575,8 @@ describe('an order', () => {
       const order = await inState(state)
       expectProblem(await put(order, members), 409, 'conflict')
       const { [member]: _, ...without } = order
-      for (const left of [without, { ...order, [member]: null }]) {
-        expect((await merchant.api.put(`subscriptions/${order.id}`, left)).body).toEqual(order)
+      for (const sent of [without, { ...order, [member]: null }]) {
+        expect((await merchant.api.put(`subscriptions/${order.id}`, sent)).body).toEqual(order)
       }
     })
 

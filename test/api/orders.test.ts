@@ -144,7 +144,7 @@ describe('an order and its callers', () => {
     expect((await eventTypesOf(placed.id)).slice(2)).toEqual(['invoice-reissued', 'subscription-modified'])
   })
 
-  test('active: other items hold from the next invoice on, and what is settled cannot be changed', async () => {
+  test('active: other items hold from the next invoice on, and what has passed cannot be changed', async () => {
     const { id } = await place()
     await make('subscription-pauses', { subscriptionId: id, effectiveTime: later(1), endTime: later(2) })
     const active = await order(id)
@@ -254,9 +254,9 @@ describe('an order and its callers', () => {
     expect(await order(id)).toMatchObject({ status: 'churned' })
   })
 
-  test('an instant that is settled already is not settled again', async () => {
+  test('an instant that an order has passed is not processed again', async () => {
     const { id } = await place({ startTime: later(1) })
-    const settle = (days: number) =>
+    const advance = (days: number) =>
       inUnitOfWork(
         service.database.orm.em.fork(),
         { organizationId: merchant.organizationId, baseUrl: service.baseUrl, now: new Date() },
@@ -265,7 +265,7 @@ describe('an order and its callers', () => {
           if (row !== null) await advanceOrder(unit, row, Date.now() + days * 86_400_000)
         },
       )
-    await settle(2)
+    await advance(2)
     const { revision, status } = await order(id)
     expect(status).toBe('active')
     // As if the start had been undone: only an instant not yet advanced to may begin it again.
@@ -273,7 +273,7 @@ describe('an order and its callers', () => {
       .fork()
       .getConnection()
       .execute("update subscriptions set status = 'pending' where id = ? returning 1", [String(id)])
-    await settle(1.5)
+    await advance(1.5)
     expect(await order(id)).toMatchObject({ status: 'pending', revision })
   })
 

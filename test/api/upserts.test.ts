@@ -272,9 +272,9 @@ describe('conditions', () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412])
   })
 
-  test('a condition is judged before the body', async () => {
-    await put('judged', 'One')
-    const response = await merchant.api.put('websites/judged', { nonsense: 1 }, { 'If-Match': '"7"' })
+  test('a condition is checked before the body', async () => {
+    await put('checked', 'One')
+    const response = await merchant.api.put('websites/checked', { nonsense: 1 }, { 'If-Match': '"7"' })
     expectProblem(response, 412, 'precondition-failed')
   })
 

@@ -386,7 +386,7 @@ describe('the configuration of webhooks', () => {
     for (const webhook of webhooks) await remove(webhook)
   })
 
-  test('filter and website are judged when the event happens: what waits goes out, and nothing older is added', async () => {
+  test('filter and website are checked when the event happens: what waits goes out, and nothing older is added', async () => {
     const [one, other] = [await make('websites', { name: 'One' }), await make('websites', { name: 'Other' })]
     const waiting = await hook('/waiting', { websiteId: one.id, eventsFilter: ['customer-created'] })
     const customer = await make('customers', { websiteId: one.id })

@@ -215,7 +215,7 @@ describe('the log of deliveries', () => {
     expect((await resend(attempt)).status).toBe(409)
   })
 
-  test('events can be listed and read by a receiver that missed them, with what became of each delivery', async () => {
+  test('events can be listed and read by a receiver that missed them, with the outcome of each delivery', async () => {
     receiver.respondWith(200)
     const customerId = await make('customers', { firstName: 'Grace' })
     const attempt = await one(customerId)

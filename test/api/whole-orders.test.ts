@@ -14,7 +14,7 @@ const later = (days: number) => new Date(Date.now() + days * DAY).toISOString()
 const CONTACT = {
   firstName: 'Ada',
   lastName: 'Lovelace',
-  organization: 'Engines',
+  organization: 'Machines',
   address: '1 Main Street',
   address2: 'Floor 2',
   city: 'London',

@@ -94,7 +94,7 @@ describe('a charge that is late', () => {
   })
 })
 
-describe('settling stops at a charge', () => {
+describe('advancing stops at a charge', () => {
   test('of a start with everything: an abandonment waits for the answer', () => {
     const agreed = { abandonTime: START + HOUR }
     const placed = charged(agreed).order
@@ -224,9 +224,7 @@ describe('at one instant', () => {
     const pause = { id: 'pause', effectiveTime: instant, endTime: null }
     order.command({ at: START + 1, act: (before, now) => pauseOrder(before, now, pause) })
     order.live(instant)
-    const told = order.transitions
-      .filter((one) => one.at === instant)
-      .flatMap(({ events: happenings }) => happenings)
+    const told = order.transitions.filter((one) => one.at === instant).flatMap(({ events }) => events)
     expect(told.map(({ type }) => type)).toEqual([
       'invoice-past-due',
       'subscription-pause-revoked',
@@ -655,28 +653,28 @@ describe('money of an invoice', () => {
   }
   const pay = (order: ChargedOrder, amount: string) =>
     order.command({ at: START, act: (before, now) => receivePayment(before, now, 1, amount).transition })
-  const giveBack = (order: ChargedOrder, amount: string, now = START) =>
+  const refund = (order: ChargedOrder, amount: string, now = START) =>
     order.command({ at: now, act: (before) => refundInvoice(before, now, 1, amount) })
   const dispute = (order: ChargedOrder, isDisputed: boolean) =>
     order.command({ at: START, act: (before, now) => disputeInvoice(before, now, 1, isDisputed) })
 
-  test('in part leaves the rest due; given back, it is due as before', () => {
+  test('in part leaves the rest due; refunded, it is due as before', () => {
     const order = pay(owing(), '4')
     expect(order.invoice(1)).toMatchObject({ status: 'partially-paid' })
     expect(amountDue(order.invoice(1))).toBe('5.9')
-    giveBack(order, '4')
+    refund(order, '4')
     expect(order.invoice(1).status).toBe('unpaid')
     expect(amountDue(order.invoice(1))).toBe('9.9')
-    const later = giveBack(pay(owing(), '4').look(START + 3 * DAY), '4', START + 3 * DAY)
+    const later = refund(pay(owing(), '4').look(START + 3 * DAY), '4', START + 3 * DAY)
     expect(later.invoice(1).status).toBe('past-due')
   })
 
-  test('given back after it was paid shows how much of it; a dispute goes before that until it is won', () => {
+  test('refunded after it was paid shows how much of it; a dispute goes before that until it is won', () => {
     const order = pay(owing(), '9.9')
     const statuses = [
-      giveBack(order, '3').invoice(1).status,
+      refund(order, '3').invoice(1).status,
       dispute(order, true).invoice(1).status,
-      giveBack(order, '6.9').invoice(1).status,
+      refund(order, '6.9').invoice(1).status,
       dispute(order, false).invoice(1).status,
     ]
     expect(statuses).toEqual(['partially-refunded', 'disputed', 'disputed', 'refunded'])

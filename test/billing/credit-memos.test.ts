@@ -93,7 +93,7 @@ describe('an invoice', () => {
     ])
   })
 
-  test('that credit covers in part is charged what is left of it', () => {
+  test('that credit covers in part is charged the rest', () => {
     const { order, gatewayCall } = advanceThrough(placed([memo('a', '5')], true), at('2027-01-31'))
     expect(initial(order)).toMatchObject({ status: 'unpaid', chargeTime: at('2027-01-31') })
     expect(amountDue(initial(order))).toBe('4.9')

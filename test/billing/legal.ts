@@ -68,18 +68,20 @@ export function expectServedUntilChurn(order: Order): void {
 
 export function expectEventsOfTransitions(transitions: readonly Transition[]): void {
   let before: Order | null = null
-  for (const { order, events: happenings } of transitions) {
-    const told = happenings.map(({ type }) => type as string)
+  for (const { order, events } of transitions) {
+    const types = events.map(({ type }) => type as string)
     if (before !== null && before.status !== order.status) {
-      expect(told.filter((type) => STATUS_EVENTS[order.status]?.includes(type)).length).toBeGreaterThan(0)
+      expect(types.filter((type) => STATUS_EVENTS[order.status]?.includes(type)).length).toBeGreaterThan(0)
     }
     for (const invoice of order.invoices) {
       const was = before?.invoices.find(({ sequence }) => sequence === invoice.sequence)?.status ?? null
-      const events: string[] = happenings
+      const ofInvoice: string[] = events
         .filter((one) => one.invoice === invoice.sequence)
         .map(({ type }) => type)
-      expect(events.includes(INVOICE_EVENTS[invoice.status] ?? 'invoice-issued')).toBe(was !== invoice.status)
-      expect(new Set(events).size).toBe(events.length)
+      expect(ofInvoice.includes(INVOICE_EVENTS[invoice.status] ?? 'invoice-issued')).toBe(
+        was !== invoice.status,
+      )
+      expect(new Set(ofInvoice).size).toBe(ofInvoice.length)
     }
     before = order
   }

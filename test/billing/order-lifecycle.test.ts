@@ -23,21 +23,21 @@ import { anyCommands, anyTerms, at, day, END, live, terms } from './orders.ts'
 const RUNS = { numRuns: 2_000 }
 const looks = fc.array(fc.integer({ min: at('2027-01-31'), max: END }), { maxLength: 15 })
 
-function settled(agreed: ReturnType<typeof terms>, through: string): Order {
+function advanced(agreed: ReturnType<typeof terms>, through: string): Order {
   return advanceThrough(placeOrder(agreed).order, at(through)).order
 }
 
-const told = ({ at, cause, events: happenings }: Transition) => ({ at, cause, happenings })
+const told = ({ at, cause, events }: Transition) => ({ at, cause, events })
 const starts = (order: Order): (string | null)[] => order.invoices.map(({ periodStart }) => day(periodStart))
 
 describe('the life of an order', () => {
   test('a start wins over an abandonment at the same instant; an earlier abandonment wins over the start', () => {
     const startTime = at('2027-02-10')
-    expect(settled(terms({}, { startTime, abandonTime: startTime }), '2027-02-10')).toMatchObject({
+    expect(advanced(terms({}, { startTime, abandonTime: startTime }), '2027-02-10')).toMatchObject({
       status: 'active',
       activationTime: startTime,
     })
-    expect(settled(terms({}, { startTime, abandonTime: startTime - 1 }), '2027-02-10')).toMatchObject({
+    expect(advanced(terms({}, { startTime, abandonTime: startTime - 1 }), '2027-02-10')).toMatchObject({
       status: 'abandoned',
       activationTime: null,
     })
@@ -51,7 +51,7 @@ describe('the life of an order', () => {
     ['2028-02-29', ['2028-03-29', '2028-04-29', '2028-05-29']],
     ['2027-12-31', ['2028-01-31', '2028-02-29', '2028-03-31']],
   ])('monthly from %s keeps its day', (start, boundaries) => {
-    const order = settled(terms({}, { createdTime: at(start) }), boundaries[2] ?? '')
+    const order = advanced(terms({}, { createdTime: at(start) }), boundaries[2] ?? '')
     expect(starts(order)).toEqual([start, ...boundaries])
     expect(order.rebillNumber).toBe(4)
   })
@@ -61,13 +61,13 @@ describe('the life of an order', () => {
     [{ unit: 'month', length: 3 } as const, '2027-07-31', ['2027-01-31', '2027-04-30', '2027-07-31']],
     [{ unit: 'year', length: 1 } as const, '2029-01-31', ['2027-01-31', '2028-01-31', '2029-01-31']],
   ])('periods of %o', (period, through, expected) => {
-    expect(starts(settled(terms({ recurringInterval: { ...period, limit: null } }), through))).toEqual(
+    expect(starts(advanced(terms({ recurringInterval: { ...period, limit: null } }), through))).toEqual(
       expected,
     )
   })
 
   test('24 periods in one go are 24 renewals, each billed once', () => {
-    const order = settled(terms(), '2029-01-31')
+    const order = advanced(terms(), '2029-01-31')
     expect(order.invoices.map(({ periodNumber }) => periodNumber)).toEqual(
       Array.from({ length: 25 }, (_, index) => index + 1),
     )
@@ -78,11 +78,11 @@ describe('the life of an order', () => {
       trial: { price: '1', period: { unit: 'day', length: 10 } },
       setup: { price: '5' },
     })
-    const during = settled(agreed, '2027-02-01')
+    const during = advanced(agreed, '2027-02-01')
     expect(during).toMatchObject({ status: 'active', inTrial: true, rebillNumber: 0 })
     expect(day(renewalTime(during))).toBe('2027-02-10')
     expect(during.invoices.map(({ amount }) => amount)).toEqual(['6'])
-    const after = settled(agreed, '2027-03-10')
+    const after = advanced(agreed, '2027-03-10')
     expect(after).toMatchObject({ inTrial: false, rebillNumber: 2 })
     expect(starts(after)).toEqual(['2027-01-31', '2027-02-10', '2027-03-10'])
     expect(after.invoices.map(({ amount }) => amount)).toEqual(['6', '9.9', '9.9'])
@@ -93,23 +93,23 @@ describe('the life of an order', () => {
       recurringInterval: null,
       trial: { price: '0', period: { unit: 'day', length: 10 } },
     })
-    expect(settled(agreed, '2027-02-10')).toMatchObject({ status: 'trial-ended', inTrial: false })
-    expect(settled(agreed, '2027-02-09').invoices).toMatchObject([{ status: 'paid', amount: '0' }])
+    expect(advanced(agreed, '2027-02-10')).toMatchObject({ status: 'trial-ended', inTrial: false })
+    expect(advanced(agreed, '2027-02-09').invoices).toMatchObject([{ status: 'paid', amount: '0' }])
   })
 
   test('the last period of a limit has no renewal and ends as completed', () => {
     const agreed = terms({ recurringInterval: { unit: 'month', length: 1, limit: 2 } })
-    const last = settled(agreed, '2027-02-28')
+    const last = advanced(agreed, '2027-02-28')
     expect(last).toMatchObject({ status: 'active', rebillNumber: 2 })
     expect(renewalTime(last)).toBeNull()
-    expect(settled(agreed, '2027-03-31')).toMatchObject({ status: 'completed', rebillNumber: 2 })
-    expect(settled(agreed, '2028-03-31').invoices).toHaveLength(2)
+    expect(advanced(agreed, '2027-03-31')).toMatchObject({ status: 'completed', rebillNumber: 2 })
+    expect(advanced(agreed, '2028-03-31').invoices).toHaveLength(2)
   })
 
   test('a one-time sale of nothing completes at once, one that is owed waits for its payment', () => {
     const free = terms({ recurringInterval: null, pricing: { formula: 'fixed-fee', price: '0' } })
-    expect(settled(free, '2027-01-31')).toMatchObject({ status: 'completed' })
-    expect(settled(terms({ recurringInterval: null }), '2028-01-31')).toMatchObject({
+    expect(advanced(free, '2027-01-31')).toMatchObject({ status: 'completed' })
+    expect(advanced(terms({ recurringInterval: null }), '2028-01-31')).toMatchObject({
       status: 'active',
       invoices: [{ status: 'past-due' }],
     })
@@ -117,30 +117,30 @@ describe('the life of an order', () => {
 
   test('an unpaid invoice is past due a day after it was due, and cancels the order at its delinquency time', () => {
     const agreed = terms({}, { delinquencyPeriod: { ...NO_TIME, days: 3 } })
-    expect(settled(agreed, '2027-02-01T00:59:59Z').invoices[0]?.status).toBe('unpaid')
-    expect(settled(agreed, '2027-02-01T01:00:00Z').invoices[0]?.status).toBe('past-due')
-    expect(settled(agreed, '2027-02-03T00:59:59Z').status).toBe('active')
-    expect(settled(agreed, '2027-02-03T01:00:00Z')).toMatchObject({
+    expect(advanced(agreed, '2027-02-01T00:59:59Z').invoices[0]?.status).toBe('unpaid')
+    expect(advanced(agreed, '2027-02-01T01:00:00Z').invoices[0]?.status).toBe('past-due')
+    expect(advanced(agreed, '2027-02-03T00:59:59Z').status).toBe('active')
+    expect(advanced(agreed, '2027-02-03T01:00:00Z')).toMatchObject({
       status: 'canceled',
       canceledBy: 'rebilly-side',
       cancelCategory: 'billing-failure',
       churnTime: at('2027-02-03T01:00:00Z'),
       invoices: [{ status: 'abandoned' }],
     })
-    expect(advanceThrough(settled(agreed, '2027-02-03T01:00:00Z'), END).transitions).toEqual([])
+    expect(advanceThrough(advanced(agreed, '2027-02-03T01:00:00Z'), END).transitions).toEqual([])
   })
 
   test('a renewal invoice is issued earlier by the time shift, and due no sooner than its boundary', () => {
     const issueTimeShift = { chronology: 'before', duration: 5, unit: 'day' } as const
     const agreed = terms({ invoiceTimeShift: { issueTimeShift, dueTimeShift: null } })
-    const order = settled(agreed, '2027-02-23')
+    const order = advanced(agreed, '2027-02-23')
     expect(order.rebillNumber).toBe(1)
     expect(order.invoices[1]).toMatchObject({
       issuedTime: at('2027-02-23'),
       dueTime: at('2027-02-28'),
       periodNumber: 2,
     })
-    expect(settled(agreed, '2027-02-28').invoices).toHaveLength(2)
+    expect(advanced(agreed, '2027-02-28').invoices).toHaveLength(2)
   })
 
   test('a delinquency also ends what was issued for the next period: reactivated, that is billed anew', () => {
@@ -151,7 +151,7 @@ describe('the life of an order', () => {
     )
     const statuses = ({ invoices }: Order) =>
       invoices.map(({ periodNumber, status }) => [periodNumber, status])
-    const canceled = settled(agreed, '2027-02-26')
+    const canceled = advanced(agreed, '2027-02-26')
     expect(canceled.status).toBe('canceled')
     expect(statuses(canceled)).toEqual([
       [1, 'abandoned'],
@@ -162,7 +162,7 @@ describe('the life of an order', () => {
       [2, 'abandoned'],
       [2, 'unpaid'],
     ])
-    const before = settled(agreed, '2027-02-25')
+    const before = advanced(agreed, '2027-02-25')
     const paidAhead = payInvoice(before, at('2027-02-25'), 2).order
     const voided = advanceThrough(paidAhead, at('2027-02-26')).order
     expect(statuses(voided)).toEqual([
@@ -181,7 +181,7 @@ describe('the life of an order', () => {
       reason: null,
       description: null,
     } as const
-    const { order } = cancelOrder(settled(agreed, '2027-02-01'), at('2027-02-01'), cancellation)
+    const { order } = cancelOrder(advanced(agreed, '2027-02-01'), at('2027-02-01'), cancellation)
     // Delinquent on the third of February, an hour after midnight.
     expect(reactivateOrder(order, at('2027-02-03')).order.status).toBe('active')
     const owing = advanceThrough(order, at('2027-02-04')).order
@@ -194,14 +194,14 @@ describe('the life of an order', () => {
   test('a trial is converted by the first payment after it, whatever the plans are by then', () => {
     const trial = { price: '1', period: { unit: 'day', length: 10 } } as const
     const converted = (began: OrderTerms, becomes: OrderTerms) => {
-      const { order } = changeItems(settled(began, '2027-02-01'), at('2027-02-01'), {
+      const { order } = changeItems(advanced(began, '2027-02-01'), at('2027-02-01'), {
         terms: becomes,
         prorated: false,
         renewalPolicy: 'retain',
       })
       const renewed = advanceThrough(order, at('2027-03-01')).order
-      const { order: paid, events: happenings } = payInvoice(renewed, at('2027-03-01'), 2)
-      const told = happenings.some(({ type }) => type === 'subscription-trial-converted')
+      const { order: paid, events } = payInvoice(renewed, at('2027-03-01'), 2)
+      const told = events.some(({ type }) => type === 'subscription-trial-converted')
       return [paid.isTrialConverted, told]
     }
     expect(converted(terms({ trial }), terms())).toEqual([true, true])
@@ -214,7 +214,7 @@ describe('the life of an order', () => {
       trial: { price: '0', period: { unit: 'day', length: 10 } },
       invoiceTimeShift: { issueTimeShift, dueTimeShift: null },
     })
-    const { order: paid } = payInvoice(settled(agreed, '2027-02-08'), at('2027-02-08'), 2)
+    const { order: paid } = payInvoice(advanced(agreed, '2027-02-08'), at('2027-02-08'), 2)
     expect(paid).toMatchObject({ inTrial: true, isTrialConverted: false })
     const { order, transitions } = advanceThrough(paid, at('2027-02-10'))
     expect(order).toMatchObject({ isTrialConverted: true, trialConversionTime: at('2027-02-10') })
@@ -223,12 +223,12 @@ describe('the life of an order', () => {
 
   test('a part-paid invoice becomes past due too, and stays so whatever part is paid then', () => {
     const due = at('2027-01-31T01:00:00Z')
-    const part = receivePayment(settled(terms(), '2027-01-31'), due, 1, '4').transition.order
+    const part = receivePayment(advanced(terms(), '2027-01-31'), due, 1, '4').transition.order
     expect(part.invoices[0]?.status).toBe('partially-paid')
     const { order, transitions } = advanceThrough(part, due + DAY)
     expect(order.invoices[0]).toMatchObject({ status: 'past-due', amountPaid: '4' })
     expect(transitions.map(told)).toEqual([
-      { at: due + DAY, cause: 'deadline', happenings: [{ type: 'invoice-past-due', invoice: 1 }] },
+      { at: due + DAY, cause: 'deadline', events: [{ type: 'invoice-past-due', invoice: 1 }] },
     ])
     const more = receivePayment(order, due + 2 * DAY, 1, '1').transition
     expect(more.order.invoices[0]).toMatchObject({ status: 'past-due', amountPaid: '5' })
@@ -238,7 +238,7 @@ describe('the life of an order', () => {
 
   test('the invoice of a paused period shows its new end', () => {
     const pause = { id: 'pause', effectiveTime: at('2027-02-10'), endTime: at('2027-02-20') }
-    const paused = pauseOrder(settled(terms(), '2027-02-01'), at('2027-02-01'), pause).order
+    const paused = pauseOrder(advanced(terms(), '2027-02-01'), at('2027-02-01'), pause).order
     const { invoices } = advanceThrough(paused, at('2027-03-10')).order
     expect(invoices.map(({ periodStart, periodEnd }) => [day(periodStart), day(periodEnd)])).toEqual([
       ['2027-01-31', '2027-03-10'],
@@ -247,7 +247,7 @@ describe('the life of an order', () => {
   })
 
   test('the first invoice of a pending order is not voided by itself; one of an active order is', () => {
-    const active = settled(terms(), '2027-01-31')
+    const active = advanced(terms(), '2027-01-31')
     const pending = { ...active, status: 'pending' as const }
     expect(() => voidInvoice(pending, at('2027-01-31'), 1)).toThrow(ConflictError)
     expect(voidInvoice(active, at('2027-01-31'), 1).order.invoices[0]?.status).toBe('voided')
@@ -286,13 +286,13 @@ describe('the life of an order', () => {
   test('a renewal that is moved is reminded of before its new time; what has passed by then is not made up', () => {
     const before = parseDuration('P3D')
     const reminders = { renewal: before === null ? [] : [before], trialEnd: [], abandon: [] }
-    const order = settled(terms({}, { reminders }), '2027-02-26')
+    const order = advanced(terms({}, { reminders }), '2027-02-26')
     expect(order.remindersSent.renewal).toBe(1)
     const now = at('2027-02-26')
     const later = moveRenewal(order, now, at('2027-03-20'))?.order ?? order
     expect(nextReminder(later)).toEqual({ kind: 'renewal', at: at('2027-03-17') })
     const sooner = moveRenewal(
-      settled(terms({}, { reminders }), '2027-02-10'),
+      advanced(terms({}, { reminders }), '2027-02-10'),
       at('2027-02-10'),
       at('2027-02-12'),
     )
@@ -320,10 +320,10 @@ describe('the life of an order', () => {
     const FIRST = ['9.9', 1, '2027-01-31', '2027-02-28', '2027-02-28']
 
     test('owes its setup at the start, and each period when it has ended', () => {
-      expect(billed(settled(postpaid(), '2027-02-27'))).toEqual([SETUP])
+      expect(billed(advanced(postpaid(), '2027-02-27'))).toEqual([SETUP])
       const second = ['9.9', 2, '2027-02-28', '2027-03-31', '2027-03-31']
-      expect(billed(settled(postpaid(), '2027-03-31'))).toEqual([SETUP, FIRST, second])
-      expect(upcomingInvoice(settled(postpaid(), '2027-02-10'))).toMatchObject({
+      expect(billed(advanced(postpaid(), '2027-03-31'))).toEqual([SETUP, FIRST, second])
+      expect(upcomingInvoice(advanced(postpaid(), '2027-02-10'))).toMatchObject({
         amount: '9.9',
         periodNumber: 1,
         issuedTime: at('2027-02-28'),
@@ -331,11 +331,11 @@ describe('the life of an order', () => {
     })
 
     test('owes its last period when it completes, churns or becomes delinquent', () => {
-      const completed = settled(postpaid({}, 1), '2027-02-28')
+      const completed = advanced(postpaid({}, 1), '2027-02-28')
       expect(completed.status).toBe('completed')
       expect(billed(completed)).toEqual([SETUP, FIRST])
       const now = at('2027-02-10')
-      const { order: churned } = cancelOrder(settled(postpaid(), '2027-02-09'), now, {
+      const { order: churned } = cancelOrder(advanced(postpaid(), '2027-02-09'), now, {
         churnTime: null,
         churnTimePolicy: null,
         canceledBy: 'merchant',
@@ -353,7 +353,7 @@ describe('the life of an order', () => {
         ['9.9', 2, '2027-02-20', '2027-03-20', '2027-03-20'],
       ])
       const agreed = { ...postpaid(), delinquencyPeriod: { ...NO_TIME, days: 3 } }
-      const delinquent = settled(agreed, '2027-02-04')
+      const delinquent = advanced(agreed, '2027-02-04')
       expect(delinquent.invoices.map(({ status, periodNumber }) => [periodNumber, status])).toEqual([
         [null, 'abandoned'],
         [1, 'unpaid'],
@@ -363,7 +363,7 @@ describe('the life of an order', () => {
 
     test('owes nothing at the end of its trial, and the first period after that', () => {
       const trial = { price: '1', period: { unit: 'day', length: 10 } } as const
-      const order = settled(postpaid({ trial }), '2027-03-10')
+      const order = advanced(postpaid({ trial }), '2027-03-10')
       expect(billed(order).slice(1)).toEqual([['9.9', 1, '2027-02-10', '2027-03-10', '2027-03-10']])
       expect(order.invoices[0]).toMatchObject({ amount: '6', periodNumber: 0 })
     })
@@ -407,7 +407,7 @@ describe('the life of an order', () => {
         ['02-05', '02-12', '02-19'],
       ],
     ])('%o, by the %s from %s', (instruction, unit, start, boundaries) => {
-      const order = settled(anchored(instruction, unit, start), `2027-${boundaries[2]}`)
+      const order = advanced(anchored(instruction, unit, start), `2027-${boundaries[2]}`)
       expect(starts(order)).toEqual([start, ...boundaries.map((one) => `2027-${one}`)])
     })
 
@@ -456,7 +456,7 @@ describe('the life of an order', () => {
 })
 
 describe('for any terms, any commands and any passing of time', () => {
-  test('settling early, late, twice or in pieces gives the same record and the same events', () => {
+  test('advancing early, late, twice or in pieces gives the same record and the same events', () => {
     fc.assert(
       fc.property(anyTerms, anyCommands, looks, (agreed, commands, instants) => {
         const whole = live(agreed, commands)

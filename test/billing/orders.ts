@@ -302,19 +302,19 @@ export function live(
   const placed = placeOrder(agreed)
   const transitions = [placed]
   let order = placed.order
-  const settle = (settled: ReturnType<typeof advanceThrough>): void => {
-    transitions.push(...settled.transitions)
-    order = settled.order
+  const take = (advance: ReturnType<typeof advanceThrough>): void => {
+    transitions.push(...advance.transitions)
+    order = advance.order
   }
   const instants = [...commands, ...looks.map((look) => ({ at: look, act: null }))].sort(
     (a, b) => a.at - b.at || (a.act === null ? 1 : 0) - (b.act === null ? 1 : 0),
   )
   for (const { at: now, act } of instants) {
     if (act === null) {
-      settle(advanceThrough(order, now))
+      take(advanceThrough(order, now))
       continue
     }
-    settle(advanceBefore(order, now))
+    take(advanceBefore(order, now))
     try {
       const made = act(order, now)
       transitions.push(made)
@@ -323,6 +323,6 @@ export function live(
       if (!(error instanceof ConflictError || error instanceof InvalidFieldsError)) throw error
     }
   }
-  settle(advanceThrough(order, END))
+  take(advanceThrough(order, END))
   return { order, transitions: transitions }
 }

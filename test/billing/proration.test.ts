@@ -613,7 +613,7 @@ function prorated({ queue, invoices }: Order, kind: 'credit' | 'debit'): Money {
   return new Money(sumOf(amounts))
 }
 
-describe('whatever becomes of an order', () => {
+describe('whatever happens to an order', () => {
   test('what is queued is used once: only changes and prorated ends of service add to it, and a waived period takes its own along', () => {
     fc.assert(
       fc.property(anyTerms, anyCommands, (agreed, commands) => {

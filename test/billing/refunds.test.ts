@@ -40,7 +40,7 @@ function refunded(paid: Paid, wanted: readonly { part: number; invoice: number }
   return returns
 }
 
-test('no invoice gives back more than it got, and a sale not more than it took', () => {
+test('no invoice refunds more than it got, and a sale not more than it took', () => {
   fc.assert(
     fc.property(sale, asks, (paid, wanted) => {
       const returns = refunded(paid, wanted)
@@ -53,7 +53,7 @@ test('no invoice gives back more than it got, and a sale not more than it took',
   )
 })
 
-test('what is left of a sale is what is left of its invoices and what none of them used', () => {
+test('what a sale can still refund is the rest of its invoices and what none of them used', () => {
   fc.assert(
     fc.property(sale, asks, (paid, wanted) => {
       const returns = refunded(paid, wanted)

@@ -171,11 +171,11 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
     id: string,
     attempts: readonly Attempt[],
   ): Promise<void> {
-    const settled = await settlings(merchant, id)
+    const outcomes = await outcomesOf(merchant, id)
     const [first] = attempts
     let due: number | null = first === undefined ? null : first.initiated + first.duration + (WAITS[0] ?? 0)
     let number = 1
-    for (const { clock, next } of settled) {
+    for (const { clock, next } of outcomes) {
       if (due !== null && clock >= due) {
         number += 1
         expect(clock - due).toBeLessThan(OUTAGE)
@@ -191,7 +191,7 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
     expect(number).toBe(attempts.length)
   }
 
-  async function settlings(
+  async function outcomesOf(
     merchant: Catalogue,
     id: string,
   ): Promise<{ clock: number; next: number | null }[]> {
@@ -200,7 +200,7 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
       const { events } = await stubborn('the history', () =>
         environment.temporal.workflow.getHandle(execution(merchant, id), runId).fetchHistory(),
       )
-      found.push(...settlingsOf(events ?? []))
+      found.push(...recordedOutcomes(events ?? []))
     }
     return found
   }
@@ -219,7 +219,7 @@ describe('a dozen deliveries in their schedule, with everything killed once mean
     })
   }
 
-  function settlingsOf(events: readonly temporal.api.history.v1.IHistoryEvent[]) {
+  function recordedOutcomes(events: readonly temporal.api.history.v1.IHistoryEvent[]) {
     const clocks = new Map<string, number>()
     const found: { clock: number; next: number | null }[] = []
     for (const event of events) {

@@ -44,7 +44,7 @@ describe('the comparison', () => {
     ['another type', 'Website', { ...website, url: 1 }, 'url'],
     ['an object for a list', 'Customer', { tags: {} }, 'tags'],
     ['a value that the enumeration has', 'Dispute', { status: 'won' }, null],
-    ['a value that the enumeration does not have', 'Dispute', { status: 'settled' }, 'status'],
+    ['a value that the enumeration does not have', 'Dispute', { status: 'closed' }, 'status'],
     ['a value of an enumeration that is known in part', 'OrderTimeline', { type: 'order-voided' }, null],
     ['a value that may be null', 'Dispute', { source: null }, null],
     ['a member of an item', 'Invoice', { items: [{ type: 'debit', unitPrice: '1' }] }, 'items.unitPrice'],

@@ -51,7 +51,7 @@ export const PENDING: Partial<Record<Operation, string>> = {
   'DELETE tags-rules/{id}': 'rules',
 }
 
-/** Groups of which nothing exists. What is left of a group that is begun goes into `PENDING`. */
+/** Groups of which nothing exists. The rest of a group that is begun goes into `PENDING`. */
 export const PENDING_GROUPS: Partial<Record<keyof typeof GROUPS, string>> = {
   Usage: 'metered billing',
   KYC: 'KYC',

@@ -6,7 +6,7 @@ import { createVault, VaultError } from '../../db/vault.ts'
 const key = (): string => randomBytes(32).toString('base64')
 
 describe('the vault', () => {
-  test('gives back what it sealed, and never seals the same way twice', async () => {
+  test('opens what it sealed, and never seals the same way twice', async () => {
     const vault = createVault([key()])
     const [one, two] = [await vault.seal('ünïcode ✓'), await vault.seal('ünïcode ✓')]
     expect(one).not.toBe(two)

@@ -108,7 +108,7 @@ describe('the URL of a webhook', () => {
     expect(problem(`http://${host}/`)).toMatch(/special network/)
   })
 
-  test('may be a name, which is judged at each attempt', () => {
+  test('may be a name, which is checked at each attempt', () => {
     for (const url of ['http://localhost/', 'https://shop.example:8443/hooks?x=1', 'https://8.8.8.8/']) {
       expect(problem(url)).toBeNull()
     }

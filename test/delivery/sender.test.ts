@@ -126,7 +126,7 @@ describe('an attempt', () => {
     expect(await send(await http(handler), { timeout: 300 })).toMatchObject({ failure: 'timeout' })
   })
 
-  test('that times out in the body keeps what came of the answer', async () => {
+  test('that times out in the body keeps what arrived of the response', async () => {
     const url = await http((_, response) => void response.writeHead(200).write('half'))
     expect(await send(url, { timeout: 300 })).toMatchObject({ status: 200, body: 'half', failure: 'timeout' })
   })
@@ -260,7 +260,7 @@ describe('an attempt on an address that is inside', () => {
     expect(reached).toEqual([])
   })
 
-  test('is judged at each attempt: an answer that changes between look-ups gains nothing', async () => {
+  test('is checked at each attempt: an answer that changes between look-ups gains nothing', async () => {
     const { port, reached } = await everywhere()
     const resolve = answering([OPEN], ['127.0.0.2'], [OPEN])
     const failures = []

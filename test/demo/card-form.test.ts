@@ -116,7 +116,7 @@ describe('the number', () => {
 })
 
 describe('the expiry', () => {
-  const judge = (month: string, year: string, left = true) =>
+  const check = (month: string, year: string, left = true) =>
     validateExpiry(month, year, NOW, { month: left, year: left })
 
   test.each([
@@ -126,18 +126,18 @@ describe('the expiry', () => {
     ['12', '2101', 'wrong'],
     ['12', '1999', 'wrong'],
   ])('%s/%s is %s', (month, year, state) => {
-    expect(judge(month, year).year.state).toBe(state)
+    expect(check(month, year).year.state).toBe(state)
   })
 
   test('says what is wrong with a month that is none', () => {
-    expect(judge('13', '30').month).toEqual({ state: 'wrong', message: 'A month is a number from 1 to 12.' })
+    expect(check('13', '30').month).toEqual({ state: 'wrong', message: 'A month is a number from 1 to 12.' })
   })
 
   test('takes the 20 of a year in full for no year yet', () => {
-    expect(judge('12', '20', false).year.state).toBe('open')
-    expect(judge('12', '203', false).year.state).toBe('open')
-    expect(judge('12', '2031', false).year.state).toBe('right')
-    expect(judge('12', '20', true).year.message).toBe('This card has expired.')
+    expect(check('12', '20', false).year.state).toBe('open')
+    expect(check('12', '203', false).year.state).toBe('open')
+    expect(check('12', '2031', false).year.state).toBe('right')
+    expect(check('12', '20', true).year.message).toBe('This card has expired.')
     expect(readYear('31')).toBe(2031)
   })
 })

@@ -136,7 +136,7 @@ describe.each(Object.keys(ADAPTERS))('%s, behind the gateway port,', (name) => {
     expect(await adapter.gateway.adopt(ORGANIZATION, 'pm_none')).toEqual({ refusal: expect.any(String) })
   })
 
-  test('charge moves the money once under a request id, and says again what became of it', async () => {
+  test('charge moves the money once under a request id, and repeats its outcome', async () => {
     const charge = chargeOf(await store())
     const first = await adapter.gateway.charge(charge)
     expect(first).toMatchObject({ result: 'approved', raw: expect.any(String), id: expect.any(String) })
@@ -330,7 +330,7 @@ describe.each(Object.keys(ADAPTERS))('%s, behind the gateway port,', (name) => {
     }
   })
 
-  test('refund gives back no more than was charged', async () => {
+  test('refund returns no more than was charged', async () => {
     const charge = chargeOf(await store())
     const { id = null } = await adapter.gateway.charge(charge)
     expect(await adapter.gateway.refund(refundOf(charge, id, { amount: '10' }))).toMatchObject({

@@ -47,7 +47,7 @@ beforeAll(async () => {
 afterAll(() => provider.close())
 
 /** Makes a movement as the service does, by several callers at once, until its outcome is known. */
-async function settle(movement: Movement, callers: number): Promise<MovementOutcome> {
+async function untilKnown(movement: Movement, callers: number): Promise<MovementOutcome> {
   const since = Date.now()
   let isUnknown = false
   for (let asked = 0; asked < 12; asked += 1) {
@@ -92,7 +92,7 @@ interface Payment {
   refunded: number
 }
 
-test('whatever fails, nothing is taken or given back twice, and nothing is lost', async () => {
+test('whatever fails, nothing is charged or refunded twice, and nothing is lost', async () => {
   const seen = new Set<string>()
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 8 }), async (steps) => {
@@ -108,7 +108,7 @@ test('whatever fails, nothing is taken or given back twice, and nothing is lost'
         if (isNew) {
           const reference = cards[card]
           const charge = { ...shared, amount, reference, customer: null }
-          const { result, id = null } = await settle({ kind, charge }, callers)
+          const { result, id = null } = await untilKnown({ kind, charge }, callers)
           expectOutcome(result, card === 'good')
           seen.add(`${kind} ${result}`)
           if (result !== 'approved') continue
@@ -130,7 +130,7 @@ test('whatever fails, nothing is taken or given back twice, and nothing is lost'
         if (kind === 'refund') {
           if (takenBy === null) continue
           const refund = { ...request, chargeRequestId: takenBy, chargeId: intent }
-          const { result } = await settle({ kind, refund }, callers)
+          const { result } = await untilKnown({ kind, refund }, callers)
           expectOutcome(result, payment.refunded + cents <= payment.taken)
           seen.add(`${kind} ${result}`)
           if (result === 'approved') payment.refunded += cents
@@ -138,7 +138,7 @@ test('whatever fails, nothing is taken or given back twice, and nothing is lost'
         }
         const part = { ...request, authorizationRequestId: charge.requestId, authorizationId: intent }
         const movement: Movement = kind === 'capture' ? { kind, capture: part } : { kind, release: part }
-        const { result } = await settle(movement, callers)
+        const { result } = await untilKnown(movement, callers)
         // A void of what was voided is approved again: nothing is held.
         const isPossible =
           kind === 'capture'

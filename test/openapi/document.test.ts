@@ -180,7 +180,7 @@ describe('every operation', () => {
     expect(schemas.Problem?.properties?.code?.enum).toEqual(Object.keys(PROBLEMS))
   })
 
-  test('that replaces says what becomes of missing members, and responds with 200 or 201', () => {
+  test('that replaces says what happens to missing members, and responds with 200 or 201', () => {
     const { description, responses } = find('PutCustomer')
     expect(description).toContain(
       'an optional member that is missing returns to its default, and null clears it',

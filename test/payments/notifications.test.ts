@@ -318,7 +318,7 @@ describe('the notifications of a gateway account', () => {
       expect(await childrenOf(made.id)).toHaveLength(1)
     })
 
-    test('give back to the merchant what failed later', async () => {
+    test('return to the merchant what failed later', async () => {
       const made = await sale()
       const foreign = refundOf(made.gatewayTransactionId)
       const failed = { ...foreign, status: 'failed', failure_reason: 'lost_or_stolen_card' }

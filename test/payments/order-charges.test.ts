@@ -77,7 +77,7 @@ describe('an order is charged', () => {
 
   test('never twice, wherever it is interrupted, whatever is repeated, and whoever else pays or voids', async () => {
     const step = fc.constantFrom(
-      'settle',
+      'advance',
       'call',
       'call',
       'unrecorded',
@@ -113,7 +113,7 @@ describe('an order is charged', () => {
             })
           const take = async (one: (typeof transitions)[number]): Promise<void> => {
             switch (one) {
-              case 'settle':
+              case 'advance':
                 return void (await advanceOrder(dependencies(gateway), input(placed.id, ahead)))
               case 'call':
                 return void (await callGateway(dependencies(gateway), input(placed.id, ahead)))

@@ -276,7 +276,7 @@ describe('payments', () => {
     expect((await api.get(`tokens/${token}`)).body.isUsed).toBe(false)
   })
 
-  describe('given back', () => {
+  describe('refunded', () => {
     const refund = (parentTransactionId: unknown, members: object = {}) =>
       api.post('transactions', { type: 'refund', parentTransactionId, ...members })
 
@@ -322,7 +322,7 @@ describe('payments', () => {
       expect((await refund('txn_none')).status).toBe(422)
     })
 
-    test('that were paid outside are given back outside', async () => {
+    test('that were paid outside are refunded outside', async () => {
       const { id } = (await sale({ method: 'external' })).body
       expect((await refund(id)).body).toMatchObject({ result: 'approved', gateway: null })
     })

@@ -128,7 +128,7 @@ describe('at the same time', () => {
     expect((await merchant.api.get(`invoices/${invoiceId}`)).body.status).toBe('disputed')
   })
 
-  test('an order is settled for a command on several before any sale is locked: a sale that goes back waits for no order', async () => {
+  test('an order is advanced for a command on several before any sale is locked: a sale that is refunded waits for no order', async () => {
     const { body: customer } = await merchant.api.post('customers', {
       paymentToken: await makeToken(merchant.api),
     })
@@ -169,7 +169,7 @@ describe('at the same time', () => {
     expect(back.body).toMatchObject([{ type: 'refund', amount: 2.1 }])
   })
 
-  test('of two in a ring the one that PostgreSQL undoes is told to come again, and has done nothing', async () => {
+  test('of two that wait for each other the one that PostgreSQL undoes gets a conflict, and has done nothing', async () => {
     const { customer, order, invoiceId } = await owing()
     const { body: later } = await merchant.api.post(
       'subscriptions',

@@ -313,7 +313,7 @@ describe('invoices', () => {
       return { a, b, sale, refunds, cancel, status }
     }
 
-    test('gives back no more of it than is left of it', async () => {
+    test('refunds no more of it than it has left', async () => {
       const { a, b, sale, refunds, cancel, status } = await paidAhead((a, b) => [a, b])
       await make('transactions', { type: 'refund', parentTransactionId: sale.id, amount: 4 })
       expect(await status(b)).toBe('partially-refunded')

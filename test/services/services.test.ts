@@ -21,7 +21,7 @@ import {
   startLocalServices,
 } from '../../dev/services/start-services.ts'
 
-const NAMESPACE = 'engines-test'
+const NAMESPACE = 'services-test'
 const lines: string[] = []
 let dataDir: string
 let config: LocalServicesConfig
@@ -130,10 +130,10 @@ test.each(['PostgreSQL is being made', 'PostgreSQL runs'])(
   async (moment) => {
     const giveUp = new AbortController()
     const starting = startLocalServices({ ...config, signal: giveUp.signal })
-    const settled = starting.catch((error: unknown) => error)
+    const outcome = starting.catch((error: unknown) => error)
     if (moment === 'PostgreSQL runs') await until(() => existsSync(join(dataDir, 'postgres', 'port')))
     giveUp.abort(new Error('given up'))
-    expect(await settled).toEqual(new Error('given up'))
+    expect(await outcome).toEqual(new Error('given up'))
     expect(servicePids().filter(isRunning)).toEqual([])
     const postgres = await startPostgres({ dataDir: join(dataDir, 'postgres') })
     await postgres.stop()

@@ -9,7 +9,7 @@ export interface TestServices {
   readonly bundlePath: string
 }
 
-const VARIABLE = 'BILLING_TEST_ENGINES'
+const VARIABLE = 'BILLING_TEST_SERVICES'
 
 export function publishServices(services: TestServices): void {
   process.env[VARIABLE] = JSON.stringify(services)

@@ -15,7 +15,7 @@ const PROGRAM = {
 }
 
 export async function startStripeMock(): Promise<{ readonly port: number; stop(): Promise<void> }> {
-  const cache = binaryCache(join(tmpdir(), 'subscription-billing-engines'))
+  const cache = binaryCache(join(tmpdir(), 'subscription-billing-programs'))
   const program = await buildGoProgram(PROGRAM, 'once per machine', cache, { log: () => {} })
   const port = await freePort()
   const child = spawn(program, ['-http-addr', `127.0.0.1:${port}`], { stdio: 'ignore' })

@@ -8,7 +8,7 @@ export async function waitFor<T>(
   for (;;) {
     const response = await ask()
     if (response !== null) return response
-    if (Date.now() > until) throw new Error(`waited ${timeout} ms in vain for ${what}`)
+    if (Date.now() > until) throw new Error(`waited ${timeout} ms without success for ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

@@ -128,7 +128,7 @@ describe('the dispatcher', () => {
     await allDelivered('what was refused, once it is not')
   })
 
-  test('books no fault of our own: the delivery is given back, and its attempt made again', async () => {
+  test('books no fault of our own: the delivery is released, and its attempt made again', async () => {
     await service.stopWorker()
     await merchant.api.put(`webhooks/${merchant.webhookId}`, { url: 'http://slow.example/' })
     await merchant.api.post('customers', {})
