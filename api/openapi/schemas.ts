@@ -247,8 +247,8 @@ function hasNull({ type, oneOf, anyOf }: JsonSchema): boolean {
   return [type ?? []].flat().includes('null') || (oneOf ?? anyOf ?? []).some((part) => part.type === 'null')
 }
 
-/** With a second type, because openapi-generator has none for null alone in Python, and no enumeration of it in Java. */
-const ALWAYS_NULL: JsonSchema = { description: 'Always null.', type: ['string', 'null'], maxLength: 0 }
+/** Or empty, because openapi-generator has no type for null alone in Python, and no enumeration of it in Java. */
+const ALWAYS_NULL: JsonSchema = { description: 'Always null.', type: ['string', 'null'], enum: ['', null] }
 
 /** What a variant excludes is missing, or null if null is a value and nothing else tells the variants apart. */
 function variantOf(

@@ -33,7 +33,7 @@ export const coupons: Resource<CouponRow> = {
   entity: CouponRow,
   table: 'coupons',
   search: couponSearch,
-  fields: fieldsOf(Coupon, { 'discount.context': { sql: `'items'`, type: 'text' } }),
+  fields: fieldsOf(Coupon, { 'discount.context': { sql: `'items'::text`, type: 'text' } }),
   present: (row, { baseUrl }) => presentCoupon(row, baseUrl),
 }
 

@@ -26,4 +26,10 @@ describe('a request made from the document', () => {
       deliveryAddress: { city: 'Berlin', hash: expect.any(String) },
     })
   })
+  test.each(['discount.context', '-discount.context'])(
+    'sorts coupons by %s, which is the same of all',
+    async (sort) => {
+      expect((await merchant.api.get(`coupons?sort=${sort}`)).status).toBe(200)
+    },
+  )
 })
