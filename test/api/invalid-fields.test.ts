@@ -247,6 +247,7 @@ describe('the schemas of bodies and queries', () => {
         'x-read-only-values',
         'x-list-of',
         'x-variants',
+        'x-withheld',
       ],
       ...['properties', 'patternProperties', 'additionalProperties', 'items', 'if', 'then', 'else', 'not'],
     ]
