@@ -167,8 +167,6 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
   },
   Invoice: {
     notSupported: {
-      tax: 'computed taxes',
-      'items.tax': 'computed taxes',
       retryInstruction: 'retries for each invoice: those of the organization apply',
     },
     notReturned: {
@@ -176,7 +174,6 @@ export const DIFFERENCES: Partial<Record<ShapeName, Differences>> = {
       'transactions._embedded': 'embedded records of transactions: read them at transactions/{id}',
     },
   },
-  InvoiceItem: { notSupported: { tax: 'computed taxes' } },
   InvoiceTimeline: {
     notReturned: {
       'extraData.author': NO_AUTHOR,
