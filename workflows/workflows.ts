@@ -1,8 +1,8 @@
 import {
-  ActivityFailure,
   isCancellation,
   proxyActivities,
   proxyLocalActivities,
+  TemporalFailure,
   workflowInfo,
 } from '@temporalio/workflow'
 import {
@@ -44,7 +44,8 @@ function persistent(
     try {
       return await local[name](input)
     } catch (error) {
-      if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error
+      // A time-out is an ActivityFailure at first, and a bare TimeoutFailure in every replay.
+      if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error
       return await queued[name]({ ...input, clock: Date.now() })
     }
   }
