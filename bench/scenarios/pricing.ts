@@ -24,6 +24,8 @@ const ROUND = 5_000
 const YEARS = 10
 const INLINE_AIM = 0.8
 const FORWARD_WITHIN = 60_000
+/** For the orders that the part before has left. Milliseconds. */
+const DRAINED_WITHIN = 600_000
 const POLL = 20
 
 export async function pricing(context: ScenarioContext): Promise<Metric[]> {
@@ -247,6 +249,7 @@ async function inlinePlans(
 /** A year of monthly renewals of an order with a card, fast-forwarded: 12 invoices, 12 charges, their events. */
 async function year({ divisor, say }: ScenarioContext, environment: Environment): Promise<Metric> {
   const worker = await environment.startWorker()
+  await environment.drained(DRAINED_WITHIN)
   const { merchant } = environment
   const payer = await makePayer(merchant.api)
   const service: number[] = []
