@@ -1,13 +1,12 @@
 /** What becomes due on an own invoice: it passes its due time, or is charged (ADR 78). */
 import { nextGatewayCall } from '../../billing/charging.ts'
-import { amountDue } from '../../billing/invoices.ts'
 import { beginCharge, declineCharge, leaveChargeUnknown } from '../../billing/order-payments.ts'
 import { OWN_SEQUENCE } from '../../billing/own-invoices.ts'
 import { type Invoice, Transaction } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { expirePaymentInstrument } from '../payments/expire-payment-instrument.ts'
-import { aboutInvoices } from '../payments/transaction-members.ts'
+import { chargeOf } from '../payments/transaction-members.ts'
 import {
   advanceOwnInvoice,
   applyOwnTransitions,
@@ -51,27 +50,9 @@ async function startCharge(unit: UnitOfWork, record: OwnInvoiceRecord, instant: 
   const id = newId('txn')
   unit.create(Transaction, {
     id,
-    type: 'sale',
-    customerId: row.customerId,
-    currency: row.currency,
-    amount: amountDue(state),
-    paymentInstruction: { paymentInstrumentId: route.paymentInstrumentId },
-    invoiceIds: [row.id],
-    gateway: route.gateway,
-    gatewayReference: route.gatewayReference,
-    cardFingerprint: route.cardFingerprint,
-    bin: route.bin,
-    declineClass: route.isExpired ? 'hard' : null,
-    ...aboutInvoices([row]),
+    ...chargeOf(row, route, row, state),
     isMerchantInitiated: true,
-    websiteId: row.websiteId,
-    retryNumber: state.attempts - 1,
-    billingAddress: row.billingAddress ?? route.billingAddress,
     riskMetadata: null,
-    childTransactions: [],
-    undelivered: [],
-    status: 'pending',
-    result: null,
     requestId: `invoice/${row.id}/${state.attempts}`,
     nextInquiryTime: unit.now,
   })

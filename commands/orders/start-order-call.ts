@@ -1,13 +1,12 @@
 /** The first of three steps of an automatic charge (decisions 6.5), committed before the gateway is called. */
 import { nextGatewayCall } from '../../billing/charging.ts'
 import { nextInquiry } from '../../billing/inquiry-schedule.ts'
-import { amountDue } from '../../billing/invoices.ts'
 import { beginCharge, declineCharge } from '../../billing/order-payments.ts'
 import { type Subscription, Transaction } from '../../db/entities/index.ts'
 import { newId } from '../../db/ids.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { expirePaymentInstrument } from '../payments/expire-payment-instrument.ts'
-import { aboutInvoices } from '../payments/transaction-members.ts'
+import { chargeOf } from '../payments/transaction-members.ts'
 import { advanceForCommand, lockSubscription, scheduleAfter } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
 import { advanceInstant, recordProgress } from './fast-forward.ts'
@@ -66,28 +65,10 @@ function addCharge(unit: UnitOfWork, record: OrderRecord, sequence: number, inst
   const id = newId('txn')
   unit.create(Transaction, {
     id,
-    type: 'sale',
-    customerId: row.customerId,
-    currency: row.currency,
-    amount: amountDue(state),
-    paymentInstruction: { paymentInstrumentId: route.paymentInstrumentId },
-    invoiceIds: [invoice.id],
+    ...chargeOf(row, route, invoice, state),
     subscriptionId: row.id,
     chargedTime: new Date(chargedAt),
-    gateway: route.gateway,
-    gatewayReference: route.gatewayReference,
-    cardFingerprint: route.cardFingerprint,
-    bin: route.bin,
-    declineClass: route.isExpired ? 'hard' : null,
-    ...aboutInvoices([invoice]),
-    websiteId: row.websiteId,
-    retryNumber: state.attempts - 1,
-    billingAddress: row.billingAddress ?? route.billingAddress,
     riskMetadata: row.riskMetadata ?? null,
-    childTransactions: [],
-    undelivered: [],
-    status: 'pending',
-    result: null,
     requestId: requestIdOf(row, sequence, state.attempts),
     nextInquiryTime: inquiry === null ? null : new Date(inquiry),
   })

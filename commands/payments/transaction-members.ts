@@ -1,4 +1,6 @@
-import type { Invoice, Transaction } from '../../db/entities/index.ts'
+import { amountDue, type Invoice as InvoiceState } from '../../billing/invoices.ts'
+import type { Invoice, Subscription, Transaction } from '../../db/entities/index.ts'
+import type { ChargeRoute } from '../orders/choose-instrument.ts'
 
 export function aboutInvoices(
   invoices: readonly Pick<Invoice, 'subscriptionId' | 'lines' | 'type' | 'periodNumber'>[],
@@ -19,6 +21,36 @@ export function routeOfSale(sale: Transaction) {
     gatewayReference: sale.gatewayReference ?? null,
     cardFingerprint: sale.cardFingerprint ?? null,
     bin: sale.bin ?? null,
+  }
+}
+
+/** An automatic charge of an invoice, pending until its outcome is known. */
+export function chargeOf(
+  payer: Pick<Subscription | Invoice, 'customerId' | 'currency' | 'websiteId' | 'billingAddress'>,
+  route: ChargeRoute,
+  invoice: Invoice,
+  state: InvoiceState,
+) {
+  return {
+    type: 'sale' as const,
+    customerId: payer.customerId,
+    currency: payer.currency,
+    amount: amountDue(state),
+    paymentInstruction: { paymentInstrumentId: route.paymentInstrumentId },
+    invoiceIds: [invoice.id],
+    gateway: route.gateway,
+    gatewayReference: route.gatewayReference,
+    cardFingerprint: route.cardFingerprint,
+    bin: route.bin,
+    declineClass: route.isExpired ? ('hard' as const) : null,
+    ...aboutInvoices([invoice]),
+    websiteId: payer.websiteId,
+    retryNumber: state.attempts - 1,
+    billingAddress: payer.billingAddress ?? route.billingAddress,
+    childTransactions: [],
+    undelivered: [],
+    status: 'pending' as const,
+    result: null,
   }
 }
 
