@@ -64,7 +64,7 @@ async function sustainedOrders(
     ({ requests }) => requests,
   )
   const seconds = (performance.now() - began) / 1_000
-  const all = Object.values(cpu).reduce((sum: number, one) => sum + (one ?? Number.NaN), 0)
+  const all = totalOf(cpu)
   const bare = await bareOrders(environment, baseline, BASELINE / divisor)
   say(
     `timers: ${Math.round(result.rate)} orders placed/s, ${all.toFixed(1)} CPU s of all per 1,000; baseline ${Math.round(bare.rate)}/s, ${bare.cpu.toFixed(1)} CPU s`,
@@ -114,7 +114,7 @@ async function bareOrders(
     },
     ({ requests }) => requests,
   )
-  const all = Object.values(cpu).reduce((sum: number, one) => sum + (one ?? Number.NaN), 0)
+  const all = totalOf(cpu)
   return { rate: result.rate, cpu: all }
 }
 
@@ -128,7 +128,7 @@ async function organizationsTogether(
     merchants.push(await environment.organization(`org_bench_${number}_${Date.now()}`))
   }
   const seconds = await dueTogether(environment, merchants)
-  const due = { count: merchants.length, start: Date.now() + LEAD + merchants.length * 15 }
+  const due = { count: merchants.length, start: startOf(merchants.length) }
   await baseline.call('arm', due, TIMEOUT)
   if (Date.now() > due.start) throw new Error('the baseline was due before the last of it was armed')
   const bare = await baseline.call('activated', due, TIMEOUT)
@@ -194,7 +194,7 @@ async function dueTogether(
   merchants: readonly Catalogue[],
   prepare: (ids: readonly string[]) => Promise<void> = async () => {},
 ): Promise<number> {
-  const start = Date.now() + LEAD + merchants.length * 15
+  const start = startOf(merchants.length)
   const startTime = new Date(start).toISOString()
   const ids: string[] = []
   const queue = merchants.values()
@@ -217,4 +217,13 @@ async function dueTogether(
     [ids],
   )
   return ((row?.last ?? Number.NaN) - start) / 1_000
+}
+
+/** When so many orders are due that are placed from now on. */
+function startOf(orders: number): number {
+  return Date.now() + LEAD + orders * 15
+}
+
+function totalOf(cpu: Readonly<Record<string, number | null>>): number {
+  return Object.values(cpu).reduce<number>((sum, one) => sum + (one ?? Number.NaN), 0)
 }
