@@ -336,7 +336,7 @@ function operationContext(
         // No lock marks the request during the gateway call: a repetition may use the token, or have used it.
         const stored = await findStoredResponse(em.fork(), vault, idempotent)
         if (stored !== null) return replay(stored)
-        throw error.isOwn ? stillRunning() : error
+        throw error.isOwn || error.isFreeAgain ? stillRunning() : error
       }
     },
   }

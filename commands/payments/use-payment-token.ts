@@ -36,12 +36,21 @@ export interface TokenLease {
 export class TokenRefusedError extends InvalidFieldsError {
   /** True if the same request holds the token already. */
   readonly isOwn: boolean
+  /** True if the token has become free since it was refused. */
+  readonly isFreeAgain: boolean
 
-  constructor(field: string, problem: FieldProblem, isOwn: boolean) {
+  constructor(
+    field: string,
+    problem: FieldProblem,
+    { isOwn, isFreeAgain = false }: { isOwn: boolean; isFreeAgain?: boolean },
+  ) {
     super([{ field, ...problem }])
     this.isOwn = isOwn
+    this.isFreeAgain = isFreeAgain
   }
 }
+
+const LEASE_TRIES = 5
 
 /**
  * One statement checks and leases, so that exactly one of several simultaneous uses succeeds. Throws
@@ -53,6 +62,7 @@ export async function leasePaymentToken(
   field: string,
   lease: TokenLease,
   now: Date,
+  tries = LEASE_TRIES,
 ): Promise<TokenCard> {
   const { organizationId, token, owner } = lease
   const [leased] = await statement<LeasedRow>(
@@ -64,7 +74,11 @@ export async function leasePaymentToken(
      returning card_cipher, bin, last4, brand, exp_month, exp_year, card_fingerprint, billing_address, risk_metadata`,
     [owner, new Date(now.getTime() + TOKEN_LEASE), organizationId, token, now, now],
   )
-  if (leased === undefined) throw await refusalOf(em, field, lease, now)
+  if (leased === undefined) {
+    const refusal = await refusalOf(em, field, lease, now)
+    if (!refusal.isFreeAgain || tries === 1) throw refusal
+    return await leasePaymentToken(em, vault, field, lease, now, tries - 1)
+  }
   const { pan, cvv } = JSON.parse(await vault.open(leased.card_cipher)) as { pan: string; cvv: string | null }
   return {
     pan,
@@ -137,8 +151,8 @@ async function refusalOf(
        from payment_tokens where organization_id = ? and id = ?`,
     [now, now, organizationId, id],
   )
-  const refusal = (problem: FieldProblem) =>
-    new TokenRefusedError(field, problem, token?.lease_owner === owner)
+  const isOwn = token?.lease_owner === owner
+  const refusal = (problem: FieldProblem) => new TokenRefusedError(field, problem, { isOwn })
   if (token === undefined) {
     return refusal({ code: 'not-found', message: 'must be the id of an existing payment token' })
   }
@@ -149,7 +163,8 @@ async function refusalOf(
   if (isFree && token.has_expired) {
     return refusal({ code: 'expired', message: 'must be a payment token that has not expired' })
   }
-  return refusal({ code: 'used', message: 'must be an unused payment token' })
+  const problem = { code: 'used', message: 'must be an unused payment token' } as const
+  return new TokenRefusedError(field, problem, { isOwn, isFreeAgain: isFree })
 }
 
 interface UnusableToken {

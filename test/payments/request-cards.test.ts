@@ -1,6 +1,9 @@
 /** No row is locked while the gateway stores a card, and one request wins. */
+
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { EntityManager } from '@mikro-orm/postgresql'
 import { createRequestCards, type TokenUse } from '../../commands/payments/request-cards.ts'
+import { leasePaymentToken, releasePaymentToken } from '../../commands/payments/use-payment-token.ts'
 import { outsideTransactions } from '../../db/outside-transactions.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { GATEWAY_CALLS, type Gateway, GatewayFailedError } from '../../gateways/port.ts'
@@ -125,6 +128,30 @@ describe('the card of a payment token', () => {
     const fields = (body.invalidFields as { field: string }[]).map(({ field }) => field)
     expect(fields.toSorted()).toEqual(['amount', 'customerId', 'invoiceIds.0'])
     expect(await isUsed(given)).toBe(false)
+  })
+
+  test('is stored although another request gave its token back between the refusal and its reason', async () => {
+    const { service, merchant } = payments
+    const { organizationId } = merchant
+    const { field, token } = await tokenOf()
+    const lease = (em: EntityManager, owner: string) =>
+      leasePaymentToken(em, service.database.vault, field, { organizationId, token, owner }, new Date())
+    const em = service.database.orm.em.fork()
+    await lease(em, 'first')
+    const second = service.database.orm.em.fork()
+    const connectionOf = second.getConnection.bind(second)
+    let statements = 0
+    second.getConnection = () => {
+      statements += 1
+      const release = () => releasePaymentToken(em, { organizationId, token, owner: 'first' })
+      const connection = connectionOf()
+      return {
+        ensureConnection: statements === 2 ? release : () => connection.ensureConnection(),
+        getClient: () => connection.getClient(),
+      } as typeof connection
+    }
+    expect(await lease(second, 'second')).toMatchObject({ last4: '1111' })
+    expect(statements).toBe(3)
   })
 
   test('under one Idempotency-Key makes one instrument, and every answer is that one or 409', async () => {
