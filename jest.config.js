@@ -20,5 +20,7 @@ export default {
   },
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   maxWorkers: 2,
+  // Modules of a file stay in memory: without a limit, a worker runs out of it within two hundred files.
+  workerIdleMemoryLimit: '1GB',
   testTimeout: 60_000,
 }
