@@ -153,7 +153,9 @@ export async function startEnvironment(): Promise<Environment> {
       },
     ],
     async merchant(organizationId, receiverUrl) {
-      const database: Database = await openDatabase({ databaseUrl, masterKeys: [masterKey], poolSize: 1 })
+      const database: Database = await stubborn('the database', () =>
+        openDatabase({ databaseUrl, masterKeys: [masterKey], poolSize: 1 }),
+      )
       const tenant = { organizationId, baseUrl, now: new Date() }
       const keys = await inUnitOfWork(database.orm.em.fork(), tenant, (unit) =>
         createOrganization(unit, { ...database, environment: 'sandbox' }, { name: organizationId }),

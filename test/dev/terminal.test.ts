@@ -13,6 +13,8 @@ import { waitFor } from '../support/wait-for.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const CTRL_C = '\x03'
+/** The terminal may show the Ctrl-C on the same line. */
+const STOPPED = /^(?:\^C)*Stopped\.\r?$/m
 const READY_WITHIN = 90_000
 /** A drain, and the stop of three services, on a busy machine. */
 const GONE_WITHIN = 60_000
@@ -113,7 +115,7 @@ describe('npm start in a terminal leaves nothing behind', () => {
       expect(started.length).toBeGreaterThan(3)
       stop(terminal)
       expect(await terminal.ended).toBe(0)
-      expect(terminal.output()).toMatch(/^Stopped\.\r?$/m)
+      expect(terminal.output()).toMatch(STOPPED)
       expect(started.filter(isRunning)).toEqual([])
     },
     READY_WITHIN + GONE_WITHIN,
@@ -139,7 +141,7 @@ describe('npm start in a terminal leaves nothing behind', () => {
         clearInterval(impatience)
         unfinished.destroy()
       }
-      expect(terminal.output()).toMatch(/^Stopped\.\r?$/m)
+      expect(terminal.output()).toMatch(STOPPED)
       expect(started.filter(isRunning)).toEqual([])
     },
     READY_WITHIN + GONE_WITHIN,
@@ -153,7 +155,7 @@ describe('npm start in a terminal leaves nothing behind', () => {
       const started = services()
       terminal.pty.write(CTRL_C)
       await terminal.ended
-      expect(terminal.output()).toMatch(/^Stopped\.\r?$/m)
+      expect(terminal.output()).toMatch(STOPPED)
       expect([...started, ...services()].filter(isRunning)).toEqual([])
     },
     READY_WITHIN + GONE_WITHIN,
