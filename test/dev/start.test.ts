@@ -49,6 +49,10 @@ function processesOf(directory: string): string[] {
     .filter((line) => line.includes(directory))
 }
 
+/** The guard of a service ends right after its owner. */
+const everyProcessGone = (directory: string) =>
+  waitFor('every process to be gone', () => (processesOf(directory).length === 0 ? true : null))
+
 describe('npm start', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'billing-start-'))
   let env: Record<string, string>
@@ -141,7 +145,7 @@ describe('npm start', () => {
     first.child.kill('SIGTERM')
     expect(await first.ended).toBe(0)
     expect(first.output().trim().endsWith('Stopped.')).toBe(true)
-    await waitFor('every process to be gone', () => (processesOf(dataDir).length === 0 ? true : null))
+    await everyProcessGone(dataDir)
 
     const second = run('dev/start.ts', env)
     try {
@@ -152,6 +156,6 @@ describe('npm start', () => {
       second.child.kill('SIGINT')
       expect(await second.ended).toBe(0)
     }
-    expect(processesOf(dataDir)).toEqual([])
+    await everyProcessGone(dataDir)
   }, 90_000)
 })
