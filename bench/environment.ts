@@ -38,6 +38,8 @@ export interface Environment {
   readonly receiver: Helper<ReceiverCalls>
   readonly receiverUrl: string
   startWorker(): Promise<Program>
+  /** Starts another API beside the first, on the same database and on a port of its own. */
+  startOtherApi(script: string): Promise<{ readonly program: Program; readonly port: number }>
   /** Creates another organization with what an order needs, without a webhook. */
   organization(id: string): Promise<Catalogue>
   placeOrder(): Promise<string>
@@ -106,10 +108,10 @@ export async function startEnvironment(
   const baseUrl = `http://127.0.0.1:${port}`
   const logs = join(directory, 'logs')
   mkdirSync(logs)
-  const startService = (name: string): Promise<Program> =>
+  const startService = (name: string, script = `${name}/main.ts`, servicePort = port): Promise<Program> =>
     startProgram(
       {
-        script: `${name}/main.ts`,
+        script,
         env: {
           PATH: process.env.PATH,
           DATABASE_URL: databaseUrl,
@@ -118,7 +120,7 @@ export async function startEnvironment(
           TEMPORAL_NAMESPACE: NAMESPACE,
           WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
           BASE_URL: baseUrl,
-          PORT: String(port),
+          PORT: String(servicePort),
           SHUTDOWN_DELAY_SECONDS: '0',
           OPS_PORT: '0',
           LOG_LEVEL: 'info',
@@ -188,6 +190,10 @@ export async function startEnvironment(
     receiver,
     receiverUrl,
     startWorker: () => startService('worker'),
+    async startOtherApi(script) {
+      const otherPort = await freePort()
+      return { program: await startService('other-api', script, otherPort), port: otherPort }
+    },
     async organization(id) {
       const tenant = { organizationId: id, baseUrl, now: new Date() }
       const keys = await inUnitOfWork(database.orm.em.fork(), tenant, (unit) =>

@@ -18,6 +18,7 @@ import { memory } from './scenarios/memory.ts'
 import { orders } from './scenarios/orders.ts'
 import { pricing } from './scenarios/pricing.ts'
 import { read } from './scenarios/read.ts'
+import { rowSecurity } from './scenarios/row-security.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { start } from './scenarios/start.ts'
 import { timers } from './scenarios/timers.ts'
@@ -31,6 +32,7 @@ const PARTS: ReadonlyMap<string, Scenario> = new Map([
   ['latency', latency],
   ['waiting', waiting],
   ['create', create],
+  ['row-security', rowSecurity],
   ['tokens', tokens],
   ['orders', orders],
   ['pricing', pricing],
