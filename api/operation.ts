@@ -12,8 +12,8 @@ import type { SentNotification } from '../gateways/notifications.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Wallet } from '../wallets/port.ts'
 import type { Credential } from './http/authentication.ts'
-import type { Page } from './http/page-links.ts'
 import type { Preconditions } from './http/preconditions.ts'
+import type { Page } from './query/paging.ts'
 import type { TemporalService } from './temporal.ts'
 
 export interface OperationContext {

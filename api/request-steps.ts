@@ -37,7 +37,6 @@ import {
   storableRefusal,
   storeResponse,
 } from './http/idempotency.ts'
-import { pageHeaders } from './http/page-links.ts'
 import { entityTag, type Preconditions, readPreconditions } from './http/preconditions.ts'
 import { problemOf, requireNoInvalidFields } from './http/problems.ts'
 import { type RateLimit, rateHeaders, requireWithinLimit } from './http/rate-limit.ts'
@@ -46,6 +45,7 @@ import { operationHeaders } from './http/response-headers.ts'
 import type { ApiState } from './http/state.ts'
 import { createBodyValidator, createQueryValidator, type Validator } from './http/validation.ts'
 import type { OperationContext, OperationHandler, OperationResponse, SignedHandler } from './operation.ts'
+import { pageHeaders } from './query/paging.ts'
 import { withJoinedLists } from './query/query-parameters.ts'
 import { selectedMembers, unknownMembers } from './query/selected-members.ts'
 import { differingMembers, mergePatch } from './resources/merge-patch.ts'

@@ -1,4 +1,5 @@
 import { ID_PATTERN } from '../../db/ids.ts'
+import { pageParameters } from '../query/paging.ts'
 import { isOfHost, type Route, resourcesWithCustomFields } from '../routes.ts'
 import { responseSchema } from '../schemas/conventions.ts'
 import type { JsonSchema } from './schemas.ts'
@@ -23,6 +24,11 @@ const header = (name: string, description: string, schema: JsonSchema, example: 
   example,
 })
 
+function queryParameter(name: string, of: object): Parameter {
+  const { description = '', 'x-list-of': _, ...schema } = of as JsonSchema
+  return { name, in: 'query', required: false, description, schema }
+}
+
 const ID: JsonSchema = { type: 'string', pattern: ID_PATTERN, minLength: 1, maxLength: 50 }
 
 export const PARAMETERS = {
@@ -34,20 +40,8 @@ export const PARAMETERS = {
     schema: ID,
     example: 'org_01K3Z9V6T4Q8W2E5R7Y1X0C3B6',
   },
-  Limit: {
-    name: 'limit',
-    in: 'query',
-    required: false,
-    description: 'Maximum number of items to return.',
-    schema: { type: 'integer', minimum: 0, maximum: 1000, default: 100 },
-  },
-  Offset: {
-    name: 'offset',
-    in: 'query',
-    required: false,
-    description: 'Number of items to skip.',
-    schema: { type: 'integer', minimum: 0, maximum: 1000, default: 0 },
-  },
+  Limit: queryParameter('limit', pageParameters.limit),
+  Offset: queryParameter('offset', pageParameters.offset),
   IfMatch: header(
     'If-Match',
     'Entity tags as in `ETag`. The request is carried out only if the resource still has one of them; otherwise the response is 412.',
@@ -166,14 +160,12 @@ function queryParameters(route: Route): (Parameter | Reference)[] {
   return Object.entries(propertiesOf(route.query)).map(([name, schema]): Parameter | Reference => {
     if (name === 'limit') return parameterRef('Limit')
     if (name === 'offset') return parameterRef('Offset')
-    const { description = '', 'x-list-of': values, ...rest }: JsonSchema = schema
-    const listed = name === 'fields' ? Object.keys(propertiesOf(responseSchema(route.resource))) : values
-    if (!Array.isArray(listed)) return { name, in: 'query', required: false, description, schema: rest }
+    const listed =
+      name === 'fields' ? Object.keys(propertiesOf(responseSchema(route.resource))) : schema['x-list-of']
+    const { schema: value, ...parameter } = queryParameter(name, schema)
+    if (!Array.isArray(listed)) return { ...parameter, schema: value }
     return {
-      name,
-      in: 'query',
-      required: false,
-      description,
+      ...parameter,
       style: 'form',
       explode: false,
       schema: { type: 'array', items: { type: 'string', enum: listed } },

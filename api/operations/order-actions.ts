@@ -43,8 +43,8 @@ import {
 import { requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf, reference } from '../query/fields.ts'
+import { pageOf, type Range } from '../query/paging.ts'
 import { changeRow } from '../resources/change-row.ts'
-import { pageOf, type Range } from '../resources/list.ts'
 import {
   notFound,
   type Presentable,

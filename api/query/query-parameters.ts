@@ -1,19 +1,7 @@
 import Type, { type TSchema } from 'typebox'
 import type { Presentable, Resource, ResourceRow } from '../resources/resource.ts'
+import { pageParameters } from './paging.ts'
 
-const page = {
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 1000,
-      default: 100,
-      description: 'Maximum number of items to return.',
-    }),
-  ),
-  offset: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 1000, default: 0, description: 'Number of items to skip.' }),
-  ),
-}
 const text = (description: string) => Type.Optional(Type.String({ description }))
 /** Values separated by commas. The document lists them; the operation checks them. */
 const listOf = (values: readonly string[], description: string) =>
@@ -42,7 +30,10 @@ export function withJoinedLists(
 export const fieldsQuerySchema = Type.Object(fieldsQuery, { additionalProperties: false })
 
 export function pagedQuerySchema<Row>({ expanders }: Pick<Presentable<Row>, 'expanders'>): TSchema {
-  return Type.Object({ ...page, ...fieldsQuery, ...expandQuery(expanders) }, { additionalProperties: false })
+  return Type.Object(
+    { ...pageParameters, ...fieldsQuery, ...expandQuery(expanders) },
+    { additionalProperties: false },
+  )
 }
 
 export const mergeQuery = Type.Object(
@@ -54,12 +45,12 @@ export const mergeQuery = Type.Object(
   { additionalProperties: false },
 )
 
-export const pageQuery = Type.Object({ ...page, ...fieldsQuery }, { additionalProperties: false })
+export const pageQuery = Type.Object({ ...pageParameters, ...fieldsQuery }, { additionalProperties: false })
 
 export function listQuerySchema<Row extends ResourceRow>({ fields, expanders }: Resource<Row>): TSchema {
   return Type.Object(
     {
-      ...page,
+      ...pageParameters,
       ...sortQuery(fields),
       filter: text(
         `Conditions of the form field:value. Separate alternatives with a comma and conditions with a semicolon; negate values with !, and write ranges as a..b. Supported: ${Object.keys(fields).join(', ')}.`,

@@ -1,10 +1,10 @@
 import { plainRowReader } from '../../db/plain-rows.ts'
 import { listedRows } from '../../db/row-security.ts'
 import { composedStatement } from '../../db/statement.ts'
-import type { Page } from '../http/page-links.ts'
 import { invalidFieldsProblem } from '../http/problems.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
-import { type ListParameters, ListQueryError, listQuery } from '../query/list-query.ts'
+import { type ListParameters, ListQueryError, listQuery } from '../query/list-sql.ts'
+import type { Range } from '../query/paging.ts'
 import { selection } from './read.ts'
 import type { Resource, ResourceRow, Restriction } from './resource.ts'
 import { presentAll } from './respond.ts'
@@ -44,12 +44,6 @@ export async function list<Row extends ResourceRow>(
     body: await presentAll(context, resource, rows),
     page: { total, limit, offset },
   }
-}
-
-export type Range = Omit<Page, 'total'>
-
-export function pageOf<T>(all: readonly T[], { limit, offset }: Range): { items: T[]; page: Page } {
-  return { items: all.slice(offset, offset + limit), page: { total: all.length, limit, offset } }
 }
 
 function readListQuery(

@@ -1,13 +1,41 @@
+/** Limit and offset: what a list takes, and the headers of a page (specification 4; links as in RFC 8288). */
+import Type from 'typebox'
+
+const LARGEST_LIMIT = 1000
+const LARGEST_OFFSET = 1000
+
+export const pageParameters = {
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: LARGEST_LIMIT,
+      default: 100,
+      description: 'Maximum number of items to return.',
+    }),
+  ),
+  offset: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: LARGEST_OFFSET,
+      default: 0,
+      description: 'Number of items to skip.',
+    }),
+  ),
+}
+
 export interface Page {
   readonly total: number
   readonly limit: number
   readonly offset: number
 }
 
-/** Specification 4. */
-const LARGEST_OFFSET = 1000
+export type Range = Omit<Page, 'total'>
 
-/** Returns the counts and `Link` (RFC 8288). `url` is that of the request, with its query. */
+export function pageOf<T>(all: readonly T[], { limit, offset }: Range): { items: T[]; page: Page } {
+  return { items: all.slice(offset, offset + limit), page: { total: all.length, limit, offset } }
+}
+
+/** Returns the counts and `Link`. `url` is that of the request, with its query. */
 export function pageHeaders(page: Page, url: string): Record<string, string> {
   const links = pageLinks(page, url)
   return {

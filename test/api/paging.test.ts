@@ -1,6 +1,6 @@
 /** RFC 8288. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { pageHeaders } from '../../api/http/page-links.ts'
+import { pageHeaders } from '../../api/query/paging.ts'
 import type { ApiResponse } from '../support/api-client.ts'
 import { create } from '../support/create.ts'
 import { startService, type TestService } from '../support/service.ts'
