@@ -2,7 +2,7 @@
 import Type, { type TSchema } from 'typebox'
 import type { Config } from '../config/config.ts'
 import type { GatewayAccountStatus } from '../db/entities/gateway-account.ts'
-import { type IdPrefix, newId } from '../db/ids.ts'
+import { type IdPrefix, newId } from '../db/new-id.ts'
 import type { KeyForm } from './http/authentication.ts'
 import type { OperationHandler, SignedHandler } from './operation.ts'
 import { apiKeys, apiKeyWriter, deleteApiKey } from './operations/api-keys.ts'

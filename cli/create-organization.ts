@@ -3,7 +3,7 @@
 import { createOrganization } from '../commands/access/create-organization.ts'
 import { ConfigurationError, loadConfig } from '../config/config.ts'
 import { startFailure } from '../config/process.ts'
-import { newId } from '../db/ids.ts'
+import { newId } from '../db/new-id.ts'
 import { openDatabase } from '../db/open.ts'
 import { inUnitOfWork } from '../db/unit-of-work.ts'
 

@@ -1,5 +1,6 @@
 /** Read once from the environment, validated as a whole and passed down. No other module reads `process.env`. */
 import ipaddr from 'ipaddr.js'
+import { ID_PATTERN, ID_RULE } from '../billing/id-format.ts'
 
 export type Environment = 'sandbox' | 'live'
 
@@ -210,8 +211,8 @@ export function loadConfig(
   if ((bootstrapOrganizationId === null) !== (bootstrapSecretKey === null)) {
     problems.push('BOOTSTRAP_ORGANIZATION_ID and BOOTSTRAP_SECRET_KEY go together')
   }
-  if (bootstrapOrganizationId !== null && !/^[A-Za-z0-9_@~.-]{1,50}$/.test(bootstrapOrganizationId)) {
-    problems.push('BOOTSTRAP_ORGANIZATION_ID must be 1 to 50 of letters, digits, _ @ ~ - .')
+  if (bootstrapOrganizationId !== null && !new RegExp(ID_PATTERN).test(bootstrapOrganizationId)) {
+    problems.push(`BOOTSTRAP_ORGANIZATION_ID ${ID_RULE}`)
   }
   if (bootstrapSecretKey !== null && !/^sk_sandbox_[A-Za-z0-9_-]{26,100}$/.test(bootstrapSecretKey)) {
     problems.push('BOOTSTRAP_SECRET_KEY must be sk_sandbox_ followed by 26 to 100 letters, digits, _ or -')

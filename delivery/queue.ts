@@ -5,7 +5,7 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { DeliveryStatus } from '../db/entities/delivery.ts'
-import { newId } from '../db/ids.ts'
+import { newId } from '../db/new-id.ts'
 import { statement } from '../db/statement.ts'
 import type { Attempt, DueDelivery } from './attempt.ts'
 

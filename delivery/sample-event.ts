@@ -1,5 +1,5 @@
 import { eventPayload } from '../db/event-payload.ts'
-import { newId } from '../db/ids.ts'
+import { newId } from '../db/new-id.ts'
 
 export interface SampleEvent {
   readonly eventId: string

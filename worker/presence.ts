@@ -4,7 +4,7 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { Logger } from 'pino'
-import { newId } from '../db/ids.ts'
+import { newId } from '../db/new-id.ts'
 import { statement } from '../db/statement.ts'
 import { DUE } from '../delivery/queue.ts'
 import type { Elsewhere } from '../delivery/slots.ts'

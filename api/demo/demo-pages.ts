@@ -15,6 +15,7 @@ const MODULES = [
   'api/demo/browser/order.ts',
   'api/demo/browser/page.ts',
   'billing/cards.ts',
+  'billing/id-format.ts',
 ] as const
 
 const SECURITY_HEADERS = {

@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa'
-import { newId } from '../../db/ids.ts'
+import { newId } from '../../db/new-id.ts'
 import type { ApiState } from './state.ts'
 
 /** The id is in the caller's `Request-Id` and in each log line. */

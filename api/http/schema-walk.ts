@@ -5,8 +5,8 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { PERMISSION_PATTERN } from '../../access/access-lists.ts'
 import type { FieldProblem, InvalidField } from '../../billing/errors.ts'
+import { ID_PATTERN, ID_RULE } from '../../billing/id-format.ts'
 import { parseInstant } from '../../billing/instants.ts'
-import { ID_PATTERN } from '../../db/ids.ts'
 import { fieldAt, type Path } from './invalid-fields.ts'
 
 interface Schema {
@@ -166,7 +166,6 @@ export const FORMATS: Readonly<Record<string, string>> = {
   hostname: 'must be a domain name, such as shop.example',
   ip: 'must be an IPv4 or IPv6 address',
 }
-export const ID_RULE = 'must be 1 to 50 letters, digits, or any of . _ - @ ~'
 
 export const PATTERNS: Readonly<Record<string, string>> = {
   [ID_PATTERN]: ID_RULE,

@@ -1,7 +1,7 @@
 /** The `webhooks` of the document: one request per event that the service emits. */
 import type { TSchema } from 'typebox'
 import { EMITTED_EVENTS, type EmittedEvent } from '../../billing/event-types.ts'
-import { ID_PATTERN } from '../../db/ids.ts'
+import { ID_PATTERN } from '../../billing/id-format.ts'
 import type { Example } from './examples.ts'
 import { type Components, type JsonSchema, pascal, refToComponent } from './schemas.ts'
 

@@ -1,5 +1,5 @@
 /** Samples of the schemas: the same at every start, and valid whatever members a schema gains. */
-import { ID_PATTERN } from '../../db/ids.ts'
+import { ID_PATTERN } from '../../billing/id-format.ts'
 import type { JsonSchema } from './schemas.ts'
 
 export interface Example {

@@ -1,4 +1,4 @@
-import { ID_PATTERN } from '../../db/ids.ts'
+import { ID_PATTERN } from '../../billing/id-format.ts'
 import { pageParameters } from '../query/paging.ts'
 import { isOfHost, type Route, resourcesWithCustomFields } from '../routes.ts'
 import { responseSchema } from '../schemas/conventions.ts'

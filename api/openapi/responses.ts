@@ -1,5 +1,5 @@
 import { FIELD_CODES } from '../../billing/errors.ts'
-import { ID_PATTERN } from '../../db/ids.ts'
+import { ID_PATTERN } from '../../billing/id-format.ts'
 import { MOST_FIELDS } from '../http/invalid-fields.ts'
 import { PROBLEMS, type ProblemCode } from '../http/problems.ts'
 import { fullPath, type Route } from '../routes.ts'

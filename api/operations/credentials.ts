@@ -8,7 +8,7 @@ import {
   updateCredential,
 } from '../../commands/access/save-credential.ts'
 import { CustomerCredential as CredentialRow } from '../../db/entities/index.ts'
-import { newId } from '../../db/ids.ts'
+import { newId } from '../../db/new-id.ts'
 import { presentCustomerCredential } from '../../representations/customer-credential.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'

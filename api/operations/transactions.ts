@@ -14,7 +14,7 @@ import {
   type PaymentInstruction,
   transactionSearch,
 } from '../../db/entities/transaction.ts'
-import { newId } from '../../db/ids.ts'
+import { newId } from '../../db/new-id.ts'
 import { inUnitOfWork, type UnitOfWork } from '../../db/unit-of-work.ts'
 import { carryOut } from '../../gateways/movement.ts'
 import { GatewayFailedError, type GatewayResult, type Movement, NotSentError } from '../../gateways/port.ts'

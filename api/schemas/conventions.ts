@@ -1,7 +1,7 @@
 /** Building blocks of schemas. The schemas of bodies and responses derive from one schema per resource. */
 import Type, { type Static, type TSchema } from 'typebox'
+import { ID_PATTERN } from '../../billing/id-format.ts'
 import { parseInstant } from '../../billing/instants.ts'
-import { ID_PATTERN } from '../../db/ids.ts'
 
 export const Id = (description: string, options: object = {}) =>
   Type.String({ pattern: ID_PATTERN, maxLength: 50, description, ...options })

@@ -1,5 +1,5 @@
 import type { Context } from 'koa'
-import { ID_PATTERN } from '../../db/ids.ts'
+import { ID_PATTERN } from '../../billing/id-format.ts'
 import type { Credential } from '../http/authentication.ts'
 import { maskedBody, maskedHeaders, maskedLine } from './masking.ts'
 

@@ -5,7 +5,7 @@ import type pg from 'pg'
 import { createBodyValidator } from '../../api/http/validation.ts'
 import { bodySchema } from '../../api/schemas/conventions.ts'
 import { Subscription } from '../../api/schemas/subscription.ts'
-import { newId } from '../../db/ids.ts'
+import { newId } from '../../db/new-id.ts'
 
 const INSERT = `insert into bench_orders (organization_id, id, customer_id, website_id, items, status, currency,
   start_time, autopay, custom_fields, clock_offset, revision, created_time, updated_time)

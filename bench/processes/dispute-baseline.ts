@@ -5,7 +5,7 @@ import pg from 'pg'
 import { createBodyValidator } from '../../api/http/validation.ts'
 import { bodySchema } from '../../api/schemas/conventions.ts'
 import { Dispute } from '../../api/schemas/dispute.ts'
-import { newId } from '../../db/ids.ts'
+import { newId } from '../../db/new-id.ts'
 import { serveCalls } from '../helper.ts'
 
 export type DisputeBaselineCalls = {

@@ -6,7 +6,7 @@ import pg from 'pg'
 import { createBodyValidator } from '../../api/http/validation.ts'
 import { bodySchema } from '../../api/schemas/conventions.ts'
 import { PaymentToken } from '../../api/schemas/payment-token.ts'
-import { newId } from '../../db/ids.ts'
+import { newId } from '../../db/new-id.ts'
 import { createVault } from '../../db/vault.ts'
 import { serveCalls } from '../helper.ts'
 

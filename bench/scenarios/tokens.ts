@@ -1,5 +1,5 @@
 import { createPaymentToken } from '../../commands/payments/create-payment-token.ts'
-import { newId } from '../../db/ids.ts'
+import { newId } from '../../db/new-id.ts'
 import { TEST_CARDS } from '../../test/support/cards.ts'
 import { tokenBody } from '../../test/support/tokens.ts'
 import type { Environment } from '../environment.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { AuthenticationToken, Customer, type CustomerCredential } from '../../db/entities/index.ts'
-import { newId } from '../../db/ids.ts'
 import type { InstallationFacts } from '../../db/installation.ts'
+import { newId } from '../../db/new-id.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { references } from '../references.ts'
 import { authenticationOptions } from './authentication-options.ts'

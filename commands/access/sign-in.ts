@@ -10,7 +10,7 @@ import { blockedUntil, FAILURE_WINDOW, failureSubject, MOST_FAILURES } from '../
 import { usernameDigest } from '../../access/usernames.ts'
 import { lockText } from '../../db/advisory-locks.ts'
 import { CustomerCredential, SignInFailure } from '../../db/entities/index.ts'
-import { newId } from '../../db/ids.ts'
+import { newId } from '../../db/new-id.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 

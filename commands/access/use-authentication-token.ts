@@ -1,8 +1,8 @@
 import { LockMode } from '@mikro-orm/core'
 import type { AccessRule } from '../../access/access-lists.ts'
 import { AuthenticationToken, CustomerToken } from '../../db/entities/index.ts'
-import { newId } from '../../db/ids.ts'
 import type { InstallationFacts } from '../../db/installation.ts'
+import { newId } from '../../db/new-id.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { authenticationTokenHash } from './create-authentication-token.ts'
 

@@ -9,7 +9,7 @@ import {
   redemptionProblem,
 } from '../../billing/coupons.ts'
 import { Coupon, CouponRedemption, type Subscription } from '../../db/entities/index.ts'
-import { newId } from '../../db/ids.ts'
+import { newId } from '../../db/new-id.ts'
 import { plainRowReader } from '../../db/plain-rows.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'

@@ -1,7 +1,7 @@
 import type { CreditMemoItem } from '../../billing/credit-memos.ts'
 import type { Cause } from '../../billing/order.ts'
 import type { CreditMemo } from '../../db/entities/index.ts'
-import { newId } from '../../db/ids.ts'
+import { newId } from '../../db/new-id.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { creditMemoEvent } from '../../events/credit-memo-events.ts'
 import { creditEntry } from '../../events/timeline.ts'

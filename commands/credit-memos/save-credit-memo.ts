@@ -7,7 +7,7 @@ import { amountProblem, isZero, Money, plainAmount } from '../../billing/money.t
 import { transition } from '../../billing/order.ts'
 import { creditInvoice, requireNoCharge } from '../../billing/order-payments.ts'
 import { type CreditMemo, Customer, Invoice } from '../../db/entities/index.ts'
-import { newId } from '../../db/ids.ts'
+import { newId } from '../../db/new-id.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { creditMemoEvent } from '../../events/credit-memo-events.ts'
 import { creditEntry } from '../../events/timeline.ts'

@@ -12,7 +12,7 @@ import {
   shippingOf,
 } from '../../billing/own-invoices.ts'
 import { Customer, Invoice, Plan, Product, Website } from '../../db/entities/index.ts'
-import { newId } from '../../db/ids.ts'
+import { newId } from '../../db/new-id.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { eventTime } from '../orders/event-time.ts'
 import { readTaxes } from '../orders/order-taxes.ts'

@@ -4,7 +4,7 @@ import { amountDue, autopayScheduledTime, type Invoice as InvoiceState } from '.
 import { Money, sumOf } from '../../billing/money.ts'
 import type { Cause, DomainEvent, Transition } from '../../billing/order.ts'
 import type { Invoice, Transaction } from '../../db/entities/index.ts'
-import { newId } from '../../db/ids.ts'
+import { newId } from '../../db/new-id.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { invoiceEvent, invoicePaymentEvent } from '../../events/order-events.ts'
 import { orderEntry } from '../../events/timeline.ts'

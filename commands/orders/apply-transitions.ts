@@ -12,7 +12,7 @@ import {
 import { monthlyRecurringRevenue } from '../../billing/recurring-revenue.ts'
 import { nextReminder, type ReminderKind } from '../../billing/reminders.ts'
 import { Invoice, type Subscription, SubscriptionPause, type Transaction } from '../../db/entities/index.ts'
-import { newId } from '../../db/ids.ts'
+import { newId } from '../../db/new-id.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { couponEvent } from '../../events/coupon-events.ts'
 import { invoiceEvent, subscriptionEvent } from '../../events/order-events.ts'

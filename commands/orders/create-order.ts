@@ -25,7 +25,7 @@ import {
   type OrderItem,
   type OrderType,
 } from '../../db/entities/subscription.ts'
-import { newId } from '../../db/ids.ts'
+import { newId } from '../../db/new-id.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { changeCoupons, checkCoupons, NO_COUPONS, readCoupons } from '../coupons/order-coupons.ts'
 import { type References, references } from '../references.ts'

@@ -1,7 +1,7 @@
 import type { Contact } from '../../billing/contacts.ts'
 import { publicFingerprint } from '../../billing/payment-instruments.ts'
 import { Customer, PaymentInstrument } from '../../db/entities/index.ts'
-import { newId } from '../../db/ids.ts'
+import { newId } from '../../db/new-id.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { paymentInstrumentEvent } from '../../events/payment-instrument-events.ts'
 import { customerEntry } from '../../events/timeline.ts'

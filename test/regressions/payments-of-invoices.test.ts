@@ -4,7 +4,7 @@ import { advanceOrder, lockSubscription } from '../../commands/orders/advance-or
 import { startOrderCall } from '../../commands/orders/start-order-call.ts'
 import { recordResult } from '../../commands/payments/record-result.ts'
 import { startSale } from '../../commands/payments/start-transaction.ts'
-import { newId } from '../../db/ids.ts'
+import { newId } from '../../db/new-id.ts'
 import { TEST_CARDS, TEST_CVV } from '../support/cards.ts'
 import { type Catalogue, orderBody } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'

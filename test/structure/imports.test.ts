@@ -15,7 +15,7 @@ const CONTRACT = 'workflows/contract.ts'
 const RULES: Readonly<Record<string, Rule>> = {
   billing: { imports: [] },
   access: { imports: ['billing/'] },
-  config: { imports: ['package.json'] },
+  config: { imports: ['package.json', 'billing/id-format.ts'] },
   workflows: { imports: [], packages: ['@temporalio/workflow', '@temporalio/common'] },
   gateways: { imports: ['billing/'] },
   taxes: { imports: ['billing/'] },
@@ -125,10 +125,10 @@ describe('the check of the source files', () => {
   const check = (path: string, text: string) => wrongImports(inspect(path, text))
 
   test.each([
-    ['billing/money.ts', `import { p } from '../db/ids.ts'`],
+    ['billing/money.ts', `import { p } from '../db/new-id.ts'`],
     ['billing/money.ts', `import type { Config } from '../config/config.ts'`],
     ['workflows/follow.ts', `import { setTimeout } from 'node:timers'`],
-    ['workflows/follow.ts', `export * from '../db/ids.ts'`],
+    ['workflows/follow.ts', `export * from '../db/new-id.ts'`],
     ['db/orm.ts', `const { follow } = await import('../workflows/follow.ts')`],
     ['api/server.ts', `import { startWorker } from '../worker/worker.ts'`],
     ['api/operations/plans.ts', `import { startReceiver } from '../../test/support/receiver.ts'`],
@@ -145,7 +145,7 @@ describe('the check of the source files', () => {
     ['workflows/follow.ts', `import { condition } from '@temporalio/workflow'`],
     ['db/unit-of-work.ts', `import type { WorkflowName } from '../workflows/contract.ts'`],
     ['activities/activities.ts', `import type { Activities } from '../workflows/workflows.ts'`],
-    ['billing/money.ts', `// import { p } from '../db/ids.ts'\nconst text = "from '../db/ids.ts'"`],
+    ['billing/money.ts', `// import { p } from '../db/new-id.ts'\nconst text = "from '../db/new-id.ts'"`],
     ['bench/main.ts', `import { startReceiver } from '../test/support/receiver.ts'`],
   ])('takes in %s: %s', (path, text) => {
     expect(check(path, text)).toEqual([])

@@ -1,3 +1,5 @@
+import { ID_PATTERN, ID_RULE } from '../../../billing/id-format.ts'
+
 export interface Verdict {
   readonly state: 'open' | 'right' | 'wrong'
   /** A sentence for the user, or empty. It contains no digit of a card and no part of a key. */
@@ -18,9 +20,7 @@ export function missing(what: string, finished: boolean): Verdict {
 export function validateOrganization(written: string, finished: boolean): Verdict {
   const text = written.trim()
   if (text === '') return missing('the organization', finished)
-  return /^[A-Za-z0-9_@~.-]{1,50}$/.test(text)
-    ? RIGHT
-    : wrong('An id has 1 to 50 letters, digits, or any of _ @ ~ - and the period.')
+  return new RegExp(ID_PATTERN).test(text) ? RIGHT : wrong(`An id ${ID_RULE}.`)
 }
 
 /** Validates a publishable key. A secret key is refused, because it must never be in a payer's browser. */

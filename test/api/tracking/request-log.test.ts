@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { createRequestLog } from '../../../api/tracking/request-log.ts'
 import type { TrackedRequest } from '../../../api/tracking/tracked-request.ts'
 import { createLog } from '../../../config/log.ts'
-import { newId } from '../../../db/ids.ts'
+import { newId } from '../../../db/new-id.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { waitFor } from '../../support/wait-for.ts'
 

@@ -59,6 +59,3 @@ const nextUlid = monotonicFactory(randomFraction)
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${prefix === 'tok' ? ulid(undefined, randomFraction) : nextUlid()}`
 }
-
-/** Format of every id, generated or chosen by a caller (specification 2 and 4). */
-export const ID_PATTERN = '^[A-Za-z0-9_@~.-]{1,50}$'
