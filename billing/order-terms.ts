@@ -214,16 +214,6 @@ export function planField(
   return `items.${index}.plan.${isInline === true ? member : 'id'}`
 }
 
-/** Returns the later of creation and start plus the time to live of pending orders; null: never. */
-export function defaultAbandonTime(
-  pendingOrderTtl: string | null,
-  created: number,
-  start: number,
-): number | null {
-  const ttl = parseDuration(pendingOrderTtl ?? '')
-  return ttl === null ? null : reach(Math.max(start, created), ttl)
-}
-
 export function shifted(instant: number, { chronology, duration, unit }: TimeShift): number | null {
   const parsed = parseDuration(shiftText(duration, unit))
   return parsed === null ? instant : reach(instant, parsed, chronology === 'before' ? -1 : 1)

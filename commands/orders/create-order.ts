@@ -1,14 +1,9 @@
-import { reminderTerms } from '../../billing/billing-settings.ts'
+import { defaultAbandonTime, reminderTerms } from '../../billing/billing-settings.ts'
 import { canonicalJson } from '../../billing/canonical-json.ts'
 import type { Contact } from '../../billing/contacts.ts'
 import { checkedCustomFields } from '../../billing/custom-fields.ts'
 import { placeOrder } from '../../billing/order.ts'
-import {
-  defaultAbandonTime,
-  type InvoiceTimeShift,
-  type PricedPlan,
-  type RecurringInterval,
-} from '../../billing/order-terms.ts'
+import type { InvoiceTimeShift, PricedPlan, RecurringInterval } from '../../billing/order-terms.ts'
 import type { RiskInput } from '../../billing/risk.ts'
 import {
   Customer,
@@ -244,7 +239,6 @@ function pricedInline(plan: InlinePlan, terms: OwnTerms): OrderItem['priced'] {
 }
 
 function abandonTimeOf(settings: Organization['settings'], created: Date, start: Date): Date | null {
-  const ttl = settings.billing?.pendingOrderTtl ?? null
-  const abandonTime = defaultAbandonTime(ttl, created.getTime(), start.getTime())
+  const abandonTime = defaultAbandonTime(settings.billing, created.getTime(), start.getTime())
   return abandonTime === null ? null : new Date(abandonTime)
 }
