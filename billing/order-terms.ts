@@ -1,10 +1,8 @@
 /** The agreed terms of an order: its plans as they were when priced, and what the order sets in their place. */
-import { canonicalJson } from './canonical-json.ts'
 import type { RedeemedCoupon } from './coupons.ts'
 import { type Duration, parseDuration, reach } from './durations.ts'
-import type { InvalidField } from './errors.ts'
 import { orNever } from './instants.ts'
-import { type AnchoredPeriod, earliestStart, type Period, periodDuration } from './periods.ts'
+import { type AnchoredPeriod, type Period, periodDuration } from './periods.ts'
 import type { Pricing } from './pricing.ts'
 import type { TaxSchedule } from './taxes.ts'
 
@@ -131,87 +129,35 @@ export function agreedTerms(plans: readonly PricedPlan[], choices: OrderChoices)
   }
 }
 
-export function termsProblems(
-  plans: readonly PricedPlan[],
-  choices: OrderChoices,
-  { start, trialAfter, now }: { readonly start: number; readonly trialAfter: number; readonly now: number },
-): InvalidField[] {
-  const problems: InvalidField[] = []
-  const [first] = plans
-  const lasting = plans.filter((plan) => plan.recurringInterval !== null)
-  const ongoing = plans.filter((plan) => plan.recurringInterval !== null || plan.trial !== null)
-  for (const [index, plan] of plans.entries()) {
-    const mismatch = (member: 'currency' | 'recurringInterval' | 'trial', message: string) =>
-      void problems.push({ field: planField(plan, index, member), code: 'mismatch', message })
-    if (first !== undefined && plan.currency !== first.currency) {
-      mismatch('currency', `must have the currency of the first plan: ${first.currency}`)
-    }
-    const period = lasting[0]?.recurringInterval
-    if (plan.recurringInterval !== null && period != null) {
-      if (!sameSchedule(plan.recurringInterval, period))
-        mismatch('recurringInterval', 'must have the same service period as the other plans of the order')
-      else if (choices.recurringInterval === null && plan.recurringInterval.limit !== period.limit) {
-        mismatch(
-          'recurringInterval',
-          'must have the same limit as the other plans, unless the order sets recurringInterval',
-        )
-      }
-    }
-    if (
-      choices.trial === null &&
-      ongoing.includes(plan) &&
-      !sameTrial(plan.trial, ongoing[0]?.trial ?? null)
-    ) {
-      mismatch('trial', 'must have the same trial as the other plans, unless the order sets trial')
-    }
+/** The terms of an order that begins at `now` and is not charged automatically. */
+export function newOrderTerms(
+  items: readonly PricedItem[],
+  agreed: AgreedTerms,
+  {
+    now,
+    shipping,
+    coupons,
+    taxes = null,
+  }: { readonly now: number } & Pick<OrderTerms, 'shipping' | 'coupons' | 'taxes'>,
+): OrderTerms {
+  return {
+    currency: items[0]?.plan.currency ?? '',
+    createdTime: now,
+    startTime: now,
+    abandonTime: null,
+    items,
+    ...agreed,
+    delinquencyPeriod: null,
+    shipping,
+    coupons,
+    canCharge: false,
+    instrumentId: null,
+    autopayRetries: [],
+    paydays: [],
+    declinedRenewalsLimit: null,
+    reminders: NO_REMINDERS,
+    taxes,
   }
-  if (choices.trial?.enabled === true) {
-    if (choices.trial.endTime === null) {
-      problems.push({
-        field: 'trial.endTime',
-        code: 'required',
-        message: 'is required when the trial is enabled',
-      })
-    } else if (choices.trial.endTime <= trialAfter) {
-      problems.push({ field: 'trial.endTime', code: 'out-of-range', message: 'must be after the start time' })
-    }
-    if (plans.length > 0 && ongoing.length === 0) {
-      problems.push({ field: 'trial', code: 'mismatch', message: 'must not be enabled for one-time sales' })
-    }
-  }
-  if (plans.length === 0) return problems
-  const { trial, interval } = agreedTerms(plans, choices)
-  if (choices.isTrialOnly && trial === null) {
-    problems.push({
-      field: 'isTrialOnly',
-      code: 'mismatch',
-      message: 'requires a trial of the plans or of the order',
-    })
-  }
-  if (choices.recurringInterval !== null && lasting.length === 0) {
-    problems.push({
-      field: 'recurringInterval',
-      code: 'mismatch',
-      message: 'must be omitted, because no plan of the order recurs',
-    })
-  }
-  if (interval !== null && start < earliestStart(now, interval)) {
-    problems.push({
-      field: 'startTime',
-      code: 'out-of-range',
-      message: 'must not be more than one service period in the past',
-    })
-  }
-  return problems
-}
-
-/** A plan that the item refers to is named by its id. */
-export function planField(
-  { isInline }: Pick<PricedPlan, 'isInline'>,
-  index: number,
-  member: 'currency' | 'recurringInterval' | 'trial',
-): string {
-  return `items.${index}.plan.${isInline === true ? member : 'id'}`
 }
 
 export function shifted(instant: number, { chronology, duration, unit }: TimeShift): number | null {
@@ -234,19 +180,4 @@ function orderTrial({ enabled, endTime }: { enabled: boolean; endTime: number | 
 function shiftText(duration: number, unit: ShiftUnit): string {
   const letter = unit.slice(0, 1).toUpperCase()
   return /^(?:second|minute|hour)/.test(unit) ? `PT${duration}${letter}` : `P${duration}${letter}`
-}
-
-function sameSchedule(
-  { limit: _, ...a }: RecurringInterval,
-  { limit: __, ...b }: RecurringInterval,
-): boolean {
-  return canonicalJson(a) === canonicalJson(b)
-}
-
-function samePeriod(a: Period, b: Period): boolean {
-  return a.unit === b.unit && a.length === b.length
-}
-
-function sameTrial(a: PlanTrial | null, b: PlanTrial | null): boolean {
-  return a === null || b === null ? a === b : samePeriod(a.period, b.period)
 }

@@ -11,10 +11,10 @@ import { refundUndelivered } from '../payments/refund-sales.ts'
 import { references } from '../references.ts'
 import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
-import { checkTerms } from './check-terms.ts'
 import { pricedItems, type SubscriptionItem } from './create-order.ts'
 import { orderInstant } from './order-instant.ts'
 import { readForOrder } from './order-references.ts'
+import { recordOrderProblems } from './record-order-problems.ts'
 import { orderTerms } from './rows-to-order.ts'
 import { checkKept, taxAnew } from './update-order.ts'
 
@@ -48,7 +48,7 @@ export async function changeSubscriptionItems(
     invoiceTimeShift: row.invoiceTimeShift ?? null,
   }
   const start = new Date(Math.max(startTime.getTime(), instant))
-  checkTerms(found, items, terms, { start, trialAfter: startTime, now: instant })
+  recordOrderProblems(found, items, terms, { start, trialAfter: startTime, now: instant })
   checkKept(found, record, items, renewalPolicy)
   found.check()
   if (!CHANGEABLE.has(row.status)) {

@@ -26,12 +26,12 @@ import { changeCoupons, checkCoupons, NO_COUPONS, readCoupons } from '../coupons
 import { type References, references } from '../references.ts'
 import { orderDeadline, scheduleNext } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
-import { checkTaxedAmounts, checkTerms } from './check-terms.ts'
 import { UNCHARGED } from './choose-instrument.ts'
 import { newRecord } from './order-record.ts'
 import { readForOrder } from './order-references.ts'
 import { orderRisk } from './order-risk.ts'
 import { readTaxes } from './order-taxes.ts'
+import { recordOrderProblems, requireTaxedAmounts } from './record-order-problems.ts'
 import { orderTerms, termsItem } from './rows-to-order.ts'
 
 export type SubscriptionItem = Readonly<
@@ -89,7 +89,7 @@ export async function createSubscription(
   await checkInstrument(found, given)
   const items = await pricedItems(known.plans, found, given.items)
   const startTime = given.startTime ?? now
-  const invoices = checkTerms(found, items, given, {
+  const invoices = recordOrderProblems(found, items, given, {
     start: startTime,
     trialAfter: laterOf(startTime, now),
     now: now.getTime(),
@@ -143,7 +143,7 @@ export async function createSubscription(
   const reminders = reminderTerms(known.settings.billing)
   const taxes = known.isTaxed ? ((await readTaxes(unit, [row])).get(id) ?? null) : null
   const terms = orderTerms(row, { ...UNCHARGED, reminders, taxes }, redeemed.redeemed)
-  checkTaxedAmounts(terms)
+  requireTaxedAmounts(terms)
   const placed = placeOrder(terms)
   const record = newRecord(row, { ...placed.order, invoices: [] }, redeemed)
   applyTransitions(unit, record, [placed])

@@ -14,15 +14,15 @@ import {
   pricedAt,
   renewalLines,
 } from '../../billing/invoices.ts'
-import { agreedTerms } from '../../billing/order-terms.ts'
+import { agreedTerms, newOrderTerms } from '../../billing/order-terms.ts'
 import { Coupon, Website } from '../../db/entities/index.ts'
 import type { OrderItem } from '../../db/entities/subscription.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { type References, references } from '../references.ts'
-import { checkTaxedAmounts, checkTerms, newOrderTerms } from './check-terms.ts'
 import { pricedItems, type SubscriptionItem } from './create-order.ts'
 import { readForOrder } from './order-references.ts'
 import { readTaxes } from './order-taxes.ts'
+import { recordOrderProblems, requireTaxedAmounts } from './record-order-problems.ts'
 import { orderChoices, termsItem } from './rows-to-order.ts'
 
 export interface OrderToPreview {
@@ -55,7 +55,7 @@ export async function previewOrder(unit: UnitOfWork, given: OrderToPreview): Pro
   if (!known.hasWebsite) found.missing(Website, 'websiteId')
   const items = await pricedItems(known.plans, found, given.items)
   const own = { trial: null, isTrialOnly: false, recurringInterval: null, invoiceTimeShift: null }
-  const invoices = checkTerms(
+  const invoices = recordOrderProblems(
     found,
     items,
     { ...own, orderType: 'subscription-order', items: given.items, shipping },
@@ -73,8 +73,9 @@ export async function previewOrder(unit: UnitOfWork, given: OrderToPreview): Pro
   const { billingAddress, deliveryAddress } = given
   const taxed = { id: '', customerId: '', currency, items, billingAddress, deliveryAddress }
   const taxes = known.isTaxed ? ((await readTaxes(unit, [taxed])).get('') ?? null) : null
-  const terms = newOrderTerms(items, agreed, { now, shipping, coupons, taxes })
-  checkTaxedAmounts(terms)
+  const priced = { now, shipping: shipping?.amount ?? null, coupons, taxes }
+  const terms = newOrderTerms(items.map(termsItem), agreed, priced)
+  requireTaxedAmounts(terms)
   const initial = pricedAt({ terms, invoices: [] }, initialLines(terms), now, 1)
   const first = draftInvoice(1, 'initial', initial, { periodNumber: 1, periodStart: null, periodEnd: null })
   const isRenewed = terms.interval !== null && terms.interval.limit !== 1

@@ -6,7 +6,8 @@ import { changeItems, type RenewalPolicy } from '../../billing/item-changes.ts'
 import { set, transition } from '../../billing/order.ts'
 import { changeTerms, moveRenewal } from '../../billing/order-commands.ts'
 import { changeAutopay } from '../../billing/order-payments.ts'
-import { agreedTerms, planField } from '../../billing/order-terms.ts'
+import { planField } from '../../billing/order-problems.ts'
+import { agreedTerms } from '../../billing/order-terms.ts'
 import type { CouponRedemption, Subscription } from '../../db/entities/index.ts'
 import type { OrderItem } from '../../db/entities/subscription.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -23,7 +24,6 @@ import { incrementRevision } from '../invoices/write-invoice.ts'
 import { references } from '../references.ts'
 import { advanceForCommand, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { annotateDrafts, applyTransitions } from './apply-transitions.ts'
-import { checkTaxedAmounts, checkTerms } from './check-terms.ts'
 import { readChargeTerms, UNCHARGED } from './choose-instrument.ts'
 import { changedItem, checkInstrument, type NewSubscription, pricedItems } from './create-order.ts'
 import { eventTime } from './event-time.ts'
@@ -32,6 +32,7 @@ import { draftIds, type OrderRecord } from './order-record.ts'
 import { readForOrder } from './order-references.ts'
 import { orderRisk, readCaptured } from './order-risk.ts'
 import { readTaxes } from './order-taxes.ts'
+import { recordOrderProblems, requireTaxedAmounts } from './record-order-problems.ts'
 import { orderChoices, orderTerms, termsItem } from './rows-to-order.ts'
 
 export interface SubscriptionChange
@@ -86,7 +87,7 @@ export async function updateSubscription(
     const trialAfter = unchanged(row, values, ['trial']) ? values.startTime : soonest
     const { orderType } = row
     const times = { start, trialAfter, now: instant }
-    const invoices = checkTerms(found, items, { ...values, orderType, items: given.items }, times)
+    const invoices = recordOrderProblems(found, items, { ...values, orderType, items: given.items }, times)
     checkKept(found, record, items)
     const { id, customerId } = row
     const { billingAddress, currency } = { ...values, billingAddress: given.billingAddress }
@@ -257,7 +258,7 @@ export async function taxAnew(unit: UnitOfWork, record: OrderRecord): Promise<bo
   const { row, charging, redeemed } = record
   if (charging.taxes === null) return false
   record.charging = { ...charging, taxes: (await readTaxes(unit, [row])).get(row.id) ?? null }
-  checkTaxedAmounts(orderTerms(row, record.charging, redeemed))
+  requireTaxedAmounts(orderTerms(row, record.charging, redeemed))
   return true
 }
 
