@@ -6,9 +6,11 @@ import { type AddressGuard, AddressRefusedError } from './address-guard.ts'
 import { createNames, LOOKUP_TIMEOUT, type NamesOptions } from './names.ts'
 import { isExhaustion, OwnFaultError } from './own-fault.ts'
 import { type Deadline, type StandstillWatch, startDeadline, watchStandstill } from './standstill.ts'
-import { ATTEMPT_TIMEOUT, LARGEST_RESPONSE, responseFailure } from './success-rule.ts'
+import { LARGEST_RESPONSE, responseFailure } from './success-rule.ts'
 import { portOf } from './webhook-url.ts'
 
+/** Milliseconds in which this process runs, from the connection to the last byte, without the name's look-up. */
+export const ATTEMPT_TIMEOUT = 20_000
 const LOGGED_RESPONSE = 16 * 1024
 
 export type FailureReason =

@@ -1,5 +1,3 @@
-/** Milliseconds in which this process runs, from the connection to the last byte, without the name's look-up. */
-export const ATTEMPT_TIMEOUT = 20_000
 export const LARGEST_RESPONSE = 1024 * 1024
 
 /** Specification 6.1: dispute events are accepted with any 2xx, all others with 200 only. */

@@ -8,8 +8,12 @@ import { createServer as createTlsServer } from 'node:tls'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { createAddressGuard } from '../../delivery/address-guard.ts'
 import type { Resolve } from '../../delivery/names.ts'
-import { createSender, type ReceiverResponse, type WebhookRequest } from '../../delivery/sender.ts'
-import { ATTEMPT_TIMEOUT } from '../../delivery/success-rule.ts'
+import {
+  ATTEMPT_TIMEOUT,
+  createSender,
+  type ReceiverResponse,
+  type WebhookRequest,
+} from '../../delivery/sender.ts'
 import { freePort } from '../../dev/services/ports.ts'
 import { hasOpenssl } from '../support/certificates.ts'
 
