@@ -6,7 +6,6 @@ import { gatewayRoutes } from '../commands/payments/gateway-routes.ts'
 import type { Config } from '../config/config.ts'
 import type { MerchantIdentity } from '../config/merchant-identity.ts'
 import { ownPorts } from '../config/own-ports.ts'
-import { RELEASE } from '../config/release.ts'
 import type { TemporalConnection } from '../config/temporal-connection.ts'
 import { outsideTransactions } from '../db/outside-transactions.ts'
 import type { ApiAccess } from '../db/row-security.ts'
@@ -108,7 +107,7 @@ export async function startApi(
   if (expiredTime < now() + EXPIRES_SOON) {
     dependencies.log.warn('The certificate in APPLE_PAY_CERT_FILE expires within 30 days or has expired.')
   }
-  const attempts = { sender, signingKey, vault, baseUrl: shared.baseUrl, release: RELEASE, now }
+  const attempts = { sender, signingKey, vault, baseUrl: shared.baseUrl, now }
   const requestLog = createRequestLog({
     em: () => orm.em.fork(),
     log: dependencies.log,

@@ -5,6 +5,7 @@ import type { ReceiverResponse, Sender } from './sender.ts'
 import { signWebhook } from './signature.ts'
 import type { SigningKeyPair } from './signing-keys.ts'
 import { takesAnySuccessStatus } from './success-rule.ts'
+import { USER_AGENT } from './user-agent.ts'
 import { maskedHeaders, openHeaders, ownHeaders, type StoredHeaders } from './webhook-headers.ts'
 
 export interface DueDelivery extends StoredHeaders {
@@ -40,7 +41,6 @@ export interface AttemptDependencies {
   readonly signingKey: () => Promise<SigningKeyPair>
   readonly vault: Pick<Vault, 'open'>
   readonly baseUrl: string
-  readonly release: string
   /** Real time, in milliseconds. */
   readonly now: () => number
 }
@@ -50,7 +50,7 @@ export async function attemptDelivery(
   delivery: DueDelivery,
   dependencies: AttemptDependencies,
 ): Promise<Attempt> {
-  const { sender, signingKey, vault, baseUrl, release, now } = dependencies
+  const { sender, signingKey, vault, baseUrl, now } = dependencies
   const key = await signingKey()
   const initiatedTime = new Date(now())
   const { organizationId, eventId, eventType, payload: body, url, method, authCipher } = delivery
@@ -59,7 +59,7 @@ export async function attemptDelivery(
   const requestHeaders = {
     ...own,
     'Content-Type': 'application/json; charset=utf-8',
-    'User-Agent': `Service/${release}`,
+    'User-Agent': USER_AGENT,
     'Webhook-Id': eventId,
     'Security-Signature': await signWebhook({ baseUrl, organizationId, body }, key, initiatedTime),
   }

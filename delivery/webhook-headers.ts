@@ -1,4 +1,4 @@
-/** Headers of an attempt: the merchant's own, the credential's, and ours, which cannot be overridden. */
+/** The headers that a merchant gives a webhook, and its credential's. Ours are set in delivery/attempt.ts. */
 import type { FieldProblem, InvalidField } from '../billing/errors.ts'
 import type { WebhookAuth } from '../db/entities/service-credential.ts'
 import type { StoredHeader, WebhookHeader } from '../db/entities/webhook.ts'

@@ -8,7 +8,6 @@ import { gatewayAccountSource } from '../commands/payments/gateway-accounts.ts'
 import { gatewayRoutes } from '../commands/payments/gateway-routes.ts'
 import type { Config } from '../config/config.ts'
 import { ownPorts } from '../config/own-ports.ts'
-import { RELEASE } from '../config/release.ts'
 import type { TemporalConnection } from '../config/temporal-connection.ts'
 import { DELIVERY_CHANNEL, NOTIFICATION_CHANNEL, RESEND_CHANNEL, WAKE_UP_CHANNEL } from '../db/channels.ts'
 import { watchDatabaseClock } from '../db/clock-agreement.ts'
@@ -108,7 +107,6 @@ export function startWorker(dependencies: WorkerDependencies): RunningWorker {
     signingKey: signingKeyCache(em, vault, now),
     vault,
     baseUrl: config.baseUrl,
-    release: RELEASE,
     now,
   }
 

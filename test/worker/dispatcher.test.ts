@@ -146,7 +146,7 @@ describe('the dispatcher', () => {
     const em = () => orm.em.fork()
     const now = () => Date.now()
     const signingKey = signingKeyCache(em, vault, now)
-    const attempts = { sender, signingKey, vault, baseUrl: service.baseUrl, release: 'release', now }
+    const attempts = { sender, signingKey, vault, baseUrl: service.baseUrl, now }
     const made: Attempt[] = []
     const lines: string[] = []
     const dispatcher = startDispatcher({
