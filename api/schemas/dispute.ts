@@ -1,11 +1,6 @@
 import Type, { type Static } from 'typebox'
-import {
-  DISPUTE_CATEGORIES,
-  DISPUTE_STATUSES,
-  DISPUTE_TYPES,
-  type DisputeType,
-  READ_ONLY_DISPUTE_TYPES,
-} from '../../billing/disputes.ts'
+import { DISPUTE_CATEGORIES } from '../../billing/dispute-categories.ts'
+import { DISPUTE_STATUSES, DISPUTE_TYPES, type DisputeType } from '../../billing/disputes.ts'
 import {
   Amount,
   EnumWithReadOnlyValues,
@@ -17,6 +12,10 @@ import {
   resourceMembers,
   Text,
 } from './conventions.ts'
+
+/** No request opens such a dispute. */
+const ONLY_IN_RESPONSES: readonly DisputeType[] = ['paypal-claim']
+const IN_REQUESTS = DISPUTE_TYPES.filter((type) => !ONLY_IN_RESPONSES.includes(type))
 
 export const Dispute = Type.Object(
   {
@@ -41,7 +40,7 @@ export const Dispute = Type.Object(
       ),
     ),
     category: ReadOnly(Type.Enum([...DISPUTE_CATEGORIES])),
-    type: EnumWithReadOnlyValues<DisputeType>(DISPUTE_TYPES, READ_ONLY_DISPUTE_TYPES, {
+    type: EnumWithReadOnlyValues<DisputeType>(IN_REQUESTS, ONLY_IN_RESPONSES, {
       description: 'Type of the dispute.',
     }),
     status: Type.Enum([...DISPUTE_STATUSES]),

@@ -1,8 +1,8 @@
+import { disputeCategory } from '../../billing/dispute-categories.ts'
 import { disputeReason } from '../../billing/dispute-reasons.ts'
 import {
   type DisputeStatus,
   type DisputeType,
-  disputeCategory,
   disputeLostAt,
   resolutionTime,
 } from '../../billing/disputes.ts'

@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core'
-import type { DisputeCategory, DisputeStatus, DisputeType } from '../../billing/disputes.ts'
+import type { DisputeCategory } from '../../billing/dispute-categories.ts'
+import type { DisputeStatus, DisputeType } from '../../billing/disputes.ts'
 import {
   choiceIndex,
   filterIndex,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { disputeCategory } from '../../billing/dispute-categories.ts'
 import { DISPUTE_REASONS, disputeReason } from '../../billing/dispute-reasons.ts'
-import { disputeCategory } from '../../billing/disputes.ts'
 
 describe('the networks’ reason codes', () => {
   const rows = Object.values(DISPUTE_REASONS).flatMap((codes) => Object.entries(codes))
