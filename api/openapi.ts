@@ -119,7 +119,7 @@ function operationOf(
   exampleOf: (schema: JsonSchema) => object,
   hasPut: boolean,
 ): OpenApiOperation {
-  const { operationId, summary, accepts, rawSecret = false, takesBody, body, resource } = route
+  const { operationId, summary, accepts, secretInAuthorization = false, takesBody, body, resource } = route
   const bodyRef = takesBody ? components.refTo(body ?? resource, 'body') : null
   return {
     operationId,
@@ -127,7 +127,10 @@ function operationOf(
     description: descriptionOf(route, hasPut),
     tags: [tagOf(route.path).name],
     parameters: parametersOf(route),
-    security: [...accepts.flatMap((form) => SECURITY[form]), ...(rawSecret ? [{ rawSecretKey: [] }] : [])],
+    security: [
+      ...accepts.flatMap((form) => SECURITY[form]),
+      ...(secretInAuthorization ? [{ rawSecretKey: [] }] : []),
+    ],
     ...(bodyRef === null
       ? {}
       : {

@@ -237,9 +237,10 @@ export interface Route {
   /** Below `/organizations/{organizationId}`; with a leading slash, the credential names the organization. */
   readonly path: string
   readonly summary: string
+  /** A secret key comes in `SVC-APIKEY`, a publishable one and a customer's token in `Authorization`. */
   readonly accepts: readonly KeyForm[]
-  /** True if a secret key may also come raw in `Authorization`. */
-  readonly rawSecret?: boolean
+  /** True if a secret key may come in `Authorization` too. */
+  readonly secretInAuthorization?: boolean
   /** Its writable members are the body, its readable ones the response. */
   readonly resource: TSchema
   readonly takesBody: boolean
@@ -277,8 +278,6 @@ export interface Route {
 
 const SECRET = ['secret'] as const
 const NO_QUERY = Type.Object({}, { additionalProperties: false })
-const BROWSER: readonly KeyForm[] = ['publishable', 'customer']
-const CUSTOMER: readonly KeyForm[] = ['customer']
 
 export function fullPath({ path }: Pick<Route, 'path'>): string {
   if (isOfHost({ path })) return path
@@ -344,12 +343,16 @@ export const ROUTES: readonly Route[] = [
   put(disputes, disputeWriter),
 
   getMany(paymentTokens, pageQuery),
-  { ...post(paymentTokens, paymentTokenWriter, 'tok'), accepts: [...SECRET, ...BROWSER], rawSecret: true },
+  {
+    ...post(paymentTokens, paymentTokenWriter, 'tok'),
+    accepts: ['secret', 'publishable', 'customer'],
+    secretInAuthorization: true,
+  },
   {
     ...getOne(paymentTokens),
     path: 'tokens/{token}',
-    accepts: [...SECRET, 'publishable'],
-    rawSecret: true,
+    accepts: ['secret', 'publishable'],
+    secretInAuthorization: true,
     handler: readPaymentToken,
   },
 
@@ -358,7 +361,7 @@ export const ROUTES: readonly Route[] = [
     method: 'POST',
     path: 'digital-wallets/validation',
     summary: 'Validate a merchant with a digital wallet',
-    accepts: [...SECRET, ...BROWSER],
+    accepts: ['secret', 'publishable', 'customer'],
     resource: DigitalWalletValidation,
     takesBody: true,
     returns: 'one',
@@ -397,7 +400,7 @@ export const ROUTES: readonly Route[] = [
     ...authenticationToken('POST', ''),
     signsIn: true,
     summary: 'Create an authentication token for a customer',
-    accepts: [...SECRET, 'publishable'],
+    accepts: ['secret', 'publishable'],
     takesBody: true,
     success: 201,
     continues: true,
@@ -420,7 +423,7 @@ export const ROUTES: readonly Route[] = [
     ...authenticationToken('POST', '/{token}/exchange'),
     operationId: 'PostAuthenticationTokenExchange',
     summary: 'Exchange an authentication token for a customer JWT',
-    accepts: [...SECRET, 'publishable'],
+    accepts: ['secret', 'publishable'],
     resource: CustomerToken,
     takesBody: true,
     success: 201,
@@ -1310,7 +1313,7 @@ function inStorefront(route: Route): Route {
     ...route,
     operationId: `Storefront${route.operationId}`,
     summary: `${route.summary} in the storefront`,
-    accepts: CUSTOMER,
+    accepts: ['customer'],
   }
 }
 

@@ -50,7 +50,10 @@ export async function authenticate(
   ctx: Context,
   em: EntityManager,
   { installation, readCustomerToken }: CredentialSources,
-  { rawSecret, accepts }: { readonly rawSecret?: boolean; readonly accepts: readonly KeyForm[] },
+  {
+    accepts,
+    secretInAuthorization = false,
+  }: { readonly accepts: readonly KeyForm[]; readonly secretInAuthorization?: boolean },
 ): Promise<Credential> {
   const unauthorized = (detail: string) =>
     new Problem('unauthorized', detail, { headers: { 'WWW-Authenticate': challenge(accepts) } })
@@ -61,7 +64,7 @@ export async function authenticate(
   }
   if (key === '' && authorization === '')
     throw unauthorized(`Send a key: a secret one in the ${KEY_HEADER} header.`)
-  if (authorization.startsWith('sk_') && rawSecret !== true) {
+  if (authorization.startsWith('sk_') && !secretInAuthorization) {
     throw unauthorized(`Send the secret key in the ${KEY_HEADER} header.`)
   }
   if (key.startsWith('pk_')) {

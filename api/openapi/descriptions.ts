@@ -44,7 +44,7 @@ const FORMS: Readonly<Record<KeyForm, string>> = {
 
 /** `canPut`: whether the same resource can be created under an id of the caller's. */
 export function descriptionOf(route: Route, canPut: boolean): string {
-  const { accepts, operationId, description, rawSecret = false } = route
+  const { accepts, operationId, description, secretInAuthorization = false } = route
   const forms = isSigned(route)
     ? ['the signature of the payment provider in place of a credential']
     : accepts.map((form) => FORMS[form])
@@ -52,7 +52,7 @@ export function descriptionOf(route: Route, canPut: boolean): string {
   return [
     OWN[operationId] ?? description,
     meaning(route, canPut),
-    `Accepts ${accepted}.${rawSecret ? ' The secret key may come in `Authorization` as well.' : ''}`,
+    `Accepts ${accepted}.${secretInAuthorization ? ' The secret key may come in `Authorization` as well.' : ''}`,
   ]
     .filter((text) => text !== undefined && text !== '')
     .join('\n\n')

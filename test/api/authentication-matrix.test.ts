@@ -83,7 +83,8 @@ describe('every operation', () => {
     'a key of the other environment': () => 401,
     "another organization's key": (route) => (isOfHost(route) ? 'accepted' : 403),
     'a secret key': (route) => form(route, 'secret'),
-    'a secret key in Authorization': (route) => (route.rawSecret === true ? form(route, 'secret') : 401),
+    'a secret key in Authorization': (route) =>
+      route.secretInAuthorization === true ? form(route, 'secret') : 401,
     'a publishable key': (route) => form(route, 'publishable'),
     'a publishable key in SVC-APIKEY': () => 401,
     "a customer's JWT": (route) => form(route, 'customer'),
