@@ -25,13 +25,13 @@ import {
 import { lockRow } from '../../db/lock-row.ts'
 import { customerEvent } from '../../events/customer-events.ts'
 import { presentCustomer, presentLeadSource } from '../../representations/customer.ts'
-import { resourceUrl } from '../../representations/links.ts'
 import { presentPaymentInstrument } from '../../representations/payment-instrument.ts'
 import { presentWebsite } from '../../representations/website.ts'
 import { isNotModified, requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
 import { changeRow } from '../resources/change-row.ts'
+import { createdAt } from '../resources/created.ts'
 import { remove } from '../resources/delete.ts'
 import { embedding } from '../resources/embedding.ts'
 import { notFound, type Resource, type Writer } from '../resources/resource.ts'
@@ -139,7 +139,7 @@ export async function putLeadSource(context: OperationContext): Promise<Operatio
     return {
       body: presentLeadSource(row, context.baseUrl),
       revision: row.revision,
-      location: resourceUrl(context.baseUrl, row.organizationId, 'customers', row.id, 'lead-source'),
+      ...createdAt(context, 'customers', row.id, 'lead-source'),
     }
   })
 }

@@ -33,7 +33,6 @@ import { pauseSearch } from '../../db/entities/subscription-pause.ts'
 import { reactivationSearch } from '../../db/entities/subscription-reactivation.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { presentUpcomingInvoice } from '../../representations/invoice.ts'
-import { resourceUrl } from '../../representations/links.ts'
 import {
   presentCancellation,
   presentPause,
@@ -45,6 +44,7 @@ import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf, reference } from '../query/fields.ts'
 import { pageOf, type Range } from '../query/paging.ts'
 import { changeRow } from '../resources/change-row.ts'
+import { createdAt, respondCreated } from '../resources/created.ts'
 import {
   notFound,
   type Presentable,
@@ -52,7 +52,7 @@ import {
   type ResourceRow,
   type Writer,
 } from '../resources/resource.ts'
-import { presentAll, respondCreated, respondWith } from '../resources/respond.ts'
+import { presentAll, respondWith } from '../resources/respond.ts'
 import type { UpcomingInvoiceIssue } from '../schemas/invoice.ts'
 import {
   SubscriptionCancellation,
@@ -284,7 +284,6 @@ export async function postInterimInvoice(context: OperationContext): Promise<Ope
 
 /** POST subscriptions/{id}/upcoming-invoice/issue. */
 export async function postUpcomingInvoiceIssue(context: OperationContext): Promise<OperationResponse> {
-  const { baseUrl, organizationId } = context
   const command = (order: Order, at: number) => {
     const { issuedTime, dueTime } = context.body<UpcomingInvoiceIssue>()
     return issueUpcoming(order, at, {
@@ -295,8 +294,8 @@ export async function postUpcomingInvoiceIssue(context: OperationContext): Promi
   return await issueInvoice(context, command, async (row, { order, row: ofOrder }) => {
     const state = order.invoices.find(({ sequence }) => sequence === row.sequence)
     if (state === undefined) throw new Error('an invoice that was issued is not in the record of its order')
-    const body = { id: row.id, ...presentUpcomingInvoice(ofOrder, state, baseUrl) }
-    return { status: 201, body, location: resourceUrl(baseUrl, organizationId, 'invoices', row.id) }
+    const body = { id: row.id, ...presentUpcomingInvoice(ofOrder, state, context.baseUrl) }
+    return { body, ...createdAt(context, 'invoices', row.id) }
   })
 }
 

@@ -16,9 +16,9 @@ import {
 import { Invoice as InvoiceRow } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { presentInvoice, presentInvoiceItems } from '../../representations/invoice.ts'
-import { resourceUrl } from '../../representations/links.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { changeRow } from '../resources/change-row.ts'
+import { createdAt } from '../resources/created.ts'
 import { notFound, type Writer } from '../resources/resource.ts'
 import { respondWith } from '../resources/respond.ts'
 import { contactOf } from '../schemas/contact.ts'
@@ -46,9 +46,8 @@ export async function postInvoiceItem(context: OperationContext): Promise<Operat
       id = await addItem(unit, invoice, item)
     })
     return {
-      status: 201,
       body: shownItem(context, invoice, id),
-      location: resourceUrl(context.baseUrl, context.organizationId, 'invoices', invoice.id, 'items', id),
+      ...createdAt(context, 'invoices', invoice.id, 'items', id),
     }
   })
 }

@@ -10,10 +10,10 @@ import { presentTimelineEntry } from '../../representations/timeline.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
+import { respondCreated } from '../resources/created.ts'
 import { list } from '../resources/list.ts'
 import { readOne } from '../resources/read.ts'
 import { notFound, type Resource } from '../resources/resource.ts'
-import { respondCreated } from '../resources/respond.ts'
 import {
   CustomerTimelineComment,
   CustomerTimelineEntry,

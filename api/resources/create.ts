@@ -1,7 +1,8 @@
 import type { OperationContext, OperationResponse } from '../operation.ts'
+import { respondCreated } from './created.ts'
 import { withCustomFields } from './custom-fields.ts'
 import type { Resource, ResourceRow, Writer } from './resource.ts'
-import { requireKnownExpansions, respondCreated } from './respond.ts'
+import { requireKnownExpansions } from './respond.ts'
 
 export async function create<Row extends ResourceRow, Body>(
   context: OperationContext,

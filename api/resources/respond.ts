@@ -1,21 +1,7 @@
-import { resourceUrl } from '../../representations/links.ts'
 import { invalidFieldsProblem } from '../http/problems.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { type Embedding, findEmbedded } from './embedding.ts'
 import type { Presentable, Resource, ResourceRow } from './resource.ts'
-
-export async function respondCreated<Row extends ResourceRow>(
-  context: OperationContext,
-  resource: Resource<Row>,
-  row: Row,
-): Promise<OperationResponse> {
-  const { baseUrl, organizationId } = context
-  return {
-    ...(await respondWith(context, resource, row)),
-    status: 201,
-    location: resourceUrl(baseUrl, organizationId, ...resource.path.split('/'), row.id),
-  }
-}
 
 /** True if the response is not the whole resource alone, so that it has no entity tag. */
 export function isPart({ query }: Pick<OperationContext, 'query'>): boolean {

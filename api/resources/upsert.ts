@@ -5,9 +5,10 @@ import { requirePreconditions } from '../http/preconditions.ts'
 import { invalidFieldsProblem } from '../http/problems.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { changeRow } from './change-row.ts'
+import { respondCreated } from './created.ts'
 import { withCustomFields } from './custom-fields.ts'
 import type { Resource, ResourceRow, Writer } from './resource.ts'
-import { requireKnownExpansions, respondCreated, respondWith } from './respond.ts'
+import { requireKnownExpansions, respondWith } from './respond.ts'
 
 /** Of two concurrent requests, only one creates the resource. */
 export async function upsert<Row extends ResourceRow, Body>(

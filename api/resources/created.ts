@@ -1,0 +1,23 @@
+import { resourceUrl } from '../../representations/links.ts'
+import type { OperationContext, OperationResponse } from '../operation.ts'
+import type { Resource, ResourceRow } from './resource.ts'
+import { respondWith } from './respond.ts'
+
+export async function respondCreated<Row extends ResourceRow>(
+  context: OperationContext,
+  resource: Resource<Row>,
+  row: Row,
+): Promise<OperationResponse> {
+  return {
+    ...(await respondWith(context, resource, row)),
+    ...createdAt(context, ...resource.path.split('/'), row.id),
+  }
+}
+
+/** Returns 201 with `Location`, whose path is below that of the organization. */
+export function createdAt(
+  { baseUrl, organizationId }: Pick<OperationContext, 'baseUrl' | 'organizationId'>,
+  ...path: readonly string[]
+): Pick<OperationResponse, 'status' | 'location'> {
+  return { status: 201, location: resourceUrl(baseUrl, organizationId, ...path) }
+}
