@@ -2,12 +2,12 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import { patternProblem } from '../../access/password-pattern.ts'
 import { InvalidFieldsError } from '../../billing/errors.ts'
 import { DEFAULT_OPTIONS } from '../../commands/access/authentication-options.ts'
+import { changeRow } from '../../db/change-row.ts'
 import { AuthenticationOptions as OptionsRow, Organization } from '../../db/entities/index.ts'
 import { lockOrganization } from '../../db/organization-lock.ts'
 import { presentAuthenticationOptions } from '../../representations/authentication-options.ts'
 import { isNotModified, requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
-import { changeRow } from '../resources/change-row.ts'
 import type { AuthenticationOptions } from '../schemas/authentication-options.ts'
 
 export async function getAuthenticationOptions(context: OperationContext): Promise<OperationResponse> {

@@ -12,6 +12,7 @@ import {
   voidCreditMemo,
 } from '../../commands/credit-memos/save-credit-memo.ts'
 import { lockInvoice } from '../../commands/invoices/act-on-invoice.ts'
+import { changeRow } from '../../db/change-row.ts'
 import { creditMemoSearch } from '../../db/entities/credit-memo.ts'
 import { CreditMemo as CreditMemoRow, Customer } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
@@ -20,7 +21,6 @@ import { presentCreditAllocation, presentCreditMemo } from '../../representation
 import { presentCustomer } from '../../representations/customer.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf, reference } from '../query/fields.ts'
-import { changeRow } from '../resources/change-row.ts'
 import { embedding } from '../resources/embedding.ts'
 import { patch } from '../resources/patch.ts'
 import { notFound, type Resource, type Writer } from '../resources/resource.ts'

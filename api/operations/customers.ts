@@ -9,6 +9,7 @@ import { lockToMerge, mergeCustomers } from '../../commands/catalog/merge-custom
 import { setLeadSource, updateCustomer } from '../../commands/catalog/update-customer.ts'
 import { lockOwingOrders } from '../../commands/orders/charge-open-invoices.ts'
 import { requireUnreferenced } from '../../commands/references.ts'
+import { changeRow } from '../../db/change-row.ts'
 import {
   customerFigures,
   customerSearch,
@@ -30,7 +31,6 @@ import { presentWebsite } from '../../representations/website.ts'
 import { isNotModified, requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
-import { changeRow } from '../resources/change-row.ts'
 import { createdAt } from '../resources/created.ts'
 import { remove } from '../resources/delete.ts'
 import { embedding } from '../resources/embedding.ts'

@@ -3,6 +3,7 @@ import { ConflictError, type InvalidField, InvalidFieldsError } from '../../bill
 import { amountOf } from '../../billing/money.ts'
 import { sealedCredentials } from '../../commands/payments/gateway-accounts.ts'
 import { requireUnreferenced } from '../../commands/references.ts'
+import { changeRow } from '../../db/change-row.ts'
 import {
   type DailyLimit,
   type GatewayAccountStatus,
@@ -17,7 +18,6 @@ import { presentGatewayAccount } from '../../representations/gateway-account.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
-import { changeRow } from '../resources/change-row.ts'
 import { create } from '../resources/create.ts'
 import { withCustomFields } from '../resources/custom-fields.ts'
 import { remove } from '../resources/delete.ts'

@@ -21,6 +21,7 @@ import {
   revokeCancellation,
 } from '../../commands/orders/cancel-order.ts'
 import type { OrderRecord } from '../../commands/orders/order-record.ts'
+import { changeRow } from '../../db/change-row.ts'
 import {
   SubscriptionCancellation as CancellationRow,
   type Invoice,
@@ -43,7 +44,6 @@ import { requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf, reference } from '../query/fields.ts'
 import { pageOf, type Range } from '../query/paging.ts'
-import { changeRow } from '../resources/change-row.ts'
 import { createdAt, respondCreated } from '../resources/created.ts'
 import {
   notFound,

@@ -13,11 +13,11 @@ import {
   recalculateInvoice,
   updateOwnInvoice,
 } from '../../commands/invoices/save-own-invoice.ts'
+import { changeRow } from '../../db/change-row.ts'
 import { Invoice as InvoiceRow } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { presentInvoice, presentInvoiceItems } from '../../representations/invoice.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
-import { changeRow } from '../resources/change-row.ts'
 import { createdAt } from '../resources/created.ts'
 import { notFound, type Writer } from '../resources/resource.ts'
 import { respondWith } from '../resources/respond.ts'

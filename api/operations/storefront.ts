@@ -8,6 +8,7 @@ import {
   lockPaymentInstrument,
   updatePaymentInstrument,
 } from '../../commands/payments/update-payment-instrument.ts'
+import { changeRow } from '../../db/change-row.ts'
 import { searchExpression } from '../../db/entities/columns.ts'
 import type { PaymentInstrument as PaymentInstrumentRow } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
@@ -16,7 +17,6 @@ import { storefrontView } from '../../representations/storefront.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
-import { changeRow } from '../resources/change-row.ts'
 import { patch } from '../resources/patch.ts'
 import { readOne } from '../resources/read.ts'
 import { notFound, type Resource, type ResourceRow, type Writer } from '../resources/resource.ts'

@@ -7,13 +7,13 @@ import {
   renameTag,
   tagCustomers,
 } from '../../commands/catalog/tag-customers.ts'
+import { changeRow } from '../../db/change-row.ts'
 import { Tag as TagRow } from '../../db/entities/index.ts'
 import { tagSearch } from '../../db/entities/tag.ts'
 import { presentTag } from '../../representations/tag.ts'
 import { requirePreconditions } from '../http/preconditions.ts'
 import type { OperationContext, OperationResponse } from '../operation.ts'
 import { fieldsOf } from '../query/fields.ts'
-import { changeRow } from '../resources/change-row.ts'
 import { readOne } from '../resources/read.ts'
 import { notFound, type Resource, type Writer } from '../resources/resource.ts'
 import { respondWith } from '../resources/respond.ts'

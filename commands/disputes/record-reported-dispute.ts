@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../billing/canonical-json.ts'
-import { jsonAmount, plainAmount } from '../../billing/money.ts'
+import { jsonAmount } from '../../billing/money.ts'
+import { changeRow } from '../../db/change-row.ts'
 import { Dispute } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -31,37 +31,8 @@ export async function recordReportedDispute(
     await createDispute(unit, reported.disputeId, values, report)
     return
   }
-  const before = shown(dispute)
-  await updateDispute(unit, dispute, values, report)
-  if (shown(dispute) === before) return
-  dispute.revision += 1
-  dispute.updatedTime = unit.now
+  const isChanged = await changeRow(unit, dispute, () => updateDispute(unit, dispute, values, report))
+  if (!isChanged) return
   await emitDisputeEvent(unit, dispute, 'dispute-modified', { cause: 'payment' })
   unit.wake('dispute-deadline', dispute.id, { dueBy: disputeDeadline(dispute) })
-}
-
-function shown({
-  transactionId,
-  currency,
-  amount,
-  reasonCode,
-  type,
-  status,
-  postedTime,
-  deadlineTime,
-  rawResponse,
-  source,
-}: Dispute): string {
-  return canonicalJson({
-    transactionId,
-    currency,
-    amount: plainAmount(amount),
-    reasonCode,
-    type,
-    status,
-    postedTime: postedTime.toISOString(),
-    deadlineTime: deadlineTime?.toISOString() ?? null,
-    rawResponse: rawResponse ?? null,
-    source: source ?? null,
-  })
 }

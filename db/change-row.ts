@@ -1,13 +1,12 @@
 import { DecimalType, type EntityClass } from '@mikro-orm/core'
-import { canonicalJson } from '../../billing/canonical-json.ts'
-import { plainAmount } from '../../billing/money.ts'
-import type { UnitOfWork } from '../../db/unit-of-work.ts'
-import type { ResourceRow } from './resource.ts'
+import { canonicalJson } from '../billing/canonical-json.ts'
+import { plainAmount } from '../billing/money.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
 
 /** Increments the revision by one if the change really changed the row. */
 export async function changeRow(
   unit: UnitOfWork,
-  row: Pick<ResourceRow, 'revision' | 'updatedTime'>,
+  row: { revision: number; updatedTime: Date },
   change: () => void | Promise<void>,
 ): Promise<boolean> {
   const before = snapshot(unit, row)
