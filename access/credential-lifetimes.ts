@@ -1,7 +1,6 @@
 /** Lifetimes of the tokens of customers' browsers, in milliseconds. */
 import type { FieldProblem } from '../billing/errors.ts'
 
-export const AUTHENTICATION_TOKEN_LIFETIME = 3_600_000
 export const CUSTOMER_TOKEN_LIFETIME = 3_600_000
 export const LONGEST_CUSTOMER_TOKEN = 24 * 3_600_000
 

@@ -20,6 +20,11 @@ export function isInRange(instant: number): boolean {
   return instant >= EARLIEST_INSTANT && instant <= LATEST_INSTANT
 }
 
+/** A text has to be valid. */
+export function milliseconds(time: Date | string | null | undefined): number | null {
+  return typeof time === 'string' ? Date.parse(time) : (time?.getTime() ?? null)
+}
+
 /** Returns null after the year 9999: such an instant never comes. */
 export function orNever(instant: number): number | null {
   return instant > LATEST_INSTANT ? null : instant

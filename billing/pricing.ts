@@ -23,8 +23,6 @@ export type Pricing =
       readonly minQuantity?: number | null
     }
 
-export type PricingFormula = Pricing['formula']
-
 /** `quantity` units at one price, or one price for all units of the part. */
 export interface PricePart {
   readonly unitPrice: string

@@ -1,5 +1,6 @@
 /** A merchant's own invoices: drafts and their items, their issue, and sales applied to invoices. */
 import { canonicalJson } from '../../billing/canonical-json.ts'
+import { milliseconds } from '../../billing/instants.ts'
 import { amountOf } from '../../billing/money.ts'
 import { issueInvoice, type OwnItem } from '../../billing/own-invoices.ts'
 import { actOnInvoice, lockInvoice } from '../../commands/invoices/act-on-invoice.ts'
@@ -192,8 +193,4 @@ function itemOf(body: ItemMembers): OwnItem {
     periodStart: milliseconds(body.periodStartTime),
     periodEnd: milliseconds(body.periodEndTime),
   }
-}
-
-function milliseconds(time: string | null | undefined): number | null {
-  return time == null ? null : new Date(time).getTime()
 }

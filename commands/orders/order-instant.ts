@@ -1,3 +1,4 @@
+import { milliseconds } from '../../billing/instants.ts'
 import { clockTime, type OrderClock } from '../../billing/order-clock.ts'
 import type { Subscription } from '../../db/entities/index.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -14,8 +15,4 @@ export function orderClock({ clockOffset, movingTo, advancedTo }: ClockColumns):
 
 export function orderInstant({ now }: Pick<UnitOfWork, 'now'>, row: ClockColumns): number {
   return clockTime(orderClock(row), now.getTime())
-}
-
-function milliseconds(value: Date | null | undefined): number | null {
-  return value?.getTime() ?? null
 }

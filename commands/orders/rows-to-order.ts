@@ -1,6 +1,7 @@
 import type { RedeemedCoupon } from '../../billing/coupons.ts'
 import type { Credit } from '../../billing/credit-memos.ts'
 import { parseDuration } from '../../billing/durations.ts'
+import { milliseconds } from '../../billing/instants.ts'
 import type { Invoice as InvoiceState } from '../../billing/invoices.ts'
 import { plainAmount } from '../../billing/money.ts'
 import type { Order } from '../../billing/order.ts'
@@ -147,10 +148,6 @@ export function orderChoices(
     recurringInterval: row.recurringInterval ?? null,
     invoiceTimeShift: row.invoiceTimeShift ?? null,
   }
-}
-
-function milliseconds(value: Date | null | undefined): number | null {
-  return value?.getTime() ?? null
 }
 
 function parsed(text: string | null): number | null {
