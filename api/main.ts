@@ -1,12 +1,12 @@
 /** `npm run api`. It needs DATABASE_URL (migrated) and MASTER_KEY. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bootstrap } from '../commands/access/bootstrap.ts'
-import { ConfigurationError, differentBaseUrl, loadConfig } from '../config/config.ts'
+import { ConfigurationError, differentBaseUrl, differentEnvironment, loadConfig } from '../config/config.ts'
 import { createLog } from '../config/log.ts'
 import { readMerchantIdentity } from '../config/merchant-identity.ts'
 import { runProcess, untilAvailable } from '../config/process.ts'
 import { temporalConnection } from '../config/temporal-connection.ts'
-import { otherBaseUrl } from '../db/installation.ts'
+import { otherBaseUrl, otherEnvironment } from '../db/installation.ts'
 import { openApiDatabase } from '../db/open.ts'
 import { databaseChecks } from '../db/readiness.ts'
 import { rowSecurityCheck } from '../db/row-security.ts'
@@ -34,6 +34,8 @@ await runProcess(async ({ stopping, onDrain }) => {
   onDrain(() => database.orm.close())
   const agreed = await otherBaseUrl(database.orm.em.fork(), config.baseUrl)
   if (agreed !== null) throw differentBaseUrl(config.baseUrl, agreed)
+  const other = await otherEnvironment(database.orm.em.fork(), config.environment)
+  if (other !== null) throw differentEnvironment(config.environment, other)
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
   await bootstrap(database, config, new Date())
   const metrics = createMetrics()

@@ -158,6 +158,12 @@ export function differentBaseUrl(own: string, agreed: string): ConfigurationErro
   ])
 }
 
+export function differentEnvironment(own: string, agreed: string): ConfigurationError {
+  return new ConfigurationError([
+    `ENVIRONMENT is ${own}, and this database belongs to a ${agreed} deployment: each needs a database of its own`,
+  ])
+}
+
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 /** @param required settings that must be given. @throws ConfigurationError with every invalid setting. */

@@ -24,8 +24,12 @@ export async function loadInstallation(em: EntityManager, vault: Vault): Promise
 
 /** Keeps the first process's address: API and worker both sign with it. Returns the stored one if it is another. */
 export async function otherBaseUrl(em: EntityManager, baseUrl: string): Promise<string | null> {
-  const agreed = await factOnce(em, BASE_URL_FACT, async () => baseUrl)
-  return agreed === baseUrl ? null : agreed
+  return await otherFact(em, BASE_URL_FACT, baseUrl)
+}
+
+/** Keeps the first process's environment for good. Returns the stored one if it is the other. */
+export async function otherEnvironment(em: EntityManager, environment: string): Promise<string | null> {
+  return await otherFact(em, 'environment', environment)
 }
 
 /** The installation's processes have to be restarted with it. */
@@ -40,6 +44,11 @@ export async function changeBaseUrl(em: EntityManager, baseUrl: string): Promise
 }
 
 const BASE_URL_FACT = 'base-url'
+
+async function otherFact(em: EntityManager, name: string, own: string): Promise<string | null> {
+  const agreed = await factOnce(em, name, async () => own)
+  return agreed === own ? null : agreed
+}
 
 async function factOnce(em: EntityManager, name: string, make: () => Promise<string>): Promise<string> {
   const found = await em.findOne(Installation, { name }, { disableIdentityMap: true })

@@ -1,8 +1,8 @@
-import { ConfigurationError, differentBaseUrl, loadConfig } from '../config/config.ts'
+import { ConfigurationError, differentBaseUrl, differentEnvironment, loadConfig } from '../config/config.ts'
 import { createLog } from '../config/log.ts'
 import { runProcess, untilAvailable } from '../config/process.ts'
 import { temporalConnection } from '../config/temporal-connection.ts'
-import { otherBaseUrl } from '../db/installation.ts'
+import { otherBaseUrl, otherEnvironment } from '../db/installation.ts'
 import { openDatabase } from '../db/open.ts'
 import { databaseChecks } from '../db/readiness.ts'
 import { sealPlainHeaders } from '../delivery/seal-headers.ts'
@@ -31,6 +31,8 @@ await runProcess(async ({ stopping, onDrain }) => {
   onDrain(() => database.orm.close())
   const agreed = await otherBaseUrl(database.orm.em.fork(), config.baseUrl)
   if (agreed !== null) throw differentBaseUrl(config.baseUrl, agreed)
+  const other = await otherEnvironment(database.orm.em.fork(), config.environment)
+  if (other !== null) throw differentEnvironment(config.environment, other)
   await ensureSigningKey(database.orm.em.fork(), database.vault, new Date())
   await sealPlainHeaders(database.orm.em.fork(), database.vault)
   const metrics = createMetrics()

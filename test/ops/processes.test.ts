@@ -85,6 +85,20 @@ describe('BASE_URL', () => {
   })
 })
 
+describe('ENVIRONMENT', () => {
+  test('is that of the database for good: no process of the other one starts', async () => {
+    const api = await start('api/main.ts')
+    await api.stop()
+    for (const main of ['api/main.ts', 'worker/main.ts']) {
+      const { failed, text } = await run(main, [], { ENVIRONMENT: 'live' })
+      expect({ main, failed }).toEqual({ main, failed: true })
+      expect(text).toContain('ENVIRONMENT is live, and this database belongs to a sandbox deployment')
+    }
+    const again = await start('api/main.ts')
+    await again.stop()
+  })
+})
+
 describe('readyz', () => {
   test('of a worker without Temporal is degraded, and says so; with Temporal it is ready', async () => {
     const worker = await start('worker/main.ts', { TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` })
