@@ -109,11 +109,15 @@ export const SubscriptionItem = Type.Object(
       OrNull(
         Type.Object(
           {
-            softLimit: usageLimit('Quantity above which an event is emitted.'),
-            hardLimit: usageLimit('Quantity that cannot be exceeded.'),
-            trialLimit: Nullable(Amount('Amount of usage that is included in the trial.', { minimum: 0 })),
+            softLimit: usageLimit('Soft limit of a metered plan.'),
+            hardLimit: usageLimit('Hard limit of a metered plan.'),
+            trialLimit: Nullable(Amount('Usage that the trial of a metered plan includes.', { minimum: 0 })),
           },
-          { additionalProperties: false, description: 'Usage limits of metered plans.' },
+          {
+            additionalProperties: false,
+            description:
+              'Usage limits of a metered plan. No plan is metered in this release, so they are kept and returned, but have no effect.',
+          },
         ),
       ),
     ),

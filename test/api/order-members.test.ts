@@ -130,6 +130,29 @@ describe('an order', () => {
     expect(found.body).toEqual([placed])
   })
 
+  test('keeps usage limits, which have no effect, because no plan is metered', async () => {
+    const usageLimits = {
+      softLimit: { quantity: 1, amount: 1 },
+      hardLimit: { quantity: 2, amount: 2 },
+      trialLimit: 0,
+    }
+    const sold = async (limits: object | null) => {
+      const item = { plan: { id: merchant.planId }, quantity: 5, usageLimits: limits }
+      const { id } = await inState('active', { items: [item] })
+      const more = await put(await read(id), { items: [{ ...item, quantity: 50 }] })
+      expect(more).toMatchObject({ status: 200, body: { items: [{ quantity: 50, usageLimits: limits }] } })
+      const emitted = await sql<{ type: string }>(
+        'select type from events where organization_id = ? and payload like ? order by position',
+        [merchant.organizationId, `%${id}%`],
+      )
+      const { status, billingStatus, mrr } = more.body
+      return { status, billingStatus, mrr, emitted: emitted.map(({ type }) => type) }
+    }
+    const limited = await sold(usageLimits)
+    expect(limited.emitted).toContain('subscription-modified')
+    expect(limited).toEqual(await sold(null))
+  })
+
   test('has defaults for what it is not given, and answers every member', async () => {
     const placed = await place({ startTime: later(1) })
     expect(placed).toMatchObject({
