@@ -29,7 +29,6 @@ import {
   changeInvoice,
   emit,
   isComing,
-  isServed,
   mayCharge,
   type Order,
   set,
@@ -135,8 +134,7 @@ export function cancelCharge(order: Order, at: number, sequence: number): Transi
     const { charge, chargeTime, type } = invoice
     const isDue = charge?.isOwn === true && charge.answer !== 'timed-out' && isOpen(invoice)
     if (isDue) {
-      const isRetried = isRetrying(order) || (isServed(order) && invoice.declinedTime === null)
-      const isAgain = isRetried && mayCharge(order)
+      const isAgain = isRetrying(order) && mayCharge(order)
       changeInvoice(change, sequence, { charge: null, chargeTime: isAgain ? at : null })
     } else {
       const waited = chargeTime === null ? null : Math.max(chargeTime, at)

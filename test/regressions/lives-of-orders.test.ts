@@ -1,0 +1,88 @@
+/** Lives of orders that once went wrong. */
+import { describe, expect, test } from '@jest/globals'
+import { parseDuration } from '../../billing/durations.ts'
+import { type Order } from '../../billing/order.ts'
+import { cancelOrder, reactivateOrder } from '../../billing/order-commands.ts'
+import { advanceThrough } from '../../billing/order-lifecycle.ts'
+import { changeAutopay, chargeOpen } from '../../billing/order-payments.ts'
+import type { OrderTerms } from '../../billing/order-terms.ts'
+import { pauseOrder } from '../../billing/pauses.ts'
+import { type Answer, AUTOPAY, ChargedOrder } from '../billing/charged-order.ts'
+import { at, type Command, END, terms, withInstrument } from '../billing/orders.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const START = at('2027-01-31')
+const RENEWAL = at('2027-02-28')
+const DECLINED: readonly Answer[] = ['approved', 'declined', 'declined', 'declined', 'declined']
+
+const cancel =
+  (churnTime: number | null = null): Command['act'] =>
+  (order, now) =>
+    cancelOrder(order, now, {
+      churnTime,
+      churnTimePolicy: null,
+      canceledBy: 'merchant',
+      reason: null,
+      description: null,
+    })
+const newCard: Command['act'] = (order, now) => chargeOpen(withInstrument(order, 'new card'), now)
+const early = (days: number) => ({
+  issueTimeShift: { chronology: 'before', duration: days, unit: 'day' } as const,
+  dueTimeShift: { chronology: 'after', duration: 14, unit: 'day' } as const,
+})
+const later = (order: Order, through: number): Order => advanceThrough(order, through).order
+const issueOf = ({ invoices }: Order, period: number): number | null =>
+  invoices.find(({ periodNumber }) => periodNumber === period)?.issuedTime ?? null
+
+describe('a canceled order whose service goes on', () => {
+  const declined = (members: Partial<OrderTerms> = {}) =>
+    new ChargedOrder(terms({}, members), DECLINED).live(RENEWAL + 6 * DAY - 1)
+
+  test('is charged by a card that was given in the meantime once it is reactivated', () => {
+    const order = declined({ delinquencyPeriod: parseDuration('P20D') })
+    order.command({ at: RENEWAL + 6 * DAY, act: cancel(RENEWAL + 170 * DAY) })
+    order.command({ at: RENEWAL + 7 * DAY, act: newCard }).live(RENEWAL + 8 * DAY - 1)
+    expect(order.charges).toHaveLength(5)
+    order.command({ at: RENEWAL + 8 * DAY, act: reactivateOrder }).live(RENEWAL + 25 * DAY)
+    expect(order.charges.slice(5)).toMatchObject([
+      { invoice: 2, now: RENEWAL + 8 * DAY, instrumentId: 'new card' },
+    ])
+    expect(order.order.status).toBe('active')
+  })
+
+  test('is charged at once by a new card for what was never charged', () => {
+    const autopay = (isOn: boolean) => (before: Order, now: number) =>
+      changeAutopay(
+        before,
+        now,
+        { ...before.terms, ...AUTOPAY, canCharge: isOn, instrumentId: isOn ? 'card' : null },
+        isOn,
+      )
+    const order = new ChargedOrder(terms()).live(START + DAY)
+    order.command({ at: START + 2 * DAY, act: autopay(false) }).live(RENEWAL + DAY)
+    order.command({ at: RENEWAL + 2 * DAY, act: autopay(true) })
+    order.command({ at: RENEWAL + 3 * DAY, act: cancel(RENEWAL + 20 * DAY) })
+    order.command({ at: RENEWAL + 4 * DAY, act: newCard }).live(RENEWAL + 5 * DAY)
+    expect(order.charges.slice(1)).toMatchObject([{ invoice: 2, now: RENEWAL + 4 * DAY }])
+  })
+
+  test('makes retries that fell into a pause before it once, when it is reactivated', () => {
+    const order = new ChargedOrder(terms(), DECLINED).live(RENEWAL)
+    const pause = { id: 'pause', effectiveTime: null, endTime: null }
+    order.command({ at: RENEWAL + DAY / 2, act: (before, now) => pauseOrder(before, now, pause) })
+    order.live(RENEWAL + 6 * DAY - 1).command({ at: RENEWAL + 6 * DAY, act: cancel(RENEWAL + 170 * DAY) })
+    order.live(RENEWAL + 7 * DAY - 1).command({ at: RENEWAL + 7 * DAY, act: reactivateOrder })
+    order.live(RENEWAL + 20 * DAY)
+    expect(order.charges.slice(2).map(({ invoice, now }) => [invoice, now])).toEqual([
+      [2, RENEWAL + 7 * DAY],
+    ])
+  })
+
+  test('makes the retry that was due before it, however late; its end makes no other', () => {
+    const order = new ChargedOrder(terms(), DECLINED).live(RENEWAL)
+    order.command({ at: RENEWAL + 1.5 * DAY, act: cancel(RENEWAL + 10 * DAY) }).live(END)
+    expect(order.charges.slice(2)).toMatchObject([{ invoice: 2, attempt: 2 }])
+    expect(order.order).toMatchObject({ status: 'churned', invoices: [{}, { chargeTime: null }] })
+  })
+})
