@@ -128,10 +128,9 @@ export function reactivateOrder(order: Order, at: number, renewalTime: number | 
     if (renewalTime !== null && renewalTime > at && renews(change.order)) moveBoundary(change, renewalTime)
     emit(change, 'subscription-reactivated')
     if (goesOn) resumeRetries(change, order)
-    const { rebillNumber, invoicedThrough } = change.order
-    if (!goesOn && rebillNumber !== null && invoicedThrough < rebillNumber && !isPostpaid(order.terms)) {
-      issueRenewal(change, rebillNumber, at)
-    }
+    const { rebillNumber } = change.order
+    // Whatever was issued for a period of that number is voided or abandoned by now.
+    if (!goesOn && rebillNumber !== null && !isPostpaid(order.terms)) issueRenewal(change, rebillNumber, at)
   })
 }
 

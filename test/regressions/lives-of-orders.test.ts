@@ -1,8 +1,8 @@
 /** Lives of orders that once went wrong. */
 import { describe, expect, test } from '@jest/globals'
 import { parseDuration } from '../../billing/durations.ts'
-import { type Order } from '../../billing/order.ts'
-import { cancelOrder, reactivateOrder } from '../../billing/order-commands.ts'
+import { type Order, placeOrder } from '../../billing/order.ts'
+import { cancelOrder, reactivateOrder, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceThrough } from '../../billing/order-lifecycle.ts'
 import { changeAutopay, chargeOpen } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
@@ -85,4 +85,16 @@ describe('a canceled order whose service goes on', () => {
     expect(order.charges.slice(2)).toMatchObject([{ invoice: 2, attempt: 2 }])
     expect(order.order).toMatchObject({ status: 'churned', invoices: [{}, { chargeTime: null }] })
   })
+})
+
+test('a period that begins at a reactivation is billed, also where its early invoice was voided before', () => {
+  const order = later(placeOrder(terms({ invoiceTimeShift: early(7) })).order, START + 24 * DAY)
+  expect(issueOf(order, 2)).not.toBeNull()
+  const voided = voidInvoice(order, START + 25 * DAY, 2).order
+  const churned = cancel()(voided, START + 26 * DAY).order
+  const again = reactivateOrder(churned, START + 90 * DAY).order
+  expect(again).toMatchObject({ status: 'active', rebillNumber: 2, invoicedThrough: 2 })
+  expect(again.invoices.slice(2)).toMatchObject([
+    { periodNumber: 2, status: 'unpaid', issuedTime: START + 90 * DAY },
+  ])
 })
