@@ -21,6 +21,7 @@ import {
   releaseCredit,
   requireStatus,
   set,
+  setTerms,
   type Transition,
   transition,
   useCredit,
@@ -174,6 +175,11 @@ export function changeTerms(order: Order, at: number, terms: OrderTerms): Transi
     set(change, paid.order)
     change.events.push(...paid.events)
   })
+}
+
+/** For an order that is not pending: the terms count from its next invoice on. */
+export function takeTerms(order: Order, at: number, terms: OrderTerms): Transition {
+  return transition(order, at, 'api', (change) => setTerms(change, terms))
 }
 
 /** Returns null if the instant has passed or is the boundary already, or if the order does not renew. */

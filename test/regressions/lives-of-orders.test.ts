@@ -1,8 +1,9 @@
 /** Lives of orders that once went wrong. */
 import { describe, expect, test } from '@jest/globals'
 import { parseDuration } from '../../billing/durations.ts'
+import { changeItems } from '../../billing/item-changes.ts'
 import { type Order, placeOrder } from '../../billing/order.ts'
-import { cancelOrder, reactivateOrder, voidInvoice } from '../../billing/order-commands.ts'
+import { cancelOrder, moveRenewal, reactivateOrder, takeTerms, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceThrough } from '../../billing/order-lifecycle.ts'
 import { changeAutopay, chargeOpen } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
@@ -97,4 +98,36 @@ test('a period that begins at a reactivation is billed, also where its early inv
   expect(again.invoices.slice(2)).toMatchObject([
     { periodNumber: 2, status: 'unpaid', issuedTime: START + 90 * DAY },
   ])
+})
+
+describe('an early invoice is issued at the soonest', () => {
+  const agreed = terms({ invoiceTimeShift: early(7) })
+
+  test('when its boundary was moved nearer', () => {
+    const now = START + 20 * DAY
+    const moved = moveRenewal(later(placeOrder(agreed).order, now), now, START + 22 * DAY)?.order
+    if (moved === undefined) throw new Error('not moved')
+    expect(issueOf(later(moved, now), 2)).toBe(now)
+  })
+
+  test('when a pause has ended', () => {
+    const pause = {
+      id: 'pause',
+      effectiveTime: START + 10 * DAY,
+      endTime: START + 20 * DAY,
+      timeRemaining: DAY,
+    }
+    const active = later(placeOrder(agreed).order, START + DAY)
+    const paused = pauseOrder(active, START + DAY, pause).order
+    expect(issueOf(later(paused, START + 30 * DAY), 2)).toBe(START + 20 * DAY)
+  })
+
+  test('when its time shift was changed, by itself or with the items', () => {
+    const now = START + 25 * DAY
+    const active = later(placeOrder(terms()).order, now)
+    const shifted = { ...active.terms, invoiceTimeShift: early(7) }
+    expect(issueOf(later(takeTerms(active, now, shifted).order, now), 2)).toBe(now)
+    const change = { terms: shifted, prorated: false, renewalPolicy: 'retain' as const }
+    expect(issueOf(later(changeItems(active, now, change).order, now), 2)).toBe(now)
+  })
 })
