@@ -285,8 +285,8 @@ function applyPayment(change: Change, invoice: Invoice, amount: string): void {
   // The plans may have changed since; only the first period shows whether there was a trial.
   const hadTrial = order.invoices.some(({ type, periodNumber }) => type === 'initial' && periodNumber === 0)
   const isAfterTrial = hadTrial && invoice.type === 'renewal' && !order.inTrial
-  // Credit is no payment that follows a trial (specification 2.6).
-  if (isAfterTrial && !isZero(amount)) convertTrial(change)
+  // Credit alone is no payment that follows a trial (specification 2.6).
+  if (isAfterTrial && !isZero(amountPaid)) convertTrial(change)
   if (change.order.status === 'active' && terms.trial === null && terms.interval === null) complete(change)
 }
 

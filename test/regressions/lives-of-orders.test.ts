@@ -5,7 +5,7 @@ import { changeItems } from '../../billing/item-changes.ts'
 import { type Order, placeOrder } from '../../billing/order.ts'
 import { cancelOrder, moveRenewal, reactivateOrder, takeTerms, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceThrough } from '../../billing/order-lifecycle.ts'
-import { changeAutopay, chargeOpen } from '../../billing/order-payments.ts'
+import { changeAutopay, chargeOpen, creditInvoice, receivePayment } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
 import { pauseOrder } from '../../billing/pauses.ts'
 import { type Answer, AUTOPAY, ChargedOrder } from '../billing/charged-order.ts'
@@ -130,4 +130,17 @@ describe('an early invoice is issued at the soonest', () => {
     const change = { terms: shifted, prorated: false, renewalPolicy: 'retain' as const }
     expect(issueOf(later(changeItems(active, now, change).order, now), 2)).toBe(now)
   })
+})
+
+test('a trial is converted by a payment that credit completes, and not by credit alone', () => {
+  const agreed = terms({ trial: { price: '0', period: { unit: 'day', length: 10 } } })
+  const now = START + 11 * DAY
+  const order = later(placeOrder(agreed).order, now)
+  const credited = (before: Order) => {
+    const memo = { creditMemoId: 'memo', currency: 'EUR', left: '20' }
+    return creditInvoice({ ...before, credit: [memo] }, now, 2, [memo]).transition.order
+  }
+  const part = receivePayment(order, now, 2, '6').transition.order
+  expect(credited(part)).toMatchObject({ isTrialConverted: true, invoices: [{}, { status: 'paid' }] })
+  expect(credited(order)).toMatchObject({ isTrialConverted: false, invoices: [{}, { status: 'paid' }] })
 })
