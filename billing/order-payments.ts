@@ -287,7 +287,9 @@ function applyPayment(change: Change, invoice: Invoice, amount: string): void {
   const isAfterTrial = hadTrial && invoice.type === 'renewal' && !order.inTrial
   // Credit alone is no payment that follows a trial (specification 2.6).
   if (isAfterTrial && !isZero(amountPaid)) convertTrial(change)
-  if (change.order.status === 'active' && terms.trial === null && terms.interval === null) complete(change)
+  const isSold = !change.order.invoices.some((one) => one.type === 'initial' && isOpen(one))
+  const isOneTime = terms.trial === null && terms.interval === null
+  if (change.order.status === 'active' && isOneTime && isSold) complete(change)
 }
 
 /** Service begins as of the planned start, unless a charge was declined before. */

@@ -5,7 +5,7 @@ import { changeItems } from '../../billing/item-changes.ts'
 import { type Order, placeOrder } from '../../billing/order.ts'
 import { cancelOrder, moveRenewal, reactivateOrder, takeTerms, voidInvoice } from '../../billing/order-commands.ts'
 import { advanceThrough } from '../../billing/order-lifecycle.ts'
-import { changeAutopay, chargeOpen, creditInvoice, receivePayment } from '../../billing/order-payments.ts'
+import { changeAutopay, chargeOpen, creditInvoice, payInvoice, receivePayment } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
 import { pauseOrder } from '../../billing/pauses.ts'
 import { type Answer, AUTOPAY, ChargedOrder } from '../billing/charged-order.ts'
@@ -143,4 +143,18 @@ test('a trial is converted by a payment that credit completes, and not by credit
   const part = receivePayment(order, now, 2, '6').transition.order
   expect(credited(part)).toMatchObject({ isTrialConverted: true, invoices: [{}, { status: 'paid' }] })
   expect(credited(order)).toMatchObject({ isTrialConverted: false, invoices: [{}, { status: 'paid' }] })
+})
+
+test('a one-time sale is not completed by another invoice while its first one is unpaid', () => {
+  const order = later(placeOrder(terms({ recurringInterval: null })).order, START + DAY)
+  const items = [...order.terms.items, ...order.terms.items.map((item) => ({ ...item, id: 'more' }))]
+  const added = changeItems(order, START + DAY, {
+    terms: { ...order.terms, items },
+    prorated: true,
+    renewalPolicy: 'retain',
+  }).order
+  expect(added.invoices.map(({ type }) => type)).toEqual(['initial', 'interim'])
+  const more = payInvoice(added, START + DAY, 2).order
+  expect(more.status).toBe('active')
+  expect(payInvoice(more, START + DAY, 1).order.status).toBe('completed')
 })
