@@ -125,7 +125,8 @@ export function declineCharge(
 
 /**
  * The gateway never received the charge, and never will. That is no decline:
- * an automatic charge of an invoice that is still open is due again at once, as another attempt.
+ * an automatic charge of an invoice that is still open is due again at once, as another attempt; before the start of
+ * a pending order, at that.
  */
 export function cancelCharge(order: Order, at: number, sequence: number): Transition {
   return transition(order, at, 'payment', (change) => {
@@ -135,7 +136,7 @@ export function cancelCharge(order: Order, at: number, sequence: number): Transi
     const isDue = charge?.isOwn === true && charge.answer !== 'timed-out' && isOpen(invoice)
     if (isDue) {
       const isAgain = isRetrying(order) && mayCharge(order)
-      changeInvoice(change, sequence, { charge: null, chargeTime: isAgain ? at : null })
+      changeInvoice(change, sequence, { charge: null, chargeTime: isAgain ? soonestCharge(order, at) : null })
     } else {
       const waited = chargeTime === null ? null : Math.max(chargeTime, at)
       changeInvoice(change, sequence, { charge: null, chargeTime: waited })
@@ -252,13 +253,17 @@ function chargeAllOpen(change: Change): void {
   set(change, { declinedRenewals: null })
   const { order } = change
   if (!isRetrying(order)) return
-  const earliest = order.status === 'pending' ? Math.max(order.terms.startTime, at) : at
+  const earliest = soonestCharge(order, at)
   for (const invoice of order.invoices) {
     const { sequence, charge, chargeTime } = invoice
     if (!isOpen(invoice) || charge !== null || isComing(order, invoice) || isHeld(order, invoice)) continue
     if (chargeTime === null || chargeTime > earliest)
       changeInvoice(change, sequence, { chargeTime: earliest })
   }
+}
+
+function soonestCharge({ status, terms }: Order, at: number): number {
+  return status === 'pending' ? Math.max(terms.startTime, at) : at
 }
 
 function applyPayment(change: Change, invoice: Invoice, amount: string): void {

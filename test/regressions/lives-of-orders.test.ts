@@ -3,9 +3,22 @@ import { describe, expect, test } from '@jest/globals'
 import { parseDuration } from '../../billing/durations.ts'
 import { changeItems } from '../../billing/item-changes.ts'
 import { type Order, placeOrder } from '../../billing/order.ts'
-import { cancelOrder, moveRenewal, reactivateOrder, takeTerms, voidInvoice } from '../../billing/order-commands.ts'
+import {
+  cancelOrder,
+  changeTerms,
+  moveRenewal,
+  reactivateOrder,
+  takeTerms,
+  voidInvoice,
+} from '../../billing/order-commands.ts'
 import { advanceThrough } from '../../billing/order-lifecycle.ts'
-import { changeAutopay, chargeOpen, creditInvoice, payInvoice, receivePayment } from '../../billing/order-payments.ts'
+import {
+  changeAutopay,
+  chargeOpen,
+  creditInvoice,
+  payInvoice,
+  receivePayment,
+} from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
 import { pauseOrder } from '../../billing/pauses.ts'
 import { type Answer, AUTOPAY, ChargedOrder } from '../billing/charged-order.ts'
@@ -157,4 +170,16 @@ test('a one-time sale is not completed by another invoice while its first one is
   const more = payInvoice(added, START + DAY, 2).order
   expect(more.status).toBe('active')
   expect(payInvoice(more, START + DAY, 1).order.status).toBe('completed')
+})
+
+test('a charge that was never sent is due at the start again, where that was moved ahead meanwhile', () => {
+  const ahead = START + 30 * DAY
+  const order = new ChargedOrder(terms(), ['unknown', 'not-sent']).live(START)
+  order.command({
+    at: START + 1,
+    act: (before, now) => changeTerms(before, now, { ...before.terms, startTime: ahead }),
+  })
+  order.live(ahead - 1)
+  expect(order.invoice(1)).toMatchObject({ charge: null, chargeTime: ahead, attempts: 1 })
+  expect(order.live(ahead).order).toMatchObject({ status: 'active', activationTime: ahead, anchor: ahead })
 })
