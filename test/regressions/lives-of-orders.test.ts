@@ -88,9 +88,7 @@ describe('a canceled order whose service goes on', () => {
     order.live(RENEWAL + 6 * DAY - 1).command({ at: RENEWAL + 6 * DAY, act: cancel(RENEWAL + 170 * DAY) })
     order.live(RENEWAL + 7 * DAY - 1).command({ at: RENEWAL + 7 * DAY, act: reactivateOrder })
     order.live(RENEWAL + 20 * DAY)
-    expect(order.charges.slice(2).map(({ invoice, now }) => [invoice, now])).toEqual([
-      [2, RENEWAL + 7 * DAY],
-    ])
+    expect(order.charges.slice(2).map(({ invoice, now }) => [invoice, now])).toEqual([[2, RENEWAL + 7 * DAY]])
   })
 
   test('makes the retry that was due before it, however late; its end makes no other', () => {
