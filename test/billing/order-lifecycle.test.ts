@@ -18,7 +18,7 @@ import {
   expectServedUntilChurn,
   illegal,
 } from './legal.ts'
-import { anyCommands, anyTerms, at, day, END, live, terms } from './orders.ts'
+import { anyCommands, anyTerms, at, type Command, day, END, live, terms } from './orders.ts'
 
 const RUNS = { numRuns: 2_000 }
 const looks = fc.array(fc.integer({ min: at('2027-01-31'), max: END }), { maxLength: 15 })
@@ -498,6 +498,40 @@ describe('for any terms, any commands and any passing of time', () => {
         expectNoHoles(order, transitions)
       }),
       RUNS,
+    )
+  })
+
+  test('a reactivation after the end of service bills its period, whatever was voided before', () => {
+    const ended = {
+      churnTime: null,
+      churnTimePolicy: null,
+      canceledBy: 'merchant',
+      reason: null,
+      description: null,
+    } as const
+    const few = fc.array(
+      fc.record({
+        at: fc.integer({ min: 0, max: 100 }).map((days) => at('2027-01-31') + days * DAY),
+        act: fc.constantFrom<Command['act']>(
+          (order, now) => cancelOrder(order, now, ended),
+          reactivateOrder,
+          (order, now) => voidInvoice(order, now, order.nextInvoice - 1),
+        ),
+      }),
+      { maxLength: 10 },
+    )
+    const agreed = fc.record({ early: fc.integer({ min: 1, max: 30 }), delinquency: fc.boolean() })
+    fc.assert(
+      fc.property(agreed, few, ({ early, delinquency }, commands) => {
+        const issueTimeShift = { chronology: 'before', duration: early, unit: 'day' } as const
+        const members = { delinquencyPeriod: delinquency ? { ...NO_TIME, days: 25 } : null }
+        const { order, transitions } = live(
+          terms({ invoiceTimeShift: { issueTimeShift, dueTimeShift: null } }, members),
+          commands.toSorted((a, b) => a.at - b.at),
+        )
+        expectPeriodsBilledOnce(order, transitions)
+      }),
+      { numRuns: 1_000 },
     )
   })
 
