@@ -806,8 +806,13 @@ describe('for any terms, commands, answers and outages', () => {
 
   test('what is owed is charged again where a retry or another instrument says so, if service goes on', () => {
     const acts: readonly Command['act'][] = [
-      (order, now) => pauseOrder(order, now, { id: 'pause', effectiveTime: null, endTime: null }),
-      (order, now) => removePause(order, now, 'pause'),
+      (order, now) =>
+        pauseOrder(order, now, {
+          id: `pause ${order.pauses.length}`,
+          effectiveTime: null,
+          endTime: null,
+        }),
+      (order, now) => removePause(order, now, order.pauses.at(-1)?.id ?? ''),
       (order, now) =>
         cancelOrder(order, now, {
           churnTime: END,
@@ -839,7 +844,10 @@ describe('for any terms, commands, answers and outages', () => {
         const through = at('2027-04-20')
         order
           .live(through)
-          .command({ at: through, act: (before, now) => removePause(before, now, 'pause') })
+          .command({
+            at: through,
+            act: (before, now) => removePause(before, now, before.pauses.at(-1)?.id ?? ''),
+          })
           .command({ at: through, act: reactivateOrder })
           .live(through + 20 * DAY)
         for (const invoice of order.order.invoices.filter(isOpen)) {
@@ -854,6 +862,33 @@ describe('for any terms, commands, answers and outages', () => {
         }
       }),
       { numRuns: 400 },
+    )
+  })
+
+  test('a pending order is charged no sooner than its start, wherever that is moved', () => {
+    const moves = fc.array(
+      fc.record({ minute: fc.integer({ min: 0, max: 240 }), ahead: fc.integer({ min: 0, max: 10 }) }),
+      { maxLength: 4 },
+    )
+    const answers = fc.array(fc.constantFrom<Answer>('unknown', 'unknown', 'not-sent', 'declined'), {
+      maxLength: 12,
+    })
+    fc.assert(
+      fc.property(moves, answers, (given, results) => {
+        const order = charged({}, results)
+        for (const { minute, ahead } of given.toSorted((a, b) => a.minute - b.minute)) {
+          const now = START + minute * MINUTE
+          const startTime = now + ahead * DAY
+          order.live(now - 1)
+          order.command({
+            at: now,
+            act: (before) => changeTerms(before, now, { ...before.terms, startTime }),
+          })
+        }
+        const { transitions } = order.live(START + 30 * DAY)
+        expect(transitions.flatMap((one) => illegal(one.order))).toEqual([])
+      }),
+      { numRuns: 300 },
     )
   })
 

@@ -535,6 +535,31 @@ describe('for any terms, any commands and any passing of time', () => {
     )
   })
 
+  test('a one-time sale is completed by its first invoice, whatever else is sold and paid', () => {
+    const acts: readonly Command['act'][] = [
+      (order, now) => {
+        const [item] = order.terms.items
+        if (item === undefined) throw new Error('no item')
+        const items = [...order.terms.items, { ...item, id: `item ${order.terms.items.length + 1}` }]
+        const change = { terms: { ...order.terms, items }, prorated: true, renewalPolicy: 'retain' as const }
+        return changeItems(order, now, change)
+      },
+      (order, now) => payInvoice(order, now, order.nextInvoice - 1),
+      (order, now) => payInvoice(order, now, 1),
+      (order, now) => pauseOrder(order, now, { id: `pause ${now}`, effectiveTime: null, endTime: now + DAY }),
+    ]
+    const lives = fc.array(fc.constantFrom(...acts), { maxLength: 6 })
+    fc.assert(
+      fc.property(lives, (given) => {
+        const commands = given.map((act, index) => ({ at: at('2027-02-01') + index * 10 * HOUR, act }))
+        const { order, transitions } = live(terms({ recurringInterval: null }), commands)
+        expect(transitions.flatMap((one) => illegal(one.order))).toEqual([])
+        expect(order.status).toBe(order.invoices[0]?.status === 'paid' ? 'completed' : 'active')
+      }),
+      { numRuns: 300 },
+    )
+  })
+
   test('every state is a legal one and totals are the sums of their lines', () => {
     fc.assert(
       fc.property(anyTerms, anyCommands, (agreed, commands) => {
@@ -578,5 +603,6 @@ describe('for any terms, any commands and any passing of time', () => {
   })
 })
 
-const DAY = 86_400_000
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
 const NO_TIME = { years: 0, months: 0, weeks: 0, days: 0, hours: 0, minutes: 0, seconds: 0 }
