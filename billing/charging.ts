@@ -1,7 +1,7 @@
 import { isForNewInstrument, isHeld, paydayRetry } from './dunning.ts'
 import { reach } from './durations.ts'
 import { type Invoice, isOpen } from './invoices.ts'
-import type { Order } from './order.ts'
+import { isServed, type Order } from './order.ts'
 
 /** A charge made more than this after it was due is late. Milliseconds. */
 export const LATENESS = 3_600_000
@@ -79,8 +79,9 @@ function retryAfter(order: Order, invoice: Invoice, after: number): number | nul
   return paydayRetry(order, invoice, after) ?? (ahead.length === 0 ? null : Math.min(...ahead))
 }
 
-export function isRetrying({ status }: Pick<Order, 'status'>): boolean {
-  return RETRYING.has(status)
+/** True where retries are planned; those of an order that is paused or canceled are not made before that ends. */
+export function isRetrying(order: Pick<Order, 'status' | 'canceledBy'>): boolean {
+  return RETRYING.has(order.status) || isServed(order)
 }
 
 const RETRYING: ReadonlySet<Order['status']> = new Set([
@@ -91,12 +92,20 @@ const RETRYING: ReadonlySet<Order['status']> = new Set([
   'trial-ended',
 ])
 
+/** True for a retry that is made only if the cancellation of its order is undone, at the undo (decisions 6.3). */
+export function awaitsUndo(
+  order: Pick<Order, 'status' | 'canceledBy' | 'canceledTime'>,
+  { declinedTime, chargeTime }: Pick<Invoice, 'declinedTime' | 'chargeTime'>,
+): boolean {
+  if (!isServed(order) || declinedTime === null || chargeTime === null) return false
+  return chargeTime >= (order.canceledTime ?? chargeTime)
+}
+
 type Chargeable = Invoice & { readonly chargeTime: number }
 
 function isChargeable(order: Order, invoice: Invoice): invoice is Chargeable {
-  return (
-    order.status !== 'paused' && invoice.chargeTime !== null && invoice.charge === null && isOpen(invoice)
-  )
+  if (order.status === 'paused' || awaitsUndo(order, invoice)) return false
+  return invoice.chargeTime !== null && invoice.charge === null && isOpen(invoice)
 }
 
 function awaitedSince(order: Order, invoice: Invoice): number | null {

@@ -15,6 +15,7 @@ import {
   type Order,
   requireStatus,
   set,
+  setTerms,
   type Transition,
   takeQueue,
   transition,
@@ -61,12 +62,12 @@ export function changeItems(
       if (prorated) enqueue(change, unusedPart(order, at))
       // What a postpaid order has served is billed at the old prices.
       issueEnding(change, prorated ? at : null)
-      set(change, { terms })
+      setTerms(change, terms)
       enqueue(change, added)
       beginPeriodNow(change)
       return
     }
-    set(change, { terms })
+    setTerms(change, terms)
     if (prorated) billChange(change, order, added)
     else enqueue(change, added)
   })

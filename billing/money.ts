@@ -66,16 +66,22 @@ export function sumOf(amounts: readonly string[]): string {
   return amounts.reduce((sum, amount) => sum.plus(amount), new Money(0)).toFixed()
 }
 
-/** Splits an amount by weights: the parts sum to the whole, and units left over go to the largest fractions. */
+/**
+ * Splits an amount by weights of any signs: the parts sum to the whole, each less than a unit from its share, and
+ * units left over go to the largest fractions.
+ */
 export function splitAmount(whole: Money, weights: readonly Money[], currency: string): Money[] {
+  if (whole.lessThan(0)) return splitAmount(whole.neg(), weights, currency).map((part) => part.neg())
   const unit = new Money(10).pow(-(currencyExponent(currency) ?? 6))
   const sum = sumOfMoney(weights)
   if (sum.isZero()) return weights.map(() => new Money(0))
   const units = whole.div(unit)
   const shares = weights.map((weight, index) => {
     const exact = units.times(weight)
-    const part = exact.divToInt(sum)
-    return { index, part, rest: exact.minus(part.times(sum)) }
+    const cut = exact.divToInt(sum)
+    const isAbove = exact.minus(cut.times(sum)).times(sum).lessThan(0)
+    const part = isAbove ? cut.minus(1) : cut
+    return { index, part, rest: exact.minus(part.times(sum)).abs() }
   })
   const remaining = units.minus(sumOfMoney(shares.map(({ part }) => part))).toNumber()
   const byRest = shares.toSorted((one, other) => other.rest.comparedTo(one.rest) || one.index - other.index)

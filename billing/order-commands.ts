@@ -1,6 +1,6 @@
 /** Commands on an order, which must have been advanced to the instant. */
 import { canonicalJson } from './canonical-json.ts'
-import { nextRetry } from './charging.ts'
+import { awaitsUndo, nextRetry } from './charging.ts'
 import { ConflictError, type FieldCode, InvalidFieldsError } from './errors.ts'
 import { orNever } from './instants.ts'
 import { amountDue, dueUnder, type Invoice, initialLines, isOpen, pricedAt } from './invoices.ts'
@@ -21,6 +21,7 @@ import {
   releaseCredit,
   requireStatus,
   set,
+  setTerms,
   type Transition,
   transition,
   useCredit,
@@ -62,7 +63,6 @@ export function cancelOrder(order: Order, at: number, cancellation: Cancellation
     set(change, { status: 'canceled', canceledTime: at, churnTime, proratesChurn, ...reasonOf(cancellation) })
     emit(change, 'subscription-canceled')
     if (!hasNextPeriod(change.order)) voidComing(change)
-    stopRetries(change)
     if (churnTime === at) churn(change)
   })
 }
@@ -128,11 +128,10 @@ export function reactivateOrder(order: Order, at: number, renewalTime: number | 
     }
     if (renewalTime !== null && renewalTime > at && renews(change.order)) moveBoundary(change, renewalTime)
     emit(change, 'subscription-reactivated')
-    if (goesOn) resumeRetries(change, order.canceledTime ?? at)
-    const { rebillNumber, invoicedThrough } = change.order
-    if (!goesOn && rebillNumber !== null && invoicedThrough < rebillNumber && !isPostpaid(order.terms)) {
-      issueRenewal(change, rebillNumber, at)
-    }
+    if (goesOn) resumeRetries(change, order)
+    const { rebillNumber } = change.order
+    // Whatever was issued for a period of that number is voided or abandoned by now.
+    if (!goesOn && rebillNumber !== null && !isPostpaid(order.terms)) issueRenewal(change, rebillNumber, at)
   })
 }
 
@@ -176,6 +175,11 @@ export function changeTerms(order: Order, at: number, terms: OrderTerms): Transi
     set(change, paid.order)
     change.events.push(...paid.events)
   })
+}
+
+/** For an order that is not pending: the terms count from its next invoice on. */
+export function takeTerms(order: Order, at: number, terms: OrderTerms): Transition {
+  return transition(order, at, 'api', (change) => setTerms(change, terms))
 }
 
 /** Returns null if the instant has passed or is the boundary already, or if the order does not renew. */
@@ -253,21 +257,12 @@ function movedCharge(order: Order, initial: Invoice, at: number): number | null 
   return nextRetry(order, initial, at) ?? Math.max(startTime, at)
 }
 
-function stopRetries(change: Change): void {
-  for (const { sequence, chargeTime, declinedTime } of change.order.invoices) {
-    if (declinedTime !== null && chargeTime !== null && chargeTime >= change.at)
-      changeInvoice(change, sequence, { chargeTime: null })
-  }
-}
-
-/** Retries that were due since `stopped` are made once, now. */
-function resumeRetries(change: Change, stopped: number): void {
-  const { at } = change
-  for (const invoice of change.order.invoices) {
-    if (invoice.chargeTime !== null || invoice.charge !== null) continue
-    const missed = nextRetry(change.order, invoice, stopped - 1)
-    const chargeTime = missed !== null && missed <= at ? at : nextRetry(change.order, invoice, at)
-    if (chargeTime !== null) changeInvoice(change, invoice.sequence, { chargeTime })
+/** Retries that fell into the cancellation are made once, now. */
+function resumeRetries(change: Change, canceled: Order): void {
+  for (const invoice of canceled.invoices) {
+    const { sequence, chargeTime } = invoice
+    if (chargeTime === null || chargeTime >= change.at || !awaitsUndo(canceled, invoice)) continue
+    changeInvoice(change, sequence, { chargeTime: change.at })
   }
 }
 

@@ -1,5 +1,5 @@
 /** Pure functions, for timers, the API and the sweep: early, late and repeated calls give the same record. */
-import { awaitedCharges, type GatewayCall, nextGatewayCall, waitsFor } from './charging.ts'
+import { awaitedCharges, awaitsUndo, type GatewayCall, nextGatewayCall, waitsFor } from './charging.ts'
 import { withoutUnpaid } from './discounts.ts'
 import {
   draftInvoice,
@@ -386,11 +386,14 @@ export function complete(change: Change): void {
 
 /** Open invoices stay open, without a delinquency time; charges that are not due yet are not made. */
 export function churn(change: Change): void {
-  const credit = change.order.proratesChurn ? unusedPart(change.order, change.at) : []
+  const { order: served, at } = change
+  const credit = served.proratesChurn ? unusedPart(served, at) : []
   enqueue(change, credit)
   set(change, { status: 'churned' })
-  for (const { sequence, chargeTime } of change.order.invoices) {
-    if (chargeTime !== null && chargeTime >= change.at) changeInvoice(change, sequence, { chargeTime: null })
+  for (const invoice of served.invoices) {
+    const { sequence, chargeTime } = invoice
+    if (chargeTime === null || (chargeTime < at && !awaitsUndo(served, invoice))) continue
+    changeInvoice(change, sequence, { chargeTime: null })
   }
   voidComing(change)
   // The last period of a postpaid order is charged once more.

@@ -29,7 +29,6 @@ import {
   changeInvoice,
   emit,
   isComing,
-  isServed,
   mayCharge,
   type Order,
   set,
@@ -126,7 +125,8 @@ export function declineCharge(
 
 /**
  * The gateway never received the charge, and never will. That is no decline:
- * an automatic charge of an invoice that is still open is due again at once, as another attempt.
+ * an automatic charge of an invoice that is still open is due again at once, as another attempt; before the start of
+ * a pending order, at that.
  */
 export function cancelCharge(order: Order, at: number, sequence: number): Transition {
   return transition(order, at, 'payment', (change) => {
@@ -135,9 +135,8 @@ export function cancelCharge(order: Order, at: number, sequence: number): Transi
     const { charge, chargeTime, type } = invoice
     const isDue = charge?.isOwn === true && charge.answer !== 'timed-out' && isOpen(invoice)
     if (isDue) {
-      const isRetried = isRetrying(order) || (isServed(order) && invoice.declinedTime === null)
-      const isAgain = isRetried && mayCharge(order)
-      changeInvoice(change, sequence, { charge: null, chargeTime: isAgain ? at : null })
+      const isAgain = isRetrying(order) && mayCharge(order)
+      changeInvoice(change, sequence, { charge: null, chargeTime: isAgain ? soonestCharge(order, at) : null })
     } else {
       const waited = chargeTime === null ? null : Math.max(chargeTime, at)
       changeInvoice(change, sequence, { charge: null, chargeTime: waited })
@@ -254,13 +253,17 @@ function chargeAllOpen(change: Change): void {
   set(change, { declinedRenewals: null })
   const { order } = change
   if (!isRetrying(order)) return
-  const earliest = order.status === 'pending' ? Math.max(order.terms.startTime, at) : at
+  const earliest = soonestCharge(order, at)
   for (const invoice of order.invoices) {
     const { sequence, charge, chargeTime } = invoice
     if (!isOpen(invoice) || charge !== null || isComing(order, invoice) || isHeld(order, invoice)) continue
     if (chargeTime === null || chargeTime > earliest)
       changeInvoice(change, sequence, { chargeTime: earliest })
   }
+}
+
+function soonestCharge({ status, terms }: Order, at: number): number {
+  return status === 'pending' ? Math.max(terms.startTime, at) : at
 }
 
 function applyPayment(change: Change, invoice: Invoice, amount: string): void {
@@ -287,9 +290,11 @@ function applyPayment(change: Change, invoice: Invoice, amount: string): void {
   // The plans may have changed since; only the first period shows whether there was a trial.
   const hadTrial = order.invoices.some(({ type, periodNumber }) => type === 'initial' && periodNumber === 0)
   const isAfterTrial = hadTrial && invoice.type === 'renewal' && !order.inTrial
-  // Credit is no payment that follows a trial (specification 2.6).
-  if (isAfterTrial && !isZero(amount)) convertTrial(change)
-  if (change.order.status === 'active' && terms.trial === null && terms.interval === null) complete(change)
+  // Credit alone is no payment that follows a trial (specification 2.6).
+  if (isAfterTrial && !isZero(amountPaid)) convertTrial(change)
+  const isSold = !change.order.invoices.some((one) => one.type === 'initial' && isOpen(one))
+  const isOneTime = terms.trial === null && terms.interval === null
+  if (change.order.status === 'active' && isOneTime && isSold) complete(change)
 }
 
 /** Service begins as of the planned start, unless a charge was declined before. */

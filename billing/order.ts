@@ -1,3 +1,4 @@
+import { canonicalJson } from './canonical-json.ts'
 import { allocateCredit, type Credit, mergedCredit, withCredit, withoutCredit } from './credit-memos.ts'
 import { type DeclinedRenewals, waitsForInstrument } from './dunning.ts'
 import { ConflictError } from './errors.ts'
@@ -65,7 +66,7 @@ export interface Order {
   readonly terms: OrderTerms
   readonly status: OrderStatus
   readonly activationTime: number | null
-  /** Nothing is due before this: its creation, then its activation, then its reactivation. */
+  /** Nothing is due before this: its creation, activation or reactivation, or a later change of what is due. */
   readonly notBefore: number
   readonly voidTime: number | null
   readonly canceledTime: number | null
@@ -452,12 +453,18 @@ function moveComing(change: Change): void {
   }
 }
 
+/** Under another time shift an invoice may be due to have been issued by now: it is issued now. */
+export function setTerms(change: Change, terms: OrderTerms): void {
+  const [was, is] = [change.order.terms, terms].map((one) => canonicalJson(one.invoiceTimeShift))
+  set(change, { terms, ...(was === is ? {} : { notBefore: change.at }) })
+}
+
 /** Also moves the anchor of all later boundaries. The current period is billed as ending there. */
 export function moveBoundary(change: Change, instant: number): void {
   const { rebillNumber, invoices } = change.order
   const boundary = Math.min(instant, LATEST_INSTANT)
   set(change, { periodEnd: boundary, anchor: boundary, anchorNumber: (rebillNumber ?? 0) + 1 })
-  set(change, { remindersFrom: change.at })
+  set(change, { notBefore: change.at, remindersFrom: change.at })
   for (const { sequence, status, periodNumber, periodEnd } of invoices) {
     if (periodNumber !== rebillNumber || periodEnd === null || status === 'voided') continue
     if (periodEnd !== boundary) changeInvoice(change, sequence, { periodEnd: boundary })

@@ -4,7 +4,7 @@ import { ConflictError } from '../../billing/errors.ts'
 import { immutableMembers } from '../../billing/immutable-members.ts'
 import { changeItems, type RenewalPolicy } from '../../billing/item-changes.ts'
 import { set, transition } from '../../billing/order.ts'
-import { changeTerms, moveRenewal } from '../../billing/order-commands.ts'
+import { changeTerms, moveRenewal, takeTerms } from '../../billing/order-commands.ts'
 import { changeAutopay } from '../../billing/order-payments.ts'
 import { planField } from '../../billing/order-problems.ts'
 import { agreedTerms } from '../../billing/order-terms.ts'
@@ -250,7 +250,7 @@ export function applyTerms(
   else if (areItemsNew) {
     const change = { terms, prorated: false, renewalPolicy: 'retain' as const }
     applyTransitions(unit, record, [changeItems(record.order, instant, change)])
-  } else record.order = { ...record.order, terms }
+  } else applyTransitions(unit, record, [takeTerms(record.order, instant, terms)])
 }
 
 /** Reads the taxes of a row that has other items or addresses. False: nothing is taxed. */

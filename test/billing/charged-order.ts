@@ -8,6 +8,7 @@ import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
 import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
 import {
   beginCharge,
+  cancelCharge,
   declineCharge,
   leaveChargeUnknown,
   receivePayment,
@@ -19,8 +20,11 @@ import type { Command } from './orders.ts'
 export const RETRIES = ['P1D', 'P3D', 'P5D'].flatMap((text) => parseDuration(text) ?? [])
 export const AUTOPAY = { canCharge: true, instrumentId: 'card', autopayRetries: RETRIES }
 
-/** The gateway's result, or a decline class; `lost`: the service died before it could record the result. */
-export type Answer = 'approved' | 'declined' | DeclineClass | 'unknown' | 'lost'
+/**
+ * The gateway's result, or a decline class; `lost`: the service died before it could record the result, `not-sent`:
+ * the gateway never received the charge.
+ */
+export type Answer = 'approved' | 'declined' | DeclineClass | 'unknown' | 'lost' | 'not-sent'
 
 interface Asked {
   readonly invoice: number
@@ -129,6 +133,9 @@ export class ChargedOrder {
         this.#take(declineCharge(this.order, instant, sequence, { class: reason, instrumentId }))
         return true
       }
+      case 'not-sent':
+        this.#take(cancelCharge(this.order, instant, sequence))
+        return true
       case 'unknown': {
         const askTime = nextInquiry(open.at, now)
         const timesOut = open.answer !== 'timed-out' && now >= open.at + CHARGE_TIMEOUT

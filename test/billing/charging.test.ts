@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { DECLINE_CLASSES } from '../../billing/dunning.ts'
+import { nextRetry } from '../../billing/charging.ts'
+import { DECLINE_CLASSES, isHeld } from '../../billing/dunning.ts'
 import { parseDuration } from '../../billing/durations.ts'
 import { amountDue, isOpen } from '../../billing/invoices.ts'
 import { Money } from '../../billing/money.ts'
@@ -10,6 +11,7 @@ import {
   changeCancellation,
   changeTerms,
   reactivateOrder,
+  voidInvoice,
   voidOrder,
 } from '../../billing/order-commands.ts'
 import { advanceThrough } from '../../billing/order-lifecycle.ts'
@@ -24,10 +26,10 @@ import {
   refundInvoice,
 } from '../../billing/order-payments.ts'
 import type { OrderTerms } from '../../billing/order-terms.ts'
-import { pauseOrder } from '../../billing/pauses.ts'
+import { pauseOrder, removePause } from '../../billing/pauses.ts'
 import { type Answer, AUTOPAY, ChargedOrder } from './charged-order.ts'
 import { expectEventsOfTransitions, expectPeriodsBilledOnce, illegal } from './legal.ts'
-import { anyCommands, anyTerms, at, type Command, day, END, terms } from './orders.ts'
+import { anyCommands, anyTerms, at, type Command, day, END, terms, withInstrument } from './orders.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -729,7 +731,7 @@ describe('autopay', () => {
 describe('for any terms, commands, answers and outages', () => {
   const responses = fc.array(
     fc.oneof(
-      fc.constantFrom<Answer>('approved', 'approved', 'declined', 'declined', 'unknown', 'lost'),
+      fc.constantFrom<Answer>('approved', 'approved', 'declined', 'declined', 'unknown', 'lost', 'not-sent'),
       fc.constantFrom<Answer>('approved', ...DECLINE_CLASSES),
     ),
     { maxLength: 60 },
@@ -799,6 +801,94 @@ describe('for any terms, commands, answers and outages', () => {
         }
       }),
       RUNS,
+    )
+  })
+
+  test('what is owed is charged again where a retry or another instrument says so, if service goes on', () => {
+    const acts: readonly Command['act'][] = [
+      (order, now) =>
+        pauseOrder(order, now, {
+          id: `pause ${order.pauses.length}`,
+          effectiveTime: null,
+          endTime: null,
+        }),
+      (order, now) => removePause(order, now, order.pauses.at(-1)?.id ?? ''),
+      (order, now) =>
+        cancelOrder(order, now, {
+          churnTime: END,
+          churnTimePolicy: null,
+          canceledBy: 'merchant',
+          reason: null,
+          description: null,
+        }),
+      reactivateOrder,
+      (order, now) => chargeOpen(withInstrument(order, `default-${now}`), now),
+      (order, now) =>
+        changeAutopay(order, now, withInstrument(order, `own-${now}`).terms, order.terms.canCharge),
+      (order, now) => voidInvoice(order, now, order.nextInvoice - 1),
+    ]
+    const month = fc.array(
+      fc.record({ hour: fc.integer({ min: 0, max: 40 * 24 }), act: fc.constantFrom(...acts) }),
+      { maxLength: 8 },
+    )
+    const answers = fc.array(fc.constantFrom<Answer>('declined', ...DECLINE_CLASSES), {
+      minLength: 1,
+      maxLength: 8,
+    })
+    fc.assert(
+      fc.property(month, answers, fc.constantFrom([], [1, 15]), (moves, given, paydays) => {
+        const order = charged({ paydays, delinquencyPeriod: parseDuration('P6M') }, ['approved', ...given])
+        order.live(START)
+        const commands = moves.map(({ hour, act }) => ({ at: at('2027-02-28') + hour * HOUR, act }))
+        for (const one of commands.toSorted((a, b) => a.at - b.at)) order.live(one.at - 1).command(one)
+        const through = at('2027-04-20')
+        order
+          .live(through)
+          .command({
+            at: through,
+            act: (before, now) => removePause(before, now, before.pauses.at(-1)?.id ?? ''),
+          })
+          .command({ at: through, act: reactivateOrder })
+          .live(through + 20 * DAY)
+        for (const invoice of order.order.invoices.filter(isOpen)) {
+          const made = order.charges.filter((one) => one.invoice === invoice.sequence)
+          const last = made.at(-1)
+          expect(last).toBeDefined()
+          // No retry was left out since the last charge, which was made by the instrument of now.
+          const next = nextRetry(order.order, invoice, last?.now ?? 0)
+          expect(next ?? invoice.chargeTime).toBe(invoice.chargeTime)
+          expect(next ?? END).toBeGreaterThan(through + 20 * DAY)
+          if (!isHeld(order.order, invoice)) expect(last?.instrumentId).toBe(order.order.terms.instrumentId)
+        }
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  test('a pending order is charged no sooner than its start, wherever that is moved', () => {
+    const moves = fc.array(
+      fc.record({ minute: fc.integer({ min: 0, max: 240 }), ahead: fc.integer({ min: 0, max: 10 }) }),
+      { maxLength: 4 },
+    )
+    const answers = fc.array(fc.constantFrom<Answer>('unknown', 'unknown', 'not-sent', 'declined'), {
+      maxLength: 12,
+    })
+    fc.assert(
+      fc.property(moves, answers, (given, results) => {
+        const order = charged({}, results)
+        for (const { minute, ahead } of given.toSorted((a, b) => a.minute - b.minute)) {
+          const now = START + minute * MINUTE
+          const startTime = now + ahead * DAY
+          order.live(now - 1)
+          order.command({
+            at: now,
+            act: (before) => changeTerms(before, now, { ...before.terms, startTime }),
+          })
+        }
+        const { transitions } = order.live(START + 30 * DAY)
+        expect(transitions.flatMap((one) => illegal(one.order))).toEqual([])
+      }),
+      { numRuns: 300 },
     )
   })
 

@@ -29,6 +29,11 @@ export function expectPeriodsBilledOnce(order: Order, transitions: readonly Tran
     const of = then.invoices.filter(({ periodNumber }) => periodNumber === number)
     expect(of.some(({ status }) => status !== 'abandoned')).toBe(true)
   }
+  for (const { order: then, events } of transitions) {
+    const types = events.map(({ type }) => type)
+    const isNew = types.includes('subscription-reactivated') && then.periodStart === then.notBefore
+    if (isNew && !isPostpaid(then.terms)) expect(types).toContain('renewal-invoice-issued')
+  }
   const begun = transitions.flatMap(({ order: { periodStart, rebillNumber } }) =>
     rebillNumber === null || periodStart === null ? [] : [[rebillNumber, periodStart] as const],
   )
@@ -74,12 +79,13 @@ export function expectEventsOfTransitions(transitions: readonly Transition[]): v
       expect(types.filter((type) => STATUS_EVENTS[order.status]?.includes(type)).length).toBeGreaterThan(0)
     }
     for (const invoice of order.invoices) {
-      const was = before?.invoices.find(({ sequence }) => sequence === invoice.sequence)?.status ?? null
+      const known = before?.invoices.find(({ sequence }) => sequence === invoice.sequence)
+      const isPaidAgain = invoice.status === 'partially-paid' && known?.amountPaid !== invoice.amountPaid
       const ofInvoice: string[] = events
         .filter((one) => one.invoice === invoice.sequence)
         .map(({ type }) => type)
       expect(ofInvoice.includes(INVOICE_EVENTS[invoice.status] ?? 'invoice-issued')).toBe(
-        was !== invoice.status,
+        known?.status !== invoice.status || isPaidAgain,
       )
       expect(new Set(ofInvoice).size).toBe(ofInvoice.length)
     }
@@ -151,6 +157,27 @@ export function illegal(order: Order): string[] {
     !['abandoned', 'voided'].includes(order.status) ||
       !order.invoices.some((one) => isOpen(one) || one.status === 'draft'),
     'open invoices',
+  )
+  const initial = order.invoices.find(({ type }) => type === 'initial')
+  const isOneTime = order.terms.trial === null && order.terms.interval === null
+  must(
+    order.status !== 'completed' || !isOneTime || initial === undefined || !isOpen(initial),
+    'a one-time sale completed while its first invoice is owed',
+  )
+  const { startTime } = order.terms
+  must(
+    order.status !== 'pending' ||
+      order.invoices.every(({ chargeTime }) => chargeTime === null || chargeTime >= startTime),
+    'no charge before the start',
+  )
+  must(
+    order.isTrialConverted ||
+      order.inTrial ||
+      initial?.periodNumber !== 0 ||
+      !order.invoices.some(
+        ({ type, status, amountPaid }) => type === 'renewal' && status === 'paid' && Number(amountPaid) > 0,
+      ),
+    'a trial that is followed by a payment is converted',
   )
   must(
     order.invoices.every((one) => one.chargeTime === null || !isHeld(order, one)),

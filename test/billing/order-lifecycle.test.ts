@@ -18,7 +18,7 @@ import {
   expectServedUntilChurn,
   illegal,
 } from './legal.ts'
-import { anyCommands, anyTerms, at, day, END, live, terms } from './orders.ts'
+import { anyCommands, anyTerms, at, type Command, day, END, live, terms } from './orders.ts'
 
 const RUNS = { numRuns: 2_000 }
 const looks = fc.array(fc.integer({ min: at('2027-01-31'), max: END }), { maxLength: 15 })
@@ -501,6 +501,65 @@ describe('for any terms, any commands and any passing of time', () => {
     )
   })
 
+  test('a reactivation after the end of service bills its period, whatever was voided before', () => {
+    const ended = {
+      churnTime: null,
+      churnTimePolicy: null,
+      canceledBy: 'merchant',
+      reason: null,
+      description: null,
+    } as const
+    const few = fc.array(
+      fc.record({
+        at: fc.integer({ min: 0, max: 100 }).map((days) => at('2027-01-31') + days * DAY),
+        act: fc.constantFrom<Command['act']>(
+          (order, now) => cancelOrder(order, now, ended),
+          reactivateOrder,
+          (order, now) => voidInvoice(order, now, order.nextInvoice - 1),
+        ),
+      }),
+      { maxLength: 10 },
+    )
+    const agreed = fc.record({ early: fc.integer({ min: 1, max: 30 }), delinquency: fc.boolean() })
+    fc.assert(
+      fc.property(agreed, few, ({ early, delinquency }, commands) => {
+        const issueTimeShift = { chronology: 'before', duration: early, unit: 'day' } as const
+        const members = { delinquencyPeriod: delinquency ? { ...NO_TIME, days: 25 } : null }
+        const { order, transitions } = live(
+          terms({ invoiceTimeShift: { issueTimeShift, dueTimeShift: null } }, members),
+          commands.toSorted((a, b) => a.at - b.at),
+        )
+        expectPeriodsBilledOnce(order, transitions)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('a one-time sale is completed by its first invoice, whatever else is sold and paid', () => {
+    const acts: readonly Command['act'][] = [
+      (order, now) => {
+        const [item] = order.terms.items
+        if (item === undefined) throw new Error('no item')
+        const items = [...order.terms.items, { ...item, id: `item ${order.terms.items.length + 1}` }]
+        const change = { terms: { ...order.terms, items }, prorated: true, renewalPolicy: 'retain' as const }
+        return changeItems(order, now, change)
+      },
+      (order, now) => payInvoice(order, now, order.nextInvoice - 1),
+      (order, now) => payInvoice(order, now, 1),
+      (order, now) => pauseOrder(order, now, { id: `pause ${now}`, effectiveTime: null, endTime: now + DAY }),
+    ]
+    const lives = fc.array(fc.constantFrom(...acts), { maxLength: 6 })
+    fc.assert(
+      fc.property(lives, (given) => {
+        const commands = given.map((act, index) => ({ at: at('2027-02-01') + index * 10 * HOUR, act }))
+        const { order, transitions } = live(terms({ recurringInterval: null }), commands)
+        expect(transitions.flatMap((one) => illegal(one.order))).toEqual([])
+        expect(order.status).toBe(order.invoices[0]?.status === 'paid' ? 'completed' : 'active')
+      }),
+      { numRuns: 300 },
+    )
+  })
+
   test('every state is a legal one and totals are the sums of their lines', () => {
     fc.assert(
       fc.property(anyTerms, anyCommands, (agreed, commands) => {
@@ -544,5 +603,6 @@ describe('for any terms, any commands and any passing of time', () => {
   })
 })
 
-const DAY = 86_400_000
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
 const NO_TIME = { years: 0, months: 0, weeks: 0, days: 0, hours: 0, minutes: 0, seconds: 0 }

@@ -3,17 +3,26 @@ import { type Duration, parseDuration } from '../../billing/durations.ts'
 import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { issueInterim, issueUpcoming } from '../../billing/invoice-commands.ts'
 import { changeItems } from '../../billing/item-changes.ts'
-import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
+import { type Order, placeOrder, type Transition, transition } from '../../billing/order.ts'
 import {
   cancelOrder,
   changeCancellation,
   changeTerms,
+  moveRenewal,
   reactivateOrder,
+  takeTerms,
   voidInvoice,
   voidOrder,
 } from '../../billing/order-commands.ts'
 import { advanceBefore, advanceThrough } from '../../billing/order-lifecycle.ts'
-import { beginCallersCharge, changeAutopay, chargeOpen, payInvoice } from '../../billing/order-payments.ts'
+import {
+  beginCallersCharge,
+  changeAutopay,
+  chargeOpen,
+  creditInvoice,
+  payInvoice,
+  receivePayment,
+} from '../../billing/order-payments.ts'
 import { agreedTerms, NO_REMINDERS, type OrderTerms, type PricedPlan } from '../../billing/order-terms.ts'
 import { changePauseTimes, pauseOrder, removePause } from '../../billing/pauses.ts'
 import { type Period, type PeriodAnchor, WEEKDAYS } from '../../billing/periods.ts'
@@ -97,14 +106,12 @@ const plans: fc.Arbitrary<PricedPlan> = fc
           },
     trial,
     setup,
-    invoiceTimeShift:
-      early === null
-        ? null
-        : {
-            issueTimeShift: { chronology: 'before' as const, duration: early, unit: 'day' as const },
-            dueTimeShift: null,
-          },
+    invoiceTimeShift: early === null ? null : issuedEarly(early),
   }))
+
+function issuedEarly(days: number): NonNullable<OrderTerms['invoiceTimeShift']> {
+  return { issueTimeShift: { chronology: 'before', duration: days, unit: 'day' }, dueTimeShift: null }
+}
 
 const reminders = fc.array(
   fc.constantFrom('PT1H', 'P3D', 'P17D', 'P1M').map((text) => parseDuration(text) as Duration),
@@ -266,6 +273,24 @@ const acts: fc.Arbitrary<Command['act']> = fc.oneof(
     const agreed = { ...order.terms, coupons: changed }
     if (order.status === 'pending') return changeTerms(order, now, agreed)
     return changeItems(order, now, { terms: agreed, prorated: false, renewalPolicy: 'retain' })
+  }),
+  days.map(
+    (ahead): Command['act'] =>
+      (order, now) =>
+        moveRenewal(order, now, now + ahead * DAY) ?? transition(order, now, 'api', () => {}),
+  ),
+  fc.option(fc.integer({ min: 1, max: 40 })).map((early): Command['act'] => (order, now) => {
+    const agreed = { ...order.terms, invoiceTimeShift: early === null ? null : issuedEarly(early) }
+    return order.status === 'pending' ? changeTerms(order, now, agreed) : takeTerms(order, now, agreed)
+  }),
+  fc.tuple(prices, fc.integer({ min: 1, max: 2 })).map(([part, back]): Command['act'] => (order, now) => {
+    const sequence = order.nextInvoice - back
+    return receivePayment(beginCallersCharge(order, now, sequence).order, now, sequence, part).transition
+  }),
+  fc.tuple(prices, fc.integer({ min: 1, max: 2 })).map(([left, back]): Command['act'] => (order, now) => {
+    const memo = { creditMemoId: `memo ${order.credit.length + 1}`, currency: 'EUR', left }
+    const credited = { ...order, credit: [...order.credit, memo] }
+    return creditInvoice(credited, now, order.nextInvoice - back, [memo]).transition
   }),
   fc.constant<Command['act']>((order, now) => voidInvoice(order, now, order.nextInvoice - 1)),
   fc.constant<Command['act']>((order, now) => issueUpcoming(order, now, { issuedTime: null, dueTime: null })),

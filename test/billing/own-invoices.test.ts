@@ -63,6 +63,15 @@ const typesOf = (order: Order, through: number) =>
   advanceThrough(order, through).transitions.flatMap(({ events }) => events.map(({ type }) => type))
 
 describe('an own invoice', () => {
+  test('with credits is taxed for what is left: the taxes of its items sum to the tax of that', () => {
+    const rate = { name: 'VAT', rate: '19', country: 'DE', region: null }
+    const taxes = [{ from: 0, isInclusive: false, rates: [rate], shipping: [], byProduct: {} }]
+    const given = [item('818.1'), item('2.46', 1, 'credit'), item('0.29', 1, 'credit')]
+    const lines = given.map((one) => ownLine(one, 'EUR'))
+    const price = pricedDraft(lines, 'EUR', NOW, taxes)
+    expect(price.amount).toBe('970.27')
+  })
+
   test('owes the sum of its items, and is paid by parts that sum to it', () => {
     fc.assert(
       fc.property(items, fc.array(cents, { maxLength: 6 }), (given, parts) => {

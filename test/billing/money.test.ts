@@ -1,0 +1,47 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { Money, splitAmount, sumOfMoney } from '../../billing/money.ts'
+
+const cents = (amount: number) => new Money(amount).div(100)
+const whole = fc.integer({ min: -1_000_000, max: 1_000_000 }).map(cents)
+const weights = fc.array(fc.integer({ min: -100_000, max: 100_000 }).map(cents), {
+  minLength: 1,
+  maxLength: 8,
+})
+const split = (amount: Money, by: readonly Money[]) =>
+  splitAmount(amount, by, 'EUR').map((part) => part.toFixed())
+const negated = (parts: readonly string[]) => parts.map((part) => new Money(part).neg().toFixed())
+
+describe('an amount that is split', () => {
+  test('by weights of any signs has parts that sum to it, each less than a cent from its share', () => {
+    fc.assert(
+      fc.property(whole, weights, (amount, by) => {
+        const sum = sumOfMoney(by)
+        const parts = splitAmount(amount, by, 'EUR')
+        expect(sumOfMoney(parts).toFixed()).toBe(sum.isZero() ? '0' : amount.toFixed())
+        for (const [index, part] of parts.entries()) {
+          const share = sum.isZero() ? new Money(0) : amount.times(by[index] ?? 0).div(sum)
+          expect(part.minus(share).abs().lessThan('0.01')).toBe(true)
+          expect(part.decimalPlaces()).toBeLessThanOrEqual(2)
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('has the same parts by weights of the opposite signs, and their opposites for its own opposite', () => {
+    fc.assert(
+      fc.property(whole, weights, (amount, by) => {
+        const opposite = by.map((weight) => weight.neg())
+        expect(split(amount, opposite)).toEqual(split(amount, by))
+        expect(split(amount.neg(), by)).toEqual(negated(split(amount, by)))
+      }),
+    )
+  })
+
+  test('gives the units left over to the largest fractions, the first of equal ones', () => {
+    const three = [1, 1, 1].map((weight) => new Money(weight))
+    expect(split(new Money(10), three)).toEqual(['3.34', '3.33', '3.33'])
+    expect(split(new Money('0.05'), [cents(1), cents(2), cents(4)])).toEqual(['0.01', '0.01', '0.03'])
+  })
+})
