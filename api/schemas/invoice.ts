@@ -233,9 +233,9 @@ export type InvoiceIssue = Static<typeof InvoiceIssue>
 
 export const InvoiceTransaction = Type.Object(
   {
-    transactionId: Id('Approved sale to the customer, in the currency of the invoice.'),
+    transactionId: Id('Approved sale or capture of the customer, in the currency of the invoice.'),
     amount: Type.Optional(
-      Amount('Amount of the sale that pays the invoice. Default: as much as is due and left.', {
+      Amount('Amount of the transaction that pays the invoice. Default: as much as is due and left.', {
         exclusiveMinimum: 0,
       }),
     ),
@@ -243,7 +243,7 @@ export const InvoiceTransaction = Type.Object(
   {
     $id: 'InvoiceTransaction',
     additionalProperties: false,
-    description: 'What a sale pays of an invoice.',
+    description: 'What a sale or capture pays of an invoice.',
   },
 )
 export type InvoiceTransaction = Static<typeof InvoiceTransaction>

@@ -4,6 +4,7 @@ import { ConflictError } from '../../billing/errors.ts'
 import { isZero, Money, plainAmount } from '../../billing/money.ts'
 import { refundable, sharesOf } from '../../billing/refund-shares.ts'
 import { type CreditMemo, Customer, Transaction } from '../../db/entities/index.ts'
+import { MONEY_TAKEN } from '../../db/entities/transaction.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { statement } from '../../db/statement.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -75,7 +76,7 @@ async function findSales(
     em,
     'find-refundable-sales',
     `select id from transactions
-      where organization_id = ? and customer_id = ? and currency = ? and type = 'sale' and result = 'approved'
+      where organization_id = ? and customer_id = ? and currency = ? and type in (${MONEY_TAKEN}) and result = 'approved'
         and gateway is not null and status <> 'refunded'
       order by (payments ->> ? is not null) desc, created_time desc, id desc`,
     [organizationId, customerId, currency, invoiceId ?? ''],
