@@ -14,6 +14,9 @@ export interface RecurringInterval extends AnchoredPeriod {
   readonly billingTiming?: 'postpaid'
 }
 
+/** What an order sets in place of its plans: the whole interval, or only the day on which periods begin; null: no day. */
+export type OrderInterval = RecurringInterval | Required<Pick<AnchoredPeriod, 'periodAnchorInstruction'>>
+
 export interface PlanTrial {
   /** Per item, whatever the quantity. */
   readonly price: string
@@ -104,7 +107,7 @@ export const NO_REMINDERS: ReminderTerms = { renewal: [], trialEnd: [], abandon:
 export interface OrderChoices {
   readonly trial: { readonly enabled: boolean; readonly endTime: number | null } | null
   readonly isTrialOnly: boolean
-  readonly recurringInterval: RecurringInterval | null
+  readonly recurringInterval: OrderInterval | null
   readonly invoiceTimeShift: InvoiceTimeShift | null
 }
 
@@ -121,12 +124,25 @@ export function agreedTerms(plans: readonly PricedPlan[], choices: OrderChoices)
     interval:
       isTrialOnly || recurring === undefined
         ? null
-        : (choices.recurringInterval ?? recurring.recurringInterval),
+        : orderInterval(choices.recurringInterval, recurring.recurringInterval),
     invoiceTimeShift:
       choices.invoiceTimeShift ??
       plans.find(({ invoiceTimeShift }) => invoiceTimeShift !== null)?.invoiceTimeShift ??
       null,
   }
+}
+
+function orderInterval(
+  own: OrderInterval | null,
+  ofPlans: RecurringInterval | null,
+): RecurringInterval | null {
+  if (own === null || ofPlans === null) return ofPlans
+  return hasPeriod(own) ? own : { ...ofPlans, ...own }
+}
+
+/** True if the interval is whole. */
+export function hasPeriod(interval: OrderInterval): interval is RecurringInterval {
+  return 'unit' in interval
 }
 
 /** The terms of an order that begins at `now` and is not charged automatically. */

@@ -9,7 +9,6 @@ import {
   Instant,
   NotEmbedded,
   Nullable,
-  OmittedWhenUnknown,
   OrNull,
   ReadOnly,
   resourceMembers,
@@ -233,9 +232,9 @@ export type InvoiceIssue = Static<typeof InvoiceIssue>
 
 export const InvoiceTransaction = Type.Object(
   {
-    transactionId: Id('Approved sale to the customer, in the currency of the invoice.'),
+    transactionId: Id('Approved sale or capture of the customer, in the currency of the invoice.'),
     amount: Type.Optional(
-      Amount('Amount of the sale that pays the invoice. Default: as much as is due and left.', {
+      Amount('Amount of the transaction that pays the invoice. Default: as much as is due and left.', {
         exclusiveMinimum: 0,
       }),
     ),
@@ -243,7 +242,7 @@ export const InvoiceTransaction = Type.Object(
   {
     $id: 'InvoiceTransaction',
     additionalProperties: false,
-    description: 'What a sale pays of an invoice.',
+    description: 'What a sale or capture pays of an invoice.',
   },
 )
 export type InvoiceTransaction = Static<typeof InvoiceTransaction>
@@ -344,7 +343,7 @@ export const SubscriptionInvoice = Type.Object(notSupportedYet({ transactionId: 
 
 export const UpcomingInvoice = Type.Object(
   {
-    id: OmittedWhenUnknown(ReadOnly(Id('Id of the invoice, once it is issued.'))),
+    id: ReadOnly(Id('Id of the upcoming invoice. The invoice has it if a call issues it.')),
     ...parties,
     customerId: ReadOnly(Id(CUSTOMER)),
     websiteId: ReadOnly(Id(WEBSITE)),

@@ -100,6 +100,9 @@ export const InvoiceTaxes = ReadOnly(
         { description: 'Taxes by rate.' },
       ),
     },
-    { description: 'Taxes of the invoice.' },
+    {
+      description:
+        'Taxes of the invoice, by the tax settings. Those of your own are refused for a new invoice.',
+    },
   ),
 )

@@ -3,6 +3,7 @@ import { amountDue, isOpen } from '../../billing/invoices.ts'
 import { amountProblem, isZero, Money } from '../../billing/money.ts'
 import { requireNoCharge } from '../../billing/order-payments.ts'
 import { unusedOf } from '../../billing/refund-shares.ts'
+import { takesMoney } from '../../billing/transactions.ts'
 import { type Invoice, Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -11,7 +12,7 @@ import { lockInvoices, payFromRest } from '../payments/apply-payment.ts'
 import { paidOf, refundsOf } from '../payments/refund-sales.ts'
 
 /**
- * Pays an open invoice with `amount` (a decimal string) of what no invoice uses of an approved sale, or for
+ * Pays an open invoice with `amount` (a decimal string) of what no invoice uses of an approved sale or capture, or for
  * null with as much as is due and left. Throws InvalidFieldsError, or ConflictError for an invoice that is
  * not open or is being charged.
  */
@@ -29,8 +30,8 @@ export async function applyTransaction(
   const field = 'transactionId'
   const sale = await lockRow(unit, Transaction, transactionId)
   if (sale === null) refuse(field, 'not-found', 'must be the id of an existing transaction')
-  if (sale.type !== 'sale' || sale.result !== 'approved')
-    refuse(field, 'inactive', 'must be an approved sale')
+  if (!takesMoney(sale.type) || sale.result !== 'approved')
+    refuse(field, 'inactive', 'must be an approved sale or capture')
   if (sale.customerId !== customerId)
     refuse(field, 'mismatch', 'must be a sale to the customer of the invoice')
   if (sale.currency !== currency)

@@ -3,7 +3,7 @@ import { canonicalJson } from '../../billing/canonical-json.ts'
 import type { Contact } from '../../billing/contacts.ts'
 import { checkedCustomFields } from '../../billing/custom-fields.ts'
 import { placeOrder } from '../../billing/order.ts'
-import type { InvoiceTimeShift, PricedPlan, RecurringInterval } from '../../billing/order-terms.ts'
+import type { InvoiceTimeShift, OrderInterval, PricedPlan } from '../../billing/order-terms.ts'
 import type { RiskInput } from '../../billing/risk.ts'
 import {
   Customer,
@@ -57,7 +57,7 @@ export interface NewSubscription {
   readonly abandonTime: Date | null
   readonly trial: { enabled: boolean; endTime: string | null } | null
   readonly isTrialOnly: boolean
-  readonly recurringInterval: RecurringInterval | null
+  readonly recurringInterval: OrderInterval | null
   readonly invoiceTimeShift: InvoiceTimeShift | null
   readonly delinquencyPeriod: string | null
   readonly shipping: { amount: string; calculator: 'manual' } | null

@@ -198,6 +198,44 @@ describe('an authorization', () => {
     expectProblem(await api.post(`transactions/${held.id}/refund`, {}), 409, 'conflict')
   })
 
+  test('pays an invoice later by what its capture has left', async () => {
+    const order = await placeCharged(payments.merchant, TEST_CARDS.approves, { autopay: false })
+    const { customerId, invoiceId, paymentInstrumentId } = order
+    await activityDependencies(payments.service).orders.advance(payments.input(order.id))
+    const { amount } = (await api.get(`invoices/${invoiceId}`)).body
+    const held = await authorize(TEST_CARDS.approves, {
+      customerId,
+      amount,
+      paymentInstruction: { paymentInstrumentId },
+    })
+    const apply = (transactionId: unknown) => api.post(`invoices/${invoiceId}/transaction`, { transactionId })
+    expect(expectProblem(await apply(held.id), 422, 'validation-error')).toEqual(['transactionId'])
+    const capture = (await child('capture', held.id)).body
+    expect((await apply(capture.id)).body).toMatchObject({ status: 'paid', amountDue: 0 })
+    expect(await read(capture.id)).toMatchObject({ invoiceIds: [invoiceId] })
+  })
+
+  test('has its capture refunded by a credit memo of the customer', async () => {
+    const held = await authorize()
+    const capture = (await child('capture', held.id)).body
+    const memo = await create(api, 'credit-memos', {
+      customerId: held.customerId,
+      currency: 'EUR',
+      items: [{ description: 'Goodwill', unitPrice: 5, quantity: 1 }],
+    })
+    const { status, body } = await api.post<{
+      allocations: { transactions: { transactionId: string; amount: number }[] }
+    }>(`credit-memos/${memo.id}/refund`, undefined)
+    expect({ status, transactions: body.allocations.transactions }).toMatchObject({
+      status: 200,
+      transactions: [{ amount: 5 }],
+    })
+    expect(await read(body.allocations.transactions[0]?.transactionId)).toMatchObject({
+      type: 'refund',
+      parentTransactionId: capture.id,
+    })
+  })
+
   test('its capture can be disputed, as a sale', async () => {
     const { id } = await authorize()
     const capture = (await child('capture', id)).body
