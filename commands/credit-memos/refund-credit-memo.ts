@@ -2,7 +2,7 @@
 import { creditMemoStatus } from '../../billing/credit-memos.ts'
 import { ConflictError } from '../../billing/errors.ts'
 import { isZero, Money, plainAmount } from '../../billing/money.ts'
-import { refundable, sharesOf } from '../../billing/refund-shares.ts'
+import { type Reserved, refundable, sharesOf, withReserved } from '../../billing/refund-shares.ts'
 import { type CreditMemo, Customer, Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { statement } from '../../db/statement.ts'
@@ -24,7 +24,8 @@ export async function refundCreditMemo(unit: UnitOfWork, memo: CreditMemo): Prom
     if (open.isZero()) break
     const sale = await lockRow(unit, Transaction, id)
     if (sale === null) continue
-    const [paid, refunds] = [paidOf(sale), await refundsOf(unit, id)]
+    const paid = paidOf(sale)
+    const refunds = withReserved(paid, await refundsOf(unit, id), await reservedOf(unit, sale))
     const amount = Money.min(open, refundable(paid, refunds)).toFixed()
     if (isZero(amount)) continue
     open = open.minus(amount)
@@ -47,6 +48,27 @@ export async function refundCreditMemo(unit: UnitOfWork, memo: CreditMemo): Prom
   }
   memo.unusedAmount = '0'
   memo.status = creditMemoStatus(memo.totalAmount, '0')
+}
+
+/**
+ * Returns what credit is not refunded from: what the sale itself owes, what open invoices have, and those of periods ahead,
+ * whose payments go back if the period does not come.
+ */
+async function reservedOf({ em, organizationId }: UnitOfWork, sale: Transaction): Promise<Reserved> {
+  const { invoiceIds, undelivered, keepsRest } = sale
+  const found = await statement<{ id: string }>(
+    em,
+    'find-invoices-that-keep-payments',
+    `select invoice.id from invoices invoice
+       left join subscriptions owner on owner.organization_id = invoice.organization_id and owner.id = invoice.subscription_id
+      where invoice.organization_id = ? and invoice.id in (select jsonb_array_elements_text(?::jsonb))
+        and (invoice.status in ('unpaid', 'past-due', 'partially-paid') or invoice.period_number > owner.rebill_number)`,
+    [organizationId, JSON.stringify(invoiceIds)],
+  )
+  return {
+    invoiceIds: [...new Set([...undelivered, ...found.map(({ id }) => id)])],
+    isRestOwed: invoiceIds.length > 0 && !keepsRest,
+  }
 }
 
 /** Gives the amount of a refund that moved no money back to its locked memo. */

@@ -6,7 +6,7 @@ import type { ApiClient } from '../support/api-client.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'
 import { expectProblem } from '../support/expect-problem.ts'
-import { makePayer } from '../support/payments.ts'
+import { makePayer, type Payer } from '../support/payments.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const DAY = 86_400_000
@@ -418,6 +418,49 @@ describe('a credit memo', () => {
     ])
     expect((await refund()).body).toMatchObject({ status: 'applied', unusedAmount: 0 })
     expectProblem(await api.post('credit-memos/absent/refund', undefined), 404, 'not-found')
+  })
+
+  const saleOf = async ({ customerId, paymentInstrumentId }: Payer, amount: number, members: object = {}) =>
+    (await create(api, 'transactions', {
+      type: 'sale',
+      customerId,
+      currency: 'EUR',
+      amount,
+      paymentInstruction: { paymentInstrumentId },
+      ...members,
+    })) as { id: string }
+  const refundsOf = async ({ id }: { id: string }) =>
+    await read<{ id: string; amount: number }[]>(
+      `transactions?filter=parentTransactionId:${id}&sort=createdTime`,
+    )
+
+  test('is not refunded from what open invoices and coming periods were paid with', async () => {
+    const payer = await makePayer(api)
+    const { customerId } = payer
+    const id = await order(customerId, { autopay: false })
+    const body = orderBody(merchant, { customerId, autopay: false, notes: 'Begun.' })
+    const { initialInvoiceId } = (await api.put<Record<string, unknown>>(`subscriptions/${id}`, body)).body
+    const issued = await create(api, `subscriptions/${id}/upcoming-invoice/issue`, {})
+    const memo = await credit(customerId, 5)
+    const refund = () => api.post<Memo>(`credit-memos/${memo.id}/refund`, undefined)
+
+    const part = await saleOf(payer, 6, { invoiceIds: [initialInvoiceId] })
+    const ahead = await saleOf(payer, 9.9, { invoiceIds: [issued.id] })
+    const refused = await refund()
+    expectProblem(refused, 409, 'conflict')
+    expect(refused.body.detail).toContain('come to 0')
+    expect(await read(`invoices/${initialInvoiceId}`)).toMatchObject({ amountDue: 3.9 })
+    expect(await read(`invoices/${issued.id}`)).toMatchObject({ status: 'paid' })
+
+    const rest = await saleOf(payer, 3.9, { invoiceIds: [initialInvoiceId] })
+    expect((await refund()).body).toMatchObject({ status: 'applied', unusedAmount: 0 })
+    expect([await refundsOf(rest), await refundsOf(part), await refundsOf(ahead)]).toMatchObject([
+      [{ amount: 3.9 }],
+      [{ amount: 1.1 }],
+      [],
+    ])
+    await create(api, 'subscription-cancellations', { subscriptionId: id })
+    expect(await refundsOf(ahead)).toMatchObject([{ amount: 9.9 }])
   })
 
   test('moves to the other customer when customers are merged', async () => {
