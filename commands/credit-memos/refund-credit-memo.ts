@@ -88,6 +88,31 @@ export async function returnRefund(unit: UnitOfWork, memo: CreditMemo, refund: T
   unit.addTimelineEntry(creditEntry('credit-memo-modified', memo, { time, cause: 'payment' }))
 }
 
+/**
+ * Takes from its locked memo again what a refund that counted as canceled moved after all. The timeline says how much of
+ * that was used meanwhile.
+ */
+export async function retakeRefund(unit: UnitOfWork, memo: CreditMemo, refund: Transaction): Promise<void> {
+  const { organizationId, baseUrl, now: time } = unit
+  if (memo.transactionAllocations.some(({ transactionId }) => transactionId === refund.id)) return
+  const taken = Money.min(memo.unusedAmount, refund.amount)
+  if (!taken.isZero()) {
+    const allocation = { transactionId: refund.id, amount: taken.toFixed() }
+    memo.transactionAllocations = [...memo.transactionAllocations, allocation]
+    memo.unusedAmount = new Money(memo.unusedAmount).minus(taken).toFixed()
+    memo.status = creditMemoStatus(memo.totalAmount, memo.unusedAmount)
+    memo.revision += 1
+    memo.updatedTime = time
+    const customer = await unit.em.findOne(Customer, { organizationId, id: memo.customerId })
+    const websiteId = customer?.websiteId ?? null
+    unit.emit(creditMemoEvent(memo, 'credit-memo-modified', { time, baseUrl, websiteId }))
+  }
+  const entry = creditEntry('credit-memo-modified', memo, { time, cause: 'payment' })
+  const used = new Money(refund.amount).minus(taken)
+  const shortfall = ` The refund ${refund.id} was approved late: ${used.toFixed()} ${memo.currency} of it were used already.`
+  unit.addTimelineEntry(used.isZero() ? entry : { ...entry, message: `${entry.message}${shortfall}` })
+}
+
 /** Payments outside of this service are refunded outside of it. */
 async function findSales(
   { em, organizationId }: UnitOfWork,

@@ -349,7 +349,7 @@ describe('a credit memo', () => {
     expect(await balanceOf(customerId)).toEqual([])
   })
 
-  const resultOf = (id: unknown, result: 'approved' | 'declined') => {
+  const resultOf = (id: unknown, result: 'approved' | 'declined' | 'canceled') => {
     const now = new Date()
     return inUnitOfWork(
       service.database.orm.em.fork(),
@@ -461,6 +461,26 @@ describe('a credit memo', () => {
     ])
     await create(api, 'subscription-cancellations', { subscriptionId: id })
     expect(await refundsOf(ahead)).toMatchObject([{ amount: 9.9 }])
+  })
+
+  test('takes its amount again when a refund that counted as canceled is approved late, as far as it is left', async () => {
+    const payer = await makePayer(api)
+    const sale = await saleOf(payer, 20)
+    const memo = await credit(payer.customerId, 12)
+    await api.post(`credit-memos/${memo.id}/refund`, undefined)
+    const [refund] = await refundsOf(sale)
+    await resultOf(refund?.id, 'canceled')
+    expect(await memoOf(memo)).toMatchObject({ status: 'issued', unusedAmount: 12 })
+    const invoice = await begin(await order(payer.customerId), payer.customerId)
+    expect(invoice).toMatchObject({ status: 'paid', creditMemoAllocations: [{ amount: 9.9 }] })
+    await resultOf(refund?.id, 'approved')
+    expect(await memoOf(memo)).toMatchObject({
+      status: 'applied',
+      unusedAmount: 0,
+      allocations: { invoices: [{ amount: 9.9 }], transactions: [{ amount: 2.1 }] },
+    })
+    const entries = await read<{ message: string }[]>(`credit-memos/${memo.id}/timeline`)
+    expect(entries.map(({ message }) => message).join()).toContain('9.9 EUR of it were used already')
   })
 
   test('moves to the other customer when customers are merged', async () => {

@@ -333,6 +333,34 @@ describe('the notifications of a gateway account', () => {
       expect(await stored(late)).toMatchObject({ status: 'superseded' })
       expect(await childrenOf(made.id)).toMatchObject([{ result: 'declined' }])
     })
+
+    test('return to a credit memo the amount that failed later', async () => {
+      const made = await sale()
+      const memo = await create(merchant.api, 'credit-memos', {
+        customerId: merchant.customerId,
+        currency: 'EUR',
+        items: [{ description: 'Goodwill', unitPrice: 5, quantity: 1 }],
+      })
+      expect((await merchant.api.post(`credit-memos/${memo.id}/refund`, undefined)).status).toBe(200)
+      const [refund] = await childrenOf(made.id)
+      const told = refundOf(made.gatewayTransactionId, {
+        metadata: { organizationId: merchant.organizationId, requestId: refund?.requestId },
+      })
+      const at = Math.floor(Date.now() / 1000)
+      await tell(stripeEvent('refund.created', told, { created: at - 9 }))
+      expect(await childrenOf(made.id)).toMatchObject([{ result: 'approved', amount: 5 }])
+      expect(await read(`credit-memos/${memo.id}`)).toMatchObject({ status: 'applied', unusedAmount: 0 })
+      const failed = { ...told, status: 'failed', failure_reason: 'expired_or_canceled_card' }
+      await tell(stripeEvent('refund.failed', failed, { created: at }))
+      expect(await childrenOf(made.id)).toMatchObject([{ result: 'declined' }])
+      expect(await read(`credit-memos/${memo.id}`)).toMatchObject({
+        status: 'issued',
+        unusedAmount: 5,
+        allocations: { transactions: [] },
+      })
+      expect(await eventsOf('credit-memo-modified', String(memo.id))).toHaveLength(1)
+      expect((await merchant.api.post(`credit-memos/${memo.id}/void`, {})).status).toBe(201)
+    })
   })
 
   describe('of disputes', () => {
