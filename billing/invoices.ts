@@ -252,6 +252,19 @@ export function amountDue(
   return new Money(amount).minus(creditedAmount(credits)).minus(amountPaid).plus(amountRefunded).toFixed()
 }
 
+/** Returns what payments and credit are above the amount; zero for an invoice that has ended without them. */
+export function surplusOf({
+  status,
+  amount,
+  amountPaid,
+  amountRefunded,
+  credits,
+}: Pick<Invoice, 'status' | 'amount' | 'amountPaid' | 'amountRefunded' | 'credits'>): string {
+  if (!isOpen({ status }) && !HOLDS_MONEY.has(status)) return '0'
+  const covered = new Money(amountPaid).minus(amountRefunded).plus(creditedAmount(credits))
+  return Money.max(covered.minus(amount), 0).toFixed()
+}
+
 export function isUncharged({ charge, chargeTime, declinedTime }: Invoice): boolean {
   return charge === null && chargeTime === null && declinedTime === null
 }
@@ -359,6 +372,7 @@ export function moneyStatus(invoice: Invoice, at: number): InvoiceStatus {
   const { status, isDisputed, amountPaid, amountRefunded, dueTime } = invoice
   const left = new Money(amountPaid).minus(amountRefunded)
   if (isOpen(invoice)) {
+    if (status === 'unpaid' && left.greaterThan(0)) return 'partially-paid'
     if (status !== 'partially-paid' || left.greaterThan(0)) return status
     return dueTime !== null && pastDueTime(dueTime) <= at ? 'past-due' : 'unpaid'
   }

@@ -13,6 +13,7 @@ import {
   waitsForInstrument,
 } from './dunning.ts'
 import { ConflictError } from './errors.ts'
+import type { EventType } from './event-types.ts'
 import {
   amountDue,
   dueWhenLate,
@@ -21,6 +22,7 @@ import {
   isOpen,
   isUncharged,
   moneyStatus,
+  surplusOf,
 } from './invoices.ts'
 import { isZero, Money, sumOf } from './money.ts'
 import {
@@ -198,13 +200,30 @@ export function creditInvoice(
   return { transition: made, used }
 }
 
+/**
+ * A negative amount is of a refund that failed after all: an invoice that payments since then cover is paid, and what exceeds
+ * its amount is no payment of it any more.
+ */
 export function refundInvoice(order: Order, at: number, sequence: number, amount: string): Transition {
   return transition(order, at, 'payment', (change) => {
     const invoice = change.order.invoices.find((one) => one.sequence === sequence)
     if (invoice === undefined) return
-    changeInvoice(change, sequence, { amountRefunded: sumOf([invoice.amountRefunded, amount]) })
-    updateMoneyStatus(change, sequence)
+    const refunded = { ...invoice, amountRefunded: sumOf([invoice.amountRefunded, amount]) }
+    const surplus = Money.min(surplusOf(refunded), Money.max(new Money(amount).negated(), 0))
+    const amountPaid = new Money(invoice.amountPaid).minus(surplus).toFixed()
+    changeInvoice(change, sequence, { amountRefunded: refunded.amountRefunded, amountPaid })
+    if (!payCovered(change, sequence)) updateMoneyStatus(change, sequence)
   })
+}
+
+/** Pays an open invoice of which nothing is due any more. False: something is, or it is not open. */
+function payCovered(change: Change, sequence: number): boolean {
+  const invoice = change.order.invoices.find((one) => one.sequence === sequence)
+  if (invoice === undefined || !isOpen(invoice) || !isZero(amountDue(invoice))) return false
+  const kept = new Money(invoice.amountPaid).minus(invoice.amountRefunded)
+  const before = { ...invoice, amountPaid: new Money(invoice.amountPaid).minus(kept).toFixed() }
+  applyPayment(change, before, kept.toFixed())
+  return true
 }
 
 export function disputeInvoice(order: Order, at: number, sequence: number, isDisputed: boolean): Transition {
@@ -345,7 +364,8 @@ function updateMoneyStatus(change: Change, sequence: number): void {
   if (type !== undefined) emit(change, type, { invoice: sequence })
 }
 
-const MONEY_EVENTS: Partial<Record<InvoiceStatus, 'invoice-refunded' | 'invoice-partially-refunded'>> = {
+const MONEY_EVENTS: Partial<Record<InvoiceStatus, EventType>> = {
+  'partially-paid': 'invoice-partially-paid',
   refunded: 'invoice-refunded',
   'partially-refunded': 'invoice-partially-refunded',
 }

@@ -1,4 +1,4 @@
-import { Money, sumOf } from '../../billing/money.ts'
+import { isZero, Money, sumOf } from '../../billing/money.ts'
 import { sharesOf } from '../../billing/refund-shares.ts'
 import { statusOf } from '../../billing/transactions.ts'
 import { CreditMemo, Customer, Transaction } from '../../db/entities/index.ts'
@@ -101,13 +101,29 @@ export async function reverseRefund(
     id,
     new Money(share).negated().toFixed(),
   ])
+  const paid = new Map(invoices.map((invoice) => [invoice.id, amountPaid(invoice)]))
   await refundInvoices(unit, { ...refund, shares: Object.fromEntries(shares) }, invoices)
+  for (const invoice of invoices) {
+    takeFromPayment(sale, invoice.id, new Money(paid.get(invoice.id) ?? 0).minus(amountPaid(invoice)))
+  }
   if (memo !== null) await returnRefund(unit, memo, refund)
   await em.flush()
   const moved = (await refundsOf(unit, sale.id)).filter(({ result }) => result === 'approved')
   sale.status = statusOf('approved', sale.amount, sumOf(moved.map(({ amount }) => amount)))
   Object.assign(sale, { revision: sale.revision + 1, updatedTime: now })
   await recordRefund(unit, sale, false)
+}
+
+/** What an invoice has of a sale beyond its amount is owed as what no invoice used. */
+function takeFromPayment(sale: Transaction, invoiceId: string, surplus: Money): void {
+  const { [invoiceId]: known = '0', ...others } = sale.payments ?? {}
+  if (surplus.isZero()) return
+  const left = new Money(known).minus(surplus).toFixed()
+  sale.payments = isZero(left) ? others : { ...others, [invoiceId]: left }
+}
+
+function amountPaid({ record, sequence }: LockedInvoice): string {
+  return record.order.invoices.find((one) => one.sequence === sequence)?.amountPaid ?? '0'
 }
 
 async function scopeOf(

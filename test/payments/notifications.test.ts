@@ -361,6 +361,35 @@ describe('the notifications of a gateway account', () => {
       expect(await eventsOf('credit-memo-modified', String(memo.id))).toHaveLength(1)
       expect((await merchant.api.post(`credit-memos/${memo.id}/void`, {})).status).toBe(201)
     })
+
+    test('that failed leave no invoice owing what was paid meanwhile; what is too much is owed', async () => {
+      const { initialInvoiceId } = await create(
+        merchant.api,
+        'subscriptions',
+        orderBody(merchant, { autopay: false }),
+      )
+      const part = { amount: 6, invoiceIds: [initialInvoiceId] }
+      const first = await sale(part)
+      const refund = await create(merchant.api, `transactions/${first.id}/refund`, { amount: 6 })
+      await sale(part)
+      expect(await read(`invoices/${initialInvoiceId}`)).toMatchObject({
+        status: 'partially-paid',
+        amountDue: 3.9,
+      })
+      const made = provider.refunds().find(({ id }) => id === refund.gatewayTransactionId)
+      const failed = { ...made, currency: 'eur', status: 'failed', failure_reason: 'declined' }
+      await tell(stripeEvent('refund.failed', failed))
+      expect(await read(`invoices/${initialInvoiceId}`)).toMatchObject({ status: 'paid', amountDue: 0 })
+      const [row] = await sql<{ owed_amount: string; payments: object; next_refund_time: Date | null }>(
+        'select owed_amount::float8 as owed_amount, payments, next_refund_time from transactions where organization_id = ? and id = ?',
+        [merchant.organizationId, first.id],
+      )
+      expect(row).toMatchObject({
+        owed_amount: 2.1,
+        payments: { [String(initialInvoiceId)]: '3.9' },
+        next_refund_time: expect.anything(),
+      })
+    })
   })
 
   describe('of disputes', () => {
