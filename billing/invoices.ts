@@ -7,7 +7,7 @@ import { type Duration, reach } from './durations.ts'
 import { LATEST_INSTANT, orNever } from './instants.ts'
 import { isZero, lineAmount, Money } from './money.ts'
 import { isPostpaid, type OrderTerms, type PricedItem, shifted } from './order-terms.ts'
-import { type PricePart, priceParts } from './pricing.ts'
+import { type PricePart, priceOf, priceParts } from './pricing.ts'
 import { type LineTax, taxesAt } from './taxes.ts'
 
 export const INVOICE_STATUSES = [
@@ -138,8 +138,13 @@ export function pricedAt(
   return priced(lines, discounts, terms.currency, taxesAt(terms.taxes, at))
 }
 
-export function oneTimeLines(terms: OrderTerms, items: readonly PricedItem[]): InvoiceLine[] {
-  return items.filter(isOneTime).flatMap((item) => planLines(terms, item))
+/** Returns what the terms sell once and an order's items before did not: other items, and more units of the same. */
+export function addedSales(terms: OrderTerms, before: readonly PricedItem[]): InvoiceLine[] {
+  return terms.items.filter(isOneTime).flatMap((item) => {
+    const sold = before.find(({ id }) => id === item.id)
+    if (sold === undefined) return planLines(terms, item)
+    return item.quantity > sold.quantity ? furtherUnits(terms, item, sold.quantity) : []
+  })
 }
 
 /** Returns what the items cost for the trial or a period, without what is charged once or by delivery. */
@@ -253,6 +258,19 @@ export function amountDue(
   return new Money(amount).minus(creditedAmount(credits)).minus(amountPaid).plus(amountRefunded).toFixed()
 }
 
+/** Returns what payments and credit are above the amount; zero for an invoice that has ended without them. */
+export function surplusOf({
+  status,
+  amount,
+  amountPaid,
+  amountRefunded,
+  credits,
+}: Pick<Invoice, 'status' | 'amount' | 'amountPaid' | 'amountRefunded' | 'credits'>): string {
+  if (!isOpen({ status }) && !HOLDS_MONEY.has(status)) return '0'
+  const covered = new Money(amountPaid).minus(amountRefunded).plus(creditedAmount(credits))
+  return Money.max(covered.minus(amount), 0).toFixed()
+}
+
 export function isUncharged({ charge, chargeTime, declinedTime }: Invoice): boolean {
   return charge === null && chargeTime === null && declinedTime === null
 }
@@ -298,7 +316,21 @@ function planLines(terms: OrderTerms, item: PricedItem): InvoiceLine[] {
   }))
 }
 
-function unitsOf({ quantity, units: [from, through] }: PricePart, isOneOfSeveral: boolean): string {
+/** What units beyond those sold add to the price of an item; nothing where all of them cost no more. */
+function furtherUnits(terms: OrderTerms, item: PricedItem, sold: number): InvoiceLine[] {
+  const { plan, quantity } = item
+  if (plan.pricing.formula === 'flat-rate') return planLines(terms, { ...item, quantity: quantity - sold })
+  const priceAt = (units: number) => new Money(priceOf(plan.pricing, units, terms.currency))
+  const amount = priceAt(quantity).minus(priceAt(sold))
+  if (!amount.greaterThan(0)) return []
+  const units = unitsOf({ units: [sold + 1, quantity], quantity }, true)
+  return [{ ...itemLine(terms, item, 'one-time', amount.toFixed()), description: `${plan.name}${units}` }]
+}
+
+function unitsOf(
+  { quantity, units: [from, through] }: Pick<PricePart, 'quantity' | 'units'>,
+  isOneOfSeveral: boolean,
+): string {
   if (isOneOfSeveral) return from === through ? ` (unit ${from})` : ` (units ${from} to ${through})`
   return quantity === through ? '' : ` (${through} units)`
 }
@@ -306,7 +338,7 @@ function unitsOf({ quantity, units: [from, through] }: PricePart, isOneOfSeveral
 function itemLine(
   terms: OrderTerms,
   { id, plan }: PricedItem,
-  type: 'setup' | 'trial',
+  type: 'setup' | 'trial' | 'one-time',
   price: string,
 ): InvoiceLine {
   const amount = lineAmount(new Money(price), terms.currency)
@@ -346,6 +378,7 @@ export function moneyStatus(invoice: Invoice, at: number): InvoiceStatus {
   const { status, isDisputed, amountPaid, amountRefunded, dueTime } = invoice
   const left = new Money(amountPaid).minus(amountRefunded)
   if (isOpen(invoice)) {
+    if (status === 'unpaid' && left.greaterThan(0)) return 'partially-paid'
     if (status !== 'partially-paid' || left.greaterThan(0)) return status
     return dueTime !== null && pastDueTime(dueTime) <= at ? 'past-due' : 'unpaid'
   }

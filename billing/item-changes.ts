@@ -1,6 +1,6 @@
 import { canonicalJson } from './canonical-json.ts'
 import { ConflictError } from './errors.ts'
-import { oneTimeLines, periodLines, pricedAt } from './invoices.ts'
+import { addedSales, periodLines, pricedAt } from './invoices.ts'
 import { Money } from './money.ts'
 import {
   addInvoice,
@@ -41,7 +41,8 @@ export interface ItemsChange {
 /**
  * Changes the items (decisions 6.1, 6.3). Proration credits the unused part of the period, and debits the rest at
  * the new prices: charged at once on an invoice of its own, or queued if it is a credit or the order is paused.
- * Added one-time sales are billed with that, or with the next invoice. A reset bills a whole new period at once.
+ * Added one-time sales, and more units of them, are billed with that, or with the next invoice. A reset bills a
+ * whole new period at once.
  * @throws ConflictError unless active or paused, and for a reset without a further period.
  */
 export function changeItems(
@@ -52,11 +53,7 @@ export function changeItems(
   requireStatus(order, ['active', 'paused'], 'changed')
   const isReset = renewalPolicy === 'reset'
   if (isReset) requireNextPeriod(order, terms)
-  const known = new Set(order.terms.items.map(({ id }) => id))
-  const added = oneTimeLines(
-    terms,
-    terms.items.filter(({ id }) => !known.has(id)),
-  )
+  const added = addedSales(terms, order.terms.items)
   return transition(order, at, 'api', (change) => {
     emit(change, 'subscription-items-changed')
     emitDirection(change, order.terms, terms)

@@ -13,6 +13,7 @@ import {
   waitsForInstrument,
 } from './dunning.ts'
 import { ConflictError } from './errors.ts'
+import type { EventType } from './event-types.ts'
 import {
   amountDue,
   dueWhenLate,
@@ -21,6 +22,7 @@ import {
   isOpen,
   isUncharged,
   moneyStatus,
+  surplusOf,
 } from './invoices.ts'
 import { isZero, Money, sumOf } from './money.ts'
 import {
@@ -199,8 +201,9 @@ export function creditInvoice(
 }
 
 /**
- * Counts a refund, or with a negative amount one that failed after all. What was credited of the invoice beyond what it has
- * left is taken back; `paysCredit`: the refund pays back a credit memo, so that it is not credited besides.
+ * Counts a refund, or with a negative amount one that failed after all: an invoice that payments since then cover is paid,
+ * and what exceeds its amount is no payment of it any more. What was credited of the invoice beyond what it has left is taken
+ * back; `paysCredit`: the refund pays back a credit memo, so that it is not credited besides.
  */
 export function refundInvoice(
   order: Order,
@@ -212,14 +215,27 @@ export function refundInvoice(
   return transition(order, at, 'payment', (change) => {
     const invoice = change.order.invoices.find((one) => one.sequence === sequence)
     if (invoice === undefined) return
-    const { amountRefunded, amountCredited } = invoice
+    const refunded = { ...invoice, amountRefunded: sumOf([invoice.amountRefunded, amount]) }
+    const surplus = Money.min(surplusOf(refunded), Money.max(new Money(amount).negated(), 0))
+    const amountPaid = new Money(invoice.amountPaid).minus(surplus).toFixed()
     changeInvoice(change, sequence, {
-      amountRefunded: sumOf([amountRefunded, amount]),
-      ...(paysCredit ? { amountCredited: new Money(amountCredited).minus(amount).toFixed() } : {}),
+      amountRefunded: refunded.amountRefunded,
+      amountPaid,
+      ...(paysCredit ? { amountCredited: new Money(invoice.amountCredited).minus(amount).toFixed() } : {}),
     })
-    updateMoneyStatus(change, sequence)
+    if (!payCovered(change, sequence)) updateMoneyStatus(change, sequence)
     takeCreditBack(change, sequence)
   })
+}
+
+/** Pays an open invoice of which nothing is due any more. False: something is, or it is not open. */
+function payCovered(change: Change, sequence: number): boolean {
+  const invoice = change.order.invoices.find((one) => one.sequence === sequence)
+  if (invoice === undefined || !isOpen(invoice) || !isZero(amountDue(invoice))) return false
+  const kept = new Money(invoice.amountPaid).minus(invoice.amountRefunded)
+  const before = { ...invoice, amountPaid: new Money(invoice.amountPaid).minus(kept).toFixed() }
+  applyPayment(change, before, kept.toFixed())
+  return true
 }
 
 export function disputeInvoice(order: Order, at: number, sequence: number, isDisputed: boolean): Transition {
@@ -366,7 +382,8 @@ function updateMoneyStatus(change: Change, sequence: number): void {
   if (type !== undefined) emit(change, type, { invoice: sequence })
 }
 
-const MONEY_EVENTS: Partial<Record<InvoiceStatus, 'invoice-refunded' | 'invoice-partially-refunded'>> = {
+const MONEY_EVENTS: Partial<Record<InvoiceStatus, EventType>> = {
+  'partially-paid': 'invoice-partially-paid',
   refunded: 'invoice-refunded',
   'partially-refunded': 'invoice-partially-refunded',
 }

@@ -77,6 +77,26 @@ export function sharesOf(
   return shares
 }
 
+/** Parts of a sale that pay back nothing but what they paid for. */
+export interface Reserved {
+  readonly invoiceIds: readonly string[]
+  /** True if what no invoice used is refunded automatically. */
+  readonly isRestOwed: boolean
+}
+
+/** Counts reserved parts as refunded, so that a refund of something else takes nothing of them. */
+export function withReserved(
+  paid: Paid,
+  refunds: readonly CountedRefund[],
+  { invoiceIds, isRestOwed }: Reserved,
+): CountedRefund[] {
+  const parts = debtsOf(paid, invoiceIds, refunds).filter(({ invoiceId }) => invoiceId !== null || isRestOwed)
+  const counted = parts.map(({ invoiceId, amount }): CountedRefund => {
+    return { amount, shares: invoiceId === null ? {} : { [invoiceId]: amount } }
+  })
+  return [...refunds, ...counted]
+}
+
 function atLeastZero(amount: Money): string {
   return Money.max(amount, 0).toFixed()
 }

@@ -2,7 +2,7 @@
 import { creditMemoStatus } from '../../billing/credit-memos.ts'
 import { ConflictError } from '../../billing/errors.ts'
 import { isZero, Money, plainAmount } from '../../billing/money.ts'
-import { refundable, sharesOf } from '../../billing/refund-shares.ts'
+import { type Reserved, refundable, sharesOf, withReserved } from '../../billing/refund-shares.ts'
 import { type CreditMemo, Customer, Transaction } from '../../db/entities/index.ts'
 import { MONEY_TAKEN } from '../../db/entities/transaction.ts'
 import { lockRow } from '../../db/lock-row.ts'
@@ -25,7 +25,8 @@ export async function refundCreditMemo(unit: UnitOfWork, memo: CreditMemo): Prom
     if (open.isZero()) break
     const sale = await lockRow(unit, Transaction, id)
     if (sale === null) continue
-    const [paid, refunds] = [paidOf(sale), await refundsOf(unit, id)]
+    const paid = paidOf(sale)
+    const refunds = withReserved(paid, await refundsOf(unit, id), await reservedOf(unit, sale))
     const amount = Money.min(open, refundable(paid, refunds)).toFixed()
     if (isZero(amount)) continue
     open = open.minus(amount)
@@ -50,6 +51,27 @@ export async function refundCreditMemo(unit: UnitOfWork, memo: CreditMemo): Prom
   memo.status = creditMemoStatus(memo.totalAmount, '0')
 }
 
+/**
+ * Returns what credit is not refunded from: what the sale itself owes, what open invoices have, and those of periods ahead,
+ * whose payments go back if the period does not come.
+ */
+async function reservedOf({ em, organizationId }: UnitOfWork, sale: Transaction): Promise<Reserved> {
+  const { invoiceIds, undelivered, keepsRest } = sale
+  const found = await statement<{ id: string }>(
+    em,
+    'find-invoices-that-keep-payments',
+    `select invoice.id from invoices invoice
+       left join subscriptions owner on owner.organization_id = invoice.organization_id and owner.id = invoice.subscription_id
+      where invoice.organization_id = ? and invoice.id in (select jsonb_array_elements_text(?::jsonb))
+        and (invoice.status in ('unpaid', 'past-due', 'partially-paid') or invoice.period_number > owner.rebill_number)`,
+    [organizationId, JSON.stringify(invoiceIds)],
+  )
+  return {
+    invoiceIds: [...new Set([...undelivered, ...found.map(({ id }) => id)])],
+    isRestOwed: invoiceIds.length > 0 && !keepsRest,
+  }
+}
+
 /** Gives the amount of a refund that moved no money back to its locked memo. */
 export async function returnRefund(unit: UnitOfWork, memo: CreditMemo, refund: Transaction): Promise<void> {
   const { organizationId, baseUrl, now: time } = unit
@@ -65,6 +87,31 @@ export async function returnRefund(unit: UnitOfWork, memo: CreditMemo, refund: T
     creditMemoEvent(memo, 'credit-memo-modified', { time, baseUrl, websiteId: customer?.websiteId ?? null }),
   )
   unit.addTimelineEntry(creditEntry('credit-memo-modified', memo, { time, cause: 'payment' }))
+}
+
+/**
+ * Takes from its locked memo again what a refund that counted as canceled moved after all. The timeline says how much of
+ * that was used meanwhile.
+ */
+export async function retakeRefund(unit: UnitOfWork, memo: CreditMemo, refund: Transaction): Promise<void> {
+  const { organizationId, baseUrl, now: time } = unit
+  if (memo.transactionAllocations.some(({ transactionId }) => transactionId === refund.id)) return
+  const taken = Money.min(memo.unusedAmount, refund.amount)
+  if (!taken.isZero()) {
+    const allocation = { transactionId: refund.id, amount: taken.toFixed() }
+    memo.transactionAllocations = [...memo.transactionAllocations, allocation]
+    memo.unusedAmount = new Money(memo.unusedAmount).minus(taken).toFixed()
+    memo.status = creditMemoStatus(memo.totalAmount, memo.unusedAmount)
+    memo.revision += 1
+    memo.updatedTime = time
+    const customer = await unit.em.findOne(Customer, { organizationId, id: memo.customerId })
+    const websiteId = customer?.websiteId ?? null
+    unit.emit(creditMemoEvent(memo, 'credit-memo-modified', { time, baseUrl, websiteId }))
+  }
+  const entry = creditEntry('credit-memo-modified', memo, { time, cause: 'payment' })
+  const used = new Money(refund.amount).minus(taken)
+  const shortfall = ` The refund ${refund.id} was approved late: ${used.toFixed()} ${memo.currency} of it were used already.`
+  unit.addTimelineEntry(used.isZero() ? entry : { ...entry, message: `${entry.message}${shortfall}` })
 }
 
 /** Payments outside of this service are refunded outside of it. */

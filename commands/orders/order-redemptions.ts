@@ -14,6 +14,7 @@ import { incrementRevision } from '../invoices/write-invoice.ts'
 import { references } from '../references.ts'
 import { advanceForCommand, lockSubscription, scheduleAfter, wakeOrder } from './advance-order.ts'
 import { applyTransitions } from './apply-transitions.ts'
+import { eventTime } from './event-time.ts'
 import { orderInstant } from './order-instant.ts'
 import { draftIds } from './order-record.ts'
 import { orderTerms } from './rows-to-order.ts'
@@ -144,15 +145,29 @@ export async function cancelRedemption(unit: UnitOfWork, id: string): Promise<Co
   const redemption = await lockRow(unit, CouponRedemption, id)
   if (redemption === null) return null
   if (redemption.canceledTime != null) throw new ConflictError('The redemption is canceled already.')
-  const isFixed = order === null || immutableMembers(order.status).includes('couponIds')
-  if (order !== null && !isFixed) {
+  if (order !== null) {
     const left = order.couponIds.filter((couponId) => couponId !== redemption.couponId)
-    await updateCoupons(unit, order, left)
-    return redemption
+    if (!immutableMembers(order.status).includes('couponIds')) {
+      await updateCoupons(unit, order, left)
+      return redemption
+    }
+    await setCoupons(unit, order, left)
   }
   await cancelRedemptions(unit, [redemption], order?.websiteId ?? null)
   await repriceDrafts(unit, pending)
   return redemption
+}
+
+/** Sets what is left to a locked order that takes no new terms, and may redeem others once it is back in service. */
+async function setCoupons(unit: UnitOfWork, row: Subscription, couponIds: string[]): Promise<void> {
+  if (couponIds.length === row.couponIds.length) return
+  const instant = orderInstant(unit, row)
+  const record = await advanceForCommand(unit, row, instant)
+  row.couponIds = couponIds
+  scheduleAfter(record, instant)
+  incrementRevision(unit, record, row)
+  unit.emit(subscriptionEvent(row, 'subscription-modified', eventTime(row, instant), unit.baseUrl))
+  wakeOrder(unit, row)
 }
 
 interface CouponOptions extends CheckOptions {

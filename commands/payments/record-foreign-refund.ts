@@ -1,13 +1,14 @@
-import { Money, sumOf } from '../../billing/money.ts'
+import { isZero, Money, sumOf } from '../../billing/money.ts'
 import { sharesOf } from '../../billing/refund-shares.ts'
 import { statusOf } from '../../billing/transactions.ts'
-import { Customer, Transaction } from '../../db/entities/index.ts'
+import { CreditMemo, Customer, Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import { newId } from '../../db/new-id.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import { refundedEntries, transactionEntries } from '../../events/timeline.ts'
 import { transactionEvent } from '../../events/transaction-events.ts'
 import type { GatewayResult } from '../../gateways/port.ts'
+import { returnRefund } from '../credit-memos/refund-credit-memo.ts'
 import { orderInstant } from '../orders/order-instant.ts'
 import { type LockedInvoice, lockInvoices, refundInvoices, withApplied } from './apply-payment.ts'
 import { paidOf, recordRefund, refundsOf } from './refund-sales.ts'
@@ -66,7 +67,10 @@ export async function recordForeignRefund(
   sale.updatedTime = now
 }
 
-/** Records that an approved refund failed after all; the debt is refunded anew. Emits `transaction-declined`. */
+/**
+ * Records that an approved refund failed after all: the debt is refunded anew, and the credit memo that it paid back has its
+ * amount again. Emits `transaction-declined`.
+ */
 export async function reverseRefund(
   unit: UnitOfWork,
   refundId: string,
@@ -77,6 +81,7 @@ export async function reverseRefund(
   const saleId = found.parentTransactionId ?? ''
   const before = await em.findOneOrFail(Transaction, { organizationId, id: saleId })
   const locked = await lockInvoices(unit, before.invoiceIds, (row) => orderInstant(unit, row))
+  const memo = found.creditMemoId == null ? null : await lockRow(unit, CreditMemo, found.creditMemoId)
   const sale = await lockRow(unit, Transaction, saleId)
   const refund = await lockRow(unit, Transaction, refundId)
   if (sale === null || refund?.result !== 'approved') return
@@ -96,12 +101,29 @@ export async function reverseRefund(
     id,
     new Money(share).negated().toFixed(),
   ])
+  const paid = new Map(invoices.map((invoice) => [invoice.id, amountPaid(invoice)]))
   await refundInvoices(unit, { ...refund, shares: Object.fromEntries(shares) }, invoices)
+  for (const invoice of invoices) {
+    takeFromPayment(sale, invoice.id, new Money(paid.get(invoice.id) ?? 0).minus(amountPaid(invoice)))
+  }
+  if (memo !== null) await returnRefund(unit, memo, refund)
   await em.flush()
   const moved = (await refundsOf(unit, sale.id)).filter(({ result }) => result === 'approved')
   sale.status = statusOf('approved', sale.amount, sumOf(moved.map(({ amount }) => amount)))
   Object.assign(sale, { revision: sale.revision + 1, updatedTime: now })
   await recordRefund(unit, sale, false)
+}
+
+/** What an invoice has of a sale beyond its amount is owed as what no invoice used. */
+function takeFromPayment(sale: Transaction, invoiceId: string, surplus: Money): void {
+  const { [invoiceId]: known = '0', ...others } = sale.payments ?? {}
+  if (surplus.isZero()) return
+  const left = new Money(known).minus(surplus).toFixed()
+  sale.payments = isZero(left) ? others : { ...others, [invoiceId]: left }
+}
+
+function amountPaid({ record, sequence }: LockedInvoice): string {
+  return record.order.invoices.find((one) => one.sequence === sequence)?.amountPaid ?? '0'
 }
 
 async function scopeOf(

@@ -10,7 +10,7 @@ import { refundedEntries, transactionEntries } from '../../events/timeline.ts'
 import { transactionEvent } from '../../events/transaction-events.ts'
 import type { MovementOutcome, PendingMovement } from '../../gateways/movement.ts'
 import type { Movement } from '../../gateways/port.ts'
-import { returnRefund } from '../credit-memos/refund-credit-memo.ts'
+import { retakeRefund, returnRefund } from '../credit-memos/refund-credit-memo.ts'
 import { orderInstant } from '../orders/order-instant.ts'
 import {
   cancelCharges,
@@ -205,6 +205,7 @@ export async function recordResult(
     if (result !== 'unknown') await recordRefund(unit, refunded, result === 'approved')
     if (memo !== null && result !== 'approved' && result !== 'unknown')
       await returnRefund(unit, memo, transaction)
+    else if (memo !== null && wasCanceled) await retakeRefund(unit, memo, transaction)
   } else if (wasCanceled) await payInvoices(unit, transaction, invoices.filter(isUncharged))
   else if (result === 'approved') await payInvoices(unit, transaction, invoices)
   else if (result === 'declined' || result === 'abandoned') {

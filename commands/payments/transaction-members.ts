@@ -1,4 +1,5 @@
 import { amountDue, type Invoice as InvoiceState } from '../../billing/invoices.ts'
+import { Money } from '../../billing/money.ts'
 import type { Invoice, Subscription, Transaction } from '../../db/entities/index.ts'
 import type { ChargeRoute } from '../orders/choose-instrument.ts'
 
@@ -31,11 +32,13 @@ export function chargeOf(
   invoice: Invoice,
   state: InvoiceState,
 ) {
+  const amount = amountDue(state)
+  if (!new Money(amount).greaterThan(0)) throw new Error(`a charge of ${amount} was begun`)
   return {
     type: 'sale' as const,
     customerId: payer.customerId,
     currency: payer.currency,
-    amount: amountDue(state),
+    amount,
     paymentInstruction: { paymentInstrumentId: route.paymentInstrumentId },
     invoiceIds: [invoice.id],
     gateway: route.gateway,

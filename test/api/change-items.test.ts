@@ -149,6 +149,23 @@ describe('a change of items', () => {
     expect(await read(`subscriptions/${order.id}/upcoming-invoice`)).toMatchObject({ amount: 20 })
   })
 
+  test('to more units of a one-time sale bills those, at once or with the next invoice', async () => {
+    const hardware = plan(200, { name: 'Hardware', recurringInterval: null })
+    const order = await begun(10, { items: [{ plan: plan(10) }, { plan: hardware, quantity: 1 }] })
+    const three = [{ plan: plan(10) }, { plan: hardware, quantity: 3 }]
+    const line = { description: 'Hardware', quantity: 2, unitPrice: 200, price: 400 }
+    const { body } = await change(order, three)
+    expect(await read(`invoices/${body.recentInvoiceId}`)).toMatchObject({
+      type: 'interim',
+      amount: 400,
+      items: [line],
+    })
+    expect(
+      (await change(body, [{ plan: plan(10) }, { plan: hardware, quantity: 5 }], { prorated: false })).status,
+    ).toBe(201)
+    expect(await read(`subscriptions/${order.id}/upcoming-invoice`)).toMatchObject({ amount: 410 })
+  })
+
   test.each([
     ['reset', near(15)],
     ['resetToRecurring', near(15)],

@@ -748,6 +748,21 @@ describe('coupons', () => {
       expect((await put(placed.id, { couponIds: [] })).body).toMatchObject({ revision: 4 })
     })
 
+    test('canceled while their order is canceled are redeemed again once it is back', async () => {
+      const id = await coupon(percent(50))
+      const placed = await order({ autopay: false, couponIds: [id] })
+      await create(api, 'subscription-cancellations', { subscriptionId: placed.id, churnTime: inDays(3) })
+      const [redemption] = await redemptionsOf(`couponId:${id}`)
+      expect((await api.post(`coupons-redemptions/${redemption?.id}/cancel`, undefined)).status).toBe(201)
+      expect(await eventsOf(placed.id)).toContain('subscription-modified')
+      expectProblem(await put(placed.id, { couponIds: [id] }), 409, 'conflict')
+      await create(api, 'subscription-reactivations', { subscriptionId: placed.id })
+      expect((await put(placed.id, { couponIds: [id] })).status).toBe(200)
+      expect(await redemptionsOf(`couponId:${id};canceledTime:null`)).toHaveLength(1)
+      const upcoming = await api.get(`subscriptions/${placed.id}/upcoming-invoice`)
+      expect(discountsOf(upcoming.body)).toEqual([[id, 4.95]])
+    })
+
     test('for an invoice discount that alone', async () => {
       const [id, customerId] = [await coupon(percent(50)), await customer()]
       const [placed, other] = [await later({ customerId }), await later({ customerId })]

@@ -6,7 +6,7 @@ import type { ApiClient } from '../support/api-client.ts'
 import { type Catalogue, catalogue, orderBody } from '../support/catalogue.ts'
 import { create } from '../support/create.ts'
 import { expectProblem } from '../support/expect-problem.ts'
-import { makePayer } from '../support/payments.ts'
+import { makePayer, type Payer } from '../support/payments.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const DAY = 86_400_000
@@ -349,7 +349,7 @@ describe('a credit memo', () => {
     expect(await balanceOf(customerId)).toEqual([])
   })
 
-  const resultOf = (id: unknown, result: 'approved' | 'declined') => {
+  const resultOf = (id: unknown, result: 'approved' | 'declined' | 'canceled') => {
     const now = new Date()
     return inUnitOfWork(
       service.database.orm.em.fork(),
@@ -418,6 +418,69 @@ describe('a credit memo', () => {
     ])
     expect((await refund()).body).toMatchObject({ status: 'applied', unusedAmount: 0 })
     expectProblem(await api.post('credit-memos/absent/refund', undefined), 404, 'not-found')
+  })
+
+  const saleOf = async ({ customerId, paymentInstrumentId }: Payer, amount: number, members: object = {}) =>
+    (await create(api, 'transactions', {
+      type: 'sale',
+      customerId,
+      currency: 'EUR',
+      amount,
+      paymentInstruction: { paymentInstrumentId },
+      ...members,
+    })) as { id: string }
+  const refundsOf = async ({ id }: { id: string }) =>
+    await read<{ id: string; amount: number }[]>(
+      `transactions?filter=parentTransactionId:${id}&sort=createdTime`,
+    )
+
+  test('is not refunded from what open invoices and coming periods were paid with', async () => {
+    const payer = await makePayer(api)
+    const { customerId } = payer
+    const id = await order(customerId, { autopay: false })
+    const body = orderBody(merchant, { customerId, autopay: false, notes: 'Begun.' })
+    const { initialInvoiceId } = (await api.put<Record<string, unknown>>(`subscriptions/${id}`, body)).body
+    const issued = await create(api, `subscriptions/${id}/upcoming-invoice/issue`, {})
+    const memo = await credit(customerId, 5)
+    const refund = () => api.post<Memo>(`credit-memos/${memo.id}/refund`, undefined)
+
+    const part = await saleOf(payer, 6, { invoiceIds: [initialInvoiceId] })
+    const ahead = await saleOf(payer, 9.9, { invoiceIds: [issued.id] })
+    const refused = await refund()
+    expectProblem(refused, 409, 'conflict')
+    expect(refused.body.detail).toContain('come to 0')
+    expect(await read(`invoices/${initialInvoiceId}`)).toMatchObject({ amountDue: 3.9 })
+    expect(await read(`invoices/${issued.id}`)).toMatchObject({ status: 'paid' })
+
+    const rest = await saleOf(payer, 3.9, { invoiceIds: [initialInvoiceId] })
+    expect((await refund()).body).toMatchObject({ status: 'applied', unusedAmount: 0 })
+    expect([await refundsOf(rest), await refundsOf(part), await refundsOf(ahead)]).toMatchObject([
+      [{ amount: 3.9 }],
+      [{ amount: 1.1 }],
+      [],
+    ])
+    await create(api, 'subscription-cancellations', { subscriptionId: id })
+    expect(await refundsOf(ahead)).toMatchObject([{ amount: 9.9 }])
+  })
+
+  test('takes its amount again when a refund that counted as canceled is approved late, as far as it is left', async () => {
+    const payer = await makePayer(api)
+    const sale = await saleOf(payer, 20)
+    const memo = await credit(payer.customerId, 12)
+    await api.post(`credit-memos/${memo.id}/refund`, undefined)
+    const [refund] = await refundsOf(sale)
+    await resultOf(refund?.id, 'canceled')
+    expect(await memoOf(memo)).toMatchObject({ status: 'issued', unusedAmount: 12 })
+    const invoice = await begin(await order(payer.customerId), payer.customerId)
+    expect(invoice).toMatchObject({ status: 'paid', creditMemoAllocations: [{ amount: 9.9 }] })
+    await resultOf(refund?.id, 'approved')
+    expect(await memoOf(memo)).toMatchObject({
+      status: 'applied',
+      unusedAmount: 0,
+      allocations: { invoices: [{ amount: 9.9 }], transactions: [{ amount: 2.1 }] },
+    })
+    const entries = await read<{ message: string }[]>(`credit-memos/${memo.id}/timeline`)
+    expect(entries.map(({ message }) => message).join()).toContain('9.9 EUR of it were used already')
   })
 
   test('moves to the other customer when customers are merged', async () => {

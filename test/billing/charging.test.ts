@@ -645,8 +645,8 @@ describe('a cancellation with a churn time far ahead', () => {
 })
 
 describe('money of an invoice', () => {
-  const owing = () => {
-    const order = charged()
+  const owing = (members: Partial<OrderTerms> = {}) => {
+    const order = charged(members)
     order.order = advanceThrough(order.order, START).order
     return order.command({
       at: START,
@@ -669,6 +669,85 @@ describe('money of an invoice', () => {
     expect(amountDue(order.invoice(1))).toBe('9.9')
     const later = refund(pay(owing(), '4').look(START + 3 * DAY), '4', START + 3 * DAY)
     expect(later.invoice(1).status).toBe('past-due')
+  })
+
+  test.each([
+    ['as much as it was due', '3.9'],
+    ['more than it is due', '6'],
+  ])('is all paid once a refund fails after a payment of %s', (_, amount) => {
+    const order = refund(pay(owing(DELINQUENT_AFTER_3_DAYS), '6'), '6')
+    expect(pay(order, amount).invoice(1).status).toBe('partially-paid')
+    refund(order, '-6')
+    expect(order.invoice(1)).toMatchObject({
+      status: 'paid',
+      paidTime: START,
+      amountPaid: '9.9',
+      amountRefunded: '0',
+      chargeTime: null,
+      delinquencyTime: null,
+    })
+    expect(order.look(START + 5 * DAY).order.status).toBe('active')
+    expect(order.charges).toEqual([])
+  })
+
+  test('is paid in part again once the refund of that part fails', () => {
+    const order = refund(refund(pay(owing(), '4'), '4'), '-4')
+    expect(order.invoice(1).status).toBe('partially-paid')
+    expect(amountDue(order.invoice(1))).toBe('5.9')
+    expect(order.transitions.at(-1)?.events).toEqual([{ type: 'invoice-partially-paid', invoice: 1 }])
+  })
+
+  test('is what its sales have in it: never more than its amount, whichever refunds fail', () => {
+    const nth = fc.nat({ max: 5 })
+    const share = fc.integer({ min: 1, max: 100 })
+    const histories = fc.array(
+      fc.oneof(
+        fc.record({ kind: fc.constant('pay' as const), share }),
+        fc.record({ kind: fc.constant('refund' as const), nth, share }),
+        fc.record({ kind: fc.constant('fail' as const), nth }),
+      ),
+      { minLength: 3, maxLength: 14 },
+    )
+    let surpluses = 0
+    fc.assert(
+      fc.property(histories, (history) => {
+        const order = owing()
+        const kept: Money[] = []
+        const refunds: { readonly sale: number; readonly amount: Money }[] = []
+        for (const act of history) {
+          const before = new Money(order.invoice(1).amountPaid)
+          const partOf = (amount: Money | string) => (of: number) =>
+            new Money(amount).times(of).div(100).toDecimalPlaces(2)
+          if (act.kind === 'pay') {
+            pay(order, partOf('12')(act.share).toFixed())
+            kept.push(new Money(order.invoice(1).amountPaid).minus(before))
+          } else if (act.kind === 'refund') {
+            const sale = act.nth % Math.max(1, kept.length)
+            const has = kept[sale]
+            if (has === undefined) continue
+            const amount = partOf(has)(act.share)
+            refund(order, amount.toFixed())
+            kept[sale] = has.minus(amount)
+            refunds.push({ sale, amount })
+          } else {
+            const [failed] = refunds.splice(act.nth % Math.max(1, refunds.length), 1)
+            if (failed === undefined) continue
+            refund(order, failed.amount.negated().toFixed())
+            const surplus = before.minus(order.invoice(1).amountPaid)
+            if (surplus.greaterThan(0)) surpluses += 1
+            kept[failed.sale] = new Money(kept[failed.sale] ?? 0).plus(failed.amount).minus(surplus)
+          }
+          const invoice = order.invoice(1)
+          const { amount, amountPaid, amountRefunded } = invoice
+          const has = new Money(amountPaid).minus(amountRefunded)
+          expect(has.toFixed()).toBe(kept.reduce((sum, one) => sum.plus(one), new Money(0)).toFixed())
+          expect(kept.filter((one) => one.isNegative() && !one.isZero())).toEqual([])
+          expect(has.lessThanOrEqualTo(amount)).toBe(true)
+          expect(isOpen(invoice)).toBe(new Money(amountDue(invoice)).greaterThan(0))
+        }
+      }),
+    )
+    expect(surpluses).toBeGreaterThan(0)
   })
 
   test('refunded after it was paid shows how much of it; a dispute goes before that until it is won', () => {

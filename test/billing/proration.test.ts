@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { RedeemedCoupon } from '../../billing/coupons.ts'
 import { netAmount } from '../../billing/discounts.ts'
-import type { InvoiceLine } from '../../billing/invoices.ts'
+import { addedSales, type InvoiceLine } from '../../billing/invoices.ts'
 import { changeItems, type ItemsChange } from '../../billing/item-changes.ts'
 import { Money, sumOf } from '../../billing/money.ts'
 import { type Order, placeOrder, type Transition } from '../../billing/order.ts'
@@ -10,6 +10,7 @@ import { cancelOrder, moveRenewal, reactivateOrder, voidInvoice } from '../../bi
 import { advanceBefore, advanceThrough, upcomingInvoice } from '../../billing/order-lifecycle.ts'
 import type { OrderTerms, PricedItem } from '../../billing/order-terms.ts'
 import { pauseOrder } from '../../billing/pauses.ts'
+import { priceOf } from '../../billing/pricing.ts'
 import {
   type BilledLine,
   billedWhole,
@@ -352,6 +353,77 @@ describe('an order whose items change', () => {
     expect(next.invoices).toHaveLength(1)
     const later = advanceThrough(next, at('2027-06-01')).order
     expect(later.invoices.slice(1).map(({ amount }) => amount)).toEqual(['59', '10'])
+  })
+
+  const hardware = (quantity: number, pricing: PricedItem['plan']['pricing']): PricedItem => ({
+    id: 'hardware',
+    quantity,
+    plan: { ...MONTHLY, name: 'Hardware', pricing, recurringInterval: null },
+  })
+  const BRACKETS = [
+    { price: '10', maxQuantity: 2 },
+    { price: '7', maxQuantity: null },
+  ]
+
+  test.each([
+    [
+      { formula: 'flat-rate', price: '200' },
+      '400',
+      { quantity: 2, unitPrice: '200', description: 'Hardware' },
+    ],
+    [{ formula: 'tiered', brackets: BRACKETS }, '17', { description: 'Hardware (units 2 to 3)' }],
+    [{ formula: 'volume', brackets: BRACKETS }, '11', { quantity: 1, unitPrice: '11' }],
+  ] as const)(
+    'more units of a one-time sale are billed for what they add to its price: %j',
+    (pricing, amount, line) => {
+      const order = begun('10')
+      const sold = (from: Order, quantity: number, prorated: boolean) => {
+        const [plan] = from.terms.items
+        if (plan === undefined) throw new Error('the order has a plan')
+        const items = [plan, hardware(quantity, pricing)]
+        const changed = { terms: { ...from.terms, items }, prorated, renewalPolicy: 'retain' as const }
+        return changeItems(from, MIDDLE, changed).order
+      }
+      const one = sold(order, 1, true)
+      const now = sold(one, 3, true)
+      expect(now.invoices.slice(2)).toMatchObject([{ type: 'interim', amount, lines: [{ amount, ...line }] }])
+      const waiting = sold(one, 3, false)
+      expect(waiting.queue).toMatchObject([{ type: 'one-time', amount, ...line }])
+      expect(sold(now, 1, true)).toMatchObject({ queue: [], nextInvoice: now.nextInvoice })
+    },
+  )
+
+  test('units are billed once, however a quantity rises to its end', () => {
+    const brackets = fc
+      .tuple(
+        fc.integer({ min: 1, max: 5 }),
+        fc.integer({ min: 1, max: 5 }),
+        fc.tuple(amounts, amounts, amounts),
+      )
+      .map(([first, second, [p, q, r]]) => [
+        { price: p, maxQuantity: first },
+        { price: q, maxQuantity: first + second },
+        { price: r, maxQuantity: null },
+      ])
+    const pricing = fc.oneof(
+      amounts.map((price) => ({ formula: 'flat-rate' as const, price })),
+      brackets.map((list) => ({ formula: 'tiered' as const, brackets: list })),
+    )
+    const rises = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 5 })
+    fc.assert(
+      fc.property(pricing, rises, (priced, steps) => {
+        let before: PricedItem[] = []
+        const billed: string[] = []
+        for (const step of steps) {
+          const items = [hardware((before[0]?.quantity ?? 0) + step, priced)]
+          billed.push(subtotal(addedSales({ ...terms(), items }, before)))
+          before = items
+        }
+        const [last] = before
+        expect(sumOf(billed)).toBe(priceOf(priced, last?.quantity ?? 0, 'EUR'))
+      }),
+      RUNS,
+    )
   })
 
   test('of a period that nobody is billed for has no parts', () => {

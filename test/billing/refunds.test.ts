@@ -9,6 +9,8 @@ import {
   refundable,
   refundableOfInvoice,
   sharesOf,
+  unusedOf,
+  withReserved,
 } from '../../billing/refund-shares.ts'
 
 const cents = (value: number) => new Decimal(value).dividedBy(100).toFixed()
@@ -115,6 +117,23 @@ test('what is owed is all of what is undelivered and unused that has not gone ba
         shares: invoiceId === null ? {} : { [invoiceId]: amount },
       }))
       expect(debtsOf(paid, ids, [...returns, ...made])).toEqual([])
+    }),
+  )
+})
+
+test('a refund of something else takes all but what is reserved', () => {
+  fc.assert(
+    fc.property(sale, asks, fc.array(fc.nat({ max: 6 })), fc.boolean(), (paid, wanted, kept, isRestOwed) => {
+      const ids = [...new Set(kept)].map((index) => `in_${index}`)
+      const before = refunded(paid, wanted)
+      const counted = withReserved(paid, before, { invoiceIds: ids, isRestOwed })
+      const amount = refundable(paid, counted)
+      const after = [...before, { amount, shares: sharesOf(paid, counted, amount) }]
+      for (const id of ids)
+        expect(refundableOfInvoice(paid, after, id)).toBe(refundableOfInvoice(paid, before, id))
+      expect(unusedOf(paid, after)).toBe(isRestOwed ? unusedOf(paid, before) : '0')
+      const left = [unusedOf(paid, after), ...ids.map((id) => refundableOfInvoice(paid, before, id))]
+      expect(refundable(paid, after)).toBe(sum(left).toFixed())
     }),
   )
 })

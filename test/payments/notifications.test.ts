@@ -333,6 +333,63 @@ describe('the notifications of a gateway account', () => {
       expect(await stored(late)).toMatchObject({ status: 'superseded' })
       expect(await childrenOf(made.id)).toMatchObject([{ result: 'declined' }])
     })
+
+    test('return to a credit memo the amount that failed later', async () => {
+      const made = await sale()
+      const memo = await create(merchant.api, 'credit-memos', {
+        customerId: merchant.customerId,
+        currency: 'EUR',
+        items: [{ description: 'Goodwill', unitPrice: 5, quantity: 1 }],
+      })
+      expect((await merchant.api.post(`credit-memos/${memo.id}/refund`, undefined)).status).toBe(200)
+      const [refund] = await childrenOf(made.id)
+      const told = refundOf(made.gatewayTransactionId, {
+        metadata: { organizationId: merchant.organizationId, requestId: refund?.requestId },
+      })
+      const at = Math.floor(Date.now() / 1000)
+      await tell(stripeEvent('refund.created', told, { created: at - 9 }))
+      expect(await childrenOf(made.id)).toMatchObject([{ result: 'approved', amount: 5 }])
+      expect(await read(`credit-memos/${memo.id}`)).toMatchObject({ status: 'applied', unusedAmount: 0 })
+      const failed = { ...told, status: 'failed', failure_reason: 'expired_or_canceled_card' }
+      await tell(stripeEvent('refund.failed', failed, { created: at }))
+      expect(await childrenOf(made.id)).toMatchObject([{ result: 'declined' }])
+      expect(await read(`credit-memos/${memo.id}`)).toMatchObject({
+        status: 'issued',
+        unusedAmount: 5,
+        allocations: { transactions: [] },
+      })
+      expect(await eventsOf('credit-memo-modified', String(memo.id))).toHaveLength(1)
+      expect((await merchant.api.post(`credit-memos/${memo.id}/void`, {})).status).toBe(201)
+    })
+
+    test('that failed leave no invoice owing what was paid meanwhile; what is too much is owed', async () => {
+      const { initialInvoiceId } = await create(
+        merchant.api,
+        'subscriptions',
+        orderBody(merchant, { autopay: false }),
+      )
+      const part = { amount: 6, invoiceIds: [initialInvoiceId] }
+      const first = await sale(part)
+      const refund = await create(merchant.api, `transactions/${first.id}/refund`, { amount: 6 })
+      await sale(part)
+      expect(await read(`invoices/${initialInvoiceId}`)).toMatchObject({
+        status: 'partially-paid',
+        amountDue: 3.9,
+      })
+      const made = provider.refunds().find(({ id }) => id === refund.gatewayTransactionId)
+      const failed = { ...made, currency: 'eur', status: 'failed', failure_reason: 'declined' }
+      await tell(stripeEvent('refund.failed', failed))
+      expect(await read(`invoices/${initialInvoiceId}`)).toMatchObject({ status: 'paid', amountDue: 0 })
+      const [row] = await sql<{ owed_amount: string; payments: object; next_refund_time: Date | null }>(
+        'select owed_amount::float8 as owed_amount, payments, next_refund_time from transactions where organization_id = ? and id = ?',
+        [merchant.organizationId, first.id],
+      )
+      expect(row).toMatchObject({
+        owed_amount: 2.1,
+        payments: { [String(initialInvoiceId)]: '3.9' },
+        next_refund_time: expect.anything(),
+      })
+    })
   })
 
   describe('of disputes', () => {
