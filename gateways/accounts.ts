@@ -151,12 +151,12 @@ export function dispatchByAccount(
       const holder = await holderOf(charge.organizationId, reference)
       const reason = refusalOf(holder, charge)
       if (holder?.account == null || reason !== null) {
-        refusal ??= reason
+        if (reason !== null) refusal = softer(refusal, reason)
         continue
       }
       const limit = holder.account.dailyLimits.find(({ currency }) => currency === charge.currency) ?? null
       const sent = await routes.send(charge, from, { reference, account: holder.account.id, limit })
-      if (sent === 'over-limit') refusal ??= refused('daily-limit-of-gateway-account', 'soft')
+      if (sent === 'over-limit') refusal = softer(refusal, refused('daily-limit-of-gateway-account', 'soft'))
       // Another process has ended the route there.
       else if (from !== null && sent.reference === from) break
       else return await toward(charge, sent.reference, refusal)
@@ -336,6 +336,11 @@ function refusalOf(
   if (!holder.account.isActive) return refused('gateway-account-inactive', 'soft')
   if (!accepts(holder.account.acceptedCurrencies, currency)) return refused('currency-not-accepted', 'hard')
   return null
+}
+
+/** An account that may take the charge later has the last word, the first of several. */
+function softer(before: GatewayResult | null, refusal: GatewayResult): GatewayResult {
+  return before === null || (before.decline === 'hard' && refusal.decline === 'soft') ? refusal : before
 }
 
 function accepts(accepted: readonly string[], value: string): boolean {
