@@ -133,9 +133,8 @@ export function dispatchByAccount(
       if ('refusal' in next) return declined ?? next.refusal
       const result = await next.gateway[kind]({ ...charge, reference: next.reference })
       const held = { ...result, heldBy: next.heldBy }
-      if (result.result !== 'declined') return held
+      if (result.result !== 'declined' || result.decline !== 'soft') return held
       await routes.uncount(charge, next.heldBy.reference)
-      if (result.decline !== 'soft') return held
       declined = held
       from = next.heldBy.reference
     }

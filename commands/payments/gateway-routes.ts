@@ -70,25 +70,33 @@ export function gatewayRoutes(em: () => EntityManager, now: () => number): Gatew
       return row?.backups ?? []
     },
 
-    async uncount({ organizationId, requestId, currency, amount }, reference) {
-      await statement(
-        em(),
-        'uncount-gateway-route',
-        `with counted as (
-           select gateway_account_id, counted_day from gateway_routes
-            where organization_id = ? and request_id = ? and reference = ? and counted_day is not null for update
-         ), uncounted as (
-           update gateway_routes route set counted_day = null from counted
-            where route.organization_id = ? and route.request_id = ?
-         )
-         update gateway_account_days days set charges = days.charges - 1, amount = days.amount - ?::numeric
-           from counted
-          where days.organization_id = ? and days.gateway_account_id = counted.gateway_account_id
-            and days.currency = ? and days.day = counted.counted_day`,
-        [organizationId, requestId, reference, organizationId, requestId, amount, organizationId, currency],
-      )
-    },
+    uncount: async (charge, reference) => await uncountCharge(em(), charge, reference),
   }
+}
+
+/** A charge no longer counts for the limit of its day, wherever it was last sent, or only if that is `reference`. */
+export async function uncountCharge(
+  em: EntityManager,
+  { organizationId, requestId, currency, amount }: Omit<Charge, 'reference' | 'customer'>,
+  reference: string | null = null,
+): Promise<void> {
+  await statement(
+    em,
+    'uncount-gateway-route',
+    `with counted as (
+       select gateway_account_id, counted_day from gateway_routes
+        where organization_id = ? and request_id = ? and reference = coalesce(?::text, reference) and counted_day is not null
+          for update
+     ), uncounted as (
+       update gateway_routes route set counted_day = null from counted
+        where route.organization_id = ? and route.request_id = ?
+     )
+     update gateway_account_days days set charges = days.charges - 1, amount = days.amount - ?::numeric
+       from counted
+      where days.organization_id = ? and days.gateway_account_id = counted.gateway_account_id
+        and days.currency = ? and days.day = counted.counted_day`,
+    [organizationId, requestId, reference, organizationId, requestId, amount, organizationId, currency],
+  )
 }
 
 /** Undoes what was written of a request that its account cannot take any more today. */

@@ -1,5 +1,6 @@
 /** The last step of a payment (decisions 6.5): records the gateway's result, unless one is recorded already. */
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { splitReference } from '../../billing/gateway-references.ts'
 import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { isOpen } from '../../billing/invoices.ts'
 import { approvalIsOverdue, statusOf, takesMoney } from '../../billing/transactions.ts'
@@ -23,6 +24,7 @@ import {
   withApplied,
 } from './apply-payment.ts'
 import { endAuthorization } from './capture-authorization.ts'
+import { uncountCharge } from './gateway-routes.ts'
 import { recordRefund } from './refund-sales.ts'
 
 /** Returns null when it is not pending. At `instant` a customer's time to approve may have ended; null: no end. */
@@ -176,7 +178,8 @@ export async function recordResult(
   const emit = (type: Parameters<typeof transactionEvent>[1]) =>
     unit.emit(transactionEvent(transaction, type, unit, time, websiteId))
   if (timesOut) emit('transaction-timeout-resolved')
-  if (wasAsked && !wasOver && (result === 'approved' || result === 'declined')) emit('offsite-payment-completed')
+  if (wasAsked && !wasOver && (result === 'approved' || result === 'declined'))
+    emit('offsite-payment-completed')
   if (result === 'approved') emit('transaction-processed')
   else if (result !== 'unknown') emit('transaction-declined')
   const type = timesOut
@@ -213,6 +216,8 @@ export async function recordResult(
     const isOfCard = !isRefused && authorization === null
     await declineInvoices(unit, transaction, invoices, isOfCard ? (decline ?? null) : null)
   } else if (result === 'canceled') await cancelCharges(unit, transaction, invoices)
+  // Last, since other charges of its account wait for the row of the limit.
+  if (result !== 'approved' && result !== 'unknown') await uncount(unit, transaction)
   return next
 }
 
@@ -235,6 +240,14 @@ export function accepts(
   if (status === 'pending') return true
   if (outcome !== 'approved' || result === 'approved') return false
   return result === 'canceled' || takesMoney(type) || type === 'authorize'
+}
+
+/** What is not charged does not count for the limit of the day. */
+async function uncount({ em, organizationId }: UnitOfWork, transaction: Transaction): Promise<void> {
+  const { type, requestId, amount, currency, gatewayReference } = transaction
+  if ((type !== 'sale' && type !== 'authorize') || requestId == null) return
+  if (gatewayReference == null || splitReference(gatewayReference) === null) return
+  await uncountCharge(em, { organizationId, requestId, amount, currency })
 }
 
 function isUncharged({ record, sequence }: LockedInvoice): boolean {
