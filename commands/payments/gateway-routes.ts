@@ -1,7 +1,7 @@
 /** Which gateway account a request was sent to, in one row of its request id (docs/adr/0084). */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { statement } from '../../db/statement.ts'
-import type { DailyLimit, GatewayRoutes } from '../../gateways/accounts.ts'
+import type { DailyLimit, GatewayRoutes, SentTo } from '../../gateways/accounts.ts'
 import type { Charge } from '../../gateways/port.ts'
 
 /** @param now real time in milliseconds, which tells the day. */
@@ -11,15 +11,15 @@ export function gatewayRoutes(em: () => EntityManager, now: () => number): Gatew
       if (limit === null) {
         const unit = em()
         const hasEntered = await enter(unit, charge, from, { reference, account, day: null })
-        return { reference: hasEntered ? reference : await lastOf(unit, charge) }
+        return hasEntered ? { reference, since: null } : await sentTo(unit, charge)
       }
       const day = new Date(now()).toISOString().slice(0, 10)
       try {
         return await em().transactional(async (unit) => {
           const hasEntered = await enter(unit, charge, from, { reference, account, day })
-          if (!hasEntered) return { reference: await lastOf(unit, charge) }
+          if (!hasEntered) return await sentTo(unit, charge)
           if (!(await count(unit, charge, account, limit, day))) throw new OverLimitError()
-          return { reference }
+          return { reference, since: null }
         })
       } catch (error) {
         if (error instanceof OverLimitError) return 'over-limit'
@@ -44,10 +44,10 @@ export function gatewayRoutes(em: () => EntityManager, now: () => number): Gatew
           [organizationId, requestId, from],
         )
       }
-      return await lastOf(unit, { organizationId, requestId })
+      return await sentTo(unit, { organizationId, requestId })
     },
 
-    last: async (charge) => await lastOf(em(), charge),
+    last: async (charge) => (await sentTo(em(), charge)).reference,
 
     async isOpen({ organizationId, requestId }) {
       const rows = await statement<object>(
@@ -156,16 +156,17 @@ async function count(
   return counted.length > 0
 }
 
-/** Null if the request was sent to no account. */
-async function lastOf(
+/** All null if the request was sent to no account. */
+async function sentTo(
   em: EntityManager,
   { organizationId, requestId }: Pick<Charge, 'organizationId' | 'requestId'>,
-): Promise<string | null> {
-  const [row] = await statement<{ reference: string | null }>(
+): Promise<SentTo> {
+  const [row] = await statement<{ reference: string | null; since: number }>(
     em,
     'find-gateway-route',
-    'select reference from gateway_routes where organization_id = ? and request_id = ?',
+    `select reference, (extract(epoch from created_time) * 1000)::float8 as since from gateway_routes
+      where organization_id = ? and request_id = ?`,
     [organizationId, requestId],
   )
-  return row?.reference ?? null
+  return row === undefined ? { reference: null, since: null } : { reference: row.reference, since: row.since }
 }
