@@ -156,6 +156,28 @@ async function count(
   return counted.length > 0
 }
 
+export interface LastRoute {
+  readonly gatewayReference: string
+  /** The request goes to no further account. */
+  readonly hasEnded: boolean
+}
+
+/** Returns where a request was last sent; null: to no account. */
+export async function lastRoute(
+  em: EntityManager,
+  organizationId: string,
+  requestId: string,
+): Promise<LastRoute | null> {
+  const [row] = await statement<LastRoute>(
+    em,
+    'find-last-gateway-route',
+    `select reference as "gatewayReference", has_ended as "hasEnded" from gateway_routes
+      where organization_id = ? and request_id = ? and reference is not null`,
+    [organizationId, requestId],
+  )
+  return row ?? null
+}
+
 /** All null if the request was sent to no account. */
 async function sentTo(
   em: EntityManager,
