@@ -576,7 +576,11 @@ describe('the notifications of a gateway account', () => {
       await tellOf('first', 'payment_intent.payment_failed', failed(requestId))
       await expectInquiry(id)
       await tellOf('first', 'payment_intent.payment_failed', failed(requestId, 'lost_card'))
-      expect(await now(id)).toMatchObject({ status: 'completed', result: 'declined', gatewayAccountId: 'first' })
+      expect(await now(id)).toMatchObject({
+        status: 'completed',
+        result: 'declined',
+        gatewayAccountId: 'first',
+      })
     })
 
     test('an approval after a decline is the last word, and pays', async () => {
@@ -633,8 +637,15 @@ describe('the notifications of a gateway account', () => {
       provider.fail(INTENT, LOST)
       const held = await sale({ type: 'authorize' })
       const intent = intentOf(held.requestId)
-      await tell(stripeEvent('payment_intent.amount_capturable_updated', intent))
-      expect(await read(`transactions/${held.id}`)).toMatchObject({ status: 'waiting-capture' })
+      // Stripe expands nothing in events, and only the charge tells until when it holds the money.
+      const told = { ...intent, latest_charge: 'ch_1' }
+      await tell(stripeEvent('payment_intent.amount_capturable_updated', told))
+      await expectInquiry(held.id)
+      expect((await merchant.api.post(`transactions/${held.id}/query`, undefined)).status).toBe(201)
+      expect(await read(`transactions/${held.id}`)).toMatchObject({
+        status: 'waiting-capture',
+        authorizationExpiryTime: expect.any(String),
+      })
       const canceled = { ...intent, status: 'canceled', cancellation_reason: 'automatic' }
       await tell(stripeEvent('payment_intent.canceled', canceled))
       expect(await read(`transactions/${held.id}`)).toMatchObject({ status: 'voided', result: 'approved' })
