@@ -97,8 +97,14 @@ export function isZero(amount: string): boolean {
   return new Money(amount).isZero()
 }
 
-/** Their minor unit is out of use, but card networks still count two decimals. */
-const COUNTED_IN_HUNDREDTHS = ['ISK', 'UGX']
+/** Where card networks count other decimals than ISO 4217 has. */
+const COUNTED_DECIMALS: Readonly<Record<string, number>> = {
+  // Their minor unit is out of use, but still counted.
+  ISK: 2,
+  UGX: 2,
+  // A fifth of the unit, which is not counted.
+  MGA: 0,
+}
 
 /** Returns null for a fraction of a minor unit, and for a last digit where networks round three decimals to two. */
 export function minorUnits(amount: string, currency: string): number | null {
@@ -116,5 +122,5 @@ export function ofMinorUnits(amount: number, currency: string): string | null {
 }
 
 function decimalsOf(currency: string): number | null {
-  return COUNTED_IN_HUNDREDTHS.includes(currency) ? 2 : currencyExponent(currency)
+  return COUNTED_DECIMALS[currency] ?? currencyExponent(currency)
 }

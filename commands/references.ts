@@ -49,6 +49,22 @@ export function references({ em, organizationId }: Pick<UnitOfWork, 'em' | 'orga
   }
 }
 
+/** Returns those of some rows that exist, held until the transaction ends. */
+export async function heldIds(
+  { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
+  table: 'gateway_accounts',
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await statement<{ id: string }>(
+    em,
+    `hold-ids-of-${table}`,
+    `select id from ${table} where organization_id = ? and id in (select jsonb_array_elements_text(?::jsonb))
+      for key share`,
+    [organizationId, JSON.stringify(ids)],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
 async function heldRow<T extends TenantRow>(
   { em, organizationId }: Pick<UnitOfWork, 'em' | 'organizationId'>,
   entity: EntityClass<T>,
@@ -93,13 +109,17 @@ const REFERRERS = {
     {
       label: 'a payment instrument',
       table: 'payment_instruments',
-      condition: `starts_with(gateway_reference, 'account/' || ?::text || '/')`,
+      condition: `exists (select from (select 'account/' || ?::text || '/' as prefix) account
+        where starts_with(gateway_reference, prefix)
+           or exists (select from jsonb_array_elements_text(backup_references) held where starts_with(held, prefix)))`,
     },
     {
       label: 'a transaction',
       table: 'transactions',
       condition: `starts_with(gateway_reference, 'account/' || ?::text || '/')`,
     },
+    // A charge without a result names the account that it was sent to at first.
+    { label: 'a transaction', table: 'gateway_routes', condition: 'gateway_account_id = ?' },
   ],
   products: [
     { label: 'a plan', table: 'plans', condition: 'product_id = ?' },

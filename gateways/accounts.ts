@@ -63,9 +63,9 @@ export interface GatewayRoutes {
     charge: Charge,
     from: string | null,
     to: { readonly reference: string; readonly account: string; readonly limit: DailyLimit | null },
-  ): Promise<{ readonly reference: string | null } | 'over-limit'>
+  ): Promise<SentTo | 'over-limit'>
   /** Records that no account is left after `from`. Returns where it was last sent. */
-  end(charge: Charge, from: string | null): Promise<string | null>
+  end(charge: Charge, from: string | null): Promise<SentTo>
   last(charge: Charge): Promise<string | null>
   /** True if a charge that is declined now may be sent on. */
   isOpen(charge: Charge): Promise<boolean>
@@ -75,11 +75,19 @@ export interface GatewayRoutes {
   uncount(charge: Charge, reference: string): Promise<void>
 }
 
+export interface SentTo {
+  readonly reference: string | null
+  /** When it was first sent to any account, in milliseconds; null: never before. */
+  readonly since: number | null
+}
+
 interface AccountHolder {
   readonly gateway: Gateway
   /** As the gateway knows it. */
   readonly reference: string
   readonly heldBy: NonNullable<GatewayResult['heldBy']>
+  /** As of `SentTo`. */
+  readonly since: number | null
 }
 
 /** An account that need not exist yet. */
@@ -131,14 +139,25 @@ export function dispatchByAccount(
     for (;;) {
       const next = await nextAccount(charge, from)
       if ('refusal' in next) return declined ?? next.refusal
-      const result = await next.gateway[kind]({ ...charge, reference: next.reference })
+      const result = await resultAt(next, kind, charge)
       const held = { ...result, heldBy: next.heldBy }
-      if (result.result !== 'declined') return held
+      if (result.result !== 'declined' || result.decline !== 'soft') return held
       await routes.uncount(charge, next.heldBy.reference)
-      if (result.decline !== 'soft') return held
       declined = held
       from = next.heldBy.reference
     }
+  }
+
+  /** A repetition asks first: under the same key providers repeat their first response, even if it was none. */
+  const resultAt = async (
+    { gateway, reference, since }: AccountHolder,
+    kind: 'charge' | 'authorize',
+    charge: Charge,
+  ): Promise<GatewayResult> => {
+    const request = { ...charge, reference }
+    const found =
+      since === null ? null : await gateway.find({ kind, charge: request }, since).catch(() => null)
+    return found === null || found.result === 'unknown' ? await gateway[kind](request) : found
   }
 
   /** Returns the account that a charge is sent to, at first or after `from` declined it; or why there is none. */
@@ -151,19 +170,19 @@ export function dispatchByAccount(
       const holder = await holderOf(charge.organizationId, reference)
       const reason = refusalOf(holder, charge)
       if (holder?.account == null || reason !== null) {
-        refusal ??= reason
+        if (reason !== null) refusal = softer(refusal, reason)
         continue
       }
       const limit = holder.account.dailyLimits.find(({ currency }) => currency === charge.currency) ?? null
       const sent = await routes.send(charge, from, { reference, account: holder.account.id, limit })
-      if (sent === 'over-limit') refusal ??= refused('daily-limit-of-gateway-account', 'soft')
+      if (sent === 'over-limit') refusal = softer(refusal, refused('daily-limit-of-gateway-account', 'soft'))
       // Another process has ended the route there.
       else if (from !== null && sent.reference === from) break
-      else return await toward(charge, sent.reference, refusal)
+      else return await toward(charge, sent, refusal)
     }
     const last = await routes.end(charge, from)
     // It was sent before the accounts refused it, or another process has sent it on.
-    if (last !== from) return await toward(charge, last, refusal)
+    if (last.reference !== from) return await toward(charge, last, refusal)
     return { refusal: refusal ?? refused('no-gateway-account', 'soft') }
   }
 
@@ -175,13 +194,21 @@ export function dispatchByAccount(
 
   const toward = async (
     { organizationId }: Charge,
-    reference: string | null,
+    { reference, since }: SentTo,
     refusal: GatewayResult | null,
   ): Promise<AccountHolder | { readonly refusal: GatewayResult }> => {
     if (reference === null) return { refusal: refusal ?? refused('no-gateway-account', 'soft') }
     const holder = await holderOf(organizationId, reference)
     if (holder === null) throw new Error('the gateway account that a charge was sent to does not exist')
-    return { ...holder, heldBy: { reference, gatewayName: holder.gateway.name } }
+    return { ...holder, heldBy: { reference, gatewayName: holder.gateway.name }, since }
+  }
+
+  /** True if a charge that this account has declined softly goes to no other one. */
+  const isFinal = async (charge: Charge, reference: string): Promise<boolean> => {
+    if (charge.customer === null) return !(await routes.isOpen(charge))
+    // The customer has been to the page of the bank, and is not there for another.
+    const last = await routes.end(charge, reference)
+    return last.reference === null || last.reference === reference
   }
 
   /** Returns the account that a charge was last sent to. */
@@ -273,12 +300,11 @@ export function dispatchByAccount(
         const { charge } = movement
         const { gateway, reference, heldBy } = await holderOfCharge(charge)
         const found = await gateway.find(withReference(movement, reference), since)
-        if (found?.result !== 'declined' || splitReference(charge.reference) === null) {
-          return found === null ? null : { ...found, heldBy }
-        }
-        await routes.uncount(charge, heldBy.reference)
+        if (found === null) return null
+        const isSoft = found.result === 'declined' && found.decline === 'soft'
+        const mayGoOn = isSoft && splitReference(charge.reference) !== null
         // Another account may still be asked, or is being asked now: `charge` goes on from here.
-        return found.decline === 'soft' && (await routes.isOpen(charge)) ? null : { ...found, heldBy }
+        return mayGoOn && !(await isFinal(charge, heldBy.reference)) ? null : { ...found, heldBy }
       }
       const { organizationId, reference } = requestOf(movement)
       const holder = await holderOf(organizationId, reference)
@@ -336,6 +362,11 @@ function refusalOf(
   if (!holder.account.isActive) return refused('gateway-account-inactive', 'soft')
   if (!accepts(holder.account.acceptedCurrencies, currency)) return refused('currency-not-accepted', 'hard')
   return null
+}
+
+/** An account that may take the charge later has the last word, the first of several. */
+function softer(before: GatewayResult | null, refusal: GatewayResult): GatewayResult {
+  return before === null || (before.decline === 'hard' && refusal.decline === 'soft') ? refusal : before
 }
 
 function accepts(accepted: readonly string[], value: string): boolean {

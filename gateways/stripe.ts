@@ -325,9 +325,10 @@ async function moving(move: () => Promise<GatewayResult>): Promise<GatewayResult
       const reason = error.decline_code ?? error.code ?? 'card_error'
       return declined(reason, declineClassOf(reason, error.code), error.payment_intent?.id ?? null)
     }
-    // Stripe looked at it and moved nothing: the instrument is gone, or the amount is below its minimum.
+    // Stripe looked at it and moved nothing.
     if (error instanceof StripeInvalidRequestError && !IN_PROGRESS.includes(error.code ?? '')) {
-      return declined(error.code ?? 'invalid_request', 'hard', null)
+      const reason = error.code ?? 'invalid_request'
+      return declined(reason, declineClassOf(reason), null)
     }
     if (error instanceof StripeRateLimitError)
       throw new NotSentError('Stripe takes no more requests for now.')
@@ -414,7 +415,10 @@ export function resultOfIntent(intent: Stripe.PaymentIntent): GatewayResult {
     case 'canceled':
       return declined(reason, 'soft', id)
     default:
-      return declined(reason, declineClassOf(reason, failure?.code), id)
+      // Without a failure no bank has been asked yet.
+      return status === 'requires_payment_method' && failure == null
+        ? { result: 'unknown', raw: rawOf(id, status, null), id }
+        : declined(reason, declineClassOf(reason, failure?.code), id)
   }
 }
 
@@ -494,6 +498,17 @@ const DECLINES: Readonly<Record<string, DeclineClass>> = {
     'service_not_allowed',
     'stop_payment_order',
     'transaction_not_allowed',
+    // Stripe refuses these requests before a bank is asked, however often: they do not fit the card, the amount or what
+    // was paid. What it refuses for another reason, such as the state of the account, is soft.
+    'amount_too_large',
+    'amount_too_small',
+    'charge_already_refunded',
+    'payment_intent_unexpected_state',
+    'payment_method_currency_mismatch',
+    'payment_method_invalid_parameter',
+    'payment_method_unexpected_state',
+    'payment_method_unsupported_type',
+    'resource_missing',
   ]),
 }
 

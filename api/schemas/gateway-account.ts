@@ -83,8 +83,9 @@ export const GatewayAccount = Type.Object(
       Type.String({
         minLength: 2,
         maxLength: 22,
-        pattern: '^[^<>"\'\\\\*]+$',
-        description: "What stands on the cardholder's statement beside the text of the provider's account.",
+        pattern: '^[^<>"\'\\\\*]*[A-Za-z][^<>"\'\\\\*]*$',
+        description:
+          "What stands on the cardholder's statement beside the text of the provider's account. It has at least one letter.",
       }),
     ),
     credentials: Type.Optional(

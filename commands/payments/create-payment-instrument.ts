@@ -44,7 +44,7 @@ export async function createPaymentInstrument(
   if ('token' in source) {
     return await instrumentOfToken(unit, cards, { ...given, token: source.token, field: 'token' })
   }
-  const card = cards.adopt({ ...source, field: 'referenceData.paymentMethod' })
+  const card = await cards.adopt(unit, { ...source, field: 'referenceData.paymentMethod' })
   return instrumentOf(unit, card, given, { paymentMethod: source.paymentMethod })
 }
 

@@ -1,7 +1,7 @@
 /** Which gateway account a request was sent to, in one row of its request id (docs/adr/0084). */
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { statement } from '../../db/statement.ts'
-import type { DailyLimit, GatewayRoutes } from '../../gateways/accounts.ts'
+import type { DailyLimit, GatewayRoutes, SentTo } from '../../gateways/accounts.ts'
 import type { Charge } from '../../gateways/port.ts'
 
 /** @param now real time in milliseconds, which tells the day. */
@@ -11,15 +11,15 @@ export function gatewayRoutes(em: () => EntityManager, now: () => number): Gatew
       if (limit === null) {
         const unit = em()
         const hasEntered = await enter(unit, charge, from, { reference, account, day: null })
-        return { reference: hasEntered ? reference : await lastOf(unit, charge) }
+        return hasEntered ? { reference, since: null } : await sentTo(unit, charge)
       }
       const day = new Date(now()).toISOString().slice(0, 10)
       try {
         return await em().transactional(async (unit) => {
           const hasEntered = await enter(unit, charge, from, { reference, account, day })
-          if (!hasEntered) return { reference: await lastOf(unit, charge) }
+          if (!hasEntered) return await sentTo(unit, charge)
           if (!(await count(unit, charge, account, limit, day))) throw new OverLimitError()
-          return { reference }
+          return { reference, since: null }
         })
       } catch (error) {
         if (error instanceof OverLimitError) return 'over-limit'
@@ -44,10 +44,10 @@ export function gatewayRoutes(em: () => EntityManager, now: () => number): Gatew
           [organizationId, requestId, from],
         )
       }
-      return await lastOf(unit, { organizationId, requestId })
+      return await sentTo(unit, { organizationId, requestId })
     },
 
-    last: async (charge) => await lastOf(em(), charge),
+    last: async (charge) => (await sentTo(em(), charge)).reference,
 
     async isOpen({ organizationId, requestId }) {
       const rows = await statement<object>(
@@ -70,25 +70,33 @@ export function gatewayRoutes(em: () => EntityManager, now: () => number): Gatew
       return row?.backups ?? []
     },
 
-    async uncount({ organizationId, requestId, currency, amount }, reference) {
-      await statement(
-        em(),
-        'uncount-gateway-route',
-        `with counted as (
-           select gateway_account_id, counted_day from gateway_routes
-            where organization_id = ? and request_id = ? and reference = ? and counted_day is not null for update
-         ), uncounted as (
-           update gateway_routes route set counted_day = null from counted
-            where route.organization_id = ? and route.request_id = ?
-         )
-         update gateway_account_days days set charges = days.charges - 1, amount = days.amount - ?::numeric
-           from counted
-          where days.organization_id = ? and days.gateway_account_id = counted.gateway_account_id
-            and days.currency = ? and days.day = counted.counted_day`,
-        [organizationId, requestId, reference, organizationId, requestId, amount, organizationId, currency],
-      )
-    },
+    uncount: async (charge, reference) => await uncountCharge(em(), charge, reference),
   }
+}
+
+/** A charge no longer counts for the limit of its day, wherever it was last sent, or only if that is `reference`. */
+export async function uncountCharge(
+  em: EntityManager,
+  { organizationId, requestId, currency, amount }: Omit<Charge, 'reference' | 'customer'>,
+  reference: string | null = null,
+): Promise<void> {
+  await statement(
+    em,
+    'uncount-gateway-route',
+    `with counted as (
+       select gateway_account_id, counted_day from gateway_routes
+        where organization_id = ? and request_id = ? and reference = coalesce(?::text, reference) and counted_day is not null
+          for update
+     ), uncounted as (
+       update gateway_routes route set counted_day = null from counted
+        where route.organization_id = ? and route.request_id = ?
+     )
+     update gateway_account_days days set charges = days.charges - 1, amount = days.amount - ?::numeric
+       from counted
+      where days.organization_id = ? and days.gateway_account_id = counted.gateway_account_id
+        and days.currency = ? and days.day = counted.counted_day`,
+    [organizationId, requestId, reference, organizationId, requestId, amount, organizationId, currency],
+  )
 }
 
 /** Undoes what was written of a request that its account cannot take any more today. */
@@ -148,16 +156,39 @@ async function count(
   return counted.length > 0
 }
 
-/** Null if the request was sent to no account. */
-async function lastOf(
+export interface LastRoute {
+  readonly gatewayReference: string
+  /** The request goes to no further account. */
+  readonly hasEnded: boolean
+}
+
+/** Returns where a request was last sent; null: to no account. */
+export async function lastRoute(
   em: EntityManager,
-  { organizationId, requestId }: Pick<Charge, 'organizationId' | 'requestId'>,
-): Promise<string | null> {
-  const [row] = await statement<{ reference: string | null }>(
+  organizationId: string,
+  requestId: string,
+): Promise<LastRoute | null> {
+  const [row] = await statement<LastRoute>(
     em,
-    'find-gateway-route',
-    'select reference from gateway_routes where organization_id = ? and request_id = ?',
+    'find-last-gateway-route',
+    `select reference as "gatewayReference", has_ended as "hasEnded" from gateway_routes
+      where organization_id = ? and request_id = ? and reference is not null`,
     [organizationId, requestId],
   )
-  return row?.reference ?? null
+  return row ?? null
+}
+
+/** All null if the request was sent to no account. */
+async function sentTo(
+  em: EntityManager,
+  { organizationId, requestId }: Pick<Charge, 'organizationId' | 'requestId'>,
+): Promise<SentTo> {
+  const [row] = await statement<{ reference: string | null; since: number }>(
+    em,
+    'find-gateway-route',
+    `select reference, (extract(epoch from created_time) * 1000)::float8 as since from gateway_routes
+      where organization_id = ? and request_id = ?`,
+    [organizationId, requestId],
+  )
+  return row === undefined ? { reference: null, since: null } : { reference: row.reference, since: row.since }
 }

@@ -13,9 +13,11 @@ import type {
   NotificationContent,
   RefundNotification,
 } from '../../gateways/notifications.ts'
+import type { GatewayResult } from '../../gateways/port.ts'
 import { recordReportedDispute } from '../disputes/record-reported-dispute.ts'
 import { releaseAuthorization } from './capture-authorization.ts'
-import { recordFoundResult } from './query-transaction.ts'
+import { type LastRoute, lastRoute } from './gateway-routes.ts'
+import { inquireNow, recordFoundResult } from './query-transaction.ts'
 import { recordForeignRefund, reverseRefund } from './record-foreign-refund.ts'
 import { renewCard } from './renew-card.ts'
 
@@ -183,26 +185,63 @@ async function apply(unit: UnitOfWork, notification: StoredNotification): Promis
   }
 }
 
-/** Records the outcome of what the service has requested, as an inquiry would. */
+/** Records the outcome of what the service has requested, as an inquiry would, or has the gateway asked for it. */
 async function applyResult(
   unit: UnitOfWork,
   gatewayAccountId: string,
   requestId: string,
   { kind, outcome }: ChargeNotification | RefundNotification,
 ): Promise<NotificationOutcome> {
-  if (outcome.result === 'unknown') return 'ignored'
   const { em, organizationId } = unit
   const types: Transaction['type'][] = kind === 'charge' ? ['sale', 'authorize', 'capture'] : ['refund']
   const found = await em.findOne(Transaction, { organizationId, requestId, type: { $in: types } })
-  if (found === null || accountOf(found) !== gatewayAccountId) return 'ignored'
-  if (kind === 'charge' && found.result === 'declined' && outcome.result === 'approved') {
-    throw new Error(`transaction ${found.id} was approved after it had been declined`)
+  if (found === null) return 'ignored'
+  const isRouted = found.type === 'sale' || found.type === 'authorize'
+  const route = isRouted ? await lastRoute(em, organizationId, requestId) : null
+  const { gatewayReference } = route ?? found
+  if (accountOf({ gatewayReference }) !== gatewayAccountId) {
+    return route === null ? 'ignored' : approvedBefore(found, outcome)
+  }
+  const isDeclinedForNow = outcome.result === 'declined' && outcome.decline === 'soft'
+  if (outcome.result === 'unknown' || (route?.hasEnded === false && isDeclinedForNow && isPending(found))) {
+    // Another account may approve the charge, or the notification does not hold all that the gateway knows.
+    if (kind === 'charge') await inquireNow(unit, found.id)
+    return kind === 'charge' ? 'applied' : 'ignored'
   }
   if (outcome.result === 'declined' && found.status === 'waiting-capture')
     await releaseAuthorization(unit, found.id)
   else if (isReversed(found, kind, outcome.result)) await reverseRefund(unit, found.id, outcome)
-  else await recordFoundResult(unit, found.id, outcome)
+  else await recordFoundResult(unit, found.id, { ...outcome, ...(await heldBy(unit, found, route)) })
   return 'applied'
+}
+
+/**
+ * Of an account that had declined a charge before it was sent on: money that it took after all is shown to operators.
+ *
+ * @throws Error for that.
+ */
+function approvedBefore(found: Transaction, { id, result }: GatewayResult): NotificationOutcome {
+  // Two accounts of the service may be one at the provider.
+  if (result !== 'approved' || id === found.gatewayTransactionId) return 'ignored'
+  if (isPending(found)) return 'deferred'
+  throw new Error(`transaction ${found.id} was approved by a gateway account that had declined it before`)
+}
+
+function isPending({ status }: Transaction): boolean {
+  return status === 'pending'
+}
+
+/** Who has the last word on a charge that was sent on. */
+async function heldBy(
+  { em, organizationId }: UnitOfWork,
+  found: Transaction,
+  route: LastRoute | null,
+): Promise<Pick<GatewayResult, 'heldBy'>> {
+  if (route === null || route.gatewayReference === found.gatewayReference) return {}
+  const { gatewayReference: reference } = route
+  const id = splitReference(reference)?.account ?? ''
+  const { gatewayName } = await em.findOneOrFail(GatewayAccount, { organizationId, id })
+  return { heldBy: { reference, gatewayName } }
 }
 
 function isReversed(
@@ -265,7 +304,7 @@ async function saleOf(
 /** In place of an account's id: what the deployment's own gateway tells. No account has it. */
 export const OWN_GATEWAY = ''
 
-function accountOf({ gatewayReference }: Transaction): string | null {
+function accountOf({ gatewayReference }: Pick<Transaction, 'gatewayReference'>): string | null {
   return gatewayReference == null ? null : (splitReference(gatewayReference)?.account ?? OWN_GATEWAY)
 }
 
@@ -277,8 +316,10 @@ async function unknownSale(
   const [row] = await statement<{ isPending: boolean }>(
     em,
     'find-pending-sales-of-account',
-    `select exists (select from transactions where organization_id = ? and status = 'pending' and type in (${MONEY_TAKEN})
-        and starts_with(gateway_reference, 'account/' || ?::text || '/')) as "isPending"`,
+    `select exists (select from transactions sale
+        left join gateway_routes route on route.organization_id = sale.organization_id and route.request_id = sale.request_id
+       where sale.organization_id = ? and sale.status = 'pending' and sale.type in (${MONEY_TAKEN})
+         and starts_with(coalesce(route.reference, sale.gateway_reference), 'account/' || ?::text || '/')) as "isPending"`,
     [organizationId, gatewayAccountId],
   )
   return row?.isPending === true ? 'deferred' : 'ignored'

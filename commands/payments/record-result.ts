@@ -1,8 +1,9 @@
 /** The last step of a payment (decisions 6.5): records the gateway's result, unless one is recorded already. */
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { splitReference } from '../../billing/gateway-references.ts'
 import { CHARGE_TIMEOUT, nextInquiry } from '../../billing/inquiry-schedule.ts'
 import { isOpen } from '../../billing/invoices.ts'
-import { approvalIsOverdue, statusOf } from '../../billing/transactions.ts'
+import { approvalIsOverdue, statusOf, takesMoney } from '../../billing/transactions.ts'
 import { CreditMemo, Customer, Invoice, type Subscription, Transaction } from '../../db/entities/index.ts'
 import { lockRow } from '../../db/lock-row.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
@@ -23,6 +24,7 @@ import {
   withApplied,
 } from './apply-payment.ts'
 import { endAuthorization } from './capture-authorization.ts'
+import { uncountCharge } from './gateway-routes.ts'
 import { recordRefund } from './refund-sales.ts'
 
 /** Returns null when it is not pending. At `instant` a customer's time to approve may have ended; null: no end. */
@@ -136,7 +138,7 @@ export async function recordResult(
   const charged = chargedAt(transaction)
   const next = result === 'unknown' ? nextInquiry(charged, instant) : null
   const wasUnknown = transaction.result === 'unknown'
-  const wasCanceled = transaction.result === 'canceled'
+  const wasOver = transaction.status !== 'pending'
   const isRefused = isOfExpiredCard(transaction)
   const wasAsked = transaction.approvalUrl != null
   const isAsked = result === 'unknown' && approvalUrl !== null && !wasAsked
@@ -176,7 +178,8 @@ export async function recordResult(
   const emit = (type: Parameters<typeof transactionEvent>[1]) =>
     unit.emit(transactionEvent(transaction, type, unit, time, websiteId))
   if (timesOut) emit('transaction-timeout-resolved')
-  if (wasAsked && (result === 'approved' || result === 'declined')) emit('offsite-payment-completed')
+  if (wasAsked && !wasOver && (result === 'approved' || result === 'declined'))
+    emit('offsite-payment-completed')
   if (result === 'approved') emit('transaction-processed')
   else if (result !== 'unknown') emit('transaction-declined')
   const type = timesOut
@@ -205,8 +208,8 @@ export async function recordResult(
     if (result !== 'unknown') await recordRefund(unit, refunded, result === 'approved')
     if (memo !== null && result !== 'approved' && result !== 'unknown')
       await returnRefund(unit, memo, transaction)
-    else if (memo !== null && wasCanceled) await retakeRefund(unit, memo, transaction)
-  } else if (wasCanceled) await payInvoices(unit, transaction, invoices.filter(isUncharged))
+    else if (memo !== null && wasOver) await retakeRefund(unit, memo, transaction)
+  } else if (wasOver) await payInvoices(unit, transaction, invoices.filter(isUncharged))
   else if (result === 'approved') await payInvoices(unit, transaction, invoices)
   else if (result === 'declined' || result === 'abandoned') {
     // Retries with an expired card cost no request, and its new date may be entered.
@@ -214,6 +217,8 @@ export async function recordResult(
     const isOfCard = !isRefused && authorization === null
     await declineInvoices(unit, transaction, invoices, isOfCard ? (decline ?? null) : null)
   } else if (result === 'canceled') await cancelCharges(unit, transaction, invoices)
+  // Last, since other charges of its account wait for the row of the limit.
+  if (result !== 'approved' && result !== 'unknown') await uncount(unit, transaction)
   return next
 }
 
@@ -225,9 +230,25 @@ const ENTRIES = {
   unknown: 'transaction-waiting-gateway',
 } as const
 
-/** `canceled` is concluded from the gateway's ignorance; a later approval, of a delayed request, overrides it. */
-function accepts({ status, result }: Transaction, outcome: MovementOutcome['result']): boolean {
-  return status === 'pending' || (result === 'canceled' && outcome === 'approved')
+/**
+ * True if an outcome changes what is recorded. Who says that money moved is believed, whatever was concluded before:
+ * from the gateway's ignorance (`canceled`), or from a decline that was not the last word on a charge.
+ */
+export function accepts(
+  { status, result, type }: Pick<Transaction, 'status' | 'result' | 'type'>,
+  outcome: MovementOutcome['result'],
+): boolean {
+  if (status === 'pending') return true
+  if (outcome !== 'approved' || result === 'approved') return false
+  return result === 'canceled' || takesMoney(type) || type === 'authorize'
+}
+
+/** What is not charged does not count for the limit of the day. */
+async function uncount({ em, organizationId }: UnitOfWork, transaction: Transaction): Promise<void> {
+  const { type, requestId, amount, currency, gatewayReference } = transaction
+  if ((type !== 'sale' && type !== 'authorize') || requestId == null) return
+  if (gatewayReference == null || splitReference(gatewayReference) === null) return
+  await uncountCharge(em, { organizationId, requestId, amount, currency })
 }
 
 function isUncharged({ record, sequence }: LockedInvoice): boolean {

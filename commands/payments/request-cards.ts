@@ -3,11 +3,12 @@
  * the command runs again, up to that point the same.
  */
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { InvalidFieldsError } from '../../billing/errors.ts'
+import { ConflictError, InvalidFieldsError } from '../../billing/errors.ts'
 import { splitReference } from '../../billing/gateway-references.ts'
 import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { Vault } from '../../db/vault.ts'
 import type { CardRefusal, Gateway, StoredCard, StoreOptions } from '../../gateways/port.ts'
+import { heldIds } from '../references.ts'
 import {
   consumePaymentToken,
   leasePaymentToken,
@@ -33,10 +34,10 @@ export interface Adoption {
 }
 
 export interface RequestCards {
-  /** Comes after all other validation. Throws InvalidFieldsError; CardNotStoredError, for `run`. */
+  /** Comes after all other validation. Throws InvalidFieldsError, ConflictError; CardNotStoredError, for `run`. */
   use(unit: UnitOfWork, use: TokenUse): Promise<UsedCard>
-  /** @throws CardNotStoredError, for `run`. */
-  adopt(adoption: Adoption): UsedCard
+  /** @throws ConflictError; CardNotStoredError, for `run`. */
+  adopt(unit: UnitOfWork, adoption: Adoption): Promise<UsedCard>
   /**
    * Repeats a command each time that a card is stored for it; after a failure the tokens can be used again at
    * once. Throws TokenRefusedError, InvalidFieldsError if the gateway refuses a card, GatewayFailedError.
@@ -95,12 +96,12 @@ export function createRequestCards(options: RequestCardsOptions): RequestCards {
       const card = stored.get(use.token)
       if (card === undefined) throw new CardNotStoredError(use)
       await consumePaymentToken(unit, use.field, leaseOf(use.token))
-      return card
+      return await withAccounts(unit, card)
     },
-    adopt(adoption) {
+    async adopt(unit, adoption) {
       const card = adopted.get(adoption.paymentMethod)
       if (card === undefined) throw new CardNotStoredError(adoption)
-      return card
+      return await withAccounts(unit, card)
     },
     async run(command) {
       try {
@@ -111,6 +112,19 @@ export function createRequestCards(options: RequestCardsOptions): RequestCards {
       }
     },
   }
+}
+
+/** No account that holds the card is deleted before the commit. @throws ConflictError if its first one has been. */
+async function withAccounts(unit: UnitOfWork, card: UsedCard): Promise<UsedCard> {
+  const { reference, backups = [] } = card
+  const accounts = [reference, ...backups].flatMap((one) => splitReference(one)?.account ?? [])
+  if (accounts.length === 0) return card
+  const held = await heldIds(unit, 'gateway_accounts', accounts)
+  const isHeld = (one: string) => held.has(splitReference(one)?.account ?? '')
+  if (!isHeld(reference)) {
+    throw new ConflictError('The gateway account that stored the card was deleted meanwhile. Try again.')
+  }
+  return { ...card, backups: backups.filter(isHeld) }
 }
 
 /** Under the token's id, so that a repetition stores the card once. */

@@ -7,7 +7,7 @@ import type { UnitOfWork } from '../../db/unit-of-work.ts'
 import type { Vault } from '../../db/vault.ts'
 import { openHeaders, sealHeaders } from '../../delivery/webhook-headers.ts'
 import { references } from '../references.ts'
-import { cancelDeliveries } from './cancel-deliveries.ts'
+import { cancelDeliveries, cancelFormer } from './cancel-deliveries.ts'
 
 /** Active webhooks per organization (specification 6.1). */
 const MAX_ACTIVE = 25
@@ -30,12 +30,14 @@ export async function createWebhook(
   values: WebhookValues,
 ): Promise<Webhook> {
   await requireUsable(unit, null, values)
-  return unit.create(Webhook, {
+  const webhook = unit.create(Webhook, {
     id,
     ...values,
     ...(await sealHeaders(values.headers, vault)),
     consecutiveFailures: 0,
   })
+  await cancelFormer(unit, webhook)
+  return webhook
 }
 
 /** Waiting deliveries go to the new URL; an inactive webhook cancels them. Throws as `createWebhook`. */

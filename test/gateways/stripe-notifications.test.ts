@@ -79,6 +79,12 @@ describe("an event of Stripe's", () => {
     expect(read(event)).toMatchObject({ id: event.id, type, occurredTime: event.created * 1000, content })
   })
 
+  test('of money that is held, until an instant that only Stripe knows, says nothing', () => {
+    const held = { ...INTENT, status: 'requires_capture', latest_charge: 'ch_1' }
+    const { content } = read(stripeEvent('payment_intent.amount_capturable_updated', held))
+    expect(content).toMatchObject({ kind: 'charge', requestId: 'sub_1.1.1', outcome: { result: 'unknown' } })
+  })
+
   test('of a captured intent tells of its capture, not of its authorization', () => {
     const metadata = { ...INTENT.metadata, captureRequestId: 'capture_1' }
     const { content } = read(stripeEvent('payment_intent.succeeded', { ...INTENT, metadata }))

@@ -2,6 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type Stripe from 'stripe'
 import { ulid } from 'ulid'
 import { carryOut } from '../../gateways/movement.ts'
 import {
@@ -11,7 +12,12 @@ import {
   type Movement,
   NotSentError,
 } from '../../gateways/port.ts'
-import { createStripeGateway, declineClassOf, type StripeGateway } from '../../gateways/stripe.ts'
+import {
+  createStripeGateway,
+  declineClassOf,
+  resultOfIntent,
+  type StripeGateway,
+} from '../../gateways/stripe.ts'
 import { TEST_CARDS, TEST_CVV } from '../support/cards.ts'
 import { type ScriptedStripe, startScriptedStripe } from '../support/scripted-stripe.ts'
 import { referenceIn } from '../support/stored-card.ts'
@@ -188,6 +194,29 @@ describe('the Stripe adapter', () => {
     const result = await gateway.charge(charge)
     expect(result).toMatchObject({ result: 'declined', decline, id: expect.stringMatching(/^pi_/) })
     expect(result.raw).not.toContain(pan)
+  })
+
+  test.each([
+    ['resource_missing', 'hard'],
+    ['amount_too_small', 'hard'],
+    ['payment_method_unexpected_state', 'hard'],
+    ['testmode_charges_only', 'soft'],
+    ['parameter_unknown', 'soft'],
+    [undefined, 'soft'],
+  ])('refused with %s before a bank was asked, is declined as %s', async (code, decline) => {
+    const charge = await newCharge()
+    const error = { type: 'invalid_request_error', code }
+    provider.fail(INTENT, { before: { status: 400, error } })
+    expect(await gateway.charge(charge)).toMatchObject({ result: 'declined', decline })
+    expect(moved(charge)).toBe(0)
+  })
+
+  test('says nothing of an intent that no bank has been asked about yet', () => {
+    const intent = { id: 'pi_1', status: 'requires_payment_method', last_payment_error: null }
+    expect(resultOfIntent(intent as unknown as Stripe.PaymentIntent)).toMatchObject({
+      result: 'unknown',
+      id: 'pi_1',
+    })
   })
 
   test('counts amounts in minor units of the currency', async () => {

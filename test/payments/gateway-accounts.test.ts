@@ -85,6 +85,7 @@ describe('a gateway account', () => {
     ['no currency', { acceptedCurrencies: [] }, ['acceptedCurrencies']],
     ['an unknown currency', { acceptedCurrencies: ['XXY'] }, ['acceptedCurrencies.0']],
     ['an unknown brand', { paymentCardSchemes: ['Plastic'] }, ['paymentCardSchemes.0']],
+    ['a descriptor without a letter', { descriptor: '12345' }, ['descriptor']],
     ['a feature that is not built', { threeDSecure: true }, ['threeDSecure']],
   ])('is refused with %s: 422, and nothing is written', async (_, members, fields) => {
     const before = (await merchant.api.get<object[]>('gateway-accounts')).body.length

@@ -137,6 +137,37 @@ describe('a card that several gateway accounts hold', () => {
     expect(await charge()).toMatchObject({ gatewayAccountId: 'second' })
   })
 
+  test('keeps each of its accounts from being deleted: 409', async () => {
+    for (const id of ['first', 'second']) {
+      expectProblem(await merchant.api.delete(`gateway-accounts/${id}`), 409, 'conflict')
+    }
+  })
+
+  test('of which one was charged without a result keeps that one from being deleted: 409', async () => {
+    provider.fail(INTENT, softly())
+    provider.fail(INTENT, { after: { status: 500, error: { type: 'api_error' } } })
+    expect(await charge()).toMatchObject({ result: 'unknown' })
+    const em = service.database.orm.em.fork()
+    await em.getConnection().execute("update payment_instruments set backup_references = '[]'")
+    expectProblem(await merchant.api.delete('gateway-accounts/second'), 409, 'conflict')
+  })
+
+  test('what its customer does not approve does not count for the limit', async () => {
+    const { id } = await create(merchant.api, 'payment-instruments', {
+      customerId: merchant.customerId,
+      token: await makeToken(merchant.api, TEST_CARDS.asksIfPresent),
+    })
+    await patch('first', { dailyLimits: [{ currency: 'EUR', count: 1 }] })
+    const waiting = await charge({ paymentInstruction: { paymentInstrumentId: id } })
+    expect(waiting).toMatchObject({ status: 'waiting-approval' })
+    const links = waiting._links as { rel: string; href: string }[]
+    provider.answer(links.find(({ rel }) => rel === 'approvalUrl')?.href ?? '', false)
+    expect((await merchant.api.post(`transactions/${waiting.id}/query`, undefined)).body).toMatchObject({
+      result: 'declined',
+    })
+    expect(await charge()).toMatchObject({ result: 'approved', gatewayAccountId: 'first' })
+  })
+
   test('limits are shown, kept by PATCH, and refused where one currency has two', async () => {
     const dailyLimits = [{ currency: 'EUR', count: 3, amount: 100.5 }]
     expect((await patch('first', { dailyLimits })).body).toMatchObject({ dailyLimits })

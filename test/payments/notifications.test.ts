@@ -140,6 +140,16 @@ describe('the notifications of a gateway account', () => {
     return made
   }
 
+  /** The outcome stays unknown, and the workflow is to ask for it now. */
+  const expectInquiry = async (id: unknown) => {
+    const rows = await sql<{ isDue: boolean }>(
+      `select next_inquiry_time <= now() as "isDue" from transactions where id = ? and status = 'pending'
+          and exists (select from wake_ups where workflow = 'transaction' and record_id = transactions.id and due_by <= now())`,
+      [id],
+    )
+    expect(rows).toEqual([{ isDue: true }])
+  }
+
   describe('are refused', () => {
     test.each<[string, Partial<Sending>]>([
       ['without a signature', { signature: null }],
@@ -543,6 +553,133 @@ describe('the notifications of a gateway account', () => {
     expect(await stored(event)).toMatchObject({ status: 'superseded', failures: 0 })
   })
 
+  describe('of a card that two accounts hold', () => {
+    let both: Catalogue
+    let card: string
+    beforeAll(async () => {
+      both = await catalogue(service)
+      for (const [priority, id] of ['first', 'second'].entries()) {
+        const credentials = { secretKey: SECRET_KEY, webhookSecret: SECRET }
+        const made = await both.api.put(`gateway-accounts/${id}`, { ...ACCOUNT, priority, credentials })
+        expect(made.status).toBe(201)
+      }
+      const token = await makeToken(both.api)
+      const { id } = await create(both.api, 'payment-instruments', { customerId: both.customerId, token })
+      card = String(id)
+    })
+    const charge = async () =>
+      await create(both.api, 'transactions', {
+        type: 'sale',
+        customerId: both.customerId,
+        currency: 'EUR',
+        amount: 12.5,
+        paymentInstruction: { paymentInstrumentId: card },
+      })
+    const tellOf = async (account: string, type: string, object: object) => {
+      const event = stripeEvent(type, object)
+      expect((await send(event, { of: both, account })).status).toBe(200)
+      await processAll()
+      const [row] = await sql<{ status: string; failure: string | null }>(
+        'select status, failure from gateway_notifications where id = ?',
+        [event.id],
+      )
+      return row
+    }
+    const now = async (id: unknown) => (await both.api.get(`transactions/${id}`)).body
+    const declined = (decline_code: string) => ({
+      before: { status: 402, error: { type: 'card_error', code: 'card_declined', decline_code } },
+    })
+    /** As Stripe tells of the first account's intent. */
+    const failed = (requestId: unknown, decline_code = 'generic_decline') => ({
+      id: `pi_of_the_first_${requestId}`,
+      status: 'requires_payment_method',
+      metadata: { organizationId: both.organizationId, requestId },
+      last_payment_error: { code: 'card_declined', decline_code },
+    })
+    const sentOn = async () => {
+      provider.fail(INTENT, declined('generic_decline'))
+      provider.fail(INTENT, LOST)
+      const made = await charge()
+      expect(made).toMatchObject({ status: 'pending', result: 'unknown' })
+      return made
+    }
+
+    test('a decline of the first does not end a charge that was sent on, which the second then approves', async () => {
+      const { id, requestId } = await sentOn()
+      expect(await tellOf('first', 'payment_intent.payment_failed', failed(requestId))).toMatchObject({
+        status: 'ignored',
+      })
+      expect(await now(id)).toMatchObject({ status: 'pending', result: 'unknown' })
+      const intent = intentOf(requestId)
+      expect(await tellOf('second', 'payment_intent.succeeded', intent)).toMatchObject({ status: 'applied' })
+      expect(await now(id)).toMatchObject({
+        result: 'approved',
+        gatewayAccountId: 'second',
+        gatewayTransactionId: intent.id,
+      })
+      const refund = await both.api.post(`transactions/${id}/refund`, {})
+      expect(refund.body).toMatchObject({ result: 'approved', gatewayAccountId: 'second' })
+    })
+
+    test('a dispute waits for the result of a charge that was sent on', async () => {
+      const { requestId } = await sentOn()
+      const dispute = stripeDispute(intentOf(requestId).id)
+      expect(await tellOf('second', 'charge.dispute.created', dispute)).toMatchObject({ status: 'received' })
+    })
+
+    test('a decline for now, before the charge was sent on, has the gateway asked, and ends nothing', async () => {
+      provider.fail(INTENT, LOST)
+      const { id, requestId } = await charge()
+      await tellOf('first', 'payment_intent.payment_failed', failed(requestId))
+      await expectInquiry(id)
+      await tellOf('first', 'payment_intent.payment_failed', failed(requestId, 'lost_card'))
+      expect(await now(id)).toMatchObject({
+        status: 'completed',
+        result: 'declined',
+        gatewayAccountId: 'first',
+      })
+    })
+
+    test('an approval after a decline is the last word, and pays', async () => {
+      provider.fail(INTENT, declined('lost_card'))
+      const { id, requestId } = await charge()
+      expect(await now(id)).toMatchObject({ result: 'declined' })
+      const approved = { ...failed(requestId), status: 'succeeded', last_payment_error: null }
+      expect(await tellOf('first', 'payment_intent.succeeded', approved)).toMatchObject({ status: 'applied' })
+      expect(await now(id)).toMatchObject({
+        status: 'completed',
+        result: 'approved',
+        gatewayTransactionId: approved.id,
+      })
+    })
+
+    test('an approval of the first, after it had declined and the second has charged, is shown to operators', async () => {
+      const { id, requestId } = await sentOn()
+      const approved = { ...failed(requestId), status: 'succeeded', last_payment_error: null }
+      const early = await tellOf('first', 'payment_intent.succeeded', approved)
+      expect(early).toMatchObject({ status: 'received', failure: 'what it is about is not known yet' })
+      await tellOf('second', 'payment_intent.succeeded', intentOf(requestId))
+      await sql("update gateway_notifications set due_time = now() where status = 'received'")
+      const again = await tellOf('first', 'payment_intent.succeeded', { ...approved, id: 'pi_again' })
+      expect(again).toMatchObject({ status: 'received', failure: expect.stringContaining(String(id)) })
+    })
+
+    test('a charge whose decline was told does not count for the limit of the day', async () => {
+      const limit = (dailyLimits: object[]) =>
+        both.api.send('PATCH', 'gateway-accounts/first', {
+          body: JSON.stringify({ dailyLimits }),
+          headers: { 'Content-Type': 'application/json' },
+        })
+      expect((await limit([{ currency: 'EUR', count: 1 }])).status).toBe(200)
+      provider.fail(INTENT, LOST)
+      const { requestId } = await charge()
+      await tellOf('first', 'payment_intent.payment_failed', failed(requestId, 'lost_card'))
+      expect(await charge()).toMatchObject({ result: 'approved', gatewayAccountId: 'first' })
+      expect(await charge()).toMatchObject({ result: 'approved', gatewayAccountId: 'second' })
+      expect((await limit([])).status).toBe(200)
+    })
+  })
+
   describe('of authorizations', () => {
     const lostCapture = async () => {
       const held = await sale({ type: 'authorize' })
@@ -557,8 +694,15 @@ describe('the notifications of a gateway account', () => {
       provider.fail(INTENT, LOST)
       const held = await sale({ type: 'authorize' })
       const intent = intentOf(held.requestId)
-      await tell(stripeEvent('payment_intent.amount_capturable_updated', intent))
-      expect(await read(`transactions/${held.id}`)).toMatchObject({ status: 'waiting-capture' })
+      // Stripe expands nothing in events, and only the charge tells until when it holds the money.
+      const told = { ...intent, latest_charge: 'ch_1' }
+      await tell(stripeEvent('payment_intent.amount_capturable_updated', told))
+      await expectInquiry(held.id)
+      expect((await merchant.api.post(`transactions/${held.id}/query`, undefined)).status).toBe(201)
+      expect(await read(`transactions/${held.id}`)).toMatchObject({
+        status: 'waiting-capture',
+        authorizationExpiryTime: expect.any(String),
+      })
       const canceled = { ...intent, status: 'canceled', cancellation_reason: 'automatic' }
       await tell(stripeEvent('payment_intent.canceled', canceled))
       expect(await read(`transactions/${held.id}`)).toMatchObject({ status: 'voided', result: 'approved' })

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { ConflictError } from '../../billing/errors.ts'
 import { createRequestCards, type TokenUse } from '../../commands/payments/request-cards.ts'
 import { leasePaymentToken, releasePaymentToken } from '../../commands/payments/use-payment-token.ts'
 import { outsideTransactions } from '../../db/outside-transactions.ts'
@@ -111,6 +112,39 @@ describe('the card of a payment token', () => {
       Array.from({ length: 3 }, () => payments.gateway.store(organizationId, card, 'tok_again')),
     )
     expect(new Set(references.map((one) => 'reference' in one && one.reference)).size).toBe(1)
+  })
+
+  test('of a gateway account that was deleted meanwhile is refused, and its token stays unused', async () => {
+    const given = await tokenOf()
+    const atNobody = async () => ({ reference: 'account/gone/card', gatewayName: 'Stripe' })
+    await expect(use(given, atNobody)).rejects.toBeInstanceOf(ConflictError)
+    expect(await isUsed(given)).toBe(false)
+  })
+
+  test('keeps the gateway accounts that hold it until the commit, and forgets those that were deleted', async () => {
+    const { api } = payments.merchant
+    const account = { gatewayName: 'TestGateway', method: 'payment-card', acceptedCurrencies: ['EUR'] }
+    const given = await tokenOf()
+    for (const id of ['first', 'next']) {
+      expect((await api.put(`gateway-accounts/${id}`, account)).status).toBe(201)
+    }
+    const cards = cardsBy(async () => ({
+      reference: 'account/first/card',
+      gatewayName: 'TestGateway',
+      backups: ['account/gone/card', 'account/next/card'],
+    }))
+    const free = () =>
+      payments.sql("select id from gateway_accounts where id in ('first', 'next') for update skip locked")
+    const card = await cards.run(() =>
+      payments.inUnit(async (unit) => {
+        const used = await cards.use(unit, given)
+        expect(await free()).toEqual([])
+        return used
+      }),
+    )
+    expect(card).toMatchObject({ reference: 'account/first/card', backups: ['account/next/card'] })
+    expect(await free()).toHaveLength(2)
+    for (const id of ['first', 'next']) expect((await api.delete(`gateway-accounts/${id}`)).status).toBe(204)
   })
 
   test('is not asked for while anything else of the request is wrong', async () => {

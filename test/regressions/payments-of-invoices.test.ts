@@ -72,6 +72,33 @@ describe('invoices', () => {
     },
   )
 
+  test('an approval after a decline pays the invoice, or is refunded if another payment has', async () => {
+    const from = await payer()
+    const sold = async () => {
+      const invoiceId = String((await owing(from)).initialInvoiceId)
+      const id = await unanswered(from, [invoiceId], 9.9)
+      await answer(id, 'declined')
+      expect(await get(`invoices/${invoiceId}`)).toMatchObject({ status: 'unpaid' })
+      return { id, invoiceId }
+    }
+    const late = await sold()
+    await answer(late.id, 'approved')
+    await answer(late.id, 'declined')
+    expect(await get(`transactions/${late.id}`)).toMatchObject({ status: 'completed', result: 'approved' })
+    expect(await get(`invoices/${late.invoiceId}`)).toMatchObject({ status: 'paid', amountDue: 0 })
+    const second = await sold()
+    const other = await unanswered(from, [second.invoiceId], 9.9)
+    await answer(second.id, 'approved')
+    await answer(other, 'approved')
+    expect(await get(`invoices/${second.invoiceId}`)).toMatchObject({ status: 'paid', amountDue: 0 })
+    const refunds = await sql<{ parent: string; amount: number }>(
+      `select parent_transaction_id as parent, amount::float8 as amount from transactions
+        where type = 'refund' and parent_transaction_id in (?, ?)`,
+      [second.id, other],
+    )
+    expect(refunds).toEqual([{ parent: second.id, amount: 9.9 }])
+  })
+
   test('an invoice whose first part is disputed is disputed, and not paid, when the rest has come', async () => {
     const from = await payer()
     const invoiceId = String((await owing(from)).initialInvoiceId)

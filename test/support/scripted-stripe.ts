@@ -28,8 +28,11 @@ export interface ScriptedStripe {
   fail(request: RegExp, fault: Fault): void
   /** Adds a card that Stripe's own form made in the browser, and returns its id. */
   addPaymentMethod(pan: string): string
-  /** Responds to an intent's bank page as its customer; an intent that does not wait stays as it is. */
-  answer(approvalUrl: string, approves: boolean): void
+  /**
+   * Responds to an intent's bank page as its customer; an intent that does not wait stays as it is. With a decline code
+   * the customer approves, and then the bank declines.
+   */
+  answer(approvalUrl: string, approves: boolean, declineCode?: string): void
   /** Adds intents of others to a customer, which stand before its own in a list. */
   addIntents(customer: string, count: number): void
   close(): Promise<void>
@@ -286,17 +289,23 @@ export async function startScriptedStripe(secretKey: string): Promise<ScriptedSt
       cards.set(id, pan)
       return id
     },
-    answer(approvalUrl, approves) {
+    answer(approvalUrl, approves, declineCode) {
       const intent = intents.find(({ id }) => approvalUrl.endsWith(`/${id}`))
       if (intent?.status !== 'requires_action') return
       const code = 'payment_intent_authentication_failure'
       Object.assign(intent, {
-        status: !approves
-          ? 'requires_payment_method'
-          : intent.capture_method === 'manual'
-            ? 'requires_capture'
-            : 'succeeded',
-        last_payment_error: approves ? null : { code },
+        status:
+          !approves || declineCode !== undefined
+            ? 'requires_payment_method'
+            : intent.capture_method === 'manual'
+              ? 'requires_capture'
+              : 'succeeded',
+        last_payment_error:
+          declineCode !== undefined
+            ? { code: codeOf(declineCode), decline_code: declineCode }
+            : approves
+              ? null
+              : { code },
         next_action: null,
       })
     },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { cancelUnsendable } from '../../delivery/cancel-unsendable.ts'
+import { readRetry, takeDueDeliveries } from '../../delivery/queue.ts'
 import { type Catalogue, catalogue } from '../support/catalogue.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -57,6 +58,27 @@ describe('a webhook with a long line of deliveries', () => {
     expect(await sql('select 1 from deliveries where resend_due')).toEqual([])
     expect(await sql('select 1 from wake_ups')).toEqual([])
     expect(await cancelUnsendable(em())).toBe(0)
+  })
+
+  test('that is created again under its id is sent nothing of what was on its way elsewhere', async () => {
+    const id = await crowded()
+    expect((await merchant.api.send('DELETE', `webhooks/${id}`)).status).toBe(204)
+    const again = { url: 'http://127.0.0.1:2/', eventsFilter: ['customer-created'] }
+    expect((await merchant.api.put(`webhooks/${id}`, again)).status).toBe(201)
+    const take = async () => {
+      const others = { total: 10_000, each: 10_000 }
+      const taken = await takeDueDeliveries(em(), { owner: 'wrk_1', shares: [], others })
+      return taken.filter(({ webhookId }) => webhookId === id).length
+    }
+    expect(await take()).toBe(0)
+    expect(await readRetry(em(), merchant.organizationId, `${id}1r`)).toBeNull()
+    expect(await cancelUnsendable(em())).toBe(2 * WAITING - 1)
+    expect(await statuses(id)).toEqual([
+      { status: 'canceled', count: 2 * WAITING },
+      { status: 'delivered', count: 1 },
+    ])
+    await merchant.api.post('customers', {})
+    expect(await take()).toBe(1)
   })
 
   test('that was inactive for a moment loses what was on its way, but for what is asked for since', async () => {

@@ -56,6 +56,16 @@ describe('the queue of first attempts', () => {
     expect(await takeDueDeliveries(em(), all)).toHaveLength(5)
   })
 
+  test('hands out the very first delivery of a webhook that was inactive before', async () => {
+    await sql('alter sequence deliveries_position_seq restart')
+    const url = { url: 'http://127.0.0.1:1/' }
+    for (const status of ['inactive', 'active']) {
+      expect((await merchant.api.put(`webhooks/${merchant.webhookId}`, { ...url, status })).status).toBe(200)
+    }
+    await customers(1)
+    expect(await takeDueDeliveries(em(), all)).toHaveLength(1)
+  })
+
   test('hands no delivery to two dispatchers that ask at once', async () => {
     await customers(20)
     const hands = await Promise.all(

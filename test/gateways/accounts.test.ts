@@ -1,0 +1,167 @@
+/** Several accounts behind one gateway: where a charge goes, and whose decline is the last word. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { ulid } from 'ulid'
+import { dispatchByAccount, type GatewayAccountFacts, type GatewayRoutes } from '../../gateways/accounts.ts'
+import { createGateway } from '../../gateways/gateways.ts'
+import { carryOut } from '../../gateways/movement.ts'
+import type { Charge, Gateway } from '../../gateways/port.ts'
+import { createStripeGateway } from '../../gateways/stripe.ts'
+import { TEST_CARDS, TEST_CVV } from '../support/cards.ts'
+import { type ScriptedStripe, startScriptedStripe } from '../support/scripted-stripe.ts'
+import { referenceIn } from '../support/stored-card.ts'
+
+const SECRET_KEY = 'sk_test_scripted'
+const ORGANIZATION = 'org_accounts'
+const INTENT = /^POST \/v1\/payment_intents$/
+
+describe('the gateway of several accounts', () => {
+  let providers: ScriptedStripe[]
+  let adapters: Gateway[]
+  beforeAll(async () => {
+    providers = [await startScriptedStripe(SECRET_KEY), await startScriptedStripe(SECRET_KEY)]
+    adapters = providers.map(({ port }) =>
+      createStripeGateway({
+        secretKey: SECRET_KEY,
+        takesCards: true,
+        returnUrl: 'https://billing.example.com/returned',
+        host: { protocol: 'http', host: '127.0.0.1', port },
+      }),
+    )
+  })
+  afterAll(async () => {
+    for (const provider of providers) await provider.close()
+  })
+  const adapterOf = (id: string): Gateway => {
+    const adapter = adapters[Number(id.slice(1))]
+    if (adapter === undefined) throw new Error(`no account ${id}`)
+    return adapter
+  }
+
+  type Account = Partial<GatewayAccountFacts> & { readonly pan?: string }
+  /** Each account is one of a provider of its own, and holds a card of its own. */
+  const withAccounts = async (...accounts: Account[]) => {
+    const references: string[] = []
+    for (const [index, { pan = TEST_CARDS.approves }] of accounts.entries()) {
+      const card = { pan, cvv: TEST_CVV, expMonth: 12, expYear: 2090 }
+      const options = { isForPresentCustomer: true }
+      const stored = referenceIn(await adapterOf(`a${index}`).store(ORGANIZATION, card, ulid(), options))
+      references.push(`account/a${index}/${stored}`)
+    }
+    const facts = (id: string): GatewayAccountFacts => ({
+      id,
+      gatewayName: 'Stripe',
+      revision: 1,
+      isActive: true,
+      acceptedCurrencies: ['EUR'],
+      paymentCardSchemes: [],
+      takesCardNumbers: true,
+      dailyLimits: [],
+      descriptor: null,
+      secretKey: null,
+      webhookSecret: null,
+      ...accounts[Number(id.slice(1))],
+    })
+    const own = createGateway('live', '', '')
+    const gateway = dispatchByAccount(
+      own,
+      { find: async (_, id) => facts(id), active: async () => [] },
+      routesInMemory(references.slice(1)),
+      {
+        of: ({ id }) => adapterOf(id),
+        probe: async () => {},
+        readNotification: () => {
+          throw new Error('not asked for')
+        },
+      },
+    )
+    const charge: Charge = {
+      organizationId: ORGANIZATION,
+      requestId: ulid(),
+      amount: '12.5',
+      currency: 'EUR',
+      reference: references[0] ?? '',
+      customer: null,
+    }
+    return { gateway, charge }
+  }
+  const intentsOf = ({ requestId }: Charge) =>
+    providers
+      .flatMap((provider) => provider.intents())
+      .filter(({ metadata }) => (metadata as { requestId?: string }).requestId === requestId)
+  const outcomeOf = (gateway: Gateway, charge: Charge, isUnknown: boolean) =>
+    carryOut(
+      gateway,
+      { movement: { kind: 'charge', charge }, since: Date.now(), isUnknown, isWanted: true },
+      Date.now(),
+      Date.now,
+    )
+
+  test('ends a charge that a present customer approved and the bank then declined for now', async () => {
+    const { gateway, charge: offSession } = await withAccounts({ pan: TEST_CARDS.asksAlways }, {})
+    const charge = { ...offSession, customer: { returnUrl: null } }
+    const waiting = await outcomeOf(gateway, charge, false)
+    expect(waiting).toMatchObject({ result: 'unknown', approvalUrl: expect.any(String) })
+    providers[0]?.answer(waiting.approvalUrl ?? '', true, 'generic_decline')
+    const declined = { result: 'declined', decline: 'soft', heldBy: { reference: charge.reference } }
+    expect(await outcomeOf(gateway, charge, true)).toMatchObject(declined)
+    expect(await gateway.charge(charge)).toMatchObject(declined)
+    expect(intentsOf(charge)).toHaveLength(1)
+  })
+
+  test.each([
+    ['the next account', [{ pan: TEST_CARDS.declines }, {}], 'approved', 'account/a1/'],
+    ['none, where no other holds the card', [{ pan: TEST_CARDS.declines }], 'declined', 'account/a0/'],
+  ] as const)('goes on from a decline whose response was lost to %s', async (_, accounts, result, held) => {
+    const { gateway, charge } = await withAccounts(...accounts)
+    providers[0]?.fail(INTENT, { after: { status: 500, error: { type: 'api_error' } } })
+    expect(await outcomeOf(gateway, charge, false)).toMatchObject({ result: 'unknown' })
+    const heldBy = { reference: expect.stringContaining(held) }
+    expect(await outcomeOf(gateway, charge, true)).toMatchObject({ result, heldBy })
+    expect(intentsOf(charge)).toHaveLength(accounts.length)
+  })
+
+  test.each([
+    [
+      'that may take it later has the last word',
+      [{ acceptedCurrencies: ['USD'] }, { isActive: false }],
+      'soft',
+    ],
+    ['that comes first has it among equals', [{ isActive: false }, { isActive: false }], 'soft'],
+    ['of another currency refuses for good', [{ acceptedCurrencies: ['USD'] }], 'hard'],
+  ] as const)('an account %s', async (_, accounts, decline) => {
+    const { gateway, charge } = await withAccounts(...accounts)
+    const reason = decline === 'soft' ? 'gateway-account-inactive' : 'currency-not-accepted'
+    expect(await gateway.charge(charge)).toMatchObject({
+      result: 'declined',
+      decline,
+      raw: expect.stringContaining(reason),
+    })
+    expect(intentsOf(charge)).toEqual([])
+  })
+})
+
+/** Without limits. */
+function routesInMemory(backups: readonly string[]): GatewayRoutes {
+  const rows = new Map<string, { reference: string | null; hasEnded: boolean; since: number }>()
+  const sentTo = ({ requestId }: Charge) => rows.get(requestId) ?? { reference: null, since: null }
+  return {
+    async send(charge, from, { reference }) {
+      const row = rows.get(charge.requestId)
+      const isFirst = from === null && row === undefined
+      if (!isFirst && (from === null || row?.reference !== from || row.hasEnded)) return sentTo(charge)
+      rows.set(charge.requestId, { since: Date.now(), ...row, reference, hasEnded: false })
+      return { reference, since: null }
+    },
+    async end(charge, from) {
+      const row = rows.get(charge.requestId)
+      if (row === undefined && from === null) {
+        rows.set(charge.requestId, { reference: null, hasEnded: true, since: Date.now() })
+      } else if (row?.reference === from && from !== null) row.hasEnded = true
+      return sentTo(charge)
+    },
+    last: async (charge) => sentTo(charge).reference,
+    isOpen: async ({ requestId }) => rows.get(requestId)?.hasEnded === false,
+    backups: async () => backups,
+    uncount: async () => {},
+  }
+}
