@@ -18,7 +18,8 @@ export interface GatewayOptions {
   readonly baseUrl: string
   readonly accounts: GatewayAccountSource
   readonly routes: GatewayRoutes
-  readonly stripeHost?: StripeOptions['host']
+  /** A stand-in for Stripe; null: Stripe itself. */
+  readonly stripeHost: StripeOptions['host'] | null
 }
 
 export interface Gateways extends GatewayOfAccounts {
@@ -99,7 +100,7 @@ export function stripeOf(
     takesCards: takesCardNumbers,
     descriptor,
     returnUrl: returnPage(baseUrl),
-    ...(host === undefined ? {} : { host }),
+    host: host ?? null,
   })
 }
 
